@@ -1,0 +1,48 @@
+#pragma once
+
+#include "agents/model_endpoint.h"
+#include "tasks/evaluation.h"
+#include "tasks/plan_resolve.h"
+#include "tasks/task.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::agents {
+
+/// One earlier attempt, as the prompt shows it.
+struct Attempt {
+  int number = 0;
+  std::string text; ///< its kernel file or, for bad replies, nothing
+  tasks::Evaluation evaluation;
+};
+
+/// What a proposal is asked for.
+struct ProposalContext {
+  const tasks::Task* task = nullptr;
+  tasks::DeviceFacts facts;
+  std::string device_name;
+  Attempt baseline;
+  std::optional<Attempt> best;     ///< fastest correct one so far
+  std::optional<Attempt> previous; ///< the latest of this chain
+  std::vector<Attempt> history;    ///< all earlier ones of this chain: a line each
+};
+
+/// Fills agents/prompts/*.md (embedded; `directory` overrides file by file): the stable prefix
+/// (rules, ABI, task, device) first, then best so far, history, feedback, question. Pure apart from
+/// reading the override directory once. Only shapes of the tiny and search sets ever appear.
+class PromptTemplates {
+public:
+  explicit PromptTemplates(const std::filesystem::path& directory = {});
+  std::vector<Message> proposal(const ProposalContext& context) const;
+
+private:
+  std::string system_, task_, feedback_, question_;
+};
+
+/// The per-shape and per-error account of one evaluation, at most about a screen.
+std::string feedback_text(const tasks::Evaluation& evaluation);
+
+} // namespace winnow::agents

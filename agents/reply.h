@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace winnow::agents {
+
+constexpr std::size_t kMaxReplyBytes = 4U << 20U;
+
+/// The kernel file inside a model's reply, or why there is none ("the reply ends inside a code
+/// block: cut at the token limit?", "two code blocks hold a plan; send one", "no code block", ...).
+struct ExtractedKernel {
+  std::optional<std::string> text;
+  std::string problem; ///< what, and what was expected; for the next prompt
+  std::string note;    ///< "took the second of three code blocks: the only one with a plan"
+};
+
+/// Takes the fenced block (or the bare text) that holds /*@winnow ... @*/ and code. Never throws.
+ExtractedKernel extract_kernel_file(std::string_view reply, std::string_view finish_reason);
+
+} // namespace winnow::agents

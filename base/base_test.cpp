@@ -1,0 +1,61 @@
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+namespace winnow {
+namespace {
+
+TEST(Digest, MatchesThePublishedVector) {
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Text, SuggestsTheNearestWord) {
+  EXPECT_EQ(suggestion("row_sofmax", {"axpy", "row_softmax"}), "; did you mean 'row_softmax'?");
+  EXPECT_EQ(suggestion("zzz", {"axpy", "gemm"}), "; known: axpy, gemm");
+  EXPECT_EQ(suggestion("zzz", {}), "");
+}
+
+TEST(Text, FindsInvalidUtf8) {
+  EXPECT_FALSE(find_invalid_utf8("na\xC3\xAFve \xE2\x82\xAC \xF0\x9F\x8C\xBE"));
+  EXPECT_EQ(find_invalid_utf8("ab\xFFz"), 2U);
+  EXPECT_EQ(find_invalid_utf8("\xC0\x80"), 0U) << "overlong";
+  EXPECT_EQ(find_invalid_utf8("\xED\xA0\x80"), 0U) << "surrogate";
+  EXPECT_EQ(find_invalid_utf8("x\xE2\x82"), 1U) << "truncated";
+}
+
+TEST(Text, ReplacesWhatATerminalMustNotSee) {
+  EXPECT_EQ(to_valid_utf8("a\x1B[31m\xFF\n"), "a\xEF\xBF\xBD[31m\xEF\xBF\xBD\n");
+}
+
+TEST(Text, TruncatesAtALineEnd) {
+  EXPECT_EQ(truncate_text("one\ntwo\nthree", 9), "one\ntwo\n[... 6 more bytes]");
+  EXPECT_EQ(truncate_text("short", 9), "short");
+}
+
+TEST(Files, WritesAtomicallyAndRefusesTooMuch) {
+  const TemporaryDirectory directory("test");
+  const auto path = directory.path() / "file";
+  write_file_atomic(path, "12345");
+  EXPECT_EQ(read_file(path, 5), "12345");
+  EXPECT_THROW(read_file(path, 4), Error);
+  EXPECT_THROW(read_file(directory.path(), 4), Error);
+  EXPECT_THROW(read_file(directory.path() / "none", 4), Error);
+}
+
+TEST(Files, RemovesTheTemporaryDirectory) {
+  std::filesystem::path path;
+  {
+    const TemporaryDirectory directory("test");
+    path = directory.path();
+    write_file_atomic(path / "inside", "x");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+} // namespace
+} // namespace winnow

@@ -1,0 +1,102 @@
+#include "base/files.h"
+
+#include "base/error.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace winnow {
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
+  std::error_code code;
+  if (fs::is_directory(path, code)) {
+    throw Error(fmt::format("{}: is a directory, not a file", path.string()));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw Error(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)));
+  }
+  std::string bytes;
+  char buffer[65536];
+  while (file.read(buffer, sizeof buffer) || file.gcount() > 0) {
+    bytes.append(buffer, static_cast<std::size_t>(file.gcount()));
+    if (bytes.size() > max_bytes) {
+      throw Error(fmt::format("{}: larger than the limit of {} bytes", path.string(), max_bytes));
+    }
+  }
+  return bytes;
+}
+
+void write_file_atomic(const fs::path& path, std::string_view bytes) {
+  const fs::path temporary = path.string() + fmt::format(".{}.tmp", getpid());
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  std::error_code code;
+  if (!file) {
+    const std::string reason = std::strerror(errno);
+    fs::remove(temporary, code);
+    throw Error(fmt::format("{}: cannot be written: {}", path.string(), reason));
+  }
+  fs::rename(temporary, path, code);
+  if (code) {
+    throw Error(fmt::format("{}: cannot be replaced: {}", path.string(), code.message()));
+  }
+}
+
+TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {
+  const char* base = std::getenv("TMPDIR");
+  std::string pattern =
+      fmt::format("{}/winnow-{}-XXXXXX", base != nullptr && *base != 0 ? base : "/tmp", prefix);
+  if (mkdtemp(pattern.data()) == nullptr) {
+    throw Error(fmt::format("{}: cannot create a temporary directory: {}", pattern,
+                            std::strerror(errno)),
+                "set TMPDIR to a directory that can be written");
+  }
+  path_ = pattern;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code code;
+  fs::remove_all(path_, code);
+}
+
+fs::path cache_directory() {
+  fs::path path;
+  const char* xdg = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  if (xdg != nullptr && *xdg == '/') {
+    path = fs::path(xdg) / "winnow";
+  } else if (home != nullptr && *home == '/') {
+    path = fs::path(home) / ".cache" / "winnow";
+  } else {
+    path = fmt::format("/tmp/winnow-cache-{}", getuid());
+  }
+  std::error_code code;
+  fs::create_directories(path, code);
+  if (code) {
+    throw Error(fmt::format("{}: cannot create the cache directory: {}", path.string(),
+                            code.message()),
+                "set XDG_CACHE_HOME to a directory that can be written");
+  }
+  fs::permissions(path, fs::perms::owner_all, code);
+  return path;
+}
+
+fs::path executable_path() {
+  std::error_code code;
+  fs::path path = fs::read_symlink("/proc/self/exe", code);
+  if (code) {
+    throw Error("/proc/self/exe cannot be read: " + code.message(), "mount /proc");
+  }
+  return path;
+}
+
+} // namespace winnow

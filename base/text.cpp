@@ -1,0 +1,162 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace winnow {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0U : 1U);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+// Length of the valid UTF-8 sequence at `text[0]`, or 0.
+std::size_t utf8_sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto continuation = [&](std::size_t i) {
+    return i < text.size() && (byte(i) & 0xC0U) == 0x80U;
+  };
+  const unsigned lead = byte(0);
+  if (lead < 0x80U) {
+    return 1;
+  }
+  if (lead >= 0xC2U && lead <= 0xDFU) {
+    return continuation(1) ? 2 : 0;
+  }
+  if (lead >= 0xE0U && lead <= 0xEFU && continuation(1) && continuation(2)) {
+    const bool overlong = lead == 0xE0U && byte(1) < 0xA0U;
+    const bool surrogate = lead == 0xEDU && byte(1) > 0x9FU;
+    return overlong || surrogate ? 0 : 3;
+  }
+  if (lead >= 0xF0U && lead <= 0xF4U && continuation(1) && continuation(2) && continuation(3)) {
+    const bool overlong = lead == 0xF0U && byte(1) < 0x90U;
+    const bool too_large = lead == 0xF4U && byte(1) > 0x8FU;
+    return overlong || too_large ? 0 : 4;
+  }
+  return 0;
+}
+
+bool is_forbidden_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20U && c != '\n' && c != '\t') || byte == 0x7FU;
+}
+
+} // namespace
+
+std::optional<std::string> nearest_match(std::string_view word,
+                                         const std::vector<std::string>& candidates) {
+  std::optional<std::string> best;
+  std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  if (const auto match = nearest_match(word, candidates)) {
+    return "; did you mean '" + *match + "'?";
+  }
+  return candidates.empty() ? std::string() : "; known: " + join(candidates, ", ");
+}
+
+std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_sequence_length(text.substr(i));
+    if (length == 0) {
+      return i;
+    }
+    i += length;
+  }
+  return std::nullopt;
+}
+
+std::string to_valid_utf8(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_sequence_length(text.substr(i));
+    if (length == 0 || (length == 1 && is_forbidden_control(text[i]))) {
+      clean += kReplacement;
+      ++i;
+      continue;
+    }
+    clean.append(text.substr(i, length));
+    i += length;
+  }
+  return clean;
+}
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+std::string truncate_text(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) {
+    return std::string(text);
+  }
+  std::string_view head = text.substr(0, max_bytes);
+  if (const std::size_t line_end = head.rfind('\n'); line_end != std::string_view::npos) {
+    head = head.substr(0, line_end);
+  } else {
+    while (!head.empty() && (static_cast<unsigned char>(text[head.size()]) & 0xC0U) == 0x80U) {
+      head.remove_suffix(1);
+    }
+  }
+  return fmt::format("{}\n[... {} more bytes]", head, text.size() - head.size());
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto since_epoch = now.time_since_epoch();
+  const auto millis =
+      std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count() % 1000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     millis);
+}
+
+} // namespace winnow

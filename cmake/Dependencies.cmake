@@ -1,0 +1,32 @@
+# Everything here is a Debian or Ubuntu package; scripts/install-packages.sh names them.
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(CURL REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(LIBSECCOMP REQUIRED IMPORTED_TARGET libseccomp)
+set(Boost_USE_STATIC_LIBS ON)  # libboost_context's version is in its name, so it never travels
+find_package(Boost REQUIRED COMPONENTS context)
+find_package(SQLiteCpp REQUIRED)
+
+# toml++ is used header-only everywhere: Debian ships it compiled, Ubuntu with another soname.
+add_library(winnow_toml INTERFACE)
+target_compile_definitions(winnow_toml INTERFACE TOML_HEADER_ONLY=1)
+
+# In `portable`, spdlog and fmt come from their headers, so no soname of theirs is needed.
+if(WINNOW_PORTABLE)
+  add_library(winnow_fmt ALIAS fmt::fmt-header-only)
+  add_library(winnow_spdlog ALIAS spdlog::spdlog_header_only)
+else()
+  add_library(winnow_fmt ALIAS fmt::fmt)
+  add_library(winnow_spdlog ALIAS spdlog::spdlog)
+endif()
+
+if(WINNOW_TESTS)
+  find_package(GTest REQUIRED)
+endif()

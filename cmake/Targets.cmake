@@ -1,0 +1,56 @@
+# winnow_library(NAME SOURCES a.cpp ... [LINK libs ...] [PRIVATE libs ...])
+# One static library a folder, called winnow_NAME.
+function(winnow_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE" ${ARGN})
+  add_library(winnow_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(winnow_${name} PUBLIC ${ARG_LINK} nlohmann_json::nlohmann_json
+                        PRIVATE winnow_settings ${ARG_PRIVATE})
+  target_include_directories(winnow_${name} INTERFACE ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# winnow_test(NAME SOURCES a_test.cpp ... LINK libs ... [LABEL unit])
+# One GoogleTest program a folder, called NAME_test; every test in it is a ctest of its own.
+function(winnow_test name)
+  if(NOT WINNOW_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;LINK" ${ARGN})
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL unit)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name}_test ${ARG_SOURCES})
+  target_link_libraries(${name}_test PRIVATE winnow_settings ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  include(GoogleTest)
+  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# winnow_fuzzer(NAME SOURCE x_fuzz.cpp LINK libs ...): a libFuzzer program NAME_fuzz.
+function(winnow_fuzzer name)
+  cmake_parse_arguments(ARG "" "SOURCE" "LINK" ${ARGN})
+  add_executable(${name}_fuzz ${ARG_SOURCE})
+  target_link_libraries(${name}_fuzz PRIVATE winnow_settings ${ARG_LINK})
+  target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+endfunction()
+
+# winnow_embed(OUT_VAR NAMESPACE ns ROOT dir FILES a b ...)
+# Writes a .cpp that defines `const std::vector<winnow::EmbeddedFile>& ns::embedded_files()` with
+# the files' contents, named relative to ROOT. Append ${OUT_VAR} to the sources of a library.
+function(winnow_embed out_var)
+  cmake_parse_arguments(ARG "" "NAMESPACE;ROOT" "FILES" ${ARGN})
+  string(MAKE_C_IDENTIFIER "${ARG_NAMESPACE}" id)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_${id}.cpp)
+  set(inputs "")
+  foreach(file IN LISTS ARG_FILES)
+    list(APPEND inputs ${ARG_ROOT}/${file})
+  endforeach()
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DNAMESPACE=${ARG_NAMESPACE} -DROOT=${ARG_ROOT}
+            "-DFILES=${ARG_FILES}" -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
+    DEPENDS ${inputs} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake VERBATIM
+    COMMENT "Embedding files of ${ARG_NAMESPACE}")
+  set(${out_var} ${output} PARENT_SCOPE)
+endfunction()

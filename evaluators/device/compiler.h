@@ -1,0 +1,25 @@
+#pragma once
+
+#include "base/availability.h"
+#include "evaluators/device/module.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace winnow::evaluators {
+
+class Sandbox;
+
+/// Turns device code into a module for one kind of device, in a fenced child process, through the
+/// content-hash cache. Safe to call from several threads.
+class Compiler {
+public:
+  virtual ~Compiler() = default;
+  virtual std::string_view device_kind() const = 0; ///< "cpu"
+  /// Never throws for what a candidate contains; throws Error when the cache cannot be written.
+  virtual CompileResult compile(const CompileRequest& request,
+                                const std::function<bool()>& cancelled = {}) = 0;
+};
+
+} // namespace winnow::evaluators

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "evaluators/device/device.h"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+namespace winnow::evaluators {
+
+struct CpuDeviceOptions {
+  unsigned workers = 0; ///< OS threads; 0: one per available core. Check modules always use one.
+  /// Called once, in a signal handler or deep in a fiber, before the process ends with
+  /// kFaultExitCode: must only format and write.
+  std::function<void(const DeviceFault&)> on_fatal;
+  /// From the start of run(): then on_fatal with where every stuck thread is. 0: none.
+  std::chrono::milliseconds deadline{0};
+};
+
+constexpr int kFaultExitCode = 86;
+
+/// CUDA C++ modules on this machine's cores (evaluators/device/cpu/compile makes them). Every buffer
+/// ends at a guard page; out-of-bounds accesses, stack overflows, divergent barriers, deadlocks and
+/// time-outs end the process after on_fatal has named buffer, byte, kernel, block and thread.
+std::unique_ptr<Device> make_cpu_device(CpuDeviceOptions options);
+
+/// Facts of this machine as expressions see them (sm_count = cores, warp_size = 32, ...).
+tasks::DeviceFacts cpu_device_facts();
+
+} // namespace winnow::evaluators

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "evaluators/device/module.h"
+#include "tasks/plan_resolve.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// Something went wrong while device code ran: data, turned into a verdict by the coordinator.
+struct DeviceFault {
+  tasks::Verdict verdict = tasks::Verdict::LaunchError;
+  std::string detail; ///< names buffer, byte, kernel, block and thread as far as known
+};
+
+/// A finding of check mode. `certain` findings decide the verdict; others are notes.
+struct CheckFinding {
+  tasks::Verdict verdict = tasks::Verdict::Unstable;
+  std::string detail;
+  bool certain = true;
+};
+
+/// A device as a worker process sees it: one module, its buffers, its launches. Lives and dies with
+/// the worker; a fault may end the process, in which case the device has reported it first through
+/// the handler given to its factory. Single-threaded use.
+class Device {
+public:
+  virtual ~Device() = default;
+
+  /// Loads a compiled module; forgets the one before with all its state. Throws Error.
+  virtual void load_module(const std::filesystem::path& path) = 0;
+  /// Allocates a buffer in a guarded zone of its own and returns its index. Contents are undefined.
+  virtual std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) = 0;
+  virtual void release_buffers() = 0;
+  virtual void upload(std::size_t buffer, std::span<const std::byte> bytes) = 0;
+  virtual void download(std::size_t buffer, std::span<std::byte> bytes) = 0;
+  /// Fills whole buffer with a repeating 8-byte pattern (poison).
+  virtual void fill_pattern(std::size_t buffer, std::uint64_t pattern) = 0;
+  /// Runs the steps in order and waits for them. Buffers are named as in the plan.
+  virtual std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) = 0;
+  /// Device time of the last run(), as exact as this device can tell.
+  virtual std::chrono::nanoseconds elapsed() const = 0;
+  /// Guard zones and read-only buffers that were written since allocation.
+  virtual std::optional<DeviceFault> verify_guards() = 0;
+  /// What check mode has found since the module was loaded; empty for plain modules.
+  virtual std::vector<CheckFinding> findings() = 0;
+};
+
+} // namespace winnow::evaluators

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "tasks/evaluation.h"
+#include "tasks/plan_resolve.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// How device code is built. `Check` is instrumented for races and uninitialised shared reads.
+enum class BuildMode : std::uint8_t { Plain = 1, Check = 2 };
+
+struct CompileRequest {
+  std::string file;    ///< name used in messages
+  std::string source;  ///< device code (KernelFile::source)
+  tasks::ParameterChoice parameters; ///< visible to the code as constants of the same names
+  std::vector<std::string> kernels;  ///< instantiated names: "softmax<128>"
+  bool fast_math = false;
+  BuildMode mode = BuildMode::Plain;
+};
+
+/// A compiled module, or why there is none.
+struct CompileResult {
+  tasks::Verdict verdict = tasks::Verdict::NotJudged; ///< Correct: compiled. Else CompileError,
+                                                      ///< Unsupported, OverLimit, Infrastructure
+  std::string detail;  ///< first error, one or a few lines, the candidate's own line numbers
+  std::filesystem::path module; ///< the binary, in the cache; empty when not compiled
+  std::vector<tasks::KernelSignature> signatures; ///< one per requested kernel, same order
+  tasks::BuildRecord build;
+};
+
+} // namespace winnow::evaluators

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "store/run_store.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::store {
+
+/// How a leaderboard is written out.
+enum class Format : std::uint8_t { Table, Json, Csv, Markdown };
+
+/// Table: aligned columns for a terminal. Json: schema "winnow.leaderboard", version 1. Csv: RFC 4180.
+std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format);
+
+/// Everything about a run's candidates that may leave the machine: leaderboard, verdict counts,
+/// every candidate with its verdict, detail, cases (hidden ones by verdict only) and kernel file.
+/// No prompts, no replies, no keys.
+std::string export_run(const RunStore& store, const LeaderboardQuery& query, Format format);
+
+} // namespace winnow::store

@@ -1,0 +1,129 @@
+#pragma once
+
+#include "tasks/evaluation.h"
+#include "tasks/task.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::store {
+
+using RowId = std::int64_t;
+
+struct RunRow {
+  RowId id = 0;
+  std::string name;
+  std::string status; ///< "running", "finished", "interrupted", "stopped by budget"
+  std::string config; ///< the resolved configuration, JSON, without secrets
+  std::string started_at, finished_at;
+};
+
+/// One model call as recorded, whatever the endpoint; also the form of replay files.
+struct ModelCallRow {
+  RowId id = 0;
+  std::string key;      ///< names the call within its run: "row_softmax/0/3" (task, chain, step)
+  std::string endpoint; ///< "replay", "openai"
+  std::string model;
+  std::string request;  ///< JSON: what was sent, without keys
+  std::string reply;    ///< the text the model answered
+  std::string status;   ///< "ok", "failed"
+  std::string error;
+  std::string finish_reason;
+  std::int64_t prompt_tokens = 0, cached_tokens = 0, completion_tokens = 0, reasoning_tokens = 0;
+  std::optional<double> dollars; ///< nullopt: price unknown
+  double seconds = 0;
+  std::string started_at;
+};
+
+struct CandidateRow {
+  RowId id = 0;
+  std::string task;
+  std::string call_key; ///< empty for baselines
+  RowId parent_id = 0;  ///< 0: none
+  std::string origin;   ///< "baseline", "model", "person"
+  std::string text;     ///< the kernel file, or the whole reply when none could be taken from it
+  std::string digest;   ///< sha256 of text
+  std::string created_at;
+};
+
+/// A finished or pending candidate with the verdict that counts, in insertion order.
+struct CandidateState {
+  CandidateRow row;
+  std::optional<tasks::Evaluation> best; ///< nullopt: not evaluated yet
+};
+
+struct LeaderboardRow {
+  std::string task, device, device_name;
+  std::int64_t rank = 0;
+  RowId candidate = 0, evaluation = 0, run = 0;
+  std::string origin, model, parameters;
+  double speedup = 0; ///< against the task's baseline, geometric mean over the search shapes
+  double score_ns = 0;
+  std::string isolation, digest, evaluated_at;
+  std::int64_t lines = 0, evaluator_version = 0;
+};
+
+struct LeaderboardQuery {
+  std::string task;   ///< empty: all
+  std::string device; ///< empty: all
+  std::string run;    ///< name; empty: all
+  std::int64_t top = 10; ///< per task and device; 0: all
+};
+
+/// The one SQLite file behind everything: WAL, versioned schema, foreign keys. Every method is one
+/// transaction, durable when it returns; safe from several threads. Throws Error naming the file and
+/// what to do when it is locked, read-only, from a newer version, not a database, or the disk is full.
+class RunStore {
+public:
+  enum class Mode : std::uint8_t { ReadWrite, ReadOnly };
+  RunStore(const std::filesystem::path& path, Mode mode);
+  ~RunStore();
+  RunStore(const RunStore&) = delete; // owns the connection
+  RunStore& operator=(const RunStore&) = delete;
+
+  // ---- runs and events ----
+  RowId create_run(std::string_view name, const nlohmann::json& config,
+                   const nlohmann::json& environment);
+  std::optional<RunRow> find_run(std::string_view name_or_id) const;
+  std::vector<RunRow> runs() const;
+  void set_run_status(RowId run, std::string_view status);
+  void add_event(RowId run, std::string_view kind, const nlohmann::json& detail);
+  /// True for the one process that may drive the run; released at the end of the process, however it
+  /// ends (a lock file beside the store).
+  bool lock_run(RowId run);
+
+  // ---- tasks, prompts, calls ----
+  RowId add_task(const tasks::Task& task); ///< once per digest
+  /// Before the call is sent: prompt and intent. Returns the call's row. Idempotent per (run, key).
+  RowId begin_call(RowId run, RowId task, std::string_view key, std::string_view endpoint,
+                   std::string_view model, const nlohmann::json& request);
+  /// When the reply is here, before anything is made of it.
+  void finish_call(RowId call, const ModelCallRow& outcome);
+  /// Calls of the run that have a reply (or failed for good), by key order of insertion.
+  std::vector<ModelCallRow> finished_calls(RowId run) const;
+
+  // ---- candidates and evaluations ----
+  /// Idempotent per (run, task, call_key); baselines have an empty call_key.
+  RowId add_candidate(RowId run, RowId task, const CandidateRow& candidate);
+  /// All variants of one candidate at once, with builds, cases and raw samples; `first` counts.
+  void add_evaluations(RowId candidate, const std::vector<tasks::Evaluation>& evaluations);
+  std::vector<CandidateState> candidates(RowId run) const;
+
+  // ---- reading ----
+  std::vector<LeaderboardRow> leaderboard(const LeaderboardQuery& query) const;
+  /// The candidate's kernel file as stored. Throws UsageError when there is none.
+  CandidateRow candidate(RowId id) const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace winnow::store

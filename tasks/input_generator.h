@@ -1,0 +1,20 @@
+#pragma once
+
+#include "tasks/task.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace winnow::tasks {
+
+/// Element `index` of tensor `tensor` under `seed`: a pure function, identical to the bit everywhere
+/// (counter-based: Philox 4x32-10 keyed by seed and the tensor's name; integer arithmetic and
+/// correctly rounded operations only, no libm).
+double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::string_view tensor,
+                        std::uint64_t index);
+
+/// Fills `data` (count elements of `dtype`) with what generate_element gives.
+void generate_tensor(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
+                     std::string_view tensor, void* data, std::uint64_t count);
+
+} // namespace winnow::tasks

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::tasks {
+
+/// A kernel parameter as compiled, not as written in the text.
+struct ParameterType {
+  enum class Kind : std::uint8_t { Pointer, SignedInteger, UnsignedInteger, Float, Bool, Other };
+  std::string name; ///< as in the source; may be empty
+  Kind kind = Kind::Other;
+  int size_bytes = 0;         ///< of the parameter; 8 for pointers
+  int pointee_size_bytes = 0; ///< pointers only; 1 for void
+  bool pointee_const = false;
+  bool pointee_float = false; ///< pointers only: floating, half or bfloat16 elements
+};
+
+struct KernelSignature {
+  std::string kernel; ///< instantiated, as the plan names it: "row_softmax<128, 4>"
+  std::vector<ParameterType> parameters;
+};
+
+/// One item per parameter, separated by spaces: KIND SIZE [POINTEE] [c] ":" NAME, for instance
+/// "p4fc:x p4f:y i4:rows f4:eps b1:flag o16:v" (p4fc: pointer to const 4-byte float elements).
+std::string encode_parameters(const std::vector<ParameterType>& parameters);
+/// nullopt when malformed (the text comes out of a candidate's binary).
+std::optional<std::vector<ParameterType>> decode_parameters(std::string_view text);
+
+} // namespace winnow::tasks

@@ -1,0 +1,135 @@
+#pragma once
+
+#include "tasks/dtype.h"
+#include "tasks/expression.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::tasks {
+
+enum class Role : std::uint8_t { Input = 1, Output = 2, InOut = 3 };
+std::string_view to_string(Role role);
+
+/// How a tensor's elements are drawn; see input_generator.h for what each kind means.
+struct GeneratorSpec {
+  enum class Kind : std::uint8_t {
+    Normal,        ///< mean `a`, standard deviation `b`
+    Uniform,       ///< in [a, b), signed by default: [-1, 1)
+    HeavyTail,     ///< Student-t like: most near 0 with scale `b`, some 100 times larger
+    SmallIntegers, ///< whole numbers in [a, b]: sums are exact
+    Index,         ///< whole numbers in [0, a): for gathers
+    Constant,      ///< `a`
+  };
+  Kind kind = Kind::Normal;
+  double a = 0;
+  double b = 1;
+};
+
+struct Axis {
+  std::string name;
+  std::string description;
+};
+
+struct TensorSpec {
+  std::string name;
+  Role role = Role::Input;
+  DType dtype = DType::F32;
+  std::vector<Expression> shape; ///< over axes and integer scalars, row-major
+  GeneratorSpec generator;       ///< inputs and inouts only
+  std::string description;
+};
+
+/// A by-value argument. Hidden shapes draw new values from [low, high].
+struct ScalarSpec {
+  std::string name;
+  DType dtype = DType::F32; ///< F32, F64, I32 or I64
+  double value = 0;         ///< in shapes that state no value of their own
+  double low = 0;
+  double high = 0;
+  std::string description;
+};
+
+/// Which shapes: `tiny` (correctness, every device), `search` (shown to the model), `promotion`
+/// (hidden, gates the archive's top), `held_out` (hidden, for the final report only).
+enum class ShapeSet : std::uint8_t { Tiny = 1, Search = 2, Promotion = 3, HeldOut = 4 };
+std::string_view to_string(ShapeSet set);
+bool is_hidden(ShapeSet set);
+
+struct Shape {
+  std::string id; ///< "search/1": set and position from 0 in task.toml
+  ShapeSet set = ShapeSet::Tiny;
+  std::map<std::string, std::int64_t> axes;
+  std::map<std::string, double> scalars; ///< every scalar of the task has a value here
+  std::vector<std::string> devices;      ///< device kinds it is meant for ("cpu"); empty: all
+};
+
+/// "rows=64, cols=1000, eps=1e-05"
+std::string to_string(const Shape& shape);
+
+/// An output element may differ from the reference by at most
+/// multiple * epsilon(precision) * magnitude + absolute, where the reference writes the magnitude.
+struct Tolerance {
+  DType precision = DType::F32;
+  Expression multiple; ///< float expression over axes, e.g. "8 + 2 * sqrt(k)"
+  double absolute = 0;
+};
+
+/// A problem: the four files of a folder catalogue/<category>/<name>/.
+struct Task {
+  std::string name;
+  std::string category;
+  std::string title;
+  std::string description; ///< what is computed, for people and models
+  std::filesystem::path folder;
+  std::vector<Axis> axes;
+  std::vector<TensorSpec> tensors;
+  std::vector<ScalarSpec> scalars;
+  Tolerance tolerance;
+  Expression operations; ///< float expression over axes: arithmetic operations of one run
+  Expression bytes;      ///< float expression over axes: bytes that must move at least
+  std::vector<Shape> shapes;
+  std::string reference;        ///< text of reference.cu
+  std::string baseline;         ///< text of baseline.cu
+  std::string reference_python; ///< text of reference.py
+  std::string digest;           ///< sha256 over the four files: identifies the task's revision
+
+  /// In file order; only those meant for `device` ("cpu", "cuda", "hip").
+  std::vector<Shape> shapes_of(ShapeSet set, std::string_view device) const;
+  const TensorSpec* find_tensor(std::string_view name) const;
+};
+
+/// Loads and validates one folder. Throws UsageError with file:line:column: what; expected ...
+/// (unknown keys with the nearest match, wrong types, expressions that do not parse, a shape that
+/// lacks an axis, a tensor that would be empty or over 2^40 elements, missing files).
+Task load_task(const std::filesystem::path& folder);
+
+/// Elements of a tensor at a shape (checked product). Throws ExpressionError.
+std::int64_t element_count(const TensorSpec& tensor, const Shape& shape);
+/// Sets the axes and scalars of `shape` (integer scalars as integers) in `scope`.
+void bind_shape(const Task& task, const Shape& shape, Scope& scope);
+
+/// The catalogue: $WINNOW_CATALOGUE, or tasks/catalogue found from the working directory upwards,
+/// or from the program's own path upwards (../../tasks/catalogue, ../share/winnow/catalogue).
+/// Throws UsageError saying where it looked.
+std::filesystem::path find_catalogue();
+
+struct CatalogueEntry {
+  std::string name;
+  std::string category;
+  std::filesystem::path folder;
+};
+/// Every task folder below `catalogue`, sorted by category and name (files are not parsed).
+std::vector<CatalogueEntry> list_tasks(const std::filesystem::path& catalogue);
+/// By name, category/name, or path of a folder. Throws UsageError with the nearest match.
+Task find_task(const std::filesystem::path& catalogue, std::string_view name);
+
+/// The task as its reference kernel sees it: every floating output `y` is an F64 tensor and has a
+/// companion output `y_magnitude` (F64, same shape), with which the error bound scales.
+Task reference_view(const Task& task);
+
+} // namespace winnow::tasks
