@@ -20,12 +20,12 @@ struct ModelRequest {
   std::string key; ///< names the call within its run: "row_softmax/0/3"
   std::string model;
   std::vector<Message> messages;
-  double temperature = -1;             ///< negative: not sent
-  std::int64_t max_output_tokens = 0;  ///< 0: not sent
+  double temperature = -1;            ///< negative: not sent
+  std::int64_t max_output_tokens = 0; ///< 0: not sent
 };
 
 struct Usage {
-  std::int64_t prompt_tokens = 0;     ///< including cached ones
+  std::int64_t prompt_tokens = 0; ///< including cached ones
   std::int64_t cached_tokens = 0;
   std::int64_t completion_tokens = 0; ///< including reasoning
   std::int64_t reasoning_tokens = 0;
@@ -34,7 +34,7 @@ struct Usage {
 struct ModelReply {
   enum class Status : std::uint8_t {
     Ok,
-    Failed,    ///< for good: bad key, unknown model, no money, malformed answers, retries used up
+    Failed, ///< for good: bad key, unknown model, no money, malformed answers, retries used up
     Cancelled,
     Exhausted, ///< a replay has no reply for this key
   };
@@ -49,8 +49,8 @@ struct ModelReply {
   int attempts = 1;
 };
 
-/// Something that answers prompts. `start` may be called from any thread and returns at once; `done`
-/// runs exactly once, on a thread of the endpoint's, also after cancel_all().
+/// Something that answers prompts. `start` may be called from any thread and returns at once;
+/// `done` runs exactly once, on a thread of the endpoint's, also after cancel_all().
 class ModelEndpoint {
 public:
   virtual ~ModelEndpoint() = default;
@@ -62,11 +62,11 @@ public:
 /// An endpoint as configured ([endpoint] in a run's TOML).
 struct EndpointConfig {
   std::string kind = "replay";
-  std::string file;        ///< replay: a recording (JSON lines)
+  std::string file; ///< replay: a recording (JSON lines)
   std::string base_url = "https://api.openai.com/v1";
   std::string model;
   std::string api_key_env = "OPENAI_API_KEY"; ///< openai: the variable that holds the key
-  int parallel = 4;        ///< calls in flight
+  int parallel = 4;                           ///< calls in flight
   double timeout_seconds = 600;
   int max_attempts = 4;
   double temperature = -1;

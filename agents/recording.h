@@ -10,7 +10,8 @@
 namespace winnow::agents {
 
 /// One recorded call: a line of JSON {"schema":"winnow.call","version":1,"key","model","request",
-/// "reply","finish_reason","usage":{...},"dollars","seconds"}. Live runs export these, replay reads them.
+/// "reply","finish_reason","usage":{...},"dollars","seconds"}. Live runs export these, replay reads
+/// them.
 struct RecordedCall {
   std::string key;
   ModelReply reply;

@@ -1,0 +1,164 @@
+#include "agents/reply.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::agents {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kPlan =
+    "/*@winnow\n{\"launches\": [{\"kernel\": \"f\", \"grid\": [1], \"block\": "
+    "[1], \"args\": [\"x\"]}]}\n@*/\n";
+const std::string kCode = "__global__ void f(float* x) { x[0] = 1; }\n";
+const std::string kKernel = kPlan + kCode;
+
+std::string fence(const std::string& language, const std::string& text) {
+  return "```" + language + "\n" + text + "```\n";
+}
+
+ExtractedKernel extract(const std::string& reply, const std::string& finish_reason = "stop") {
+  return extract_kernel_file(reply, finish_reason);
+}
+
+TEST(Reply, TakesTheBlockBetweenProse) {
+  for (const char* language : {"cuda", "cpp", "c++", "CUDA", "", "cuda title=\"a.cu\""}) {
+    const auto kernel = extract("Here is why.\n\n" + fence(language, kKernel) + "\nIt is fast.");
+    EXPECT_EQ(kernel.text, kKernel) << language;
+    EXPECT_EQ(kernel.note, "");
+    EXPECT_EQ(kernel.problem, "");
+  }
+}
+
+TEST(Reply, AcceptsTildesLongFencesAndIndentation) {
+  EXPECT_EQ(extract("~~~cuda\n" + kKernel + "~~~\n").text, kKernel);
+  EXPECT_EQ(extract("````\n" + kKernel + "````\n").text, kKernel);
+  EXPECT_EQ(
+      extract("1. Code:\n   ```cuda\n   /*@winnow {} @*/\n   __global__ void f();\n   ```\n").text,
+      "/*@winnow {} @*/\n__global__ void f();\n");
+}
+
+TEST(Reply, TakesTheOnlyBlockWithAPlan) {
+  const auto kernel = extract(fence("cuda", "float old;\n") + fence("cuda", kKernel) +
+                              fence("bash", "nvcc f.cu\n"));
+  EXPECT_EQ(kernel.text, kKernel);
+  EXPECT_EQ(kernel.note, "took block 2 of 3: the only one with a plan and device code");
+}
+
+TEST(Reply, CountsTheSameFileTwiceAsOne) {
+  EXPECT_EQ(extract(fence("cuda", kKernel) + "Again:\n" + fence("cuda", kKernel)).text, kKernel);
+}
+
+TEST(Reply, RefusesTwoDifferentFiles) {
+  const auto kernel = extract(fence("cuda", kKernel) + fence("cuda", kKernel + "// v2\n"));
+  EXPECT_FALSE(kernel.text);
+  EXPECT_EQ(kernel.problem, "blocks 1, 2 hold 2 different kernel files; send exactly one");
+}
+
+TEST(Reply, JoinsAJsonPlanWithTheCodeBesideIt) {
+  const auto kernel =
+      extract(fence("json", "{\"launches\": []}\n") + "and\n" + fence("cuda", kCode));
+  EXPECT_EQ(kernel.text, "/*@winnow\n{\"launches\": []}\n@*/\n" + kCode);
+  EXPECT_THAT(kernel.note, HasSubstr("joined the plan in block 1 and the device code in block 2"));
+  EXPECT_EQ(extract(fence("cuda", kCode) + fence("", kPlan)).text, kPlan + kCode);
+}
+
+TEST(Reply, DoesNotGuessAmongSeveralPlans) {
+  const auto kernel = extract(fence("json", "{\"launches\": []}\n") +
+                              fence("json", "{\"launches\": [1]}\n") + fence("cuda", kCode));
+  EXPECT_FALSE(kernel.text);
+  EXPECT_THAT(kernel.problem, HasSubstr("there are several launch plans"));
+}
+
+TEST(Reply, SaysHowToWriteAMissingPlan) {
+  const auto kernel = extract(fence("cuda", kCode));
+  EXPECT_FALSE(kernel.text);
+  EXPECT_THAT(kernel.problem, HasSubstr("block 1 holds device code but there is no launch plan"));
+  EXPECT_THAT(kernel.problem, HasSubstr("/*@winnow {\"launches\""));
+}
+
+TEST(Reply, NamesAPlanWithoutCode) {
+  EXPECT_THAT(extract(fence("cuda", kPlan)).problem, HasSubstr("no device code"));
+}
+
+TEST(Reply, SeparatesNestedFences) {
+  const std::string inner = "/*@winnow\n```json\n{\"launches\": []}\n```\n@*/\n";
+  EXPECT_EQ(extract(fence("cuda", inner + kCode)).text,
+            "/*@winnow\n{\"launches\": []}\n@*/\n" + kCode);
+  EXPECT_EQ(extract(fence("markdown", "# Answer\n" + fence("cuda", kKernel))).text, kKernel);
+}
+
+TEST(Reply, ForgivesABlockThatTheNextOneEnds) {
+  const auto kernel =
+      extract("```cuda\nfloat old;\n\nNow the whole file:\n" + fence("cuda", kKernel));
+  EXPECT_EQ(kernel.text, kKernel);
+}
+
+TEST(Reply, TurnsCarriageReturnsIntoLines) {
+  EXPECT_EQ(extract("Hi\r\n```cuda\r\n/*@winnow {} @*/\r\n__global__ void f();\r\n```\r\n").text,
+            "/*@winnow {} @*/\n__global__ void f();\n");
+}
+
+TEST(Reply, ReportsTheTokenLimit) {
+  const std::string cut = "```cuda\n" + kPlan + "__global__ void f(float* x) { x[0] =";
+  const auto kernel = extract(cut, "length");
+  EXPECT_FALSE(kernel.text);
+  EXPECT_THAT(kernel.problem,
+              StartsWith("the reply ends inside a code block: cut at the token limit;"));
+  EXPECT_THAT(extract(cut, "").problem, HasSubstr("cut at the token limit?"));
+  EXPECT_THAT(extract("```cuda\n/*@winnow {\"launches\"", "length").problem,
+              HasSubstr("inside the plan comment"));
+  EXPECT_THAT(extract("", "length").problem, HasSubstr("before the answer began"));
+}
+
+TEST(Reply, TakesAnUnclosedButCompleteBlock) {
+  const auto kernel = extract("```cuda\n" + kKernel);
+  EXPECT_EQ(kernel.text, kKernel);
+  EXPECT_THAT(kernel.note, HasSubstr("never closed"));
+  EXPECT_FALSE(extract("```cuda\n" + kKernel, "length").text);
+}
+
+TEST(Reply, NamesAnUnclosedPlanComment) {
+  const auto kernel = extract(fence("cuda", "/*@winnow\n{\"launches\": []}\n" + kCode));
+  EXPECT_FALSE(kernel.text);
+  EXPECT_THAT(kernel.problem, HasSubstr("block 1 is never closed"));
+}
+
+TEST(Reply, SkipsThoughts) {
+  const std::string draft = fence("cuda", kKernel + "// draft\n");
+  EXPECT_EQ(extract("<think>\n" + draft + "hm\n</think>\n" + fence("cuda", kKernel)).text, kKernel);
+  EXPECT_EQ(extract("so...\n" + draft + "</think>\n" + fence("cuda", kKernel)).text, kKernel);
+  EXPECT_EQ(extract("<reasoning>x</reasoning>\n" + fence("cuda", kKernel)).text, kKernel);
+  EXPECT_THAT(extract("<think>\nlong", "length").problem, HasSubstr("inside its thoughts"));
+}
+
+TEST(Reply, TakesBareText) {
+  const auto kernel = extract("Sure:\n" + kKernel);
+  EXPECT_EQ(kernel.text, kKernel);
+  EXPECT_THAT(kernel.note, HasSubstr("no fenced block"));
+  EXPECT_THAT(extract("I cannot do that.").problem, HasSubstr("no code block in the reply"));
+  EXPECT_THAT(extract(kCode).problem, HasSubstr("no launch plan"));
+}
+
+TEST(Reply, RefusesFiveMegabytes) {
+  const auto kernel = extract(fence("cuda", kKernel + std::string(5U << 20U, '/')));
+  EXPECT_FALSE(kernel.text);
+  EXPECT_THAT(kernel.problem, HasSubstr("5.0 MiB, more than the 4 MiB"));
+}
+
+TEST(Reply, SurvivesBinary) {
+  const std::string binary("\0\xFF\xC3```\0\n```", 10);
+  EXPECT_FALSE(extract(binary).text);
+  std::string with_nul = kKernel;
+  with_nul.insert(with_nul.size() - 2, 1, '\0');
+  EXPECT_EQ(extract(fence("cuda", with_nul)).text, with_nul) << "the parser names the place";
+  EXPECT_FALSE(extract("").text);
+  EXPECT_FALSE(extract("```").text);
+}
+
+} // namespace
+} // namespace winnow::agents
