@@ -13,14 +13,15 @@
 
 namespace winnow::evaluators {
 
-/// What a child may use up. 0 means no limit of that kind.
+/// What a child may use up. 0 means no limit of that kind. ChildProcess enforces `wall` and
+/// `output_bytes`; the others are put up by enter_sandbox(), so they hold for Sandbox's commands.
 struct Limits {
   std::chrono::milliseconds wall{10'000};
   std::chrono::seconds cpu{0};
-  std::uint64_t memory_bytes = 0;      ///< address space (RLIMIT_AS); ignored in sanitizer builds
-  std::uint64_t file_bytes = 0;        ///< largest file it may write (RLIMIT_FSIZE)
+  std::uint64_t memory_bytes = 0; ///< address space (RLIMIT_AS); ignored in sanitizer builds
+  std::uint64_t file_bytes = 0;   ///< largest file it may write (RLIMIT_FSIZE)
   std::uint64_t output_bytes = 1U << 20U; ///< stdout and stderr each; more kills it
-  unsigned processes = 0;              ///< RLIMIT_NPROC (root is exempt) or the pid namespace's
+  unsigned processes = 0;                 ///< RLIMIT_NPROC (root is exempt) or the pid namespace's
 };
 
 /// A file descriptor the child gets under a number of its own; the parent keeps its copy.
@@ -35,12 +36,20 @@ struct Command {
   std::filesystem::path working_directory;        ///< empty: "/"
   std::vector<InheritedFd> fds;
   Limits limits;
+  /// argv[0] is a wrapper that reports "killed by signal N" as exit code 128 + N, as bwrap does.
+  bool signals_as_exit_codes = false;
 };
 
 /// How a child ended.
 struct ChildResult {
   enum class End : std::uint8_t {
-    Exited, Signaled, WallTimeout, CpuTimeout, OutputLimit, SpawnFailed, Cancelled,
+    Exited,
+    Signaled,
+    WallTimeout,
+    CpuTimeout,
+    OutputLimit,
+    SpawnFailed,
+    Cancelled,
   };
   End end = End::SpawnFailed;
   int exit_code = -1;
@@ -48,16 +57,17 @@ struct ChildResult {
   std::string out; ///< capped at limits.output_bytes
   std::string err;
   double wall_seconds = 0;
-  double cpu_seconds = 0;           ///< user + system, with its waited-for children
+  double cpu_seconds = 0; ///< user + system, with its waited-for children
   std::uint64_t max_rss_bytes = 0;
-  std::string error;                ///< SpawnFailed: why
+  std::string error; ///< SpawnFailed: why
 };
 
 /// "killed by SIGSEGV", "still running after 10.0 s (wall-clock limit)", "exited with 1".
 std::string describe(const ChildResult& result);
 
-/// A running child: posix_spawn in a process group of its own, stdin, stdout and stderr piped,
-/// everything else closed. Killed with its whole group when the object goes. One thread at a time.
+/// A running child: posix_spawn in a session and process group of its own, stdin, stdout and stderr
+/// piped, everything else closed. Killed with its whole group when the object goes. One thread at a
+/// time, and any thread: the child outlives the thread that started it.
 class ChildProcess {
 public:
   /// Throws Error when it cannot be started.
@@ -71,7 +81,7 @@ public:
   bool write(std::string_view bytes, std::chrono::milliseconds timeout);
   void close_stdin();
   /// The next line of its stdout without the newline; nullopt at its end, at the time-out, or when
-  /// the line would exceed limits.output_bytes.
+  /// the line would exceed limits.output_bytes. An unfinished last line is no line: wait() has it.
   std::optional<std::string> read_line(std::chrono::milliseconds timeout);
   bool running();
   void kill();
@@ -79,6 +89,8 @@ public:
   ChildResult wait(const std::function<bool()>& cancelled = {});
 
 private:
+  friend ChildResult run_child(const Command& command, std::string_view input,
+                               const std::function<bool()>& cancelled);
   struct State;
   std::unique_ptr<State> state_;
 };
