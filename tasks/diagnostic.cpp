@@ -1,0 +1,23 @@
+#include "tasks/diagnostic.h"
+
+#include <fmt/format.h>
+
+namespace winnow::tasks {
+
+std::string to_string(const Diagnostic& diagnostic) {
+  std::string text = diagnostic.file;
+  if (diagnostic.at.line > 0) {
+    text += fmt::format("{}{}", text.empty() ? "line " : ":", diagnostic.at.line);
+    if (diagnostic.at.column > 0) {
+      text += fmt::format(":{}", diagnostic.at.column);
+    }
+  }
+  text += text.empty() ? "" : ": ";
+  text += diagnostic.what;
+  if (!diagnostic.expected.empty()) {
+    text += "; expected " + diagnostic.expected;
+  }
+  return text;
+}
+
+} // namespace winnow::tasks

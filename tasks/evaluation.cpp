@@ -1,0 +1,130 @@
+#include "tasks/evaluation.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::tasks {
+namespace {
+
+using Json = nlohmann::json;
+
+// JSON has no infinities and no NaN: they become strings.
+Json number(double value) {
+  if (std::isnan(value)) {
+    return "nan";
+  }
+  if (std::isinf(value)) {
+    return value > 0 ? "inf" : "-inf";
+  }
+  return value;
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) {
+    list.push_back(number(value));
+  }
+  return list;
+}
+
+Json mismatch_json(const Mismatch& mismatch) {
+  return {{"tensor", mismatch.tensor},
+          {"wrong", mismatch.wrong},
+          {"total", mismatch.total},
+          {"first_index", mismatch.first_index},
+          {"first_position", mismatch.first_position},
+          {"got", number(mismatch.got)},
+          {"expected", number(mismatch.expected)},
+          {"limit", number(mismatch.limit)},
+          {"worst_ratio", number(mismatch.worst_ratio)},
+          {"pattern", mismatch.pattern}};
+}
+
+Json case_json(const CaseResult& result) {
+  Json json{{"stage", to_string(result.stage)},
+            {"set", to_string(result.set)},
+            {"verdict", to_string(result.verdict)}};
+  if (is_hidden(result.set)) {
+    return json;
+  }
+  json["shape_id"] = result.shape_id;
+  json["shape"] = result.shape;
+  json["seed"] = result.seed;
+  json["detail"] = to_valid_utf8(result.detail);
+  json["max_error_ratio"] = number(result.max_error_ratio);
+  json["mismatch"] = result.mismatch ? mismatch_json(*result.mismatch) : Json();
+  json["samples_ns"] = numbers(result.samples_ns);
+  json["baseline_samples_ns"] = numbers(result.baseline_samples_ns);
+  json["median_ns"] = number(result.median_ns);
+  json["baseline_median_ns"] = number(result.baseline_median_ns);
+  return json;
+}
+
+Json build_json(const BuildRecord& build) {
+  return {{"digest", build.digest},
+          {"compiler", build.compiler},
+          {"from_cache", build.from_cache},
+          {"seconds", number(build.seconds)},
+          {"log", to_valid_utf8(build.log)}};
+}
+
+} // namespace
+
+Json evaluation_json(const Evaluation& evaluation) {
+  Json json{{"schema", "winnow.evaluation"},
+            {"version", 1},
+            {"verdict", to_string(evaluation.verdict)},
+            {"stage", to_string(evaluation.stage)},
+            {"detail", to_valid_utf8(evaluation.detail)},
+            {"parameters", evaluation.parameters},
+            {"build", build_json(evaluation.build)},
+            {"speedup", number(evaluation.speedup)},
+            {"score_ns", number(evaluation.score_ns)},
+            {"device", evaluation.device},
+            {"device_name", evaluation.device_name},
+            {"isolation", evaluation.isolation},
+            {"evaluator_version", evaluation.evaluator_version},
+            {"started_at", evaluation.started_at},
+            {"seconds", number(evaluation.seconds)}};
+  json["notes"] = Json::array();
+  for (const std::string& note : evaluation.notes) {
+    json["notes"].push_back(to_valid_utf8(note));
+  }
+  json["cases"] = Json::array();
+  for (const CaseResult& result : evaluation.cases) {
+    json["cases"].push_back(case_json(result));
+  }
+  return json;
+}
+
+double median(std::vector<double> samples) {
+  if (samples.empty()) {
+    return 0;
+  }
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  if (samples.size() % 2 == 1) {
+    return *middle;
+  }
+  return (*std::max_element(samples.begin(), middle) + *middle) / 2;
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  if (values.empty()) {
+    return 0;
+  }
+  double sum_of_logs = 0;
+  for (const double value : values) {
+    if (!(value > 0)) {
+      return 0;
+    }
+    sum_of_logs += std::log(value);
+  }
+  return std::exp(sum_of_logs / static_cast<double>(values.size()));
+}
+
+} // namespace winnow::tasks

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "tasks/expression.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::tasks {
+
+// The tree behind an Expression: shared by its parser and its evaluator, of no use to others.
+enum class Operator : std::uint8_t {
+  Integer,
+  Real,
+  Name,
+  SizeOf,
+  Call,
+  Negate,
+  Not,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  Remainder,
+  ShiftLeft,
+  ShiftRight,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  And,
+  Or,
+  Select,
+};
+
+enum class Function : std::uint8_t {
+  Min,
+  Max,
+  Abs,
+  CeilDiv,
+  AlignUp,
+  NextPow2,
+  Log2,
+  Log2Ceil,
+  Sqrt,
+  Rsqrt,
+  Exp,
+  Exp2,
+  Log,
+  Pow,
+  Floor,
+  Ceil,
+};
+
+struct FunctionInfo {
+  std::string_view name;
+  Function function;
+  std::size_t least_arguments;
+  std::size_t most_arguments;
+  bool integer; ///< can be computed in integers
+  bool real;    ///< can be computed in doubles
+};
+const FunctionInfo& function_info(Function function);
+const FunctionInfo* find_function(std::string_view name);
+std::vector<std::string> function_names();
+
+struct Expression::Node {
+  Operator op = Operator::Integer;
+  int column = 1;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string name; ///< Name, and what SizeOf is of
+  Function function = Function::Min;
+  std::vector<std::unique_ptr<const Node>> children;
+};
+
+std::unique_ptr<const Expression::Node> parse_expression(std::string_view text);
+
+} // namespace winnow::tasks

@@ -1,0 +1,108 @@
+#include "tasks/verdict.h"
+
+#include <algorithm>
+#include <array>
+
+namespace winnow::tasks {
+namespace {
+
+struct VerdictText {
+  Verdict verdict;
+  std::string_view name;
+  std::string_view description;
+};
+
+constexpr std::array kVerdicts{
+    VerdictText{Verdict::NotJudged, "not_judged", "was not judged"},
+    VerdictText{Verdict::BadReply, "bad_reply", "no kernel file could be taken from the reply"},
+    VerdictText{Verdict::BadPlan, "bad_plan", "the launch plan is malformed or out of range"},
+    VerdictText{Verdict::CompileError, "compile_error", "does not compile"},
+    VerdictText{Verdict::OverLimit, "over_limit", "exceeds a memory, output or resource limit"},
+    VerdictText{Verdict::LaunchError, "launch_error", "the device refused or aborted a launch"},
+    VerdictText{Verdict::Timeout, "timeout", "did not end in time"},
+    VerdictText{Verdict::Crashed, "crashed", "the process died by a signal"},
+    VerdictText{Verdict::OutOfBounds, "out_of_bounds", "writes or reads outside a buffer"},
+    VerdictText{Verdict::ModifiedInput, "modified_input", "changes an input"},
+    VerdictText{Verdict::UnwrittenOutput, "unwritten_output",
+                "leaves elements of an output unwritten"},
+    VerdictText{Verdict::Wrong, "wrong", "gives wrong values"},
+    VerdictText{Verdict::Unstable, "unstable", "gives different answers to the same input"},
+    VerdictText{Verdict::LowPrecision, "low_precision",
+                "computes with less precision than the task allows"},
+    VerdictText{Verdict::WrongUnseen, "wrong_unseen",
+                "is right on the shapes it was shown and fails hidden ones"},
+    VerdictText{Verdict::Implausible, "implausible", "is faster than the device can be"},
+    VerdictText{Verdict::Unsupported, "unsupported", "cannot run on this device"},
+    VerdictText{Verdict::Correct, "correct", "is correct"},
+    VerdictText{Verdict::Infrastructure, "infrastructure", "failed through the machine's fault"},
+};
+
+struct StageText {
+  Stage stage;
+  std::string_view name;
+};
+
+constexpr std::array kStages{
+    StageText{Stage::Parse, "parse"},         StageText{Stage::Compile, "compile"},
+    StageText{Stage::Tiny, "tiny"},           StageText{Stage::Check, "check"},
+    StageText{Stage::Search, "search"},       StageText{Stage::Time, "time"},
+    StageText{Stage::Promotion, "promotion"}, StageText{Stage::Done, "done"},
+};
+
+const VerdictText* find(Verdict verdict) {
+  const auto* found = std::find_if(kVerdicts.begin(), kVerdicts.end(),
+                                   [&](const VerdictText& t) { return t.verdict == verdict; });
+  return found == kVerdicts.end() ? nullptr : found;
+}
+
+} // namespace
+
+std::string_view to_string(Verdict verdict) {
+  const VerdictText* text = find(verdict);
+  return text != nullptr ? text->name : "unknown_verdict";
+}
+
+std::optional<Verdict> verdict_from_string(std::string_view text) {
+  for (const VerdictText& known : kVerdicts) {
+    if (known.name == text) {
+      return known.verdict;
+    }
+  }
+  return std::nullopt;
+}
+
+const std::vector<Verdict>& all_verdicts() {
+  static const std::vector<Verdict> all = [] {
+    std::vector<Verdict> verdicts;
+    for (const VerdictText& known : kVerdicts) {
+      verdicts.push_back(known.verdict);
+    }
+    return verdicts;
+  }();
+  return all;
+}
+
+std::string_view describe(Verdict verdict) {
+  const VerdictText* text = find(verdict);
+  return text != nullptr ? text->description : "has a verdict that this version does not know";
+}
+
+std::string_view to_string(Stage stage) {
+  for (const StageText& known : kStages) {
+    if (known.stage == stage) {
+      return known.name;
+    }
+  }
+  return "unknown_stage";
+}
+
+std::optional<Stage> stage_from_string(std::string_view text) {
+  for (const StageText& known : kStages) {
+    if (known.name == text) {
+      return known.stage;
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace winnow::tasks
