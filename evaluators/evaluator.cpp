@@ -1,1 +1,138 @@
-// Replaced by the first real source of this folder.
+#include "evaluators/evaluator.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "evaluators/evaluation_run.h"
+#include "evaluators/session.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::Evaluation;
+using tasks::Verdict;
+
+// A quick timing must be this much better before a variant gets the long one.
+constexpr double kWorthwhileGain = 1.02;
+
+std::string first_lines(const std::vector<tasks::Diagnostic>& diagnostics) {
+  constexpr std::size_t kMaxShown = 8;
+  std::vector<std::string> lines;
+  for (const tasks::Diagnostic& diagnostic : diagnostics) {
+    if (lines.size() == kMaxShown) {
+      lines.push_back(fmt::format("... and {} more", diagnostics.size() - kMaxShown));
+      break;
+    }
+    lines.push_back(to_string(diagnostic));
+  }
+  return join(lines, "\n");
+}
+
+} // namespace
+
+struct Evaluator::State : Session {
+  using Session::Session;
+
+  Evaluation evaluate(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
+                      Depth depth) {
+    Evaluation result = attempt(file, choice, depth);
+    if (result.verdict == Verdict::Infrastructure && !cancelled) {
+      result = attempt(file, choice, depth);
+    }
+    return result;
+  }
+
+  Evaluation blank(Verdict verdict, std::string detail) const {
+    Evaluation result;
+    result.verdict = verdict;
+    result.detail = std::move(detail);
+    result.device = device.kind;
+    result.device_name = device.name;
+    result.isolation = to_string(sandbox.level());
+    result.evaluator_version = kEvaluatorVersion;
+    result.started_at = utc_now();
+    return result;
+  }
+
+private:
+  Evaluation attempt(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
+                     Depth depth) {
+    try {
+      return EvaluationRun(*this, file, choice, depth).run();
+    } catch (const Error& error) {
+      return blank(Verdict::Infrastructure, error.what());
+    }
+  }
+};
+
+Evaluator::Evaluator(tasks::Task task, EvaluationOptions options)
+    : state_(std::make_unique<State>(std::move(task), std::move(options))) {}
+Evaluator::~Evaluator() = default;
+
+Evaluation Evaluator::evaluate(const tasks::KernelFile& candidate,
+                               const tasks::ParameterChoice& parameters) {
+  return state_->evaluate(candidate, parameters, Depth::Full);
+}
+
+Evaluation Evaluator::evaluate_text(std::string_view text, std::string file_name) {
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, std::move(file_name));
+  if (!parsed.kernel_file) {
+    return state_->blank(Verdict::BadPlan, first_lines(parsed.errors));
+  }
+  std::vector<Evaluation> family = evaluate_family(*parsed.kernel_file, 1);
+  for (const tasks::Diagnostic& warning : parsed.warnings) {
+    family.front().notes.push_back(to_string(warning));
+  }
+  return std::move(family.front());
+}
+
+std::vector<Evaluation> Evaluator::evaluate_family(const tasks::KernelFile& candidate,
+                                                   std::size_t max_variants) {
+  std::vector<tasks::ParameterChoice> choices;
+  try {
+    choices = tasks::parameter_choices(candidate.plan, std::max<std::size_t>(max_variants, 1));
+  } catch (const tasks::ExpressionError& error) {
+    return {state_->blank(Verdict::BadPlan, std::string("where: ") + error.what())};
+  }
+  if (choices.empty()) {
+    return {state_->blank(Verdict::BadPlan, "no choice of parameters satisfies every `where`")};
+  }
+  std::vector<Evaluation> family{state_->evaluate(candidate, choices.front(), Depth::Full)};
+  if (family.front().verdict != Verdict::Correct || !(family.front().speedup > 0)) {
+    return family; // what fails by default is not worth tuning
+  }
+  std::size_t fastest = 0;
+  for (std::size_t i = 1; i < choices.size() && !state_->cancelled; ++i) {
+    family.push_back(state_->evaluate(candidate, choices[i], Depth::Quick));
+    const bool worthwhile = family[i].speedup > family[fastest].speedup * kWorthwhileGain;
+    fastest = worthwhile ? i : fastest;
+  }
+  if (fastest != 0 && !state_->cancelled) {
+    family[fastest] = state_->evaluate(candidate, choices[fastest], Depth::Full);
+    const bool better = family[fastest].verdict == Verdict::Correct &&
+                        family[fastest].speedup > family.front().speedup;
+    if (better) {
+      std::swap(family.front(), family[fastest]);
+    }
+  }
+  return family;
+}
+
+void Evaluator::cancel() {
+  state_->cancelled = true;
+}
+
+const tasks::Task& Evaluator::task() const {
+  return state_->task;
+}
+const DeviceReport& Evaluator::device() const {
+  return state_->device;
+}
+Isolation Evaluator::isolation() const {
+  return state_->sandbox.level();
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,378 @@
+#include "evaluators/evaluation_run.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::CaseResult;
+using tasks::ShapeSet;
+using tasks::Stage;
+using tasks::Verdict;
+
+constexpr std::size_t kMaxNotes = 10;
+
+std::uint64_t mix(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15ULL;
+  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
+  return value ^ (value >> 31U);
+}
+
+// NaN for every floating type, and different from case to case in the bits that remain.
+std::uint64_t poison_of(std::uint64_t seed) {
+  return 0x7ff8fff87ff8fff8ULL | (mix(seed ^ 0x706f69736f6eULL) & 0x0007000700070007ULL);
+}
+
+std::vector<std::int64_t> dimensions(const tasks::TensorSpec& tensor, const tasks::Task& task,
+                                     const tasks::Shape& shape) {
+  tasks::Scope scope;
+  tasks::bind_shape(task, shape, scope);
+  std::vector<std::int64_t> extents;
+  for (const tasks::Expression& extent : tensor.shape) {
+    extents.push_back(extent.evaluate(scope));
+  }
+  return extents.empty() ? std::vector<std::int64_t>{1} : extents;
+}
+
+double relative_limit(const tasks::Task& task, const tasks::Shape& shape) {
+  tasks::Scope scope;
+  tasks::bind_shape(task, shape, scope);
+  return task.tolerance.multiple.evaluate_float(scope) * tasks::epsilon(task.tolerance.precision);
+}
+
+std::string mismatch_text(const tasks::Mismatch& mismatch) {
+  return fmt::format("{}{} = {:.9g}, expected {:.9g} within {:.3g}; {} of {} elements differ: {}",
+                     mismatch.tensor, mismatch.first_position, mismatch.got, mismatch.expected,
+                     mismatch.limit, mismatch.wrong, mismatch.total, mismatch.pattern);
+}
+
+std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics) {
+  std::vector<std::string> lines;
+  for (const tasks::Diagnostic& diagnostic : diagnostics) {
+    lines.push_back(to_string(diagnostic));
+  }
+  return join(lines, "\n");
+}
+
+} // namespace
+
+EvaluationRun::EvaluationRun(Session& session, const tasks::KernelFile& file,
+                             tasks::ParameterChoice choice, Depth depth)
+    : session_(session), file_(file), depth_(depth) {
+  result_.parameters = choice;
+  result_.device = session.device.kind;
+  result_.device_name = session.device.name;
+  result_.isolation = to_string(session.sandbox.level());
+  result_.evaluator_version = kEvaluatorVersion;
+  result_.started_at = utc_now();
+  built_.choice = std::move(choice);
+}
+
+tasks::Evaluation EvaluationRun::run() {
+  const auto start = std::chrono::steady_clock::now();
+  const bool full = depth_ == Depth::Full;
+  const bool passed =
+      compile() && tiny() && (!full || check()) && search() && time() && (!full || promotion());
+  if (passed) {
+    result_.verdict = full ? Verdict::Correct : Verdict::NotJudged;
+    result_.stage = full ? Stage::Done : result_.stage;
+  }
+  if (session_.cancelled) {
+    result_.verdict = Verdict::Infrastructure;
+    result_.detail = "cancelled";
+  }
+  result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return std::move(result_);
+}
+
+bool EvaluationRun::fail(Verdict verdict, std::string detail) {
+  result_.verdict = verdict;
+  result_.detail = std::move(detail);
+  return false;
+}
+
+bool EvaluationRun::compile() {
+  result_.stage = Stage::Compile;
+  std::vector<tasks::Shape> shapes = session_.task.shapes_of(ShapeSet::Tiny, result_.device);
+  for (tasks::Shape& shape : session_.task.shapes_of(ShapeSet::Search, result_.device)) {
+    shapes.push_back(std::move(shape));
+  }
+  std::vector<tasks::Diagnostic> errors;
+  built_ =
+      session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Plain, errors);
+  if (!errors.empty()) {
+    return fail(Verdict::BadPlan, diagnostics_text(errors));
+  }
+  result_.build = built_.compiled.build;
+  if (built_.compiled.verdict != Verdict::Correct) {
+    return fail(built_.compiled.verdict, built_.compiled.detail);
+  }
+  return true;
+}
+
+bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seeds,
+                               const BuiltKernel& built, std::vector<PlannedCase>& cases) {
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    std::vector<tasks::Diagnostic> errors, warnings;
+    const auto plan =
+        tasks::resolve_plan(*built.file, *built.task, shapes[i], built.choice,
+                            session_.device.facts, built.compiled.signatures, errors, warnings);
+    if (!plan) {
+      return fail(Verdict::BadPlan, diagnostics_text(errors));
+    }
+    for (const tasks::Diagnostic& warning : warnings) {
+      const std::string note = to_string(warning);
+      const bool known =
+          std::find(result_.notes.begin(), result_.notes.end(), note) != result_.notes.end();
+      if (!known && result_.notes.size() < kMaxNotes && !tasks::is_hidden(shapes[i].set)) {
+        result_.notes.push_back(note);
+      }
+    }
+    for (int seed = 0; seed < seeds; ++seed) {
+      const std::uint64_t position = i * 1000 + static_cast<std::uint64_t>(seed);
+      cases.push_back({shapes[i],
+                       mix(session_.options.seed ^
+                           mix(position ^ (static_cast<std::uint64_t>(shapes[i].set) << 32U))),
+                       *plan});
+    }
+  }
+  return true;
+}
+
+std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>& cases,
+                                                 const SamplingRequest* sampling) const {
+  std::vector<RunCase> run_cases;
+  std::uint64_t offset = 0;
+  for (const PlannedCase& planned : cases) {
+    RunCase run_case;
+    run_case.plan = planned.plan;
+    run_case.seed = planned.seed;
+    run_case.poison = poison_of(planned.seed);
+    if (sampling != nullptr) {
+      run_case.sampling = *sampling;
+    }
+    for (const tasks::Buffer& buffer : planned.plan.buffers) {
+      if (buffer.kind == tasks::Buffer::Kind::Output || buffer.kind == tasks::Buffer::Kind::InOut) {
+        const auto bytes =
+            static_cast<std::uint64_t>(buffer.count) * tasks::size_bytes(buffer.dtype);
+        run_case.outputs.push_back({buffer.name, offset, bytes});
+        offset += (bytes + 63) / 64 * 64;
+      }
+    }
+    run_cases.push_back(std::move(run_case));
+  }
+  if (offset > session_.arena.size_bytes()) {
+    throw Error(
+        fmt::format("the outputs of {} shapes need {} bytes, more than the {} that are there",
+                    cases.size(), offset, session_.arena.size_bytes()),
+        "use smaller shapes in task.toml");
+  }
+  return run_cases;
+}
+
+RunOutcome EvaluationRun::run_module(const BuiltKernel& built, std::vector<RunCase> cases,
+                                     unsigned workers, std::chrono::milliseconds wall) const {
+  RunRequest request;
+  request.device = session_.device.kind;
+  request.module = built.compiled.module;
+  request.workers = workers;
+  request.cases = std::move(cases);
+  RunnerLimits limits;
+  limits.wall = wall;
+  limits.memory_bytes = session_.options.memory_bytes + session_.arena.size_bytes();
+  session_.arena.clear();
+  return run_cases(session_.sandbox, session_.arena, std::move(request), limits,
+                   [this] { return session_.cancelled.load(); });
+}
+
+CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
+                                     const RunCase& run_case) {
+  CaseResult result;
+  result.stage = stage;
+  result.shape_id = planned.shape.id;
+  result.set = planned.shape.set;
+  result.shape = to_string(planned.shape);
+  result.seed = planned.seed;
+
+  JudgeRequest request;
+  request.key = fmt::format("{}#{}", planned.shape.id, planned.seed);
+  request.module = session_.reference.compiled.module;
+  request.plan = session_.own_plan(session_.reference, planned.shape);
+  request.seed = planned.seed;
+  request.poison = run_case.poison;
+  request.relative_limit = relative_limit(session_.task, planned.shape);
+  request.absolute_limit = session_.task.tolerance.absolute;
+  for (const ArenaSlice& slice : run_case.outputs) {
+    const tasks::TensorSpec& tensor = *session_.task.find_tensor(slice.tensor);
+    request.tensors.push_back(
+        {slice, tensor.dtype, dimensions(tensor, session_.task, planned.shape)});
+  }
+  const JudgeReply reply = session_.judge.ask(request);
+  result.verdict = reply.verdict;
+  result.mismatch = reply.mismatch;
+  result.max_error_ratio = reply.max_error_ratio;
+  result.detail = reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail;
+  return result;
+}
+
+bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& cases,
+                                  const BuiltKernel& built, const SamplingRequest* sampling) {
+  std::vector<tasks::Shape> shapes;
+  for (const PlannedCase& planned : cases) {
+    shapes.push_back(planned.shape);
+  }
+  session_.own_kernel(session_.reference_file, session_.reference_task, shapes, session_.reference);
+  const std::vector<RunCase> run_list = run_cases_of(cases, sampling);
+  const RunOutcome outcome = run_module(built, run_list, 0, session_.options.run_timeout);
+  if (outcome.cancelled) {
+    return fail(Verdict::Infrastructure, "cancelled");
+  }
+  const std::size_t completed = outcome.fault ? outcome.faulty_case : cases.size();
+  bool passed = true;
+  for (std::size_t i = 0; i < cases.size() && (i < completed || outcome.fault); ++i) {
+    if (i > completed) {
+      break;
+    }
+    CaseResult result;
+    if (i == completed) {
+      result.stage = stage;
+      result.shape_id = cases[i].shape.id;
+      result.set = cases[i].shape.set;
+      result.shape = to_string(cases[i].shape);
+      result.seed = cases[i].seed;
+      result.verdict = outcome.fault->verdict;
+      result.detail = outcome.fault->detail;
+    } else {
+      result = judge_case(stage, cases[i], run_list[i]);
+    }
+    if (result.verdict != Verdict::Correct && passed) {
+      passed = fail(result.verdict,
+                    fmt::format("{} ({}): {}", result.shape_id, result.shape, result.detail));
+    }
+    result_.cases.push_back(std::move(result));
+  }
+  if (!outcome.printed.empty() && !tasks::is_hidden(cases.front().shape.set) &&
+      result_.notes.size() < kMaxNotes) {
+    result_.notes.push_back("the kernel printed: " + outcome.printed);
+  }
+  return passed;
+}
+
+bool EvaluationRun::tiny() {
+  result_.stage = Stage::Tiny;
+  std::vector<PlannedCase> cases;
+  const int seeds = depth_ == Depth::Full ? session_.options.tiny_seeds : 1;
+  if (!plan_cases(session_.task.shapes_of(ShapeSet::Tiny, result_.device), seeds, built_, cases)) {
+    return false;
+  }
+  // The search shapes are only planned here: a plan that does not hold for one fails before any
+  // run.
+  std::vector<PlannedCase> search_cases;
+  if (!plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_,
+                  search_cases)) {
+    return false;
+  }
+  if (run_and_judge(Stage::Tiny, cases, built_, nullptr)) {
+    return true;
+  }
+  const bool may_be_a_race =
+      result_.verdict == Verdict::Wrong || result_.verdict == Verdict::UnwrittenOutput;
+  if (may_be_a_race && depth_ == Depth::Full && session_.options.check) {
+    explain_by_check();
+  }
+  return false;
+}
+
+// A wrong answer stays wrong; a race that check mode finds is named as its likely cause.
+void EvaluationRun::explain_by_check() {
+  const Verdict verdict = result_.verdict;
+  const std::string detail = result_.detail;
+  if (!check() && result_.verdict != Verdict::Infrastructure) {
+    result_.detail = detail + "\nlikely cause: " + result_.detail;
+  } else {
+    result_.detail = detail;
+  }
+  result_.verdict = verdict;
+  result_.stage = Stage::Tiny;
+}
+
+bool EvaluationRun::check() {
+  if (!session_.options.check) {
+    return true;
+  }
+  result_.stage = Stage::Check;
+  const std::vector<tasks::Shape> shapes = session_.task.shapes_of(ShapeSet::Tiny, result_.device);
+  std::vector<tasks::Diagnostic> errors;
+  const BuiltKernel checked =
+      session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Check, errors);
+  if (!errors.empty() || checked.compiled.verdict != Verdict::Correct) {
+    result_.notes.push_back("check mode did not run: " +
+                            (errors.empty() ? checked.compiled.detail : diagnostics_text(errors)));
+    return true;
+  }
+  std::vector<PlannedCase> cases;
+  if (!plan_cases(shapes, 1, checked, cases)) {
+    return false;
+  }
+  const RunOutcome outcome =
+      run_module(checked, run_cases_of(cases, nullptr), 1, session_.options.run_timeout);
+  for (const CheckFinding& finding : outcome.report.findings) {
+    if (finding.certain) {
+      return fail(finding.verdict, finding.detail);
+    }
+    if (result_.notes.size() < kMaxNotes) {
+      result_.notes.push_back(finding.detail);
+    }
+  }
+  if (outcome.fault && outcome.fault->verdict != Verdict::Timeout) {
+    return fail(outcome.fault->verdict, outcome.fault->detail);
+  }
+  if (outcome.fault) {
+    result_.notes.push_back("check mode ran out of time and found nothing until then");
+  }
+  return true;
+}
+
+bool EvaluationRun::search() {
+  result_.stage = Stage::Search;
+  std::vector<PlannedCase> cases;
+  return plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_, cases) &&
+         run_and_judge(Stage::Search, cases, built_, nullptr);
+}
+
+bool EvaluationRun::promotion() {
+  if (!session_.options.promotion) {
+    result_.notes.push_back("hidden shapes were not run");
+    return true;
+  }
+  result_.stage = Stage::Promotion;
+  const std::vector<tasks::Shape> shapes =
+      session_.task.shapes_of(ShapeSet::Promotion, result_.device);
+  std::vector<tasks::Diagnostic> errors;
+  const BuiltKernel built =
+      session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Plain, errors);
+  if (!errors.empty() || built.compiled.verdict != Verdict::Correct) {
+    return fail(Verdict::WrongUnseen, "does not compile for a hidden shape");
+  }
+  std::vector<PlannedCase> cases;
+  if (!plan_cases(shapes, 1, built, cases)) {
+    return fail(Verdict::WrongUnseen, "the plan does not hold for a hidden shape: cover sizes that "
+                                      "are not multiples of a tile, primes and small sizes");
+  }
+  if (run_and_judge(Stage::Promotion, cases, built, nullptr)) {
+    return true;
+  }
+  if (result_.verdict == Verdict::Infrastructure) {
+    return false;
+  }
+  return fail(Verdict::WrongUnseen, fmt::format("{} on a hidden shape", describe(result_.verdict)));
+}
+
+} // namespace winnow::evaluators

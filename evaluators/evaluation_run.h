@@ -1,0 +1,66 @@
+#pragma once
+
+#include "evaluators/session.h"
+#include "evaluators/worker/runner.h"
+#include "tasks/evaluation.h"
+
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// How thorough one evaluation is.
+enum class Depth : std::uint8_t {
+  Full,  ///< everything the options ask for
+  Quick, ///< one seed, no check mode, short timing, no hidden shapes: never `correct`
+};
+
+/// One variant of one candidate on its way through the stages. Each stage adds its cases and, when
+/// it fails, sets verdict and detail.
+class EvaluationRun {
+public:
+  EvaluationRun(Session& session, const tasks::KernelFile& file, tasks::ParameterChoice choice,
+                Depth depth);
+  tasks::Evaluation run();
+
+private:
+  struct PlannedCase {
+    tasks::Shape shape;
+    std::uint64_t seed = 0;
+    tasks::ResolvedPlan plan;
+  };
+
+  bool compile();
+  bool tiny();
+  bool check();
+  bool search();
+  bool time();
+  bool promotion();
+
+  /// Resolves the plan for each shape and seed; false (with verdict and detail set) if it does not
+  /// hold for one.
+  bool plan_cases(const std::vector<tasks::Shape>& shapes, int seeds, const BuiltKernel& built,
+                  std::vector<PlannedCase>& cases);
+  std::vector<RunCase> run_cases_of(const std::vector<PlannedCase>& cases,
+                                    const SamplingRequest* sampling) const;
+  RunOutcome run_module(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
+                        std::chrono::milliseconds wall) const;
+  /// Runs the cases, has the judge compare each, appends their results. False when one failed.
+  bool run_and_judge(tasks::Stage stage, const std::vector<PlannedCase>& cases,
+                     const BuiltKernel& built, const SamplingRequest* sampling);
+  tasks::CaseResult judge_case(tasks::Stage stage, const PlannedCase& planned,
+                               const RunCase& run_case);
+  void explain_by_check();
+  bool add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
+                   std::size_t first_case, bool is_baseline);
+  void score();
+  bool fail(tasks::Verdict verdict, std::string detail);
+
+  Session& session_;
+  const tasks::KernelFile& file_;
+  Depth depth_;
+  BuiltKernel built_;
+  tasks::Evaluation result_;
+};
+
+} // namespace winnow::evaluators

@@ -1,0 +1,65 @@
+#include "evaluators/judge/judge.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr std::size_t kMaxReplyBytes = 1U << 20U;
+
+} // namespace
+
+Judge::Judge(const Sandbox& sandbox, const Arena& arena, std::filesystem::path modules,
+             std::chrono::milliseconds timeout)
+    : sandbox_(sandbox), arena_(arena), modules_(std::move(modules)), timeout_(timeout) {}
+
+Judge::~Judge() = default;
+
+JudgeReply Judge::ask(const JudgeRequest& request) {
+  try {
+    if (!child_) {
+      Limits limits;
+      limits.wall = std::chrono::milliseconds(0); // each question has a time limit instead
+      limits.output_bytes = kMaxReplyBytes;
+      SandboxPolicy policy;
+      policy.readable = {modules_};
+      child_ = std::make_unique<ChildProcess>(
+          sandbox_.command("_judge", {}, policy, limits, {{arena_.fd(), kArenaFd}}));
+    }
+    if (!child_->write(encode(request), timeout_)) {
+      return failed("it does not take questions");
+    }
+    const auto line = child_->read_line(timeout_);
+    if (!line) {
+      return failed(
+          fmt::format("no answer after {:.1f} s", std::chrono::duration<double>(timeout_).count()));
+    }
+    JudgeReply reply = decode_judge_reply(*line);
+    if (reply.verdict == tasks::Verdict::Infrastructure) {
+      child_.reset(); // its device may be unusable
+    }
+    return reply;
+  } catch (const std::exception& error) {
+    return failed(error.what());
+  }
+}
+
+JudgeReply Judge::failed(const std::string& why) {
+  JudgeReply reply;
+  reply.detail = "the judge failed: " + why;
+  if (child_) {
+    child_->kill();
+    const ChildResult result = child_->wait();
+    reply.detail += " (" + describe(result) + ")";
+    if (!result.err.empty()) {
+      reply.detail += ": " + truncate_text(to_valid_utf8(trim(result.err)), 500);
+    }
+    child_.reset();
+  }
+  return reply;
+}
+
+} // namespace winnow::evaluators

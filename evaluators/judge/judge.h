@@ -1,0 +1,37 @@
+#pragma once
+
+#include "evaluators/process/sandbox.h"
+#include "evaluators/worker/arena.h"
+#include "evaluators/worker/protocol.h"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+namespace winnow::evaluators {
+
+/// The coordinator's side of the `_judge` child. The child is started at the first question and
+/// outlives evaluations, so that the reference runs once per shape and seed.
+class Judge {
+public:
+  Judge(const Sandbox& sandbox, const Arena& arena, std::filesystem::path modules,
+        std::chrono::milliseconds timeout);
+  ~Judge();
+  Judge(const Judge&) = delete; // owns the child
+  Judge& operator=(const Judge&) = delete;
+
+  /// Never throws: a judge that fails answers `infrastructure` with the reason, and the next
+  /// question starts another.
+  JudgeReply ask(const JudgeRequest& request);
+
+private:
+  JudgeReply failed(const std::string& why);
+
+  const Sandbox& sandbox_;
+  const Arena& arena_;
+  std::filesystem::path modules_; ///< directory that holds the reference's module
+  std::chrono::milliseconds timeout_;
+  std::unique_ptr<ChildProcess> child_;
+};
+
+} // namespace winnow::evaluators

@@ -1,0 +1,140 @@
+// The `_judge` child: runs the task's reference, remembers its answers, and compares the outputs
+// that candidates left in the arena. The answers never leave this process.
+#include "base/error.h"
+#include "evaluators/device/cpu/cpu_device.h"
+#include "evaluators/evaluator.h"
+#include "evaluators/judge/compare.h"
+#include "evaluators/process/sandbox.h"
+#include "evaluators/worker/arena.h"
+#include "evaluators/worker/case_runner.h"
+#include "evaluators/worker/protocol.h"
+
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace winnow::evaluators {
+namespace {
+
+// Answers of one case: by tensor name, as the reference wrote them.
+using Answers = std::map<std::string, std::vector<std::byte>>;
+
+// An unwritten reference must not pass for an answer: NaN in every element.
+constexpr std::uint64_t kReferencePoison = 0x7ff8fff97ff8fffbULL;
+
+std::span<const double> as_doubles(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const double*>(bytes.data()), bytes.size() / sizeof(double)};
+}
+
+class JudgeWorker {
+public:
+  JudgeWorker() : arena_(kArenaFd) {
+    CpuDeviceOptions options;
+    options.on_fatal = [](const DeviceFault& fault) {
+      const std::string line = encode(broken_reference(fault.detail));
+      [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, line.data(), line.size());
+    };
+    device_ = make_cpu_device(std::move(options));
+  }
+
+  JudgeReply answer(const JudgeRequest& request) {
+    if (const auto fault = ensure_answers(request)) {
+      return broken_reference(fault->detail);
+    }
+    JudgeReply reply;
+    reply.verdict = tasks::Verdict::Correct;
+    for (const JudgedTensor& tensor : request.tensors) {
+      const ComparisonResult result = compare_tensor(request, tensor);
+      reply.max_error_ratio = std::max(reply.max_error_ratio, result.max_error_ratio);
+      if (result.mismatch && !reply.mismatch) {
+        reply.verdict = result.verdict;
+        reply.mismatch = result.mismatch;
+      }
+    }
+    return reply;
+  }
+
+private:
+  static JudgeReply broken_reference(const std::string& detail) {
+    JudgeReply reply;
+    reply.detail = "reference.cu failed: " + detail;
+    return reply;
+  }
+
+  std::optional<DeviceFault> ensure_answers(const JudgeRequest& request) {
+    if (answers_.contains(request.key)) {
+      return std::nullopt;
+    }
+    if (module_ != request.module) {
+      device_->load_module(request.module);
+      module_ = request.module;
+    }
+    CaseRunner runner(*device_, request.plan, request.seed);
+    runner.prepare(kReferencePoison);
+    if (auto fault = runner.run()) {
+      return fault;
+    }
+    if (auto fault = runner.verify()) {
+      return fault;
+    }
+    Answers answers;
+    for (const tasks::Buffer& buffer : request.plan.buffers) {
+      if (buffer.kind == tasks::Buffer::Kind::Output || buffer.kind == tasks::Buffer::Kind::InOut) {
+        std::vector<std::byte> bytes(runner.output_bytes(buffer.name));
+        runner.download(buffer.name, bytes);
+        answers.emplace(buffer.name, std::move(bytes));
+      }
+    }
+    answers_.emplace(request.key, std::move(answers));
+    return std::nullopt;
+  }
+
+  ComparisonResult compare_tensor(const JudgeRequest& request, const JudgedTensor& tensor) {
+    const Answers& answers = answers_.at(request.key);
+    Comparison comparison;
+    comparison.tensor = tensor.slice.tensor;
+    comparison.dtype = tensor.dtype;
+    comparison.shape = tensor.shape;
+    comparison.got = arena_.slice(tensor.slice.offset, tensor.slice.bytes);
+    comparison.poison = request.poison;
+    comparison.relative_limit = request.relative_limit;
+    comparison.absolute_limit = request.absolute_limit;
+    if (tasks::is_floating(tensor.dtype)) {
+      comparison.expected = as_doubles(answers.at(tensor.slice.tensor));
+      comparison.magnitude = as_doubles(answers.at(tensor.slice.tensor + "_magnitude"));
+    } else {
+      comparison.expected_exact = answers.at(tensor.slice.tensor);
+    }
+    return compare(comparison);
+  }
+
+  ArenaView arena_;
+  std::unique_ptr<Device> device_;
+  std::filesystem::path module_;
+  std::map<std::string, Answers> answers_;
+};
+
+} // namespace
+
+int judge_worker_main(std::vector<std::string> arguments) {
+  try {
+    enter_sandbox(arguments);
+    JudgeWorker worker;
+    std::string line;
+    while (std::getline(std::cin, line)) {
+      const JudgeReply reply = worker.answer(decode_judge_request(line));
+      std::cout << encode(reply) << std::flush;
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "winnow _judge: %s\n", error.what());
+    return 1;
+  }
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,124 @@
+#include "evaluators/worker/case_runner.h"
+
+#include "base/error.h"
+#include "tasks/input_generator.h"
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using Kind = tasks::Buffer::Kind;
+
+std::size_t buffer_bytes(const tasks::Buffer& buffer) {
+  return static_cast<std::size_t>(buffer.count) * tasks::size_bytes(buffer.dtype);
+}
+
+bool has_input(const tasks::Buffer& buffer) {
+  return buffer.kind == Kind::Input || buffer.kind == Kind::InOut;
+}
+
+std::vector<std::byte> filled(const tasks::Buffer& buffer, double value) {
+  std::vector<std::byte> bytes(buffer_bytes(buffer));
+  const std::size_t size = tasks::size_bytes(buffer.dtype);
+  for (std::size_t offset = 0; offset < bytes.size(); offset += size) {
+    tasks::store_element(buffer.dtype, bytes.data() + offset, value);
+  }
+  return bytes;
+}
+
+} // namespace
+
+CaseRunner::CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uint64_t seed)
+    : device_(device), plan_(plan) {
+  for (const tasks::Buffer& buffer : plan_.buffers) {
+    Slot slot;
+    slot.buffer = &buffer;
+    slot.handle = device_.allocate(buffer.name, buffer_bytes(buffer), buffer.kind == Kind::Input);
+    if (has_input(buffer)) {
+      slot.initial.resize(buffer_bytes(buffer));
+      tasks::generate_tensor(buffer.generator, buffer.dtype, seed, buffer.name, slot.initial.data(),
+                             static_cast<std::uint64_t>(buffer.count));
+      device_.upload(slot.handle, slot.initial);
+    }
+    slots_.emplace(buffer.name, std::move(slot));
+  }
+}
+
+CaseRunner::~CaseRunner() {
+  device_.release_buffers();
+}
+
+void CaseRunner::prepare(std::uint64_t poison) {
+  for (const auto& [name, slot] : slots_) {
+    const tasks::Buffer& buffer = *slot.buffer;
+    if (buffer.kind == Kind::Output || (buffer.kind == Kind::Scratch && !buffer.once)) {
+      device_.fill_pattern(slot.handle, poison);
+    } else if (buffer.kind == Kind::Scratch) {
+      device_.upload(slot.handle, filled(buffer, *buffer.once));
+    }
+  }
+  restore();
+}
+
+void CaseRunner::restore() {
+  for (const auto& [name, slot] : slots_) {
+    if (slot.buffer->kind == Kind::InOut) {
+      device_.upload(slot.handle, slot.initial);
+    }
+  }
+}
+
+std::optional<DeviceFault> CaseRunner::run() {
+  return device_.run(plan_.steps);
+}
+
+std::optional<DeviceFault> CaseRunner::verify() {
+  if (auto fault = device_.verify_guards()) {
+    return fault;
+  }
+  for (const auto& [name, slot] : slots_) {
+    if (slot.buffer->once) {
+      if (auto fault = verify_once(slot)) {
+        return fault;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<DeviceFault> CaseRunner::verify_once(const Slot& slot) {
+  const tasks::Buffer& buffer = *slot.buffer;
+  std::vector<std::byte> bytes(buffer_bytes(buffer));
+  device_.download(slot.handle, bytes);
+  const std::vector<std::byte> expected = filled(buffer, *buffer.once);
+  const std::size_t size = tasks::size_bytes(buffer.dtype);
+  for (std::size_t offset = 0; offset < bytes.size(); offset += size) {
+    const double value = tasks::load_element(buffer.dtype, bytes.data() + offset);
+    if (value != tasks::load_element(buffer.dtype, expected.data() + offset)) {
+      return DeviceFault{tasks::Verdict::Wrong,
+                         fmt::format("scratch '{}' is declared `once` but element {} is {} after a "
+                                     "run; use fill or reset it in the kernel",
+                                     buffer.name, offset / size, value)};
+    }
+  }
+  return std::nullopt;
+}
+
+const CaseRunner::Slot& CaseRunner::slot(const std::string& name) const {
+  const auto found = slots_.find(name);
+  if (found == slots_.end()) {
+    throw Error(fmt::format("no buffer '{}' in the plan of this case", name));
+  }
+  return found->second;
+}
+
+std::size_t CaseRunner::output_bytes(const std::string& tensor) const {
+  return buffer_bytes(*slot(tensor).buffer);
+}
+
+void CaseRunner::download(const std::string& tensor, std::span<std::byte> bytes) {
+  device_.download(slot(tensor).handle, bytes);
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "evaluators/device/device.h"
+#include "tasks/plan_resolve.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// One resolved plan on a device: owns its buffers there for as long as it lives. Used by `_run`
+/// for candidates and by `_judge` for the reference.
+class CaseRunner {
+public:
+  /// Allocates every buffer and draws the inputs from `seed`.
+  CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uint64_t seed);
+  ~CaseRunner();
+  CaseRunner(const CaseRunner&) = delete; // owns device buffers
+  CaseRunner& operator=(const CaseRunner&) = delete;
+
+  /// Poisons outputs and scratch, restores inouts, fills scratch that is declared `once`.
+  void prepare(std::uint64_t poison);
+  /// Restores inouts only: between timed launches.
+  void restore();
+  std::optional<DeviceFault> run();
+  /// Guard zones, and scratch declared `once` that does not hold its value again.
+  std::optional<DeviceFault> verify();
+  std::size_t output_bytes(const std::string& tensor) const;
+  void download(const std::string& tensor, std::span<std::byte> bytes);
+
+private:
+  struct Slot {
+    const tasks::Buffer* buffer = nullptr;
+    std::size_t handle = 0;
+    std::vector<std::byte> initial; ///< inputs and inouts
+  };
+  const Slot& slot(const std::string& name) const;
+  std::optional<DeviceFault> verify_once(const Slot& slot);
+
+  Device& device_;
+  const tasks::ResolvedPlan& plan_;
+  std::map<std::string, Slot> slots_;
+};
+
+} // namespace winnow::evaluators

@@ -1,0 +1,229 @@
+#include "evaluators/worker/protocol.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::evaluators {
+namespace {
+
+using nlohmann::json;
+
+tasks::Verdict verdict_of(const json& value) {
+  const auto verdict = tasks::verdict_from_string(value.get<std::string>());
+  if (!verdict) {
+    throw std::invalid_argument("unknown verdict in a worker's message");
+  }
+  return *verdict;
+}
+
+json slice_json(const ArenaSlice& slice) {
+  return {{"tensor", slice.tensor}, {"offset", slice.offset}, {"bytes", slice.bytes}};
+}
+
+ArenaSlice slice_of(const json& value) {
+  return {value.at("tensor"), value.at("offset"), value.at("bytes")};
+}
+
+json case_json(const RunCase& run_case) {
+  json value{{"plan", run_case.plan}, {"seed", run_case.seed}, {"poison", run_case.poison}};
+  for (const ArenaSlice& slice : run_case.outputs) {
+    value["outputs"].push_back(slice_json(slice));
+  }
+  if (run_case.sampling) {
+    value["sampling"] = {{"warmup", run_case.sampling->warmup},
+                         {"min", run_case.sampling->min_samples},
+                         {"max", run_case.sampling->max_samples},
+                         {"budget_ms", run_case.sampling->budget.count()}};
+  }
+  return value;
+}
+
+RunCase case_of(const json& value) {
+  RunCase run_case;
+  run_case.plan = value.at("plan").get<tasks::ResolvedPlan>();
+  run_case.seed = value.at("seed");
+  run_case.poison = value.at("poison");
+  for (const json& slice : value.value("outputs", json::array())) {
+    run_case.outputs.push_back(slice_of(slice));
+  }
+  if (value.contains("sampling")) {
+    const json& sampling = value.at("sampling");
+    run_case.sampling =
+        SamplingRequest{sampling.at("warmup"), sampling.at("min"), sampling.at("max"),
+                        std::chrono::milliseconds(sampling.at("budget_ms").get<std::int64_t>())};
+  }
+  return run_case;
+}
+
+json mismatch_json(const tasks::Mismatch& mismatch) {
+  // NaN and infinities have no JSON form of their own; text keeps them.
+  const auto number = [](double value) { return fmt::format("{}", value); };
+  return {{"tensor", mismatch.tensor},
+          {"wrong", mismatch.wrong},
+          {"total", mismatch.total},
+          {"first_index", mismatch.first_index},
+          {"first_position", mismatch.first_position},
+          {"got", number(mismatch.got)},
+          {"expected", number(mismatch.expected)},
+          {"limit", number(mismatch.limit)},
+          {"worst_ratio", number(mismatch.worst_ratio)},
+          {"pattern", mismatch.pattern}};
+}
+
+tasks::Mismatch mismatch_of(const json& value) {
+  const auto number = [&](const char* key) { return std::stod(value.at(key).get<std::string>()); };
+  tasks::Mismatch mismatch;
+  mismatch.tensor = value.at("tensor");
+  mismatch.wrong = value.at("wrong");
+  mismatch.total = value.at("total");
+  mismatch.first_index = value.at("first_index");
+  mismatch.first_position = value.at("first_position");
+  mismatch.got = number("got");
+  mismatch.expected = number("expected");
+  mismatch.limit = number("limit");
+  mismatch.worst_ratio = number("worst_ratio");
+  mismatch.pattern = value.at("pattern");
+  return mismatch;
+}
+
+std::string line(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+} // namespace
+
+std::string encode(const RunRequest& request) {
+  json value{{"device", request.device},
+             {"module", request.module.string()},
+             {"workers", request.workers},
+             {"deadline_ms", request.deadline.count()},
+             {"cases", json::array()}};
+  for (const RunCase& run_case : request.cases) {
+    value["cases"].push_back(case_json(run_case));
+  }
+  return line(value);
+}
+
+RunRequest decode_run_request(const std::string& text) {
+  const json value = json::parse(text);
+  RunRequest request;
+  request.device = value.at("device");
+  request.module = value.at("module").get<std::string>();
+  request.workers = value.at("workers");
+  request.deadline = std::chrono::milliseconds(value.at("deadline_ms").get<std::int64_t>());
+  for (const json& run_case : value.at("cases")) {
+    request.cases.push_back(case_of(run_case));
+  }
+  return request;
+}
+
+std::string encode(const RunCaseReport& report) {
+  json value{{"case", report.index}, {"samples_ns", report.samples_ns}};
+  if (report.fault) {
+    value["fault"] = {{"verdict", to_string(report.fault->verdict)},
+                      {"detail", report.fault->detail}};
+  }
+  return line(value);
+}
+
+std::string encode_findings(const std::vector<CheckFinding>& findings) {
+  json list = json::array();
+  for (const CheckFinding& finding : findings) {
+    list.push_back({{"verdict", to_string(finding.verdict)},
+                    {"detail", finding.detail},
+                    {"certain", finding.certain}});
+  }
+  return line({{"findings", list}});
+}
+
+std::string encode_end() {
+  return line({{"end", true}});
+}
+
+bool add_line(RunReport& report, const std::string& text) {
+  try {
+    const json value = json::parse(text);
+    if (value.contains("end")) {
+      report.complete = true;
+    } else if (value.contains("findings")) {
+      for (const json& finding : value.at("findings")) {
+        report.findings.push_back(
+            {verdict_of(finding.at("verdict")), finding.at("detail"), finding.at("certain")});
+      }
+    } else {
+      RunCaseReport run_case;
+      run_case.index = value.at("case");
+      run_case.samples_ns = value.at("samples_ns").get<std::vector<double>>();
+      if (value.contains("fault")) {
+        run_case.fault = DeviceFault{verdict_of(value.at("fault").at("verdict")),
+                                     value.at("fault").at("detail")};
+      }
+      report.cases.push_back(std::move(run_case));
+    }
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::string encode(const JudgeRequest& request) {
+  json tensors = json::array();
+  for (const JudgedTensor& tensor : request.tensors) {
+    tensors.push_back({{"slice", slice_json(tensor.slice)},
+                       {"dtype", to_string(tensor.dtype)},
+                       {"shape", tensor.shape}});
+  }
+  return line({{"key", request.key},
+               {"module", request.module.string()},
+               {"plan", request.plan},
+               {"seed", request.seed},
+               {"poison", request.poison},
+               {"relative_limit", request.relative_limit},
+               {"absolute_limit", request.absolute_limit},
+               {"tensors", tensors}});
+}
+
+JudgeRequest decode_judge_request(const std::string& text) {
+  const json value = json::parse(text);
+  JudgeRequest request;
+  request.key = value.at("key");
+  request.module = value.at("module").get<std::string>();
+  request.plan = value.at("plan").get<tasks::ResolvedPlan>();
+  request.seed = value.at("seed");
+  request.poison = value.at("poison");
+  request.relative_limit = value.at("relative_limit");
+  request.absolute_limit = value.at("absolute_limit");
+  for (const json& tensor : value.at("tensors")) {
+    request.tensors.push_back(
+        {slice_of(tensor.at("slice")),
+         tasks::dtype_from_string(tensor.at("dtype").get<std::string>()).value(),
+         tensor.at("shape").get<std::vector<std::int64_t>>()});
+  }
+  return request;
+}
+
+std::string encode(const JudgeReply& reply) {
+  json value{{"verdict", to_string(reply.verdict)},
+             {"detail", reply.detail},
+             {"max_error_ratio", fmt::format("{}", reply.max_error_ratio)}};
+  if (reply.mismatch) {
+    value["mismatch"] = mismatch_json(*reply.mismatch);
+  }
+  return line(value);
+}
+
+JudgeReply decode_judge_reply(const std::string& text) {
+  const json value = json::parse(text);
+  JudgeReply reply;
+  reply.verdict = verdict_of(value.at("verdict"));
+  reply.detail = value.at("detail");
+  reply.max_error_ratio = std::stod(value.at("max_error_ratio").get<std::string>());
+  if (value.contains("mismatch")) {
+    reply.mismatch = mismatch_of(value.at("mismatch"));
+  }
+  return reply;
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,110 @@
+#pragma once
+
+#include "evaluators/device/device.h"
+#include "tasks/evaluation.h"
+#include "tasks/plan_resolve.h"
+#include "tasks/verdict.h"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::evaluators {
+
+// What the coordinator and its `_run` and `_judge` children say to each other: one JSON document a
+// line on stdin and stdout. Tensor data travels through the arena, a shared memory file that every
+// child inherits as descriptor kArenaFd.
+
+constexpr int kArenaFd = 3;
+
+/// A part of the arena.
+struct ArenaSlice {
+  std::string tensor;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// How often a case is launched for timing.
+struct SamplingRequest {
+  int warmup = 2;
+  int min_samples = 7;
+  int max_samples = 200;
+  std::chrono::milliseconds budget{150};
+};
+
+/// One shape with one seed: inputs are generated, outputs and scratch poisoned, the plan is run,
+/// the outputs are copied into the arena.
+struct RunCase {
+  tasks::ResolvedPlan plan;
+  std::uint64_t seed = 0;
+  std::uint64_t poison = 0; ///< 8-byte pattern
+  std::vector<ArenaSlice> outputs;
+  std::optional<SamplingRequest> sampling; ///< absent: run once
+};
+
+struct RunRequest {
+  std::string device = "cpu";
+  std::filesystem::path module;
+  unsigned workers = 0; ///< see CpuDeviceOptions
+  std::chrono::milliseconds deadline{0};
+  std::vector<RunCase> cases;
+};
+
+/// What became of one case.
+struct RunCaseReport {
+  std::size_t index = 0;
+  std::optional<DeviceFault> fault;
+  std::vector<double> samples_ns;
+};
+
+/// The whole answer of a `_run` child, put together from its lines.
+struct RunReport {
+  std::vector<RunCaseReport> cases;
+  std::vector<CheckFinding> findings;
+  bool complete = false;
+};
+
+/// One tensor of one case to be compared.
+struct JudgedTensor {
+  ArenaSlice slice;
+  tasks::DType dtype = tasks::DType::F32;
+  std::vector<std::int64_t> shape;
+};
+
+struct JudgeRequest {
+  std::string key; ///< (shape, seed): the reference's answers are remembered under it
+  std::filesystem::path module;
+  tasks::ResolvedPlan plan; ///< of the reference kernel
+  std::uint64_t seed = 0;
+  std::uint64_t poison = 0;  ///< what the candidate's outputs were poisoned with
+  double relative_limit = 0; ///< multiple * epsilon: times the magnitude
+  double absolute_limit = 0;
+  std::vector<JudgedTensor> tensors;
+};
+
+struct JudgeReply {
+  tasks::Verdict verdict = tasks::Verdict::Infrastructure;
+  std::string detail;
+  std::optional<tasks::Mismatch> mismatch;
+  double max_error_ratio = 0;
+};
+
+std::string encode(const RunRequest& request);
+RunRequest decode_run_request(const std::string& line);
+std::string encode(const RunCaseReport& report);
+std::string encode_findings(const std::vector<CheckFinding>& findings);
+std::string encode_end();
+/// Adds one line of a `_run` child; false when it is not one of ours.
+bool add_line(RunReport& report, const std::string& line);
+
+std::string encode(const JudgeRequest& request);
+JudgeRequest decode_judge_request(const std::string& line);
+std::string encode(const JudgeReply& reply);
+JudgeReply decode_judge_reply(const std::string& line);
+
+} // namespace winnow::evaluators

@@ -1,0 +1,89 @@
+#include "base/error.h"
+#include "evaluators/worker/arena.h"
+#include "evaluators/worker/protocol.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace winnow::evaluators {
+namespace {
+
+TEST(Protocol, RunRequestSurvivesTheTrip) {
+  RunRequest request;
+  request.module = "/cache/m.so";
+  request.workers = 2;
+  request.deadline = std::chrono::milliseconds(1234);
+  RunCase run_case;
+  run_case.seed = 0xffffffffffffffffULL;
+  run_case.poison = 0x7ff8fff97ff8fffbULL;
+  run_case.outputs = {{"y", 64, 128}};
+  run_case.sampling = SamplingRequest{1, 2, 3, std::chrono::milliseconds(4)};
+  tasks::FillStep fill;
+  fill.buffer = "y";
+  fill.value = -std::numeric_limits<double>::infinity();
+  run_case.plan.steps.emplace_back(fill);
+  request.cases.push_back(run_case);
+
+  const RunRequest read = decode_run_request(encode(request));
+  EXPECT_EQ(read.module, request.module);
+  EXPECT_EQ(read.deadline, request.deadline);
+  ASSERT_EQ(read.cases.size(), 1U);
+  EXPECT_EQ(read.cases[0].seed, run_case.seed);
+  EXPECT_EQ(read.cases[0].outputs.at(0).offset, 64U);
+  EXPECT_EQ(read.cases[0].sampling->max_samples, 3);
+  EXPECT_EQ(std::get<tasks::FillStep>(read.cases[0].plan.steps.at(0)).value, fill.value);
+}
+
+TEST(Protocol, ReportIsPutTogetherFromItsLines) {
+  RunReport report;
+  RunCaseReport timed{0, std::nullopt, {1.5, 2.5}};
+  RunCaseReport faulty{1, DeviceFault{tasks::Verdict::OutOfBounds, "write of 'y' \xff"}, {}};
+  EXPECT_TRUE(add_line(report, encode(timed)));
+  EXPECT_TRUE(add_line(report, encode(faulty)));
+  EXPECT_TRUE(add_line(report, encode_findings({{tasks::Verdict::Unstable, "race", false}})));
+  EXPECT_FALSE(report.complete);
+  EXPECT_TRUE(add_line(report, encode_end()));
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(report.cases.at(0).samples_ns, (std::vector<double>{1.5, 2.5}));
+  EXPECT_EQ(report.cases.at(1).fault->verdict, tasks::Verdict::OutOfBounds);
+  EXPECT_FALSE(report.findings.at(0).certain);
+}
+
+TEST(Protocol, LinesThatAreNotOursAreRefused) {
+  RunReport report;
+  for (const char* line : {"", "{", "[]", "null", "{\"case\":0}",
+                           "{\"case\":-1,\"samples_ns\":[],\"fault\":{\"verdict\":\"fine\"}}"}) {
+    EXPECT_FALSE(add_line(report, line)) << line;
+  }
+  EXPECT_FALSE(report.complete);
+}
+
+TEST(Protocol, JudgeReplyKeepsNanAndInfinity) {
+  JudgeReply reply;
+  reply.verdict = tasks::Verdict::Wrong;
+  reply.max_error_ratio = std::numeric_limits<double>::infinity();
+  reply.mismatch = tasks::Mismatch{};
+  reply.mismatch->got = std::nan("");
+  reply.mismatch->expected = 1.25e-300;
+  const JudgeReply read = decode_judge_reply(encode(reply));
+  EXPECT_TRUE(std::isinf(read.max_error_ratio));
+  EXPECT_TRUE(std::isnan(read.mismatch->got));
+  EXPECT_DOUBLE_EQ(read.mismatch->expected, 1.25e-300);
+}
+
+TEST(Arena, IsSharedFixedInSizeAndChecked) {
+  Arena arena(1U << 20U);
+  const ArenaView one(arena.fd()), other(arena.fd());
+  one.slice(100, 4)[0] = std::byte{42};
+  EXPECT_EQ(other.slice(100, 1)[0], std::byte{42});
+  EXPECT_THROW(one.slice(1U << 20U, 1), Error);
+  EXPECT_THROW(one.slice(8, ~std::uint64_t{0}), Error);
+  arena.clear();
+  EXPECT_EQ(other.slice(100, 1)[0], std::byte{0});
+}
+
+} // namespace
+} // namespace winnow::evaluators
