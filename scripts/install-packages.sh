@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Installs what Winnow needs to build and run: Debian 12, Ubuntu 24.04 and later. Quick when all is
+# there. With --tests also what the tests need.
+set -euo pipefail
+
+packages=(
+  cmake ninja-build g++ clang binutils pkg-config ccache
+  nlohmann-json3-dev libfmt-dev libspdlog-dev libcli11-dev libtomlplusplus-dev
+  libsqlitecpp-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libseccomp-dev
+  libboost-context-dev bubblewrap ca-certificates
+)
+if [[ ${1-} == --tests ]]; then
+  packages+=(libgtest-dev libgmock-dev libcpp-httplib-dev sqlite3)
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed' ||
+    missing+=("$package")
+done
+[[ ${#missing[@]} -eq 0 ]] && exit 0
+
+command -v apt-get >/dev/null ||
+  { echo "install-packages: no apt-get here; install by hand: ${missing[*]}" >&2; exit 1; }
+sudo=
+if [[ $(id -u) -ne 0 ]]; then
+  command -v sudo >/dev/null || { echo "install-packages: run as root, or install: ${missing[*]}" >&2; exit 1; }
+  sudo=sudo
+fi
+echo "Installing: ${missing[*]}" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+run() { $sudo env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 || { tail -n 20 "$log" >&2; exit 1; }; }
+run apt-get update
+run apt-get install -y --no-install-recommends "${missing[@]}"
