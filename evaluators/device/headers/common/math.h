@@ -1,0 +1,3 @@
+// Every device declares the C functions of this header itself.
+#pragma once
+#include "prelude.h"

@@ -1,0 +1,3 @@
+// Every device declares the functions of this header that device code may call itself.
+#pragma once
+#include "prelude.h"

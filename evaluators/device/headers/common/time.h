@@ -1,0 +1,2 @@
+// Empty: files include it for host code, which is not compiled here.
+#pragma once
