@@ -10,8 +10,19 @@ namespace winnow::tasks {
 
 /// Element types of tensors and scratch buffers; the numbers are stored, so they only ever grow.
 enum class DType : std::uint8_t {
-  F32 = 1, F64 = 2, F16 = 3, BF16 = 4,
-  I8 = 5, U8 = 6, I16 = 7, U16 = 8, I32 = 9, U32 = 10, I64 = 11, U64 = 12, Bool = 13,
+  F32 = 1,
+  F64 = 2,
+  F16 = 3,
+  BF16 = 4,
+  I8 = 5,
+  U8 = 6,
+  I16 = 7,
+  U16 = 8,
+  I32 = 9,
+  U32 = 10,
+  I64 = 11,
+  U64 = 12,
+  Bool = 13,
 };
 
 std::size_t size_bytes(DType type);

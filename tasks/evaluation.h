@@ -4,12 +4,12 @@
 #include "tasks/task.h"
 #include "tasks/verdict.h"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace winnow::tasks {
 
@@ -22,9 +22,9 @@ struct Mismatch {
   std::string first_position; ///< "(row 3, col 1000)" from the tensor's shape
   double got = 0;
   double expected = 0;
-  double limit = 0;           ///< the difference that was allowed at first_index
-  double worst_ratio = 0;     ///< largest difference / limit over all elements
-  std::string pattern;        ///< "only the last column tile", "every row from 96", "all NaN", ...
+  double limit = 0;       ///< the difference that was allowed at first_index
+  double worst_ratio = 0; ///< largest difference / limit over all elements
+  std::string pattern;    ///< "only the last column tile", "every row from 96", "all NaN", ...
 };
 
 /// One shape with one seed in one stage.
@@ -32,43 +32,43 @@ struct CaseResult {
   Stage stage = Stage::Tiny;
   std::string shape_id; ///< "search/1"
   ShapeSet set = ShapeSet::Tiny;
-  std::string shape;    ///< to_string(Shape)
+  std::string shape; ///< to_string(Shape)
   std::uint64_t seed = 0;
   Verdict verdict = Verdict::NotJudged;
   std::string detail;
   std::optional<Mismatch> mismatch;
-  double max_error_ratio = 0; ///< largest difference / limit, also when correct
+  double max_error_ratio = 0;              ///< largest difference / limit, also when correct
   std::vector<double> samples_ns;          ///< raw, in order; timing stages only
   std::vector<double> baseline_samples_ns; ///< the task's baseline in the same session
-  double median_ns = 0;          ///< 0: not timed
-  double baseline_median_ns = 0; ///< 0: not timed
+  double median_ns = 0;                    ///< 0: not timed
+  double baseline_median_ns = 0;           ///< 0: not timed
 };
 
 /// One compiled variant of a candidate.
 struct BuildRecord {
-  std::string digest;    ///< content hash: source, parameters, kernels, options, compiler, headers
-  std::string compiler;  ///< "clang++ 14.0.6"
+  std::string digest;   ///< content hash: source, parameters, kernels, options, compiler, headers
+  std::string compiler; ///< "clang++ 14.0.6"
   bool from_cache = false;
   double seconds = 0;
-  std::string log;       ///< compiler messages, candidate's own line numbers, cleaned and capped
+  std::string log; ///< compiler messages, candidate's own line numbers, cleaned and capped
 };
 
 /// Everything that was found out about one variant of a candidate on one device.
 struct Evaluation {
   Verdict verdict = Verdict::NotJudged;
-  Stage stage = Stage::Parse;  ///< the last one that was entered
-  std::string detail;          ///< why, for a person and for the model; no hidden shapes in it
+  Stage stage = Stage::Parse;     ///< the last one that was entered
+  std::string detail;             ///< why, for a person and for the model; no hidden shapes in it
   std::vector<std::string> notes; ///< warnings that change no verdict
   ParameterChoice parameters;
   BuildRecord build;
   std::vector<CaseResult> cases;
-  double speedup = 0;  ///< geometric mean over the search shapes of baseline/candidate; 0: not timed
+  double speedup = 0; ///< geometric mean over the search shapes of baseline/candidate; 0: not timed
   double score_ns = 0; ///< geometric mean over the search shapes of the median time; 0: not timed
-  std::string device;      ///< "cpu"
+  std::string device;  ///< "cpu"
   std::string device_name; ///< "AMD EPYC ..., 2 cores"
   std::string isolation;   ///< "bubblewrap", "landlock+seccomp", "rlimits"
   int evaluator_version = 0;
-  std::string started_at;  ///< ISO-8601 UTC
+  std::string started_at; ///< ISO-8601 UTC
   double seconds = 0;
 };
 
@@ -76,7 +76,7 @@ struct Evaluation {
 /// Hidden shapes appear with their verdict only.
 nlohmann::json evaluation_json(const Evaluation& evaluation);
 
-double median(std::vector<double> samples); ///< 0 for none
+double median(std::vector<double> samples);               ///< 0 for none
 double geometric_mean(const std::vector<double>& values); ///< 0 for none
 
 } // namespace winnow::tasks

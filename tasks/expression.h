@@ -29,6 +29,9 @@ private:
   std::string expected_;
 };
 
+/// [A-Za-z_][A-Za-z0-9_]*: what axes, parameters and bindings may be called.
+bool is_identifier(std::string_view text);
+
 using Value = std::variant<std::int64_t, double>;
 
 /// Names an expression may use. A child scope sees its parent's names; it does not own the parent.

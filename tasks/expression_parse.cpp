@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "tasks/expression_node.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -336,6 +337,11 @@ private:
 };
 
 } // namespace
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && is_name_start(text.front()) &&
+         std::all_of(text.begin(), text.end(), is_name_part);
+}
 
 const FunctionInfo& function_info(Function function) {
   return kFunctions[static_cast<std::size_t>(function)];

@@ -7,9 +7,9 @@
 
 namespace winnow::tasks {
 
-/// Element `index` of tensor `tensor` under `seed`: a pure function, identical to the bit everywhere
-/// (counter-based: Philox 4x32-10 keyed by seed and the tensor's name; integer arithmetic and
-/// correctly rounded operations only, no libm).
+/// Element `index` of tensor `tensor` under `seed`: a pure function, identical to the bit
+/// everywhere (counter-based: Philox 4x32-10 keyed by seed and the tensor's name; integer
+/// arithmetic and correctly rounded operations only, no libm).
 double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::string_view tensor,
                         std::uint64_t index);
 

@@ -13,8 +13,8 @@ namespace winnow::tasks {
 /// A solution: device code with its launch plan. `winnow eval` takes it from a person, models reply
 /// with it, the store keeps it, exports carry it.
 struct KernelFile {
-  std::string file;   ///< name used in messages
-  std::string text;   ///< the whole file, as given
+  std::string file; ///< name used in messages
+  std::string text; ///< the whole file, as given
   /// The device code: `text` with the plan comment blanked and includes of host-only headers
   /// (torch, pybind11, ...) commented out, line numbers unchanged.
   std::string source;

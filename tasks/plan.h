@@ -23,7 +23,8 @@ struct PlanExpression {
 
 struct Parameter {
   std::string name;
-  std::vector<std::int64_t> values; ///< allowed values (true/false are 1/0); the first is the default
+  std::vector<std::int64_t>
+      values; ///< allowed values (true/false are 1/0); the first is the default
   SourcePosition at;
 };
 /// A choice of one value for every parameter of a plan.
@@ -51,15 +52,21 @@ struct BufferReference {
   SourcePosition at;
 };
 
-struct NullArgument { SourcePosition at; };
-struct IntegerArgument { PlanExpression value; }; ///< also booleans; also a bare name until resolved
-struct FloatArgument { PlanExpression value; };
+struct NullArgument {
+  SourcePosition at;
+};
+struct IntegerArgument {
+  PlanExpression value;
+}; ///< also booleans; also a bare name until resolved
+struct FloatArgument {
+  PlanExpression value;
+};
 using Argument = std::variant<NullArgument, IntegerArgument, FloatArgument, BufferReference>;
 
 struct Launch;
 
 struct KernelLaunch {
-  std::string kernel; ///< with {NAME} placeholders: parameters, axes, {dtype:tensor}
+  std::string kernel;                ///< with {NAME} placeholders: parameters, axes, {dtype:tensor}
   std::vector<PlanExpression> grid;  ///< 1 to 3, x first
   std::vector<PlanExpression> block; ///< 1 to 3, x first
   PlanExpression shared_bytes;       ///< dynamic shared memory; empty is 0
@@ -68,7 +75,7 @@ struct KernelLaunch {
 };
 struct Fill {
   BufferReference buffer;
-  double value = 0; ///< may be infinite or NaN
+  double value = 0;     ///< may be infinite or NaN
   PlanExpression count; ///< elements; empty: to the buffer's end
 };
 struct Copy {

@@ -4,13 +4,13 @@
 #include "tasks/signature.h"
 #include "tasks/task.h"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace winnow::tasks {
 
@@ -19,7 +19,7 @@ struct DeviceFacts {
   std::int64_t sm_count = 1;
   std::int64_t warp_size = 32;
   std::int64_t max_threads_per_block = 1024;
-  std::int64_t max_shared_bytes = 232448;       ///< dynamic + static, per block
+  std::int64_t max_shared_bytes = 232448; ///< dynamic + static, per block
   std::int64_t max_grid_x = 2147483647;
   std::int64_t max_grid_y = 65535;
   std::int64_t max_grid_z = 65535;
@@ -28,14 +28,17 @@ struct DeviceFacts {
   std::int64_t max_steps = 100000;                             ///< launches after repeats unroll
 };
 
+/// Sets every fact under its name ("sm_count", "max_shared_bytes", ...) in `scope`.
+void bind_facts(const DeviceFacts& facts, Scope& scope);
+
 struct ResolvedArgument {
   enum class Kind : std::uint8_t { Pointer, Integer, Float };
   Kind kind = Kind::Integer;
-  std::string buffer;             ///< Pointer: empty is null
-  std::int64_t offset_bytes = 0;  ///< Pointer
-  std::int64_t integer = 0;       ///< Integer (range-checked against the parameter's type)
-  double real = 0;                ///< Float
-  int size_bytes = 0;             ///< of the parameter
+  std::string buffer;            ///< Pointer: empty is null
+  std::int64_t offset_bytes = 0; ///< Pointer
+  std::int64_t integer = 0;      ///< Integer (range-checked against the parameter's type)
+  double real = 0;               ///< Float
+  int size_bytes = 0;            ///< of the parameter
 };
 struct LaunchStep {
   std::string kernel; ///< instantiated name
@@ -65,9 +68,9 @@ struct Buffer {
   std::string name;
   Kind kind = Kind::Input;
   DType dtype = DType::F32;
-  std::int64_t count = 0; ///< elements
-  GeneratorSpec generator;      ///< Input and InOut
-  std::optional<double> once;   ///< Scratch
+  std::int64_t count = 0;     ///< elements
+  GeneratorSpec generator;    ///< Input and InOut
+  std::optional<double> once; ///< Scratch
 };
 
 /// A plan at one shape with one choice of parameters: numbers only. This is what a worker runs.

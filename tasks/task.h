@@ -108,6 +108,18 @@ struct Task {
 /// lacks an axis, a tensor that would be empty or over 2^40 elements, missing files).
 Task load_task(const std::filesystem::path& folder);
 
+struct TaskTexts {
+  std::string task_toml;
+  std::string reference;        ///< reference.cu
+  std::string baseline;         ///< baseline.cu
+  std::string reference_python; ///< reference.py
+};
+/// The same from texts; `file` names task.toml in messages. Leaves name, category and folder empty.
+Task parse_task(TaskTexts texts, const std::string& file);
+
+/// "cpu", "cuda", "hip": what `devices` of a shape may name.
+const std::vector<std::string>& device_kinds();
+
 /// Elements of a tensor at a shape (checked product). Throws ExpressionError.
 std::int64_t element_count(const TensorSpec& tensor, const Shape& shape);
 /// Sets the axes and scalars of `shape` (integer scalars as integers) in `scope`.

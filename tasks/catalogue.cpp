@@ -1,0 +1,127 @@
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "tasks/task.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace winnow::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTaskFile = "task.toml";
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+bool is_task_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path / kTaskFile, ignored);
+}
+
+// `start` and the folders above it, each with tasks/catalogue appended.
+std::vector<fs::path> upwards(fs::path start) {
+  std::vector<fs::path> places;
+  while (true) {
+    places.push_back(start / "tasks" / "catalogue");
+    if (!start.has_relative_path()) {
+      return places;
+    }
+    start = start.parent_path();
+  }
+}
+
+std::vector<fs::path> sorted_folders(const fs::path& folder) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (is_folder(entry.path())) {
+      folders.push_back(entry.path());
+    }
+  }
+  if (error) {
+    throw UsageError(fmt::format("cannot list '{}': {}", folder.string(), error.message()));
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+} // namespace
+
+fs::path find_catalogue() {
+  if (const char* configured = std::getenv("WINNOW_CATALOGUE");
+      configured != nullptr && *configured != '\0') {
+    if (!is_folder(configured)) {
+      throw UsageError(
+          fmt::format("WINNOW_CATALOGUE names '{}', which is not a folder", configured),
+          "Set it to a folder that holds <category>/<task>/task.toml.");
+    }
+    return configured;
+  }
+  const fs::path program_folder = executable_path().parent_path();
+  for (const fs::path& place : upwards(fs::current_path())) {
+    if (is_folder(place)) {
+      return place;
+    }
+  }
+  for (const fs::path& place : upwards(program_folder)) {
+    if (is_folder(place)) {
+      return place;
+    }
+  }
+  const fs::path installed = (program_folder / "../share/winnow/catalogue").lexically_normal();
+  if (is_folder(installed)) {
+    return installed;
+  }
+  throw UsageError(fmt::format("found no task catalogue: looked for tasks/catalogue in '{}' and "
+                               "above, in '{}' and above, and for '{}'",
+                               fs::current_path().string(), program_folder.string(),
+                               installed.string()),
+                   "Run in the source folder, or set WINNOW_CATALOGUE.");
+}
+
+std::vector<CatalogueEntry> list_tasks(const fs::path& catalogue) {
+  std::vector<CatalogueEntry> entries;
+  for (const fs::path& category : sorted_folders(catalogue)) {
+    for (const fs::path& folder : sorted_folders(category)) {
+      if (is_task_folder(folder)) {
+        entries.push_back({folder.filename().string(), category.filename().string(), folder});
+      }
+    }
+  }
+  return entries;
+}
+
+Task find_task(const fs::path& catalogue, std::string_view name) {
+  const std::vector<CatalogueEntry> entries = list_tasks(catalogue);
+  std::vector<CatalogueEntry> found;
+  std::vector<std::string> names;
+  for (const CatalogueEntry& entry : entries) {
+    names.push_back(entry.name);
+    if (name == entry.name || name == entry.category + "/" + entry.name) {
+      found.push_back(entry);
+    }
+  }
+  if (found.size() == 1) {
+    return load_task(found.front().folder);
+  }
+  if (found.size() > 1) {
+    throw UsageError(
+        fmt::format("task '{}' is in {} and in {}", name, found[0].category, found[1].category),
+        "Write category/name.");
+  }
+  if (const fs::path folder(name); !name.empty() && is_task_folder(folder)) {
+    return load_task(folder);
+  }
+  throw UsageError(fmt::format("no task '{}' in '{}'{}", to_valid_utf8(name), catalogue.string(),
+                               suggestion(name, names)));
+}
+
+} // namespace winnow::tasks

@@ -1,0 +1,136 @@
+#include "tasks/task.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::tasks {
+
+std::string_view to_string(Role role) {
+  switch (role) {
+  case Role::Input:
+    return "input";
+  case Role::Output:
+    return "output";
+  case Role::InOut:
+    return "inout";
+  }
+  return "unknown_role";
+}
+
+std::string_view to_string(ShapeSet set) {
+  switch (set) {
+  case ShapeSet::Tiny:
+    return "tiny";
+  case ShapeSet::Search:
+    return "search";
+  case ShapeSet::Promotion:
+    return "promotion";
+  case ShapeSet::HeldOut:
+    return "held_out";
+  }
+  return "unknown_set";
+}
+
+bool is_hidden(ShapeSet set) {
+  return set == ShapeSet::Promotion || set == ShapeSet::HeldOut;
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text;
+  for (const auto& [name, value] : shape.axes) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+  }
+  for (const auto& [name, value] : shape.scalars) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+  }
+  return text;
+}
+
+const std::vector<std::string>& device_kinds() {
+  static const std::vector<std::string> kinds{"cpu", "cuda", "hip"};
+  return kinds;
+}
+
+std::vector<Shape> Task::shapes_of(ShapeSet set, std::string_view device) const {
+  std::vector<Shape> chosen;
+  for (const Shape& shape : shapes) {
+    const auto& devices = shape.devices;
+    const bool meant =
+        devices.empty() || std::find(devices.begin(), devices.end(), device) != devices.end();
+    if (shape.set == set && meant) {
+      chosen.push_back(shape);
+    }
+  }
+  return chosen;
+}
+
+const TensorSpec* Task::find_tensor(std::string_view tensor_name) const {
+  for (const TensorSpec& tensor : tensors) {
+    if (tensor.name == tensor_name) {
+      return &tensor;
+    }
+  }
+  return nullptr;
+}
+
+std::int64_t element_count(const TensorSpec& tensor, const Shape& shape) {
+  Scope scope;
+  for (const auto& [name, value] : shape.axes) {
+    scope.set(name, value);
+  }
+  for (const auto& [name, value] : shape.scalars) {
+    scope.set(name, static_cast<std::int64_t>(value)); // shapes use integer scalars only
+  }
+  std::int64_t count = 1;
+  for (const Expression& extent : tensor.shape) {
+    const std::int64_t value = extent.evaluate(scope);
+    if (value < 1) {
+      throw ExpressionError(
+          1, fmt::format("'{}' of tensor '{}' is below 1", extent.text(), tensor.name),
+          "at least 1", std::to_string(value));
+    }
+    if (__builtin_mul_overflow(count, value, &count)) {
+      throw ExpressionError(1, fmt::format("tensor '{}' has more than 2^63 elements", tensor.name));
+    }
+  }
+  return count;
+}
+
+void bind_shape(const Task& task, const Shape& shape, Scope& scope) {
+  for (const auto& [name, value] : shape.axes) {
+    scope.set(name, value);
+  }
+  for (const ScalarSpec& scalar : task.scalars) {
+    const auto stated = shape.scalars.find(scalar.name);
+    const double value = stated == shape.scalars.end() ? scalar.value : stated->second;
+    if (is_floating(scalar.dtype)) {
+      scope.set(scalar.name, value);
+    } else {
+      scope.set(scalar.name, static_cast<std::int64_t>(value));
+    }
+  }
+}
+
+Task reference_view(const Task& task) {
+  Task view = task;
+  view.tensors.clear();
+  for (TensorSpec tensor : task.tensors) {
+    const bool computed = tensor.role != Role::Input && is_floating(tensor.dtype);
+    if (!computed) {
+      view.tensors.push_back(tensor);
+      continue;
+    }
+    tensor.dtype = DType::F64;
+    TensorSpec magnitude = tensor;
+    magnitude.name += "_magnitude";
+    magnitude.role = Role::Output;
+    magnitude.generator = {};
+    magnitude.description = "what the error bound of '" + tensor.name + "' scales with";
+    view.tensors.push_back(std::move(tensor));
+    view.tensors.push_back(std::move(magnitude));
+  }
+  return view;
+}
+
+} // namespace winnow::tasks

@@ -1,0 +1,424 @@
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "tasks/diagnostic.h"
+#include "tasks/input_generator.h"
+#include "tasks/plan_resolve.h"
+#include "tasks/task.h"
+#include "tasks/toml_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace winnow::tasks {
+namespace {
+
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+constexpr std::uint64_t kMaxFileBytes = 1U << 20U;
+constexpr std::array kSets{ShapeSet::Tiny, ShapeSet::Search, ShapeSet::Promotion,
+                           ShapeSet::HeldOut};
+
+std::string quoted_names(const std::vector<std::string>& names) {
+  return join(names, ", ");
+}
+
+class TaskParser {
+public:
+  TaskParser(const TomlReader& root, Task& task) : root_(root), task_(task) {}
+
+  void parse() {
+    root_.allow_keys({"title", "description", "operations", "bytes", "axes", "tensors", "scalars",
+                      "tolerance", "shapes"});
+    task_.title = root_.string("title");
+    task_.description = root_.string("description");
+    task_.operations = root_.expression("operations");
+    task_.bytes = root_.expression("bytes");
+    parse_axes();
+    parse_tensors();
+    parse_scalars();
+    parse_tolerance();
+    const TomlReader shapes = root_.table("shapes");
+    shapes.allow_keys({"tiny", "search", "promotion", "held_out"});
+    for (const ShapeSet set : kSets) {
+      parse_set(shapes, set);
+    }
+  }
+
+private:
+  void declare(const TomlReader& table, const std::string& name) {
+    static const std::vector<std::string> reserved = [] {
+      Scope facts;
+      bind_facts(DeviceFacts{}, facts);
+      std::vector<std::string> names = facts.names();
+      names.insert(names.end(), {"e", "pi", "inf", "true", "false", "sizeof", "resident_blocks"});
+      return names;
+    }();
+    if (!is_identifier(name)) {
+      table.fail(name, fmt::format("'{}' is not a name", to_valid_utf8(name)),
+                 "letters, digits and '_', not starting with a digit");
+    }
+    if (std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
+      table.fail(name, fmt::format("the name '{}' is reserved", name), "another name");
+    }
+    if (!names_.insert(name).second) {
+      table.fail(name, fmt::format("the name '{}' is used twice", name),
+                 "different names for all axes, tensors and scalars");
+    }
+  }
+
+  void parse_axes() {
+    const TomlReader axes = root_.table("axes");
+    for (const std::string& name : axes.keys()) {
+      declare(axes, name);
+      task_.axes.push_back({name, axes.string(name)});
+    }
+    if (task_.axes.empty()) {
+      root_.fail("axes", "the task has no axes", "at least one: name = \"description\"");
+    }
+  }
+
+  void parse_tensors() {
+    const TomlReader tensors = root_.table("tensors");
+    for (const std::string& name : tensors.keys()) {
+      declare(tensors, name);
+      task_.tensors.push_back(parse_tensor(tensors.table(name), name));
+    }
+    for (const TensorSpec& tensor : task_.tensors) {
+      if (names_.count(tensor.name + "_magnitude") != 0) {
+        tensors.fail(tensor.name,
+                     fmt::format("the name '{}_magnitude' is the reference's", tensor.name),
+                     "another name");
+      }
+    }
+    const bool has_output =
+        std::any_of(task_.tensors.begin(), task_.tensors.end(),
+                    [](const TensorSpec& tensor) { return tensor.role != Role::Input; });
+    if (!has_output) {
+      root_.fail("tensors", "the task has no output", "a tensor with role = \"output\"");
+    }
+  }
+
+  static TensorSpec parse_tensor(const TomlReader& table, const std::string& name) {
+    table.allow_keys({"role", "dtype", "shape", "generator", "description"});
+    TensorSpec tensor;
+    tensor.name = name;
+    tensor.role = parse_role(table);
+    tensor.dtype = table.dtype("dtype");
+    tensor.shape = table.expressions("shape");
+    tensor.description = table.string_or("description", "");
+    const auto generator = table.optional_table("generator");
+    if (generator && tensor.role == Role::Output) {
+      table.fail("generator", fmt::format("output '{}' has a generator", name),
+                 "a generator for inputs and inouts only");
+    }
+    if (generator) {
+      tensor.generator = parse_generator(*generator);
+    } else if (tensor.role != Role::Output && !is_floating(tensor.dtype)) {
+      table.fail({}, fmt::format("'{}' has no generator", name),
+                 "one, such as generator = { kind = \"small_integers\", low = -4, high = 4 }");
+    }
+    return tensor;
+  }
+
+  static Role parse_role(const TomlReader& table) {
+    const std::string text = table.string("role");
+    std::vector<std::string> known;
+    for (const Role role : {Role::Input, Role::Output, Role::InOut}) {
+      if (text == to_string(role)) {
+        return role;
+      }
+      known.emplace_back(to_string(role));
+    }
+    table.fail("role", fmt::format("unknown role '{}'{}", text, suggestion(text, known)),
+               "input, output or inout");
+  }
+
+  static GeneratorSpec parse_generator(const TomlReader& table) {
+    using Kind = GeneratorSpec::Kind;
+    struct KindKeys {
+      std::string name;
+      Kind kind;
+      std::string a_key, b_key; ///< empty: not used
+      double a, b;
+    };
+    static const std::vector<KindKeys> kinds{
+        {"normal", Kind::Normal, "mean", "std", 0, 1},
+        {"uniform", Kind::Uniform, "low", "high", -1, 1},
+        {"heavy_tail", Kind::HeavyTail, "", "scale", 0, 1},
+        {"small_integers", Kind::SmallIntegers, "low", "high", -4, 4},
+        {"index", Kind::Index, "limit", "", 0, 0},
+        {"constant", Kind::Constant, "value", "", 0, 0},
+    };
+    const std::string name = table.string("kind");
+    std::vector<std::string> names;
+    for (const KindKeys& known : kinds) {
+      names.push_back(known.name);
+      if (known.name != name) {
+        continue;
+      }
+      std::vector<std::string> keys{"kind"};
+      GeneratorSpec spec{known.kind, known.a, known.b};
+      const bool required = known.kind == Kind::Index || known.kind == Kind::Constant;
+      if (!known.a_key.empty()) {
+        keys.push_back(known.a_key);
+        spec.a = required ? table.number(known.a_key) : table.number_or(known.a_key, known.a);
+      }
+      if (!known.b_key.empty()) {
+        keys.push_back(known.b_key);
+        spec.b = table.number_or(known.b_key, known.b);
+      }
+      table.allow_keys(keys);
+      check_generator(table, spec);
+      return spec;
+    }
+    table.fail("kind", fmt::format("unknown generator '{}'{}", name, suggestion(name, names)),
+               "one of " + quoted_names(names));
+  }
+
+  static void check_generator(const TomlReader& table, const GeneratorSpec& spec) {
+    constexpr double kLargestExact = 0x1p53;
+    using Kind = GeneratorSpec::Kind;
+    const bool whole = spec.a == std::floor(spec.a) && spec.b == std::floor(spec.b) &&
+                       std::abs(spec.a) <= kLargestExact && std::abs(spec.b) <= kLargestExact;
+    switch (spec.kind) {
+    case Kind::Normal:
+    case Kind::HeavyTail:
+      if (spec.b < 0) {
+        table.fail({}, "a negative deviation", "0 or more");
+      }
+      return;
+    case Kind::Uniform:
+      if (spec.a >= spec.b) {
+        table.fail({}, fmt::format("low = {} is not below high = {}", spec.a, spec.b),
+                   "low < high");
+      }
+      return;
+    case Kind::SmallIntegers:
+      if (!whole || spec.a > spec.b) {
+        table.fail({}, fmt::format("[{}, {}] is no range of whole numbers", spec.a, spec.b),
+                   "whole numbers with low <= high");
+      }
+      return;
+    case Kind::Index:
+      if (!whole || spec.a < 1) {
+        table.fail("limit", fmt::format("limit = {}", spec.a), "a whole number of at least 1");
+      }
+      return;
+    case Kind::Constant:
+      return;
+    }
+  }
+
+  void parse_scalars() {
+    const auto scalars = root_.optional_table("scalars");
+    if (!scalars) {
+      return;
+    }
+    for (const std::string& name : scalars->keys()) {
+      declare(*scalars, name);
+      task_.scalars.push_back(parse_scalar(scalars->table(name), name));
+    }
+  }
+
+  static ScalarSpec parse_scalar(const TomlReader& table, const std::string& name) {
+    table.allow_keys({"dtype", "value", "low", "high", "description"});
+    ScalarSpec scalar;
+    scalar.name = name;
+    scalar.dtype = table.dtype("dtype");
+    const bool known = scalar.dtype == DType::F32 || scalar.dtype == DType::F64 ||
+                       scalar.dtype == DType::I32 || scalar.dtype == DType::I64;
+    if (!known) {
+      table.fail("dtype", fmt::format("a scalar of dtype {}", to_string(scalar.dtype)),
+                 "f32, f64, i32 or i64");
+    }
+    scalar.value = checked_scalar(table, scalar, "value");
+    scalar.low = table.has("low") ? checked_scalar(table, scalar, "low") : scalar.value;
+    scalar.high = table.has("high") ? checked_scalar(table, scalar, "high") : scalar.value;
+    scalar.description = table.string_or("description", "");
+    if (scalar.low > scalar.value || scalar.value > scalar.high) {
+      table.fail({},
+                 fmt::format("value = {} is not in [low, high] = [{}, {}]", scalar.value,
+                             scalar.low, scalar.high),
+                 "low <= value <= high");
+    }
+    return scalar;
+  }
+
+  // A number of the scalar's type; floats as the type rounds them.
+  static double checked_scalar(const TomlReader& table, const ScalarSpec& scalar,
+                               std::string_view key) {
+    const double value = table.number(key);
+    const double limit = scalar.dtype == DType::I32 ? 0x1p31 : 0x1p53;
+    if (!is_floating(scalar.dtype) &&
+        (value != std::floor(value) || value < -limit || value >= limit)) {
+      table.fail(key, fmt::format("{} = {} is not an {}", key, value, to_string(scalar.dtype)),
+                 "a whole number that fits");
+    }
+    return rounded(scalar.dtype, value);
+  }
+
+  static double rounded(DType dtype, double value) {
+    return dtype == DType::F32 ? static_cast<double>(static_cast<float>(value)) : value;
+  }
+
+  void parse_tolerance() {
+    const TomlReader table = root_.table("tolerance");
+    table.allow_keys({"precision", "multiple", "absolute"});
+    task_.tolerance.precision = table.dtype("precision");
+    task_.tolerance.multiple = table.expression("multiple");
+    task_.tolerance.absolute = table.number_or("absolute", 0);
+    if (!is_floating(task_.tolerance.precision)) {
+      table.fail("precision", "an integer precision", "a floating dtype such as f32");
+    }
+    if (task_.tolerance.absolute < 0) {
+      table.fail("absolute", "a negative tolerance", "0 or more");
+    }
+  }
+
+  void parse_set(const TomlReader& shapes, ShapeSet set) {
+    const std::string set_name(to_string(set));
+    int position = 0;
+    for (const TomlReader& table : shapes.tables(set_name)) {
+      Shape shape;
+      shape.set = set;
+      shape.id = fmt::format("{}/{}", set_name, position++);
+      parse_shape(table, shape);
+      check_shape(table, shape);
+      task_.shapes.push_back(std::move(shape));
+    }
+    for (const std::string& device : device_kinds()) {
+      if (task_.shapes_of(set, device).empty()) {
+        shapes.fail(set_name, fmt::format("no shape of '{}' is for device '{}'", set_name, device),
+                    "at least one for each of " + quoted_names(device_kinds()));
+      }
+    }
+  }
+
+  void parse_shape(const TomlReader& table, Shape& shape) const {
+    std::vector<std::string> keys{"scalars", "devices"};
+    for (const Axis& axis : task_.axes) {
+      keys.push_back(axis.name);
+      const std::int64_t value = table.integer(axis.name);
+      if (value < 1 || value > kMaxElements) {
+        table.fail(axis.name, fmt::format("axis '{}' = {}", axis.name, value), "1 to 2^40");
+      }
+      shape.axes[axis.name] = value;
+    }
+    table.allow_keys(keys);
+    parse_shape_scalars(table, shape);
+    if (table.has("devices")) {
+      shape.devices = table.strings("devices");
+      for (const std::string& device : shape.devices) {
+        if (std::find(device_kinds().begin(), device_kinds().end(), device) ==
+            device_kinds().end()) {
+          table.fail("devices", fmt::format("unknown device '{}'", device),
+                     "some of " + quoted_names(device_kinds()));
+        }
+      }
+    }
+  }
+
+  void parse_shape_scalars(const TomlReader& table, Shape& shape) const {
+    const auto stated = table.optional_table("scalars");
+    std::vector<std::string> known;
+    for (const ScalarSpec& scalar : task_.scalars) {
+      known.push_back(scalar.name);
+      const bool given = stated && stated->has(scalar.name);
+      shape.scalars[scalar.name] = given ? checked_scalar(*stated, scalar, scalar.name)
+                                   : is_hidden(shape.set) ? drawn(scalar, shape.id)
+                                                          : scalar.value;
+    }
+    if (stated) {
+      stated->allow_keys(known);
+    }
+  }
+
+  // Hidden shapes have values that no prompt has shown, the same in every run.
+  static double drawn(const ScalarSpec& scalar, const std::string& shape_id) {
+    const std::string stream = shape_id + "/" + scalar.name;
+    if (is_floating(scalar.dtype)) {
+      const GeneratorSpec spec{GeneratorSpec::Kind::Uniform, scalar.low, scalar.high};
+      return std::clamp(rounded(scalar.dtype, generate_element(spec, 0, stream, 0)), scalar.low,
+                        scalar.high);
+    }
+    const GeneratorSpec spec{GeneratorSpec::Kind::SmallIntegers, scalar.low, scalar.high};
+    return generate_element(spec, 0, stream, 0);
+  }
+
+  void check_shape(const TomlReader& table, const Shape& shape) const {
+    Scope scope;
+    bind_shape(task_, shape, scope);
+    try {
+      for (const TensorSpec& tensor : task_.tensors) {
+        if (const std::int64_t count = element_count(tensor, shape); count > kMaxElements) {
+          table.fail({},
+                     fmt::format("tensor '{}' has {} elements at this shape", tensor.name, count),
+                     "at most 2^40");
+        }
+      }
+      for (const Expression* cost : {&task_.operations, &task_.bytes, &task_.tolerance.multiple}) {
+        if (const double value = cost->evaluate_float(scope); !(value > 0) || std::isinf(value)) {
+          table.fail({}, fmt::format("'{}' = {} at this shape", cost->text(), value),
+                     "a number above 0");
+        }
+      }
+    } catch (const ExpressionError& error) {
+      table.fail({}, fmt::format("at this shape: {}", error.what()), error.expected());
+    }
+  }
+
+  const TomlReader& root_;
+  Task& task_;
+  std::set<std::string> names_;
+};
+
+std::string read_part(const std::filesystem::path& folder, const char* name) {
+  const std::filesystem::path path = folder / name;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    throw UsageError(fmt::format("{}: no such file; expected a task folder to hold task.toml, "
+                                 "reference.cu, baseline.cu and reference.py",
+                                 path.string()));
+  }
+  return read_file(path, kMaxFileBytes);
+}
+
+std::string digest_of(const TaskTexts& texts) {
+  std::string all;
+  for (const std::string* text :
+       {&texts.task_toml, &texts.reference, &texts.baseline, &texts.reference_python}) {
+    all += fmt::format("{}\n{}", text->size(), *text); // sizes keep the boundaries apart
+  }
+  return sha256_hex(all);
+}
+
+} // namespace
+
+Task parse_task(TaskTexts texts, const std::string& file) {
+  Task task;
+  TaskParser(TomlReader::parse(texts.task_toml, file), task).parse();
+  task.digest = digest_of(texts);
+  task.reference = std::move(texts.reference);
+  task.baseline = std::move(texts.baseline);
+  task.reference_python = std::move(texts.reference_python);
+  return task;
+}
+
+Task load_task(const std::filesystem::path& folder) {
+  TaskTexts texts{read_part(folder, "task.toml"), read_part(folder, "reference.cu"),
+                  read_part(folder, "baseline.cu"), read_part(folder, "reference.py")};
+  Task task = parse_task(std::move(texts), (folder / "task.toml").string());
+  const std::filesystem::path absolute =
+      (std::filesystem::absolute(folder) / "").lexically_normal().parent_path();
+  task.folder = folder;
+  task.name = absolute.filename().string();
+  task.category = absolute.parent_path().filename().string();
+  return task;
+}
+
+} // namespace winnow::tasks

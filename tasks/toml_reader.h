@@ -1,0 +1,50 @@
+#pragma once
+
+#include "tasks/dtype.h"
+#include "tasks/expression.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::tasks {
+
+/// A table of a TOML file, read key by key: every mistake throws UsageError with its position.
+class TomlReader {
+public:
+  /// The root table of a document; `file` names it in messages.
+  static TomlReader parse(std::string_view text, const std::string& file);
+
+  void allow_keys(const std::vector<std::string>& known) const;
+  bool has(std::string_view key) const;
+  /// The keys in the file's order.
+  std::vector<std::string> keys() const;
+
+  std::string string(std::string_view key) const;
+  std::string string_or(std::string_view key, std::string fallback) const;
+  std::int64_t integer(std::string_view key) const;
+  double number(std::string_view key) const;
+  double number_or(std::string_view key, double fallback) const;
+  DType dtype(std::string_view key) const;
+  Expression expression(std::string_view key) const;
+  std::vector<Expression> expressions(std::string_view key) const;
+  std::vector<std::string> strings(std::string_view key) const;
+  TomlReader table(std::string_view key) const;
+  std::optional<TomlReader> optional_table(std::string_view key) const;
+  std::vector<TomlReader> tables(std::string_view key) const;
+
+  /// Throws at the value of `key` (at the table where `key` is empty or absent).
+  [[noreturn]] void fail(std::string_view key, const std::string& what,
+                         const std::string& expected) const;
+
+private:
+  struct Table; // toml++ stays in the .cpp file: it takes seconds to compile
+
+  explicit TomlReader(std::shared_ptr<const Table> table) : table_(std::move(table)) {}
+  std::shared_ptr<const Table> table_;
+};
+
+} // namespace winnow::tasks
