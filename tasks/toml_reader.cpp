@@ -163,7 +163,7 @@ DType TomlReader::dtype(std::string_view key) const {
 }
 
 Expression TomlReader::expression(std::string_view key) const {
-  return table_->parse(require(key, "an expression"), key);
+  return table_->parse(table_->require(key, "an expression"), key);
 }
 
 std::vector<Expression> TomlReader::expressions(std::string_view key) const {
