@@ -38,6 +38,9 @@ struct Command {
   Limits limits;
   /// argv[0] is a wrapper that reports "killed by signal N" as exit code 128 + N, as bwrap does.
   bool signals_as_exit_codes = false;
+  /// False for what a fenced child starts itself: it stays in that child's session and group, so it
+  /// dies when that group is killed; kill() then ends only the process itself.
+  bool own_group = true;
 };
 
 /// How a child ended.

@@ -1,0 +1,140 @@
+#include "evaluators/process/bubblewrap.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include <link.h>
+#include <unistd.h>
+
+namespace winnow::evaluators {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kScratchBytes = "268435456"; // /tmp inside
+
+/// The running program's shared libraries that are not the system's. (`program` is this program or
+/// another build of it.)
+std::vector<fs::path> libraries_outside_system() {
+  std::vector<fs::path> paths;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* result) {
+        const std::string_view name = info->dlpi_name;
+        if (name.starts_with('/') && !name.starts_with("/usr/") && !name.starts_with("/lib")) {
+          static_cast<std::vector<fs::path>*>(result)->emplace_back(name);
+        }
+        return 0;
+      },
+      &paths);
+  return paths;
+}
+
+/// On a merged system /lib and the like are links into /usr; elsewhere, and on NixOS-like systems,
+/// they are directories or missing.
+void add_system(std::vector<std::string>& command) {
+  const auto add = [&](std::initializer_list<std::string> words) {
+    command.insert(command.end(), words);
+  };
+  add({"--ro-bind", "/usr", "/usr"});
+  for (const char* path : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
+    std::error_code error;
+    if (fs::is_symlink(path, error)) {
+      add({"--symlink", fs::read_symlink(path).string(), path});
+    } else {
+      add({"--ro-bind-try", path, path});
+    }
+  }
+  add({"--ro-bind-try", "/etc/alternatives", "/etc/alternatives"}); // c++ and ld are links there
+  add({"--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"});
+  add({"--proc", "/proc", "--dev", "/dev", "--size", kScratchBytes, "--tmpfs", "/tmp"});
+}
+
+bool below(const fs::path& path, const fs::path& directory) {
+  const auto [end, unused] =
+      std::mismatch(directory.begin(), directory.end(), path.begin(), path.end());
+  return end == directory.end();
+}
+
+fs::path checked(const fs::path& path) {
+  std::error_code error;
+  if (!path.is_absolute() || !fs::exists(path, error)) {
+    throw Error("the sandbox cannot expose '" + path.string() +
+                "': " + (path.is_absolute() ? "it does not exist" : "the path must be absolute"));
+  }
+  return path.lexically_normal();
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+} // namespace
+
+fs::path find_bubblewrap() {
+  for (const char* path : {"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"}) {
+    if (access(path, X_OK) == 0) {
+      return path;
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> bubblewrap_command(const fs::path& bwrap, const fs::path& program,
+                                            const SandboxPolicy& policy) {
+  std::vector<std::string> command{bwrap.string(),  "--unshare-all", "--die-with-parent",
+                                   "--new-session", "--cap-drop",    "ALL",
+                                   "--hostname",    "winnow"};
+  add_system(command);
+  // In path order, so that a directory is mounted before what lies in it.
+  std::map<fs::path, const char*> binds;
+  for (const fs::path& library : libraries_outside_system()) {
+    binds[checked(library)] = "--ro-bind";
+  }
+  binds[checked(program)] = "--ro-bind";
+  for (const fs::path& path : policy.readable) {
+    binds[checked(path)] = "--ro-bind";
+  }
+  if (!policy.writable.empty()) {
+    binds[checked(policy.writable)] = "--bind";
+  }
+  for (const auto& [path, how] : binds) {
+    if (!below(path, "/usr") || policy.writable == path) {
+      command.insert(command.end(), {how, path.string(), path.string()});
+    }
+  }
+  // Else whoever runs inside could fill the machine's memory with files there.
+  command.insert(command.end(),
+                 {"--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--"});
+  return command;
+}
+
+Availability explain_bubblewrap_failure(const std::string& message) {
+  const std::string why = "bwrap does not work here: " + message;
+  if (first_line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" &&
+      getuid() != 0) {
+    return Availability::no(why + " (AppArmor restricts unprivileged user namespaces)",
+                            "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, or add "
+                            "an AppArmor profile with `userns,` for " +
+                                find_bubblewrap().string());
+  }
+  if (first_line("/proc/sys/kernel/unprivileged_userns_clone") == "0" && getuid() != 0) {
+    return Availability::no(why + " (unprivileged user namespaces are switched off)",
+                            "sudo sysctl kernel.unprivileged_userns_clone=1");
+  }
+  if (first_line("/proc/sys/user/max_user_namespaces") == "0") {
+    return Availability::no(why + " (user.max_user_namespaces is 0)",
+                            "sudo sysctl user.max_user_namespaces=10000");
+  }
+  return Availability::no(why, "in a container, allow user namespaces and mounting /proc (Docker: "
+                               "--security-opt seccomp=unconfined --security-opt "
+                               "apparmor=unconfined --security-opt systempaths=unconfined); in a "
+                               "chroot, use pivot_root instead");
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,373 @@
+#include "evaluators/process/child_process.h"
+
+#include "base/error.h"
+#include "evaluators/process/spawn.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLongestPoll{60'000};
+constexpr milliseconds kCancelPoll{20};      // how often `cancelled` is asked
+constexpr milliseconds kPollWithoutPidfd{2}; // only on kernels that cannot tell us of the end
+constexpr milliseconds kDeathWait{5'000};    // SIGKILL to gone; longer means stuck in the kernel
+constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
+constexpr int kMaxDrainReads = 32; // > 1 MiB, the most a pipe holds: a survivor may go on writing
+constexpr int kWrapperSignalBase = 128;
+
+/// `timeout` from now, safe for the largest time-outs.
+Clock::time_point deadline_in(milliseconds timeout) {
+  constexpr std::chrono::hours kForever{24 * 365};
+  return Clock::now() + std::min<Clock::duration>(timeout, kForever);
+}
+
+int poll_timeout(Clock::time_point until) {
+  const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+  return static_cast<int>(std::clamp(left, milliseconds{0}, kLongestPoll).count());
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
+}
+
+std::string in_seconds(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f s", value);
+  return text.data();
+}
+
+} // namespace
+
+std::string describe(const ChildResult& result) {
+  using End = ChildResult::End;
+  switch (result.end) {
+  case End::Exited:
+    return "exited with " + std::to_string(result.exit_code);
+  case End::Signaled:
+    return "killed by " + signal_name(result.signal);
+  case End::WallTimeout:
+    return "still running after " + in_seconds(result.wall_seconds) + " (wall-clock limit)";
+  case End::CpuTimeout:
+    return "used up its CPU time (ended after " + in_seconds(result.wall_seconds) + ")";
+  case End::OutputLimit:
+    return "printed more than " + std::to_string(std::max(result.out.size(), result.err.size())) +
+           " bytes (output limit)";
+  case End::SpawnFailed:
+    return "could not be started: " + result.error;
+  case End::Cancelled:
+    return "cancelled after " + in_seconds(result.wall_seconds);
+  }
+  return "ended in an unknown way";
+}
+
+struct ChildProcess::State {
+  explicit State(const Command& command)
+      : limits(command.limits), signals_as_exit_codes(command.signals_as_exit_codes),
+        own_group(command.own_group), start(Clock::now()), process(spawn(command)) {}
+
+  Limits limits;
+  bool signals_as_exit_codes;
+  bool own_group;
+  Clock::time_point start;
+  SpawnedProcess process;
+  std::string_view to_write;
+  bool close_when_written = false;
+  std::string out;
+  std::string err;
+  std::size_t searched = 0; // no newline in out before this
+  bool over_limit = false;
+  bool reaped = false;
+  ChildResult result;
+
+  Clock::time_point wall_deadline() const {
+    return limits.wall.count() > 0 ? start + limits.wall : Clock::time_point::max();
+  }
+  bool ended() const;
+  void kill_group() const;
+  void pump(Clock::time_point until);
+  bool read_some(UniqueFd& fd, std::string& buffer);
+  void write_some();
+  void drain();
+  std::optional<std::string> take_line();
+  bool await_death() const;
+  void finish(std::optional<ChildResult::End> forced);
+  void reap(std::optional<ChildResult::End> forced);
+};
+
+/// Leaves it unreaped: its pid and process group cannot be reused while we may still kill them.
+bool ChildProcess::State::ended() const {
+  if (reaped) {
+    return true;
+  }
+  siginfo_t info{};
+  const int code =
+      waitid(P_PID, static_cast<id_t>(process.pid), &info, WEXITED | WNOHANG | WNOWAIT);
+  return code != 0 || info.si_pid != 0;
+}
+
+void ChildProcess::State::kill_group() const {
+  if (!reaped) {
+    ::kill(own_group ? -process.pid : process.pid, SIGKILL);
+  }
+}
+
+/// One poll: reads what the child printed, writes what it takes. Returns at `until` at the latest.
+void ChildProcess::State::pump(Clock::time_point until) {
+  if (!process.pidfd) {
+    until = std::min(until, Clock::now() + kPollWithoutPidfd);
+  }
+  const bool writing = process.in && !to_write.empty();
+  std::array<pollfd, 4> fds{{{process.out.get(), POLLIN, 0}, // a negative fd is ignored
+                             {process.err.get(), POLLIN, 0},
+                             {writing ? process.in.get() : -1, POLLOUT, 0},
+                             {process.pidfd.get(), POLLIN, 0}}};
+  if (poll(fds.data(), fds.size(), poll_timeout(until)) <= 0) {
+    return;
+  }
+  if (fds[0].revents != 0) {
+    read_some(process.out, out);
+  }
+  if (fds[1].revents != 0) {
+    read_some(process.err, err);
+  }
+  if (fds[2].revents != 0) {
+    write_some();
+  }
+}
+
+/// False when there is nothing more to read for now, or ever.
+bool ChildProcess::State::read_some(UniqueFd& fd, std::string& buffer) {
+  if (!fd || over_limit) {
+    return false;
+  }
+  std::array<char, kReadBytes> bytes; // NOLINT(*-member-init): read() fills it
+  const ssize_t count = ::read(fd.get(), bytes.data(), bytes.size());
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) {
+    return false;
+  }
+  if (count <= 0) {
+    fd.reset();
+    return false;
+  }
+  buffer.append(bytes.data(), static_cast<std::size_t>(count));
+  if (limits.output_bytes != 0 && buffer.size() > limits.output_bytes) {
+    buffer.resize(limits.output_bytes);
+    over_limit = true;
+    kill_group();
+  }
+  return true;
+}
+
+void ChildProcess::State::write_some() {
+  const ssize_t count =
+      send(process.in.get(), to_write.data(), to_write.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (count >= 0) {
+    to_write.remove_prefix(static_cast<std::size_t>(count));
+  } else if (errno != EINTR && errno != EAGAIN) {
+    process.in.reset(); // it closed its stdin
+    to_write = {};
+  }
+  if (to_write.empty() && close_when_written) {
+    process.in.reset();
+  }
+}
+
+/// What the dead child left in its pipes. A survivor that holds them open is not waited for.
+void ChildProcess::State::drain() {
+  for (int i = 0; i < kMaxDrainReads && read_some(process.out, out); ++i) {
+  }
+  for (int i = 0; i < kMaxDrainReads && read_some(process.err, err); ++i) {
+  }
+}
+
+std::optional<std::string> ChildProcess::State::take_line() {
+  const std::size_t end = out.find('\n', searched);
+  if (end == std::string::npos) {
+    searched = out.size();
+    return std::nullopt;
+  }
+  std::string line = out.substr(0, end);
+  out.erase(0, end + 1);
+  searched = 0;
+  return line;
+}
+
+bool ChildProcess::State::await_death() const {
+  const Clock::time_point until = deadline_in(kDeathWait);
+  while (!ended()) {
+    if (Clock::now() >= until) {
+      return false;
+    }
+    pollfd fd{process.pidfd.get(), POLLIN, 0};
+    poll(&fd, 1, process.pidfd ? poll_timeout(until) : static_cast<int>(kPollWithoutPidfd.count()));
+  }
+  return true;
+}
+
+void ChildProcess::State::finish(std::optional<ChildResult::End> forced) {
+  result.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  kill_group();
+  if (await_death()) {
+    drain();
+    reap(forced);
+  } else {
+    result.end = forced.value_or(ChildResult::End::WallTimeout);
+    result.error = "process " + std::to_string(process.pid) + " did not end within " +
+                   in_seconds(std::chrono::duration<double>(kDeathWait).count()) + " of SIGKILL";
+  }
+  process.in.reset();
+  result.out = std::move(out);
+  result.err = std::move(err);
+}
+
+void ChildProcess::State::reap(std::optional<ChildResult::End> forced) {
+  using End = ChildResult::End;
+  int status = 0;
+  rusage usage{};
+  reaped = true;
+  if (wait4(process.pid, &status, 0, &usage) != process.pid) {
+    result.error = "its exit status was lost; something else waits for or ignores this program's "
+                   "children";
+    return;
+  }
+  result.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  result.max_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024U;
+  if (WIFSIGNALED(status)) {
+    result.signal = WTERMSIG(status);
+  } else {
+    result.exit_code = WEXITSTATUS(status);
+    const int signal = result.exit_code - kWrapperSignalBase;
+    if (signals_as_exit_codes && signal > 0 && signal < NSIG) {
+      result.signal = signal;
+      result.exit_code = -1;
+    }
+  }
+  const bool cpu_spent =
+      result.signal == SIGXCPU || (result.signal == SIGKILL && limits.cpu.count() > 0 &&
+                                   result.cpu_seconds >= static_cast<double>(limits.cpu.count()));
+  if (over_limit) {
+    result.end = End::OutputLimit;
+  } else if (forced) {
+    result.end = *forced;
+  } else if (cpu_spent) {
+    result.end = End::CpuTimeout;
+  } else {
+    result.end = result.signal != 0 ? End::Signaled : End::Exited;
+  }
+}
+
+ChildProcess::ChildProcess(const Command& command) : state_(std::make_unique<State>(command)) {}
+
+ChildProcess::~ChildProcess() {
+  if (!state_->reaped) {
+    state_->kill_group();
+    if (state_->await_death()) {
+      waitpid(state_->process.pid, nullptr, 0);
+    }
+  }
+}
+
+int ChildProcess::pid() const {
+  return state_->process.pid;
+}
+
+bool ChildProcess::write(std::string_view bytes, std::chrono::milliseconds timeout) {
+  State& state = *state_;
+  const Clock::time_point until = std::min(deadline_in(timeout), state.wall_deadline());
+  state.to_write = bytes;
+  while (!state.to_write.empty() && state.process.in && !state.over_limit && !state.ended() &&
+         Clock::now() < until) {
+    state.pump(until);
+  }
+  const bool written = state.process.in && state.to_write.empty();
+  state.to_write = {};
+  return written;
+}
+
+void ChildProcess::close_stdin() {
+  state_->process.in.reset();
+}
+
+std::optional<std::string> ChildProcess::read_line(std::chrono::milliseconds timeout) {
+  State& state = *state_;
+  const Clock::time_point until = std::min(deadline_in(timeout), state.wall_deadline());
+  while (true) {
+    if (auto line = state.take_line()) {
+      return line;
+    }
+    if (!state.process.out || state.over_limit || Clock::now() >= until) {
+      return std::nullopt;
+    }
+    if (state.ended()) {
+      state.drain();
+      return state.take_line();
+    }
+    state.pump(until);
+  }
+}
+
+bool ChildProcess::running() {
+  return !state_->ended();
+}
+
+void ChildProcess::kill() {
+  state_->kill_group();
+}
+
+ChildResult ChildProcess::wait(const std::function<bool()>& cancelled) {
+  State& state = *state_;
+  const Clock::time_point deadline = state.wall_deadline();
+  std::optional<ChildResult::End> forced;
+  while (!state.reaped && !forced && !state.over_limit && !state.ended()) {
+    if (Clock::now() >= deadline) {
+      forced = ChildResult::End::WallTimeout;
+    } else if (cancelled && cancelled()) {
+      forced = ChildResult::End::Cancelled;
+    } else {
+      state.pump(cancelled ? std::min(deadline, Clock::now() + kCancelPoll) : deadline);
+    }
+  }
+  if (!state.reaped) {
+    state.finish(forced);
+  }
+  return state.result;
+}
+
+ChildResult run_child(const Command& command, std::string_view input,
+                      const std::function<bool()>& cancelled) {
+  try {
+    ChildProcess child(command);
+    if (input.empty()) {
+      child.close_stdin();
+    } else {
+      child.state_->to_write = input;
+      child.state_->close_when_written = true;
+    }
+    return child.wait(cancelled);
+  } catch (const Error& error) {
+    ChildResult failed;
+    failed.error = error.what();
+    return failed;
+  }
+}
+
+} // namespace winnow::evaluators

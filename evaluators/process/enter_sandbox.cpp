@@ -1,0 +1,117 @@
+#include "base/error.h"
+#include "evaluators/process/fence.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#ifdef WINNOW_SANITIZED
+namespace {
+bool fenced = false;
+} // namespace
+/// The leak checker starts a tracer process at exit, which the fence refuses.
+extern "C" int __lsan_is_turned_off() {
+  return fenced ? 1 : 0;
+} // NOLINT(bugprone-reserved-*)
+#endif
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr rlim_t kOpenFiles = 256;
+constexpr rlim_t kStackBytes = rlim_t{64} << 20U; // also where the shell says `ulimit -s unlimited`
+
+void set_limit(__rlimit_resource resource, rlim_t soft, rlim_t hard, const char* name) {
+  rlimit current{};
+  getrlimit(resource, &current);
+  // An inherited hard limit that is lower still holds; only the privileged may raise one.
+  const rlimit limit{std::min(soft, current.rlim_max), std::min(hard, current.rlim_max)};
+  if (setrlimit(resource, &limit) != 0) {
+    throw Error(std::string("setrlimit(") + name + "): " + std::strerror(errno));
+  }
+}
+
+void set_limit(__rlimit_resource resource, rlim_t value, const char* name) {
+  set_limit(resource, value, value, name);
+}
+
+/// The kernel counts all processes of the user, but in a user namespace only those inside. Outside,
+/// those of the whole machine are granted on top: still an end to a fork bomb.
+rlim_t process_limit(const Fence& fence) {
+  if (fence.level == Isolation::Bubblewrap) {
+    return fence.limits.processes;
+  }
+  struct sysinfo info {};
+  sysinfo(&info);
+  return rlim_t{info.procs} + fence.limits.processes;
+}
+
+void apply_limits(const Fence& fence) {
+  const Limits& limits = fence.limits;
+  set_limit(RLIMIT_CORE, 0, "RLIMIT_CORE");
+  set_limit(RLIMIT_NOFILE, kOpenFiles, "RLIMIT_NOFILE");
+  set_limit(RLIMIT_STACK, kStackBytes, "RLIMIT_STACK");
+  if (limits.cpu.count() > 0) {
+    // SIGXCPU names the cause; SIGKILL a second later is for who ignores it.
+    const auto cpu = static_cast<rlim_t>(limits.cpu.count());
+    set_limit(RLIMIT_CPU, cpu, cpu + 1, "RLIMIT_CPU");
+  }
+  if (limits.memory_bytes != 0 && !kSanitized) {
+    set_limit(RLIMIT_AS, limits.memory_bytes, "RLIMIT_AS");
+  }
+  if (limits.file_bytes != 0) {
+    set_limit(RLIMIT_FSIZE, limits.file_bytes, "RLIMIT_FSIZE");
+  }
+  if (limits.processes != 0) {
+    set_limit(RLIMIT_NPROC, process_limit(fence), "RLIMIT_NPROC");
+  }
+}
+
+void set_process_flag(int option, unsigned long value, const char* name) {
+  if (prctl(option, value, 0, 0, 0) != 0) {
+    throw Error(std::string("prctl(") + name + "): " + std::strerror(errno));
+  }
+}
+
+void die_with_parent(int parent_pid) {
+  if (parent_pid == 0) {
+    return;
+  }
+  set_process_flag(PR_SET_PDEATHSIG, SIGKILL, "PR_SET_PDEATHSIG");
+  if (getppid() != parent_pid) { // it died before the call above
+    throw Error("the process that started this one is gone");
+  }
+}
+
+} // namespace
+
+void enter_sandbox(std::vector<std::string>& arguments) {
+  const Fence fence = take_fence_options(arguments);
+  die_with_parent(fence.parent_pid);
+  if (!fence.policy.writable.empty()) {
+    setenv("TMPDIR", fence.policy.writable.c_str(), 1); // compilers would try /tmp
+  }
+  apply_limits(fence);
+  set_process_flag(PR_SET_NO_NEW_PRIVS, 1, "PR_SET_NO_NEW_PRIVS");
+  if (!kSanitized) {
+    set_process_flag(PR_SET_DUMPABLE, 0, "PR_SET_DUMPABLE");
+  }
+#ifdef WINNOW_SANITIZED
+  fenced = true;
+#endif
+  if (fence.level == Isolation::LandlockSeccomp) {
+    restrict_files(fence.policy);
+  }
+  if (fence.level != Isolation::Rlimits) {
+    restrict_system_calls(fence.policy.may_spawn);
+  }
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "evaluators/process/sandbox.h"
+
+#include <string>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WINNOW_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define WINNOW_SANITIZED 1
+#endif
+#endif
+
+namespace winnow::evaluators {
+
+/// Sanitizers reserve terabytes of address space and need a dumpable process.
+#ifdef WINNOW_SANITIZED
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+/// What a child is told to put up around itself, as hidden options in front of its arguments.
+struct Fence {
+  Isolation level = Isolation::Rlimits;
+  int parent_pid = 0; ///< die when this process is gone; 0: bwrap sees to it
+  Limits limits;
+  SandboxPolicy policy;
+};
+
+std::vector<std::string> fence_options(const Fence& fence);
+/// Reads and removes them. Throws Error when there are none or one is not understood.
+Fence take_fence_options(std::vector<std::string>& arguments);
+
+/// Landlock: from now on this process opens nothing but system libraries and what the policy names.
+/// Throws Error when the kernel cannot.
+void restrict_files(const SandboxPolicy& policy);
+
+/// seccomp: refuses (EPERM) sockets, other processes, mounts, kernel interfaces that no worker
+/// needs and, without `may_spawn`, new processes and programs. Threads are allowed.
+void restrict_system_calls(bool may_spawn);
+
+/// Sandbox::command without asking whether the level works here.
+Command fenced_command(Isolation level, const std::filesystem::path& program,
+                       std::string_view subcommand, const std::vector<std::string>& arguments,
+                       const SandboxPolicy& policy, const Limits& limits,
+                       std::vector<InheritedFd> fds);
+
+} // namespace winnow::evaluators

@@ -1,0 +1,165 @@
+#include "base/error.h"
+#include "evaluators/process/fence.h"
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+#include <linux/sched.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace winnow::evaluators {
+namespace {
+
+struct Release {
+  void operator()(scmp_filter_ctx filter) const { seccomp_release(filter); }
+};
+using Filter = std::unique_ptr<std::remove_pointer_t<scmp_filter_ctx>, Release>;
+
+/// Nothing a compiler, a kernel's run or a judge needs, and each a door: network, other processes,
+/// mounts and namespaces, keys, and the parts of the kernel where holes are found.
+constexpr const char* kNever[] = {
+    "socket",
+    "connect",
+    "bind",
+    "listen",
+    "accept",
+    "accept4", //
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "process_madvise",
+    "process_mrelease",
+    "kcmp",
+    "pidfd_getfd",
+    "pidfd_send_signal", //
+    "mount",
+    "umount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "move_mount",
+    "open_tree",
+    "mount_setattr",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "unshare",
+    "setns", //
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "fanotify_init",
+    "open_by_handle_at",
+    "name_to_handle_at",
+    "lookup_dcookie",
+    "vmsplice",
+    "add_key",
+    "request_key",
+    "keyctl", //
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "kexec_load",
+    "kexec_file_load",
+    "reboot",
+    "swapon",
+    "swapoff",
+    "acct",
+    "quotactl",
+    "quotactl_fd",
+    "syslog",
+    "iopl",
+    "ioperm",
+    "settimeofday",
+    "clock_settime",
+    "clock_adjtime",
+    "adjtimex",
+    "stime",
+    "sethostname",
+    "setdomainname",
+    "vhangup",
+    "nfsservctl",
+    "modify_ldt",
+};
+
+constexpr const char* kNoSpawn[] = {"execve", "execveat",        "fork",
+                                    "vfork",  "rt_sigqueueinfo", "rt_tgsigqueueinfo"};
+
+constexpr unsigned long kNamespaceFlags[] = {CLONE_NEWUSER,  CLONE_NEWNS,  CLONE_NEWPID,
+                                             CLONE_NEWNET,   CLONE_NEWIPC, CLONE_NEWUTS,
+                                             CLONE_NEWCGROUP};
+
+class Rules {
+public:
+  Rules() : filter_(seccomp_init(SCMP_ACT_ALLOW)) {
+    if (!filter_) {
+      throw Error("seccomp_init failed: libseccomp does not know this processor");
+    }
+    // A sanitizer's helper thread is running already: the filter is for all threads.
+    check(seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1), "seccomp_attr_set(TSYNC)");
+  }
+
+  template <typename... Conditions>
+  void deny(const char* name, int error, Conditions... conditions) {
+    const int number = seccomp_syscall_resolve_name(name);
+    if (number == __NR_SCMP_ERROR) {
+      return; // newer than this libseccomp
+    }
+    check(seccomp_rule_add(filter_.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), number,
+                           sizeof...(conditions), conditions...),
+          name);
+  }
+
+  void load() { check(seccomp_load(filter_.get()), "seccomp_load"); }
+
+private:
+  static void check(int code, const char* what) {
+    if (code < 0) {
+      throw Error(std::string("seccomp: ") + what + ": " + std::strerror(-code),
+                  "the kernel needs CONFIG_SECCOMP_FILTER; in a container, allow seccomp(2)");
+    }
+  }
+  Filter filter_;
+};
+
+void deny_spawning(Rules& rules) {
+  for (const char* name : kNoSpawn) {
+    rules.deny(name, EPERM);
+  }
+  rules.deny("clone", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+  const auto self = static_cast<scmp_datum_t>(getpid()); // abort() signals its own process
+  for (const char* name : {"kill", "tkill", "tgkill"}) {
+    rules.deny(name, EPERM, SCMP_A0(SCMP_CMP_NE, self));
+  }
+}
+
+} // namespace
+
+void restrict_system_calls(bool may_spawn) {
+  Rules rules;
+  for (const char* name : kNever) {
+    rules.deny(name, EPERM);
+  }
+  // clone3's flags are behind a pointer that a filter cannot follow; the C library falls back to
+  // clone, whose flags are in a register.
+  rules.deny("clone3", ENOSYS);
+  for (const unsigned long flag : kNamespaceFlags) {
+    rules.deny("clone", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag));
+  }
+  rules.deny("ioctl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, TIOCSTI));
+  if (!may_spawn) {
+    deny_spawning(rules);
+  }
+  rules.load();
+}
+
+} // namespace winnow::evaluators

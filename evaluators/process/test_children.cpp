@@ -1,0 +1,187 @@
+#include "base/error.h"
+#include "evaluators/process/child_process.h"
+#include "evaluators/process/sandbox.h"
+#include "tests/support/worker_main.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <thread>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+// What the fenced children of sandbox_test.cpp do. An action prints what it found; tests decide.
+namespace winnow::test {
+namespace {
+
+using Arguments = std::vector<std::string>;
+using Action = int (*)(const Arguments&);
+
+int report(bool ok) {
+  std::cout << (ok ? "ok" : std::strerror(errno)) << '\n' << std::flush;
+  return 0;
+}
+
+int echo(const Arguments& arguments) {
+  for (const std::string& argument : arguments) {
+    std::cout << argument << '\n';
+  }
+  std::cout << std::cin.rdbuf() << std::flush;
+  return 0;
+}
+
+int exit_with(const Arguments& arguments) {
+  return std::stoi(arguments.at(0));
+}
+
+int raise_signal(const Arguments& arguments) {
+  std::raise(std::stoi(arguments.at(0)));
+  return 0;
+}
+
+int abort_now(const Arguments& /*arguments*/) {
+  std::abort();
+}
+
+int spin(const Arguments& /*arguments*/) {
+  std::cout << "spinning\n" << std::flush;
+  volatile std::uint64_t count = 0;
+  while (true) {
+    count = count + 1;
+  }
+}
+
+int print_without_end(const Arguments& /*arguments*/) {
+  while (true) {
+    std::cout << "0123456789012345678901234567890123456789012345678901234567890123\n";
+  }
+}
+
+int read_file(const Arguments& arguments) {
+  const int fd = open(arguments.at(0).c_str(), O_RDONLY | O_CLOEXEC);
+  return report(fd >= 0);
+}
+
+int print_file(const Arguments& arguments) {
+  std::ifstream file(arguments.at(0), std::ios::binary);
+  std::cout << file.rdbuf() << std::flush;
+  return 0;
+}
+
+int write_file(const Arguments& arguments) {
+  const int fd = open(arguments.at(0).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  return report(fd >= 0 && ::write(fd, "written", 7) == 7);
+}
+
+int write_zeros(const Arguments& arguments) {
+  std::ofstream file(arguments.at(0), std::ios::binary);
+  const std::string block(std::stoul(arguments.at(1)), '\0');
+  file << block << std::flush;
+  std::cout << (file ? "ok" : "failed") << '\n' << std::flush;
+  return 0;
+}
+
+int open_socket(const Arguments& /*arguments*/) {
+  return report(socket(AF_INET, SOCK_STREAM, 0) >= 0);
+}
+
+int start_process(const Arguments& /*arguments*/) {
+  evaluators::Command command;
+  command.argv = {"/bin/sh", "-c", "echo started"};
+  command.own_group = false;
+  const evaluators::ChildResult result = evaluators::run_child(command, "");
+  std::cout << (result.end == evaluators::ChildResult::End::Exited ? result.out : describe(result))
+            << std::flush;
+  return 0;
+}
+
+int replace_program(const Arguments& /*arguments*/) {
+  char program[] = "/bin/true";
+  char* argv[] = {program, nullptr};
+  execv(program, argv);
+  return report(false);
+}
+
+int signal_process(const Arguments& arguments) {
+  return report(::kill(std::stoi(arguments.at(0)), 0) == 0);
+}
+
+int run_thread(const Arguments& /*arguments*/) {
+  int answer = 0;
+  std::thread([&] { answer = 42; }).join();
+  std::cout << answer << '\n' << std::flush;
+  return 0;
+}
+
+int allocate(const Arguments& arguments) {
+  void* memory = mmap(nullptr, std::stoul(arguments.at(0)), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return report(memory != MAP_FAILED);
+}
+
+int print_environment(const Arguments& /*arguments*/) {
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    std::cout << *variable << '\n';
+  }
+  std::cout << std::flush;
+  return 0;
+}
+
+int read_descriptor(const Arguments& arguments) {
+  char text[64] = {};
+  const ssize_t count = ::read(std::stoi(arguments.at(0)), text, sizeof text - 1);
+  std::cout << (count < 0 ? std::strerror(errno) : text) << '\n' << std::flush;
+  return 0;
+}
+
+int act(Arguments arguments) {
+  static const std::map<std::string, Action> actions{
+      {"abort", abort_now},       {"allocate", allocate},     {"echo", echo},
+      {"env", print_environment}, {"exec", replace_program},  {"exit", exit_with},
+      {"kill", signal_process},   {"print-file", print_file}, {"print-forever", print_without_end},
+      {"raise", raise_signal},    {"read", read_file},        {"read-fd", read_descriptor},
+      {"socket", open_socket},    {"spawn", start_process},   {"spin", spin},
+      {"thread", run_thread},     {"write", write_file},      {"zeros", write_zeros},
+  };
+  evaluators::enter_sandbox(arguments);
+  const Action action = actions.at(arguments.at(0));
+  arguments.erase(arguments.begin());
+  return action(arguments);
+}
+
+/// A coordinator: starts a fenced child that never ends, says its process number, and waits.
+int coordinate(Arguments arguments) {
+  const auto level = evaluators::isolation_from_string(arguments.at(0));
+  const evaluators::Sandbox sandbox(level.value(), "/proc/self/exe");
+  evaluators::Limits limits;
+  limits.wall = std::chrono::milliseconds(60'000);
+  std::unique_ptr<evaluators::ChildProcess> child;
+  std::thread([&] { // its end must not be the child's
+    child =
+        std::make_unique<evaluators::ChildProcess>(sandbox.command("_act", {"spin"}, {}, limits));
+  })
+      .join();
+  const auto line = child->read_line(std::chrono::milliseconds(10'000));
+  std::cout << line.value_or("the child said nothing") << ' ' << child->pid() << '\n' << std::flush;
+  child->wait();
+  return 0;
+}
+
+} // namespace
+
+const std::vector<HiddenSubcommand>& hidden_subcommands() {
+  static const std::vector<HiddenSubcommand> table{{"_act", act}, {"_coordinate", coordinate}};
+  return table;
+}
+
+} // namespace winnow::test
