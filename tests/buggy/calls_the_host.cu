@@ -1,0 +1,7 @@
+/*@winnow
+{ "launches": [ { "kernel": "axpy", "grid": [1], "block": [1], "args": ["x", "y", "z"] } ] }
+@*/
+extern "C" int system(const char* command);
+extern "C" __global__ void axpy(const float* x, const float* y, float* z) {
+  z[0] = x[0] + system("true");
+}
