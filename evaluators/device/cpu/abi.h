@@ -65,8 +65,6 @@ void winnow_grid_barrier(int line);
 void winnow_yield(int line);
 
 // Not blocking.
-// __threadfence, __threadfence_block, __threadfence_system: a full fence.
-void winnow_fence(void);
 // printf from device code: capped, to the worker's stderr.
 int winnow_printf(const char* format, ...);
 // __trap, assert: ends the launch with a verdict.
