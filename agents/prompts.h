@@ -1,11 +1,13 @@
 #pragma once
 
 #include "agents/model_endpoint.h"
+#include "agents/text_template.h"
 #include "tasks/evaluation.h"
 #include "tasks/plan_resolve.h"
 #include "tasks/task.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +25,7 @@ struct Attempt {
 struct ProposalContext {
   const tasks::Task* task = nullptr;
   tasks::DeviceFacts facts;
+  std::string device = "cpu"; ///< kind: which shapes are listed and which advice is given
   std::string device_name;
   Attempt baseline;
   std::optional<Attempt> best;     ///< fastest correct one so far
@@ -31,18 +34,23 @@ struct ProposalContext {
 };
 
 /// Fills agents/prompts/*.md (embedded; `directory` overrides file by file): the stable prefix
-/// (rules, ABI, task, device) first, then best so far, history, feedback, question. Pure apart from
-/// reading the override directory once. Only shapes of the tiny and search sets ever appear.
+/// (rules, kernel file, task, device, baseline) first, then best so far, history, feedback,
+/// question. Pure apart from reading the override directory once. Only shapes of the tiny and
+/// search sets ever appear. A template that cannot be used throws Error naming file and line.
 class PromptTemplates {
 public:
   explicit PromptTemplates(const std::filesystem::path& directory = {});
   std::vector<Message> proposal(const ProposalContext& context) const;
 
 private:
-  std::string system_, task_, feedback_, question_;
+  using Values = std::map<std::string, std::string>;
+  std::string fill(const std::string& name, const Values& values) const;
+
+  std::map<std::string, TextTemplate> templates_; ///< by file name without ".md"
 };
 
-/// The per-shape and per-error account of one evaluation, at most about a screen.
+/// The per-shape and per-error account of one evaluation, at most about a screen. Of hidden shapes
+/// it says only that some fail.
 std::string feedback_text(const tasks::Evaluation& evaluation);
 
 } // namespace winnow::agents

@@ -10,8 +10,9 @@
 namespace winnow::agents {
 
 /// One recorded call: a line of JSON {"schema":"winnow.call","version":1,"key","model","request",
-/// "reply","finish_reason","usage":{...},"dollars","seconds"}. Live runs export these, replay reads
-/// them.
+/// "reply","finish_reason","usage":{"prompt_tokens","cached_tokens","completion_tokens",
+/// "reasoning_tokens"},"dollars","seconds","status","error"}. Only schema, version, key and reply
+/// are required. Live runs export these, replay reads them.
 struct RecordedCall {
   std::string key;
   ModelReply reply;
@@ -19,7 +20,10 @@ struct RecordedCall {
 };
 
 std::string encode_call(const RecordedCall& call); ///< one line without a newline
-/// Throws UsageError with file:line and what was expected.
+/// Throws Error saying what was expected.
+RecordedCall decode_call(std::string_view line);
+/// Empty lines are skipped. Throws UsageError with file:line and what was expected, also for a key
+/// that appears twice.
 std::vector<RecordedCall> read_recording(const std::filesystem::path& path);
 
 } // namespace winnow::agents

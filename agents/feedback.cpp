@@ -1,0 +1,166 @@
+#include "agents/prompts.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace winnow::agents {
+namespace {
+
+using tasks::CaseResult;
+using tasks::Evaluation;
+using tasks::Verdict;
+
+constexpr std::size_t kMaxLogBytes = 4000;
+constexpr std::size_t kMaxDetailBytes = 1500;
+constexpr std::size_t kMaxFailures = 3;
+constexpr std::size_t kMaxTimedShapes = 16;
+constexpr std::size_t kMaxNotes = 5;
+
+/// "12.3 us"
+std::string time_text(double nanoseconds) {
+  if (nanoseconds < 1e3) {
+    return fmt::format("{:.0f} ns", nanoseconds);
+  }
+  if (nanoseconds < 1e6) {
+    return fmt::format("{:.3g} us", nanoseconds / 1e3);
+  }
+  return nanoseconds < 1e9 ? fmt::format("{:.3g} ms", nanoseconds / 1e6)
+                           : fmt::format("{:.3g} s", nanoseconds / 1e9);
+}
+
+std::string clean(std::string_view text, std::size_t max_bytes) {
+  return truncate_text(to_valid_utf8(trim(text)), max_bytes);
+}
+
+bool failed(const CaseResult& result) {
+  return result.verdict != Verdict::Correct && result.verdict != Verdict::NotJudged;
+}
+
+bool blames_hidden_shapes(const Evaluation& evaluation) {
+  return evaluation.verdict == Verdict::WrongUnseen ||
+         (evaluation.stage == tasks::Stage::Promotion && evaluation.verdict != Verdict::Correct);
+}
+
+std::string mismatch_text(const tasks::Mismatch& mismatch) {
+  std::string text = fmt::format("  {} of {} elements of `{}` are wrong", mismatch.wrong,
+                                 mismatch.total, mismatch.tensor);
+  if (mismatch.first_index >= 0) {
+    text +=
+        fmt::format("; the first is element {} {}: got {:.9g}, expected {:.9g} (difference {:.3g}, "
+                    "allowed {:.3g})",
+                    mismatch.first_index, mismatch.first_position, mismatch.got, mismatch.expected,
+                    mismatch.got - mismatch.expected, mismatch.limit);
+  }
+  if (mismatch.worst_ratio > 0) {
+    text += fmt::format("; the worst is {:.3g} times over the limit", mismatch.worst_ratio);
+  }
+  if (!mismatch.pattern.empty()) {
+    text += fmt::format("\n  Pattern: {}", mismatch.pattern);
+  }
+  return text + "\n";
+}
+
+std::string failures_text(const Evaluation& evaluation) {
+  std::string text;
+  std::size_t shown = 0, passed = 0, more = 0;
+  for (const CaseResult& result : evaluation.cases) {
+    if (tasks::is_hidden(result.set)) {
+      continue;
+    }
+    passed += result.verdict == Verdict::Correct ? 1U : 0U;
+    if (!failed(result) || ++shown > kMaxFailures) {
+      more += failed(result) ? 1U : 0U;
+      continue;
+    }
+    text += fmt::format("- shape {} ({}, seed {}): {}\n", result.shape, to_string(result.stage),
+                        result.seed, to_string(result.verdict));
+    if (!result.detail.empty() && result.detail != evaluation.detail) {
+      text += fmt::format("  {}\n", clean(result.detail, kMaxDetailBytes));
+    }
+    if (result.mismatch) {
+      text += mismatch_text(*result.mismatch);
+    }
+  }
+  if (more > 0) {
+    text += fmt::format("- and {} more failing cases\n", more);
+  }
+  if (shown > 0 && passed > 0) {
+    text += fmt::format("- {} other cases pass\n", passed);
+  }
+  return text;
+}
+
+std::string timings_text(const Evaluation& evaluation) {
+  std::vector<const CaseResult*> timed;
+  for (const CaseResult& result : evaluation.cases) {
+    if (result.set == tasks::ShapeSet::Search && result.median_ns > 0) {
+      timed.push_back(&result);
+    }
+  }
+  if (timed.empty()) {
+    return {};
+  }
+  std::string text = "| shape | median | baseline | speedup |\n|---|---|---|---|\n";
+  for (std::size_t i = 0; i < std::min(timed.size(), kMaxTimedShapes); ++i) {
+    const CaseResult& result = *timed[i];
+    const bool compared = result.baseline_median_ns > 0;
+    text += fmt::format(
+        "| {} | {} | {} | {} |\n", result.shape, time_text(result.median_ns),
+        compared ? time_text(result.baseline_median_ns) : "-",
+        compared ? fmt::format("{:.2f}x", result.baseline_median_ns / result.median_ns) : "-");
+  }
+  if (timed.size() > kMaxTimedShapes) {
+    text += fmt::format("({} more shapes)\n", timed.size() - kMaxTimedShapes);
+  }
+  return text;
+}
+
+std::string parameters_text(const Evaluation& evaluation) {
+  std::vector<std::string> values;
+  for (const auto& [name, value] : evaluation.parameters) {
+    values.push_back(fmt::format("{}={}", name, value));
+  }
+  return values.empty()
+             ? std::string()
+             : fmt::format("Parameters that the harness chose: {}\n", join(values, ", "));
+}
+
+std::string hidden_text(const Evaluation& evaluation) {
+  // Neither the shape nor the detail: a model must not be able to learn the hidden sizes.
+  return fmt::format(
+      "Verdict: {} ({})\nIt fails a hidden shape, although all shown ones pass: check "
+      "sizes that are not multiples of the tile, primes, and size 1.\n",
+      to_string(evaluation.verdict), describe(evaluation.verdict));
+}
+
+} // namespace
+
+std::string feedback_text(const Evaluation& evaluation) {
+  if (blames_hidden_shapes(evaluation)) {
+    return hidden_text(evaluation) + parameters_text(evaluation) + timings_text(evaluation);
+  }
+  std::string text = fmt::format("Verdict: {} ({})\n", to_string(evaluation.verdict),
+                                 describe(evaluation.verdict));
+  if (!evaluation.detail.empty()) {
+    text += clean(evaluation.detail, kMaxDetailBytes) + "\n";
+  }
+  if (evaluation.verdict == Verdict::CompileError && !evaluation.build.log.empty()) {
+    text += fmt::format("Compiler messages (line numbers of your kernel file):\n{}\n",
+                        clean(evaluation.build.log, kMaxLogBytes));
+  }
+  text += failures_text(evaluation);
+  if (evaluation.speedup > 0) {
+    text +=
+        fmt::format("Overall: {:.2f}x the baseline's speed (geometric mean)\n", evaluation.speedup);
+  }
+  text += parameters_text(evaluation) + timings_text(evaluation);
+  for (std::size_t i = 0; i < std::min(evaluation.notes.size(), kMaxNotes); ++i) {
+    text += fmt::format("Note: {}\n", clean(evaluation.notes[i], kMaxDetailBytes));
+  }
+  return text;
+}
+
+} // namespace winnow::agents

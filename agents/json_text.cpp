@@ -1,0 +1,59 @@
+#include "agents/json_text.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::agents {
+namespace {
+
+std::string valid_utf8(std::string_view text) {
+  std::string repaired(text);
+  // to_valid_utf8 would also replace the line ends of a pretty-printed message.
+  std::replace(repaired.begin(), repaired.end(), '\r', ' ');
+  return to_valid_utf8(repaired);
+}
+
+nlohmann::json parse_limited(std::string_view text) {
+  const auto limit_depth = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    if (depth > kMaxJsonDepth) {
+      throw Error(fmt::format("JSON nested more than {} levels deep", kMaxJsonDepth));
+    }
+    return true;
+  };
+  return nlohmann::json::parse(text, limit_depth);
+}
+
+} // namespace
+
+nlohmann::json parse_untrusted_json(std::string_view text) {
+  try {
+    return find_invalid_utf8(text) ? parse_limited(valid_utf8(text)) : parse_limited(text);
+  } catch (const nlohmann::json::exception& failure) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 1: ..."
+    std::string_view what = failure.what();
+    what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
+    throw Error(fmt::format("not JSON: {}", what.substr(0, 200)));
+  }
+}
+
+std::string text_member(const nlohmann::json& object, const char* name, std::string otherwise) {
+  const auto member = object.find(name);
+  return member != object.end() && member->is_string() ? member->get<std::string>()
+                                                       : std::move(otherwise);
+}
+
+std::int64_t count_member(const nlohmann::json& object, const char* name) {
+  return static_cast<std::int64_t>(std::clamp(number_member(object, name, 0), 0.0, 9e15));
+}
+
+double number_member(const nlohmann::json& object, const char* name, double otherwise) {
+  const auto member = object.find(name);
+  return member != object.end() && member->is_number() ? member->get<double>() : otherwise;
+}
+
+} // namespace winnow::agents

@@ -1,0 +1,263 @@
+#include "agents/prompts.h"
+#include "base/error.h"
+#include "base/files.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::agents {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+tasks::Shape shape(tasks::ShapeSet set, std::int64_t rows, std::int64_t cols, double eps) {
+  return {std::string(to_string(set)) + "/0",
+          set,
+          {{"rows", rows}, {"cols", cols}},
+          {{"eps", eps}},
+          {}};
+}
+
+tasks::Task softmax_task() {
+  tasks::Task task;
+  task.name = "row_softmax";
+  task.title = "Softmax of each row";
+  task.description = "y[r, c] = exp(x[r, c]) / sum over c";
+  task.axes = {{"rows", "independent rows"}, {"cols", ""}};
+  const std::vector<tasks::Expression> extent{tasks::Expression::parse("rows"),
+                                              tasks::Expression::parse("cols")};
+  task.tensors = {{"x", tasks::Role::Input, tasks::DType::F32, extent, {}, "logits"},
+                  {"y", tasks::Role::Output, tasks::DType::F32, extent, {}, ""}};
+  task.scalars = {{"eps", tasks::DType::F32, 1e-5, 1e-6, 1e-3, ""}};
+  task.tolerance.multiple = tasks::Expression::parse("8 + 2 * sqrt(cols)");
+  task.operations = tasks::Expression::parse("4 * rows * cols");
+  task.bytes = tasks::Expression::parse("8 * rows * cols");
+  task.shapes = {shape(tasks::ShapeSet::Tiny, 3, 5, 1e-5),
+                 shape(tasks::ShapeSet::Search, 64, 1000, 1e-5),
+                 shape(tasks::ShapeSet::Promotion, 7919, 6007, 0.000271828),
+                 shape(tasks::ShapeSet::HeldOut, 5003, 4001, 0.000314159)};
+  task.reference_python = "class Model(nn.Module): pass\n";
+  return task;
+}
+
+tasks::CaseResult timed_case(double median_ns, double baseline_ns) {
+  tasks::CaseResult result;
+  result.stage = tasks::Stage::Time;
+  result.set = tasks::ShapeSet::Search;
+  result.shape = "rows=64, cols=1000";
+  result.verdict = tasks::Verdict::Correct;
+  result.median_ns = median_ns;
+  result.baseline_median_ns = baseline_ns;
+  return result;
+}
+
+tasks::Evaluation correct(double speedup) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = tasks::Verdict::Correct;
+  evaluation.stage = tasks::Stage::Done;
+  evaluation.speedup = speedup;
+  evaluation.cases = {timed_case(2000 / speedup, 2000)};
+  return evaluation;
+}
+
+tasks::Evaluation failing(tasks::Verdict verdict, const std::string& detail) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = verdict;
+  evaluation.stage = tasks::Stage::Search;
+  evaluation.detail = detail;
+  return evaluation;
+}
+
+ProposalContext context_for(const tasks::Task& task) {
+  ProposalContext context;
+  context.task = &task;
+  context.device_name = "EPYC, 2 cores";
+  context.facts.sm_count = 2;
+  context.baseline = {0, "// BASELINE CODE", correct(1)};
+  return context;
+}
+
+std::string prompt_text(const ProposalContext& context) {
+  std::string text;
+  for (const Message& message : PromptTemplates().proposal(context)) {
+    text += message.text;
+  }
+  return text;
+}
+
+TEST(Prompts, DescribeTaskDeviceAndFormat) {
+  const tasks::Task task = softmax_task();
+  const auto messages = PromptTemplates().proposal(context_for(task));
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(messages[0].role, "system");
+  EXPECT_THAT(messages[0].text, HasSubstr("NOT zeroed"));
+  EXPECT_THAT(messages[0].text, HasSubstr("/*@winnow"));
+  EXPECT_EQ(messages[1].role, "user");
+  const std::string& user = messages[1].text;
+  EXPECT_THAT(user, HasSubstr("Softmax of each row"));
+  EXPECT_THAT(user, HasSubstr("- `x`: input, f32 (`const float*`), shape [rows, cols]"));
+  EXPECT_THAT(user, HasSubstr("rows=64, cols=1000"));
+  EXPECT_THAT(user, HasSubstr("`sm_count` = 2"));
+  EXPECT_THAT(user, HasSubstr("This device is a CPU"));
+  EXPECT_THAT(user, HasSubstr("class Model"));
+  EXPECT_THAT(user, HasSubstr("// BASELINE CODE"));
+  EXPECT_THAT(user, Not(HasSubstr("{{")));
+}
+
+TEST(Prompts, KeepThePrefixWhileTheTailChanges) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  const auto first = PromptTemplates().proposal(context);
+  context.best = Attempt{2, "// BEST", correct(1.5)};
+  context.previous = Attempt{3, "// PREVIOUS", failing(tasks::Verdict::Wrong, "row 3")};
+  context.history = {*context.best, *context.previous};
+  const auto later = PromptTemplates().proposal(context);
+  EXPECT_EQ(first[0].text, later[0].text);
+  const std::size_t stable = first[1].text.find("# Now");
+  EXPECT_EQ(first[1].text.substr(0, stable), later[1].text.substr(0, stable));
+  EXPECT_GT(stable, later[1].text.size() / 2);
+}
+
+TEST(Prompts, NeverShowHiddenSizes) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  tasks::Evaluation unseen =
+      failing(tasks::Verdict::WrongUnseen, "wrong at rows=7919, cols=6007, eps=0.000271828");
+  unseen.stage = tasks::Stage::Promotion;
+  tasks::CaseResult hidden;
+  hidden.set = tasks::ShapeSet::Promotion;
+  hidden.shape = "rows=7919, cols=6007, eps=0.000271828";
+  hidden.shape_id = "promotion/0";
+  hidden.verdict = tasks::Verdict::Wrong;
+  hidden.detail = "cols=6007";
+  hidden.mismatch = tasks::Mismatch{"y", 7919, 6007 * 7919, 6006, "(row 7918, col 6006)",
+                                    1,   2,    0.1,         9,    "col 6006"};
+  hidden.median_ns = 6007;
+  unseen.cases = {timed_case(1000, 2000), hidden};
+  tasks::Evaluation good = correct(1.5);
+  good.cases.push_back(hidden);
+  context.best = Attempt{2, "// BEST", good};
+  context.previous = Attempt{3, "// PREVIOUS", unseen};
+  context.history = {*context.best, *context.previous};
+  const std::string text = prompt_text(context);
+  for (const char* secret :
+       {"7919", "6007", "7918", "6006", "000271828", "5003", "4001", "000314159", "promotion/0"}) {
+    EXPECT_THAT(text, Not(HasSubstr(secret)));
+  }
+  EXPECT_THAT(text, HasSubstr("fails a hidden shape"));
+  EXPECT_THAT(text, HasSubstr("// PREVIOUS"));
+}
+
+TEST(Prompts, DoNotShowARegressedKernelAsTheParent) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  context.best = Attempt{1, "// BEST", correct(2.0)};
+  context.previous = Attempt{2, "// REGRESSED", correct(1.5)};
+  EXPECT_THAT(prompt_text(context), Not(HasSubstr("// REGRESSED")));
+  EXPECT_THAT(prompt_text(context), HasSubstr("clearly slower than the best"));
+  context.previous = Attempt{2, "// CLOSE", correct(1.9)};
+  EXPECT_THAT(prompt_text(context), HasSubstr("// CLOSE"));
+}
+
+TEST(Prompts, ShowTheBestOnceWhenItIsThePreviousToo) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  context.best = context.previous = Attempt{1, "// BEST", correct(2.0)};
+  const std::string text = prompt_text(context);
+  const std::size_t first = text.find("// BEST");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(text.find("// BEST", first + 1), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("is the best kernel so far"));
+}
+
+TEST(Prompts, RepairCompileErrorsButGiveUpOnRepeatedWrongResults) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  context.previous =
+      Attempt{2, "// BROKEN", failing(tasks::Verdict::CompileError, "k.cu:3: no 'z'")};
+  context.history = {{1, "// OLD", failing(tasks::Verdict::Wrong, "row 3")}, *context.previous};
+  EXPECT_THAT(prompt_text(context), HasSubstr("// BROKEN"));
+  EXPECT_THAT(prompt_text(context), HasSubstr("- attempt 1: wrong: row 3"));
+  context.previous->evaluation = failing(tasks::Verdict::Wrong, "row 4");
+  context.history[1] = *context.previous;
+  EXPECT_THAT(prompt_text(context), Not(HasSubstr("// BROKEN")));
+  EXPECT_THAT(prompt_text(context), HasSubstr("twice in a row"));
+}
+
+TEST(Prompts, TemplatesAreOverriddenFileByFile) {
+  const TemporaryDirectory directory("prompts");
+  std::ofstream(directory.path() / "question.md") << "My question. {{advice}}\n";
+  const tasks::Task task = softmax_task();
+  const auto messages = PromptTemplates(directory.path()).proposal(context_for(task));
+  EXPECT_THAT(messages[1].text, HasSubstr("My question. Write a correct kernel"));
+  EXPECT_THAT(messages[1].text, StartsWith("# Task"));
+}
+
+std::string error_of(const TemporaryDirectory& directory) {
+  try {
+    const PromptTemplates templates(directory.path());
+  } catch (const Error& failure) {
+    return failure.what();
+  }
+  return "no error";
+}
+
+TEST(Prompts, NameTheLineOfAnUnknownPlaceholder) {
+  const TemporaryDirectory directory("prompts");
+  std::ofstream(directory.path() / "question.md")
+      << "{{advice}}\nint a[2][1] = {{1}, {2}};\n{{advise}}\n";
+  EXPECT_THAT(error_of(directory),
+              HasSubstr("question.md:3: unknown placeholder {{advise}}; did you mean 'advice'?"));
+}
+
+TEST(Prompts, RefuseAMisspeltTemplate) {
+  const TemporaryDirectory directory("prompts");
+  std::ofstream(directory.path() / "qestion.md") << "x";
+  EXPECT_THAT(error_of(directory), HasSubstr("did you mean 'question.md'?"));
+}
+
+TEST(Feedback, ShowsTheFirstWrongElementAndThePattern) {
+  tasks::Evaluation evaluation = failing(tasks::Verdict::Wrong, "y is wrong");
+  tasks::CaseResult wrong;
+  wrong.stage = tasks::Stage::Search;
+  wrong.set = tasks::ShapeSet::Search;
+  wrong.shape = "rows=64, cols=1000";
+  wrong.seed = 7;
+  wrong.verdict = tasks::Verdict::Wrong;
+  wrong.mismatch = tasks::Mismatch{"y", 24,   64000, 992,   "(row 0, col 992)",
+                                   0,   0.25, 1e-6,  2.5e5, "only the last column tile"};
+  evaluation.cases = {wrong};
+  const std::string text = feedback_text(evaluation);
+  EXPECT_THAT(text, HasSubstr("shape rows=64, cols=1000 (search, seed 7): wrong"));
+  EXPECT_THAT(text,
+              HasSubstr("24 of 64000 elements of `y` are wrong; the first is element 992 (row 0, "
+                        "col 992): got 0, expected 0.25"));
+  EXPECT_THAT(text, HasSubstr("Pattern: only the last column tile"));
+}
+
+TEST(Feedback, TabulatesTimes) {
+  tasks::Evaluation evaluation = correct(2.0);
+  evaluation.parameters = {{"BLOCK", 128}};
+  const std::string text = feedback_text(evaluation);
+  EXPECT_THAT(text, HasSubstr("Overall: 2.00x"));
+  EXPECT_THAT(text, HasSubstr("BLOCK=128"));
+  EXPECT_THAT(text, HasSubstr("| rows=64, cols=1000 | 1 us | 2 us | 2.00x |"));
+}
+
+TEST(Feedback, CapsCompilerMessages) {
+  tasks::Evaluation evaluation =
+      failing(tasks::Verdict::CompileError, "k.cu:3:1: unknown name 'z'");
+  for (int i = 0; i < 1000; ++i) {
+    evaluation.build.log += "k.cu:3:1: error: unknown name 'z'\n";
+  }
+  const std::string text = feedback_text(evaluation);
+  EXPECT_THAT(text, HasSubstr("more bytes]"));
+  EXPECT_LT(text.size(), 6000U);
+}
+
+} // namespace
+} // namespace winnow::agents

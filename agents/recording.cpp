@@ -1,0 +1,155 @@
+#include "agents/recording.h"
+
+#include "agents/json_text.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::agents {
+namespace {
+
+constexpr std::string_view kSchema = "winnow.call";
+constexpr int kVersion = 1;
+constexpr std::uint64_t kMaxRecordingBytes = std::uint64_t{1} << 30;
+
+std::string_view status_name(ModelReply::Status status) {
+  return status == ModelReply::Status::Ok ? "ok" : "failed";
+}
+
+nlohmann::json request_json(const std::string& request) {
+  if (request.empty()) {
+    return nullptr;
+  }
+  try {
+    return parse_untrusted_json(request);
+  } catch (const Error&) {
+    return to_valid_utf8(request); // kept for people to read
+  }
+}
+
+nlohmann::json usage_json(const Usage& usage) {
+  return {{"prompt_tokens", usage.prompt_tokens},
+          {"cached_tokens", usage.cached_tokens},
+          {"completion_tokens", usage.completion_tokens},
+          {"reasoning_tokens", usage.reasoning_tokens}};
+}
+
+const nlohmann::json& required_text(const nlohmann::json& call, const char* name) {
+  const auto member = call.find(name);
+  if (member == call.end() || !member->is_string()) {
+    throw Error(fmt::format("'{}' is missing or not a string", name));
+  }
+  return *member;
+}
+
+void check_schema(const nlohmann::json& call) {
+  if (!call.is_object()) {
+    throw Error("expected one JSON object a line, as `winnow run` records them");
+  }
+  if (text_member(call, "schema") != kSchema) {
+    throw Error(fmt::format("expected \"schema\": \"{}\"", kSchema));
+  }
+  const auto version = call.find("version");
+  if (version == call.end() || *version != kVersion) {
+    throw Error(fmt::format("expected \"version\": {}; a newer Winnow may have written this line",
+                            kVersion));
+  }
+}
+
+ModelReply decode_reply(const nlohmann::json& call) {
+  ModelReply reply;
+  const std::string status = text_member(call, "status", "ok");
+  if (status != "ok" && status != "failed") {
+    throw Error(fmt::format("'status' is '{}'; expected \"ok\" or \"failed\"", status));
+  }
+  reply.status = status == "ok" ? ModelReply::Status::Ok : ModelReply::Status::Failed;
+  reply.text = required_text(call, "reply").get<std::string>();
+  reply.error = text_member(call, "error");
+  reply.finish_reason = text_member(call, "finish_reason", "stop");
+  reply.model = text_member(call, "model");
+  reply.seconds = number_member(call, "seconds", 0);
+  if (const auto dollars = call.find("dollars"); dollars != call.end() && dollars->is_number()) {
+    reply.dollars = dollars->get<double>();
+  }
+  if (const auto usage = call.find("usage"); usage != call.end() && usage->is_object()) {
+    reply.usage = {count_member(*usage, "prompt_tokens"), count_member(*usage, "cached_tokens"),
+                   count_member(*usage, "completion_tokens"),
+                   count_member(*usage, "reasoning_tokens")};
+  }
+  return reply;
+}
+
+} // namespace
+
+std::string encode_call(const RecordedCall& call) {
+  const ModelReply& reply = call.reply;
+  nlohmann::ordered_json line{{"schema", kSchema},
+                              {"version", kVersion},
+                              {"key", call.key},
+                              {"model", reply.model},
+                              {"status", status_name(reply.status)},
+                              {"request", request_json(call.request)},
+                              {"reply", reply.text},
+                              {"finish_reason", reply.finish_reason},
+                              {"usage", usage_json(reply.usage)},
+                              {"dollars", nullptr},
+                              {"seconds", reply.seconds}};
+  if (reply.dollars) {
+    line["dollars"] = *reply.dollars;
+  }
+  if (!reply.error.empty()) {
+    line["error"] = reply.error;
+  }
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+RecordedCall decode_call(std::string_view line) {
+  const nlohmann::json json = parse_untrusted_json(line);
+  check_schema(json);
+  RecordedCall call;
+  call.key = required_text(json, "key").get<std::string>();
+  call.reply = decode_reply(json);
+  if (const auto request = json.find("request"); request != json.end() && !request->is_null()) {
+    call.request = request->is_string() ? request->get<std::string>() : request->dump();
+  }
+  return call;
+}
+
+std::vector<RecordedCall> read_recording(const std::filesystem::path& path) {
+  std::string text;
+  try {
+    text = read_file(path, kMaxRecordingBytes);
+  } catch (const Error& failure) {
+    throw UsageError(fmt::format("cannot read the recording: {}", failure.what()),
+                     "name a file of recorded calls (JSON lines) in [endpoint] file");
+  }
+  std::vector<RecordedCall> calls;
+  std::map<std::string, int> lines;
+  int number = 0;
+  for (const std::string_view line : split_lines(text)) {
+    ++number;
+    if (trim(line).empty()) {
+      continue;
+    }
+    try {
+      calls.push_back(decode_call(line));
+    } catch (const Error& failure) {
+      throw UsageError(fmt::format("{}:{}: {}", path.string(), number, failure.what()));
+    }
+    const auto [earlier, fresh] = lines.emplace(calls.back().key, number);
+    if (!fresh) {
+      throw UsageError(
+          fmt::format("{}:{}: the key '{}' has a reply in line {} already; expected one "
+                      "line a key",
+                      path.string(), number, calls.back().key, earlier->second));
+    }
+  }
+  return calls;
+}
+
+} // namespace winnow::agents

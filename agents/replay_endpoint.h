@@ -1,0 +1,55 @@
+#pragma once
+
+#include "agents/model_endpoint.h"
+#include "agents/recording.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace winnow::agents {
+
+/// Answers each key with its recorded reply, at most `parallel` at a time, each after its recorded
+/// seconds times the latency scale. Failed recordings fail again; keys without one are Exhausted.
+class ReplayEndpoint final : public ModelEndpoint {
+public:
+  ReplayEndpoint(std::vector<RecordedCall> calls, int parallel, double latency_scale);
+  ~ReplayEndpoint() override;
+  ReplayEndpoint(const ReplayEndpoint&) = delete; // owns a thread
+  ReplayEndpoint& operator=(const ReplayEndpoint&) = delete;
+
+  std::string_view kind() const override { return "replay"; }
+  void start(ModelRequest request, std::function<void(ModelReply)> done) override;
+  void cancel_all() override;
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Call {
+    std::string key;
+    std::function<void(ModelReply)> done;
+    Clock::time_point due;
+    bool cancelled = false;
+  };
+
+  void serve();
+  void admit(); ///< moves waiting calls into flight; needs the lock
+  bool take_due(Call& call, std::unique_lock<std::mutex>& lock);
+  ModelReply answer(const Call& call) const;
+
+  std::map<std::string, ModelReply> replies_;
+  std::size_t parallel_;
+  double latency_scale_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::deque<Call> waiting_;
+  std::vector<Call> in_flight_;
+  std::thread thread_; ///< last: it uses everything above
+};
+
+} // namespace winnow::agents
