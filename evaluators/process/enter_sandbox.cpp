@@ -95,6 +95,7 @@ void die_with_parent(int parent_pid) {
 void enter_sandbox(std::vector<std::string>& arguments) {
   const Fence fence = take_fence_options(arguments);
   die_with_parent(fence.parent_pid);
+  unsetenv("PWD"); // bwrap's own addition
   if (!fence.policy.writable.empty()) {
     setenv("TMPDIR", fence.policy.writable.c_str(), 1); // compilers would try /tmp
   }

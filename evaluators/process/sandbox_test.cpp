@@ -1,10 +1,74 @@
+#include "base/error.h"
 #include "base/files.h"
+#include "evaluators/process/bubblewrap.h"
+#include "evaluators/process/fence.h"
 #include "evaluators/process/sandbox.h"
+#include "evaluators/process/test_pipe.h"
 
+#include <csignal>
+#include <fstream>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace winnow::evaluators {
 namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using End = ChildResult::End;
+
+TEST(Isolation, HasNames) {
+  for (const Isolation level :
+       {Isolation::Rlimits, Isolation::LandlockSeccomp, Isolation::Bubblewrap}) {
+    EXPECT_EQ(isolation_from_string(to_string(level)), level);
+  }
+  EXPECT_EQ(isolation_from_string("jail"), std::nullopt);
+}
+
+TEST(Fence, TravelsAsLeadingOptions) {
+  Fence fence;
+  fence.level = Isolation::LandlockSeccomp;
+  fence.parent_pid = 42;
+  fence.limits.cpu = 3s;
+  fence.limits.memory_bytes = 5'000'000'000;
+  fence.limits.file_bytes = 6;
+  fence.limits.processes = 7;
+  fence.policy = {{"/a b", "/c=d"}, "/w", true};
+  std::vector<std::string> arguments = fence_options(fence);
+  arguments.insert(arguments.end(), {"mine", "--fence-spawn=0"});
+  const Fence taken = take_fence_options(arguments);
+  EXPECT_EQ(arguments, (std::vector<std::string>{"mine", "--fence-spawn=0"}));
+  EXPECT_EQ(fence_options(taken), fence_options(fence));
+}
+
+TEST(Fence, RefusesWhatItDoesNotUnderstand) {
+  for (const char* option : {"", "--fence-level=jail", "--fence-height=3", "--fence-level",
+                             "--fence-cpu-seconds=1x", "--fence-processes=-1"}) {
+    std::vector<std::string> arguments{option};
+    EXPECT_THROW(take_fence_options(arguments), Error) << option;
+  }
+}
+
+TEST(Sandbox, BestIsAtLeastWhatIsRequired) {
+  const IsolationProbe& probe = probe_isolation();
+  EXPECT_TRUE(probe.rlimits.ok) << probe.rlimits.why;
+  EXPECT_EQ(Sandbox::best().level(), probe.best());
+  EXPECT_EQ(Sandbox::best(Isolation::Rlimits).level(), probe.best());
+  if (probe.bubblewrap.ok) {
+    EXPECT_EQ(Sandbox::best(Isolation::Bubblewrap).level(), Isolation::Bubblewrap);
+  } else {
+    EXPECT_THROW(Sandbox::best(Isolation::Bubblewrap), Error);
+  }
+}
+
+TEST(Sandbox, ExplainsWhyBubblewrapFails) {
+  const Availability answer = explain_bubblewrap_failure("bwrap: No permissions");
+  EXPECT_FALSE(answer.ok);
+  EXPECT_THAT(answer.why, HasSubstr("bwrap: No permissions"));
+  EXPECT_FALSE(answer.remedy.empty());
+}
 
 class SandboxLevel : public testing::TestWithParam<Isolation> {
 protected:
@@ -14,16 +78,200 @@ protected:
       GTEST_SKIP() << availability.why << "; " << availability.remedy;
     }
   }
+  Sandbox sandbox() const { return {GetParam(), executable_path()}; }
   ChildResult act(const std::vector<std::string>& words, const SandboxPolicy& policy = {},
-                  const Limits& limits = {}) {
-    const Sandbox sandbox(GetParam(), executable_path());
-    return run_child(sandbox.command("_act", words, policy, limits), "");
+                  const Limits& limits = {}) const {
+    return run_child(sandbox().command("_act", words, policy, limits), "");
   }
+  /// The same, expecting an orderly end: what it printed.
+  std::string say(const std::vector<std::string>& words, const SandboxPolicy& policy = {},
+                  const Limits& limits = {}) const {
+    const ChildResult result = act(words, policy, limits);
+    EXPECT_EQ(describe(result), "exited with 0") << result.err;
+    return result.out;
+  }
+  bool fences_files() const { return GetParam() != Isolation::Rlimits; }
 };
 
-TEST_P(SandboxLevel, Echoes) {
-  const ChildResult result = act({"echo", "a", "b c"});
-  EXPECT_EQ(result.out, "a\nb c\n") << describe(result) << result.err;
+TEST_P(SandboxLevel, PassesArgumentsInputAndDescriptors) {
+  const Sandbox box = sandbox();
+  EXPECT_EQ(run_child(box.command("_act", {"echo", "a", "b c"}, {}, {}), "input").out,
+            "a\nb c\ninput");
+  const TemporaryDirectory directory(
+      "sandbox-test"); // outside the policy: an open file still works
+  write_file_atomic(directory.path() / "file", "through a descriptor");
+  const UniqueFd file(open((directory.path() / "file").c_str(), O_RDONLY | O_CLOEXEC));
+  const Command command = box.command("_act", {"read-fd", "9"}, {}, {}, {{file.get(), 9}});
+  EXPECT_EQ(run_child(command, "").out, "through a descriptor\n");
+}
+
+TEST_P(SandboxLevel, GivesExitCodesAndSignals) {
+  EXPECT_EQ(act({"exit", "3"}).exit_code, 3);
+  EXPECT_EQ(describe(act({"raise", std::to_string(SIGSEGV)})), "killed by SIGSEGV");
+  EXPECT_EQ(describe(act({"abort"})), "killed by SIGABRT");
+}
+
+TEST_P(SandboxLevel, EndsAtTheWallClockLimit) {
+  Limits limits;
+  limits.wall = 200ms;
+  EXPECT_EQ(act({"spin"}, {}, limits).end, End::WallTimeout);
+}
+
+TEST_P(SandboxLevel, EndsAtTheCpuLimit) {
+  Limits limits;
+  limits.wall = 60s;
+  limits.cpu = 1s;
+  EXPECT_EQ(describe(act({"spin"}, {}, limits)).substr(0, 20), "used up its CPU time");
+}
+
+TEST_P(SandboxLevel, EndsWhoPrintsWithoutEnd) {
+  EXPECT_EQ(act({"print-forever"}).end, End::OutputLimit);
+}
+
+TEST_P(SandboxLevel, LimitsMemory) {
+  if (kSanitized) {
+    GTEST_SKIP() << "sanitizers need unlimited address space";
+  }
+  Limits limits;
+  limits.memory_bytes = std::uint64_t{1} << 30U;
+  EXPECT_EQ(say({"allocate", "1000000"}, {}, limits), "ok\n");
+  EXPECT_EQ(say({"allocate", "2000000000"}, {}, limits), "Cannot allocate memory\n");
+}
+
+TEST_P(SandboxLevel, LimitsFileSize) {
+  const TemporaryDirectory directory("sandbox-test");
+  SandboxPolicy policy;
+  policy.writable = directory.path();
+  Limits limits;
+  limits.file_bytes = 100'000;
+  const std::string file = (directory.path() / "file").string();
+  EXPECT_EQ(say({"zeros", file, "100000"}, policy, limits), "ok\n");
+  EXPECT_EQ(describe(act({"zeros", file, "100001"}, policy, limits)), "killed by SIGXFSZ");
+}
+
+TEST_P(SandboxLevel, HasNoVariables) {
+  ASSERT_EQ(setenv("WINNOW_TEST_SECRET", "sesame", 1), 0);
+  EXPECT_EQ(say({"env"}), "");
+  if (GetParam() == Isolation::Bubblewrap) { // bwrap itself is process 1 there
+    EXPECT_EQ(say({"print-file", "/proc/1/environ"}), "");
+  }
+}
+
+TEST_P(SandboxLevel, TellsCompilersWhereToPutTemporaryFiles) {
+  const TemporaryDirectory directory("sandbox-test");
+  SandboxPolicy policy;
+  policy.writable = directory.path();
+  EXPECT_EQ(say({"env"}, policy), "TMPDIR=" + directory.path().string() + "\n");
+}
+
+TEST_P(SandboxLevel, SeesOnlyTheFilesOfThePolicy) {
+  const TemporaryDirectory hidden("sandbox-test");
+  const TemporaryDirectory shown("sandbox-test");
+  write_file_atomic(hidden.path() / "file", "secret");
+  write_file_atomic(shown.path() / "file", "shown");
+  SandboxPolicy policy;
+  policy.readable = {shown.path() / "file"};
+  EXPECT_EQ(say({"print-file", (shown.path() / "file").string()}, policy), "shown");
+  if (!fences_files()) {
+    GTEST_SKIP() << "rlimits do not promise more";
+  }
+  const std::string refusal =
+      GetParam() == Isolation::Bubblewrap ? "No such file or directory\n" : "Permission denied\n";
+  EXPECT_EQ(say({"read", (hidden.path() / "file").string()}, policy), refusal);
+  EXPECT_EQ(say({"read", "/etc/passwd"}, policy), refusal);
+  EXPECT_NE(say({"write", (shown.path() / "file").string()}, policy), "ok\n");
+  say({"write", (shown.path() / "new").string()}, policy); // may seem to work: in a /tmp of its own
+  EXPECT_FALSE(std::filesystem::exists(shown.path() / "new"));
+  EXPECT_NE(say({"write", "/tmp/../winnow-test"}, policy), "ok\n");
+  EXPECT_EQ(read_file(shown.path() / "file", 100), "shown");
+}
+
+TEST_P(SandboxLevel, WritesWhereItMay) {
+  const TemporaryDirectory directory("sandbox-test");
+  SandboxPolicy policy;
+  policy.writable = directory.path();
+  EXPECT_EQ(say({"write", (directory.path() / "new").string()}, policy), "ok\n");
+  EXPECT_EQ(read_file(directory.path() / "new", 100), "written");
+}
+
+TEST_P(SandboxLevel, HasNoNetwork) {
+  if (!fences_files()) {
+    GTEST_SKIP() << "rlimits do not promise it";
+  }
+  EXPECT_EQ(say({"socket"}), "Operation not permitted\n");
+}
+
+TEST_P(SandboxLevel, RunsThreads) {
+  EXPECT_EQ(say({"thread"}), "42\n");
+}
+
+TEST_P(SandboxLevel, StartsProcessesOnlyWhenItMay) {
+  SandboxPolicy policy;
+  policy.may_spawn = true;
+  EXPECT_EQ(say({"spawn"}, policy), "started\n");
+  EXPECT_EQ(say({"exec"}, policy), ""); // it became /bin/true
+  if (!fences_files()) {
+    GTEST_SKIP() << "rlimits do not promise more";
+  }
+  EXPECT_THAT(say({"spawn"}), HasSubstr("Operation not permitted"));
+  EXPECT_EQ(say({"exec"}), "Operation not permitted\n");
+}
+
+TEST_P(SandboxLevel, SignalsNoOtherProcess) {
+  if (!fences_files()) {
+    GTEST_SKIP() << "rlimits do not promise it";
+  }
+  EXPECT_EQ(say({"kill", std::to_string(getpid())}), "Operation not permitted\n");
+}
+
+TEST_P(SandboxLevel, LeavesNoProcessBehind) {
+  TestPipe pipe;
+  SandboxPolicy policy;
+  policy.may_spawn = true;
+  const ChildResult result =
+      run_child(sandbox().command("_act", {"daemon"}, policy, {}, {{pipe.write_end(), 3}}), "");
+  pipe.close_write_end();
+  EXPECT_EQ(result.out, "started\n") << describe(result) << result.err;
+  EXPECT_TRUE(pipe.all_writers_gone());
+}
+
+TEST_P(SandboxLevel, DiesWithAKilledCoordinatorButNotWithTheThreadThatStartedIt) {
+  TestPipe pipe;
+  Command command;
+  command.argv = {executable_path().string(), "_coordinate", std::string(to_string(GetParam()))};
+  command.fds = {{pipe.write_end(), 3}};
+  command.limits.wall = 60s;
+  ChildProcess coordinator(command);
+  pipe.close_write_end();
+  ASSERT_EQ(coordinator.read_line(30s), "spinning");
+  EXPECT_TRUE(coordinator.running());
+  ASSERT_EQ(::kill(coordinator.pid(), SIGKILL), 0); // not its group: the child is in another
+  EXPECT_TRUE(pipe.all_writers_gone());
+}
+
+TEST_P(SandboxLevel, RefusesPathsThatAreNotThere) {
+  SandboxPolicy policy;
+  policy.readable = {"/no/such/file"};
+  if (GetParam() == Isolation::Bubblewrap) {
+    EXPECT_THROW(act({"thread"}, policy), Error);
+  } else if (GetParam() == Isolation::LandlockSeccomp) {
+    const ChildResult result = act({"thread"}, policy);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("/no/such/file"));
+  }
+}
+
+TEST_P(SandboxLevel, SaysWhyBubblewrapDoesNotWorkInside) {
+  if (GetParam() != Isolation::LandlockSeccomp) {
+    GTEST_SKIP() << "only this level lets bwrap start and refuses it namespaces";
+  }
+  const TemporaryDirectory directory("sandbox-test");
+  SandboxPolicy policy;
+  policy.readable = {executable_path()};
+  policy.writable = directory.path();
+  policy.may_spawn = true;
+  const std::string answer = say({"probe"}, policy);
+  EXPECT_THAT(answer, testing::StartsWith("landlock+seccomp\nbwrap"));
 }
 
 std::string level_name(const testing::TestParamInfo<Isolation>& info) {

@@ -1,4 +1,4 @@
-#include "base/error.h"
+#include "base/files.h"
 #include "evaluators/process/child_process.h"
 #include "evaluators/process/sandbox.h"
 #include "tests/support/worker_main.h"
@@ -144,14 +144,49 @@ int read_descriptor(const Arguments& arguments) {
   return 0;
 }
 
+int start_daemon(const Arguments& /*arguments*/) {
+  evaluators::Command command;
+  command.argv = {"/bin/sh", "-c", "sleep 1000 >/dev/null 2>&1 </dev/null & echo started"};
+  command.own_group = false;
+  command.fds = {{3, 3}};
+  evaluators::ChildProcess child(command);
+  std::cout << child.read_line(std::chrono::milliseconds(10'000)).value_or("nothing") << '\n'
+            << std::flush;
+  _exit(0); // no destructor ends it for us
+}
+
+/// What the probe says where bwrap cannot make namespaces.
+int probe_inside(const Arguments& /*arguments*/) {
+  const evaluators::IsolationProbe& probe = evaluators::probe_isolation();
+  std::cout << to_string(probe.best()) << '\n'
+            << probe.bubblewrap.why << '\n'
+            << probe.bubblewrap.remedy << '\n'
+            << std::flush;
+  return 0;
+}
+
 int act(Arguments arguments) {
   static const std::map<std::string, Action> actions{
-      {"abort", abort_now},       {"allocate", allocate},     {"echo", echo},
-      {"env", print_environment}, {"exec", replace_program},  {"exit", exit_with},
-      {"kill", signal_process},   {"print-file", print_file}, {"print-forever", print_without_end},
-      {"raise", raise_signal},    {"read", read_file},        {"read-fd", read_descriptor},
-      {"socket", open_socket},    {"spawn", start_process},   {"spin", spin},
-      {"thread", run_thread},     {"write", write_file},      {"zeros", write_zeros},
+      {"abort", abort_now},
+      {"allocate", allocate},
+      {"daemon", start_daemon},
+      {"probe", probe_inside},
+      {"echo", echo},
+      {"env", print_environment},
+      {"exec", replace_program},
+      {"exit", exit_with},
+      {"kill", signal_process},
+      {"print-file", print_file},
+      {"print-forever", print_without_end},
+      {"raise", raise_signal},
+      {"read", read_file},
+      {"read-fd", read_descriptor},
+      {"socket", open_socket},
+      {"spawn", start_process},
+      {"spin", spin},
+      {"thread", run_thread},
+      {"write", write_file},
+      {"zeros", write_zeros},
   };
   evaluators::enter_sandbox(arguments);
   const Action action = actions.at(arguments.at(0));
@@ -159,20 +194,22 @@ int act(Arguments arguments) {
   return action(arguments);
 }
 
-/// A coordinator: starts a fenced child that never ends, says its process number, and waits.
+/// A coordinator: starts a fenced child that never ends, says that it runs, and waits. The child
+/// holds descriptor 3, so whoever has the other end sees when it is gone.
 int coordinate(Arguments arguments) {
   const auto level = evaluators::isolation_from_string(arguments.at(0));
-  const evaluators::Sandbox sandbox(level.value(), "/proc/self/exe");
+  const evaluators::Sandbox sandbox(level.value(), executable_path());
   evaluators::Limits limits;
   limits.wall = std::chrono::milliseconds(60'000);
   std::unique_ptr<evaluators::ChildProcess> child;
   std::thread([&] { // its end must not be the child's
-    child =
-        std::make_unique<evaluators::ChildProcess>(sandbox.command("_act", {"spin"}, {}, limits));
+    child = std::make_unique<evaluators::ChildProcess>(
+        sandbox.command("_act", {"spin"}, {}, limits, {{3, 3}}));
   })
       .join();
+  close(3);
   const auto line = child->read_line(std::chrono::milliseconds(10'000));
-  std::cout << line.value_or("the child said nothing") << ' ' << child->pid() << '\n' << std::flush;
+  std::cout << line.value_or("the child said nothing") << '\n' << std::flush;
   child->wait();
   return 0;
 }
