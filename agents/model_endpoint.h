@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace winnow::agents {
@@ -45,7 +46,7 @@ struct ModelReply {
   std::string model;         ///< as the endpoint named it
   Usage usage;
   std::optional<double> dollars; ///< nullopt: price unknown
-  double seconds = 0;
+  double seconds = 0;            ///< of the last attempt
   int attempts = 1;
 };
 
@@ -65,9 +66,13 @@ struct EndpointConfig {
   std::string file; ///< replay: a recording (JSON lines)
   std::string base_url = "https://api.openai.com/v1";
   std::string model;
-  std::string api_key_env = "OPENAI_API_KEY"; ///< openai: the variable that holds the key
-  int parallel = 4;                           ///< calls in flight
-  double timeout_seconds = 600;
+  /// openai: the variable that holds the key; empty: no key is sent. May be unset for localhost.
+  std::string api_key_env = "OPENAI_API_KEY";
+  int parallel = 4;             ///< calls in flight
+  double timeout_seconds = 600; ///< a whole attempt
+  double connect_timeout_seconds = 10;
+  double stall_seconds = 60;       ///< without a byte, once the answer has begun
+  double retry_base_seconds = 0.5; ///< the first wait before another attempt; doubles, with jitter
   int max_attempts = 4;
   double temperature = -1;
   std::int64_t max_output_tokens = 0;

@@ -1,0 +1,78 @@
+#include "agents/retry.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <curl/curl.h>
+
+namespace winnow::agents {
+namespace {
+
+constexpr double kJitter = 0.25;
+constexpr double kMaxMilliseconds = 1e12;
+
+std::optional<double> plain_number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool complete = error == std::errc() && end == text.data() + text.size();
+  return complete && std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
+std::chrono::milliseconds milliseconds(double value) {
+  return std::chrono::milliseconds(
+      static_cast<std::chrono::milliseconds::rep>(std::clamp(value, 0.0, kMaxMilliseconds)));
+}
+
+bool worth_retrying(const FailedAttempt& failed) {
+  if (failed.out_of_money) {
+    return false;
+  }
+  if (failed.should_retry) {
+    return *failed.should_retry;
+  }
+  return failed.transport || failed.status == 408 || failed.status == 409 || failed.status == 429 ||
+         (failed.status >= 500 && failed.status <= 599);
+}
+
+} // namespace
+
+std::optional<std::chrono::milliseconds> retry_delay(const RetryPolicy& policy,
+                                                     const FailedAttempt& failed, double random) {
+  if (failed.attempt >= policy.max_attempts || !worth_retrying(failed)) {
+    return std::nullopt;
+  }
+  const double jitter = 1 - kJitter * random;
+  if (failed.asked_for) {
+    if (*failed.asked_for > policy.longest_wait) {
+      return std::nullopt;
+    }
+    // Never earlier than asked; a little later, so that many callers do not come back at once.
+    return milliseconds(static_cast<double>(failed.asked_for->count()) * (2 - jitter));
+  }
+  const double doubled = static_cast<double>(policy.base.count()) * std::exp2(failed.attempt - 1);
+  return milliseconds(std::min(doubled, static_cast<double>(policy.cap.count())) * jitter);
+}
+
+std::optional<std::chrono::milliseconds>
+requested_delay(const std::map<std::string, std::string>& headers, std::time_t now) {
+  if (const auto header = headers.find("retry-after-ms"); header != headers.end()) {
+    if (const auto value = plain_number(header->second)) {
+      return milliseconds(*value);
+    }
+  }
+  const auto header = headers.find("retry-after");
+  if (header == headers.end()) {
+    return std::nullopt;
+  }
+  if (const auto seconds = plain_number(header->second)) {
+    return milliseconds(*seconds * 1000);
+  }
+  const std::time_t date = curl_getdate(header->second.c_str(), nullptr);
+  if (date == -1) {
+    return std::nullopt;
+  }
+  return milliseconds(std::difftime(date, now) * 1000);
+}
+
+} // namespace winnow::agents
