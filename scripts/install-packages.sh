@@ -33,3 +33,6 @@ trap 'rm -f "$log"' EXIT
 run() { $sudo env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 || { tail -n 20 "$log" >&2; exit 1; }; }
 run apt-get update
 run apt-get install -y --no-install-recommends "${missing[@]}"
+if [[ ${1-} == --tests ]] && apt-cache show clang-format-14 >/dev/null 2>&1; then
+  run apt-get install -y --no-install-recommends clang-format-14 # the version whose output is checked
+fi
