@@ -1,0 +1,215 @@
+// What happens in a `_compile` child.
+#include "base/files.h"
+#include "base/text.h"
+#include "evaluators/device/cpu/compile/compile_protocol.h"
+#include "evaluators/device/cpu/compile/compiler_messages.h"
+#include "evaluators/device/cpu/compile/module_check.h"
+#include "evaluators/device/cpu/compile/source_pass.h"
+#include "evaluators/process/child_process.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::Verdict;
+
+constexpr std::uint64_t kOutputBytes = 256U << 10U;
+constexpr std::chrono::milliseconds kLinkTimeout{10'000};
+constexpr std::string_view kUnsupported = "winnow-unsupported: ";
+
+CompileAnswer answer(Verdict verdict, std::string detail, std::string log = {}) {
+  if (log.empty()) {
+    log = detail;
+  }
+  return {verdict, std::move(detail), std::move(log), {}};
+}
+
+std::vector<std::string> header_names(const std::filesystem::path& headers) {
+  std::vector<std::string> names;
+  for (const char* tree : {"cpu", "common"}) {
+    const std::filesystem::path root = headers / tree;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      if (entry.is_regular_file()) {
+        names.push_back(entry.path().lexically_relative(root).string());
+      }
+    }
+  }
+  return names;
+}
+
+Command tool_command(const CompileJob& job, std::vector<std::string> argv,
+                     std::chrono::milliseconds timeout) {
+  Command command;
+  command.argv = std::move(argv);
+  command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
+                         {"LC_ALL", "C"},
+                         {"TMPDIR", job.directory.string()}};
+  command.working_directory = job.directory;
+  command.limits.wall = timeout;
+  command.limits.output_bytes = kOutputBytes;
+  command.own_group = false; // must not outlive this process
+  return command;
+}
+
+CompileAnswer unsupported(const std::string& what, int line) {
+  return answer(Verdict::Unsupported, "unsupported on the cpu device: " + what +
+                                          (line > 0 ? " at line " + std::to_string(line) : ""));
+}
+
+CompileAnswer explain_mistake(const CompileJob& job, const SourceMistake& mistake) {
+  if (mistake.what.rfind(kUnsupported, 0) == 0) {
+    return unsupported(mistake.what.substr(kUnsupported.size()), mistake.line);
+  }
+  return answer(Verdict::CompileError,
+                place_message(job.request.file, mistake.line, 0, mistake.what, job.request.source));
+}
+
+bool ran_out_of_memory(const ChildResult& result) {
+  for (const char* text : {"virtual memory exhausted", "out of memory", "Out of memory",
+                           "bad_alloc", "Cannot allocate memory", "memory exhausted"}) {
+    if (result.err.find(text) != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string in_gib(std::uint64_t bytes) {
+  return fmt::format("{:.3g} GiB", static_cast<double>(bytes) / static_cast<double>(1U << 30U));
+}
+
+// Limits that the compiler ran into, if that is why it failed.
+std::optional<CompileAnswer> explain_limit(const CompileJob& job, const ChildResult& result) {
+  using End = ChildResult::End;
+  const double limit_seconds = static_cast<double>(job.timeout.count()) / 1000.0;
+  const bool cpu = result.end == End::CpuTimeout ||
+                   (result.end == End::Signaled && result.signal == SIGXCPU) ||
+                   result.err.find("CPU time limit exceeded") != std::string::npos;
+  if (result.end == End::WallTimeout || cpu) {
+    return answer(Verdict::OverLimit,
+                  fmt::format("still compiling after {:g} s: the source expands to too much code "
+                              "(deep templates, macros or unrolling)",
+                              limit_seconds));
+  }
+  if (ran_out_of_memory(result)) {
+    return answer(Verdict::OverLimit,
+                  fmt::format("the compiler used more than {}: the source expands to too much code",
+                              in_gib(job.memory_bytes)));
+  }
+  if (result.err.find("File size limit exceeded") != std::string::npos ||
+      result.err.find("File too large") != std::string::npos) {
+    return answer(Verdict::OverLimit, "the compiled code is too large");
+  }
+  return std::nullopt;
+}
+
+// Constructs that explain a failure better than what the compiler says about them.
+std::optional<CompileAnswer> explain_construct(const SourceScan& scan,
+                                               const std::vector<CompilerError>& errors) {
+  for (const CompilerError& error : errors) {
+    const std::size_t mark = error.message.find(kUnsupported);
+    if (mark != std::string::npos) {
+      return unsupported(error.message.substr(mark + kUnsupported.size()), error.line);
+    }
+  }
+  if (!scan.unsupported.empty()) {
+    return unsupported(scan.unsupported.front().what, scan.unsupported.front().line);
+  }
+  return std::nullopt;
+}
+
+CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
+                              const ChildResult& result) {
+  if (result.end == ChildResult::End::SpawnFailed) {
+    return answer(Verdict::Infrastructure,
+                  job.toolchain.compiler.string() + " " + describe(result));
+  }
+  if (auto limit = explain_limit(job, result)) {
+    return *limit;
+  }
+  const std::vector<CompilerError> errors = parse_compiler_output(result.err);
+  if (auto construct = explain_construct(scan, errors)) {
+    return *construct;
+  }
+  ErrorReport report =
+      report_errors(errors, job.request.file, job.request.source, job.request.parameters);
+  if (report.first.empty()) {
+    const bool own_crash = result.err.find("internal compiler error") != std::string::npos ||
+                           result.err.find("PLEASE submit a bug report") != std::string::npos;
+    return own_crash
+               ? answer(Verdict::CompileError, job.toolchain.version + " crashed on this source")
+               : answer(Verdict::Infrastructure, job.toolchain.compiler.string() + " " +
+                                                     describe(result) + " without naming an error");
+  }
+  if (!scan.host_code.empty()) {
+    report.first += fmt::format("\nThere is host code in line {} ('{}'): send device code and a "
+                                "plan only; the harness allocates buffers and launches.",
+                                scan.host_code.front().line, scan.host_code.front().what);
+  }
+  return answer(Verdict::CompileError, report.first, report.log);
+}
+
+int line_of_name(const std::string& source, const std::string& name) {
+  const std::string text = normalise_source(source);
+  for (const Token& token : tokenize(text)) {
+    if (!name.empty() && token.text == name) {
+      return token.line;
+    }
+  }
+  return 0;
+}
+
+CompileAnswer judge_module(const CompileJob& job) {
+  const ElfReader module = ElfReader::open(job.directory / kModuleName);
+  if (const auto objection = check_module(module, job.request.mode)) {
+    const int line = line_of_name(job.request.source, objection->symbol);
+    if (objection->verdict == Verdict::Unsupported) {
+      return unsupported(objection->what, line);
+    }
+    return answer(objection->verdict,
+                  place_message(job.request.file, line, 0, objection->what, job.request.source));
+  }
+  CompileAnswer compiled;
+  compiled.verdict = Verdict::Correct;
+  compiled.signatures = read_signatures(module, job.request.kernels.size());
+  return compiled;
+}
+
+} // namespace
+
+CompileAnswer compile_job(const CompileJob& job) {
+  const CompileRequest& request = job.request;
+  const SourcePassResult pass = run_source_pass(
+      {request.source, request.parameters, request.kernels, header_names(job.headers)});
+  if (pass.mistake) {
+    return explain_mistake(job, *pass.mistake);
+  }
+  const std::filesystem::path source = job.directory / "module.cpp";
+  const std::filesystem::path object = job.directory / "module.o";
+  write_file_atomic(source, pass.translated);
+  const std::vector<std::string> flags =
+      compile_flags(job.toolchain, request.mode, request.fast_math);
+  const ChildResult compiled = run_child(
+      tool_command(job, compile_command(job.toolchain, flags, job.headers, source, object),
+                   job.timeout),
+      "");
+  if (compiled.end != ChildResult::End::Exited || compiled.exit_code != 0) {
+    return explain_failure(job, pass.scan, compiled);
+  }
+  const ChildResult linked = run_child(
+      tool_command(job,
+                   link_command(job.toolchain, request.mode, object, job.directory / kModuleName),
+                   kLinkTimeout),
+      "");
+  if (linked.end != ChildResult::End::Exited || linked.exit_code != 0) {
+    return answer(Verdict::Infrastructure, job.toolchain.linker.string() + " " + describe(linked) +
+                                               ": " + truncate_text(linked.err, kMaxLogBytes));
+  }
+  return judge_module(job);
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "evaluators/device/cpu/compile/toolchain.h"
+#include "evaluators/device/module.h"
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::evaluators {
+
+/// What the coordinator sends to a `_compile` child, as one JSON text on its stdin.
+struct CompileJob {
+  CompileRequest request;
+  Toolchain toolchain;
+  std::filesystem::path headers;   ///< directory with cpu/ and common/
+  std::filesystem::path directory; ///< writable; the module becomes kModuleName in it
+  std::chrono::milliseconds timeout{20'000};
+  std::uint64_t memory_bytes = 0;
+};
+
+/// The child's answer on its stdout, and what the cache keeps beside a module.
+struct CompileAnswer {
+  tasks::Verdict verdict = tasks::Verdict::NotJudged;
+  std::string detail;
+  std::string log;
+  std::vector<std::string> signatures; ///< encoded parameters, one per kernel
+};
+
+constexpr const char* kModuleName = "module.so";
+
+void to_json(nlohmann::json& json, const CompileJob& job);
+void from_json(const nlohmann::json& json, CompileJob& job); ///< throws nlohmann exceptions
+void to_json(nlohmann::json& json, const CompileAnswer& answer);
+void from_json(const nlohmann::json& json, CompileAnswer& answer);
+
+/// In the child, once fenced in: source pass, compiler, linker, checks of the module.
+CompileAnswer compile_job(const CompileJob& job);
+
+} // namespace winnow::evaluators

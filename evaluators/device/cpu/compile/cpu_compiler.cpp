@@ -1,0 +1,207 @@
+#include "evaluators/device/cpu/compile/cpu_compiler.h"
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "evaluators/device/cpu/abi.h"
+#include "evaluators/device/cpu/compile/compile_protocol.h"
+#include "evaluators/device/cpu/compile/module_cache.h"
+#include "evaluators/device/cpu/compile/source_pass.h"
+#include "evaluators/device/headers/device_headers.h"
+#include "tasks/signature.h"
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::Verdict;
+
+// Beyond the compiler's own limits, for the source pass, the linker and starting up.
+constexpr std::chrono::milliseconds kWorkerGrace{5'000};
+constexpr std::uint64_t kObjectBytes = std::uint64_t{64} << 20U;
+constexpr unsigned kProcesses = 64;
+
+// The first that works. g++ builds plain modules faster; clang++ instruments better: it keeps
+// template kernels' shared arrays apart and its checked code runs faster.
+std::optional<Toolchain> first_toolchain(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (auto probe = probe_toolchain(name); probe.toolchain) {
+      return probe.toolchain;
+    }
+  }
+  return std::nullopt;
+}
+
+class CpuCompiler final : public Compiler {
+public:
+  CpuCompiler(Sandbox sandbox, CpuCompilerOptions options)
+      : sandbox_(std::move(sandbox)), options_(std::move(options)),
+        cache_(std::filesystem::absolute(options_.cache) / "cpu"),
+        headers_digest_(device_headers_digest()),
+        headers_(std::filesystem::absolute(options_.cache) /
+                 ("headers-" + headers_digest_.substr(0, 16))) {
+    choose_toolchains();
+    write_device_headers(headers_);
+  }
+
+  std::string_view device_kind() const override { return "cpu"; }
+
+  CompileResult compile(const CompileRequest& request,
+                        const std::function<bool()>& cancelled) override {
+    const auto start = std::chrono::steady_clock::now();
+    const Toolchain& toolchain = request.mode == BuildMode::Check ? check_ : plain_;
+    const std::string key = cache_key(request, toolchain);
+    CompileResult result;
+    if (const auto answer = cache_.find(key)) {
+      result = to_result(*answer, request, key);
+      result.build.from_cache = true;
+    } else {
+      result = build(request, toolchain, key, cancelled);
+    }
+    result.build.digest = key;
+    result.build.compiler = toolchain.version;
+    result.build.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return result;
+  }
+
+private:
+  void choose_toolchains() {
+    const bool chosen = !options_.compiler.empty();
+    const auto plain = first_toolchain(chosen ? std::vector{options_.compiler}
+                                              : std::vector<std::string>{"g++", "clang++"});
+    const auto check = first_toolchain(chosen ? std::vector{options_.compiler}
+                                              : std::vector<std::string>{"clang++", "g++"});
+    if (!plain || !check) {
+      const std::string name = chosen ? options_.compiler : "g++";
+      const Availability availability = probe_toolchain(name).availability;
+      throw Error("no compiler for CPU modules works here: " + availability.why,
+                  availability.remedy);
+    }
+    plain_ = *plain;
+    check_ = *check;
+  }
+
+  // Everything that the module's bytes or the answer depend on.
+  std::string cache_key(const CompileRequest& request, const Toolchain& toolchain) const {
+    const nlohmann::json key{{"source", request.source},
+                             {"file", request.file},
+                             {"parameters", request.parameters},
+                             {"kernels", request.kernels},
+                             {"flags", compile_flags(toolchain, request.mode, request.fast_math)},
+                             {"link", link_command(toolchain, request.mode, "object", "module")},
+                             {"compiler", {toolchain.version, toolchain.compiler.string()}},
+                             {"headers", headers_digest_},
+                             {"pass", kSourcePassVersion},
+                             {"abi", WINNOW_CPU_ABI_VERSION}};
+    return sha256_hex(key.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+                      request.source);
+  }
+
+  CompileResult build(const CompileRequest& request, const Toolchain& toolchain,
+                      const std::string& key, const std::function<bool()>& cancelled) const {
+    const TemporaryDirectory directory("compile");
+    CompileJob job{request,          toolchain,        headers_,
+                   directory.path(), options_.timeout, options_.memory_bytes};
+    const std::string input =
+        nlohmann::json(job).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const ChildResult child = run_child(worker_command(job), input, cancelled);
+    if (child.end == ChildResult::End::Cancelled) {
+      CompileResult result;
+      result.detail = "cancelled";
+      return result;
+    }
+    const CompileAnswer answer = read_answer(child);
+    const bool lasting = answer.verdict == Verdict::Correct ||
+                         answer.verdict == Verdict::CompileError ||
+                         answer.verdict == Verdict::Unsupported;
+    if (lasting) { // limits and faults of the machine may go another way next time
+      cache_.store(key, answer, directory.path() / kModuleName);
+    }
+    return to_result(answer, request, key);
+  }
+
+  Command worker_command(const CompileJob& job) const {
+    SandboxPolicy policy;
+    policy.readable = {headers_};
+    for (const std::filesystem::path& tool :
+         {job.toolchain.compiler, job.toolchain.linker, job.toolchain.libm}) {
+      if (!tool.empty() && tool.string().rfind("/usr/", 0) != 0 &&
+          tool.string().rfind("/lib", 0) != 0 && tool.string().rfind("/bin/", 0) != 0) {
+        policy.readable.push_back(tool.parent_path());
+      }
+    }
+    policy.writable = job.directory;
+    policy.may_spawn = true;
+    Limits limits;
+    limits.wall = job.timeout + kWorkerGrace;
+    limits.cpu = std::chrono::duration_cast<std::chrono::seconds>(job.timeout + kWorkerGrace);
+    limits.memory_bytes = job.memory_bytes;
+    limits.file_bytes = kObjectBytes;
+    limits.processes = kProcesses;
+    return sandbox_.command("_compile", {}, policy, limits);
+  }
+
+  static CompileAnswer read_answer(const ChildResult& child) {
+    CompileAnswer answer;
+    if (child.end == ChildResult::End::Exited && child.exit_code == 0) {
+      try {
+        return nlohmann::json::parse(child.out).get<CompileAnswer>();
+      } catch (const std::exception& error) {
+        answer.detail = std::string("the compile worker gave no readable answer: ") + error.what();
+      }
+    } else {
+      answer.detail = "the compile worker " + describe(child) + ": " + child.err.substr(0, 1000);
+    }
+    const bool limit =
+        child.end == ChildResult::End::WallTimeout || child.end == ChildResult::End::CpuTimeout;
+    answer.verdict = limit ? Verdict::OverLimit : Verdict::Infrastructure;
+    return answer;
+  }
+
+  CompileResult to_result(const CompileAnswer& answer, const CompileRequest& request,
+                          const std::string& key) const {
+    CompileResult result;
+    result.verdict = answer.verdict;
+    result.detail = answer.detail;
+    result.build.log = answer.log;
+    if (answer.verdict != Verdict::Correct) {
+      return result;
+    }
+    for (std::size_t i = 0; i < request.kernels.size(); ++i) {
+      auto parameters = i < answer.signatures.size()
+                            ? tasks::decode_parameters(answer.signatures[i])
+                            : std::nullopt;
+      if (!parameters) {
+        result.verdict = Verdict::Infrastructure;
+        result.detail = "the signature of kernel '" + request.kernels[i] + "' cannot be read";
+        result.signatures.clear();
+        return result;
+      }
+      result.signatures.push_back({request.kernels[i], std::move(*parameters)});
+    }
+    result.module = cache_.module_path(key);
+    return result;
+  }
+
+  Sandbox sandbox_;
+  CpuCompilerOptions options_;
+  ModuleCache cache_;
+  std::string headers_digest_;
+  std::filesystem::path headers_;
+  Toolchain plain_;
+  Toolchain check_;
+};
+
+} // namespace
+
+std::unique_ptr<Compiler> make_cpu_compiler(Sandbox sandbox, CpuCompilerOptions options) {
+  return std::make_unique<CpuCompiler>(std::move(sandbox), std::move(options));
+}
+
+Availability probe_cpu_compiler(const std::string& name) {
+  return probe_toolchain(name).availability;
+}
+
+} // namespace winnow::evaluators

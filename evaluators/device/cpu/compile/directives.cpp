@@ -1,0 +1,177 @@
+#include "evaluators/device/cpu/compile/directives.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+
+namespace winnow::evaluators {
+namespace {
+
+const char* const kOnlyHeaders = "only the device headers are available";
+
+class DirectiveChecker {
+public:
+  DirectiveChecker(const std::vector<std::string>& headers,
+                   const std::set<std::string, std::less<>>& parameters)
+      : headers_(headers), parameters_(parameters) {}
+
+  void check(const Token& directive, bool conditional) {
+    const std::string name = directive_name(directive);
+    static const std::set<std::string_view> kHarmless{"else", "endif", "error", "pragma"};
+    static const std::set<std::string_view> kIncludes{"include", "include_next", "import", "embed"};
+    static const std::set<std::string_view> kTests{"if",   "ifdef",   "ifndef",
+                                                   "elif", "elifdef", "elifndef"};
+    if (directive.raw_string) {
+      mistake(directive, "a raw string literal in a preprocessor line is not supported");
+    } else if (kIncludes.count(name) != 0) {
+      check_include(directive, name, conditional);
+    } else if (kTests.count(name) != 0) {
+      check_probe(directive);
+      note_tested_parameters(directive);
+      guarded_ = name == "ifndef" ? directive_arguments(directive) : "";
+      return;
+    } else if (name == "define" || name == "undef") {
+      check_probe(directive);
+      check_define(directive, name, conditional);
+    } else if (kHarmless.count(name) == 0) {
+      // Line markers name other files, and compilers quote the lines of the files that they name.
+      result.edits.push_back({directive.begin, directive.end, ""});
+    } else if (name == "error") {
+      // Compilers differ in whether a comment may begin in this line.
+      result.edits.push_back({directive.begin, directive.end, "#error " + quoted(directive)});
+    }
+    guarded_.clear();
+  }
+
+  DirectiveResult result;
+
+private:
+  void mistake(const Token& directive, std::string what) {
+    if (!result.mistake) {
+      result.mistake = SourceMistake{directive.line, std::move(what)};
+    }
+  }
+
+  static std::string quoted(const Token& directive) {
+    std::string text = directive_arguments(directive);
+    text.erase(std::remove_if(text.begin(), text.end(),
+                              [](char c) { return c == '"' || c == '\\' || c == '\n'; }),
+               text.end());
+    return "\"" + text + "\"";
+  }
+
+  // In a branch that the preprocessor may skip, the line becomes an error of that branch.
+  void refuse_include(const Token& directive, const std::string& what, bool conditional) {
+    if (!conditional) {
+      mistake(directive, what);
+    }
+    std::string text = what;
+    std::replace(text.begin(), text.end(), '"', '\'');
+    std::replace(text.begin(), text.end(), '\\', '/');
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    result.edits.push_back({directive.begin, directive.end, "#error \"" + text + "\""});
+  }
+
+  void check_include(const Token& directive, const std::string& name, bool conditional) {
+    const std::string argument = directive_arguments(directive);
+    const char close = argument.empty() || argument.front() != '<' ? '"' : '>';
+    if (name != "include") {
+      refuse_include(directive, "#" + name + " is not available: " + kOnlyHeaders, conditional);
+      return;
+    }
+    if (argument.size() < 3 || (argument.front() != '<' && argument.front() != '"') ||
+        argument.back() != close) {
+      refuse_include(directive,
+                     "cannot include " + argument + ": write the header's name in <> or \"\"; " +
+                         kOnlyHeaders,
+                     conditional);
+      return;
+    }
+    const std::string header = argument.substr(1, argument.size() - 2);
+    if (std::find(headers_.begin(), headers_.end(), header) != headers_.end()) {
+      // Written anew, so that a compiler sees exactly the name that was checked.
+      result.edits.push_back({directive.begin, directive.end, "#include <" + header + ">"});
+      return;
+    }
+    static const std::set<std::string_view> kLibraries{"cub", "cute", "cutlass", "thrust"};
+    if (kLibraries.count(std::string_view(header).substr(0, header.find('/'))) != 0) {
+      refuse_include(directive, "winnow-unsupported: " + argument, conditional);
+      return;
+    }
+    const auto nearest = nearest_match(header, headers_);
+    refuse_include(directive,
+                   "cannot include " + argument + ": " + kOnlyHeaders +
+                       (nearest ? "; did you mean <" + *nearest + ">?" : ""),
+                   conditional);
+  }
+
+  // __has_include tells whether a file exists: only plain relative names may be asked for.
+  void check_probe(const Token& directive) {
+    const std::vector<Token> words = tokenize(directive.text.substr(1));
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i].text.rfind("__has_include", 0) != 0 && words[i].text != "__has_embed") {
+        continue;
+      }
+      const bool called = i + 1 < words.size() && words[i + 1].text == "(";
+      const bool tested = !called && directive_name(directive) != "define";
+      const std::string_view rest =
+          called ? trim(directive.text.substr(1 + words[i + 1].end)) : std::string_view();
+      if (!tested && (rest.empty() || !plain_name(rest))) {
+        mistake(directive,
+                std::string("__has_include takes a literal header name; ") + kOnlyHeaders);
+      }
+    }
+  }
+
+  static bool plain_name(std::string_view argument) {
+    const std::size_t close = argument.find(argument.front() == '<' ? '>' : '"', 1);
+    if ((argument.front() != '<' && argument.front() != '"') || close == std::string_view::npos) {
+      return false;
+    }
+    const std::string_view name = argument.substr(1, close - 1);
+    return !name.empty() && name.front() != '/' && name.find("..") == std::string_view::npos &&
+           name.find("/*") == std::string_view::npos && name.find("//") == std::string_view::npos;
+  }
+
+  void note_tested_parameters(const Token& directive) {
+    for (const Token& token : tokenize(directive.text.substr(1))) {
+      if (parameters_.count(token.text) != 0) {
+        result.tested_parameters.insert(std::string(token.text));
+      }
+    }
+  }
+
+  void check_define(const Token& directive, const std::string& name, bool conditional) {
+    const std::vector<Token> words = tokenize(directive.text.substr(1));
+    const std::string_view defined = words.size() > 1 ? words[1].text : std::string_view();
+    static const std::set<std::string_view> kReserved{"asm", "__asm__", "__asm"};
+    if (kReserved.count(defined) != 0 || defined.rfind("winnow", 0) == 0 ||
+        defined.rfind("WINNOW", 0) == 0) {
+      mistake(directive, "#" + name + " " + std::string(defined) + " is reserved");
+    } else if (parameters_.count(defined) != 0 && guarded_ != defined && !conditional) {
+      mistake(directive, "#" + name + " " + std::string(defined) +
+                             " hides the plan's parameter of that name: remove the line, the "
+                             "parameter is visible to the code as a constant");
+    }
+  }
+
+  const std::vector<std::string>& headers_;
+  const std::set<std::string, std::less<>>& parameters_;
+  std::string guarded_; ///< X when the line before is `#ifndef X`
+};
+
+} // namespace
+
+DirectiveResult check_directives(const std::vector<Token>& tokens, const SourceScan& scan,
+                                 const std::vector<std::string>& headers,
+                                 const std::set<std::string, std::less<>>& parameters) {
+  DirectiveChecker checker(headers, parameters);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind == Token::Kind::Directive) {
+      checker.check(tokens[i], scan.conditional_depth[i] > 0);
+    }
+  }
+  return std::move(checker.result);
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// The file is no 64-bit ELF object of this machine, or its tables point outside of it. The module
+/// was built from a candidate's code, so nothing in it is taken on trust.
+class ElfError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+struct ElfSection {
+  std::string name;
+  std::uint32_t type = 0;
+  std::uint64_t address = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::uint32_t link = 0;
+  std::uint64_t entry_size = 0;
+};
+
+struct ElfSymbol {
+  std::string name;
+  std::uint64_t value = 0;
+  std::uint64_t size = 0;
+  std::uint16_t section = 0; ///< index; 0: undefined
+  std::uint8_t type = 0;     ///< STT_*
+  std::uint8_t binding = 0;  ///< STB_*
+};
+
+/// Reads a shared object without loading it. Every access is checked against the file's size; all
+/// functions throw ElfError on a malformed file.
+class ElfReader {
+public:
+  explicit ElfReader(std::string bytes);
+  /// Reads the whole file; also throws ElfError when it cannot be read or has over 256 MiB.
+  static ElfReader open(const std::filesystem::path& path);
+
+  const std::vector<ElfSection>& sections() const { return sections_; }
+  bool has_section(std::string_view name) const;
+  /// Of .dynsym: what the loader sees. Empty without that section.
+  std::vector<ElfSymbol> dynamic_symbols() const;
+  /// Of .symtab: also local names. Empty without that section.
+  std::vector<ElfSymbol> all_symbols() const;
+  /// Names that the loader has to find elsewhere.
+  std::vector<std::string> undefined_symbols() const;
+  /// The bytes of a defined dynamic symbol; nullopt when there is none of that name.
+  std::optional<std::string> read_symbol(std::string_view name) const;
+  /// Tags of .dynamic (DT_*), up to DT_NULL.
+  std::vector<std::int64_t> dynamic_tags() const;
+  /// Types of all relocations with an addend (R_X86_64_*, ...).
+  std::vector<std::uint32_t> relocation_types() const;
+
+private:
+  template <class T> T read(std::uint64_t offset) const;
+  std::string_view range(std::uint64_t offset, std::uint64_t size) const;
+  std::string text_at(const ElfSection& strings, std::uint64_t offset) const;
+  std::vector<ElfSymbol> symbols(std::uint32_t section_type) const;
+
+  std::string bytes_;
+  std::vector<ElfSection> sections_;
+};
+
+} // namespace winnow::evaluators

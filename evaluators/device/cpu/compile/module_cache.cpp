@@ -1,0 +1,65 @@
+#include "evaluators/device/cpu/compile/module_cache.h"
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr std::uint64_t kMaxModuleBytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kMaxAnswerBytes = std::uint64_t{1} << 20U;
+
+} // namespace
+
+ModuleCache::ModuleCache(std::filesystem::path directory) : directory_(std::move(directory)) {
+  std::error_code error;
+  std::filesystem::create_directories(directory_, error);
+  if (error) {
+    throw Error("cannot create the module cache " + directory_.string() + ": " + error.message(),
+                "choose a cache directory that can be written");
+  }
+}
+
+std::filesystem::path ModuleCache::module_path(const std::string& key) const {
+  return directory_ / (key + ".so");
+}
+
+std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {
+  const std::filesystem::path path = directory_ / (key + ".json");
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return std::nullopt;
+  }
+  try {
+    const auto json = nlohmann::json::parse(read_file(path, kMaxAnswerBytes));
+    auto answer = json.at("answer").get<CompileAnswer>();
+    if (answer.verdict == tasks::Verdict::Correct &&
+        sha256_hex(read_file(module_path(key), kMaxModuleBytes)) != json.at("module_sha256")) {
+      return std::nullopt;
+    }
+    return answer;
+  } catch (const std::exception&) {
+    return std::nullopt; // half-written, cut off or from elsewhere: it is compiled again
+  }
+}
+
+void ModuleCache::store(const std::string& key, const CompileAnswer& answer,
+                        const std::filesystem::path& built) const {
+  nlohmann::json json{{"answer", answer}, {"module_sha256", ""}};
+  if (answer.verdict == tasks::Verdict::Correct) {
+    std::error_code error;
+    if (std::filesystem::symlink_status(built, error).type() !=
+        std::filesystem::file_type::regular) {
+      throw Error("the compile worker left no plain file " + built.string());
+    }
+    const std::string bytes = read_file(built, kMaxModuleBytes);
+    json["module_sha256"] = sha256_hex(bytes);
+    write_file_atomic(module_path(key), bytes);
+  }
+  write_file_atomic(directory_ / (key + ".json"), json.dump());
+}
+
+} // namespace winnow::evaluators

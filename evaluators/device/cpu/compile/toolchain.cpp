@@ -1,0 +1,211 @@
+#include "evaluators/device/cpu/compile/toolchain.h"
+
+#include "base/text.h"
+#include "evaluators/device/cpu/compile/tsan_symbols.h"
+#include "evaluators/process/child_process.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace winnow::evaluators {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kProbeTimeout{10};
+constexpr int kOldestClang = 14;
+constexpr int kOldestGcc = 11;
+
+fs::path find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    return access(name.c_str(), X_OK) == 0 ? fs::absolute(name) : fs::path();
+  }
+  const char* path = std::getenv("PATH");
+  const std::string directories = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  for (std::size_t begin = 0; begin <= directories.size();) {
+    const std::size_t end = std::min(directories.find(':', begin), directories.size());
+    const fs::path candidate = fs::path(directories.substr(begin, end - begin)) / name;
+    // ccache and distcc put links of the compilers' names first; they would want a home directory.
+    const bool wrapper = fs::path(directories.substr(begin, end - begin)).filename() == "ccache";
+    if (!wrapper && candidate.is_absolute() && access(candidate.c_str(), X_OK) == 0) {
+      return candidate;
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+fs::path find_libm() {
+  for (const char* path : {"/lib/x86_64-linux-gnu/libm.so.6", "/lib/aarch64-linux-gnu/libm.so.6",
+                           "/lib64/libm.so.6", "/usr/lib/libm.so.6"}) {
+    if (access(path, R_OK) == 0) {
+      return path;
+    }
+  }
+  return {};
+}
+
+ToolchainProbe unavailable(std::string why, std::string remedy) {
+  return {std::nullopt, Availability::no(std::move(why), std::move(remedy))};
+}
+
+// "Debian clang version 14.0.6" -> "14.0.6"; "g++ (Debian 12.2.0-14) 12.2.0" -> "12.2.0".
+std::string version_number(const std::string& banner, bool clang) {
+  const std::string line(split_lines(banner).empty() ? "" : split_lines(banner).front());
+  std::size_t at = clang ? line.find("version ") : line.rfind(' ');
+  at = at == std::string::npos ? line.size() : at + (clang ? 8 : 1);
+  const std::size_t end = line.find_first_not_of("0123456789.", at);
+  return line.substr(at, end == std::string::npos ? end : end - at);
+}
+
+bool supports_x86_64_v3() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+         __builtin_cpu_supports("bmi2") != 0;
+#else
+  return false;
+#endif
+}
+
+ChildResult ask_compiler(const fs::path& compiler, const char* option) {
+  Command command;
+  command.argv = {compiler.string(), option};
+  command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LC_ALL", "C"}};
+  command.limits.wall = kProbeTimeout;
+  return run_child(command, "");
+}
+
+fs::path find_libgcc(const fs::path& compiler) {
+  const ChildResult result = ask_compiler(compiler, "-print-libgcc-file-name");
+  const std::string path(trim(result.out));
+  return access(path.c_str(), R_OK) == 0 ? fs::path(path) : fs::path();
+}
+
+} // namespace
+
+ToolchainProbe probe_toolchain(const std::string& name) {
+  const std::string install = "install it: apt-get install " +
+                              std::string(name == "clang++" ? "clang" : "g++") + " binutils";
+  Toolchain toolchain;
+  toolchain.compiler = find_program(name);
+  if (toolchain.compiler.empty()) {
+    return unavailable(name + " was not found in PATH", install);
+  }
+  toolchain.linker = find_program("ld");
+  if (toolchain.linker.empty()) {
+    return unavailable("the linker ld was not found in PATH",
+                       "install it: apt-get install binutils");
+  }
+  const ChildResult result = ask_compiler(toolchain.compiler, "--version");
+  if (result.end != ChildResult::End::Exited || result.exit_code != 0) {
+    return unavailable(toolchain.compiler.string() + " --version " + describe(result), install);
+  }
+  toolchain.clang = result.out.find("clang version") != std::string::npos;
+  const std::string number = version_number(result.out, toolchain.clang);
+  const int major = std::atoi(number.c_str());
+  const int oldest = toolchain.clang ? kOldestClang : kOldestGcc;
+  if (major < oldest) {
+    return unavailable(fmt::format("{} is version {}, {} or newer is needed",
+                                   toolchain.compiler.string(), number, oldest),
+                       install);
+  }
+  toolchain.version = (toolchain.clang ? "clang++ " : "g++ ") + number;
+  toolchain.libm = find_libm();
+  toolchain.libgcc = find_libgcc(toolchain.compiler);
+  const std::string detail = fmt::format("{} ({}), {}", toolchain.version,
+                                         toolchain.compiler.string(), toolchain.linker.string());
+  return {toolchain, Availability::yes(detail)};
+}
+
+std::vector<std::string> compile_flags(const Toolchain& toolchain, BuildMode mode, bool fast_math) {
+  std::vector<std::string> flags{
+      "-std=c++17", "-fPIC", "-c", "-w", "-nostdinc", "-nostdinc++",
+      // Modules export their table only; the exported kernel must inline into the thread loop.
+      "-fvisibility=hidden", "-fno-semantic-interposition", "-fno-exceptions", "-fno-rtti",
+      "-fno-asynchronous-unwind-tables", "-ffunction-sections",
+      // Device code puns types freely, has no errno and contracts a * b + c as CUDA does.
+      "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
+      // Distributions switch these on: they call into the host's C library.
+      "-fno-stack-protector", "-U_FORTIFY_SOURCE"};
+  const auto add = [&](std::initializer_list<const char*> more) {
+    flags.insert(flags.end(), more.begin(), more.end());
+  };
+  if (supports_x86_64_v3()) {
+    add({"-march=x86-64-v3"}); // without FMA instructions fmaf is a slow call
+  }
+#if defined(__x86_64__)
+  add({"-fcf-protection=none"});
+#endif
+  // Messages go to a model: no source lines of any file in them.
+  if (toolchain.clang) {
+    add({"-ferror-limit=8", "-fno-caret-diagnostics", "-fno-color-diagnostics",
+         "-fbracket-depth=1024"});
+  } else {
+    add({"-fmax-errors=8", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
+         "-fno-gnu-unique", "-pipe"});
+  }
+  if (fast_math) {
+    add({"-ffast-math", "-fno-finite-math-only"}); // INFINITY and NAN stay what they are
+  }
+  if (mode == BuildMode::Check) {
+    add({"-O1", "-g1", "-fsanitize=thread", "-DWINNOW_CHECK=1"});
+  } else {
+    add({toolchain.clang ? "-O2" : "-O3"}); // g++ 12 vectorises fully at -O3 only
+  }
+  return flags;
+}
+
+std::vector<std::string> compile_command(const Toolchain& toolchain,
+                                         const std::vector<std::string>& flags,
+                                         const fs::path& headers, const fs::path& source,
+                                         const fs::path& object) {
+  std::vector<std::string> command{toolchain.compiler.string()};
+  command.insert(command.end(), flags.begin(), flags.end());
+  for (const fs::path& directory : {headers / "cpu", headers / "common"}) {
+    command.insert(command.end(), {"-isystem", directory.string()});
+  }
+  command.insert(command.end(), {"-x", "c++", source.string(), "-o", object.string()});
+  return command;
+}
+
+std::vector<std::string> link_command(const Toolchain& toolchain, BuildMode mode,
+                                      const fs::path& object, const fs::path& module) {
+  std::vector<std::string> command{
+      toolchain.linker.string(), "-shared",
+      "--gc-sections", // a helper that no kernel calls is not judged
+      "--build-id=none",         "-z",           "noexecstack", "-z", "relro",
+      "--hash-style=gnu",        object.string()};
+  if (!toolchain.libgcc.empty()) {
+    command.insert(command.end(), {"--exclude-libs=ALL", toolchain.libgcc.string()});
+  }
+  if (!toolchain.libm.empty()) {
+    command.insert(command.end(), {"--as-needed", toolchain.libm.string()});
+  }
+  if (mode == BuildMode::Check) {
+    for (const std::string& symbol : wrapped_symbols()) {
+      command.push_back("--wrap=" + symbol);
+    }
+  }
+  command.insert(command.end(), {"-o", module.string()});
+  return command;
+}
+
+std::vector<std::string> wrapped_symbols() {
+  std::vector<std::string> names;
+  for (const std::string_view access : kTsanSizedAccesses) {
+    for (const int bytes : kTsanAccessBytes) {
+      names.push_back(std::string(access) + std::to_string(bytes));
+    }
+  }
+  for (const int bits : kTsanAtomicBits) {
+    for (const std::string_view operation : kTsanAtomicOperations) {
+      names.push_back(fmt::format("__tsan_atomic{}_{}", bits, operation));
+    }
+  }
+  names.insert(names.end(), std::begin(kTsanOthers), std::end(kTsanOthers));
+  return names;
+}
+
+} // namespace winnow::evaluators
