@@ -60,7 +60,10 @@ struct ChildResult {
   std::string out; ///< capped at limits.output_bytes
   std::string err;
   double wall_seconds = 0;
-  double cpu_seconds = 0; ///< user + system, with its waited-for children
+  /// User + system, with its waited-for children. Under bwrap, which does not wait for what it
+  /// started, next to nothing.
+  double cpu_seconds = 0;
+  /// Linux counts what the caller used at the start, too: the caller's own size is the least.
   std::uint64_t max_rss_bytes = 0;
   std::string error; ///< SpawnFailed: why
 };

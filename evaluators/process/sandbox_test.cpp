@@ -217,6 +217,35 @@ TEST_P(SandboxLevel, StartsProcessesOnlyWhenItMay) {
   EXPECT_EQ(say({"exec"}), "Operation not permitted\n");
 }
 
+TEST_P(SandboxLevel, LetsCompilersWork) {
+  const TemporaryDirectory directory("sandbox-test");
+  const std::string source = (directory.path() / "a.cpp").string();
+  const std::string output = (directory.path() / "a.so").string();
+  write_file_atomic(source, "#include <cmath>\nfloat f(float x) { return std::sqrt(x); }\n");
+  SandboxPolicy policy;
+  policy.writable = directory.path();
+  policy.may_spawn = true;
+  for (const char* compiler : {"/usr/bin/g++", "/usr/bin/clang++"}) {
+    if (std::filesystem::exists(compiler)) {
+      EXPECT_EQ(say({"run", compiler, "-shared", "-fPIC", "-o", output, source}, policy),
+                "exited with 0\n");
+      EXPECT_TRUE(std::filesystem::remove(output)) << compiler;
+    }
+  }
+}
+
+TEST_P(SandboxLevel, LimitsProcesses) {
+  if (geteuid() == 0 || GetParam() != Isolation::Bubblewrap) {
+    GTEST_SKIP() << "root is exempt; outside a user namespace only a fork bomb meets the limit";
+  }
+  SandboxPolicy policy;
+  policy.may_spawn = true;
+  Limits limits;
+  EXPECT_EQ(say({"many"}, policy, limits), "went on\n");
+  limits.processes = 20;
+  EXPECT_THAT(say({"many"}, policy, limits), testing::EndsWith("unavailable\nstopped\n"));
+}
+
 TEST_P(SandboxLevel, SignalsNoOtherProcess) {
   if (!fences_files()) {
     GTEST_SKIP() << "rlimits do not promise it";

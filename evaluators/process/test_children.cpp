@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "base/files.h"
 #include "evaluators/process/child_process.h"
 #include "evaluators/process/sandbox.h"
@@ -45,7 +46,9 @@ int exit_with(const Arguments& arguments) {
 }
 
 int raise_signal(const Arguments& arguments) {
-  std::raise(std::stoi(arguments.at(0)));
+  const int signal = std::stoi(arguments.at(0));
+  std::signal(signal, SIG_DFL); // sanitizers have a handler
+  std::raise(signal);
   return 0;
 }
 
@@ -102,6 +105,36 @@ int start_process(const Arguments& /*arguments*/) {
   const evaluators::ChildResult result = evaluators::run_child(command, "");
   std::cout << (result.end == evaluators::ChildResult::End::Exited ? result.out : describe(result))
             << std::flush;
+  return 0;
+}
+
+/// Runs a program as the compile worker runs a compiler.
+int run_program(const Arguments& arguments) {
+  evaluators::Command command;
+  command.argv = arguments;
+  command.environment = {{"PATH", "/usr/bin:/bin"}, {"TMPDIR", std::getenv("TMPDIR")}};
+  command.own_group = false;
+  const evaluators::ChildResult result = evaluators::run_child(command, "");
+  std::cout << describe(result) << '\n' << result.err << std::flush;
+  return 0;
+}
+
+/// How many children it can have at once, up to forty.
+int start_many(const Arguments& /*arguments*/) {
+  constexpr int kMany = 40;
+  int count = 0;
+  std::vector<std::unique_ptr<evaluators::ChildProcess>> children;
+  try {
+    for (; count < kMany; ++count) {
+      evaluators::Command command;
+      command.argv = {"/bin/cat"};
+      command.own_group = false;
+      children.push_back(std::make_unique<evaluators::ChildProcess>(command));
+    }
+  } catch (const Error& error) {
+    std::cout << error.what() << '\n';
+  }
+  std::cout << (count < kMany ? "stopped" : "went on") << '\n' << std::flush;
   return 0;
 }
 
@@ -169,6 +202,8 @@ int act(Arguments arguments) {
   static const std::map<std::string, Action> actions{
       {"abort", abort_now},
       {"allocate", allocate},
+      {"run", run_program},
+      {"many", start_many},
       {"daemon", start_daemon},
       {"probe", probe_inside},
       {"echo", echo},
