@@ -11,7 +11,8 @@ namespace winnow::store {
 /// How a leaderboard is written out.
 enum class Format : std::uint8_t { Table, Json, Csv, Markdown };
 
-/// Table: aligned columns for a terminal. Json: schema "winnow.leaderboard", version 1. Csv: RFC 4180.
+/// Table: aligned columns for a terminal. Json: schema "winnow.leaderboard", version 1. Csv: RFC
+/// 4180.
 std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format);
 
 /// Everything about a run's candidates that may leave the machine: leaderboard, verdict counts,

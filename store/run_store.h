@@ -1,9 +1,8 @@
 #pragma once
 
+#include "store/open_options.h"
 #include "tasks/evaluation.h"
 #include "tasks/task.h"
-
-#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace winnow::store {
 
@@ -22,7 +23,13 @@ struct RunRow {
   std::string name;
   std::string status; ///< "running", "finished", "interrupted", "stopped by budget"
   std::string config; ///< the resolved configuration, JSON, without secrets
-  std::string started_at, finished_at;
+  std::string started_at, finished_at; ///< finished_at: empty while it runs
+};
+
+struct EventRow {
+  std::string kind;
+  std::string detail; ///< JSON
+  std::string created_at;
 };
 
 /// One model call as recorded, whatever the endpoint; also the form of replay files.
@@ -31,9 +38,9 @@ struct ModelCallRow {
   std::string key;      ///< names the call within its run: "row_softmax/0/3" (task, chain, step)
   std::string endpoint; ///< "replay", "openai"
   std::string model;
-  std::string request;  ///< JSON: what was sent, without keys
-  std::string reply;    ///< the text the model answered
-  std::string status;   ///< "ok", "failed"
+  std::string request; ///< JSON: what was sent, without keys
+  std::string reply;   ///< the text the model answered
+  std::string status;  ///< "ok", "failed"
   std::string error;
   std::string finish_reason;
   std::int64_t prompt_tokens = 0, cached_tokens = 0, completion_tokens = 0, reasoning_tokens = 0;
@@ -51,6 +58,7 @@ struct CandidateRow {
   std::string text;     ///< the kernel file, or the whole reply when none could be taken from it
   std::string digest;   ///< sha256 of text
   std::string created_at;
+  std::string model; ///< of its call; filled in when read
 };
 
 /// A finished or pending candidate with the verdict that counts, in insertion order.
@@ -63,61 +71,78 @@ struct LeaderboardRow {
   std::string task, device, device_name;
   std::int64_t rank = 0;
   RowId candidate = 0, evaluation = 0, run = 0;
-  std::string origin, model, parameters;
-  double speedup = 0; ///< against the task's baseline, geometric mean over the search shapes
+  std::string origin, model;
+  std::string parameters; ///< a JSON object: {"BLOCK":128}
+  double speedup = 0;     ///< against the task's baseline, geometric mean over the search shapes
   double score_ns = 0;
   std::string isolation, digest, evaluated_at;
+  std::string task_digest; ///< revisions of a task are ranked apart
   std::int64_t lines = 0, evaluator_version = 0;
 };
 
 struct LeaderboardQuery {
-  std::string task;   ///< empty: all
-  std::string device; ///< empty: all
-  std::string run;    ///< name; empty: all
+  std::string task;      ///< empty: all
+  std::string device;    ///< empty: all
+  std::string run;       ///< name; empty: all
   std::int64_t top = 10; ///< per task and device; 0: all
 };
 
+struct VerdictCount {
+  std::string run, task, device; ///< device: empty for candidates that are not evaluated
+  std::string verdict;
+  std::int64_t candidates = 0;
+};
+
 /// The one SQLite file behind everything: WAL, versioned schema, foreign keys. Every method is one
-/// transaction, durable when it returns; safe from several threads. Throws Error naming the file and
-/// what to do when it is locked, read-only, from a newer version, not a database, or the disk is full.
+/// transaction, durable when it returns; safe from several threads. Throws Error naming the file
+/// and what to do when it is locked, read-only, from a newer version, not a database, or the disk
+/// is full.
 class RunStore {
 public:
-  enum class Mode : std::uint8_t { ReadWrite, ReadOnly };
-  RunStore(const std::filesystem::path& path, Mode mode);
+  using Mode = OpenMode;
+  /// ReadWrite creates the file and its directories, and brings an older schema up to date.
+  RunStore(const std::filesystem::path& path, Mode mode, const OpenOptions& options = {});
   ~RunStore();
   RunStore(const RunStore&) = delete; // owns the connection
   RunStore& operator=(const RunStore&) = delete;
 
   // ---- runs and events ----
+  /// Throws UsageError when the name is taken.
   RowId create_run(std::string_view name, const nlohmann::json& config,
                    const nlohmann::json& environment);
   std::optional<RunRow> find_run(std::string_view name_or_id) const;
   std::vector<RunRow> runs() const;
   void set_run_status(RowId run, std::string_view status);
   void add_event(RowId run, std::string_view kind, const nlohmann::json& detail);
-  /// True for the one process that may drive the run; released at the end of the process, however it
-  /// ends (a lock file beside the store).
+  std::vector<EventRow> events(RowId run) const; ///< oldest first
+  /// True for the one process that may drive the run; released at the end of the process, however
+  /// it ends (a lock file beside the store).
   bool lock_run(RowId run);
 
   // ---- tasks, prompts, calls ----
   RowId add_task(const tasks::Task& task); ///< once per digest
-  /// Before the call is sent: prompt and intent. Returns the call's row. Idempotent per (run, key).
+  /// Before the call is sent: prompt and intent. Returns the call's row. Idempotent per (run, key):
+  /// a call without a reply keeps its row and takes this request, one with a reply stays as it is.
   RowId begin_call(RowId run, RowId task, std::string_view key, std::string_view endpoint,
                    std::string_view model, const nlohmann::json& request);
-  /// When the reply is here, before anything is made of it.
+  /// When the reply is here, before anything is made of it. The first outcome of a call stands.
   void finish_call(RowId call, const ModelCallRow& outcome);
   /// Calls of the run that have a reply (or failed for good), by key order of insertion.
   std::vector<ModelCallRow> finished_calls(RowId run) const;
 
   // ---- candidates and evaluations ----
-  /// Idempotent per (run, task, call_key); baselines have an empty call_key.
+  /// Idempotent per (run, task, call_key); with an empty call_key (baseline, person) per text.
   RowId add_candidate(RowId run, RowId task, const CandidateRow& candidate);
-  /// All variants of one candidate at once, with builds, cases and raw samples; `first` counts.
+  /// All variants of one candidate at once, with builds, cases and raw samples: the first one
+  /// counts. Does nothing when the candidate has evaluations already.
   void add_evaluations(RowId candidate, const std::vector<tasks::Evaluation>& evaluations);
   std::vector<CandidateState> candidates(RowId run) const;
 
   // ---- reading ----
+  /// By task, device and rank. Throws UsageError for a run that does not exist.
   std::vector<LeaderboardRow> leaderboard(const LeaderboardQuery& query) const;
+  /// How many candidates got which verdict; `top` is not looked at.
+  std::vector<VerdictCount> verdict_counts(const LeaderboardQuery& query) const;
   /// The candidate's kernel file as stored. Throws UsageError when there is none.
   CandidateRow candidate(RowId id) const;
 

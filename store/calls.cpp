@@ -1,0 +1,259 @@
+// The parts of RunStore that keep tasks, prompts and model calls.
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "store/run_store_state.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::store {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kPromptReference = "$prompt";
+
+std::string dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json define_tensors(const tasks::Task& task) {
+  json tensors = json::array();
+  for (const tasks::TensorSpec& tensor : task.tensors) {
+    json shape = json::array();
+    for (const tasks::Expression& extent : tensor.shape) {
+      shape.push_back(extent.text());
+    }
+    tensors.push_back({{"name", tensor.name},
+                       {"role", to_string(tensor.role)},
+                       {"dtype", to_string(tensor.dtype)},
+                       {"shape", shape},
+                       {"description", tensor.description}});
+  }
+  return tensors;
+}
+
+/// What someone who browses the store wants to know of a task; the files are kept whole beside it.
+json define_task(const tasks::Task& task) {
+  json axes = json::array();
+  for (const tasks::Axis& axis : task.axes) {
+    axes.push_back({{"name", axis.name}, {"description", axis.description}});
+  }
+  json scalars = json::array();
+  for (const tasks::ScalarSpec& scalar : task.scalars) {
+    scalars.push_back({{"name", scalar.name},
+                       {"dtype", to_string(scalar.dtype)},
+                       {"value", scalar.value},
+                       {"low", scalar.low},
+                       {"high", scalar.high}});
+  }
+  json shapes = json::array();
+  for (const tasks::Shape& shape : task.shapes) {
+    shapes.push_back({{"id", shape.id},
+                      {"set", to_string(shape.set)},
+                      {"axes", shape.axes},
+                      {"scalars", shape.scalars},
+                      {"devices", shape.devices}});
+  }
+  return {{"axes", axes},
+          {"tensors", define_tensors(task)},
+          {"scalars", scalars},
+          {"shapes", shapes},
+          {"tolerance",
+           {{"precision", to_string(task.tolerance.precision)},
+            {"multiple", task.tolerance.multiple.text()},
+            {"absolute", task.tolerance.absolute}}},
+          {"operations", task.operations.text()},
+          {"bytes", task.bytes.text()}};
+}
+
+RowId add_prompt(Database& database, const std::string& text, const std::string& digest) {
+  Query(database, "INSERT INTO prompts (digest, text) VALUES (?, ?) ON CONFLICT DO NOTHING")
+      .bind(digest, text)
+      .run();
+  Query query(database, "SELECT id FROM prompts WHERE digest = ?");
+  query.bind(digest).next();
+  return query.integer(0);
+}
+
+/// The member of a message that holds its text, if any.
+json* message_text(json& message) {
+  for (const char* member : {"content", "text"}) {
+    if (message.is_object() && message.contains(member)) {
+      return &message[member];
+    }
+  }
+  return nullptr;
+}
+
+/// `request` with its message texts replaced by references; the texts' prompt rows by position.
+std::pair<json, std::vector<std::pair<std::int64_t, RowId>>> store_prompts(Database& database,
+                                                                           json request) {
+  std::vector<std::pair<std::int64_t, RowId>> prompts;
+  if (!request.is_object() || !request.contains("messages")) {
+    return {std::move(request), prompts};
+  }
+  std::int64_t position = 0;
+  for (json& message : request["messages"]) {
+    json* text = message_text(message);
+    if (text != nullptr && text->is_string()) {
+      const auto& content = text->get_ref<const std::string&>();
+      const std::string digest = sha256_hex(content);
+      prompts.emplace_back(position, add_prompt(database, content, digest));
+      *text = {{kPromptReference, digest}};
+    }
+    ++position;
+  }
+  return {std::move(request), prompts};
+}
+
+/// The request as it was given to begin_call.
+std::string restore_request(const Database& database, const std::string& stored) {
+  json request = json::parse(stored);
+  if (!request.is_object() || !request.contains("messages")) {
+    return stored;
+  }
+  Query query(database, "SELECT text FROM prompts WHERE digest = ?");
+  for (json& message : request["messages"]) {
+    json* text = message_text(message);
+    if (text == nullptr || !text->is_object() || text->size() != 1 ||
+        !text->contains(kPromptReference)) {
+      continue;
+    }
+    const json& digest = (*text)[kPromptReference];
+    if (digest.is_string() && query.bind(digest.get_ref<const std::string&>()).next()) {
+      *text = query.text(0);
+    }
+  }
+  return dump(request);
+}
+
+struct KnownCall {
+  RowId id = 0;
+  bool pending = false;
+};
+
+std::optional<KnownCall> find_call(const Database& database, RowId run, std::string_view key) {
+  Query query(database,
+              "SELECT id, status = 'pending' FROM model_calls WHERE run_id = ? AND key = ?");
+  if (!query.bind(run, key).next()) {
+    return std::nullopt;
+  }
+  return KnownCall{query.integer(0), query.integer(1) != 0};
+}
+
+ModelCallRow read_call(const Database& database, const Query& query) {
+  ModelCallRow call;
+  call.id = query.integer(0);
+  call.key = query.text(1);
+  call.endpoint = query.text(2);
+  call.model = query.text(3);
+  call.request = restore_request(database, query.text(4));
+  call.reply = query.text(5);
+  call.status = query.text(6);
+  call.error = query.text(7);
+  call.finish_reason = query.text(8);
+  call.prompt_tokens = query.integer(9);
+  call.cached_tokens = query.integer(10);
+  call.completion_tokens = query.integer(11);
+  call.reasoning_tokens = query.integer(12);
+  call.dollars = query.is_null(13) ? std::nullopt : std::optional(query.real(13));
+  call.seconds = query.real(14);
+  call.started_at = query.text(15);
+  return call;
+}
+
+} // namespace
+
+RowId RunStore::add_task(const tasks::Task& task) {
+  Database& database = state_->database;
+  return database.write([&] {
+    Query(database, "INSERT INTO tasks (digest, name, category, title, description, definition, "
+                    "reference_source, baseline_source, python_source, created_at) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+        .bind(task.digest, task.name, task.category, task.title, task.description,
+              dump(define_task(task)), task.reference, task.baseline, task.reference_python,
+              utc_now())
+        .run();
+    Query query(database, "SELECT id FROM tasks WHERE name = ? AND digest = ?");
+    query.bind(task.name, task.digest).next();
+    return query.integer(0);
+  });
+}
+
+RowId RunStore::begin_call(RowId run, RowId task, std::string_view key, std::string_view endpoint,
+                           std::string_view model, const json& request) {
+  Database& database = state_->database;
+  return database.write([&] {
+    std::optional<KnownCall> call = find_call(database, run, key);
+    if (call && !call->pending) {
+      return call->id;
+    }
+    const auto [stored, prompts] = store_prompts(database, request);
+    if (call) {
+      Query(database, "UPDATE model_calls SET endpoint = ?, model = ?, request = ?, "
+                      "started_at = ?, times_sent = times_sent + 1 WHERE id = ?")
+          .bind(endpoint, model, dump(stored), utc_now(), call->id)
+          .run();
+      Query(database, "DELETE FROM call_prompts WHERE call_id = ?").bind(call->id).run();
+    } else {
+      Query(database, "INSERT INTO model_calls (run_id, task_id, key, endpoint, model, status, "
+                      "times_sent, request, started_at) VALUES (?, ?, ?, ?, ?, 'pending', 1, ?, ?)")
+          .bind(run, task, key, endpoint, model, dump(stored), utc_now())
+          .run();
+      call = KnownCall{database.last_insert_id(), true};
+    }
+    Query link(database,
+               "INSERT INTO call_prompts (call_id, position, prompt_id) VALUES (?, ?, ?)");
+    for (const auto& [position, prompt] : prompts) {
+      link.bind(call->id, position, prompt).run();
+    }
+    return call->id;
+  });
+}
+
+void RunStore::finish_call(RowId call, const ModelCallRow& outcome) {
+  if (outcome.status != "ok" && outcome.status != "failed") {
+    throw Error(
+        fmt::format("a finished model call is \"ok\" or \"failed\", not \"{}\"", outcome.status));
+  }
+  Database& database = state_->database;
+  database.write([&] {
+    Query known(database, "SELECT status FROM model_calls WHERE id = ?");
+    if (!known.bind(call).next()) {
+      throw Error(fmt::format("the store {} has no model call {}", database.path().string(), call));
+    }
+    if (known.text(0) != "pending") {
+      return;
+    }
+    Query(database,
+          "UPDATE model_calls SET status = ?, reply = ?, error = ?, finish_reason = ?, "
+          "answering_model = nullif(?, ''), prompt_tokens = ?, cached_tokens = ?, "
+          "completion_tokens = ?, reasoning_tokens = ?, dollars = ?, seconds = ?, finished_at = ? "
+          "WHERE id = ?")
+        .bind(outcome.status, outcome.reply, outcome.error, outcome.finish_reason, outcome.model,
+              outcome.prompt_tokens, outcome.cached_tokens, outcome.completion_tokens,
+              outcome.reasoning_tokens, outcome.dollars, outcome.seconds, utc_now(), call)
+        .run();
+  });
+}
+
+std::vector<ModelCallRow> RunStore::finished_calls(RowId run) const {
+  Database& database = state_->database;
+  return database.read([&] {
+    std::vector<ModelCallRow> calls;
+    Query query(database,
+                "SELECT id, key, endpoint, coalesce(answering_model, model), request, reply, "
+                "status, error, finish_reason, prompt_tokens, cached_tokens, completion_tokens, "
+                "reasoning_tokens, dollars, seconds, started_at "
+                "FROM model_calls WHERE run_id = ? AND status <> 'pending' ORDER BY id");
+    query.bind(run);
+    while (query.next()) {
+      calls.push_back(read_call(database, query));
+    }
+    return calls;
+  });
+}
+
+} // namespace winnow::store

@@ -1,0 +1,128 @@
+// The parts of RunStore that keep candidates and what was found out about them.
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "store/evaluation_rows.h"
+#include "store/run_store_state.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::store {
+namespace {
+
+constexpr const char* kSelectCandidates =
+    "SELECT c.id, t.name, c.call_key, coalesce(c.parent_id, 0), c.origin, k.text, k.digest, "
+    "c.created_at, coalesce(m.model, '') FROM candidates AS c JOIN tasks AS t ON t.id = c.task_id "
+    "JOIN kernel_files AS k ON k.id = c.kernel_file_id LEFT JOIN model_calls AS m ON m.id = "
+    "c.call_id ";
+
+CandidateRow read_candidate(const Query& query) {
+  CandidateRow row;
+  row.id = query.integer(0);
+  row.task = query.text(1);
+  row.call_key = query.text(2);
+  row.parent_id = query.integer(3);
+  row.origin = query.text(4);
+  row.text = query.text(5);
+  row.digest = query.text(6);
+  row.created_at = query.text(7);
+  row.model = query.text(8);
+  return row;
+}
+
+std::int64_t count_lines(std::string_view text) {
+  const auto newlines = std::count(text.begin(), text.end(), '\n');
+  return newlines + (text.empty() || text.back() == '\n' ? 0 : 1);
+}
+
+RowId add_kernel_file(Database& database, const std::string& text) {
+  const std::string digest = sha256_hex(text);
+  Query(database,
+        "INSERT INTO kernel_files (digest, text, lines) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+      .bind(digest, text, count_lines(text))
+      .run();
+  Query query(database, "SELECT id FROM kernel_files WHERE digest = ?");
+  query.bind(digest).next();
+  return query.integer(0);
+}
+
+std::optional<RowId> find_candidate(const Database& database, RowId run, RowId task,
+                                    const CandidateRow& candidate, RowId kernel_file) {
+  Query query(database, candidate.call_key.empty()
+                            ? "SELECT id FROM candidates WHERE run_id = ?1 AND task_id = ?2 AND "
+                              "call_key = '' AND origin = ?4 AND kernel_file_id = ?5"
+                            : "SELECT id FROM candidates WHERE run_id = ?1 AND task_id = ?2 AND "
+                              "call_key = ?3 AND call_key <> '' AND ?4 = ?4 AND ?5 = ?5");
+  query.bind(run, task, candidate.call_key, candidate.origin, kernel_file);
+  return query.next() ? std::optional(query.integer(0)) : std::nullopt;
+}
+
+} // namespace
+
+RowId RunStore::add_candidate(RowId run, RowId task, const CandidateRow& candidate) {
+  Database& database = state_->database;
+  return database.write([&] {
+    const RowId kernel_file = add_kernel_file(database, candidate.text);
+    if (const auto known = find_candidate(database, run, task, candidate, kernel_file)) {
+      return *known;
+    }
+    const std::optional<RowId> parent =
+        candidate.parent_id == 0 ? std::nullopt : std::optional(candidate.parent_id);
+    Query(database,
+          "INSERT INTO candidates (run_id, task_id, call_id, call_key, parent_id, origin, "
+          "kernel_file_id, created_at) VALUES (?1, ?2, "
+          "(SELECT id FROM model_calls WHERE run_id = ?1 AND key = ?3), ?3, ?4, ?5, ?6, ?7)")
+        .bind(run, task, candidate.call_key, parent, candidate.origin, kernel_file, utc_now())
+        .run();
+    return database.last_insert_id();
+  });
+}
+
+void RunStore::add_evaluations(RowId candidate, const std::vector<tasks::Evaluation>& evaluations) {
+  Database& database = state_->database;
+  database.write([&] {
+    Query known(database, "SELECT 1 FROM evaluations WHERE candidate_id = ?");
+    if (known.bind(candidate).next()) {
+      return;
+    }
+    std::int64_t ordinal = 0;
+    for (const tasks::Evaluation& evaluation : evaluations) {
+      insert_evaluation(database, candidate, ordinal++, evaluation);
+    }
+  });
+}
+
+std::vector<CandidateState> RunStore::candidates(RowId run) const {
+  Database& database = state_->database;
+  return database.read([&] {
+    auto evaluations = counting_evaluations(database, run);
+    std::vector<CandidateState> states;
+    Query query(database,
+                (std::string(kSelectCandidates) + "WHERE c.run_id = ? ORDER BY c.id").c_str());
+    query.bind(run);
+    while (query.next()) {
+      CandidateState& state = states.emplace_back();
+      state.row = read_candidate(query);
+      if (const auto found = evaluations.find(state.row.id); found != evaluations.end()) {
+        state.best = std::move(found->second);
+      }
+    }
+    return states;
+  });
+}
+
+CandidateRow RunStore::candidate(RowId id) const {
+  Database& database = state_->database;
+  return database.read([&] {
+    Query query(database, (std::string(kSelectCandidates) + "WHERE c.id = ?").c_str());
+    if (!query.bind(id).next()) {
+      throw UsageError(fmt::format("no candidate {} in the store {}", id, database.path().string()),
+                       "`winnow leaderboard` shows the candidates' numbers");
+    }
+    return read_candidate(query);
+  });
+}
+
+} // namespace winnow::store

@@ -1,0 +1,278 @@
+#include "store/database.h"
+
+#include "store/schema.h"
+
+#include <cerrno>
+#include <limits>
+#include <system_error>
+#include <thread>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace winnow::store {
+namespace {
+
+constexpr int kPrimaryCodeMask = 0xff;
+
+bool is_out_of_space(int system_errno) {
+  return system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG;
+}
+
+Error out_of_space(const std::string& file) {
+  return Error(fmt::format("no space left to write the store {}", file),
+               "free some space and try again; everything that was stored is still there");
+}
+
+Error explain(int code, int system_errno, const std::string& file, const std::string& message) {
+  switch (code & kPrimaryCodeMask) {
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    return Error(fmt::format("the store {} is locked by another process", file),
+                 "wait for that process or stop it, then try again");
+  case SQLITE_READONLY:
+    return Error(fmt::format("the store {} is read-only", file),
+                 "make the file and its directory writable, or use a copy of it");
+  case SQLITE_NOTADB:
+    return Error(fmt::format("{} is not a Winnow store (not an SQLite database)", file),
+                 "name another file, or move this one away");
+  case SQLITE_CORRUPT:
+    return Error(fmt::format("the store {} is damaged: truncated or overwritten", file),
+                 fmt::format("restore a copy, or save what can be read: "
+                             "sqlite3 '{}' .recover | sqlite3 recovered.db",
+                             file));
+  case SQLITE_FULL:
+    return out_of_space(file);
+  case SQLITE_IOERR:
+    if (is_out_of_space(system_errno)) {
+      return out_of_space(file);
+    }
+    return Error(fmt::format("the store {} cannot be read or written ({})", file, message),
+                 "check the disk and its quota");
+  case SQLITE_CANTOPEN:
+    return Error(fmt::format("the store {} cannot be opened ({})", file, message),
+                 "name a file in a directory that you may write to");
+  default:
+    return Error(fmt::format("the store {}: {}", file, message));
+  }
+}
+
+/// An SQLite URI for `path` that says the file does not change while it is open.
+std::string immutable_uri(const std::filesystem::path& path) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+bool has_unmerged_log(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const auto size = std::filesystem::file_size(path.string() + "-wal", ignored);
+  return !ignored && size > 0;
+}
+
+void create_parent_directories(const std::filesystem::path& path) {
+  if (!path.has_parent_path()) {
+    return;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) {
+    throw Error(fmt::format("the directory {} of the store cannot be created ({})",
+                            path.parent_path().string(), error.message()),
+                "name a store in a directory that you may write to");
+  }
+}
+
+} // namespace
+
+Database::Database(const std::filesystem::path& path, OpenMode mode, const OpenOptions& options)
+    : path_(path) {
+  if (mode == OpenMode::ReadWrite) {
+    create_parent_directories(path_);
+  } else if (!std::filesystem::exists(path_)) {
+    throw Error(fmt::format("there is no store {}", path_.string()),
+                "`winnow run` creates one; name an existing file with --store");
+  }
+  try {
+    open(mode, options);
+  } catch (const SQLite::Exception& e) {
+    throw explained(e);
+  }
+  if (mode == OpenMode::ReadWrite) {
+    apply_migrations(*this, migrations());
+    update_lookup_tables(*this);
+  }
+}
+
+Database::~Database() = default;
+
+void Database::open(OpenMode mode, const OpenOptions& options) {
+  connect(mode, false, options);
+  try {
+    check_identity(mode);
+  } catch (const SQLite::Exception& e) {
+    // A store in a directory that we may not write to: without a -wal file there is nothing to
+    // merge, and SQLite can read the file as it is.
+    const int code = e.getErrorCode() & kPrimaryCodeMask;
+    const bool no_shared_memory = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
+    if (mode == OpenMode::ReadWrite || !no_shared_memory || has_unmerged_log(path_)) {
+      throw;
+    }
+    connect(mode, true, options);
+    check_identity(mode);
+  }
+  if (mode == OpenMode::ReadWrite) {
+    configure_for_writing(options);
+  }
+}
+
+void Database::connect(OpenMode mode, bool immutable, const OpenOptions& options) {
+  const int flags = mode == OpenMode::ReadOnly ? SQLite::OPEN_READONLY
+                                               : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+  connection_.reset();
+  connection_ = std::make_unique<SQLite::Database>(
+      immutable ? immutable_uri(path_) : path_.string(),
+      immutable ? flags | SQLite::OPEN_URI : flags, static_cast<int>(options.busy_timeout.count()));
+}
+
+/// Before anything is changed: is this file ours, and do we understand it?
+void Database::check_identity(OpenMode mode) {
+  Query tables(*this, "SELECT count(*) FROM sqlite_schema");
+  tables.next();
+  Query id(*this, "PRAGMA application_id");
+  id.next();
+  const bool empty = tables.integer(0) == 0 && id.integer(0) == 0;
+  if (empty && mode == OpenMode::ReadWrite) {
+    return; // a new store
+  }
+  if (id.integer(0) != kApplicationId) {
+    throw Error(fmt::format("{} is not a Winnow store ({})", path_.string(),
+                            empty ? "it is empty" : "it is another program's database"),
+                "name another file, or move this one away");
+  }
+  const std::int64_t version = schema_version(*this);
+  const std::int64_t known = migrations().back().version;
+  if (version > known) {
+    throw Error(fmt::format("the store {} was written by a newer Winnow (schema {}, this one "
+                            "knows {})",
+                            path_.string(), version, known),
+                "use that newer Winnow, or name another store");
+  }
+  if (version < known && mode == OpenMode::ReadOnly) {
+    throw Error(fmt::format("the store {} has the older schema {}, this Winnow reads {}",
+                            path_.string(), version, known),
+                "open it once for writing, for instance with `winnow resume`");
+  }
+}
+
+void Database::configure_for_writing(const OpenOptions& options) {
+  if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
+    throw explain(SQLITE_READONLY, 0, path_.string(), "");
+  }
+  // The change to WAL takes an exclusive lock and does not always wait for it by itself.
+  const auto give_up = std::chrono::steady_clock::now() + options.busy_timeout;
+  while (connection_->tryExec("PRAGMA journal_mode = WAL") == SQLITE_BUSY &&
+         std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  {
+    Query mode(*this, "PRAGMA journal_mode");
+    mode.next();
+    if (mode.text(0) != "wal") {
+      throw Error(fmt::format("the store {} cannot use a write-ahead log", path_.string()),
+                  "put the store on a local disk, and see that no other process holds it");
+    }
+  }
+  connection_->exec("PRAGMA synchronous = FULL");
+  connection_->exec("PRAGMA foreign_keys = ON");
+  if (options.max_pages > 0) {
+    connection_->exec("PRAGMA max_page_count = " + std::to_string(options.max_pages));
+  }
+}
+
+void Database::transaction(const char* begin, const std::function<void()>& work) {
+  const std::lock_guard lock(mutex_);
+  try {
+    connection_->exec(begin);
+    work();
+    connection_->exec("COMMIT");
+  } catch (const SQLite::Exception& e) {
+    const Error error = explained(e); // before the rollback, which forgets the cause
+    roll_back();
+    throw error;
+  } catch (...) {
+    roll_back();
+    throw;
+  }
+}
+
+void Database::roll_back() {
+  if (sqlite3_get_autocommit(connection_->getHandle()) == 0) {
+    connection_->tryExec("ROLLBACK");
+  }
+}
+
+Error Database::explained(const SQLite::Exception& failure) const {
+  const int system_errno = connection_ ? sqlite3_system_errno(connection_->getHandle()) : 0;
+  return explain(failure.getErrorCode(), system_errno, path_.string(), failure.what());
+}
+
+void Database::execute_script(const std::string& sql) {
+  connection_->exec(sql);
+}
+
+std::int64_t Database::last_insert_id() const {
+  return connection_->getLastInsertRowid();
+}
+
+Query::Query(const Database& database, const char* sql)
+    : statement_(std::make_unique<SQLite::Statement>(*database.connection_, sql)) {}
+Query::~Query() = default;
+
+bool Query::next() {
+  return statement_->executeStep();
+}
+void Query::run() {
+  while (statement_->executeStep()) {
+  }
+}
+void Query::reset() {
+  statement_->reset();
+  statement_->clearBindings();
+}
+
+void Query::bind_one(int index, std::int64_t value) {
+  statement_->bind(index, value);
+}
+void Query::bind_one(int index, double value) {
+  statement_->bind(index, value);
+}
+void Query::bind_one(int index, std::string_view value) {
+  statement_->bind(index, std::string(value));
+}
+void Query::bind_null(int index) {
+  statement_->bind(index);
+}
+
+std::int64_t Query::integer(int column) const {
+  return statement_->getColumn(column).getInt64();
+}
+double Query::real(int column) const {
+  const SQLite::Column value = statement_->getColumn(column);
+  return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
+}
+std::string Query::text(int column) const {
+  return statement_->getColumn(column).getString();
+}
+bool Query::is_null(int column) const {
+  return statement_->getColumn(column).isNull();
+}
+
+} // namespace winnow::store

@@ -1,0 +1,258 @@
+#include "store/evaluation_rows.h"
+
+#include "base/error.h"
+#include "store/database.h"
+
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::store {
+namespace {
+
+using nlohmann::json;
+
+std::string dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Times and ratios that are 0 or not finite were not measured.
+std::optional<double> measured(double value) {
+  return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
+}
+double or_zero(const Query& query, int column) {
+  return query.is_null(column) ? 0.0 : query.real(column);
+}
+
+json encode_number(double value) {
+  if (std::isnan(value)) {
+    return "nan";
+  }
+  if (std::isinf(value)) {
+    return value > 0 ? "inf" : "-inf";
+  }
+  return value;
+}
+double decode_number(const json& value) {
+  if (value.is_number()) {
+    return value.get<double>();
+  }
+  if (value == "inf" || value == "-inf") {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return value == "inf" ? infinity : -infinity;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+json encode_mismatch(const tasks::Mismatch& mismatch) {
+  return {{"tensor", mismatch.tensor},
+          {"wrong", mismatch.wrong},
+          {"total", mismatch.total},
+          {"first_index", mismatch.first_index},
+          {"first_position", mismatch.first_position},
+          {"got", encode_number(mismatch.got)},
+          {"expected", encode_number(mismatch.expected)},
+          {"limit", encode_number(mismatch.limit)},
+          {"worst_ratio", encode_number(mismatch.worst_ratio)},
+          {"pattern", mismatch.pattern}};
+}
+tasks::Mismatch decode_mismatch(const json& value) {
+  tasks::Mismatch mismatch;
+  mismatch.tensor = value.at("tensor").get<std::string>();
+  mismatch.wrong = value.at("wrong").get<std::int64_t>();
+  mismatch.total = value.at("total").get<std::int64_t>();
+  mismatch.first_index = value.at("first_index").get<std::int64_t>();
+  mismatch.first_position = value.at("first_position").get<std::string>();
+  mismatch.got = decode_number(value.at("got"));
+  mismatch.expected = decode_number(value.at("expected"));
+  mismatch.limit = decode_number(value.at("limit"));
+  mismatch.worst_ratio = decode_number(value.at("worst_ratio"));
+  mismatch.pattern = value.at("pattern").get<std::string>();
+  return mismatch;
+}
+
+std::string encode_samples(const std::vector<double>& samples) {
+  json values = json::array();
+  for (const double sample : samples) {
+    values.push_back(encode_number(sample));
+  }
+  return dump(values);
+}
+std::vector<double> decode_samples(const std::string& text) {
+  std::vector<double> samples;
+  for (const json& value : json::parse(text)) {
+    samples.push_back(decode_number(value));
+  }
+  return samples;
+}
+
+tasks::ShapeSet shape_set_from_string(std::string_view text) {
+  for (const auto set : {tasks::ShapeSet::Tiny, tasks::ShapeSet::Search, tasks::ShapeSet::Promotion,
+                         tasks::ShapeSet::HeldOut}) {
+    if (to_string(set) == text) {
+      return set;
+    }
+  }
+  throw Error(fmt::format("the store holds a case of the unknown shape set '{}'", text),
+              "read it with the Winnow that wrote it");
+}
+
+RowId insert_variant(Database& database, RowId candidate, const tasks::ParameterChoice& choice) {
+  const std::string parameters = dump(json(choice));
+  Query(database,
+        "INSERT INTO variants (candidate_id, parameters) VALUES (?, ?) ON CONFLICT DO NOTHING")
+      .bind(candidate, parameters)
+      .run();
+  Query query(database, "SELECT id FROM variants WHERE candidate_id = ? AND parameters = ?");
+  query.bind(candidate, parameters).next();
+  return query.integer(0);
+}
+
+/// nullopt when nothing was compiled.
+std::optional<RowId> insert_build(Database& database, const tasks::BuildRecord& build) {
+  if (build.digest.empty()) {
+    return std::nullopt;
+  }
+  Query(database,
+        "INSERT INTO builds (digest, compiler, log) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+      .bind(build.digest, build.compiler, build.log)
+      .run();
+  Query query(database, "SELECT id FROM builds WHERE digest = ?");
+  query.bind(build.digest).next();
+  return query.integer(0);
+}
+
+void insert_samples(Query& insert, RowId case_id, const char* kernel,
+                    const std::vector<double>& samples) {
+  if (!samples.empty()) {
+    insert.bind(case_id, kernel, encode_samples(samples)).run();
+  }
+}
+
+void insert_cases(Database& database, RowId evaluation,
+                  const std::vector<tasks::CaseResult>& cases) {
+  Query insert(database,
+               "INSERT INTO cases (evaluation_id, ordinal, stage, shape_id, shape_set, shape, "
+               "seed, verdict, detail, mismatch, max_error_ratio, median_ns, baseline_median_ns) "
+               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Query insert_series(database,
+                      "INSERT INTO sample_series (case_id, kernel, times_ns) VALUES (?, ?, ?)");
+  std::int64_t ordinal = 0;
+  for (const tasks::CaseResult& result : cases) {
+    const std::optional<std::string> mismatch =
+        result.mismatch ? std::optional(dump(encode_mismatch(*result.mismatch))) : std::nullopt;
+    insert
+        .bind(evaluation, ordinal++, static_cast<int>(result.stage), result.shape_id,
+              to_string(result.set), result.shape, static_cast<std::int64_t>(result.seed),
+              static_cast<int>(result.verdict), result.detail, mismatch, result.max_error_ratio,
+              measured(result.median_ns), measured(result.baseline_median_ns))
+        .run();
+    const RowId case_id = database.last_insert_id();
+    insert_samples(insert_series, case_id, "candidate", result.samples_ns);
+    insert_samples(insert_series, case_id, "baseline", result.baseline_samples_ns);
+  }
+}
+
+tasks::Evaluation read_evaluation(const Query& query) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = static_cast<tasks::Verdict>(query.integer(2));
+  evaluation.stage = static_cast<tasks::Stage>(query.integer(3));
+  evaluation.detail = query.text(4);
+  evaluation.notes = json::parse(query.text(5)).get<std::vector<std::string>>();
+  evaluation.speedup = or_zero(query, 6);
+  evaluation.score_ns = or_zero(query, 7);
+  evaluation.device = query.text(8);
+  evaluation.device_name = query.text(9);
+  evaluation.isolation = query.text(10);
+  evaluation.evaluator_version = static_cast<int>(query.integer(11));
+  evaluation.build.from_cache = query.integer(12) != 0;
+  evaluation.build.seconds = query.real(13);
+  evaluation.started_at = query.text(14);
+  evaluation.seconds = query.real(15);
+  evaluation.parameters = json::parse(query.text(16)).get<tasks::ParameterChoice>();
+  evaluation.build.digest = query.text(17);
+  evaluation.build.compiler = query.text(18);
+  evaluation.build.log = query.text(19);
+  return evaluation;
+}
+
+tasks::CaseResult read_case(const Query& query) {
+  tasks::CaseResult result;
+  result.stage = static_cast<tasks::Stage>(query.integer(1));
+  result.shape_id = query.text(2);
+  result.set = shape_set_from_string(query.text(3));
+  result.shape = query.text(4);
+  result.seed = static_cast<std::uint64_t>(query.integer(5));
+  result.verdict = static_cast<tasks::Verdict>(query.integer(6));
+  result.detail = query.text(7);
+  if (!query.is_null(8)) {
+    result.mismatch = decode_mismatch(json::parse(query.text(8)));
+  }
+  result.max_error_ratio = query.real(9);
+  result.median_ns = or_zero(query, 10);
+  result.baseline_median_ns = or_zero(query, 11);
+  if (!query.is_null(12)) {
+    result.samples_ns = decode_samples(query.text(12));
+  }
+  if (!query.is_null(13)) {
+    result.baseline_samples_ns = decode_samples(query.text(13));
+  }
+  return result;
+}
+
+} // namespace
+
+void insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,
+                       const tasks::Evaluation& evaluation) {
+  const RowId variant = insert_variant(database, candidate, evaluation.parameters);
+  const std::optional<RowId> build = insert_build(database, evaluation.build);
+  Query(database,
+        "INSERT INTO evaluations (candidate_id, variant_id, ordinal, verdict, stage, detail, "
+        "notes, speedup, score_ns, device, device_name, isolation, evaluator_version, build_id, "
+        "build_from_cache, build_seconds, started_at, seconds) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind(candidate, variant, ordinal, static_cast<int>(evaluation.verdict),
+            static_cast<int>(evaluation.stage), evaluation.detail, dump(json(evaluation.notes)),
+            measured(evaluation.speedup), measured(evaluation.score_ns), evaluation.device,
+            evaluation.device_name, evaluation.isolation, evaluation.evaluator_version, build,
+            evaluation.build.from_cache, evaluation.build.seconds, evaluation.started_at,
+            evaluation.seconds)
+      .run();
+  insert_cases(database, database.last_insert_id(), evaluation.cases);
+}
+
+std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database, RowId run) {
+  std::map<RowId, tasks::Evaluation> by_candidate;
+  std::map<RowId, RowId> candidate_of;
+  Query query(database,
+              "SELECT e.id, e.candidate_id, e.verdict, e.stage, e.detail, e.notes, e.speedup, "
+              "e.score_ns, e.device, e.device_name, e.isolation, e.evaluator_version, "
+              "e.build_from_cache, e.build_seconds, e.started_at, e.seconds, v.parameters, "
+              "b.digest, b.compiler, b.log "
+              "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
+              "JOIN variants AS v ON v.id = e.variant_id "
+              "LEFT JOIN builds AS b ON b.id = e.build_id WHERE c.run_id = ? AND e.ordinal = 0");
+  query.bind(run);
+  while (query.next()) {
+    by_candidate.emplace(query.integer(1), read_evaluation(query));
+    candidate_of.emplace(query.integer(0), query.integer(1));
+  }
+  Query cases(database,
+              "SELECT k.evaluation_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
+              "k.verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns, "
+              "k.baseline_median_ns, s.times_ns, b.times_ns FROM candidates AS c "
+              "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
+              "JOIN cases AS k ON k.evaluation_id = e.id "
+              "LEFT JOIN sample_series AS s ON s.case_id = k.id AND s.kernel = 'candidate' "
+              "LEFT JOIN sample_series AS b ON b.case_id = k.id AND b.kernel = 'baseline' "
+              "WHERE c.run_id = ? ORDER BY k.evaluation_id, k.ordinal");
+  cases.bind(run);
+  while (cases.next()) {
+    by_candidate.at(candidate_of.at(cases.integer(0))).cases.push_back(read_case(cases));
+  }
+  return by_candidate;
+}
+
+} // namespace winnow::store

@@ -1,0 +1,219 @@
+#include "store/export.h"
+
+#include "base/text.h"
+#include "store/leaderboard_format.h"
+#include "store/text_table.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::store {
+namespace {
+
+using nlohmann::json;
+
+struct ExportedCandidate {
+  std::string run;
+  CandidateState state;
+  std::int64_t rank = 0; ///< 0: not ranked
+};
+
+struct ExportedRun {
+  std::vector<RunRow> runs;
+  std::vector<LeaderboardRow> leaderboard;
+  std::vector<VerdictCount> verdicts;
+  std::vector<ExportedCandidate> candidates;
+};
+
+bool asked_for(const CandidateState& state, const LeaderboardQuery& query) {
+  const bool right_task = query.task.empty() || query.task == state.row.task;
+  const bool right_device =
+      query.device.empty() || (state.best && state.best->device == query.device);
+  return right_task && right_device;
+}
+
+ExportedRun collect(const RunStore& store, const LeaderboardQuery& query) {
+  ExportedRun all;
+  all.leaderboard = store.leaderboard(query);
+  all.verdicts = store.verdict_counts(query);
+  LeaderboardQuery everyone = query;
+  everyone.top = 0;
+  std::map<RowId, std::int64_t> ranks;
+  for (const LeaderboardRow& row : store.leaderboard(everyone)) {
+    ranks.emplace(row.candidate, row.rank);
+  }
+  for (RunRow& run : store.runs()) {
+    if (!query.run.empty() && query.run != run.name) {
+      continue;
+    }
+    for (CandidateState& state : store.candidates(run.id)) {
+      if (asked_for(state, query)) {
+        const auto rank = ranks.find(state.row.id);
+        all.candidates.push_back(
+            {run.name, std::move(state), rank == ranks.end() ? 0 : rank->second});
+      }
+    }
+    all.runs.push_back(std::move(run));
+  }
+  return all;
+}
+
+/// Where no kernel file could be taken from a reply, the stored text is the reply, which stays
+/// here.
+bool has_kernel_file(const CandidateState& state) {
+  return state.row.origin != "model" ||
+         (state.best && state.best->verdict != tasks::Verdict::BadReply);
+}
+
+std::string_view verdict_text(const CandidateState& state) {
+  return to_string(state.best ? state.best->verdict : tasks::Verdict::NotJudged);
+}
+
+json text_or_null(const std::string& text) {
+  return text.empty() ? json(nullptr) : json(text);
+}
+
+json candidate_json(const ExportedCandidate& candidate) {
+  const CandidateRow& row = candidate.state.row;
+  return {{"id", row.id},
+          {"run", candidate.run},
+          {"task", row.task},
+          {"origin", row.origin},
+          {"model", text_or_null(row.model)},
+          {"call_key", text_or_null(row.call_key)},
+          {"parent", row.parent_id == 0 ? json(nullptr) : json(row.parent_id)},
+          {"created_at", row.created_at},
+          {"digest", row.digest},
+          {"verdict", verdict_text(candidate.state)},
+          {"rank", candidate.rank == 0 ? json(nullptr) : json(candidate.rank)},
+          {"kernel_file", has_kernel_file(candidate.state) ? json(row.text) : json(nullptr)},
+          {"evaluation",
+           candidate.state.best ? tasks::evaluation_json(*candidate.state.best) : json(nullptr)}};
+}
+
+std::string to_json_text(const ExportedRun& all) {
+  json document{{"schema", "winnow.export"},       {"version", 1},
+                {"runs", json::array()},           {"leaderboard", json::array()},
+                {"verdict_counts", json::array()}, {"candidates", json::array()}};
+  for (const RunRow& run : all.runs) {
+    document["runs"].push_back({{"id", run.id},
+                                {"name", run.name},
+                                {"status", run.status},
+                                {"started_at", run.started_at},
+                                {"finished_at", text_or_null(run.finished_at)}});
+  }
+  for (const LeaderboardRow& row : all.leaderboard) {
+    document["leaderboard"].push_back(leaderboard_row_json(row));
+  }
+  for (const VerdictCount& count : all.verdicts) {
+    document["verdict_counts"].push_back({{"run", count.run},
+                                          {"task", count.task},
+                                          {"device", text_or_null(count.device)},
+                                          {"verdict", count.verdict},
+                                          {"candidates", count.candidates}});
+  }
+  for (const ExportedCandidate& candidate : all.candidates) {
+    document["candidates"].push_back(candidate_json(candidate));
+  }
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+TextTable verdict_table(const ExportedRun& all) {
+  TextTable table;
+  table.columns = {
+      {"run", false}, {"task", false}, {"device", false}, {"verdict", false}, {"candidates", true}};
+  for (const VerdictCount& count : all.verdicts) {
+    table.rows.push_back(
+        {count.run, count.task, count.device, count.verdict, fmt::format("{}", count.candidates)});
+  }
+  return table;
+}
+
+std::string number_or_nothing(double value) {
+  return value > 0 ? fmt::format("{}", value) : "";
+}
+
+/// One row a candidate, with its kernel file in the last column.
+TextTable candidate_table(const ExportedRun& all) {
+  TextTable table;
+  for (const char* heading :
+       {"run", "task", "candidate", "parent", "origin", "model", "verdict", "stage", "rank",
+        "speedup", "score_ns", "parameters", "device", "device_name", "isolation", "evaluated_at",
+        "digest", "detail", "kernel_file"}) {
+    table.columns.push_back({heading, false});
+  }
+  for (const ExportedCandidate& candidate : all.candidates) {
+    const CandidateRow& row = candidate.state.row;
+    const tasks::Evaluation found = candidate.state.best.value_or(tasks::Evaluation{});
+    const std::string stage(candidate.state.best ? to_string(found.stage) : "");
+    table.rows.push_back({candidate.run, row.task, fmt::format("{}", row.id),
+                          row.parent_id == 0 ? "" : fmt::format("{}", row.parent_id), row.origin,
+                          row.model, std::string(verdict_text(candidate.state)), stage,
+                          candidate.rank == 0 ? "" : fmt::format("{}", candidate.rank),
+                          number_or_nothing(found.speedup), number_or_nothing(found.score_ns),
+                          json(found.parameters).dump(), found.device, found.device_name,
+                          found.isolation, found.started_at, row.digest,
+                          to_valid_utf8(found.detail),
+                          has_kernel_file(candidate.state) ? to_valid_utf8(row.text) : ""});
+  }
+  return table;
+}
+
+/// A code block whose fence no line of `text` can close.
+std::string code_block(const std::string& text) {
+  std::size_t longest = 2;
+  for (std::size_t at = text.find('`'); at != std::string::npos; at = text.find('`', at)) {
+    const std::size_t end = std::min(text.find_first_not_of('`', at), text.size());
+    longest = std::max(longest, end - at);
+    at = end;
+  }
+  const std::string fence(longest + 1, '`');
+  const bool ended = !text.empty() && text.back() == '\n';
+  return fence + "cuda\n" + to_valid_utf8(text) + (ended ? "" : "\n") + fence + "\n";
+}
+
+std::string to_markdown_text(const ExportedRun& all) {
+  constexpr std::size_t kColumnsBeforeFile = 18;
+  TextTable candidates = candidate_table(all);
+  candidates.columns.resize(kColumnsBeforeFile);
+  for (auto& row : candidates.rows) {
+    row.resize(kColumnsBeforeFile);
+  }
+  std::string text = "# Winnow export\n\n";
+  text += format_leaderboard(all.leaderboard, Format::Markdown);
+  text += "\n## Verdicts\n\n" + to_markdown(verdict_table(all));
+  text += "\n## Candidates\n\n" + to_markdown(candidates);
+  text += "\n## Kernel files of the leaderboard\n";
+  for (const ExportedCandidate& candidate : all.candidates) {
+    const RowId id = candidate.state.row.id;
+    if (std::any_of(all.leaderboard.begin(), all.leaderboard.end(),
+                    [&](const LeaderboardRow& row) { return row.candidate == id; })) {
+      text += fmt::format("\n### Candidate {} ({})\n\n", id, candidate.state.row.task);
+      text += code_block(candidate.state.row.text);
+    }
+  }
+  return text;
+}
+
+} // namespace
+
+std::string export_run(const RunStore& store, const LeaderboardQuery& query, Format format) {
+  const ExportedRun all = collect(store, query);
+  switch (format) {
+  case Format::Json:
+    return to_json_text(all);
+  case Format::Csv:
+    return to_csv(candidate_table(all));
+  case Format::Markdown:
+    return to_markdown_text(all);
+  case Format::Table:
+    break;
+  }
+  return format_leaderboard(all.leaderboard, Format::Table) + "\n" +
+         to_aligned_text(verdict_table(all), 0);
+}
+
+} // namespace winnow::store

@@ -1,0 +1,170 @@
+#include "store/leaderboard_format.h"
+
+#include "base/text.h"
+#include "store/export.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::store {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kShortDigest = 8;
+constexpr const char* kNobodyYet = "No candidate is correct and timed yet.\n";
+
+/// Four significant digits: "412.3 us".
+std::string duration_text(double ns) {
+  struct Unit {
+    double ns;
+    const char* name;
+  };
+  for (const Unit unit : {Unit{1e9, "s"}, Unit{1e6, "ms"}, Unit{1e3, "us"}}) {
+    if (ns >= unit.ns) {
+      return fmt::format("{:.4g} {}", ns / unit.ns, unit.name);
+    }
+  }
+  return ns > 0 ? fmt::format("{:.4g} ns", ns) : "-";
+}
+
+/// "2026-11-20T09:44:26.123Z" as "2026-11-20 09:44".
+std::string minute_text(std::string time) {
+  constexpr std::size_t kMinutes = 16;
+  constexpr std::size_t kSeparator = 10;
+  if (time.size() > kMinutes && time[kSeparator] == 'T') {
+    time.resize(kMinutes);
+    time[kSeparator] = ' ';
+  }
+  return time;
+}
+
+/// What is ranked together.
+bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
+  return a.task_digest == b.task_digest && a.task == b.task && a.device == b.device &&
+         a.device_name == b.device_name && a.evaluator_version == b.evaluator_version;
+}
+
+std::string group_heading(const LeaderboardRow& row) {
+  return to_valid_utf8(fmt::format("{} on {} ({})", row.task, row.device, row.device_name));
+}
+
+/// Says which revision and evaluator a group is of, where that is not clear by itself.
+std::string group_note(const std::vector<LeaderboardRow>& rows, const LeaderboardRow& row) {
+  const bool alone = std::all_of(rows.begin(), rows.end(), [&](const LeaderboardRow& other) {
+    return other.task != row.task || other.device != row.device ||
+           other.device_name != row.device_name || same_group(other, row);
+  });
+  return alone ? ""
+               : fmt::format(", task revision {}, evaluator {}",
+                             row.task_digest.substr(0, kShortDigest), row.evaluator_version);
+}
+
+TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
+  TextTable table;
+  table.columns = {{"rank", true},        {"speedup", true},    {"time", true},
+                   {"candidate", true},   {"file", false},      {"by", false},
+                   {"parameters", false}, {"isolation", false}, {"evaluated", false}};
+  for (const LeaderboardRow& row : rows) {
+    table.rows.push_back(
+        {fmt::format("{}", row.rank), fmt::format("{:.2f}x", row.speedup),
+         duration_text(row.score_ns), fmt::format("{}", row.candidate),
+         row.digest.substr(0, kShortDigest), row.model.empty() ? row.origin : row.model,
+         parameters_text(row.parameters), row.isolation, minute_text(row.evaluated_at)});
+  }
+  return table;
+}
+
+/// One heading and table for each group.
+std::string format_groups(const std::vector<LeaderboardRow>& rows, Format format) {
+  if (rows.empty()) {
+    return kNobodyYet;
+  }
+  std::string text;
+  for (auto first = rows.begin(); first != rows.end();) {
+    const auto last = std::find_if_not(
+        first, rows.end(), [&](const LeaderboardRow& row) { return same_group(row, *first); });
+    const TextTable table = readable_table({first, last});
+    const std::string heading = group_heading(*first) + group_note(rows, *first);
+    text += text.empty() ? "" : "\n";
+    text += format == Format::Markdown ? "## " + heading + "\n\n" + to_markdown(table)
+                                       : heading + "\n" + to_aligned_text(table, 2);
+    first = last;
+  }
+  return text;
+}
+
+} // namespace
+
+std::string parameters_text(const std::string& parameters_json) {
+  const json parameters = json::parse(parameters_json, nullptr, false);
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : parameters.items()) {
+    parts.push_back(fmt::format("{}={}", name, value.dump()));
+  }
+  return join(parts, " ");
+}
+
+json leaderboard_row_json(const LeaderboardRow& row) {
+  return {{"task", row.task},
+          {"task_digest", row.task_digest},
+          {"device", row.device},
+          {"device_name", row.device_name},
+          {"rank", row.rank},
+          {"speedup", row.speedup},
+          {"score_ns", row.score_ns},
+          {"candidate", row.candidate},
+          {"evaluation", row.evaluation},
+          {"run", row.run},
+          {"origin", row.origin},
+          {"model", row.model.empty() ? json(nullptr) : json(row.model)},
+          {"parameters", json::parse(row.parameters, nullptr, false)},
+          {"isolation", row.isolation},
+          {"digest", row.digest},
+          {"lines", row.lines},
+          {"evaluated_at", row.evaluated_at},
+          {"evaluator_version", row.evaluator_version}};
+}
+
+TextTable full_table(const std::vector<LeaderboardRow>& rows) {
+  TextTable table;
+  for (const char* heading :
+       {"task", "device", "device_name", "rank", "speedup", "score_ns", "candidate", "run",
+        "origin", "model", "parameters", "isolation", "evaluated_at", "lines", "digest",
+        "task_digest", "evaluator_version"}) {
+    table.columns.push_back({heading, false});
+  }
+  for (const LeaderboardRow& row : rows) {
+    table.rows.push_back({row.task, row.device, row.device_name, fmt::format("{}", row.rank),
+                          fmt::format("{}", row.speedup), fmt::format("{}", row.score_ns),
+                          fmt::format("{}", row.candidate), fmt::format("{}", row.run), row.origin,
+                          row.model, row.parameters, row.isolation, row.evaluated_at,
+                          fmt::format("{}", row.lines), row.digest, row.task_digest,
+                          fmt::format("{}", row.evaluator_version)});
+  }
+  return table;
+}
+
+std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format) {
+  switch (format) {
+  case Format::Json: {
+    json list = json::array();
+    for (const LeaderboardRow& row : rows) {
+      list.push_back(leaderboard_row_json(row));
+    }
+    const json document{{"schema", "winnow.leaderboard"}, {"version", 1}, {"rows", list}};
+    return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  }
+  case Format::Csv:
+    return to_csv(full_table(rows));
+  case Format::Markdown:
+  case Format::Table:
+    break;
+  }
+  return format_groups(rows, format);
+}
+
+} // namespace winnow::store

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "store/run_store.h"
+#include "store/text_table.h"
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::store {
+
+/// One row as the JSON outputs show it.
+nlohmann::json leaderboard_row_json(const LeaderboardRow& row);
+
+/// {"BLOCK":128,"VEC":4} as "BLOCK=128 VEC=4".
+std::string parameters_text(const std::string& parameters_json);
+
+/// All numbers in full, for programs.
+TextTable full_table(const std::vector<LeaderboardRow>& rows);
+
+} // namespace winnow::store

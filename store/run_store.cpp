@@ -1,0 +1,161 @@
+#include "store/run_store.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "store/run_store_state.h"
+
+#include <cerrno>
+#include <charconv>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace winnow::store {
+namespace {
+
+constexpr auto kReplaceBadUtf8 = nlohmann::json::error_handler_t::replace;
+
+std::string dump(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, kReplaceBadUtf8);
+}
+
+std::optional<RowId> parse_id(std::string_view text) {
+  RowId id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(id) : std::nullopt;
+}
+
+constexpr const char* kSelectRuns =
+    "SELECT id, name, status, config, started_at, coalesce(finished_at, '') FROM runs ";
+
+RunRow read_run(const Query& query) {
+  return {query.integer(0), query.text(1), query.text(2),
+          query.text(3),    query.text(4), query.text(5)};
+}
+
+} // namespace
+
+RunStore::State::~State() {
+  for (const auto& [run, descriptor] : locks) {
+    close(descriptor); // which also releases the lock
+  }
+}
+
+RunStore::RunStore(const std::filesystem::path& path, Mode mode, const OpenOptions& options)
+    : state_(std::make_unique<State>(path, mode, options)) {}
+RunStore::~RunStore() = default;
+
+RowId require_run(const Database& database, const std::string& name) {
+  Query by_name(database, "SELECT id FROM runs WHERE name = ?");
+  if (by_name.bind(name).next()) {
+    return by_name.integer(0);
+  }
+  std::vector<std::string> names;
+  Query all(database, "SELECT name FROM runs ORDER BY id");
+  while (all.next()) {
+    names.push_back(all.text(0));
+  }
+  throw UsageError(fmt::format("no run '{}' in the store {}{}", name, database.path().string(),
+                               suggestion(name, names)));
+}
+
+RowId RunStore::create_run(std::string_view name, const nlohmann::json& config,
+                           const nlohmann::json& environment) {
+  Database& database = state_->database;
+  return database.write([&] {
+    Query taken(database, "SELECT 1 FROM runs WHERE name = ?");
+    if (taken.bind(name).next()) {
+      throw UsageError(
+          fmt::format("the store {} already has a run '{}'", database.path().string(), name),
+          fmt::format("continue it with `winnow resume {}`, or choose another name", name));
+    }
+    const std::string now = utc_now();
+    Query(database, "INSERT INTO runs (name, status, config, started_at) VALUES (?, ?, ?, ?)")
+        .bind(name, "running", dump(config), now)
+        .run();
+    const RowId run = database.last_insert_id();
+    Query(database, "INSERT INTO environments (run_id, content, recorded_at) VALUES (?, ?, ?)")
+        .bind(run, dump(environment), now)
+        .run();
+    return run;
+  });
+}
+
+std::optional<RunRow> RunStore::find_run(std::string_view name_or_id) const {
+  Database& database = state_->database;
+  return database.read([&]() -> std::optional<RunRow> {
+    Query query(
+        database,
+        (std::string(kSelectRuns) + "WHERE name = ?1 OR id = ?2 ORDER BY name = ?1 DESC").c_str());
+    if (!query.bind(name_or_id, parse_id(name_or_id)).next()) {
+      return std::nullopt;
+    }
+    return read_run(query);
+  });
+}
+
+std::vector<RunRow> RunStore::runs() const {
+  Database& database = state_->database;
+  return database.read([&] {
+    std::vector<RunRow> rows;
+    Query query(database, (std::string(kSelectRuns) + "ORDER BY id").c_str());
+    while (query.next()) {
+      rows.push_back(read_run(query));
+    }
+    return rows;
+  });
+}
+
+void RunStore::set_run_status(RowId run, std::string_view status) {
+  Database& database = state_->database;
+  database.write([&] {
+    const std::optional<std::string> finished_at =
+        status == "running" ? std::nullopt : std::optional(utc_now());
+    Query query(database, "UPDATE runs SET status = ?, finished_at = ? WHERE id = ? RETURNING id");
+    if (!query.bind(status, finished_at, run).next()) {
+      throw Error(fmt::format("the store {} has no run {}", database.path().string(), run));
+    }
+  });
+}
+
+void RunStore::add_event(RowId run, std::string_view kind, const nlohmann::json& detail) {
+  Database& database = state_->database;
+  database.write([&] {
+    Query(database, "INSERT INTO events (run_id, kind, detail, created_at) VALUES (?, ?, ?, ?)")
+        .bind(run, kind, dump(detail), utc_now())
+        .run();
+  });
+}
+
+bool RunStore::lock_run(RowId run) {
+  const std::lock_guard guard(state_->locks_mutex);
+  if (state_->locks.contains(run)) {
+    return true;
+  }
+  const std::string file = fmt::format("{}.lock-{}", state_->database.path().string(), run);
+  const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    throw Error(fmt::format("the lock file {} cannot be opened ({})", file,
+                            std::generic_category().message(errno)),
+                "make the store's directory writable");
+  }
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    close(descriptor);
+    if (error == EWOULDBLOCK) {
+      return false;
+    }
+    throw Error(fmt::format("the lock file {} cannot be locked ({})", file,
+                            std::generic_category().message(error)),
+                "put the store on a local disk");
+  }
+  state_->locks.emplace(run, descriptor);
+  return true;
+}
+
+} // namespace winnow::store

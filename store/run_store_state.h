@@ -1,0 +1,26 @@
+#pragma once
+
+#include "store/database.h"
+#include "store/run_store.h"
+
+#include <map>
+#include <mutex>
+
+namespace winnow::store {
+
+struct RunStore::State {
+  State(const std::filesystem::path& path, OpenMode mode, const OpenOptions& options)
+      : database(path, mode, options) {}
+  ~State();
+  State(const State&) = delete; // owns the lock files' descriptors
+  State& operator=(const State&) = delete;
+
+  Database database;
+  std::mutex locks_mutex;
+  std::map<RowId, int> locks; ///< open descriptors of held run locks
+};
+
+/// The run's id. Throws UsageError with the nearest names. Inside a transaction.
+RowId require_run(const Database& database, const std::string& name);
+
+} // namespace winnow::store

@@ -1,0 +1,348 @@
+#include "base/digest.h"
+#include "base/error.h"
+#include "store/run_store.h"
+#include "store/test_store.h"
+
+#include <cmath>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::store {
+namespace {
+
+using nlohmann::json;
+using testing::correct_evaluation;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::query_file;
+using testing::TestStore;
+using testing::wrong_evaluation;
+
+const json kRequest = {{"model", "m"},
+                       {"temperature", 0.5},
+                       {"messages",
+                        {{{"role", "system"}, {"content", "the rules"}},
+                         {{"role", "user"}, {"content", "go\xC3\xA9"}}}}};
+
+ModelCallRow answer(const std::string& reply) {
+  ModelCallRow outcome;
+  outcome.status = "ok";
+  outcome.model = "m-2026";
+  outcome.reply = reply;
+  outcome.finish_reason = "stop";
+  outcome.prompt_tokens = 10;
+  outcome.cached_tokens = 4;
+  outcome.completion_tokens = 20;
+  outcome.reasoning_tokens = 5;
+  outcome.dollars = 0.125;
+  outcome.seconds = 1.5;
+  return outcome;
+}
+
+TEST(RunStore, FindsRunsByNameAndById) {
+  TestStore t;
+  const auto by_name = t.store.find_run("first");
+  ASSERT_TRUE(by_name);
+  EXPECT_EQ(by_name->id, t.run);
+  EXPECT_EQ(by_name->status, "running");
+  EXPECT_EQ(json::parse(by_name->config), json({{"calls", 3}}));
+  EXPECT_THAT(by_name->started_at, ::testing::MatchesRegex("20..-..-..T..:..:.*Z"));
+  EXPECT_EQ(by_name->finished_at, "");
+  EXPECT_EQ(t.store.find_run(std::to_string(t.run))->name, "first");
+  EXPECT_FALSE(t.store.find_run("second"));
+  EXPECT_FALSE(t.store.find_run("99"));
+  EXPECT_FALSE(t.store.find_run(""));
+}
+
+TEST(RunStore, ARunNamedLikeANumberIsFoundByItsName) {
+  TestStore t;
+  const RowId numbered = t.store.create_run("1", json::object(), json::object());
+  ASSERT_EQ(t.run, 1);
+  EXPECT_EQ(t.store.find_run("1")->id, numbered);
+}
+
+TEST(RunStore, RefusesASecondRunOfTheSameName) {
+  TestStore t;
+  try {
+    t.store.create_run("first", json::object(), json::object());
+    FAIL() << "no exception";
+  } catch (const UsageError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("already has a run 'first'"));
+    EXPECT_THAT(e.remedy(), HasSubstr("winnow resume first"));
+  }
+}
+
+TEST(RunStore, StatusSaysWhenARunEnded) {
+  TestStore t;
+  t.store.set_run_status(t.run, "interrupted");
+  EXPECT_NE(t.store.find_run("first")->finished_at, "");
+  t.store.set_run_status(t.run, "running");
+  EXPECT_EQ(t.store.find_run("first")->finished_at, "");
+  EXPECT_THROW(t.store.set_run_status(99, "finished"), Error);
+}
+
+TEST(RunStore, KeepsEventsAndTheEnvironment) {
+  TestStore t;
+  t.store.add_event(t.run, "resumed", {{"calls", 2}});
+  EXPECT_THAT(query_file(t.path, "SELECT kind, json_extract(detail, '$.calls') FROM events"),
+              ElementsAre("resumed|2"));
+  EXPECT_THAT(query_file(t.path, "SELECT json_extract(content, '$.cpu') FROM environments"),
+              ElementsAre("test"));
+}
+
+TEST(RunStore, OnlyOneMayDriveARun) {
+  TestStore t;
+  EXPECT_TRUE(t.store.lock_run(t.run));
+  EXPECT_TRUE(t.store.lock_run(t.run)) << "the holder may ask again";
+  {
+    RunStore other(t.path, RunStore::Mode::ReadWrite);
+    EXPECT_FALSE(other.lock_run(t.run));
+    EXPECT_TRUE(other.lock_run(t.run + 1)) << "another run";
+  }
+  EXPECT_TRUE(RunStore(t.path, RunStore::Mode::ReadWrite).lock_run(t.run + 1)) << "released";
+}
+
+TEST(RunStore, StoresARevisionOfATaskOnce) {
+  TestStore t;
+  EXPECT_EQ(t.store.add_task(testing::sample_task()), t.task);
+  tasks::Task revised = testing::sample_task();
+  revised.digest = "another";
+  EXPECT_NE(t.store.add_task(revised), t.task);
+  EXPECT_THAT(query_file(t.path, "SELECT json_extract(definition, '$.shapes[0].axes.n'), "
+                                 "json_extract(definition, '$.tensors[0].shape[0]'), "
+                                 "baseline_source FROM tasks WHERE id = " +
+                                     std::to_string(t.task)),
+              ElementsAre("7|n|// baseline"));
+}
+
+TEST(RunStore, AFinishedCallIsGivenBackAsItWas) {
+  TestStore t;
+  const RowId call = t.store.begin_call(t.run, t.task, "axpy/0/0", "replay", "m", kRequest);
+  EXPECT_TRUE(t.store.finished_calls(t.run).empty());
+  t.store.finish_call(call, answer("hello"));
+  const auto calls = t.store.finished_calls(t.run);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].id, call);
+  EXPECT_EQ(calls[0].key, "axpy/0/0");
+  EXPECT_EQ(calls[0].endpoint, "replay");
+  EXPECT_EQ(calls[0].model, "m-2026");
+  EXPECT_EQ(json::parse(calls[0].request), kRequest);
+  EXPECT_EQ(calls[0].reply, "hello");
+  EXPECT_EQ(calls[0].status, "ok");
+  EXPECT_EQ(calls[0].finish_reason, "stop");
+  EXPECT_EQ(calls[0].prompt_tokens, 10);
+  EXPECT_EQ(calls[0].cached_tokens, 4);
+  EXPECT_EQ(calls[0].completion_tokens, 20);
+  EXPECT_EQ(calls[0].reasoning_tokens, 5);
+  EXPECT_EQ(calls[0].dollars, 0.125);
+  EXPECT_EQ(calls[0].seconds, 1.5);
+}
+
+TEST(RunStore, AnUnknownPriceStaysUnknown) {
+  TestStore t;
+  ModelCallRow outcome = answer("x");
+  outcome.dollars.reset();
+  t.store.finish_call(t.store.begin_call(t.run, t.task, "k", "openai", "m", kRequest), outcome);
+  EXPECT_EQ(t.store.finished_calls(t.run)[0].dollars, std::nullopt);
+  EXPECT_THAT(query_file(t.path, "SELECT calls, calls_without_price, dollars IS NULL "
+                                 "FROM run_overview"),
+              ElementsAre("1|1|1"));
+}
+
+TEST(RunStore, ARepeatedPromptIsStoredOnce) {
+  TestStore t;
+  t.store.begin_call(t.run, t.task, "a", "replay", "m", kRequest);
+  t.store.begin_call(t.run, t.task, "b", "replay", "m", kRequest);
+  EXPECT_THAT(query_file(t.path, "SELECT text FROM prompts ORDER BY id"),
+              ElementsAre("the rules", "go\xC3\xA9"));
+  EXPECT_THAT(query_file(t.path, "SELECT key, position, role, text FROM call_messages "
+                                 "WHERE key = 'b' ORDER BY position"),
+              ElementsAre("b|0|system|the rules", "b|1|user|go\xC3\xA9"));
+}
+
+TEST(RunStore, TheRequestHoldsNothingButWhatWasGiven) {
+  TestStore t;
+  const json odd = {{"messages", {{{"role", "user"}, {"content", {{"$prompt", "nowhere"}}}}, 7}},
+                    {"n", 1}};
+  t.store.finish_call(t.store.begin_call(t.run, t.task, "a", "replay", "m", odd), answer("x"));
+  t.store.finish_call(t.store.begin_call(t.run, t.task, "b", "replay", "m", "text"), answer("x"));
+  EXPECT_EQ(json::parse(t.store.finished_calls(t.run)[0].request), odd);
+  EXPECT_EQ(json::parse(t.store.finished_calls(t.run)[1].request), json("text"));
+}
+
+TEST(RunStore, AnUnansweredCallIsSentAgainInTheSameRow) {
+  TestStore t;
+  const RowId call = t.store.begin_call(t.run, t.task, "k", "replay", "m", kRequest);
+  json changed = kRequest;
+  changed["messages"][1]["content"] = "again";
+  EXPECT_EQ(t.store.begin_call(t.run, t.task, "k", "replay", "m", changed), call);
+  t.store.finish_call(call, answer("paid"));
+  EXPECT_EQ(t.store.begin_call(t.run, t.task, "k", "replay", "m", kRequest), call);
+  const auto calls = t.store.finished_calls(t.run);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(json::parse(calls[0].request), changed) << "a finished call stays as it was sent";
+  EXPECT_THAT(query_file(t.path, "SELECT times_sent FROM model_calls"), ElementsAre("2"));
+}
+
+TEST(RunStore, TheFirstOutcomeOfACallStands) {
+  TestStore t;
+  const RowId call = t.store.begin_call(t.run, t.task, "k", "replay", "m", kRequest);
+  t.store.finish_call(call, answer("paid"));
+  t.store.finish_call(call, answer("other"));
+  EXPECT_EQ(t.store.finished_calls(t.run)[0].reply, "paid");
+  EXPECT_THROW(t.store.finish_call(call + 1, answer("x")), Error);
+  EXPECT_THROW(t.store.finish_call(call, ModelCallRow{}), Error) << "status is not an outcome";
+}
+
+TEST(RunStore, AFailedCallIsFinished) {
+  TestStore t;
+  ModelCallRow outcome;
+  outcome.status = "failed";
+  outcome.error = "HTTP 401";
+  t.store.finish_call(t.store.begin_call(t.run, t.task, "k", "openai", "asked", kRequest), outcome);
+  const auto calls = t.store.finished_calls(t.run);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].error, "HTTP 401");
+  EXPECT_EQ(calls[0].model, "asked");
+}
+
+TEST(RunStore, ACandidateIsStoredOncePerCall) {
+  TestStore t;
+  t.store.begin_call(t.run, t.task, "axpy/0/0", "replay", "m", kRequest);
+  const RowId first = t.add("axpy/0/0", "kernel\nfile\n", {});
+  EXPECT_EQ(t.add("axpy/0/0", "kernel\nfile\n", {}), first);
+  EXPECT_NE(t.add("axpy/0/1", "kernel\nfile\n", {}), first) << "another call, same text";
+  const CandidateRow row = t.store.candidate(first);
+  EXPECT_EQ(row.task, "axpy");
+  EXPECT_EQ(row.call_key, "axpy/0/0");
+  EXPECT_EQ(row.model, "m");
+  EXPECT_EQ(row.text, "kernel\nfile\n");
+  EXPECT_EQ(row.digest, sha256_hex(row.text));
+  EXPECT_THROW(t.store.candidate(99), UsageError);
+  EXPECT_THAT(query_file(t.path, "SELECT count(*), max(lines) FROM kernel_files"),
+              ElementsAre("1|2"));
+}
+
+TEST(RunStore, CandidatesWithoutACallAreToldApartByTheirText) {
+  TestStore t;
+  const RowId baseline = t.add("", "baseline", {});
+  EXPECT_EQ(t.add("", "baseline", {}), baseline);
+  EXPECT_NE(t.add("", "another", {}), baseline);
+}
+
+TEST(RunStore, AnyBytesCanBeACandidate) {
+  TestStore t;
+  const std::string text("a\0b\xFF\n", 5);
+  EXPECT_EQ(t.store.candidate(t.add("k", text, {})).text, text);
+}
+
+TEST(RunStore, AnEvaluationIsGivenBackAsItWas) {
+  TestStore t;
+  t.add("k", "text", {correct_evaluation(2), wrong_evaluation()});
+  const auto states = t.store.candidates(t.run);
+  ASSERT_EQ(states.size(), 1U);
+  ASSERT_TRUE(states[0].best);
+  const tasks::Evaluation& found = *states[0].best;
+  const tasks::Evaluation given = correct_evaluation(2);
+  EXPECT_EQ(tasks::evaluation_json(found), tasks::evaluation_json(given));
+  EXPECT_EQ(found.build.log, given.build.log);
+  EXPECT_EQ(found.build.from_cache, given.build.from_cache);
+  ASSERT_EQ(found.cases.size(), 2U);
+  EXPECT_EQ(found.cases[0].seed, given.cases[0].seed);
+  EXPECT_EQ(found.cases[0].samples_ns, given.cases[0].samples_ns);
+  EXPECT_EQ(found.cases[0].baseline_samples_ns, given.cases[0].baseline_samples_ns);
+  EXPECT_EQ(found.cases[1].shape, "n=123457");
+  EXPECT_EQ(found.cases[1].median_ns, 0);
+  EXPECT_THAT(query_file(t.path, "SELECT kernel, ordinal, time_ns FROM samples ORDER BY case_id, 1 DESC, 2"),
+              ElementsAre("candidate|0|101.5", "candidate|1|100.25", "candidate|2|0.1",
+                          "baseline|0|201.0", "baseline|1|202.0", "candidate|0|101.5",
+                          "candidate|1|100.25", "candidate|2|0.1", "baseline|0|201.0",
+                          "baseline|1|202.0"))
+      << "also of the variant that does not count";
+}
+
+TEST(RunStore, AMismatchKeepsNumbersThatJsonCannotSay) {
+  TestStore t;
+  t.add("k", "text", {wrong_evaluation()});
+  const auto states = t.store.candidates(t.run);
+  ASSERT_TRUE(states.at(0).best && states[0].best->cases.at(0).mismatch);
+  const tasks::Mismatch& mismatch = *states[0].best->cases[0].mismatch;
+  EXPECT_TRUE(std::isnan(mismatch.got));
+  EXPECT_TRUE(std::isinf(mismatch.worst_ratio));
+  EXPECT_TRUE(std::isinf(states[0].best->cases[0].max_error_ratio));
+  EXPECT_EQ(mismatch.expected, -1.5);
+  EXPECT_EQ(mismatch.wrong, 3);
+  EXPECT_EQ(mismatch.first_position, "(4)");
+  EXPECT_EQ(mismatch.pattern, "tail");
+}
+
+TEST(RunStore, EvaluationsAreStoredOnce) {
+  TestStore t;
+  const RowId candidate = t.add("k", "text", {correct_evaluation(2)});
+  t.store.add_evaluations(candidate, {wrong_evaluation(), correct_evaluation(9)});
+  EXPECT_THAT(query_file(t.path, "SELECT verdict, speedup FROM evaluation_overview"),
+              ElementsAre("correct|2.0"));
+}
+
+TEST(RunStore, ACandidateWithoutEvaluationIsPending) {
+  TestStore t;
+  t.add("a", "one", {});
+  t.add("b", "two", {wrong_evaluation()});
+  const auto states = t.store.candidates(t.run);
+  ASSERT_EQ(states.size(), 2U);
+  EXPECT_FALSE(states[0].best);
+  EXPECT_TRUE(states[1].best);
+  EXPECT_THAT(query_file(t.path, "SELECT call_key, verdict FROM candidate_overview ORDER BY 1"),
+              ElementsAre("a|not_judged", "b|wrong"));
+}
+
+TEST(RunStore, NothingIsStoredOfAWriteThatFails) {
+  TestStore t;
+  const RowId candidate = t.add("k", "text", {});
+  tasks::Evaluation impossible = correct_evaluation(2);
+  impossible.cases[1].verdict = static_cast<tasks::Verdict>(200);
+  EXPECT_THROW(t.store.add_evaluations(candidate, {correct_evaluation(1), impossible}), Error);
+  EXPECT_THAT(query_file(t.path, "SELECT count(*) FROM evaluations"), ElementsAre("0"));
+  t.store.add_evaluations(candidate, {correct_evaluation(1)});
+  EXPECT_THAT(query_file(t.path, "SELECT count(*) FROM evaluations"), ElementsAre("1"));
+}
+
+TEST(RunStore, RowsMustBelongToSomething) {
+  TestStore t;
+  EXPECT_THROW(t.store.add_event(99, "x", nullptr), Error);
+  EXPECT_THROW(t.store.begin_call(t.run, 99, "k", "replay", "m", kRequest), Error);
+  EXPECT_THROW(t.store.add_candidate(99, t.task, {}), Error);
+  EXPECT_THROW(t.store.add_evaluations(99, {correct_evaluation(1)}), Error);
+}
+
+TEST(RunStore, SeveralThreadsMayUseOneStore) {
+  TestStore t;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 3; ++thread) {
+    threads.emplace_back([&t, thread] {
+      for (int i = 0; i < 8; ++i) {
+        t.add(std::to_string(thread) + "/" + std::to_string(i), "text", {correct_evaluation(1)});
+        t.store.leaderboard({});
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(t.store.candidates(t.run).size(), 24U);
+}
+
+TEST(RunStore, TwoProgramsMayUseOneFile) {
+  TestStore t;
+  RunStore other(t.path, RunStore::Mode::ReadWrite);
+  t.add("k", "text", {correct_evaluation(2)});
+  EXPECT_EQ(other.candidates(t.run).size(), 1U);
+  other.add_event(t.run, "seen", nullptr);
+  EXPECT_THAT(query_file(t.path, "SELECT kind FROM events"), ElementsAre("seen"));
+}
+
+} // namespace
+} // namespace winnow::store
