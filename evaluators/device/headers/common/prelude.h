@@ -1,6 +1,6 @@
 // Names that model code uses without including anything, on every device. No system header is on
-// the include path, so these are the only definitions. int64_t is `long long` everywhere: CUDA's own
-// run-time-compiled headers say so, and a `long` would clash with them.
+// the include path, so these are the only definitions. int64_t is `long long` everywhere: CUDA's
+// own run-time-compiled headers say so, and a `long` would clash with them.
 #pragma once
 
 #if defined(WINNOW_CPU_DEVICE)
@@ -32,22 +32,22 @@ using ptrdiff_t = __PTRDIFF_TYPE__;
 #ifndef CHAR_BIT
 // Spelt as <cuda/std/climits> does under NVRTC, so that defining them twice is harmless.
 #define CHAR_BIT 8
-#define SCHAR_MIN         (-128)
-#define SCHAR_MAX         127
-#define UCHAR_MAX         255
+#define SCHAR_MIN (-128)
+#define SCHAR_MAX 127
+#define UCHAR_MAX 255
 #define CHAR_MIN SCHAR_MIN
 #define CHAR_MAX SCHAR_MAX
-#define SHRT_MIN  (-SHRT_MAX - 1)
-#define SHRT_MAX  0x7fff
+#define SHRT_MIN (-SHRT_MAX - 1)
+#define SHRT_MAX 0x7fff
 #define USHRT_MAX 0xffff
-#define INT_MIN   (-INT_MAX - 1)
-#define INT_MAX   0x7fffffff
-#define UINT_MAX  0xffffffff
-#define LONG_MIN  (-LONG_MAX - 1)
-#define LONG_MAX    LLONG_MAX
+#define INT_MIN (-INT_MAX - 1)
+#define INT_MAX 0x7fffffff
+#define UINT_MAX 0xffffffff
+#define LONG_MIN (-LONG_MAX - 1)
+#define LONG_MAX LLONG_MAX
 #define ULONG_MAX ULLONG_MAX
-#define LLONG_MIN  (-LLONG_MAX - 1)
-#define LLONG_MAX  0x7fffffffffffffffLL
+#define LLONG_MIN (-LLONG_MAX - 1)
+#define LLONG_MAX 0x7fffffffffffffffLL
 #define ULLONG_MAX 0xffffffffffffffffUL
 #endif
 #ifndef INT8_MAX

@@ -1,5 +1,6 @@
-// CUDA C++ on the CPU: everything that a kernel may use without including anything. Lean on purpose:
-// it is parsed for every candidate. Self-contained, for clang++ >= 14 and g++ >= 11 with -nostdinc.
+// CUDA C++ on the CPU: everything that a kernel may use without including anything. Lean on
+// purpose: it is parsed for every candidate. Self-contained, for clang++ >= 14 and g++ >= 11 with
+// -nostdinc.
 #pragma once
 
 #define WINNOW_CPU_DEVICE 1

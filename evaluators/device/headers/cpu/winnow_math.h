@@ -12,9 +12,7 @@ template <class T> struct WinnowPromote<T, true> { using Double = double; };
   extern "C" double name(double) noexcept;                                                         \
   extern "C" float name##f(float) noexcept;                                                        \
   inline float name(float x) { return name##f(x); }                                                \
-  template <class T> inline typename WinnowPromote<T>::Double name(T x) {                     \
-    return name(double(x));                                                                        \
-  }
+  template <class T> inline typename WinnowPromote<T>::Double name(T x) { return name(double(x)); }
 WINNOW_UNARY(acos)
 WINNOW_UNARY(acosh)
 WINNOW_UNARY(asin)
@@ -191,9 +189,7 @@ inline bool signbit(double x) { return __builtin_signbit(x) != 0; }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 inline float rsqrt(float x) { return rsqrtf(x); }
-template <class T> inline typename WinnowPromote<T>::Double rsqrt(T x) {
-  return rsqrt(double(x));
-}
+template <class T> inline typename WinnowPromote<T>::Double rsqrt(T x) { return rsqrt(double(x)); }
 inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 inline double rcbrt(double x) { return 1.0 / cbrt(x); }
 inline float rcbrt(float x) { return rcbrtf(x); }

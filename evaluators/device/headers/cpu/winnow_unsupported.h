@@ -5,7 +5,7 @@
 #define WINNOW_UNSUPPORTED_TEXT(text) _Pragma(#text)
 #define WINNOW_UNSUPPORTED(what) WINNOW_UNSUPPORTED_TEXT(GCC error what)
 
-#define asm WINNOW_UNSUPPORTED("winnow-unsupported: asm (inline PTX)") __asm__
+#define asm WINNOW_UNSUPPORTED("winnow-unsupported: asm (inline PTX)") __asm
 #define __asm__ WINNOW_UNSUPPORTED("winnow-unsupported: asm (inline PTX)") __asm
 
 #define cudaTextureObject_t                                                                        \

@@ -1,0 +1,3 @@
+#pragma once
+#include "cooperative_groups.h"
+#include "hip/hip_runtime.h"
