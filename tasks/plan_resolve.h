@@ -23,6 +23,7 @@ struct DeviceFacts {
   std::int64_t max_grid_x = 2147483647;
   std::int64_t max_grid_y = 65535;
   std::int64_t max_grid_z = 65535;
+  std::int64_t max_block_z = 64;
   std::int64_t max_threads_per_launch = std::int64_t{1} << 40; ///< a device that is slow sets less
   std::int64_t memory_bytes = std::int64_t{1} << 30;           ///< for scratch
   std::int64_t max_steps = 100000;                             ///< launches after repeats unroll

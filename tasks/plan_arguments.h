@@ -1,0 +1,24 @@
+#pragma once
+
+#include "tasks/plan_buffers.h"
+#include "tasks/plan_context.h"
+
+#include <string>
+#include <vector>
+
+namespace winnow::tasks {
+
+struct ResolvedArguments {
+  std::vector<ResolvedArgument> arguments;
+  std::vector<std::string> written; ///< buffers bound to pointers that are not to const
+  std::vector<Diagnostic> warnings;
+};
+
+/// Matches the arguments of a launch with the kernel's parameters: count, kinds, ranges, constness.
+/// Without a signature (not compiled yet) the values are still checked. Throws PlanMistake.
+ResolvedArguments resolve_arguments(const PlanContext& context, const KernelLaunch& launch,
+                                    SourcePosition at, const Scope& scope,
+                                    const std::vector<Buffer>& buffers,
+                                    const KernelSignature* signature);
+
+} // namespace winnow::tasks
