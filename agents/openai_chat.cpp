@@ -103,8 +103,7 @@ ChatAnswer malformed(std::string what) {
 }
 
 ChatAnswer decode_choice(const json& body, const json& choice) {
-  if (!choice.is_object() || !object_member(choice, "message").is_object() ||
-      !choice.contains("message")) {
+  if (!choice.is_object() || !choice.contains("message") || !choice["message"].is_object()) {
     return malformed("its first choice has no message");
   }
   ModelReply reply;
