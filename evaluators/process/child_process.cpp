@@ -44,40 +44,7 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-std::string signal_name(int signal) {
-  const char* name = sigabbrev_np(signal);
-  return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
-}
-
-std::string in_seconds(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f s", value);
-  return text.data();
-}
-
 } // namespace
-
-std::string describe(const ChildResult& result) {
-  using End = ChildResult::End;
-  switch (result.end) {
-  case End::Exited:
-    return "exited with " + std::to_string(result.exit_code);
-  case End::Signaled:
-    return "killed by " + signal_name(result.signal);
-  case End::WallTimeout:
-    return "still running after " + in_seconds(result.wall_seconds) + " (wall-clock limit)";
-  case End::CpuTimeout:
-    return "used up its CPU time (ended after " + in_seconds(result.wall_seconds) + ")";
-  case End::OutputLimit:
-    return "printed more than " + std::to_string(std::max(result.out.size(), result.err.size())) +
-           " bytes (output limit)";
-  case End::SpawnFailed:
-    return "could not be started: " + result.error;
-  case End::Cancelled:
-    return "cancelled after " + in_seconds(result.wall_seconds);
-  }
-  return "ended in an unknown way";
-}
 
 struct ChildProcess::State {
   explicit State(const Command& command)
@@ -232,7 +199,7 @@ void ChildProcess::State::finish(std::optional<ChildResult::End> forced) {
   } else {
     result.end = forced.value_or(ChildResult::End::WallTimeout);
     result.error = "process " + std::to_string(process.pid) + " did not end within " +
-                   in_seconds(std::chrono::duration<double>(kDeathWait).count()) + " of SIGKILL";
+                   std::to_string(kDeathWait.count()) + " ms of SIGKILL";
   }
   process.in.reset();
   result.out = std::move(out);

@@ -70,6 +70,8 @@ TEST(Sandbox, ExplainsWhyBubblewrapFails) {
   EXPECT_FALSE(answer.remedy.empty());
 }
 
+const Limits kPatient{.wall = 60s}; // the machine may be busy
+
 class SandboxLevel : public testing::TestWithParam<Isolation> {
 protected:
   void SetUp() override {
@@ -80,12 +82,12 @@ protected:
   }
   Sandbox sandbox() const { return {GetParam(), executable_path()}; }
   ChildResult act(const std::vector<std::string>& words, const SandboxPolicy& policy = {},
-                  const Limits& limits = {}) const {
+                  const Limits& limits = kPatient) const {
     return run_child(sandbox().command("_act", words, policy, limits), "");
   }
   /// The same, expecting an orderly end: what it printed.
   std::string say(const std::vector<std::string>& words, const SandboxPolicy& policy = {},
-                  const Limits& limits = {}) const {
+                  const Limits& limits = kPatient) const {
     const ChildResult result = act(words, policy, limits);
     EXPECT_EQ(describe(result), "exited with 0") << result.err;
     return result.out;
@@ -240,7 +242,7 @@ TEST_P(SandboxLevel, LimitsProcesses) {
   }
   SandboxPolicy policy;
   policy.may_spawn = true;
-  Limits limits;
+  Limits limits = kPatient;
   EXPECT_EQ(say({"many"}, policy, limits), "went on\n");
   limits.processes = 20;
   EXPECT_THAT(say({"many"}, policy, limits), testing::EndsWith("unavailable\nstopped\n"));

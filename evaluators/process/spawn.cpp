@@ -156,6 +156,7 @@ std::vector<UniqueFd> place_fds(posix_spawn_file_actions_t* actions,
 
 std::vector<char*> c_strings(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
   for (const std::string& text : strings) {
     pointers.push_back(const_cast<char*>(text.c_str())); // execve's signature; it writes nothing
   }
@@ -172,8 +173,9 @@ int start(const Command& command, const std::vector<InheritedFd>& fds) {
   const std::vector<UniqueFd> sources = place_fds(actions.get(), fds);
   const Attributes attributes(command.own_group);
   std::vector<std::string> environment;
+  environment.reserve(command.environment.size());
   for (const auto& [name, value] : command.environment) {
-    environment.push_back(name + "=" + value);
+    environment.push_back(std::string(name).append("=").append(value));
   }
   const std::vector<char*> argv = c_strings(command.argv);
   const std::vector<char*> envp = c_strings(environment);
