@@ -94,6 +94,9 @@ void create_parent_directories(const std::filesystem::path& path) {
 
 Database::Database(const std::filesystem::path& path, OpenMode mode, const OpenOptions& options)
     : path_(path) {
+  if (std::filesystem::is_directory(path_)) {
+    throw Error(fmt::format("the store {} is a directory", path_.string()), "name a file");
+  }
   if (mode == OpenMode::ReadWrite) {
     create_parent_directories(path_);
   } else if (!std::filesystem::exists(path_)) {

@@ -256,11 +256,12 @@ TEST(RunStore, AnEvaluationIsGivenBackAsItWas) {
   EXPECT_EQ(found.cases[0].baseline_samples_ns, given.cases[0].baseline_samples_ns);
   EXPECT_EQ(found.cases[1].shape, "n=123457");
   EXPECT_EQ(found.cases[1].median_ns, 0);
-  EXPECT_THAT(query_file(t.path, "SELECT kernel, ordinal, time_ns FROM samples ORDER BY case_id, 1 DESC, 2"),
-              ElementsAre("candidate|0|101.5", "candidate|1|100.25", "candidate|2|0.1",
-                          "baseline|0|201.0", "baseline|1|202.0", "candidate|0|101.5",
-                          "candidate|1|100.25", "candidate|2|0.1", "baseline|0|201.0",
-                          "baseline|1|202.0"))
+  EXPECT_THAT(
+      query_file(t.path,
+                 "SELECT kernel, ordinal, time_ns FROM samples ORDER BY case_id, 1 DESC, 2"),
+      ElementsAre("candidate|0|101.5", "candidate|1|100.25", "candidate|2|0.1", "baseline|0|201.0",
+                  "baseline|1|202.0", "candidate|0|101.5", "candidate|1|100.25", "candidate|2|0.1",
+                  "baseline|0|201.0", "baseline|1|202.0"))
       << "also of the variant that does not count";
 }
 

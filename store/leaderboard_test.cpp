@@ -1,0 +1,214 @@
+#include "base/error.h"
+#include "store/run_store.h"
+#include "store/test_store.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::store {
+namespace {
+
+using testing::correct_evaluation;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::query_file;
+using testing::TestStore;
+using testing::wrong_evaluation;
+
+std::vector<std::string> summary(const std::vector<LeaderboardRow>& rows) {
+  std::vector<std::string> lines;
+  for (const LeaderboardRow& row : rows) {
+    lines.push_back(
+        fmt::format("{} #{} {} {:.1f}", row.task, row.rank, row.candidate, row.speedup));
+  }
+  return lines;
+}
+
+LeaderboardQuery query_of(const std::string& task, const std::string& device,
+                          const std::string& run, std::int64_t top = 10) {
+  return {.task = task, .device = device, .run = run, .top = top};
+}
+
+TEST(Leaderboard, RanksBySpeedupAndTiesShareARank) {
+  TestStore t;
+  t.add("", "baseline", {correct_evaluation(1)});
+  t.add("a", "slow", {correct_evaluation(0.5)});
+  t.add("b", "fast", {correct_evaluation(3)});
+  t.add("c", "as fast", {correct_evaluation(3)});
+  t.add("d", "less", {correct_evaluation(2)});
+  EXPECT_THAT(summary(t.store.leaderboard({})),
+              ElementsAre("axpy #1 3 3.0", "axpy #1 4 3.0", "axpy #3 5 2.0", "axpy #4 1 1.0",
+                          "axpy #5 2 0.5"));
+}
+
+TEST(Leaderboard, ShowsWhatIsKnownOfARow) {
+  TestStore t;
+  t.store.begin_call(t.run, t.task, "a", "replay", "some-model", nlohmann::json::object());
+  t.add("a", "two\nlines", {correct_evaluation(4)});
+  const auto rows = t.store.leaderboard({});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].device, "cpu");
+  EXPECT_EQ(rows[0].device_name, "Test CPU, 2 cores");
+  EXPECT_EQ(rows[0].score_ns, 250);
+  EXPECT_EQ(rows[0].run, t.run);
+  EXPECT_EQ(rows[0].origin, "model");
+  EXPECT_EQ(rows[0].model, "some-model");
+  EXPECT_EQ(rows[0].parameters, R"({"BLOCK":128,"VEC":4})");
+  EXPECT_EQ(rows[0].isolation, "bubblewrap");
+  EXPECT_EQ(rows[0].lines, 2);
+  EXPECT_EQ(rows[0].evaluated_at, "2026-11-20T09:44:26.123Z");
+  EXPECT_EQ(rows[0].evaluator_version, 1);
+  EXPECT_EQ(rows[0].task_digest, "digest of axpy");
+}
+
+TEST(Leaderboard, OnlyCorrectTimedFirstEvaluationsAreEligible) {
+  TestStore t;
+  t.add("wrong", "1", {wrong_evaluation()});
+  t.add("wrong first", "2", {wrong_evaluation(), correct_evaluation(9)});
+  t.add("not timed", "3", {correct_evaluation(1)});
+  t.add("pending", "4", {});
+  tasks::Evaluation untimed = correct_evaluation(1);
+  untimed.speedup = 0;
+  t.add("untimed", "5", {untimed});
+  tasks::Evaluation implausible = correct_evaluation(1000);
+  implausible.verdict = tasks::Verdict::Implausible;
+  t.add("implausible", "6", {implausible});
+  t.add("variants", "7", {correct_evaluation(2), correct_evaluation(5)});
+  EXPECT_THAT(summary(t.store.leaderboard({})), ElementsAre("axpy #1 7 2.0", "axpy #2 3 1.0"));
+}
+
+TEST(Leaderboard, AKernelIsListedOnceWithItsFirstMeasurement) {
+  TestStore t;
+  t.add("a", "same", {correct_evaluation(2)});
+  t.add("b", "same", {correct_evaluation(3)});
+  t.add("c", "other", {correct_evaluation(2.5)});
+  EXPECT_THAT(summary(t.store.leaderboard({})), ElementsAre("axpy #1 3 2.5", "axpy #2 1 2.0"));
+}
+
+TEST(Leaderboard, ARunHasItsOwnRanks) {
+  TestStore t;
+  t.add("a", "same", {correct_evaluation(2)});
+  t.add("b", "best", {correct_evaluation(9)});
+  t.run = t.store.create_run("second", nullptr, nullptr);
+  t.add("a", "same", {correct_evaluation(3)});
+  t.add("b", "new", {correct_evaluation(1)});
+  EXPECT_THAT(summary(t.store.leaderboard({})),
+              ElementsAre("axpy #1 2 9.0", "axpy #2 1 2.0", "axpy #3 4 1.0"));
+  EXPECT_THAT(summary(t.store.leaderboard(query_of("", "", "second"))),
+              ElementsAre("axpy #1 3 3.0", "axpy #2 4 1.0"));
+  EXPECT_THAT(summary(t.store.leaderboard(query_of("", "", "first"))),
+              ElementsAre("axpy #1 2 9.0", "axpy #2 1 2.0"));
+  try {
+    t.store.leaderboard(query_of("", "", "secnd"));
+    FAIL() << "no exception";
+  } catch (const UsageError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("no run 'secnd'"));
+    EXPECT_THAT(e.what(), HasSubstr("did you mean 'second'"));
+  }
+}
+
+TEST(Leaderboard, RevisionsDevicesAndEvaluatorsAreRankedApart) {
+  TestStore t;
+  t.add("a", "1", {correct_evaluation(2)});
+  tasks::Evaluation elsewhere = correct_evaluation(3);
+  elsewhere.device_name = "Another CPU";
+  t.add("b", "2", {elsewhere});
+  tasks::Evaluation newer = correct_evaluation(4);
+  newer.evaluator_version = 2;
+  t.add("c", "3", {newer});
+  tasks::Task revised = testing::sample_task();
+  revised.digest = "revised";
+  t.task = t.store.add_task(revised);
+  t.add("d", "4", {correct_evaluation(5)});
+  for (const LeaderboardRow& row : t.store.leaderboard({})) {
+    EXPECT_EQ(row.rank, 1);
+  }
+  EXPECT_EQ(t.store.leaderboard({}).size(), 4U);
+}
+
+TEST(Leaderboard, FiltersByTaskAndDevice) {
+  TestStore t;
+  t.add("a", "1", {correct_evaluation(2)});
+  tasks::Evaluation on_gpu = correct_evaluation(3);
+  on_gpu.device = "cuda";
+  t.add("b", "2", {on_gpu});
+  t.task = t.store.add_task(testing::sample_task("gemm"));
+  t.add("c", "3", {correct_evaluation(4)});
+  EXPECT_THAT(summary(t.store.leaderboard({})),
+              ElementsAre("axpy #1 1 2.0", "axpy #1 2 3.0", "gemm #1 3 4.0"));
+  EXPECT_THAT(summary(t.store.leaderboard(query_of("gemm", "", ""))), ElementsAre("gemm #1 3 4.0"));
+  EXPECT_THAT(summary(t.store.leaderboard(query_of("", "cuda", ""))), ElementsAre("axpy #1 2 3.0"));
+  EXPECT_THAT(summary(t.store.leaderboard(query_of("none", "", ""))), IsEmpty());
+}
+
+TEST(Leaderboard, TheTopIsTheBeginningOfTheWholeView) {
+  TestStore t;
+  constexpr int kCandidates = 60;
+  for (int i = 0; i < kCandidates; ++i) {
+    const int shuffled = i * 17 % 31; // with ties
+    t.add(std::to_string(i), std::to_string(i), {correct_evaluation(1 + shuffled)});
+  }
+  const auto sorted = query_file(t.path, "SELECT candidate_id FROM leaderboard "
+                                         "ORDER BY rank, evaluation_id");
+  ASSERT_EQ(sorted.size(), static_cast<std::size_t>(kCandidates));
+  for (const std::int64_t top : {0, 1, 2, 10, 59, 1000}) {
+    const auto rows = t.store.leaderboard(query_of("", "", "", top));
+    const auto expected = top == 0 ? kCandidates : std::min<std::int64_t>(top, kCandidates);
+    ASSERT_EQ(rows.size(), static_cast<std::size_t>(expected));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_EQ(std::to_string(rows[i].candidate), sorted[i]) << "row " << i << " of top " << top;
+    }
+  }
+}
+
+TEST(Leaderboard, ASupersededEvaluationLeavesAndTheNextOneTakesItsPlace) {
+  TestStore t;
+  t.add("a", "same", {correct_evaluation(5)});
+  t.add("b", "same", {correct_evaluation(2)});
+  t.add("c", "other", {correct_evaluation(3)});
+  SQLite::Database other(t.path.string(), SQLite::OPEN_READWRITE);
+  other.exec("UPDATE evaluations SET superseded_by = 2 WHERE id = 1");
+  const LeaderboardQuery in_run = query_of("", "", "first");
+  for (const LeaderboardQuery& query : {LeaderboardQuery{}, in_run}) {
+    EXPECT_THAT(summary(t.store.leaderboard(query)), ElementsAre("axpy #1 3 3.0", "axpy #2 2 2.0"));
+  }
+  other.exec("UPDATE evaluations SET superseded_by = 3 WHERE id = 2");
+  EXPECT_THAT(summary(t.store.leaderboard({})), ElementsAre("axpy #1 3 3.0"));
+}
+
+TEST(Leaderboard, TheStandingsAreWhatTheEligibilityViewSays) {
+  TestStore t;
+  for (int i = 0; i < 20; ++i) {
+    t.add(std::to_string(i), std::to_string(i % 13),
+          {i % 3 == 0 ? wrong_evaluation() : correct_evaluation(1 + i)});
+  }
+  EXPECT_EQ(query_file(t.path, "SELECT kernel_file_id, min(evaluation_id), speedup "
+                               "FROM eligible_evaluations GROUP BY 1 ORDER BY 1"),
+            query_file(t.path, "SELECT s.kernel_file_id, s.evaluation_id, s.speedup "
+                               "FROM standings AS s JOIN leaderboard_groups AS g "
+                               "ON g.id = s.group_id WHERE g.run_id IS NULL ORDER BY 1"));
+}
+
+TEST(VerdictCounts, CountCandidatesNotVariants) {
+  TestStore t;
+  t.add("a", "1", {correct_evaluation(2), correct_evaluation(3)});
+  t.add("b", "2", {wrong_evaluation()});
+  t.add("c", "3", {wrong_evaluation()});
+  t.add("d", "4", {});
+  std::vector<std::string> lines;
+  for (const VerdictCount& count : t.store.verdict_counts({})) {
+    lines.push_back(fmt::format("{} {} {} {} {}", count.run, count.task, count.device,
+                                count.verdict, count.candidates));
+  }
+  EXPECT_THAT(lines, ElementsAre("first axpy  not_judged 1", "first axpy cpu wrong 2",
+                                 "first axpy cpu correct 1"));
+  EXPECT_EQ(t.store.verdict_counts(query_of("axpy", "cpu", "first")).size(), 2U);
+  EXPECT_THAT(t.store.verdict_counts(query_of("gemm", "", "")), IsEmpty());
+}
+
+} // namespace
+} // namespace winnow::store

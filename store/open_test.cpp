@@ -1,0 +1,319 @@
+// What happens when the file is not what it should be.
+#include "base/error.h"
+#include "store/database.h"
+#include "store/run_store.h"
+#include "store/schema.h"
+#include "store/test_store.h"
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace winnow::store {
+namespace {
+
+using ::testing::AllOf;
+using testing::correct_evaluation;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::query_file;
+using testing::TestStore;
+
+constexpr auto kReadWrite = RunStore::Mode::ReadWrite;
+constexpr auto kReadOnly = RunStore::Mode::ReadOnly;
+const OpenOptions kImpatient{.busy_timeout = std::chrono::milliseconds(50), .max_pages = 0};
+
+/// "what; remedy" of the Error that `act` must throw.
+std::string error_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& e) {
+    return std::string(e.what()) + "; " + e.remedy();
+  }
+  return "no error";
+}
+
+std::string opening_error(const std::filesystem::path& path, RunStore::Mode mode) {
+  return error_of([&] { const RunStore store(path, mode, kImpatient); });
+}
+
+void write_raw(const std::filesystem::path& path, const std::string& sql) {
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
+}
+
+/// A store that nobody has open, as one file.
+std::filesystem::path closed_store(const TemporaryDirectory& directory) {
+  const std::filesystem::path path = directory.path() / "store.db";
+  RunStore store(path, kReadWrite);
+  store.create_run("kept", nullptr, nullptr);
+  return path;
+}
+
+TEST(OpenStore, CreatesTheFileAndItsDirectories) {
+  const TemporaryDirectory directory("store-test");
+  const std::filesystem::path path = directory.path() / "a" / "b" / "store.db";
+  const RunStore store(path, kReadWrite);
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(OpenStore, IsMarkedAndReadableByOtherTools) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = closed_store(directory);
+  EXPECT_THAT(query_file(path, "PRAGMA application_id"),
+              ElementsAre(std::to_string(kApplicationId)));
+  EXPECT_THAT(query_file(path, "PRAGMA user_version"), ElementsAre("1"));
+  EXPECT_THAT(query_file(path, "PRAGMA journal_mode"), ElementsAre("wal"));
+  EXPECT_THAT(query_file(path, "PRAGMA integrity_check"), ElementsAre("ok"));
+  EXPECT_THAT(query_file(path, "SELECT number, name FROM verdicts WHERE number IN (0, 8)"),
+              ElementsAre("0|not_judged", "8|out_of_bounds"));
+  EXPECT_EQ(query_file(path, "SELECT * FROM stages").size(), 8U);
+}
+
+TEST(OpenStore, ReadOnlyNeedsAFile) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = directory.path() / "none.db";
+  EXPECT_THAT(opening_error(path, kReadOnly),
+              AllOf(HasSubstr("there is no store " + path.string()), HasSubstr("winnow run")));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(OpenStore, ReadOnlyReadsAndRefusesToWrite) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = closed_store(directory);
+  RunStore store(path, kReadOnly);
+  EXPECT_EQ(store.find_run("kept")->id, 1);
+  EXPECT_THAT(error_of([&] { store.create_run("new", nullptr, nullptr); }),
+              AllOf(HasSubstr(path.string() + " is read-only"), HasSubstr("writable")));
+}
+
+TEST(OpenStore, GarbageIsNotAStore) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = directory.path() / "garbage.db";
+  std::ofstream(path) << std::string(10000, 'x');
+  for (const auto mode : {kReadWrite, kReadOnly}) {
+    EXPECT_THAT(opening_error(path, mode),
+                AllOf(HasSubstr(path.string() + " is not a Winnow store"), HasSubstr("another")));
+  }
+  EXPECT_EQ(std::filesystem::file_size(path), 10000U) << "left as it was";
+}
+
+TEST(OpenStore, AnotherProgramsDatabaseIsLeftAlone) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = directory.path() / "other.db";
+  write_raw(path, "CREATE TABLE theirs (x)");
+  for (const auto mode : {kReadWrite, kReadOnly}) {
+    EXPECT_THAT(opening_error(path, mode), HasSubstr("another program's database"));
+  }
+  EXPECT_THAT(query_file(path, "SELECT name FROM sqlite_schema"), ElementsAre("theirs"));
+  EXPECT_THAT(query_file(path, "PRAGMA journal_mode"), ElementsAre("delete"));
+}
+
+TEST(OpenStore, AnEmptyFileBecomesAStoreButCannotBeRead) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = directory.path() / "empty.db";
+  std::ofstream(path).flush();
+  EXPECT_THAT(opening_error(path, kReadOnly), HasSubstr("it is empty"));
+  EXPECT_EQ(opening_error(path, kReadWrite), "no error");
+}
+
+TEST(OpenStore, ATruncatedFileIsDamaged) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = closed_store(directory);
+  const auto size = std::filesystem::file_size(path);
+  for (const auto kept : {size - 4096, size / 2, std::uintmax_t{1000}}) {
+    std::filesystem::resize_file(path, kept);
+    for (const auto mode : {kReadWrite, kReadOnly}) {
+      EXPECT_THAT(opening_error(path, mode), AllOf(HasSubstr(path.string()), HasSubstr("damaged")))
+          << kept << " of " << size << " bytes";
+    }
+  }
+}
+
+TEST(OpenStore, ANewerStoreIsRefused) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = closed_store(directory);
+  write_raw(path, "PRAGMA user_version = 99");
+  for (const auto mode : {kReadWrite, kReadOnly}) {
+    EXPECT_THAT(opening_error(path, mode),
+                HasSubstr("written by a newer Winnow (schema 99, this one knows 1)"));
+  }
+}
+
+TEST(OpenStore, ADirectoryIsNotAStore) {
+  const TemporaryDirectory directory("store-test");
+  for (const auto mode : {kReadWrite, kReadOnly}) {
+    EXPECT_THAT(opening_error(directory.path(), mode), HasSubstr("is a directory"));
+  }
+}
+
+TEST(OpenStore, AFileInTheWayOfADirectoryIsNamed) {
+  const TemporaryDirectory directory("store-test");
+  std::ofstream(directory.path() / "file") << "x";
+  EXPECT_THAT(
+      opening_error(directory.path() / "file" / "store.db", kReadWrite),
+      AllOf(HasSubstr((directory.path() / "file").string()), HasSubstr("cannot be created")));
+}
+
+TEST(OpenStore, ALockedStoreSaysSoAfterAWhile) {
+  TestStore t(kImpatient);
+  SQLite::Database other(t.path.string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN EXCLUSIVE");
+  EXPECT_THAT(error_of([&] { t.store.add_event(t.run, "x", nullptr); }),
+              AllOf(HasSubstr(t.path.string() + " is locked by another process"),
+                    HasSubstr("wait for that process or stop it")));
+  EXPECT_EQ(t.store.runs().size(), 1U) << "reading goes on";
+  other.exec("COMMIT");
+  t.store.add_event(t.run, "x", nullptr);
+  EXPECT_THAT(query_file(t.path, "SELECT count(*) FROM events"), ElementsAre("1"));
+}
+
+TEST(OpenStore, AnUnfinishedStoreThatIsLockedCannotBeOpened) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = directory.path() / "new.db";
+  SQLite::Database other(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  other.exec("BEGIN EXCLUSIVE; CREATE TABLE t (x)");
+  EXPECT_THAT(opening_error(path, kReadWrite), HasSubstr("is locked by another process"));
+}
+
+TEST(OpenStore, WaitsForALockThatIsGivenBack) {
+  TestStore t;
+  SQLite::Database other(t.path.string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN EXCLUSIVE");
+  std::thread writer([&] { t.store.add_event(t.run, "x", nullptr); });
+  other.exec("COMMIT");
+  writer.join();
+  EXPECT_THAT(query_file(t.path, "SELECT count(*) FROM events"), ElementsAre("1"));
+}
+
+TEST(OpenStore, ManyMayCreateTheSameStoreAtOnce) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = directory.path() / "store.db";
+  std::vector<std::string> errors(6);
+  std::vector<std::thread> threads;
+  for (std::string& error : errors) {
+    threads.emplace_back(
+        [&] { error = error_of([&] { const RunStore store(path, kReadWrite); }); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_THAT(errors, ::testing::Each("no error"));
+  EXPECT_THAT(query_file(path, "PRAGMA integrity_check"), ElementsAre("ok"));
+}
+
+TEST(OpenStore, AFullDiskLosesNothingThatWasStored) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = closed_store(directory);
+  const auto pages = static_cast<std::int64_t>(std::filesystem::file_size(path) / 4096);
+  RunStore store(path, kReadWrite, {.busy_timeout = {}, .max_pages = pages + 10});
+  const std::string large(20000, 'x');
+  std::string error;
+  int stored = 0;
+  while (error.empty() && stored < 100) {
+    error = error_of([&] {
+      store.add_event(1, "large", large);
+      ++stored;
+    });
+    error = error == "no error" ? "" : error;
+  }
+  EXPECT_THAT(error, AllOf(HasSubstr("no space left"), HasSubstr(path.string()),
+                           HasSubstr("everything that was stored is still there")));
+  EXPECT_GT(stored, 0);
+  EXPECT_THAT(query_file(path, "SELECT count(*) FROM events"), ElementsAre(std::to_string(stored)));
+  EXPECT_THAT(query_file(path, "PRAGMA integrity_check"), ElementsAre("ok"));
+  store.set_run_status(1, "interrupted");
+}
+
+/// Runs `work` in a child process without root's rights; its exit status.
+int without_privileges(const std::function<bool()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr unsigned kNobody = 65534;
+    const bool dropped = geteuid() != 0 || (setgid(kNobody) == 0 && setuid(kNobody) == 0);
+    _exit(dropped && work() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+class ReadOnlyDirectory : public ::testing::Test {
+protected:
+  ReadOnlyDirectory() : path_(closed_store(directory_)) {
+    using std::filesystem::perms;
+    std::filesystem::permissions(path_, perms::owner_read | perms::others_read);
+    std::filesystem::permissions(directory_.path(), perms::owner_read | perms::owner_exec |
+                                                        perms::others_read | perms::others_exec);
+  }
+  ~ReadOnlyDirectory() override {
+    std::filesystem::permissions(directory_.path(), std::filesystem::perms::owner_all);
+  }
+
+  TemporaryDirectory directory_{"store-test"};
+  std::filesystem::path path_;
+};
+
+TEST_F(ReadOnlyDirectory, AStoreInItCanBeRead) {
+  EXPECT_EQ(
+      without_privileges([&] { return RunStore(path_, kReadOnly).find_run("kept").has_value(); }),
+      0);
+}
+
+TEST_F(ReadOnlyDirectory, AStoreInItCannotBeWritten) {
+  EXPECT_EQ(without_privileges([&] {
+              const std::string error = opening_error(path_, kReadWrite);
+              return error.find(path_.string() + " is read-only") != std::string::npos;
+            }),
+            0);
+}
+
+TEST_F(ReadOnlyDirectory, NoStoreCanBeMadeInIt) {
+  EXPECT_EQ(without_privileges([&] {
+              const std::string error = opening_error(directory_.path() / "new.db", kReadWrite);
+              return error.find("new.db cannot be opened") != std::string::npos;
+            }),
+            0);
+}
+
+TEST(Migrations, AreAppliedInOrderAndOnce) {
+  const TemporaryDirectory directory("store-test");
+  Database database(closed_store(directory), OpenMode::ReadWrite, {});
+  const std::vector<Migration> steps{{1, "nonsense that was applied long ago"},
+                                     {2, "CREATE TABLE added (x) STRICT"},
+                                     {3, "ALTER TABLE added ADD COLUMN y INTEGER"}};
+  EXPECT_ANY_THROW(apply_migrations(database, {{2, "CREATE TABLE added (x INTEGER) STRICT; bad"}}));
+  EXPECT_THAT(query_file(database.path(), "SELECT count(*) FROM sqlite_schema "
+                                          "WHERE name = 'added'"),
+              ElementsAre("0"))
+      << "half a step is undone";
+  const std::vector<Migration> good{
+      {1, steps[0].sql}, {2, "CREATE TABLE added (x INTEGER) STRICT"}, {3, steps[2].sql}};
+  apply_migrations(database, good);
+  apply_migrations(database, good);
+  EXPECT_THAT(query_file(database.path(), "PRAGMA user_version"), ElementsAre("3"));
+  EXPECT_THAT(query_file(database.path(), "SELECT name FROM pragma_table_info('added')"),
+              ElementsAre("x", "y"));
+}
+
+TEST(Migrations, TheLookupTablesFollowTheProgram) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = closed_store(directory);
+  write_raw(path, "DELETE FROM verdicts WHERE number = 16; "
+                  "UPDATE verdicts SET description = 'old' WHERE number = 17");
+  const RunStore store(path, kReadWrite);
+  EXPECT_THAT(query_file(path, "SELECT name, description <> 'old' FROM verdicts "
+                               "WHERE number IN (16, 17)"),
+              ElementsAre("unsupported|1", "correct|1"));
+}
+
+} // namespace
+} // namespace winnow::store
