@@ -1,0 +1,82 @@
+// `winnow eval` on the real program: good kernels are correct, bad ones get the verdict and the
+// explanation that tests/buggy/expected.json asks for.
+#include "base/files.h"
+#include "tests/e2e/winnow_program.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::test {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::filesystem::path> catalogue_tasks() {
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(project_folder() / "tasks/catalogue")) {
+    if (entry.path().filename() == "task.toml") {
+      folders.push_back(entry.path().parent_path());
+    }
+  }
+  return folders;
+}
+
+class Baseline : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(Baseline, IsCorrectWithPerShapeCases) {
+  const ProgramResult result =
+      run_winnow({"eval", GetParam().filename().string(), (GetParam() / "baseline.cu").string(),
+                  "--device", "cpu", "--json"});
+  const json evaluation = json_output(result);
+  EXPECT_EQ(evaluation.value("verdict", ""), "correct") << result.out << result.err;
+  EXPECT_EQ(result.exit_code, 0);
+  int timed = 0;
+  for (const json& shape : evaluation.value("cases", json::array())) {
+    const bool hidden =
+        shape.value("set", "") == "promotion" || shape.value("set", "") == "held_out";
+    EXPECT_EQ(shape.contains("shape"), !hidden) << shape;
+    timed += shape.value("stage", "") == "time" && shape.value("median_ns", 0.0) > 0 ? 1 : 0;
+  }
+  EXPECT_EQ(timed, 2) << "both search shapes are timed: " << result.out;
+}
+
+std::string task_name(const testing::TestParamInfo<std::filesystem::path>& info) {
+  return info.param.filename().string();
+}
+INSTANTIATE_TEST_SUITE_P(Catalogue, Baseline, testing::ValuesIn(catalogue_tasks()), task_name);
+
+std::vector<json> buggy_kernels() {
+  const json list =
+      json::parse(read_file(project_folder() / "tests/buggy/expected.json", 1U << 20U));
+  return {list.begin(), list.end()};
+}
+
+class BuggyKernel : public testing::TestWithParam<json> {};
+
+TEST_P(BuggyKernel, GetsItsVerdictAndIsExplained) {
+  const json expected = GetParam();
+  const ProgramResult result = run_winnow({"eval", expected.at("task"),
+                                           "tests/buggy/" + expected.at("file").get<std::string>(),
+                                           "--device", "cpu", "--json"});
+  const json evaluation = json_output(result);
+  EXPECT_EQ(evaluation.value("verdict", ""), expected.at("verdict")) << result.out << result.err;
+  EXPECT_EQ(result.exit_code, 10);
+  const std::string detail = evaluation.value("detail", "");
+  for (const std::string said : expected.at("says")) {
+    EXPECT_NE(detail.find(said), std::string::npos) << "'" << said << "' is not in: " << detail;
+  }
+  for (const std::string unsaid : expected.value("never_says", json::array())) {
+    EXPECT_EQ((result.out + result.err).find(unsaid), std::string::npos) << unsaid;
+  }
+}
+
+std::string kernel_name(const testing::TestParamInfo<json>& info) {
+  return std::filesystem::path(info.param.at("file").get<std::string>()).stem().string();
+}
+INSTANTIATE_TEST_SUITE_P(Kernels, BuggyKernel, testing::ValuesIn(buggy_kernels()), kernel_name);
+
+} // namespace
+} // namespace winnow::test

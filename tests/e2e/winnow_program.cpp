@@ -1,0 +1,63 @@
+#include "tests/e2e/winnow_program.h"
+
+#include "base/files.h"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::test {
+namespace {
+
+// One cache for the whole test program, so that a kernel is compiled once.
+const std::filesystem::path& home() {
+  static const TemporaryDirectory directory("e2e-home");
+  return directory.path();
+}
+
+} // namespace
+
+std::filesystem::path project_folder() {
+  return WINNOW_PROJECT_FOLDER;
+}
+
+evaluators::Command winnow_command(const std::vector<std::string>& arguments,
+                                   const ProgramOptions& options) {
+  evaluators::Command command;
+  command.argv = {WINNOW_PROGRAM};
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  command.environment = options.environment;
+  const char* path = std::getenv("PATH");
+  command.environment.emplace("PATH", path != nullptr ? path : "/usr/bin:/bin");
+  command.environment.emplace("HOME", home().string());
+  for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}) {
+    if (const char* value = std::getenv(name)) {
+      command.environment.emplace(name, value);
+    }
+  }
+  command.working_directory = project_folder();
+  command.limits.wall = options.timeout;
+  command.limits.output_bytes = 64U << 20U;
+  return command;
+}
+
+ProgramResult run_winnow(const std::vector<std::string>& arguments, const ProgramOptions& options) {
+  const evaluators::ChildResult child =
+      evaluators::run_child(winnow_command(arguments, options), "");
+  ProgramResult result;
+  result.exit_code =
+      child.end == evaluators::ChildResult::End::Exited ? child.exit_code : 128 + child.signal;
+  result.out = child.out;
+  result.err = child.err;
+  result.wall_seconds = child.wall_seconds;
+  return result;
+}
+
+nlohmann::json json_output(const ProgramResult& result) {
+  nlohmann::json json = nlohmann::json::parse(result.out, nullptr, false);
+  EXPECT_FALSE(json.is_discarded()) << "stdout:\n" << result.out << "\nstderr:\n" << result.err;
+  return json.is_discarded() ? nlohmann::json::object() : json;
+}
+
+} // namespace winnow::test

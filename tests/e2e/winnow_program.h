@@ -1,0 +1,36 @@
+#pragma once
+
+#include "evaluators/process/child_process.h"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::test {
+
+struct ProgramResult {
+  int exit_code = -1; ///< 128 + signal when it was killed
+  std::string out, err;
+  double wall_seconds = 0;
+};
+
+/// A run of the real program, from the project's folder, with a home of its own.
+struct ProgramOptions {
+  std::map<std::string, std::string> environment;
+  std::chrono::milliseconds timeout{120'000};
+};
+ProgramResult run_winnow(const std::vector<std::string>& arguments,
+                         const ProgramOptions& options = {});
+/// The command line of the real program, for tests that start and kill it themselves.
+evaluators::Command winnow_command(const std::vector<std::string>& arguments,
+                                   const ProgramOptions& options = {});
+
+std::filesystem::path project_folder();
+/// stdout as JSON; fails the test when it is none.
+nlohmann::json json_output(const ProgramResult& result);
+
+} // namespace winnow::test
