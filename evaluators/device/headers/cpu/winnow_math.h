@@ -248,7 +248,8 @@ inline double erfinv(double y) {
   const double t = 2.0 / (M_PI * a) + 0.5 * l;
   double x = copysign(sqrt(sqrt(t * t - l / a) - t), y);
   for (int i = 0; i < 4; ++i) {
-    const double error = fabs(y) > 0.5 ? copysign(1.0 - fabs(y) - erfc(fabs(x)), y) : erf(x) - y;
+    const double tail = 1.0 - fabs(y) - erfc(fabs(x)); // keeps its digits near 1
+    const double error = fabs(y) > 0.5 ? (y < 0.0 ? -tail : tail) : erf(x) - y;
     const double slope = M_2_SQRTPI * exp(-x * x);
     if (slope == 0.0) {
       break;
@@ -276,11 +277,14 @@ inline float erfcinvf(float y) { return float(erfcinv(double(y))); }
 inline double normcdfinv(double p) { return -M_SQRT2 * erfcinv(2.0 * p); }
 inline float normcdfinvf(float p) { return float(normcdfinv(double(p))); }
 inline double erfcx(double x) {
-  if (x < 20.0) {
+  if (x < 10.0) {
     return exp(x * x) * erfc(x);
   }
-  const double r = 1.0 / (x * x); // asymptotic series: exact to double here
-  return 0.56418958354775628 / x * (1.0 - r * (0.5 - r * (0.75 - r * (1.875 - r * 6.5625))));
+  double fraction = 0.0; // of the continued fraction, from its end
+  for (int n = 50; n > 0; --n) {
+    fraction = 0.5 * n / (x + fraction);
+  }
+  return 0.56418958354775628 / (x + fraction);
 }
 inline float erfcxf(float x) { return float(erfcx(double(x))); }
 
