@@ -68,11 +68,4 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// The parts of a URL that error messages show: no user, password, query or fragment.
-struct UrlParts {
-  std::string scheme, host, shown; ///< shown: "host:port/path"
-};
-/// nullopt when it is no absolute http or https URL with a host.
-std::optional<UrlParts> parse_url(const std::string& url);
-
 } // namespace winnow::agents

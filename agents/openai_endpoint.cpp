@@ -1,5 +1,6 @@
 #include "agents/openai_endpoint.h"
 
+#include "agents/url.h"
 #include "base/error.h"
 #include "base/text.h"
 

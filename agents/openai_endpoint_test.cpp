@@ -195,7 +195,8 @@ TEST(OpenAiEndpoint, TreatsAnErrorInsideHttp200AsAnError) {
 }
 
 TEST(OpenAiEndpoint, RefusesAHugeBody) {
-  const Exchange done = exchange({plain(200, std::string(65U << 20U, ' '))});
+  const Exchange done =
+      exchange({plain(200, std::string(65U << 20U, ' '), "application/octet-stream")});
   EXPECT_EQ(done.requests, 1U);
   EXPECT_THAT(done.reply.error, HasSubstr("larger than 64 MiB"));
 }

@@ -1,6 +1,8 @@
 #include "agents/prompts.h"
+#include "agents/reply.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "tasks/kernel_file.h"
 
 #include <fstream>
 
@@ -106,6 +108,23 @@ TEST(Prompts, DescribeTaskDeviceAndFormat) {
   EXPECT_THAT(user, HasSubstr("class Model"));
   EXPECT_THAT(user, HasSubstr("// BASELINE CODE"));
   EXPECT_THAT(user, Not(HasSubstr("{{")));
+}
+
+TEST(Prompts, ShowAnExampleThatIsAKernelFile) {
+  const tasks::Task task = softmax_task();
+  const ProposalContext context = context_for(task);
+  const std::string system = PromptTemplates().proposal(context)[0].text;
+  const ExtractedKernel example = extract_kernel_file(system, "stop");
+  ASSERT_TRUE(example.text) << example.problem;
+  const auto parsed = tasks::parse_kernel_file(*example.text, "example.cu");
+  EXPECT_TRUE(parsed.warnings.empty()) << to_string(parsed.warnings.front());
+  ASSERT_TRUE(parsed.kernel_file) << to_string(parsed.errors.front());
+  std::vector<tasks::Diagnostic> errors;
+  const auto names = tasks::kernel_names(*parsed.kernel_file, task, task.shapes,
+                                         tasks::parameter_choices(parsed.kernel_file->plan, 1)[0],
+                                         context.facts, errors);
+  EXPECT_TRUE(errors.empty()) << to_string(errors.front());
+  EXPECT_THAT(names, testing::ElementsAre("row_total", "divide<4>"));
 }
 
 TEST(Prompts, KeepThePrefixWhileTheTailChanges) {

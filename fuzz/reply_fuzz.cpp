@@ -1,0 +1,22 @@
+#include "agents/reply.h"
+#include "base/text.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+// A reply is a model's: it may be anything. The first byte chooses how it ended.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) {
+    return 0;
+  }
+  const std::string_view reply(reinterpret_cast<const char*>(data + 1), size - 1);
+  const auto kernel =
+      winnow::agents::extract_kernel_file(reply, data[0] % 2 == 0 ? "stop" : "length");
+  // Exactly one of the two, and what goes into the next prompt is text.
+  if (kernel.text.has_value() == !kernel.problem.empty() ||
+      winnow::find_invalid_utf8(kernel.problem) || winnow::find_invalid_utf8(kernel.note)) {
+    std::abort();
+  }
+  return 0;
+}
