@@ -50,7 +50,12 @@ void* winnow_dynamic_shared(void);
 // Blocking: a fiber switch may happen inside.
 // `line` is the candidate's own line; `op` names the operation for messages ("__syncthreads").
 // Returns, for WinnowBarrierCount/And/Or, the reduction of `predicate` over the block.
-enum WinnowBarrierKind { WinnowBarrierPlain, WinnowBarrierCount, WinnowBarrierAnd, WinnowBarrierOr };
+enum WinnowBarrierKind {
+  WinnowBarrierPlain,
+  WinnowBarrierCount,
+  WinnowBarrierAnd,
+  WinnowBarrierOr
+};
 int winnow_barrier(int kind, int predicate, const char* op, int line);
 // All lanes in `mask` deposit 8 bytes and wait for each other; the result is valid until this
 // thread's next blocking call. `op_id` tells operations apart: lanes that meet under different ids

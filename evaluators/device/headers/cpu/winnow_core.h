@@ -86,15 +86,15 @@ static __forceinline__ unsigned winnow_thread_rank() {
   const WinnowCoordinates& at = winnow_here;
   return (at.thread.z * at.block_dim.y + at.thread.y) * at.block_dim.x + at.thread.x;
 }
-static __forceinline__ unsigned winnow_lane() { return winnow_thread_rank() & 31u; }
+static __forceinline__ unsigned winnow_lane() {
+  return winnow_thread_rank() & 31u;
+}
 
 // ---- How the runtime calls kernels ----
 
 template <int... I> struct WinnowIndices {};
 template <int N, int... I> struct WinnowMakeIndices : WinnowMakeIndices<N - 1, N - 1, I...> {};
-template <int... I> struct WinnowMakeIndices<0, I...> {
-  using Type = WinnowIndices<I...>;
-};
+template <int... I> struct WinnowMakeIndices<0, I...> { using Type = WinnowIndices<I...>; };
 
 static __forceinline__ void winnow_set_block(const WinnowCoordinates* at) {
   winnow_here.block.x = at->block.x;
@@ -116,8 +116,7 @@ static __forceinline__ void winnow_set_thread(unsigned x, unsigned y, unsigned z
 
 template <auto Kernel, class Function = decltype(Kernel)> struct WinnowRun;
 template <auto Kernel, class... P> struct WinnowRun<Kernel, void (*)(P...)> {
-  template <int... I>
-  static __forceinline__ void one(void* const* arguments, WinnowIndices<I...>) {
+  template <int... I> static __forceinline__ void one(void* const* arguments, WinnowIndices<I...>) {
     Kernel(*static_cast<P*>(arguments[I])...);
   }
   // Arguments by value: nothing the kernel writes can change them.
@@ -209,9 +208,22 @@ static inline void __nanosleep(unsigned, int line = __builtin_LINE()) {
 
 // Lanes that meet must have come for the same of these.
 enum WinnowOp {
-  WinnowOpSyncWarp = 1, WinnowOpShuffle, WinnowOpShuffleUp, WinnowOpShuffleDown, WinnowOpShuffleXor,
-  WinnowOpBallot, WinnowOpAny, WinnowOpAll, WinnowOpMatchAny, WinnowOpMatchAll, WinnowOpReduceAdd,
-  WinnowOpReduceMin, WinnowOpReduceMax, WinnowOpReduceAnd, WinnowOpReduceOr, WinnowOpReduceXor,
+  WinnowOpSyncWarp = 1,
+  WinnowOpShuffle,
+  WinnowOpShuffleUp,
+  WinnowOpShuffleDown,
+  WinnowOpShuffleXor,
+  WinnowOpBallot,
+  WinnowOpAny,
+  WinnowOpAll,
+  WinnowOpMatchAny,
+  WinnowOpMatchAll,
+  WinnowOpReduceAdd,
+  WinnowOpReduceMin,
+  WinnowOpReduceMax,
+  WinnowOpReduceAnd,
+  WinnowOpReduceOr,
+  WinnowOpReduceXor,
   WinnowOpFirstFree = 64 // device headers number their own from here
 };
 
@@ -316,8 +328,7 @@ template <class T>
 static inline unsigned __match_all_sync(unsigned mask, T value, int* predicate,
                                         int line = __builtin_LINE()) {
   const unsigned long long bits = winnow_bits(value);
-  const WinnowGather* all =
-      winnow_exchange(mask, bits, WinnowOpMatchAll, "__match_all_sync", line);
+  const WinnowGather* all = winnow_exchange(mask, bits, WinnowOpMatchAll, "__match_all_sync", line);
   *predicate = winnow_match(all, bits) == all->lanes;
   return *predicate ? all->lanes : 0;
 }
@@ -342,19 +353,27 @@ WINNOW_REDUCE(unsigned, __reduce_min_sync, WinnowOpReduceMin, a < b ? a : b)
 WINNOW_REDUCE(int, __reduce_min_sync, WinnowOpReduceMin, a < b ? a : b)
 WINNOW_REDUCE(unsigned, __reduce_max_sync, WinnowOpReduceMax, a > b ? a : b)
 WINNOW_REDUCE(int, __reduce_max_sync, WinnowOpReduceMax, a > b ? a : b)
-WINNOW_REDUCE(unsigned, __reduce_and_sync, WinnowOpReduceAnd, a & b)
+WINNOW_REDUCE(unsigned, __reduce_and_sync, WinnowOpReduceAnd, a& b)
 WINNOW_REDUCE(unsigned, __reduce_or_sync, WinnowOpReduceOr, a | b)
 WINNOW_REDUCE(unsigned, __reduce_xor_sync, WinnowOpReduceXor, a ^ b)
 #undef WINNOW_REDUCE
 
 // ---- Memory ----
 
-static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+static inline void __threadfence_block() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+static inline void __threadfence_system() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 
 #define WINNOW_LOAD(name)                                                                          \
-  template <class T> static __forceinline__ T name(const T* address) { return *address; }
+  template <class T> static __forceinline__ T name(const T* address) {                             \
+    return *address;                                                                               \
+  }
 WINNOW_LOAD(__ldg)
 WINNOW_LOAD(__ldca)
 WINNOW_LOAD(__ldcg)
@@ -400,8 +419,7 @@ template <class T, class Change> static inline T winnow_update(T* address, Chang
     const T wanted = change(old);
     Word next;
     __builtin_memcpy(&next, &wanted, sizeof(T));
-    if (__atomic_compare_exchange_n(word, &seen, next, false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST)) {
+    if (__atomic_compare_exchange_n(word, &seen, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
       return old;
     }
   }
@@ -454,8 +472,8 @@ static inline unsigned winnow_atomic_inc(unsigned* address, unsigned limit) {
   return winnow_update(address, [limit](unsigned old) { return old >= limit ? 0u : old + 1; });
 }
 static inline unsigned winnow_atomic_dec(unsigned* address, unsigned limit) {
-  return winnow_update(
-      address, [limit](unsigned old) { return old == 0 || old > limit ? limit : old - 1; });
+  return winnow_update(address,
+                       [limit](unsigned old) { return old == 0 || old > limit ? limit : old - 1; });
 }
 template <class T> static inline T winnow_atomic_cas(T* address, T compare, T value) {
   using Word = typename WinnowWord<sizeof(T)>::Type;
@@ -510,6 +528,12 @@ WINNOW_ATOMIC_CAS(atomicCAS_system)
                                        int line = __builtin_LINE()) {
   winnow_trap("__trap", file, line);
 }
-static inline long long clock64() { return (long long)winnow_clock(); }
-static inline int clock() { return int(winnow_clock()); }
-static inline unsigned long long __globaltimer() { return winnow_clock(); }
+static inline long long clock64() {
+  return (long long)winnow_clock();
+}
+static inline int clock() {
+  return int(winnow_clock());
+}
+static inline unsigned long long __globaltimer() {
+  return winnow_clock();
+}

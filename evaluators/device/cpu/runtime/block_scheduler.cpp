@@ -1,0 +1,485 @@
+#include "evaluators/device/cpu/runtime/block_scheduler.h"
+
+#include "base/error.h"
+#include "evaluators/device/cpu/runtime/grid_barrier.h"
+#include "evaluators/device/cpu/runtime/module.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators::cpu {
+namespace {
+
+constexpr unsigned kWarpSize = 32;
+thread_local BlockScheduler* t_current = nullptr;
+
+constexpr unsigned lane_bit(unsigned thread) {
+  return 1u << (thread % kWarpSize);
+}
+constexpr unsigned low_bits(unsigned count) {
+  return count >= 32 ? ~0u : (1u << count) - 1;
+}
+
+} // namespace
+
+BlockScheduler* BlockScheduler::current() {
+  return t_current;
+}
+
+BlockScheduler::~BlockScheduler() {
+  if (shared_.zone != nullptr) {
+    unmap_guarded(shared_);
+  }
+}
+
+void BlockScheduler::map_shared(std::size_t bytes) {
+  if (shared_.zone != nullptr && shared_.bytes == bytes) {
+    return;
+  }
+  if (shared_.zone != nullptr) {
+    unmap_guarded(shared_);
+    shared_ = {};
+  }
+  shared_ = map_guarded("dynamic shared memory", bytes, false);
+}
+
+std::optional<DeviceFault> BlockScheduler::run(const Launch& launch, std::uint64_t first,
+                                               std::uint64_t count) {
+  map_shared(launch.shared_bytes);
+  at_.block_dim = launch.block;
+  at_.grid_dim = launch.grid;
+  thread_count_ = launch.threads();
+  fault_.reset();
+  launch_.store(&launch, std::memory_order_relaxed);
+  t_current = this;
+  if (launch.blocking) {
+    run_one_by_one(first, count);
+  } else {
+    run_fast(first, count);
+  }
+  t_current = nullptr;
+  launch_.store(nullptr, std::memory_order_relaxed);
+  fibers_.abandon_all();
+  running_ = nullptr;
+  return fault_;
+}
+
+void BlockScheduler::run_fast(std::uint64_t first, std::uint64_t count) {
+  exact_.store(false, std::memory_order_relaxed);
+  set_thread(0);
+  block_.store(first, std::memory_order_relaxed);
+  end_block_ = first + count;
+  Fiber& fiber = fibers_.take();
+  fiber.prepare(&blocks_entry, this);
+  running_ = &fiber;
+  fiber.switch_from(home_);
+}
+
+void BlockScheduler::blocks_entry(void* self) {
+  auto& scheduler = *static_cast<BlockScheduler*>(self);
+  const Launch& launch = *scheduler.launch();
+  for (std::uint64_t i = scheduler.block_index(); i < scheduler.end_block_; ++i) {
+    scheduler.block_.store(i, std::memory_order_relaxed);
+    scheduler.at_.block = launch.block_at(i);
+    launch.kernel->run_block(launch.arguments, &scheduler.at_);
+  }
+  scheduler.home_.switch_from(*scheduler.running_);
+}
+
+void BlockScheduler::run_one_by_one(std::uint64_t first, std::uint64_t count) {
+  exact_.store(true, std::memory_order_relaxed);
+  for (std::uint64_t i = first; i < first + count && !fault_; ++i) {
+    begin_block(i);
+    Fiber& fiber = fibers_.take();
+    fiber.prepare(&threads_entry, this);
+    running_ = &fiber;
+    fiber.switch_from(home_);
+  }
+}
+
+void BlockScheduler::begin_block(std::uint64_t index) {
+  block_.store(index, std::memory_order_relaxed);
+  at_.block = launch()->block_at(index);
+  next_thread_ = 0;
+  live_ = thread_count_;
+  barrier_ = {};
+  grid_barrier_ = {};
+  runnable_warps_ = 0;
+  threads_.assign(thread_count_, Thread{});
+  warps_.resize((thread_count_ + kWarpSize - 1) / kWarpSize);
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    warps_[i].live = low_bits(thread_count_ - static_cast<unsigned>(i) * kWarpSize);
+    warps_[i].runnable = 0;
+    warps_[i].pending.clear();
+  }
+  free_slots_.clear();
+  for (Slot& slot : slots_) {
+    free_slots_.push_back(&slot);
+  }
+}
+
+void BlockScheduler::threads_entry(void* self) {
+  static_cast<BlockScheduler*>(self)->run_threads();
+}
+
+void BlockScheduler::run_threads() {
+  const Launch& launch = *this->launch();
+  while (next_thread_ < thread_count_) {
+    const unsigned thread = next_thread_++;
+    set_thread(thread);
+    at_.thread = launch.thread_at(thread);
+    launch.kernel->run_thread(launch.arguments, &at_);
+    exit_thread();
+  }
+  Fiber* next = live_ == 0 ? &home_ : next_fiber(true);
+  if (next == nullptr) {
+    fail_deadlock();
+  }
+  fibers_.give_back(*running_); // nobody takes it before this fiber has been left for good
+  switch_to(*next);
+  __builtin_unreachable();
+}
+
+void BlockScheduler::switch_to(Fiber& fiber) {
+  Fiber& from = *running_;
+  running_ = &fiber;
+  fiber.switch_from(from);
+}
+
+void BlockScheduler::exit_thread() {
+  const unsigned index = thread_index();
+  const unsigned warp_index = index / kWarpSize;
+  Warp& warp = warps_[warp_index];
+  Thread& thread = threads_[index];
+  release_held(thread);
+  thread.state = State::Exited;
+  --live_;
+  warp.live &= ~lane_bit(index);
+  const std::vector<Slot*> pending = warp.pending;
+  for (Slot* slot : pending) {
+    complete_if_all_came(warp_index, *slot);
+  }
+  if (barrier_.arrived != 0 && barrier_.arrived == live_) {
+    release_barrier();
+  }
+  if (grid_barrier_.arrived != 0 && grid_barrier_.arrived == live_) {
+    release_grid_barrier();
+  }
+}
+
+void BlockScheduler::wait(State state, const char* op, int line, unsigned mask) {
+  Thread& thread = current_thread();
+  thread.fiber = running_;
+  thread.op = op;
+  thread.line = line;
+  thread.mask = mask;
+  thread.state = state;
+  const bool yields = state == State::Runnable;
+  if (yields) {
+    wake(thread_index());
+  }
+  Fiber* next = next_fiber(!yields);
+  if (next == nullptr) {
+    fail_deadlock();
+  }
+  if (next != thread.fiber) {
+    switch_to(*next);
+  }
+}
+
+void BlockScheduler::wake(unsigned thread) {
+  threads_[thread].state = State::Runnable;
+  warps_[thread / kWarpSize].runnable |= lane_bit(thread);
+  runnable_warps_ |= 1u << (thread / kWarpSize);
+}
+
+/// Takes the next runnable thread after `after`, in a circle, among those warps.
+bool BlockScheduler::take_runnable(std::uint32_t warps, unsigned after) {
+  warps &= runnable_warps_;
+  if (warps == 0) {
+    return false;
+  }
+  const unsigned own = after / kWarpSize;
+  const unsigned later_lanes = ~low_bits(after % kWarpSize + 1);
+  unsigned warp = own;
+  unsigned lanes = (warps >> own & 1) != 0 ? warps_[own].runnable & later_lanes : 0;
+  if (lanes == 0) {
+    const std::uint32_t later_warps = warps & ~low_bits(own + 1);
+    warp = static_cast<unsigned>(std::countr_zero(later_warps != 0 ? later_warps : warps));
+    lanes = warps_[warp].runnable;
+  }
+  const unsigned thread = warp * kWarpSize + static_cast<unsigned>(std::countr_zero(lanes));
+  warps_[warp].runnable &= ~lane_bit(thread);
+  if (warps_[warp].runnable == 0) {
+    runnable_warps_ &= ~(1u << warp);
+  }
+  set_thread(thread);
+  return true;
+}
+
+Fiber* BlockScheduler::next_fiber(bool own_warp_first) {
+  const unsigned self = thread_index();
+  do {
+    // Finishing one warp's work first keeps few stacks in use.
+    if (own_warp_first && take_runnable(1u << (self / kWarpSize), self)) {
+      return threads_[thread_index()].fiber;
+    }
+    if (next_thread_ < thread_count_) {
+      try {
+        Fiber& fiber = fibers_.take();
+        fiber.prepare(&threads_entry, this);
+        return &fiber;
+      } catch (const Error& error) {
+        fail(tasks::Verdict::Infrastructure, error.what()); // must not leave the fiber
+      }
+    }
+    if (take_runnable(~0u, self)) {
+      return threads_[thread_index()].fiber;
+    }
+  } while (release_active_masks());
+  return nullptr;
+}
+
+/// No thread can go on: in each warp the lanes that ask for the active mask at the same place are
+/// the active ones.
+bool BlockScheduler::release_active_masks() {
+  bool released = false;
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    const unsigned first = static_cast<unsigned>(w) * kWarpSize;
+    const unsigned end = std::min(first + kWarpSize, thread_count_);
+    unsigned lanes = 0;
+    int line = 0;
+    for (unsigned i = first; i < end; ++i) {
+      if (threads_[i].state == State::Active && (lanes == 0 || threads_[i].line == line)) {
+        line = threads_[i].line;
+        lanes |= lane_bit(i);
+      }
+    }
+    for (unsigned i = first; i < end; ++i) {
+      if ((lanes & lane_bit(i)) != 0) {
+        threads_[i].mask = lanes;
+        wake(i);
+      }
+    }
+    released = released || lanes != 0;
+  }
+  return released;
+}
+
+int BlockScheduler::barrier(int kind, int predicate, const char* op, int line) {
+  release_held(current_thread());
+  ++barrier_.arrived;
+  barrier_.votes += predicate != 0 ? 1 : 0;
+  if (barrier_.arrived == live_) {
+    release_barrier();
+  } else {
+    wait(State::Barrier, op, line, 0);
+  }
+  // Nobody can complete the next barrier before this thread has read the result of this one.
+  return kind == WinnowBarrierPlain ? 0 : barrier_result_[static_cast<std::size_t>(kind) - 1];
+}
+
+void BlockScheduler::release_barrier() {
+  barrier_result_ = {static_cast<int>(barrier_.votes), barrier_.votes == barrier_.arrived ? 1 : 0,
+                     barrier_.votes != 0 ? 1 : 0};
+  barrier_ = {};
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    if (threads_[i].state == State::Barrier) {
+      wake(i);
+    }
+  }
+}
+
+void BlockScheduler::grid_barrier(int line) {
+  if (launch()->grid_barrier == nullptr) {
+    fail(tasks::Verdict::LaunchError,
+         fmt::format("waits at line {} for the whole grid, but the launch is not cooperative: add "
+                     "\"cooperative\": true to it",
+                     line));
+  }
+  release_held(current_thread());
+  ++grid_barrier_.arrived;
+  if (grid_barrier_.arrived == live_) {
+    release_grid_barrier();
+  } else {
+    wait(State::GridBarrier, "grid.sync()", line, 0);
+  }
+}
+
+void BlockScheduler::release_grid_barrier() {
+  grid_barrier_ = {};
+  if (!launch()->grid_barrier->arrive_and_wait()) {
+    fail(tasks::Verdict::LaunchError,
+         "waits in grid.sync() for blocks that have ended or failed without coming there");
+  }
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    if (threads_[i].state == State::GridBarrier) {
+      wake(i);
+    }
+  }
+}
+
+BlockScheduler::Slot& BlockScheduler::slot_for(Warp& warp, unsigned mask, int op_id, const char* op,
+                                               int line) {
+  for (Slot* slot : warp.pending) {
+    if (slot->mask == mask) {
+      if (slot->op_id != op_id) {
+        fail(tasks::Verdict::LaunchError,
+             fmt::format("calls {} (line {}) while lanes of the same mask {:#010x} wait in {} "
+                         "(line {})",
+                         op, line, mask, slot->op, slot->line));
+      }
+      return *slot;
+    }
+  }
+  if (free_slots_.empty()) {
+    free_slots_.push_back(&slots_.emplace_back());
+  }
+  Slot& slot = *free_slots_.back();
+  free_slots_.pop_back();
+  slot.mask = mask;
+  slot.arrived = 0;
+  slot.op_id = op_id;
+  slot.op = op;
+  slot.line = line;
+  warp.pending.push_back(&slot);
+  return slot;
+}
+
+const WinnowGather* BlockScheduler::gather(unsigned mask, unsigned long long value, int op_id,
+                                           const char* op, int line) {
+  const unsigned index = thread_index();
+  Thread& thread = threads_[index];
+  release_held(thread);
+  if ((mask & lane_bit(index)) == 0) {
+    fail(tasks::Verdict::LaunchError,
+         fmt::format("calls {} (line {}) with mask {:#010x}, which leaves out its own lane {}", op,
+                     line, mask, index % kWarpSize));
+  }
+  const unsigned warp_index = index / kWarpSize;
+  Slot& slot = slot_for(warps_[warp_index], mask, op_id, op, line);
+  slot.data.values[index % kWarpSize] = value;
+  slot.arrived |= lane_bit(index);
+  complete_if_all_came(warp_index, slot);
+  if (thread.held != &slot) {
+    wait(State::Gather, op, line, mask);
+  }
+  return &slot.data;
+}
+
+void BlockScheduler::complete_if_all_came(unsigned warp_index, Slot& slot) {
+  Warp& warp = warps_[warp_index];
+  if ((slot.mask & warp.live & ~slot.arrived) != 0) {
+    return;
+  }
+  warp.pending.erase(std::find(warp.pending.begin(), warp.pending.end(), &slot));
+  slot.data.lanes = slot.arrived;
+  slot.readers = static_cast<unsigned>(std::popcount(slot.arrived));
+  for (unsigned lanes = slot.arrived; lanes != 0; lanes &= lanes - 1) {
+    const unsigned i = warp_index * kWarpSize + static_cast<unsigned>(std::countr_zero(lanes));
+    threads_[i].held = &slot;
+    if (threads_[i].state == State::Gather) {
+      wake(i);
+    }
+  }
+}
+
+void BlockScheduler::release_held(Thread& thread) {
+  if (thread.held != nullptr && --thread.held->readers == 0) {
+    free_slots_.push_back(thread.held);
+  }
+  thread.held = nullptr;
+}
+
+unsigned BlockScheduler::active_mask(const char* op, int line) {
+  Thread& thread = current_thread();
+  release_held(thread);
+  wait(State::Active, op, line, 0);
+  return thread.mask;
+}
+
+void BlockScheduler::yield(int line) {
+  release_held(current_thread());
+  if (launch()->grid_barrier != nullptr) {
+    launch()->grid_barrier->yield();
+  }
+  wait(State::Runnable, "__nanosleep", line, 0);
+}
+
+void BlockScheduler::trap(const char* what, int line) {
+  fail(tasks::Verdict::LaunchError, fmt::format("stopped at line {}: {}", line, what));
+}
+
+void BlockScheduler::replay_block() {
+  const Launch& launch = *this->launch();
+  exact_.store(true, std::memory_order_relaxed);
+  at_.block = launch.block_at(block_index());
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    set_thread(i);
+    at_.thread = launch.thread_at(i);
+    launch.kernel->run_thread(launch.arguments, &at_);
+  }
+  exact_.store(false, std::memory_order_relaxed);
+}
+
+std::string BlockScheduler::where() const {
+  const Launch* launch = this->launch();
+  if (launch == nullptr) {
+    return "outside of a kernel";
+  }
+  const std::string block = fmt::format("block {} of kernel '{}'",
+                                        to_string(launch->block_at(block_index())), launch->name);
+  return thread_is_exact()
+             ? fmt::format("thread {} of {}", to_string(launch->thread_at(thread_index())), block)
+             : "some thread of " + block;
+}
+
+void BlockScheduler::fail(tasks::Verdict verdict, const std::string& what) {
+  fault_ = DeviceFault{verdict, where() + " " + what};
+  switch_to(home_);
+  __builtin_unreachable();
+}
+
+void BlockScheduler::fail_deadlock() {
+  const Launch& launch = *this->launch();
+  fault_ = DeviceFault{tasks::Verdict::LaunchError,
+                       fmt::format("deadlock in block {} of kernel '{}': {}",
+                                   to_string(launch.block_at(block_index())), launch.name,
+                                   describe_waiting())};
+  switch_to(home_);
+  __builtin_unreachable();
+}
+
+std::string BlockScheduler::describe_waiting() const {
+  struct Group {
+    unsigned count = 0;
+    unsigned example = 0;
+  };
+  std::map<std::tuple<int, std::string, unsigned>, Group> groups; // by line, operation, mask
+  unsigned exited = 0;
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    const Thread& thread = threads_[i];
+    if (thread.state == State::Exited) {
+      ++exited;
+      continue;
+    }
+    const unsigned mask = thread.state == State::Gather ? thread.mask : 0;
+    Group& group = groups[{thread.line, thread.op, mask}];
+    group.example = group.count == 0 ? i : group.example;
+    ++group.count;
+  }
+  std::string text;
+  for (const auto& [key, group] : groups) {
+    const auto& [line, op, mask] = key;
+    text += fmt::format("{} of {} threads, e.g. {}, wait at line {} in {}{}; ", group.count,
+                        thread_count_, to_string(launch()->thread_at(group.example)), line, op,
+                        mask != 0 ? fmt::format(" with mask {:#010x}", mask) : "");
+  }
+  return text + fmt::format("{} have exited", exited);
+}
+
+} // namespace winnow::evaluators::cpu

@@ -1,0 +1,252 @@
+#include "evaluators/device/cpu/cpu_device.h"
+
+#include "base/error.h"
+#include "evaluators/device/cpu/runtime/entry_points.h"
+#include "evaluators/device/cpu/runtime/guarded_buffers.h"
+#include "evaluators/device/cpu/runtime/launch_arguments.h"
+#include "evaluators/device/cpu/runtime/launcher.h"
+#include "evaluators/device/cpu/runtime/module.h"
+#include "evaluators/device/cpu/runtime/watchdog.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr std::uint64_t kMaxStaticSharedBytes = 48 << 10; // of a GPU, without an attribute
+constexpr std::uint64_t kMaxCooperativeBlocks = 256;      // one OS thread each
+
+unsigned available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) {
+    return 1;
+  }
+  return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+}
+
+WinnowUint3 to_uint3(const std::array<std::int64_t, 3>& size) {
+  return {static_cast<unsigned>(size[0]), static_cast<unsigned>(size[1]),
+          static_cast<unsigned>(size[2])};
+}
+
+class CpuDevice final : public Device {
+public:
+  explicit CpuDevice(CpuDeviceOptions options);
+
+  void load_module(const std::filesystem::path& path) override;
+  std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override;
+  void release_buffers() override { buffers_.clear(); }
+  void upload(std::size_t buffer, std::span<const std::byte> bytes) override;
+  void download(std::size_t buffer, std::span<std::byte> bytes) override;
+  void fill_pattern(std::size_t buffer, std::uint64_t pattern) override;
+  std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) override;
+  std::chrono::nanoseconds elapsed() const override { return elapsed_; }
+  std::optional<DeviceFault> verify_guards() override;
+  std::vector<CheckFinding> findings() override;
+
+private:
+  std::optional<DeviceFault> run_step(const tasks::LaunchStep& step);
+  std::optional<DeviceFault> run_step(const tasks::FillStep& step);
+  std::optional<DeviceFault> run_step(const tasks::CopyStep& step);
+  std::optional<DeviceFault> refuse(const tasks::LaunchStep& step) const;
+  std::byte* range(const std::string& buffer, std::int64_t offset, std::int64_t bytes) const;
+
+  CpuDeviceOptions options_;
+  tasks::DeviceFacts facts_ = cpu_device_facts();
+  cpu::GuardedBuffers buffers_;
+  cpu::FaultReporter reporter_;
+  cpu::Launcher launcher_;
+  std::unique_ptr<cpu::Watchdog> watchdog_;
+  std::unique_ptr<cpu::Module> module_;
+  std::chrono::nanoseconds elapsed_{0};
+};
+
+CpuDevice::CpuDevice(CpuDeviceOptions options)
+    : options_(std::move(options)), reporter_(options_.on_fatal, buffers_),
+      launcher_(options_.workers != 0 ? options_.workers : available_cores()) {
+  if (options_.deadline.count() > 0) {
+    watchdog_ = std::make_unique<cpu::Watchdog>([this] {
+      reporter_.end_process(
+          {tasks::Verdict::Timeout, fmt::format("ran longer than {} ms; now in {}",
+                                                options_.deadline.count(), launcher_.where())});
+    });
+  }
+}
+
+void CpuDevice::load_module(const std::filesystem::path& path) {
+  module_.reset(); // the loader would hand out the same module, with its state, again
+  module_ = std::make_unique<cpu::Module>(path);
+}
+
+std::size_t CpuDevice::allocate(const std::string& name, std::size_t bytes, bool read_only) {
+  return buffers_.allocate(name, bytes, read_only);
+}
+
+void CpuDevice::upload(std::size_t buffer, std::span<const std::byte> bytes) {
+  const cpu::GuardedBuffer& target = buffers_.at(buffer);
+  if (bytes.size() > target.bytes) {
+    throw Error(fmt::format("upload of {} bytes into buffer '{}' of {}", bytes.size(), target.name,
+                            target.bytes));
+  }
+  buffers_.protect(false);
+  std::copy(bytes.begin(), bytes.end(), target.data);
+}
+
+void CpuDevice::download(std::size_t buffer, std::span<std::byte> bytes) {
+  const cpu::GuardedBuffer& source = buffers_.at(buffer);
+  if (bytes.size() > source.bytes) {
+    throw Error(fmt::format("download of {} bytes from buffer '{}' of {}", bytes.size(),
+                            source.name, source.bytes));
+  }
+  std::copy(source.data, source.data + bytes.size(), bytes.begin());
+}
+
+void CpuDevice::fill_pattern(std::size_t buffer, std::uint64_t pattern) {
+  const cpu::GuardedBuffer& target = buffers_.at(buffer);
+  buffers_.protect(false);
+  cpu::fill_repeating(target.data, target.bytes, &pattern, sizeof(pattern));
+}
+
+std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps) {
+  if (module_ == nullptr) {
+    throw Error("run() needs a module: call load_module() first");
+  }
+  buffers_.protect(true);
+  if (watchdog_) {
+    watchdog_->arm(options_.deadline);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<DeviceFault> fault;
+  for (const tasks::Step& step : steps) {
+    fault = std::visit([this](const auto& one) { return run_step(one); }, step);
+    if (fault) {
+      break;
+    }
+  }
+  elapsed_ = std::chrono::steady_clock::now() - start;
+  if (watchdog_) {
+    watchdog_->disarm();
+  }
+  return fault;
+}
+
+/// What a GPU's driver would refuse.
+std::optional<DeviceFault> CpuDevice::refuse(const tasks::LaunchStep& step) const {
+  const auto fixed = static_cast<std::int64_t>(module_->static_shared_bytes(step.kernel));
+  if (fixed > static_cast<std::int64_t>(kMaxStaticSharedBytes)) {
+    return DeviceFault{tasks::Verdict::LaunchError,
+                       fmt::format("kernel '{}' declares {} bytes of static shared memory, at most "
+                                   "{} are allowed: use `extern __shared__` and \"shared_bytes\"",
+                                   step.kernel, fixed, kMaxStaticSharedBytes)};
+  }
+  if (fixed + step.shared_bytes > facts_.max_shared_bytes) {
+    return DeviceFault{tasks::Verdict::LaunchError,
+                       fmt::format("kernel '{}' uses {} bytes of static and {} of dynamic shared "
+                                   "memory, together at most {} are allowed",
+                                   step.kernel, fixed, step.shared_bytes, facts_.max_shared_bytes)};
+  }
+  const std::int64_t blocks = step.grid[0] * step.grid[1] * step.grid[2];
+  if (step.cooperative && blocks > static_cast<std::int64_t>(kMaxCooperativeBlocks)) {
+    return DeviceFault{tasks::Verdict::LaunchError,
+                       fmt::format("the cooperative launch of kernel '{}' has {} blocks, at most "
+                                   "{} can be resident at once on this device",
+                                   step.kernel, blocks, kMaxCooperativeBlocks)};
+  }
+  return std::nullopt;
+}
+
+std::optional<DeviceFault> CpuDevice::run_step(const tasks::LaunchStep& step) {
+  if (auto fault = refuse(step)) {
+    return fault;
+  }
+  const cpu::LaunchArguments arguments(step.arguments, buffers_);
+  cpu::Launch launch;
+  launch.name = step.kernel;
+  launch.kernel = &module_->kernel(step.kernel);
+  launch.module = module_.get();
+  launch.arguments = arguments.pointers();
+  launch.grid = to_uint3(step.grid);
+  launch.block = to_uint3(step.block);
+  launch.shared_bytes = static_cast<std::size_t>(step.shared_bytes);
+  launch.blocking = module_->blocking();
+  launch.cooperative = step.cooperative;
+  return launcher_.run(launch);
+}
+
+std::byte* CpuDevice::range(const std::string& buffer, std::int64_t offset,
+                            std::int64_t bytes) const {
+  const cpu::GuardedBuffer* found = buffers_.find(buffer);
+  if (found == nullptr || offset < 0 || bytes < 0 ||
+      offset + bytes > static_cast<std::int64_t>(found->bytes)) {
+    throw Error(fmt::format("plan step uses bytes {} to {} of buffer '{}', which has {}", offset,
+                            offset + bytes, buffer, found == nullptr ? 0 : found->bytes));
+  }
+  return found->data + offset;
+}
+
+std::optional<DeviceFault> CpuDevice::run_step(const tasks::FillStep& step) {
+  const auto element_bytes = static_cast<std::int64_t>(tasks::size_bytes(step.dtype));
+  const std::int64_t bytes = step.count * element_bytes;
+  std::array<std::byte, 8> element{};
+  tasks::store_element(step.dtype, element.data(), step.value);
+  if (const auto* found = buffers_.find(step.buffer); found != nullptr && found->read_only) {
+    return DeviceFault{tasks::Verdict::ModifiedInput,
+                       "a fill step writes input '" + step.buffer + "'"};
+  }
+  cpu::fill_repeating(range(step.buffer, step.offset_bytes, bytes), static_cast<std::size_t>(bytes),
+                      element.data(), static_cast<std::size_t>(element_bytes));
+  return std::nullopt;
+}
+
+std::optional<DeviceFault> CpuDevice::run_step(const tasks::CopyStep& step) {
+  if (const auto* found = buffers_.find(step.to); found != nullptr && found->read_only) {
+    return DeviceFault{tasks::Verdict::ModifiedInput, "a copy step writes input '" + step.to + "'"};
+  }
+  for (std::int64_t row = 0; row < step.rows; ++row) {
+    const std::byte* from =
+        range(step.from, step.from_offset_bytes + row * step.from_stride_bytes, step.row_bytes);
+    std::byte* to =
+        range(step.to, step.to_offset_bytes + row * step.to_stride_bytes, step.row_bytes);
+    std::memmove(to, from, static_cast<std::size_t>(step.row_bytes));
+  }
+  return std::nullopt;
+}
+
+std::optional<DeviceFault> CpuDevice::verify_guards() {
+  if (const std::optional<std::string> changed = buffers_.changed_poison()) {
+    return DeviceFault{tasks::Verdict::OutOfBounds, *changed};
+  }
+  return std::nullopt;
+}
+
+std::vector<CheckFinding> CpuDevice::findings() {
+  return {};
+}
+
+} // namespace
+
+std::unique_ptr<Device> make_cpu_device(CpuDeviceOptions options) {
+  cpu::link_entry_points();
+  return std::make_unique<CpuDevice>(std::move(options));
+}
+
+tasks::DeviceFacts cpu_device_facts() {
+  tasks::DeviceFacts facts;
+  facts.sm_count = available_cores();
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page_bytes > 0) {
+    facts.memory_bytes = std::int64_t{pages} * page_bytes / 4; // others want some, too
+  }
+  facts.max_threads_per_launch = std::int64_t{1} << 32;
+  return facts;
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace winnow::evaluators::cpu {
+
+/// Keeps the entry points that modules import (abi.h) in the program: an archive member that
+/// nothing refers to would be left out.
+void link_entry_points();
+
+} // namespace winnow::evaluators::cpu

@@ -1,0 +1,213 @@
+#include "evaluators/device/cpu/runtime/fault_reporter.h"
+
+#include "base/error.h"
+#include "evaluators/device/cpu/cpu_device.h"
+#include "evaluators/device/cpu/runtime/block_scheduler.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace winnow::evaluators::cpu {
+namespace {
+
+constexpr std::size_t kSignalStackBytes = std::size_t{512} << 10; // replays device code
+constexpr std::uintptr_t kNullPageBytes = 64 << 10;
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+
+FaultReporter* g_reporter = nullptr;
+const GuardedBuffers* g_buffers = nullptr;
+struct sigaction g_previous[std::size(kSignals)];
+std::atomic<bool> g_reported{false};
+thread_local bool t_replaying = false;
+
+enum class Access : std::uint8_t { Unknown, Read, Write };
+
+Access access_of([[maybe_unused]] const void* context) {
+#ifdef __x86_64__
+  constexpr greg_t kWriteBit = 2; // of the page fault's error code
+  const auto* machine = static_cast<const ucontext_t*>(context);
+  return (machine->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? Access::Write : Access::Read;
+#else
+  return Access::Unknown;
+#endif
+}
+
+std::string_view verb(Access access) {
+  switch (access) {
+  case Access::Read:
+    return "reads";
+  case Access::Write:
+    return "writes";
+  case Access::Unknown:
+    break;
+  }
+  return "accesses";
+}
+
+bool in_zone(const GuardedBuffer& buffer, const std::byte* address) {
+  return buffer.zone != nullptr && address >= buffer.zone &&
+         address < buffer.zone + buffer.zone_bytes;
+}
+
+std::string position_in(const GuardedBuffer& buffer, const std::byte* address) {
+  if (address < buffer.data) {
+    return fmt::format("{} bytes before its start", buffer.data - address);
+  }
+  return fmt::format("byte {}, it has {} bytes", address - buffer.data, buffer.bytes);
+}
+
+DeviceFault memory_fault(const BlockScheduler& scheduler, const std::byte* address, Access access) {
+  using tasks::Verdict;
+  const std::string who = scheduler.where();
+  if (scheduler.stack_guard_contains(address)) {
+    return {Verdict::Crashed,
+            fmt::format("{} overflows its stack of {} KiB: recursion without end, or large local "
+                        "arrays",
+                        who, kFiberStackBytes >> 10)};
+  }
+  if (in_zone(scheduler.shared(), address)) {
+    return {Verdict::OutOfBounds,
+            fmt::format("{} {} outside of dynamic shared memory: {} (the launch's shared_bytes)",
+                        who, verb(access), position_in(scheduler.shared(), address))};
+  }
+  for (const GuardedBuffer& buffer : g_buffers->all()) {
+    if (!in_zone(buffer, address)) {
+      continue;
+    }
+    if (buffer.read_only && address >= buffer.data && address < buffer.data + buffer.bytes) {
+      return {Verdict::ModifiedInput, fmt::format("{} writes input '{}' at byte {}", who,
+                                                  buffer.name, address - buffer.data)};
+    }
+    return {Verdict::OutOfBounds, fmt::format("{} {} outside of buffer '{}': {}", who, verb(access),
+                                              buffer.name, position_in(buffer, address))};
+  }
+  const auto value = reinterpret_cast<std::uintptr_t>(address);
+  if (value < kNullPageBytes) {
+    return {Verdict::OutOfBounds,
+            fmt::format("{} {} through a null pointer (address {:#x})", who, verb(access), value)};
+  }
+  return {Verdict::OutOfBounds,
+          fmt::format("{} {} address {:#x}, which is in no buffer", who, verb(access), value)};
+}
+
+DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_t& info,
+                     const void* context) {
+  using tasks::Verdict;
+  switch (signal) {
+  case SIGFPE:
+    return {Verdict::Crashed, scheduler.where() + " divides an integer by zero"};
+  case SIGSEGV:
+  case SIGBUS:
+    if (info.si_code == SI_KERNEL || info.si_code == BUS_ADRALN) {
+      return {Verdict::LaunchError,
+              scheduler.where() + " makes a misaligned vector access (a float4 needs an address "
+                                  "that is a multiple of 16) or uses a wild pointer"};
+    }
+    return memory_fault(scheduler, static_cast<const std::byte*>(info.si_addr), access_of(context));
+  default:
+    return {Verdict::Crashed, fmt::format("{} ends by signal {} (reached code that cannot be "
+                                          "reached, such as the end of a non-void function)",
+                                          scheduler.where(), signal)};
+  }
+}
+
+/// Which thread of a vectorised block it was is only known after running them one by one: then the
+/// same fault comes again, with exact coordinates, and is reported by the nested handler.
+void replay(BlockScheduler& scheduler, const void* address) {
+  if (!scheduler.thread_is_exact() && !t_replaying && !scheduler.stack_guard_contains(address)) {
+    t_replaying = true;
+    scheduler.replay_block();
+  }
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  BlockScheduler* scheduler = BlockScheduler::current();
+  if (scheduler == nullptr || g_reporter == nullptr) {
+    // Not device code: let the process die of it, as it would have without us.
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    sigaction(signal, &standard, nullptr);
+    raise(signal);
+    return;
+  }
+  const siginfo_t first = *info;
+  if (signal != SIGABRT) {
+    replay(*scheduler, first.si_addr);
+  }
+  g_reporter->end_process(describe(*scheduler, signal, first, context));
+}
+
+} // namespace
+
+FaultReporter::FaultReporter(std::function<void(const DeviceFault&)> on_fatal,
+                             const GuardedBuffers& buffers)
+    : on_fatal_(std::move(on_fatal)) {
+  if (g_reporter != nullptr) {
+    throw Error("there is a CPU device in this process already");
+  }
+  g_reporter = this;
+  g_buffers = &buffers;
+  struct sigaction action {};
+  action.sa_sigaction = &on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    sigaction(kSignals[i], &action, &g_previous[i]);
+  }
+}
+
+FaultReporter::~FaultReporter() {
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    sigaction(kSignals[i], &g_previous[i], nullptr);
+  }
+  g_reporter = nullptr;
+  g_buffers = nullptr;
+}
+
+void FaultReporter::end_process(const DeviceFault& fault) {
+  if (g_reported.exchange(true)) {
+    for (;;) {
+      pause(); // another thread is reporting and will end the process
+    }
+  }
+  if (on_fatal_) {
+    on_fatal_(fault);
+  }
+  _exit(kFaultExitCode);
+}
+
+SignalStack::SignalStack() {
+  mapping_ = mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping_ == MAP_FAILED) {
+    throw Error("no memory for a signal stack");
+  }
+  stack_t stack{};
+  stack.ss_sp = mapping_;
+  stack.ss_size = kSignalStackBytes;
+  stack_t previous{};
+  if (sigaltstack(&stack, &previous) != 0) {
+    munmap(mapping_, kSignalStackBytes);
+    throw Error("cannot set a signal stack");
+  }
+  previous_ = previous.ss_sp;
+  previous_bytes_ = previous.ss_size;
+  previous_flags_ = previous.ss_flags;
+}
+
+SignalStack::~SignalStack() {
+  stack_t stack{};
+  stack.ss_sp = previous_;
+  stack.ss_size = previous_bytes_;
+  stack.ss_flags = previous_flags_;
+  sigaltstack(&stack, nullptr);
+  munmap(mapping_, kSignalStackBytes);
+}
+
+} // namespace winnow::evaluators::cpu

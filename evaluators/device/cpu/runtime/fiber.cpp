@@ -1,0 +1,136 @@
+#include "evaluators/device/cpu/runtime/fiber.h"
+
+#include "base/error.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include <boost/context/detail/fcontext.hpp>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define WINNOW_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WINNOW_ASAN 1
+#endif
+#endif
+#ifdef WINNOW_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace winnow::evaluators::cpu {
+
+namespace context = boost::context::detail;
+
+/// What is done on both sides of a switch.
+struct FiberSwitch {
+  Fiber* from;
+  Fiber* to;
+
+  void before() const {
+#ifdef WINNOW_ASAN
+    __sanitizer_start_switch_fiber(&from->fake_stack_, to->stack_bottom_, to->stack_bytes_);
+#endif
+  }
+  /// Runs on the new stack: `transfer` says where the old one can be continued.
+  static const FiberSwitch& after(context::transfer_t transfer) {
+    const auto& change = *static_cast<FiberSwitch*>(transfer.data);
+    change.from->context_ = transfer.fctx;
+#ifdef WINNOW_ASAN
+    const void* bottom = nullptr;
+    std::size_t bytes = 0;
+    __sanitizer_finish_switch_fiber(change.to->fake_stack_, &bottom, &bytes);
+    if (change.from->mapping_ == nullptr) { // an OS thread's own stack: learned on leaving it
+      change.from->stack_bottom_ = bottom;
+      change.from->stack_bytes_ = bytes;
+    }
+#endif
+    return change;
+  }
+  [[noreturn]] static void start(context::transfer_t transfer) {
+    const Fiber& fiber = *after(transfer).to;
+    fiber.entry_(fiber.argument_);
+    __builtin_unreachable();
+  }
+};
+
+Fiber::Fiber() = default;
+
+Fiber::Fiber(std::size_t index) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* mapping = mmap(nullptr, kFiberStackBytes + page, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (mapping == MAP_FAILED) {
+    throw Error("no memory for the stacks of device threads: " + std::string(std::strerror(errno)),
+                "use smaller blocks or give the run more memory");
+  }
+  mapping_ = static_cast<std::byte*>(mapping);
+  if (mprotect(mapping_, page, PROT_NONE) != 0) {
+    munmap(mapping_, kFiberStackBytes + page);
+    throw Error("cannot guard a device thread's stack: " + std::string(std::strerror(errno)));
+  }
+  stack_bottom_ = mapping_ + page;
+  // Tops at different addresses modulo the page size do not fight for the same cache sets.
+  constexpr std::size_t kColours = 16;
+  constexpr std::size_t kColourBytes = 256;
+  stack_bytes_ = kFiberStackBytes - index % kColours * kColourBytes;
+  top_ = mapping_ + page + stack_bytes_;
+}
+
+Fiber::~Fiber() {
+  if (mapping_ != nullptr) {
+    munmap(mapping_, kFiberStackBytes + static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+  }
+}
+
+void Fiber::prepare(Entry entry, void* argument) {
+#ifdef WINNOW_ASAN
+  __asan_unpoison_memory_region(stack_bottom_, stack_bytes_); // left over by an abandoned run
+  fake_stack_ = nullptr;
+#endif
+  entry_ = entry;
+  argument_ = argument;
+  context_ = context::make_fcontext(top_, stack_bytes_, &FiberSwitch::start);
+}
+
+void Fiber::switch_from(Fiber& from) {
+  FiberSwitch change{&from, this};
+  change.before();
+  FiberSwitch::after(context::jump_fcontext(context_, &change));
+}
+
+bool Fiber::guard_contains(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  return mapping_ != nullptr && at >= mapping_ && at < static_cast<const std::byte*>(stack_bottom_);
+}
+
+Fiber& FiberPool::take() {
+  if (free_.empty()) {
+    return fibers_.emplace_back(fibers_.size());
+  }
+  Fiber& fiber = *free_.back();
+  free_.pop_back();
+  return fiber;
+}
+
+void FiberPool::abandon_all() {
+  free_.clear();
+  for (Fiber& fiber : fibers_) {
+    free_.push_back(&fiber);
+  }
+}
+
+bool FiberPool::guard_contains(const void* address) const {
+  for (const Fiber& fiber : fibers_) {
+    if (fiber.guard_contains(address)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace winnow::evaluators::cpu

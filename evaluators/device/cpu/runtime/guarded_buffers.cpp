@@ -1,0 +1,132 @@
+#include "evaluators/device/cpu/runtime/guarded_buffers.h"
+
+#include "base/error.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace winnow::evaluators::cpu {
+namespace {
+
+// Wide enough that an index which is a row or two off still hits the guard.
+constexpr std::size_t kGuardBytes = std::size_t{1} << 20;
+constexpr std::size_t kAlignment = 16; // what vector types need; a GPU gives 256
+
+std::size_t align_up(std::size_t value, std::size_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+// Read as any floating type, poison is NaN.
+std::byte poison_at(const std::byte* address) {
+  return (reinterpret_cast<std::uintptr_t>(address) & 1) != 0 ? std::byte{0xff} : std::byte{0xfe};
+}
+
+void poison(std::byte* begin, const std::byte* end) {
+  for (std::byte* at = begin; at != end; ++at) {
+    *at = poison_at(at);
+  }
+}
+
+const std::byte* first_changed(const std::byte* begin, const std::byte* end) {
+  for (const std::byte* at = begin; at != end; ++at) {
+    if (*at != poison_at(at)) {
+      return at;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace
+
+GuardedBuffer map_guarded(const std::string& name, std::size_t bytes, bool read_only) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  GuardedBuffer buffer;
+  buffer.name = name;
+  buffer.bytes = bytes;
+  buffer.read_only = read_only;
+  buffer.pages_bytes = align_up(bytes, page);
+  buffer.zone_bytes = buffer.pages_bytes + 2 * kGuardBytes;
+  void* zone = mmap(nullptr, buffer.zone_bytes, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (zone == MAP_FAILED) {
+    throw Error("no memory for buffer '" + name + "' of " + std::to_string(bytes) +
+                    " bytes: " + std::strerror(errno),
+                "give the run more memory or use smaller shapes");
+  }
+  buffer.zone = static_cast<std::byte*>(zone);
+  buffer.pages = buffer.zone + kGuardBytes;
+  buffer.data = buffer.pages + (buffer.pages_bytes - align_up(bytes, kAlignment));
+  if (buffer.pages_bytes != 0 &&
+      mprotect(buffer.pages, buffer.pages_bytes, PROT_READ | PROT_WRITE) != 0) {
+    munmap(zone, buffer.zone_bytes);
+    throw Error("no memory for buffer '" + name + "' of " + std::to_string(bytes) +
+                    " bytes: " + std::strerror(errno),
+                "give the run more memory or use smaller shapes");
+  }
+  poison(buffer.pages, buffer.data);
+  poison(buffer.data + bytes, buffer.pages + buffer.pages_bytes);
+  return buffer;
+}
+
+void unmap_guarded(const GuardedBuffer& buffer) noexcept {
+  munmap(buffer.zone, buffer.zone_bytes);
+}
+
+std::size_t GuardedBuffers::allocate(const std::string& name, std::size_t bytes, bool read_only) {
+  protect(false);
+  buffers_.push_back(map_guarded(name, bytes, read_only));
+  return buffers_.size() - 1;
+}
+
+void GuardedBuffers::clear() {
+  for (const GuardedBuffer& buffer : buffers_) {
+    unmap_guarded(buffer);
+  }
+  buffers_.clear();
+  protected_ = false;
+}
+
+const GuardedBuffer* GuardedBuffers::find(const std::string& name) const {
+  for (auto buffer = buffers_.rbegin(); buffer != buffers_.rend(); ++buffer) {
+    if (buffer->name == name) {
+      return &*buffer;
+    }
+  }
+  return nullptr;
+}
+
+void GuardedBuffers::protect(bool on) {
+  if (on == protected_) {
+    return;
+  }
+  for (const GuardedBuffer& buffer : buffers_) {
+    if (buffer.read_only && buffer.pages_bytes != 0 &&
+        mprotect(buffer.pages, buffer.pages_bytes, on ? PROT_READ : PROT_READ | PROT_WRITE) != 0) {
+      throw Error("cannot change the protection of buffer '" + buffer.name +
+                  "': " + std::strerror(errno));
+    }
+  }
+  protected_ = on;
+}
+
+std::optional<std::string> GuardedBuffers::changed_poison() const {
+  for (const GuardedBuffer& buffer : buffers_) {
+    if (const std::byte* at = first_changed(buffer.pages, buffer.data); at != nullptr) {
+      return "buffer '" + buffer.name + "' was written " + std::to_string(buffer.data - at) +
+             " bytes before its start";
+    }
+    const std::byte* end = buffer.data + buffer.bytes;
+    if (const std::byte* at = first_changed(end, buffer.pages + buffer.pages_bytes);
+        at != nullptr) {
+      return "buffer '" + buffer.name + "' was written at byte " +
+             std::to_string(at - buffer.data) + ", it has " + std::to_string(buffer.bytes) +
+             " bytes";
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace winnow::evaluators::cpu

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "evaluators/device/cpu/abi.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace winnow::evaluators::cpu {
+
+class Checker;
+class GridBarrier;
+class Module;
+
+/// One kernel launch, ready to run.
+struct Launch {
+  std::string name; ///< of the kernel, for messages
+  const WinnowKernel* kernel = nullptr;
+  const Module* module = nullptr;
+  void* const* arguments = nullptr;
+  WinnowUint3 grid{1, 1, 1};
+  WinnowUint3 block{1, 1, 1};
+  std::size_t shared_bytes = 0; ///< dynamic
+  bool blocking = true;         ///< threads may wait for each other
+  bool cooperative = false;
+  Checker* checker = nullptr;          ///< check mode only
+  GridBarrier* grid_barrier = nullptr; ///< cooperative launches only
+
+  std::uint64_t blocks() const { return std::uint64_t{grid.x} * grid.y * grid.z; }
+  unsigned threads() const { return block.x * block.y * block.z; }
+  WinnowUint3 block_at(std::uint64_t index) const {
+    return {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
+            static_cast<unsigned>(index / grid.x / grid.y)};
+  }
+  WinnowUint3 thread_at(unsigned index) const {
+    return {index % block.x, index / block.x % block.y, index / block.x / block.y};
+  }
+};
+
+std::string to_string(const WinnowUint3& position); ///< "(1,0,0)"
+
+} // namespace winnow::evaluators::cpu

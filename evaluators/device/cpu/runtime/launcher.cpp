@@ -1,0 +1,138 @@
+#include "evaluators/device/cpu/runtime/launcher.h"
+
+#include "evaluators/device/cpu/runtime/grid_barrier.h"
+
+#include <algorithm>
+
+namespace winnow::evaluators::cpu {
+namespace {
+
+// Blocks taken at a time: few enough that all workers end together, and in ascending order, as
+// kernels that wait for earlier blocks expect.
+constexpr std::uint64_t kChunksPerWorker = 8;
+constexpr std::uint64_t kMaxChunkBlocks = 64;
+
+} // namespace
+
+Launcher::Launcher(unsigned workers) {
+  for (unsigned i = 0; i < std::max(workers, 1u); ++i) {
+    workers_.push_back(std::make_unique<Worker>());
+  }
+  for (std::size_t i = 1; i < workers_.size(); ++i) {
+    Worker& worker = *workers_[i];
+    worker.thread = std::thread([this, &worker] { serve(worker); });
+  }
+}
+
+Launcher::~Launcher() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  start_.notify_all();
+  for (const auto& worker : workers_) {
+    if (worker->thread.joinable()) {
+      worker->thread.join();
+    }
+  }
+}
+
+void Launcher::serve(Worker& worker) {
+  const SignalStack signal_stack;
+  std::uint64_t served = 0;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    start_.wait(lock, [&] { return stop_ || generation_ != served; });
+    if (stop_) {
+      return;
+    }
+    served = generation_;
+    const Launch& launch = *launch_;
+    lock.unlock();
+    work(worker.scheduler, launch);
+    lock.lock();
+    if (--busy_ == 0) {
+      done_.notify_one();
+    }
+  }
+}
+
+void Launcher::work(BlockScheduler& scheduler, const Launch& launch) {
+  const std::uint64_t blocks = launch.blocks();
+  const std::uint64_t chunk =
+      std::clamp<std::uint64_t>(blocks / (workers_.size() * kChunksPerWorker), 1, kMaxChunkBlocks);
+  while (!failed_.load(std::memory_order_relaxed)) {
+    const std::uint64_t first = next_block_.fetch_add(chunk, std::memory_order_relaxed);
+    if (first >= blocks) {
+      return;
+    }
+    keep_fault(scheduler.run(launch, first, std::min(chunk, blocks - first)));
+  }
+}
+
+void Launcher::keep_fault(const std::optional<DeviceFault>& fault) {
+  if (fault) {
+    const std::lock_guard lock(mutex_);
+    if (!failed_.exchange(true)) {
+      fault_ = fault;
+    }
+  }
+}
+
+std::optional<DeviceFault> Launcher::run(const Launch& launch) {
+  fault_.reset();
+  failed_ = false;
+  next_block_ = 0;
+  if (launch.cooperative) {
+    return run_cooperative(launch);
+  }
+  const bool alone = launch.checker != nullptr || launch.blocks() == 1 || workers_.size() == 1;
+  if (!alone) {
+    const std::lock_guard lock(mutex_);
+    launch_ = &launch;
+    ++generation_;
+    busy_ = static_cast<unsigned>(workers_.size()) - 1;
+    start_.notify_all();
+  }
+  work(workers_.front()->scheduler, launch);
+  if (!alone) {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return busy_ == 0; });
+    launch_ = nullptr;
+  }
+  return fault_;
+}
+
+/// All blocks must be there at once, so each has an OS thread of its own.
+std::optional<DeviceFault> Launcher::run_cooperative(const Launch& launch) {
+  GridBarrier barrier(launch.blocks(), launch.checker != nullptr);
+  Launch with_barrier = launch;
+  with_barrier.grid_barrier = &barrier;
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < launch.blocks(); ++i) {
+    threads.emplace_back([this, &barrier, &with_barrier, i] {
+      const SignalStack signal_stack;
+      BlockScheduler scheduler;
+      barrier.begin_block();
+      const std::optional<DeviceFault> fault = scheduler.run(with_barrier, i, 1);
+      keep_fault(fault);
+      barrier.end_block(fault.has_value());
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  return fault_;
+}
+
+std::string Launcher::where() const {
+  std::string text;
+  for (const auto& worker : workers_) {
+    if (worker->scheduler.launch() != nullptr) {
+      text += (text.empty() ? "" : "; ") + worker->scheduler.where();
+    }
+  }
+  return text.empty() ? "between launches" : text;
+}
+
+} // namespace winnow::evaluators::cpu

@@ -1,0 +1,72 @@
+#include "evaluators/device/cpu/runtime/module_image.h"
+
+#include "base/error.h"
+#include "evaluators/device/cpu/compile/elf_reader.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include <cxxabi.h>
+#include <elf.h>
+
+namespace winnow::evaluators::cpu {
+namespace {
+
+std::string demangle(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return text ? text.get() : name;
+}
+
+bool is_own(const std::string& name) {
+  return name.find("winnow_") != std::string::npos;
+}
+
+bool is_writable(const ElfReader& file, const ElfSymbol& symbol) {
+  if (symbol.section == SHN_UNDEF || symbol.section >= file.sections().size()) {
+    return false;
+  }
+  const std::string& section = file.sections()[symbol.section].name;
+  return section == ".data" || section == ".bss";
+}
+
+ModuleImage image_of(const ElfReader& file) {
+  ModuleImage image;
+  image.imports = file.undefined_symbols();
+  for (const ElfSymbol& symbol : file.all_symbols()) {
+    if (symbol.size == 0 || symbol.section == SHN_UNDEF || is_own(symbol.name)) {
+      continue;
+    }
+    if (symbol.type == STT_TLS) {
+      image.shared.push_back({demangle(symbol.name), symbol.value, symbol.size});
+    } else if (symbol.type == STT_OBJECT && is_writable(file, symbol)) {
+      image.globals.push_back({demangle(symbol.name), symbol.value, symbol.size});
+    }
+  }
+  const auto by_offset = [](const ModuleVariable& a, const ModuleVariable& b) {
+    return a.offset < b.offset;
+  };
+  std::sort(image.shared.begin(), image.shared.end(), by_offset);
+  std::sort(image.globals.begin(), image.globals.end(), by_offset);
+  for (const ElfSection& section : file.sections()) {
+    if (section.name == ".tbss" || section.name == ".tdata") {
+      image.thread_local_bytes += section.size;
+    }
+  }
+  return image;
+}
+
+} // namespace
+
+ModuleImage read_module_image(const std::filesystem::path& path) {
+  try {
+    return image_of(ElfReader::open(path));
+  } catch (const ElfError& error) {
+    throw Error("'" + path.string() + "' is not a compiled CPU module: " + error.what(),
+                "remove it from the cache; it is made again");
+  }
+}
+
+} // namespace winnow::evaluators::cpu
