@@ -35,12 +35,16 @@ std::vector<std::string> fence_options(const Fence& fence);
 /// Reads and removes them. Throws Error when there are none or one is not understood.
 Fence take_fence_options(std::vector<std::string>& arguments);
 
+/// The kernel's Landlock version; below 1 there is none.
+int landlock_abi();
+
 /// Landlock: from now on this process opens nothing but system libraries and what the policy names.
 /// Throws Error when the kernel cannot.
 void restrict_files(const SandboxPolicy& policy);
 
 /// seccomp: refuses (EPERM) sockets, other processes, mounts, kernel interfaces that no worker
-/// needs and, without `may_spawn`, new processes and programs. Threads are allowed.
+/// needs and, without `may_spawn`, new processes and programs and changes of files' modes and
+/// owners. Threads are allowed.
 void restrict_system_calls(bool may_spawn);
 
 /// Sandbox::command without asking whether the level works here.

@@ -60,14 +60,26 @@ Availability from_failure(const ChildResult& result) {
                           text.substr(remedy + kRemedyMark.size()));
 }
 
+std::string detail(Isolation level) {
+  switch (level) {
+  case Isolation::Bubblewrap:
+    return find_bubblewrap().string() + " and seccomp";
+  case Isolation::LandlockSeccomp:
+    return "Landlock ABI " + std::to_string(landlock_abi()) + " and seccomp";
+  case Isolation::Rlimits:
+    break;
+  }
+  return "resource limits only";
+}
+
 Availability probe_level(Isolation level, const ProbeFiles& files) {
   if (level == Isolation::Bubblewrap && find_bubblewrap().empty()) {
     return Availability::no("bwrap is not installed", "sudo apt-get install bubblewrap");
   }
   const ChildResult result = run_probe(level, files);
   if (result.end == ChildResult::End::Exited && result.exit_code == 0 &&
-      result.out.starts_with(kProbeAnswer)) {
-    return Availability::yes(std::string(trim(result.out.substr(kProbeAnswer.size()))));
+      trim(result.out) == kProbeAnswer) {
+    return Availability::yes(detail(level));
   }
   return level == Isolation::Bubblewrap && result.err.starts_with("bwrap: ")
              ? explain_bubblewrap_failure(complaint(result))

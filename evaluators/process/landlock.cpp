@@ -44,10 +44,6 @@ struct PathBeneath {
   std::int32_t parent_fd;
 } __attribute__((packed));
 
-int landlock_abi() {
-  return static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0, kCreateRulesetVersion));
-}
-
 [[noreturn]] void no_landlock(int error) {
   if (error == EOPNOTSUPP) {
     throw Error("Landlock is in this kernel but switched off at boot",
@@ -128,6 +124,10 @@ void allow_system(const Ruleset& ruleset) {
 }
 
 } // namespace
+
+int landlock_abi() {
+  return static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0, kCreateRulesetVersion));
+}
 
 void restrict_files(const SandboxPolicy& policy) {
   const int abi = landlock_abi();

@@ -15,7 +15,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,12 +101,6 @@ void probe(const std::vector<std::string>& arguments) {
   }
 }
 
-std::string detail(std::string_view level) {
-  utsname name{};
-  uname(&name);
-  return std::string(level) + ", Linux " + name.release;
-}
-
 } // namespace
 
 int probe_worker_main(std::vector<std::string> arguments) {
@@ -121,7 +114,7 @@ int probe_worker_main(std::vector<std::string> arguments) {
     }
     return 1;
   }
-  std::printf("%s%s\n", std::string(kProbeAnswer).c_str(), detail(arguments[0]).c_str());
+  std::printf("%s\n", std::string(kProbeAnswer).c_str());
   return 0;
 }
 

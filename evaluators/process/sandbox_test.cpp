@@ -255,6 +255,19 @@ TEST_P(SandboxLevel, SignalsNoOtherProcess) {
   EXPECT_EQ(say({"kill", std::to_string(getpid())}), "Operation not permitted\n");
 }
 
+TEST_P(SandboxLevel, ReachesNothingThatLandlockAloneLetsThrough) {
+  if (!fences_files()) {
+    GTEST_SKIP() << "rlimits do not promise it";
+  }
+  const TemporaryDirectory directory("sandbox-test");
+  const std::string file = (directory.path() / "file").string();
+  write_file_atomic(file, "kept");
+  EXPECT_EQ(say({"chmod", file}), "Operation not permitted\n");
+  EXPECT_EQ(say({"truncate", file}), "Operation not permitted\n");
+  EXPECT_EQ(say({"prlimit", std::to_string(getpid())}), "Operation not permitted\n");
+  EXPECT_EQ(read_file(file, 100), "kept");
+}
+
 TEST_P(SandboxLevel, LeavesNoProcessBehind) {
   TestPipe pipe;
   SandboxPolicy policy;

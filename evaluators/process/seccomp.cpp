@@ -29,6 +29,13 @@ constexpr const char* kNever[] = {
     "listen",
     "accept",
     "accept4", //
+    "shmget",
+    "shmat",
+    "semget",
+    "msgget",
+    "mq_open",
+    "inotify_init",
+    "inotify_init1", //
     "ptrace",
     "process_vm_readv",
     "process_vm_writev",
@@ -36,7 +43,14 @@ constexpr const char* kNever[] = {
     "process_mrelease",
     "kcmp",
     "pidfd_getfd",
-    "pidfd_send_signal", //
+    "pidfd_send_signal",
+    "setpriority",
+    "ioprio_set",
+    "migrate_pages",
+    "move_pages",
+    "sched_setscheduler",
+    "sched_setparam",
+    "sched_setattr", //
     "mount",
     "umount",
     "umount2",
@@ -64,7 +78,8 @@ constexpr const char* kNever[] = {
     "vmsplice",
     "add_key",
     "request_key",
-    "keyctl", //
+    "keyctl",
+    "modify_ldt", //
     "init_module",
     "finit_module",
     "delete_module",
@@ -88,11 +103,19 @@ constexpr const char* kNever[] = {
     "setdomainname",
     "vhangup",
     "nfsservctl",
-    "modify_ldt",
+    "truncate", // Landlock watches it only since its third ABI; linkers use ftruncate
 };
 
 constexpr const char* kNoSpawn[] = {"execve", "execveat",        "fork",
                                     "vfork",  "rt_sigqueueinfo", "rt_tgsigqueueinfo"};
+
+/// Linkers set a file's mode; who runs a candidate does not. Landlock does not watch these at all.
+constexpr const char* kNoMetadata[] = {
+    "chmod",      "fchmod",      "fchmodat",     "fchmodat2",    "chown",
+    "fchown",     "lchown",      "fchownat",     "utime",        "utimes",
+    "utimensat",  "futimesat",   "setxattr",     "lsetxattr",    "fsetxattr",
+    "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat",
+};
 
 constexpr unsigned long kNamespaceFlags[] = {CLONE_NEWUSER,  CLONE_NEWNS,  CLONE_NEWPID,
                                              CLONE_NEWNET,   CLONE_NEWIPC, CLONE_NEWUTS,
@@ -131,8 +154,11 @@ private:
   Filter filter_;
 };
 
-void deny_spawning(Rules& rules) {
+void restrict_run(Rules& rules) {
   for (const char* name : kNoSpawn) {
+    rules.deny(name, EPERM);
+  }
+  for (const char* name : kNoMetadata) {
     rules.deny(name, EPERM);
   }
   rules.deny("clone", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
@@ -155,9 +181,10 @@ void restrict_system_calls(bool may_spawn) {
   for (const unsigned long flag : kNamespaceFlags) {
     rules.deny("clone", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag));
   }
+  rules.deny("prlimit64", EPERM, SCMP_A0(SCMP_CMP_NE, 0)); // another process's limits
   rules.deny("ioctl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, TIOCSTI));
   if (!may_spawn) {
-    deny_spawning(rules);
+    restrict_run(rules);
   }
   rules.load();
 }

@@ -18,7 +18,9 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // What the fenced children of sandbox_test.cpp do. An action prints what it found; tests decide.
@@ -92,6 +94,19 @@ int write_zeros(const Arguments& arguments) {
   file << block << std::flush;
   std::cout << (file ? "ok" : "failed") << '\n' << std::flush;
   return 0;
+}
+
+int change_mode(const Arguments& arguments) {
+  return report(chmod(arguments.at(0).c_str(), 0777) == 0);
+}
+
+int cut_file(const Arguments& arguments) {
+  return report(truncate(arguments.at(0).c_str(), 0) == 0);
+}
+
+int change_limit(const Arguments& arguments) {
+  const rlimit limit{1, 1};
+  return report(prlimit(std::stoi(arguments.at(0)), RLIMIT_CORE, &limit, nullptr) == 0);
 }
 
 int open_socket(const Arguments& /*arguments*/) {
@@ -200,27 +215,18 @@ int probe_inside(const Arguments& /*arguments*/) {
 
 int act(Arguments arguments) {
   static const std::map<std::string, Action> actions{
-      {"abort", abort_now},
-      {"allocate", allocate},
-      {"run", run_program},
-      {"many", start_many},
-      {"daemon", start_daemon},
-      {"probe", probe_inside},
-      {"echo", echo},
-      {"env", print_environment},
-      {"exec", replace_program},
-      {"exit", exit_with},
-      {"kill", signal_process},
-      {"print-file", print_file},
-      {"print-forever", print_without_end},
-      {"raise", raise_signal},
-      {"read", read_file},
-      {"read-fd", read_descriptor},
-      {"socket", open_socket},
-      {"spawn", start_process},
-      {"spin", spin},
-      {"thread", run_thread},
-      {"write", write_file},
+      {"abort", abort_now},         {"allocate", allocate},
+      {"chmod", change_mode},       {"truncate", cut_file},
+      {"prlimit", change_limit},    {"run", run_program},
+      {"many", start_many},         {"daemon", start_daemon},
+      {"probe", probe_inside},      {"echo", echo},
+      {"env", print_environment},   {"exec", replace_program},
+      {"exit", exit_with},          {"kill", signal_process},
+      {"print-file", print_file},   {"print-forever", print_without_end},
+      {"raise", raise_signal},      {"read", read_file},
+      {"read-fd", read_descriptor}, {"socket", open_socket},
+      {"spawn", start_process},     {"spin", spin},
+      {"thread", run_thread},       {"write", write_file},
       {"zeros", write_zeros},
   };
   evaluators::enter_sandbox(arguments);
