@@ -1,1 +1,8 @@
-int main() { return 0; }
+#include "harness/cli.h"
+
+int main(int argc, char** argv) {
+  if (winnow::harness::is_worker(argc, argv)) {
+    return winnow::harness::run_worker(argc, argv);
+  }
+  return winnow::harness::run_cli(std::vector<std::string>(argv + 1, argv + argc));
+}

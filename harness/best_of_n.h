@@ -1,0 +1,18 @@
+#pragma once
+
+#include "harness/strategy.h"
+
+namespace winnow::harness {
+
+/// Independent proposals, all at once, each a chain of one step that starts from the baseline.
+class BestOfN : public Strategy {
+public:
+  explicit BestOfN(std::size_t proposals) : proposals_(proposals) {}
+  std::string_view name() const override { return "best-of-n"; }
+  std::vector<Proposal> next(const TaskHistory& history) const override;
+
+private:
+  std::size_t proposals_;
+};
+
+} // namespace winnow::harness

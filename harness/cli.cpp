@@ -1,0 +1,134 @@
+#include "harness/cli.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "harness/commands/commands.h"
+#include "harness/log.h"
+#include "harness/machine.h"
+#include "harness/not_permitted.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+namespace winnow::harness {
+namespace {
+
+/// The innermost command that was reached.
+const CLI::App& reached(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : reached(*chosen.front());
+}
+
+/// For a word that no command takes: the nearest option or subcommand.
+std::string near_miss(const CLI::App& app) {
+  const CLI::App& command = reached(app);
+  const std::vector<std::string> extras = app.remaining(true);
+  if (extras.empty()) {
+    return {};
+  }
+  const std::string& word = extras.front();
+  std::vector<std::string> known;
+  if (word.starts_with("-")) {
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        known.push_back("--" + name);
+      }
+    }
+  } else {
+    for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
+      known.push_back(sub->get_name());
+    }
+  }
+  const std::string kind = word.starts_with("-") ? "option"
+                           : known.empty()       ? "argument"
+                                                 : "command";
+  return "unknown " + kind + " '" + word.substr(0, word.find('=')) + "'" +
+         suggestion(word.substr(0, word.find('=')), known);
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::string what = near_miss(app);
+  if (what.empty()) {
+    what = error.what();
+  }
+  std::string command = "winnow";
+  if (&reached(app) != &app) {
+    command += " " + reached(app).get_name();
+  }
+  std::cerr << "error: " << what << "\nsee: " << command << " --help\n";
+  return to_int(ExitCode::Usage);
+}
+
+int report(const Error& error, ExitCode code) {
+  std::cerr << "error: " << error.what() << '\n';
+  if (!error.remedy().empty()) {
+    std::cerr << "remedy: " << error.remedy() << '\n';
+  }
+  return to_int(code);
+}
+
+int act(const Action& chosen) {
+  try {
+    const ExitCode code = chosen();
+    std::cout.flush();
+    if (!std::cout) {
+      throw Error("cannot write to stdout (is the disk full?)");
+    }
+    return to_int(code);
+  } catch (const UsageError& error) {
+    return report(error, ExitCode::Usage);
+  } catch (const DeviceUnavailable& error) {
+    return report(error, ExitCode::DeviceUnavailable);
+  } catch (const NotPermitted& error) {
+    return report(error, ExitCode::NotPermitted);
+  } catch (const Error& error) {
+    return report(error, ExitCode::Failure);
+  } catch (const std::exception& error) {
+    return report(Error(error.what()), ExitCode::Failure);
+  }
+}
+
+void describe(CLI::App& app, std::string& log_level, Action& chosen) {
+  app.set_version_flag("--version", "winnow " + winnow_version());
+  app.add_option("--log-level", log_level,
+                 "trace, debug, info, warn, error or off; the log is on stderr")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
+      ->capture_default_str();
+  app.require_subcommand(1);
+  app.fallthrough(); // `winnow run --log-level debug` works too
+  app.footer("Results are on stdout, the log on stderr.\n" + exit_code_table());
+  add_doctor(app, chosen);
+  add_tasks(app, chosen);
+  add_eval(app, chosen);
+  add_run(app, chosen);
+  add_resume(app, chosen);
+  add_leaderboard(app, chosen);
+  add_export(app, chosen);
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    sub->footer(exit_code_table());
+  }
+}
+
+} // namespace
+
+int run_cli(const std::vector<std::string>& arguments) {
+  CLI::App app("Lets language models write GPU kernels and proves which are good.", "winnow");
+  std::string log_level = "warn";
+  Action chosen;
+  describe(app, log_level, chosen);
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend()); // as CLI11 wants it
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+      return app.exit(error, std::cout, std::cerr); // --help, --version
+    }
+    return usage_error(app, error);
+  }
+  start_log(log_level);
+  return act(chosen);
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "harness/exit_codes.h"
+
+#include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+} // namespace CLI
+
+namespace winnow::harness {
+
+/// What the command line asks for; runs after it has been parsed as a whole.
+using Action = std::function<ExitCode()>;
+
+/// Each adds its subcommand, with help, to `app`; `chosen` is set when it is on the command line.
+void add_doctor(CLI::App& app, Action& chosen);
+void add_tasks(CLI::App& app, Action& chosen);
+void add_eval(CLI::App& app, Action& chosen);
+void add_run(CLI::App& app, Action& chosen);
+void add_resume(CLI::App& app, Action& chosen);
+void add_leaderboard(CLI::App& app, Action& chosen);
+void add_export(CLI::App& app, Action& chosen);
+
+constexpr const char* kStoreHelp =
+    "SQLite file with the results (default: $WINNOW_STORE, else the newest runs/*.db)";
+
+} // namespace winnow::harness

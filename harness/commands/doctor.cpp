@@ -1,0 +1,57 @@
+#include "harness/doctor.h"
+
+#include "base/error.h"
+#include "harness/commands/commands.h"
+
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+struct DoctorCommand {
+  std::string config;
+  bool json = false;
+};
+
+/// Without any config file at hand the defaults are looked at: the doctor must work everywhere.
+RunConfig config_to_examine(const std::string& given) {
+  if (!given.empty()) {
+    return load_config(given, {});
+  }
+  std::string found;
+  try {
+    found = find_config("").string();
+  } catch (const UsageError&) {
+    return {};
+  }
+  return load_config(found, {});
+}
+
+ExitCode doctor(const DoctorCommand& command) {
+  const std::vector<Finding> findings = examine_machine(config_to_examine(command.config));
+  if (command.json) {
+    std::cout << doctor_json(findings).dump(2) << '\n';
+  } else {
+    std::cout << doctor_text(findings);
+  }
+  return any_device_usable(findings) ? ExitCode::Done : ExitCode::DeviceUnavailable;
+}
+
+} // namespace
+
+void add_doctor(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<DoctorCommand>();
+  CLI::App* sub = app.add_subcommand(
+      "doctor", "Which devices, compilers, isolation levels and endpoints work here, and why not");
+  sub->add_option("--config", command->config,
+                  "config whose endpoint and store are looked at (default: "
+                  "configs/quickstart.toml)");
+  sub->add_flag("--json", command->json, "one JSON document, schema winnow.doctor, version 1");
+  sub->callback([command, &chosen] { chosen = [command] { return doctor(*command); }; });
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,80 @@
+#include "store/export.h"
+
+#include "agents/recording.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "harness/commands/commands.h"
+#include "harness/journal.h"
+#include "harness/terminal.h"
+
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace winnow::harness {
+namespace {
+
+struct ExportCommand {
+  std::string format;
+  std::string store;
+  std::string output;
+  store::LeaderboardQuery query;
+};
+
+/// The run's replies as JSON lines: what endpoint.kind = "replay" reads.
+std::string recording(const store::RunStore& store, const std::string& name) {
+  const auto run = store.find_run(name);
+  if (!run) {
+    throw UsageError(name.empty() ? "which run? name one with --run" : "no run '" + name + "'");
+  }
+  std::string lines;
+  for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
+    lines += agents::encode_call({call.key, reply_from_row(call), call.request}) + "\n";
+  }
+  return lines;
+}
+
+std::string exported(const ExportCommand& command) {
+  const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
+  if (command.format == "recording") {
+    return recording(store, command.query.run);
+  }
+  const store::Format format = command.format == "csv"    ? store::Format::Csv
+                               : command.format == "json" ? store::Format::Json
+                                                          : store::Format::Markdown;
+  return store::export_run(store, command.query, format);
+}
+
+ExitCode run_export(const ExportCommand& command) {
+  const std::string text = exported(command);
+  if (command.output.empty()) {
+    std::cout << text;
+  } else {
+    write_file_atomic(command.output, text);
+  }
+  return ExitCode::Done;
+}
+
+} // namespace
+
+void add_export(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<ExportCommand>();
+  command->query.top = 0;
+  CLI::App* sub = app.add_subcommand(
+      "export", "Write out a store: ranks, candidates, verdicts, cases and kernel files");
+  sub->add_option("FORMAT", command->format,
+                  "csv, json or md; recording: the model's replies as JSON lines for the replay "
+                  "endpoint (only this one contains replies)")
+      ->required()
+      ->check(CLI::IsMember({"csv", "json", "md", "recording"}));
+  sub->add_option("--store", command->store, kStoreHelp);
+  sub->add_option("--output", command->output, "file to write (default: stdout)");
+  sub->add_option("--run", command->query.run, "only this run, by name (default: all)");
+  sub->add_option("--task", command->query.task, "only this task (default: all)");
+  sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
+  sub->callback([command, &chosen] { chosen = [command] { return run_export(*command); }; });
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,62 @@
+#include "harness/commands/commands.h"
+#include "harness/terminal.h"
+#include "store/export.h"
+
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace winnow::harness {
+namespace {
+
+struct LeaderboardCommand {
+  std::string store;
+  store::LeaderboardQuery query;
+  std::string format = "table";
+  bool json = false;
+};
+
+const std::map<std::string, store::Format>& formats() {
+  static const std::map<std::string, store::Format> known{{"table", store::Format::Table},
+                                                          {"json", store::Format::Json},
+                                                          {"csv", store::Format::Csv},
+                                                          {"md", store::Format::Markdown}};
+  return known;
+}
+
+ExitCode leaderboard(const LeaderboardCommand& command) {
+  const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
+  const auto rows = store.leaderboard(command.query);
+  const store::Format format = command.json ? store::Format::Json : formats().at(command.format);
+  if (rows.empty() && format == store::Format::Table) {
+    std::cerr << "no correct kernel yet\n";
+    return ExitCode::Done;
+  }
+  std::cout << store::format_leaderboard(rows, format);
+  return ExitCode::Done;
+}
+
+} // namespace
+
+void add_leaderboard(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<LeaderboardCommand>();
+  CLI::App* sub = app.add_subcommand(
+      "leaderboard",
+      "Correct kernels, ranked by speedup over their task's baseline (geometric mean over shapes)");
+  sub->add_option("--store", command->store, kStoreHelp);
+  sub->add_option("--task", command->query.task, "only this task (default: all)");
+  sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
+  sub->add_option("--run", command->query.run, "only this run, by name (default: all)");
+  sub->add_option("--top", command->query.top, "rows per task and device; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  auto* format = sub->add_option("--format", command->format, "table, json, csv or md")
+                     ->check(CLI::IsMember(formats()))
+                     ->capture_default_str();
+  sub->add_flag("--json", command->json, "the same as --format json")->excludes(format);
+  sub->callback([command, &chosen] { chosen = [command] { return leaderboard(*command); }; });
+}
+
+} // namespace winnow::harness

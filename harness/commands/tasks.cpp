@@ -1,0 +1,58 @@
+#include "harness/commands/commands.h"
+#include "harness/task_report.h"
+#include "tasks/task.h"
+
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+struct TasksCommand {
+  std::string task;
+  bool json = false;
+};
+
+ExitCode list(const TasksCommand& command) {
+  std::vector<tasks::Task> loaded;
+  for (const tasks::CatalogueEntry& entry : tasks::list_tasks(tasks::find_catalogue())) {
+    loaded.push_back(tasks::load_task(entry.folder));
+  }
+  if (command.json) {
+    std::cout << task_list_json(loaded).dump(2) << '\n';
+  } else {
+    std::cout << task_list_text(loaded);
+  }
+  return ExitCode::Done;
+}
+
+ExitCode show(const TasksCommand& command) {
+  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
+  if (command.json) {
+    std::cout << task_json(task).dump(2) << '\n';
+  } else {
+    std::cout << task_text(task);
+  }
+  return ExitCode::Done;
+}
+
+} // namespace
+
+void add_tasks(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<TasksCommand>();
+  CLI::App* sub = app.add_subcommand("tasks", "What kernels can be written for");
+  sub->require_subcommand(1);
+  CLI::App* lister = sub->add_subcommand("list", "Every task of the catalogue");
+  lister->add_flag("--json", command->json, "one JSON document, schema winnow.tasks, version 1");
+  lister->callback([command, &chosen] { chosen = [command] { return list(*command); }; });
+  CLI::App* shower = sub->add_subcommand(
+      "show", "One task: operation, tensors, tolerance, shapes (hidden ones are only counted)");
+  shower->add_option("TASK", command->task, "name, category/name or folder")->required();
+  shower->add_flag("--json", command->json, "one JSON document, schema winnow.task, version 1");
+  shower->callback([command, &chosen] { chosen = [command] { return show(*command); }; });
+}
+
+} // namespace winnow::harness

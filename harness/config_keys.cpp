@@ -1,0 +1,285 @@
+#include "harness/config_keys.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "harness/duration.h"
+#include "harness/strategy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <type_traits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+struct Range {
+  double low = 0;
+  double high = 9e15; // exact in a double and in TOML's integers
+};
+
+void decode(const json& value, std::string& out, const Range&) {
+  if (!value.is_string()) {
+    throw BadValue("a string");
+  }
+  out = value.get<std::string>();
+}
+
+void decode(const json& value, bool& out, const Range&) {
+  if (!value.is_boolean()) {
+    throw BadValue("true or false");
+  }
+  out = value.get<bool>();
+}
+
+template <typename T>
+requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) void decode(const json& value, T& out,
+                                                                          const Range& range) {
+  constexpr bool kWhole = std::is_integral_v<T>;
+  const bool right_type = kWhole ? value.is_number_integer() : value.is_number();
+  if (!right_type || !(value.get<double>() >= range.low && value.get<double>() <= range.high)) {
+    throw BadValue(
+        range.high >= Range{}.high
+            ? fmt::format("a {} of at least {:g}", kWhole ? "whole number" : "number", range.low)
+            : fmt::format("a {} from {:g} to {:g}", kWhole ? "whole number" : "number", range.low,
+                          range.high));
+  }
+  out = value.get<T>();
+}
+
+template <typename T> void decode(const json& value, std::optional<T>& out, const Range& range) {
+  if (value.is_null()) { // only in stored configurations: TOML has no null
+    out.reset();
+    return;
+  }
+  decode(value, out.emplace(), range);
+}
+
+void decode(const json& value, evaluators::Isolation& out, const Range&) {
+  const auto isolation = value.is_string()
+                             ? evaluators::isolation_from_string(value.get<std::string>())
+                             : std::nullopt;
+  if (!isolation) {
+    throw BadValue("\"rlimits\", \"landlock+seccomp\" or \"bubblewrap\"");
+  }
+  out = *isolation;
+}
+
+void decode(const json& value, std::chrono::milliseconds& out, const Range&) {
+  std::string text;
+  if (value.is_string()) {
+    text = value.get<std::string>();
+  } else if (value.is_number()) {
+    text = fmt::format("{}", value.get<double>());
+  }
+  const auto duration = parse_duration(text);
+  if (!duration) {
+    throw BadValue("seconds, or a duration such as \"90s\", \"10m\" or \"1.5h\"");
+  }
+  out = *duration;
+}
+
+void decode(const json& value, std::vector<std::string>& out, const Range&) {
+  const bool strings =
+      value.is_array() && !value.empty() &&
+      std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); });
+  if (!strings) {
+    throw BadValue("a list of strings, for instance [\"axpy\", \"row_softmax\"] or [\"all\"]");
+  }
+  out = value.get<std::vector<std::string>>();
+}
+
+void decode(const json& value, fs::path& out, const Range& range) {
+  std::string text;
+  decode(value, text, range);
+  out = text;
+}
+
+json encode(const fs::path& value) {
+  return value.string();
+}
+json encode(std::chrono::milliseconds value) {
+  return static_cast<double>(value.count()) / 1000; // seconds, as a bare number is read
+}
+json encode(evaluators::Isolation value) {
+  return std::string(to_string(value));
+}
+template <typename T> json encode(const T& value) {
+  return value;
+}
+template <typename T> json encode(const std::optional<T>& value) {
+  return value ? encode(*value) : json();
+}
+
+/// `access` gives the member of a RunConfig, const or not.
+template <typename Access>
+ConfigKey key(std::string section, std::string name, Access access, Range range = {}) {
+  return {std::move(section), std::move(name),
+          [access, range](RunConfig& config, const json& value, const fs::path&) {
+            decode(value, access(config), range);
+          },
+          [access](const RunConfig& config) { return encode(access(config)); }};
+}
+
+/// A file or directory that is read, kept as an absolute path so that a resumed run finds it.
+template <typename Access>
+ConfigKey existing_path(std::string section, std::string name, Access access) {
+  return {std::move(section), std::move(name),
+          [access](RunConfig& config, const json& value, const fs::path& base) {
+            std::string text;
+            decode(value, text, Range{});
+            fs::path path = text;
+            if (!text.empty() && path.is_relative()) {
+              path =
+                  fs::exists(path) || base.empty() ? fs::absolute(path) : fs::absolute(base / path);
+            }
+            access(config) = path.lexically_normal().string();
+          },
+          [access](const RunConfig& config) { return json(access(config)); }};
+}
+
+#define WINNOW_MEMBER(member)                                                                      \
+  [](auto& config) -> auto& {                                                                      \
+    return config.member;                                                                          \
+  }
+
+std::vector<ConfigKey> run_keys() {
+  return {
+      key("run", "name", WINNOW_MEMBER(name)),
+      key("run", "store", WINNOW_MEMBER(store)),
+      key("run", "tasks", WINNOW_MEMBER(tasks)),
+      key("run", "device", WINNOW_MEMBER(evaluation.device)),
+      key("run", "strategy", WINNOW_MEMBER(strategy)),
+      key("run", "proposals", WINNOW_MEMBER(proposals), {1, 100'000}),
+      key("run", "chains", WINNOW_MEMBER(chains), {1, 1000}),
+      key("run", "parallel", WINNOW_MEMBER(endpoint.parallel), {1, 1000}),
+      key("run", "seed", WINNOW_MEMBER(evaluation.seed)),
+      key("run", "max_variants", WINNOW_MEMBER(max_variants), {1, 10'000}),
+      key("limits", "calls", WINNOW_MEMBER(limits.calls)),
+      key("limits", "tokens", WINNOW_MEMBER(limits.tokens)),
+      key("limits", "dollars", WINNOW_MEMBER(limits.dollars)),
+      key("limits", "wall_time", WINNOW_MEMBER(limits.wall_time)),
+      existing_path("prompts", "directory", WINNOW_MEMBER(prompts)),
+  };
+}
+
+std::vector<ConfigKey> endpoint_keys() {
+  return {
+      key("endpoint", "kind", WINNOW_MEMBER(endpoint.kind)),
+      existing_path("endpoint", "file", WINNOW_MEMBER(endpoint.file)),
+      key("endpoint", "base_url", WINNOW_MEMBER(endpoint.base_url)),
+      key("endpoint", "model", WINNOW_MEMBER(endpoint.model)),
+      key("endpoint", "api_key_env", WINNOW_MEMBER(endpoint.api_key_env)),
+      key("endpoint", "timeout_seconds", WINNOW_MEMBER(endpoint.timeout_seconds), {0.001, 86'400}),
+      key("endpoint", "max_attempts", WINNOW_MEMBER(endpoint.max_attempts), {1, 100}),
+      key("endpoint", "temperature", WINNOW_MEMBER(endpoint.temperature), {-1, 2}),
+      key("endpoint", "max_output_tokens", WINNOW_MEMBER(endpoint.max_output_tokens)),
+      key("endpoint", "dollars_per_million_input",
+          WINNOW_MEMBER(endpoint.dollars_per_million_input)),
+      key("endpoint", "dollars_per_million_output",
+          WINNOW_MEMBER(endpoint.dollars_per_million_output)),
+      key("endpoint", "replay_latency_scale", WINNOW_MEMBER(endpoint.replay_latency_scale),
+          {0, 1000}),
+  };
+}
+
+std::vector<ConfigKey> evaluation_keys() {
+  return {
+      key("evaluation", "require_isolation", WINNOW_MEMBER(evaluation.require_isolation)),
+      key("evaluation", "tiny_seeds", WINNOW_MEMBER(evaluation.tiny_seeds), {1, 100}),
+      key("evaluation", "check", WINNOW_MEMBER(evaluation.check)),
+      key("evaluation", "promotion", WINNOW_MEMBER(evaluation.promotion)),
+      key("evaluation", "timing", WINNOW_MEMBER(evaluation.timing)),
+      key("evaluation", "time_budget", WINNOW_MEMBER(evaluation.time_budget)),
+      key("evaluation", "run_timeout", WINNOW_MEMBER(evaluation.run_timeout)),
+      key("evaluation", "compile_timeout", WINNOW_MEMBER(evaluation.compile_timeout)),
+      key("evaluation", "memory_bytes", WINNOW_MEMBER(evaluation.memory_bytes), {1 << 20}),
+      key("evaluation", "cache", WINNOW_MEMBER(evaluation.cache)),
+  };
+}
+
+#undef WINNOW_MEMBER
+
+bool is_variable_name(const std::string& name) {
+  return !name.empty() && (std::isdigit(static_cast<unsigned char>(name[0])) == 0) &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+} // namespace
+
+const std::vector<ConfigKey>& config_keys() {
+  static const std::vector<ConfigKey> keys = [] {
+    std::vector<ConfigKey> all = run_keys();
+    for (const auto& more : {endpoint_keys(), evaluation_keys()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }();
+  return keys;
+}
+
+const ConfigKey* find_config_key(const std::string& section, const std::string& name) {
+  const auto& keys = config_keys();
+  const auto it = std::find_if(keys.begin(), keys.end(), [&](const ConfigKey& candidate) {
+    return candidate.section == section && candidate.name == name;
+  });
+  return it == keys.end() ? nullptr : &*it;
+}
+
+std::vector<std::string> config_sections() {
+  std::set<std::string> sections;
+  for (const ConfigKey& candidate : config_keys()) {
+    sections.insert(candidate.section);
+  }
+  return {sections.begin(), sections.end()};
+}
+
+std::vector<std::string> config_key_names(const std::string& section) {
+  std::vector<std::string> names;
+  for (const ConfigKey& candidate : config_keys()) {
+    if (candidate.section == section) {
+      names.push_back(candidate.name);
+    }
+  }
+  return names;
+}
+
+bool names_a_secret(const std::string& name) {
+  static const std::set<std::string> kSecrets{"api_key", "apikey",   "key",    "token",
+                                              "secret",  "password", "bearer", "authorization"};
+  return kSecrets.contains(name);
+}
+
+void check_config(const RunConfig& config) {
+  make_strategy(config.strategy, {}); // throws for an unknown name
+  if (config.name.empty() || config.store.empty()) {
+    throw UsageError("run.name and run.store must not be empty");
+  }
+  if (config.chains > config.proposals) {
+    throw UsageError(fmt::format("run.chains = {} is more than run.proposals = {}", config.chains,
+                                 config.proposals),
+                     "the chains share the task's proposals: raise proposals or lower chains");
+  }
+  if (!is_variable_name(config.endpoint.api_key_env)) {
+    // The text is not repeated: it may be the key itself.
+    throw UsageError("endpoint.api_key_env is not the name of an environment variable",
+                     "keys come from the environment: put the variable's name there, for "
+                     "instance OPENAI_API_KEY, and the key into that variable");
+  }
+  const bool priced =
+      config.endpoint.dollars_per_million_input && config.endpoint.dollars_per_million_output;
+  if (config.limits.dollars > 0 && config.endpoint.kind != "replay" && !priced) {
+    throw UsageError("limits.dollars cannot hold: the endpoint's prices are unknown",
+                     "set endpoint.dollars_per_million_input and dollars_per_million_output");
+  }
+}
+
+} // namespace winnow::harness

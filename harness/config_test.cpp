@@ -1,0 +1,186 @@
+#include "base/error.h"
+#include "base/files.h"
+#include "harness/config.h"
+#include "harness/duration.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using testing::HasSubstr;
+
+RunConfig parse(std::string_view text, const std::vector<ConfigOverride>& overrides = {}) {
+  return parse_config(text, "dir/my.toml", overrides);
+}
+
+std::string mistake(std::string_view text, const std::vector<ConfigOverride>& overrides = {}) {
+  try {
+    parse(text, overrides);
+  } catch (const UsageError& error) {
+    return std::string(error.what()) + "\n" + error.remedy();
+  }
+  return "accepted";
+}
+
+TEST(Config, ReadsEverySection) {
+  const RunConfig config = parse(R"(
+[run]
+name = "mine"
+store = "runs/mine.db"
+tasks = ["axpy", "gemm_f32"]
+device = "cpu"
+strategy = "best-of-n"
+proposals = 9
+parallel = 3
+seed = 7
+[limits]
+calls = 20
+dollars = 1.5
+wall_time = "10m"
+[endpoint]
+kind = "openai"
+model = "some-model"
+temperature = 1
+dollars_per_million_input = 1
+dollars_per_million_output = 4.5
+[evaluation]
+check = false
+time_budget = 0.25
+require_isolation = "landlock+seccomp"
+)");
+  EXPECT_EQ(config.name, "mine");
+  EXPECT_EQ(config.tasks, (std::vector<std::string>{"axpy", "gemm_f32"}));
+  EXPECT_EQ(config.evaluation.device, "cpu");
+  EXPECT_EQ(config.strategy, "best-of-n");
+  EXPECT_EQ(config.proposals, 9);
+  EXPECT_EQ(config.endpoint.parallel, 3);
+  EXPECT_EQ(config.evaluation.seed, 7U);
+  EXPECT_EQ(config.limits.calls, 20);
+  EXPECT_EQ(config.limits.wall_time, std::chrono::minutes(10));
+  EXPECT_DOUBLE_EQ(config.endpoint.temperature, 1.0);
+  EXPECT_EQ(config.endpoint.dollars_per_million_output, 4.5);
+  EXPECT_FALSE(config.evaluation.check);
+  EXPECT_EQ(config.evaluation.time_budget, std::chrono::milliseconds(250));
+  EXPECT_EQ(config.evaluation.require_isolation, evaluators::Isolation::LandlockSeccomp);
+}
+
+TEST(Config, IsNamedAfterItsFile) {
+  EXPECT_EQ(parse("").name, "my");
+}
+
+TEST(Config, SurvivesTheStore) {
+  const RunConfig config = parse("[run]\nproposals = 4\n[limits]\nwall_time = \"90s\"\n"
+                                 "[endpoint]\ndollars_per_million_input = 0.5\n");
+  const nlohmann::json stored = config_to_json(config);
+  EXPECT_EQ(config_to_json(config_from_json(nlohmann::json::parse(stored.dump()))), stored);
+  EXPECT_EQ(config_from_json(stored).limits.wall_time, std::chrono::seconds(90));
+  EXPECT_FALSE(config_from_json(stored).endpoint.dollars_per_million_output);
+}
+
+struct Mistake {
+  const char* text;
+  const char* message;
+};
+
+TEST(Config, SaysWhereAndWhatIsWrong) {
+  const Mistake mistakes[] = {
+      {"[run]\nproposal = 3\n", "dir/my.toml:2:1: unknown key 'proposal' in [run]; did you mean "
+                                "'proposals'?"},
+      {"[limit]\ncalls = 3\n", "dir/my.toml:1:2: unknown section [limit]; did you mean 'limits'?"},
+      {"[run]\nproposals = \"6\"\n", "dir/my.toml:2:13: run.proposals: expected a whole number"},
+      {"[run]\nproposals = 1.5\n", "expected a whole number from 1 to 100000"},
+      {"[run]\nproposals = 0\n", "expected a whole number from 1 to 100000"},
+      {"[run]\ntasks = \"axpy\"\n", "run.tasks: expected a list of strings"},
+      {"[run]\ntasks = [1]\n", "run.tasks: expected a list of strings"},
+      {"[run]\ntasks = []\n", "run.tasks: expected a list of strings"},
+      {"[run]\nname = 3\n", "run.name: expected a string"},
+      {"[run]\nname = 2020-01-01\n", "run.name: expected a plain value"},
+      {"run = 3\n", "expected [run]"},
+      {"[limits]\nwall_time = \"soon\"\n", "limits.wall_time: expected seconds, or a duration"},
+      {"[limits]\ncalls = -1\n", "limits.calls: expected a whole number of at least 0"},
+      {"[evaluation]\ncheck = 1\n", "evaluation.check: expected true or false"},
+      {"[evaluation]\nrequire_isolation = \"vm\"\n", "\"landlock+seccomp\" or \"bubblewrap\""},
+      {"[run]\nname = \n", "dir/my.toml:2:"},
+      {"[run]\nname = 'a'\nname = 'b'\n", "dir/my.toml:3:"},
+      {"[run]\nstrategy = \"best-of-m\"\n", "did you mean 'best-of-n'?"},
+      {"[run]\nchains = 9\nproposals = 2\n", "run.chains = 9 is more than run.proposals = 2"},
+      {"[limits]\ndollars = 1\n[endpoint]\nkind = \"openai\"\n", "prices are unknown"},
+  };
+  for (const Mistake& item : mistakes) {
+    EXPECT_THAT(mistake(item.text), HasSubstr(item.message)) << item.text;
+  }
+}
+
+TEST(Config, ReportsAllMistakesAtOnce) {
+  const std::string text = mistake("[run]\nproposal = 3\nnam = 1\n");
+  EXPECT_THAT(text, HasSubstr("'proposals'"));
+  EXPECT_THAT(text, HasSubstr("'name'"));
+}
+
+TEST(Config, RefusesKeysAndDoesNotRepeatThem) {
+  const std::string secret = "sk-verysecret";
+  const std::string in_file = mistake("[endpoint]\napi_key = \"" + secret + "\"\n");
+  EXPECT_THAT(in_file, HasSubstr("keys come from the environment"));
+  EXPECT_THAT(in_file, testing::Not(HasSubstr(secret)));
+  const std::string as_name = mistake("[endpoint]\napi_key_env = \"" + secret + "\"\n");
+  EXPECT_THAT(as_name, HasSubstr("keys come from the environment"));
+  EXPECT_THAT(as_name, testing::Not(HasSubstr(secret)));
+  const std::string as_override = mistake("", {{"endpoint.api_key", secret}});
+  EXPECT_THAT(as_override, HasSubstr("keys come from the environment"));
+  EXPECT_THAT(as_override, testing::Not(HasSubstr(secret)));
+}
+
+TEST(Config, OverridesWin) {
+  const RunConfig config =
+      parse("[run]\nproposals = 3\ndevice = \"cuda\"\n", {{"run.proposals", "5"},
+                                                          {"run.device", "cpu"},
+                                                          {"limits.wall_time", "2m"},
+                                                          {"run.tasks", "[\"axpy\"]"}});
+  EXPECT_EQ(config.proposals, 5);
+  EXPECT_EQ(config.evaluation.device, "cpu");
+  EXPECT_EQ(config.limits.wall_time, std::chrono::minutes(2));
+  EXPECT_EQ(config.tasks, std::vector<std::string>{"axpy"});
+}
+
+TEST(Config, OverridesAreChecked) {
+  EXPECT_THAT(mistake("", {{"run.proposal", "5"}}), HasSubstr("did you mean 'run.proposals'?"));
+  EXPECT_THAT(mistake("", {{"run.proposals", "many"}}), HasSubstr("expected a whole number"));
+  EXPECT_THROW(parse_override("run.proposals"), UsageError);
+  EXPECT_EQ(parse_override("a.b = c=d").value, "c=d");
+}
+
+TEST(Config, FindsFilesBesideItself) {
+  const TemporaryDirectory directory("config-test");
+  write_file_atomic(directory.path() / "replies.jsonl", "");
+  const RunConfig config =
+      parse_config("[endpoint]\nfile = \"replies.jsonl\"\n", directory.path() / "my.toml", {});
+  EXPECT_EQ(config.endpoint.file, (directory.path() / "replies.jsonl").string());
+}
+
+TEST(Config, AMissingFileIsAUsageError) {
+  EXPECT_THROW(load_config("/nonexistent/x.toml", {}), UsageError);
+  EXPECT_EQ(find_config("given.toml"), "given.toml");
+}
+
+TEST(Duration, ReadsUnits) {
+  EXPECT_EQ(parse_duration("90"), std::chrono::seconds(90));
+  EXPECT_EQ(parse_duration("250ms"), std::chrono::milliseconds(250));
+  EXPECT_EQ(parse_duration("1.5h"), std::chrono::minutes(90));
+  EXPECT_EQ(parse_duration("0"), std::chrono::milliseconds(0));
+  for (const char* bad : {"", "m", "-1s", "10 m", "5x", "nan", "inf", "1e300"}) {
+    EXPECT_FALSE(parse_duration(bad)) << bad;
+  }
+}
+
+TEST(Duration, IsShortForPeople) {
+  EXPECT_EQ(format_duration(std::chrono::milliseconds(850)), "850 ms");
+  EXPECT_EQ(format_duration(std::chrono::milliseconds(12'340)), "12.3 s");
+  EXPECT_EQ(format_duration(std::chrono::seconds(245)), "4 min 05 s");
+  EXPECT_EQ(format_duration(std::chrono::minutes(130)), "2 h 10 min");
+}
+
+} // namespace
+} // namespace winnow::harness

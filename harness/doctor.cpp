@@ -1,0 +1,131 @@
+#include "harness/doctor.h"
+
+#include "base/error.h"
+#include "evaluators/evaluator.h"
+#include "harness/machine.h"
+#include "tasks/task.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace winnow::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_isolation(std::vector<Finding>& findings) {
+  const evaluators::IsolationProbe probe = evaluators::probe_isolation();
+  findings.push_back({"isolation", "bubblewrap", probe.bubblewrap});
+  findings.push_back({"isolation", "landlock+seccomp", probe.landlock_seccomp});
+  findings.push_back({"isolation", "rlimits", probe.rlimits});
+}
+
+/// The endpoint as configured, and the other kind with its defaults.
+void add_endpoints(std::vector<Finding>& findings, const RunConfig& config) {
+  for (const std::string kind : {"replay", "openai"}) {
+    agents::EndpointConfig endpoint;
+    if (config.endpoint.kind == kind) {
+      endpoint = config.endpoint;
+    }
+    endpoint.kind = kind;
+    findings.push_back({"endpoint", kind, agents::probe_endpoint(endpoint)});
+  }
+}
+
+Availability store_availability(const std::string& store) {
+  fs::path directory = fs::absolute(store).parent_path();
+  if (fs::exists(store)) {
+    return access(store.c_str(), R_OK | W_OK) == 0
+               ? Availability::yes(store)
+               : Availability::no(store + " cannot be written",
+                                  "check its permissions, or name another with --store");
+  }
+  while (!fs::exists(directory)) {
+    directory = directory.parent_path(); // it is made when the first run starts
+  }
+  return access(directory.c_str(), W_OK) == 0
+             ? Availability::yes(store + " (not there yet)")
+             : Availability::no(directory.string() + " cannot be written",
+                                "check its permissions, or name another store with --store");
+}
+
+Availability catalogue_availability() {
+  try {
+    const fs::path catalogue = tasks::find_catalogue();
+    const std::size_t count = tasks::list_tasks(catalogue).size();
+    if (count == 0) {
+      return Availability::no(catalogue.string() + " holds no tasks",
+                              "set WINNOW_CATALOGUE to a folder with <category>/<task>/task.toml");
+    }
+    return Availability::yes(fmt::format("{} tasks in {}", count, catalogue.string()));
+  } catch (const Error& error) {
+    return Availability::no(error.what(), error.remedy());
+  }
+}
+
+} // namespace
+
+std::vector<Finding> examine_machine(const RunConfig& config) {
+  std::vector<Finding> findings;
+  for (const evaluators::DeviceReport& device : evaluators::probe_devices()) {
+    findings.push_back({"device", device.kind, device.availability});
+  }
+  for (const evaluators::ToolReport& tool : evaluators::probe_compilers()) {
+    findings.push_back({"compiler", tool.name, tool.availability});
+  }
+  add_isolation(findings);
+  add_endpoints(findings, config);
+  findings.push_back({"store", "store", store_availability(config.store)});
+  findings.push_back({"catalogue", "tasks", catalogue_availability()});
+  return findings;
+}
+
+bool any_device_usable(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.group == "device" && finding.availability.ok;
+  });
+}
+
+std::string doctor_text(const std::vector<Finding>& findings) {
+  std::string text;
+  std::string group;
+  for (const Finding& finding : findings) {
+    if (finding.group != group) {
+      group = finding.group;
+      text += group + "\n";
+    }
+    const Availability& found = finding.availability;
+    text += fmt::format("  {:<18}{:<4}{}\n", finding.name, found.ok ? "ok" : "no",
+                        found.ok ? found.detail : found.why);
+    if (!found.ok && !found.remedy.empty()) {
+      text += fmt::format("  {:<22}-> {}\n", "", found.remedy);
+    }
+  }
+  text += any_device_usable(findings) ? "ready: winnow run\n"
+                                      : "not ready: no device can be used (see above)\n";
+  return text;
+}
+
+nlohmann::json doctor_json(const std::vector<Finding>& findings) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Finding& finding : findings) {
+    const Availability& found = finding.availability;
+    list.push_back({{"group", finding.group},
+                    {"name", finding.name},
+                    {"ok", found.ok},
+                    {"detail", found.detail},
+                    {"why", found.why},
+                    {"remedy", found.remedy}});
+  }
+  return {{"schema", "winnow.doctor"},
+          {"version", 1},
+          {"winnow", winnow_version()},
+          {"ready", any_device_usable(findings)},
+          {"findings", list}};
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,80 @@
+#include "harness/eval_report.h"
+
+#include "base/text.h"
+#include "store/text_table.h"
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+std::string microseconds(double ns) {
+  return ns > 0 ? fmt::format("{:.2f}", ns / 1000) : "";
+}
+
+std::vector<std::string> case_cells(const tasks::CaseResult& result) {
+  const bool hidden = tasks::is_hidden(result.set);
+  std::string speedup;
+  if (result.median_ns > 0 && result.baseline_median_ns > 0) {
+    speedup = fmt::format("{:.2f}x", result.baseline_median_ns / result.median_ns);
+  }
+  return {std::string(to_string(result.stage)),
+          hidden ? "(hidden)" : result.shape,
+          std::string(to_string(result.verdict)),
+          hidden || result.max_error_ratio <= 0 ? ""
+                                                : fmt::format("{:.3g}", result.max_error_ratio),
+          hidden ? "" : microseconds(result.median_ns),
+          hidden ? "" : microseconds(result.baseline_median_ns),
+          hidden ? "" : speedup};
+}
+
+std::string cases_table(const std::vector<tasks::CaseResult>& cases) {
+  if (cases.empty()) {
+    return {};
+  }
+  store::TextTable table;
+  table.columns = {{"stage"},           {"shape"},
+                   {"verdict"},         {"error/limit", true},
+                   {"median us", true}, {"baseline us", true},
+                   {"speedup", true}};
+  for (const tasks::CaseResult& result : cases) {
+    table.rows.push_back(case_cells(result));
+  }
+  return to_aligned_text(table, 0) + "\n";
+}
+
+} // namespace
+
+std::string parameters_text(const tasks::ParameterChoice& parameters) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : parameters) {
+    parts.push_back(fmt::format("{}={}", name, value));
+  }
+  return parts.empty() ? "no parameters" : join(parts, ", ");
+}
+
+std::string eval_text(const tasks::Evaluation& evaluation) {
+  std::string text = cases_table(evaluation.cases);
+  text +=
+      fmt::format("verdict: {} ({})", to_string(evaluation.verdict), describe(evaluation.verdict));
+  if (evaluation.speedup > 0) {
+    text += fmt::format(", {:.2f}x the baseline's speed", evaluation.speedup);
+  }
+  text += "\n";
+  if (!evaluation.detail.empty()) {
+    text += "detail: " + evaluation.detail + "\n";
+  }
+  if (evaluation.verdict == tasks::Verdict::CompileError && !evaluation.build.log.empty() &&
+      evaluation.detail.find(evaluation.build.log) == std::string::npos) {
+    text += evaluation.build.log + "\n";
+  }
+  for (const std::string& note : evaluation.notes) {
+    text += "note: " + note + "\n";
+  }
+  text += fmt::format("{}; {} on {}, isolation {}, {:.1f} s\n",
+                      parameters_text(evaluation.parameters), evaluation.device,
+                      evaluation.device_name, evaluation.isolation, evaluation.seconds);
+  return text;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "tasks/evaluation.h"
+
+#include <string>
+#include <vector>
+
+namespace winnow::harness {
+
+/// An evaluation for a person: a line for each case, the verdict, why, and notes. Hidden shapes
+/// appear by their verdict only.
+std::string eval_text(const tasks::Evaluation& evaluation);
+/// "BLOCK=128, VEC=4"; "no parameters" for none.
+std::string parameters_text(const tasks::ParameterChoice& parameters);
+
+} // namespace winnow::harness

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+namespace winnow::harness {
+
+/// What the process's exit code says. Scripts rely on the numbers.
+enum class ExitCode : int {
+  Done = 0,              ///< eval: the kernel is correct
+  Failure = 1,           ///< something is broken: store, endpoint, machine
+  Usage = 2,             ///< bad option, config, task or file name
+  DeviceUnavailable = 3, ///< the device that was asked for cannot be used here
+  NotPermitted = 4,      ///< the isolation or permission that was required is not available
+  BudgetSpent = 5,       ///< a limit stopped work that remained; the state is saved
+  NotCorrect = 10,       ///< eval: judged, and not correct
+  Interrupted = 130,     ///< Ctrl-C or SIGTERM; the state is saved
+};
+
+constexpr int to_int(ExitCode code) {
+  return static_cast<int>(code);
+}
+
+/// The table for --help.
+inline std::string exit_code_table() {
+  return "Exit codes: 0 done (eval: correct), 1 failure, 2 usage, 3 device not available,\n"
+         "  4 required isolation or permission not available, 5 budget spent with work left,\n"
+         "  10 eval: judged and not correct, 130 interrupted with the state saved.";
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace winnow::harness {
+
+/// While it lives, SIGINT and SIGTERM are taken by a thread of its own: the first calls what
+/// on_first() was given, the second ends the process at once with exit code 130; the store is never
+/// left half-written and children die with their parent. Create it before any other thread, so that
+/// all threads have the signals blocked.
+class Interrupt {
+public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete; // owns the process's signal mask and a thread
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  /// `act` runs on the watching thread, or here when the signal has come already. An empty one
+  /// waits for a running one to return.
+  void on_first(std::function<void()> act);
+  bool interrupted() const { return interrupted_; }
+
+private:
+  void watch();
+
+  sigset_t blocked_{};
+  sigset_t before_{};
+  std::atomic<bool> ending_{false};
+  std::atomic<bool> interrupted_{false};
+  std::mutex mutex_; ///< guards act_
+  std::function<void()> act_;
+  std::thread thread_;
+};
+
+} // namespace winnow::harness

@@ -1,0 +1,122 @@
+#include "harness/journal.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+nlohmann::json request_json(const agents::ModelRequest& request) {
+  nlohmann::json messages = nlohmann::json::array();
+  for (const agents::Message& message : request.messages) {
+    messages.push_back({{"role", message.role}, {"content", message.text}});
+  }
+  nlohmann::json json{{"model", request.model}, {"messages", messages}};
+  if (request.temperature >= 0) {
+    json["temperature"] = request.temperature;
+  }
+  if (request.max_output_tokens > 0) {
+    json["max_output_tokens"] = request.max_output_tokens;
+  }
+  return json;
+}
+
+} // namespace
+
+Journal::Journal(store::RunStore& store, store::RowId run, std::function<void()> after_write)
+    : store_(store), run_(run), after_write_(std::move(after_write)) {}
+
+void Journal::written() const {
+  if (after_write_) {
+    after_write_();
+  }
+}
+
+store::RowId Journal::add_task(const tasks::Task& task) {
+  const store::RowId row = store_.add_task(task);
+  written();
+  return row;
+}
+
+store::RowId Journal::begin_call(store::RowId task, const agents::ModelRequest& request,
+                                 std::string_view endpoint) {
+  const store::RowId row =
+      store_.begin_call(run_, task, request.key, endpoint, request.model, request_json(request));
+  written();
+  return row;
+}
+
+void Journal::finish_call(store::RowId call, const agents::ModelRequest& request,
+                          std::string_view endpoint, const agents::ModelReply& reply) {
+  store::ModelCallRow row;
+  row.id = call;
+  row.key = request.key;
+  row.endpoint = endpoint;
+  row.model = reply.model.empty() ? request.model : reply.model;
+  row.reply = reply.text;
+  row.status = "ok";
+  row.finish_reason = reply.finish_reason;
+  row.prompt_tokens = reply.usage.prompt_tokens;
+  row.cached_tokens = reply.usage.cached_tokens;
+  row.completion_tokens = reply.usage.completion_tokens;
+  row.reasoning_tokens = reply.usage.reasoning_tokens;
+  row.dollars = reply.dollars;
+  row.seconds = reply.seconds;
+  store_.finish_call(call, row);
+  written();
+}
+
+store::RowId Journal::add_candidate(store::RowId task, const store::CandidateRow& candidate) {
+  const store::RowId row = store_.add_candidate(run_, task, candidate);
+  written();
+  return row;
+}
+
+void Journal::add_evaluations(store::RowId candidate,
+                              const std::vector<tasks::Evaluation>& evaluations) {
+  store_.add_evaluations(candidate, evaluations);
+  written();
+}
+
+void Journal::event(std::string_view kind, const nlohmann::json& detail) {
+  store_.add_event(run_, kind, detail);
+  written();
+}
+
+void Journal::set_status(std::string_view status) {
+  store_.set_run_status(run_, status);
+  written();
+}
+
+double seconds(std::chrono::milliseconds duration) {
+  return static_cast<double>(duration.count()) / 1000;
+}
+
+std::chrono::milliseconds elapsed_before(const std::vector<store::EventRow>& events) {
+  std::chrono::milliseconds latest{0};
+  for (const store::EventRow& event : events) {
+    const auto detail = nlohmann::json::parse(event.detail, nullptr, false);
+    if (detail.is_object() && detail.contains(kElapsedSeconds)) {
+      const double value = detail[kElapsedSeconds].get<double>();
+      latest = std::max(latest, std::chrono::milliseconds(static_cast<std::int64_t>(value * 1000)));
+    }
+  }
+  return latest;
+}
+
+agents::ModelReply reply_from_row(const store::ModelCallRow& row) {
+  agents::ModelReply reply;
+  reply.status = agents::ModelReply::Status::Ok;
+  reply.text = row.reply;
+  reply.finish_reason = row.finish_reason;
+  reply.model = row.model;
+  reply.usage = {row.prompt_tokens, row.cached_tokens, row.completion_tokens, row.reasoning_tokens};
+  reply.dollars = row.dollars;
+  reply.seconds = row.seconds;
+  return reply;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "agents/model_endpoint.h"
+#include "store/run_store.h"
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::harness {
+
+/// What a run writes to its store, in the run's terms. Each call is durable when it returns.
+class Journal {
+public:
+  /// `after_write` runs after every write; tests make it throw to stop a run at that very moment.
+  Journal(store::RunStore& store, store::RowId run, std::function<void()> after_write = {});
+
+  store::RowId add_task(const tasks::Task& task);
+  store::RowId begin_call(store::RowId task, const agents::ModelRequest& request,
+                          std::string_view endpoint);
+  /// Only for replies that arrived: a call that failed stays open and is sent again by a resumed
+  /// run.
+  void finish_call(store::RowId call, const agents::ModelRequest& request,
+                   std::string_view endpoint, const agents::ModelReply& reply);
+  store::RowId add_candidate(store::RowId task, const store::CandidateRow& candidate);
+  void add_evaluations(store::RowId candidate, const std::vector<tasks::Evaluation>& evaluations);
+  void event(std::string_view kind, const nlohmann::json& detail);
+  void set_status(std::string_view status);
+
+  std::vector<store::ModelCallRow> finished_calls() const { return store_.finished_calls(run_); }
+  std::vector<store::CandidateState> candidates() const { return store_.candidates(run_); }
+
+private:
+  void written() const;
+
+  store::RunStore& store_;
+  store::RowId run_;
+  std::function<void()> after_write_;
+};
+
+/// The field of an event's detail that says how long the run had taken by then, all sessions
+/// together.
+constexpr const char* kElapsedSeconds = "elapsed_seconds";
+double seconds(std::chrono::milliseconds duration);
+/// How long earlier sessions took, as far as their events tell.
+std::chrono::milliseconds elapsed_before(const std::vector<store::EventRow>& events);
+/// A recorded reply, as if it had just arrived.
+agents::ModelReply reply_from_row(const store::ModelCallRow& row);
+
+} // namespace winnow::harness

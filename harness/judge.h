@@ -1,0 +1,30 @@
+#pragma once
+
+#include "tasks/evaluation.h"
+#include "tasks/task.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::harness {
+
+/// What the run loop needs of an evaluator: a kernel file's text in, its variants' evaluations out,
+/// the one that counts first. judge() is called from one thread; cancel() from any, and makes a
+/// judge() in progress return soon with something that will be thrown away.
+class Judge {
+public:
+  virtual ~Judge() = default;
+  /// Never throws for what the candidate is or does; throws Error when the machine is not fit.
+  virtual std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
+                                               std::size_t max_variants) = 0;
+  virtual void cancel() = 0;
+};
+
+/// Called on the judging thread, once a task, when its first candidate comes.
+using JudgeFactory = std::function<std::unique_ptr<Judge>(const tasks::Task&)>;
+
+} // namespace winnow::harness

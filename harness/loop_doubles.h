@@ -1,0 +1,76 @@
+#pragma once
+
+#include "agents/model_endpoint.h"
+#include "harness/judge.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace winnow::harness::test {
+
+/// A reply whose kernel FakeJudge gives this verdict and speedup.
+std::string reply_text(const std::string& verdict, double speedup);
+/// The kernel file in it.
+std::string kernel_text(const std::string& verdict, double speedup);
+
+/// Answers on a thread of its own with what `answer` says, after what was asked before.
+class FakeEndpoint : public agents::ModelEndpoint {
+public:
+  using Answer = std::function<agents::ModelReply(const agents::ModelRequest&)>;
+  explicit FakeEndpoint(Answer answer);
+  ~FakeEndpoint() override;
+
+  std::string_view kind() const override { return "fake"; }
+  void start(agents::ModelRequest request, std::function<void(agents::ModelReply)> done) override;
+  void cancel_all() override;
+
+  /// From now on nothing is answered before cancel_all(). Call it before the run.
+  void hold() { held_ = true; }
+  std::vector<std::string> asked() const;
+  std::size_t most_in_flight() const;
+  /// Called, on the asking thread, whenever something is asked.
+  std::function<void(const std::string& key)> on_ask;
+
+private:
+  struct Pending {
+    agents::ModelRequest request;
+    std::function<void(agents::ModelReply)> done;
+  };
+  void work();
+
+  Answer answer_;
+  std::atomic<bool> held_{false};
+  mutable std::mutex mutex_; ///< guards all below
+  std::condition_variable changed_;
+  std::deque<Pending> pending_;
+  std::vector<std::string> asked_;
+  std::size_t in_flight_ = 0;
+  std::size_t most_in_flight_ = 0;
+  bool cancelled_ = false;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+/// Gives the verdict that the kernel's text names.
+class FakeJudge : public Judge {
+public:
+  std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
+                                       std::size_t max_variants) override;
+  void cancel() override {}
+};
+
+agents::ModelReply ok_reply(const std::string& text);
+agents::ModelReply failed_reply(const std::string& error);
+
+/// A task with nothing but names and a baseline that FakeJudge finds correct.
+tasks::Task small_task(const std::string& name);
+
+} // namespace winnow::harness::test

@@ -1,0 +1,107 @@
+#include "harness/one_plus_one.h"
+
+namespace winnow::harness {
+namespace {
+
+using tasks::Verdict;
+
+// A correct attempt this much slower than the best one teaches little as the text to start from.
+constexpr double kRegressedFraction = 0.85;
+
+/// How many failures of this kind in a row are answered with "repair it"; 0: not worth it.
+std::size_t repairs_worth(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::BadReply:
+  case Verdict::BadPlan:
+  case Verdict::CompileError:
+    return 2;
+  case Verdict::OverLimit:
+  case Verdict::LaunchError:
+  case Verdict::Timeout:
+  case Verdict::Crashed:
+  case Verdict::OutOfBounds:
+  case Verdict::ModifiedInput:
+  case Verdict::UnwrittenOutput:
+  case Verdict::Wrong:
+  case Verdict::Unstable:
+  case Verdict::LowPrecision:
+  case Verdict::WrongUnseen:
+    return 1;
+  case Verdict::NotJudged:
+  case Verdict::Implausible:
+  case Verdict::Unsupported:
+  case Verdict::Correct:
+  case Verdict::Infrastructure:
+    return 0;
+  }
+  return 0;
+}
+
+bool is_failure(const PastAttempt& attempt) {
+  return attempt.evaluation.verdict != Verdict::Correct &&
+         attempt.evaluation.verdict != Verdict::Infrastructure;
+}
+
+std::size_t failures_in_a_row(const Chain& chain) {
+  std::size_t count = 0;
+  for (auto it = chain.attempts.rbegin(); it != chain.attempts.rend() && is_failure(*it); ++it) {
+    ++count;
+  }
+  return count;
+}
+
+std::optional<std::size_t> fastest_correct(const Chain& chain) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < chain.attempts.size(); ++i) {
+    const tasks::Evaluation& evaluation = chain.attempts[i].evaluation;
+    if (evaluation.verdict == Verdict::Correct &&
+        (!best || evaluation.speedup > chain.attempts[*best].evaluation.speedup)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+Proposal propose(std::size_t index, const Chain& chain) {
+  Proposal proposal;
+  proposal.chain = index;
+  proposal.step = chain.attempts.size();
+  proposal.best = fastest_correct(chain);
+  proposal.parent = proposal.best;
+  if (chain.attempts.empty()) {
+    return proposal;
+  }
+  const std::size_t last = chain.attempts.size() - 1;
+  const tasks::Evaluation& evaluation = chain.attempts[last].evaluation;
+  if (evaluation.verdict == Verdict::Correct) {
+    const double best_speedup = chain.attempts[*proposal.best].evaluation.speedup;
+    if (evaluation.speedup >= kRegressedFraction * best_speedup) {
+      proposal.previous = last;
+    }
+  } else if (failures_in_a_row(chain) <= repairs_worth(evaluation.verdict)) {
+    proposal.previous = last;
+    proposal.parent = last;
+  }
+  return proposal;
+}
+
+} // namespace
+
+std::size_t OnePlusOne::steps(std::size_t chain) const {
+  return proposals_ / chains_ + (chain < proposals_ % chains_ ? 1 : 0);
+}
+
+std::vector<Proposal> OnePlusOne::next(const TaskHistory& history) const {
+  std::vector<Proposal> proposals;
+  const Chain none;
+  for (std::size_t index = 0; index < chains_; ++index) {
+    const Chain* found = history.find(index);
+    const Chain& chain = found != nullptr ? *found : none;
+    if (!chain.ended && chain.attempts.size() < steps(index)) {
+      proposals.push_back(propose(index, chain));
+    }
+  }
+  return proposals;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,123 @@
+#include "harness/progress.h"
+
+#include "base/text.h"
+#include "harness/duration.h"
+
+#include <algorithm>
+#include <ostream>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+constexpr const char* kEraseLine = "\r\x1b[K";
+
+std::string calls_part(const ProgressSnapshot& snapshot) {
+  std::string text = fmt::format("{}/{} calls", snapshot.spend.calls, snapshot.calls_planned);
+  if (snapshot.in_flight > 0) {
+    text += fmt::format(", {} in flight", snapshot.in_flight);
+  }
+  if (snapshot.judging > 0) {
+    text += fmt::format(", {} judging", snapshot.judging);
+  }
+  return text;
+}
+
+std::string verdicts_part(const ProgressSnapshot& snapshot) {
+  std::vector<std::pair<std::string, std::int64_t>> counts(snapshot.verdicts.begin(),
+                                                           snapshot.verdicts.end());
+  std::stable_sort(counts.begin(), counts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [verdict, count] : counts) {
+    parts.push_back(fmt::format("{} {}", count, verdict));
+  }
+  return join(parts, ", ");
+}
+
+std::string best_part(const ProgressSnapshot& snapshot) {
+  const auto best =
+      std::max_element(snapshot.best_speedup.begin(), snapshot.best_speedup.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return best == snapshot.best_speedup.end()
+             ? std::string()
+             : fmt::format("best {:.2f}x {}", best->second, best->first);
+}
+
+std::string spend_part(const ProgressSnapshot& snapshot) {
+  if (snapshot.spend.dollars <= 0 && snapshot.limits.dollars <= 0) {
+    return {};
+  }
+  std::string text = fmt::format("${:.2f}", snapshot.spend.dollars);
+  if (snapshot.limits.dollars > 0) {
+    text += fmt::format(" of ${:g}", snapshot.limits.dollars);
+  }
+  return text;
+}
+
+/// Until the limit on wall time or, if sooner, until the calls are done at the rate so far.
+std::string time_part(const ProgressSnapshot& snapshot) {
+  std::chrono::milliseconds left{-1};
+  if (snapshot.spend.calls > 0 && snapshot.calls_planned > 0) {
+    const std::int64_t remaining =
+        std::max<std::int64_t>(snapshot.calls_planned - snapshot.spend.calls, 0);
+    left = snapshot.elapsed * remaining / snapshot.spend.calls;
+  }
+  if (snapshot.limits.wall_time.count() > 0) {
+    const auto until_limit =
+        std::max(snapshot.limits.wall_time - snapshot.elapsed, std::chrono::milliseconds{0});
+    left = left.count() < 0 ? until_limit : std::min(left, until_limit);
+  }
+  return left.count() < 0 ? format_duration(snapshot.elapsed)
+                          : "about " + format_duration(left) + " left";
+}
+
+} // namespace
+
+std::string status_line(const ProgressSnapshot& snapshot) {
+  std::string line;
+  for (const std::string& part : {calls_part(snapshot), verdicts_part(snapshot),
+                                  best_part(snapshot), spend_part(snapshot), time_part(snapshot)}) {
+    if (!part.empty()) {
+      line += (line.empty() ? "" : " | ") + part;
+    }
+  }
+  return line;
+}
+
+void Progress::event(const std::string& line, Weight weight) {
+  if (terminal_ && weight == Weight::Routine) {
+    return;
+  }
+  out_ << (terminal_ && !status_.empty() ? kEraseLine : "") << line << '\n';
+  redraw();
+}
+
+void Progress::update(const ProgressSnapshot& snapshot) {
+  if (!terminal_) {
+    return;
+  }
+  status_ = status_line(snapshot);
+  if (columns_ > 1 && status_.size() >= columns_) {
+    status_.resize(columns_ - 1); // a line that wraps cannot be redrawn
+  }
+  redraw();
+}
+
+void Progress::finish() {
+  if (terminal_ && !status_.empty()) {
+    out_ << kEraseLine << std::flush;
+    status_.clear();
+  }
+}
+
+void Progress::redraw() {
+  if (terminal_ && !status_.empty()) {
+    out_ << kEraseLine << status_;
+  }
+  out_ << std::flush;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "harness/budget.h"
+
+#include <chrono>
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <string>
+
+namespace winnow::harness {
+
+/// Where a run stands.
+struct ProgressSnapshot {
+  std::int64_t calls_planned =
+      0; ///< what the strategy wants in all, or the limit on calls if lower
+  std::int64_t in_flight = 0;
+  std::int64_t judging = 0;
+  std::map<std::string, std::int64_t> verdicts; ///< of the models' candidates
+  std::map<std::string, double> best_speedup;   ///< by task; correct candidates only
+  Spend spend;
+  Limits limits;
+  std::chrono::milliseconds elapsed{0};
+};
+
+/// "12/36 calls, 2 in flight, 1 judging | 7 correct, 3 wrong | best 3.10x gemm_f32 | $0.12 of $5 |
+/// 8 min 20 s left".
+std::string status_line(const ProgressSnapshot& snapshot);
+
+/// On a terminal: one line that is redrawn, with what matters scrolling above it. Elsewhere: a line
+/// for each event. One thread.
+class Progress {
+public:
+  Progress(std::ostream& out, bool terminal, std::size_t columns)
+      : out_(out), terminal_(terminal), columns_(columns) {}
+  ~Progress() { finish(); }
+  Progress(const Progress&) = delete; // two would draw over each other
+  Progress& operator=(const Progress&) = delete;
+
+  enum class Weight : std::uint8_t { Routine, Important };
+  /// On a terminal, routine events only move the status line.
+  void event(const std::string& line, Weight weight = Weight::Routine);
+  void update(const ProgressSnapshot& snapshot);
+  /// Removes the status line; later events print as lines.
+  void finish();
+
+private:
+  void redraw();
+
+  std::ostream& out_;
+  bool terminal_;
+  std::size_t columns_;
+  std::string status_;
+};
+
+} // namespace winnow::harness

@@ -1,0 +1,71 @@
+#include "harness/progress.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::harness {
+namespace {
+
+ProgressSnapshot snapshot() {
+  ProgressSnapshot result;
+  result.calls_planned = 36;
+  result.spend.calls = 12;
+  result.in_flight = 2;
+  result.judging = 1;
+  result.verdicts = {{"correct", 7}, {"wrong", 3}};
+  result.best_speedup = {{"axpy", 1.1}, {"gemm_f32", 3.1}};
+  result.spend.dollars = 0.12;
+  result.limits.dollars = 5;
+  result.elapsed = std::chrono::seconds(60);
+  return result;
+}
+
+TEST(StatusLine, SaysWhereTheRunStands) {
+  EXPECT_EQ(status_line(snapshot()),
+            "12/36 calls, 2 in flight, 1 judging | 7 correct, 3 wrong | best 3.10x gemm_f32 | "
+            "$0.12 of $5 | about 2 min 00 s left");
+}
+
+TEST(StatusLine, TheWallTimeLimitBoundsTheTimeLeft) {
+  ProgressSnapshot limited = snapshot();
+  limited.limits.wall_time = std::chrono::seconds(75);
+  EXPECT_THAT(status_line(limited), testing::HasSubstr("about 15.0 s left"));
+  limited.elapsed = std::chrono::seconds(80);
+  EXPECT_THAT(status_line(limited), testing::HasSubstr("about 0 ms left"));
+}
+
+TEST(StatusLine, IsShortAtTheStart) {
+  ProgressSnapshot start;
+  start.calls_planned = 6;
+  EXPECT_EQ(status_line(start), "0/6 calls | 0 ms");
+}
+
+TEST(Progress, PrintsALineForEachEventWithoutATerminal) {
+  std::ostringstream out;
+  Progress progress(out, false, 80);
+  progress.update(snapshot());
+  progress.event("axpy/0/0 correct");
+  progress.event("axpy/0/1 wrong", Progress::Weight::Important);
+  progress.finish();
+  EXPECT_EQ(out.str(), "axpy/0/0 correct\naxpy/0/1 wrong\n");
+}
+
+TEST(Progress, RedrawsOneLineOnATerminal) {
+  std::ostringstream out;
+  Progress progress(out, true, 20);
+  progress.update(snapshot());
+  EXPECT_EQ(out.str(), "\r\x1b[K12/36 calls, 2 in f") << "cut to 19 columns: it must not wrap";
+  out.str("");
+  progress.event("routine");
+  EXPECT_EQ(out.str(), "");
+  progress.event("news", Progress::Weight::Important);
+  EXPECT_EQ(out.str(), "\r\x1b[Knews\n\r\x1b[K12/36 calls, 2 in f");
+  out.str("");
+  progress.finish();
+  EXPECT_EQ(out.str(), "\r\x1b[K");
+}
+
+} // namespace
+} // namespace winnow::harness

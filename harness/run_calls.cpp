@@ -1,0 +1,197 @@
+#include "harness/duration.h"
+#include "harness/run_loop.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using agents::ModelReply;
+
+// The endpoint has its own retries: so many calls that failed for good in a row mean that it is
+// down.
+constexpr int kFailuresInARow = 3;
+constexpr std::chrono::milliseconds kDrainWait{1000};
+
+agents::Attempt shown(const PastAttempt& attempt, std::size_t number) {
+  return {static_cast<int>(number), attempt.text, attempt.evaluation};
+}
+
+std::size_t prompt_bytes(const agents::ModelRequest& request) {
+  std::size_t bytes = 0;
+  for (const agents::Message& message : request.messages) {
+    bytes += message.text.size();
+  }
+  return bytes;
+}
+
+bool was_paid(const ModelReply& reply) {
+  return reply.usage.prompt_tokens + reply.usage.completion_tokens > 0;
+}
+
+} // namespace
+
+void RunLoop::dispatch() {
+  // A recorded reply may be judged at once, which opens the next proposal: until nothing moves.
+  bool moved = true;
+  while (moved && stop_ == Stop::No) {
+    moved = false;
+    refused_.clear();
+    for (auto& [state, proposal] : open_proposals()) {
+      moved = start(*state, proposal) || moved;
+    }
+  }
+}
+
+std::vector<std::pair<RunLoop::TaskState*, Proposal>> RunLoop::open_proposals() {
+  std::vector<std::pair<TaskState*, Proposal>> open;
+  for (TaskState& state : tasks_) {
+    if (!state.searchable) {
+      continue;
+    }
+    for (const Proposal& proposal : setup_.strategy.next(state.history)) {
+      if (!state.active.contains(call_key(state.task->name, proposal))) {
+        open.emplace_back(&state, proposal);
+      }
+    }
+  }
+  // A limit on calls is shared fairly: first steps of all tasks before second steps of any.
+  std::stable_sort(open.begin(), open.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second.step, a.second.chain) < std::tie(b.second.step, b.second.chain);
+  });
+  return open;
+}
+
+bool RunLoop::start(TaskState& state, const Proposal& proposal) {
+  const std::string key = call_key(state.task->name, proposal);
+  if (const auto recorded = recorded_.find(key); recorded != recorded_.end()) {
+    state.active.insert(key);
+    accept_reply(state, proposal, reply_from_row(recorded->second));
+    return true;
+  }
+  if (wall_time_spent()) {
+    refused_ = "limits.wall_time = " + format_duration(setup_.config.limits.wall_time);
+    return false;
+  }
+  if (calls_.size() >= static_cast<std::size_t>(setup_.config.endpoint.parallel)) {
+    return false;
+  }
+  agents::ModelRequest request = request_for(state, proposal);
+  if (auto limit = budget_.reserve(key, budget_.estimate(prompt_bytes(request)))) {
+    refused_ = *limit;
+    return false;
+  }
+  state.active.insert(key);
+  send(state, proposal, std::move(request));
+  return true;
+}
+
+void RunLoop::send(TaskState& state, const Proposal& proposal, agents::ModelRequest request) {
+  const store::RowId row = setup_.journal.begin_call(state.row, request, setup_.endpoint.kind());
+  calls_[request.key] = {&state, proposal, request, row};
+  setup_.endpoint.start(request, [queue = queue_, key = request.key](ModelReply reply) {
+    queue->push(Reply{key, std::move(reply)});
+  });
+}
+
+agents::ModelRequest RunLoop::request_for(const TaskState& state, const Proposal& proposal) const {
+  agents::ProposalContext context;
+  context.task = state.task;
+  context.facts = setup_.facts;
+  context.device = setup_.device_kind;
+  context.device_name = setup_.device_name;
+  context.baseline = shown(state.history.baseline, 0);
+  if (const Chain* chain = state.history.find(proposal.chain)) {
+    for (std::size_t i = 0; i < chain->attempts.size(); ++i) {
+      context.history.push_back(shown(chain->attempts[i], i + 1));
+    }
+    if (proposal.best) {
+      context.best = context.history[*proposal.best];
+    }
+    if (proposal.previous) {
+      context.previous = context.history[*proposal.previous];
+    }
+  }
+  agents::ModelRequest request;
+  request.key = call_key(state.task->name, proposal);
+  request.model = setup_.config.endpoint.model;
+  request.messages = setup_.prompts(context);
+  request.temperature = setup_.config.endpoint.temperature;
+  request.max_output_tokens = setup_.config.endpoint.max_output_tokens;
+  return request;
+}
+
+void RunLoop::handle(Reply& event) {
+  const auto it = calls_.find(event.key);
+  if (it == calls_.end()) {
+    return;
+  }
+  const Call call = std::move(it->second);
+  calls_.erase(it);
+  const ModelReply& reply = event.reply;
+  if (reply.status == ModelReply::Status::Cancelled) {
+    budget_.release(event.key);
+    return;
+  }
+  if (reply.status != ModelReply::Status::Ok) {
+    handle_failure(call, reply);
+    return;
+  }
+  setup_.journal.finish_call(call.row, call.request, setup_.endpoint.kind(), reply);
+  budget_.settle(event.key, reply.usage, reply.dollars);
+  failures_in_a_row_ = 0;
+  if (stop_ == Stop::No) { // otherwise the resumed run takes it from the store
+    accept_reply(*call.state, call.proposal, reply);
+  }
+}
+
+// The call stays open in the store, so that a resumed run asks again.
+void RunLoop::handle_failure(const Call& call, const ModelReply& reply) {
+  if (was_paid(reply)) {
+    budget_.settle(call.request.key, reply.usage, reply.dollars);
+  } else {
+    budget_.release(call.request.key);
+  }
+  if (reply.status == ModelReply::Status::Exhausted) {
+    end_chain(*call.state, call.proposal, "the recording has no further reply");
+    return;
+  }
+  end_chain(*call.state, call.proposal, "the call failed: " + reply.error);
+  trouble_ = fmt::format("call {} failed: {}", call.request.key, reply.error);
+  ++failures_in_a_row_;
+  const bool none_succeeded = budget_.spent().calls == 0;
+  if (none_succeeded || failures_in_a_row_ >= kFailuresInARow) {
+    stop(Stop::Failure, trouble_);
+  }
+}
+
+void RunLoop::end_chain(TaskState& state, const Proposal& proposal, const std::string& why) {
+  const std::string key = call_key(state.task->name, proposal);
+  auto& chains = state.history.chains;
+  chains.resize(std::max(chains.size(), proposal.chain + 1));
+  chains[proposal.chain].ended = true;
+  state.active.erase(key);
+  setup_.journal.event("chain ended", {{"key", key}, {"reason", why}});
+  setup_.progress.event(key + ": " + why, Progress::Weight::Important);
+}
+
+void RunLoop::drain() {
+  if (!calls_.empty()) {
+    setup_.endpoint.cancel_all();
+  }
+  // Every call is answered, if only with "cancelled"; what came in meanwhile is kept.
+  for (;;) {
+    auto event = queue_->pop(calls_.empty() ? std::chrono::milliseconds{0} : kDrainWait);
+    if (event) {
+      std::visit([this](auto& what) { handle(what); }, *event);
+    } else if (calls_.empty()) {
+      return;
+    }
+  }
+}
+
+} // namespace winnow::harness

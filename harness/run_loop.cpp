@@ -1,0 +1,167 @@
+#include "harness/run_loop.h"
+
+#include "harness/duration.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+// How often the status line moves while nothing happens.
+constexpr std::chrono::milliseconds kTick{500};
+
+std::string_view run_status(RunOutcome::End end) {
+  switch (end) {
+  case RunOutcome::End::Finished:
+    return "finished";
+  case RunOutcome::End::BudgetSpent:
+    return "stopped by budget";
+  case RunOutcome::End::Interrupted:
+    return "interrupted";
+  case RunOutcome::End::Failed:
+    return "failed";
+  }
+  return "failed";
+}
+
+} // namespace
+
+RunLoop::RunLoop(RunLoopSetup setup)
+    : setup_(std::move(setup)), started_(setup_.now()),
+      budget_(setup_.config.limits, setup_.config.endpoint),
+      queue_(std::make_shared<EventQueue<Event>>()) {
+  worker_ = std::make_unique<JudgeWorker>(
+      setup_.judges, static_cast<std::size_t>(setup_.config.max_variants),
+      [queue = queue_](JudgeResult result) { queue->push(std::move(result)); });
+}
+
+RunLoop::~RunLoop() {
+  if (!calls_.empty()) { // an exception is on its way
+    setup_.endpoint.cancel_all();
+  }
+}
+
+void RunLoop::interrupt() {
+  queue_->push(Interruption{});
+}
+
+RunOutcome RunLoop::run() {
+  setup_.journal.set_status("running");
+  setup_.journal.event("session started", {{"device", setup_.device_kind}});
+  restore();
+  for (TaskState& state : tasks_) {
+    begin_baseline(state);
+  }
+  while (step()) {
+  }
+  return wind_up();
+}
+
+bool RunLoop::step() {
+  dispatch();
+  show_progress();
+  if (stop_ != Stop::No || (calls_.empty() && judging_.empty())) {
+    return false;
+  }
+  if (wall_time_spent()) {
+    stop(Stop::WallTime,
+         "limits.wall_time = " + format_duration(setup_.config.limits.wall_time) + " is spent");
+    return false;
+  }
+  if (auto event = queue_->pop(next_wait())) {
+    std::visit([this](auto& what) { handle(what); }, *event);
+  }
+  return true;
+}
+
+void RunLoop::handle(Interruption&) {
+  stop(Stop::Interrupted, "interrupted");
+}
+
+void RunLoop::stop(Stop reason, std::string message) {
+  if (stop_ == Stop::No) { // the first reason counts
+    stop_ = reason;
+    stop_message_ = std::move(message);
+  }
+}
+
+std::chrono::milliseconds RunLoop::elapsed() const {
+  return setup_.elapsed_before +
+         std::chrono::duration_cast<std::chrono::milliseconds>(setup_.now() - started_);
+}
+
+std::chrono::milliseconds RunLoop::next_wait() const {
+  const std::chrono::milliseconds limit = setup_.config.limits.wall_time;
+  if (limit.count() == 0) {
+    return kTick;
+  }
+  return std::clamp(limit - elapsed(), std::chrono::milliseconds{1}, kTick);
+}
+
+bool RunLoop::wall_time_spent() const {
+  const std::chrono::milliseconds limit = setup_.config.limits.wall_time;
+  return limit.count() > 0 && elapsed() >= limit;
+}
+
+void RunLoop::show_progress() {
+  ProgressSnapshot snapshot;
+  const auto planned = setup_.config.proposals * static_cast<std::int64_t>(setup_.tasks.size());
+  const std::int64_t limit = setup_.config.limits.calls;
+  snapshot.calls_planned = limit > 0 ? std::min(limit, planned) : planned;
+  snapshot.in_flight = static_cast<std::int64_t>(calls_.size());
+  snapshot.judging = static_cast<std::int64_t>(judging_.size());
+  snapshot.verdicts = verdicts_;
+  for (const TaskState& state : tasks_) {
+    if (state.best_speedup > 0) {
+      snapshot.best_speedup[state.task->name] = state.best_speedup;
+    }
+  }
+  snapshot.spend = budget_.spent();
+  snapshot.limits = setup_.config.limits;
+  snapshot.elapsed = elapsed();
+  setup_.progress.update(snapshot);
+}
+
+RunOutcome RunLoop::wind_up() {
+  worker_->stop();
+  drain();
+  RunOutcome result = outcome();
+  setup_.journal.event("session ended",
+                       {{"reason", result.message.empty() ? "finished" : result.message},
+                        {kElapsedSeconds, seconds(result.elapsed)}});
+  setup_.journal.set_status(run_status(result.end));
+  setup_.progress.finish();
+  return result;
+}
+
+RunOutcome RunLoop::outcome() const {
+  RunOutcome result;
+  result.spend = budget_.spent();
+  result.elapsed = elapsed();
+  result.message = stop_message_;
+  switch (stop_) {
+  case Stop::Interrupted:
+    result.end = RunOutcome::End::Interrupted;
+    break;
+  case Stop::WallTime:
+    result.end = RunOutcome::End::BudgetSpent;
+    break;
+  case Stop::Failure:
+    result.end = RunOutcome::End::Failed;
+    break;
+  case Stop::No:
+    if (!trouble_.empty()) {
+      result.end = RunOutcome::End::Failed;
+      result.message = trouble_;
+    } else if (!refused_.empty()) {
+      result.end = RunOutcome::End::BudgetSpent;
+      result.message = refused_ + " is spent";
+    }
+    break;
+  }
+  return result;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,151 @@
+#pragma once
+
+#include "agents/prompts.h"
+#include "harness/budget.h"
+#include "harness/config.h"
+#include "harness/event_queue.h"
+#include "harness/journal.h"
+#include "harness/judge_worker.h"
+#include "harness/progress.h"
+#include "harness/strategy.h"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace winnow::harness {
+
+/// Everything a run needs; all references outlive the loop.
+struct RunLoopSetup {
+  const RunConfig& config;
+  std::vector<tasks::Task> tasks;
+  tasks::DeviceFacts facts;
+  std::string device_kind;
+  std::string device_name;
+  Journal& journal;
+  const Strategy& strategy;
+  agents::ModelEndpoint& endpoint;
+  std::function<std::vector<agents::Message>(const agents::ProposalContext&)> prompts;
+  JudgeFactory judges;
+  Progress& progress;
+  std::chrono::milliseconds elapsed_before{0}; ///< in earlier sessions of this run
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+};
+
+struct RunOutcome {
+  enum class End : std::uint8_t { Finished, BudgetSpent, Interrupted, Failed };
+  End end = End::Finished;
+  std::string message; ///< why, unless finished
+  Spend spend;
+  std::chrono::milliseconds elapsed{0}; ///< earlier sessions included
+};
+
+/// Asks, judges and records until the strategy wants no more, a limit strikes or somebody
+/// interrupts. One thread decides and writes the store; replies and verdicts reach it through a
+/// queue. A resumed run takes the same way from the start: a call that the store has the reply of
+/// is not sent, a candidate that the store has the verdict of is not judged.
+class RunLoop {
+public:
+  explicit RunLoop(RunLoopSetup setup);
+  ~RunLoop();
+  RunLoop(const RunLoop&) = delete; // callbacks point into it
+  RunLoop& operator=(const RunLoop&) = delete;
+
+  /// Throws Error when the store cannot be written.
+  RunOutcome run();
+  /// From any thread: stop sending, cancel what is in flight, keep what is paid for.
+  void interrupt();
+
+private:
+  struct TaskState {
+    const tasks::Task* task = nullptr;
+    store::RowId row = 0;
+    TaskHistory history;
+    bool searchable = false;      ///< its baseline is correct
+    std::set<std::string> active; ///< keys being asked or judged
+    double best_speedup = 0;
+  };
+  struct Call {
+    TaskState* state = nullptr;
+    Proposal proposal;
+    agents::ModelRequest request;
+    store::RowId row = 0;
+  };
+  struct Judgement {
+    TaskState* state = nullptr;
+    std::optional<Proposal> proposal; ///< nullopt: the baseline
+    std::string text;
+  };
+  struct Reply {
+    std::string key;
+    agents::ModelReply reply;
+  };
+  struct Interruption {};
+  using Event = std::variant<Reply, JudgeResult, Interruption>;
+  enum class Stop : std::uint8_t { No, Interrupted, WallTime, Failure };
+
+  // run_restore.cpp: what earlier sessions left
+  void restore();
+  const store::CandidateState* known_candidate(const TaskState& state,
+                                               const std::string& call_key) const;
+
+  // run_calls.cpp: asking
+  void dispatch();
+  std::vector<std::pair<TaskState*, Proposal>> open_proposals();
+  bool start(TaskState& state, const Proposal& proposal);
+  void send(TaskState& state, const Proposal& proposal, agents::ModelRequest request);
+  agents::ModelRequest request_for(const TaskState& state, const Proposal& proposal) const;
+  void handle(Reply& event);
+  void handle_failure(const Call& call, const agents::ModelReply& reply);
+  void end_chain(TaskState& state, const Proposal& proposal, const std::string& why);
+  void drain();
+
+  // run_judgements.cpp: judging
+  void begin_baseline(TaskState& state);
+  void accept_reply(TaskState& state, const Proposal& proposal, const agents::ModelReply& reply);
+  store::RowId add_candidate(TaskState& state, const Proposal& proposal, const std::string& text);
+  void enqueue(TaskState& state, std::optional<Proposal> proposal, store::RowId candidate,
+               const std::string& text);
+  void handle(JudgeResult& result);
+  void record(const JudgeResult& result, const Judgement& judgement);
+  void attach(TaskState& state, const std::optional<Proposal>& proposal, PastAttempt attempt);
+  void attach_baseline(TaskState& state, PastAttempt attempt);
+  void note_attempt(TaskState& state, const std::string& key, const tasks::Evaluation& evaluation);
+  tasks::Evaluation bad_reply(const std::string& problem) const;
+
+  // run_loop.cpp: the loop itself
+  bool step();
+  void handle(Interruption& event);
+  void stop(Stop reason, std::string message);
+  std::chrono::milliseconds elapsed() const;
+  std::chrono::milliseconds next_wait() const;
+  bool wall_time_spent() const;
+  void show_progress();
+  RunOutcome wind_up();
+  RunOutcome outcome() const;
+
+  RunLoopSetup setup_;
+  std::chrono::steady_clock::time_point started_;
+  Budget budget_;
+  std::shared_ptr<EventQueue<Event>> queue_; ///< shared with callbacks that may outlive the loop
+  std::vector<TaskState> tasks_;
+  std::map<std::string, Call> calls_;                   ///< in flight, by key
+  std::map<store::RowId, Judgement> judging_;           ///< queued or running, by candidate
+  std::map<std::string, store::ModelCallRow> recorded_; ///< by key
+  std::map<std::pair<std::string, std::string>, store::CandidateState> known_; ///< task, call key
+  std::map<std::string, std::int64_t> verdicts_;
+  std::string refused_; ///< the limit that kept the last dispatch from sending
+  std::string trouble_; ///< what failed without stopping the run
+  int failures_in_a_row_ = 0;
+  int faults_in_a_row_ = 0; ///< of the machine
+  Stop stop_ = Stop::No;
+  std::string stop_message_;
+  std::unique_ptr<JudgeWorker> worker_; ///< last: its thread uses the queue
+};
+
+} // namespace winnow::harness

@@ -1,0 +1,358 @@
+#include "base/error.h"
+#include "base/files.h"
+#include "harness/loop_doubles.h"
+#include "harness/run_loop.h"
+
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using agents::ModelReply;
+using agents::ModelRequest;
+using store::RunStore;
+using test::FakeEndpoint;
+using End = RunOutcome::End;
+
+/// Every kind of answer, by step; a pure function of the key, as a recording is.
+ModelReply scripted(const ModelRequest& request) {
+  static const std::map<std::string, std::string> kReplies{
+      {"a/0/0", test::reply_text("compile_error", 0)}, {"a/0/1", test::reply_text("correct", 1.5)},
+      {"a/0/2", test::reply_text("correct", 1.2)},     {"b/0/0", "I cannot do that."},
+      {"b/0/1", test::reply_text("wrong", 0)},         {"b/0/2", test::reply_text("correct", 3)}};
+  return test::ok_reply(kReplies.at(request.key));
+}
+
+class Crash : public std::runtime_error {
+public:
+  Crash() : std::runtime_error("crash") {}
+};
+
+class RunLoopTest : public testing::Test {
+protected:
+  RunLoopTest() : directory_("run-loop-test") {
+    config_.proposals = 3;
+    config_.endpoint.kind = "fake";
+    config_.endpoint.model = "double";
+  }
+
+  std::filesystem::path store_path() const { return directory_.path() / "store.db"; }
+
+  /// One session: opens the store, makes or finds the run, drives it.
+  RunOutcome session(FakeEndpoint& endpoint, const std::function<void()>& after_write = {},
+                     const std::function<void(RunLoop&)>& with_loop = {}) {
+    RunStore store(store_path(), RunStore::Mode::ReadWrite);
+    if (!store.find_run("run")) {
+      store.create_run("run", nlohmann::json::object(), nlohmann::json::object());
+    }
+    const store::RowId run = store.find_run("run")->id;
+    Journal journal(store, run, after_write);
+    const auto strategy =
+        make_strategy(config_.strategy, {static_cast<std::size_t>(config_.proposals),
+                                         static_cast<std::size_t>(config_.chains)});
+    std::ostringstream progress_text;
+    Progress progress(progress_text, false, 80);
+    RunLoop loop({.config = config_,
+                  .tasks = tasks_,
+                  .facts = {},
+                  .device_kind = "cpu",
+                  .device_name = "double",
+                  .journal = journal,
+                  .strategy = *strategy,
+                  .endpoint = endpoint,
+                  .prompts = prompt,
+                  .judges = judges_,
+                  .progress = progress,
+                  .elapsed_before = elapsed_before(store.events(run)),
+                  .now = now_});
+    if (with_loop) {
+      with_loop(loop);
+    }
+    return loop.run();
+  }
+
+  /// What a prompt may depend on, in short.
+  static std::vector<agents::Message> prompt(const agents::ProposalContext& context) {
+    return {{"user", fmt::format("{} best {} previous {} of {}", context.task->name,
+                                 context.best ? context.best->number : -1,
+                                 context.previous ? context.previous->number : -1,
+                                 context.history.size())}};
+  }
+
+  /// Everything that a resumed run must have in common with one that was never stopped.
+  std::string account() const {
+    const RunStore store(store_path(), RunStore::Mode::ReadOnly);
+    const auto run = store.find_run("run");
+    std::map<store::RowId, std::string> names;
+    std::vector<std::string> lines{"status " + run->status};
+    for (const store::CandidateState& candidate : store.candidates(run->id)) {
+      const store::CandidateRow& row = candidate.row;
+      names[row.id] = row.task + ":" + row.call_key;
+      lines.push_back(fmt::format(
+          "{} {} parent {} {} {} {}", names[row.id], row.origin, names[row.parent_id], row.digest,
+          candidate.best ? to_string(candidate.best->verdict) : "not judged",
+          candidate.best ? candidate.best->speedup : 0));
+    }
+    for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
+      lines.push_back(call.key + " " + call.request + " " + call.reply);
+    }
+    for (const store::LeaderboardRow& row : store.leaderboard({.run = "run", .top = 0})) {
+      lines.push_back(fmt::format("{} {} {} {}", row.task, row.rank, row.digest, row.speedup));
+    }
+    std::sort(lines.begin(), lines.end());
+    return fmt::format("{}\n", fmt::join(lines, "\n"));
+  }
+
+  std::set<std::string> recorded_keys() const {
+    std::set<std::string> keys;
+    if (std::filesystem::exists(store_path())) {
+      const RunStore store(store_path(), RunStore::Mode::ReadOnly);
+      if (const auto run = store.find_run("run")) {
+        for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
+          keys.insert(call.key);
+        }
+      }
+    }
+    return keys;
+  }
+
+  std::string status() const {
+    return RunStore(store_path(), RunStore::Mode::ReadOnly).find_run("run")->status;
+  }
+
+  void forget() {
+    for (const char* suffix : {"", "-wal", "-shm"}) {
+      std::filesystem::remove(store_path().string() + suffix);
+    }
+  }
+
+  TemporaryDirectory directory_;
+  RunConfig config_;
+  std::vector<tasks::Task> tasks_{test::small_task("a"), test::small_task("b")};
+  JudgeFactory judges_ = [](const tasks::Task&) { return std::make_unique<test::FakeJudge>(); };
+  std::function<std::chrono::steady_clock::time_point()> now_ = std::chrono::steady_clock::now;
+};
+
+TEST_F(RunLoopTest, AsksJudgesAndRecordsEverything) {
+  FakeEndpoint endpoint(scripted);
+  const RunOutcome outcome = session(endpoint);
+  EXPECT_EQ(outcome.end, End::Finished) << outcome.message;
+  EXPECT_EQ(outcome.spend.calls, 6);
+  EXPECT_EQ(outcome.spend.tokens, 660);
+  EXPECT_EQ(status(), "finished");
+  const std::string text = account();
+  EXPECT_THAT(text, testing::HasSubstr("b:b/0/0 model parent b:"));
+  EXPECT_THAT(text, testing::HasSubstr("bad_reply"));
+  EXPECT_THAT(text, testing::HasSubstr("a best 2 previous -1 of 2"))
+      << "a regressed attempt is not shown, a correct one is";
+  EXPECT_THAT(text, testing::HasSubstr("b best -1 previous 2 of 2"));
+}
+
+TEST_F(RunLoopTest, EveryCrashResumesToTheSameEnd) {
+  std::int64_t writes = 0;
+  {
+    FakeEndpoint endpoint(scripted);
+    ASSERT_EQ(session(endpoint, [&] { ++writes; }).end, End::Finished);
+  }
+  const std::string expected = account();
+  ASSERT_GT(writes, 30);
+  for (std::int64_t crash_at = 1; crash_at < writes; ++crash_at) {
+    forget();
+    std::int64_t count = 0;
+    {
+      FakeEndpoint endpoint(scripted);
+      EXPECT_THROW(session(endpoint,
+                           [&] {
+                             if (++count == crash_at) {
+                               throw Crash();
+                             }
+                           }),
+                   Crash);
+    }
+    const std::set<std::string> paid = recorded_keys();
+    FakeEndpoint endpoint(scripted);
+    ASSERT_EQ(session(endpoint).end, End::Finished) << "after write " << crash_at;
+    ASSERT_EQ(account(), expected) << "after write " << crash_at;
+    for (const std::string& key : endpoint.asked()) {
+      EXPECT_FALSE(paid.contains(key)) << key << " was paid twice, after write " << crash_at;
+    }
+  }
+}
+
+TEST_F(RunLoopTest, AFinishedRunAsksNothingMore) {
+  FakeEndpoint first(scripted);
+  session(first);
+  const std::string before = account();
+  FakeEndpoint second(scripted);
+  EXPECT_EQ(session(second).end, End::Finished);
+  EXPECT_TRUE(second.asked().empty());
+  EXPECT_EQ(account(), before);
+}
+
+TEST_F(RunLoopTest, AnInterruptionKeepsTheStateAndResumes) {
+  FakeEndpoint never(scripted);
+  never.hold();
+  const RunOutcome outcome = session(never, {}, [&](RunLoop& loop) {
+    never.on_ask = [&](const std::string&) { loop.interrupt(); };
+  });
+  EXPECT_EQ(outcome.end, End::Interrupted);
+  EXPECT_EQ(outcome.spend.calls, 0);
+  EXPECT_EQ(status(), "interrupted");
+  FakeEndpoint endpoint(scripted);
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  EXPECT_EQ(recorded_keys().size(), 6U);
+}
+
+TEST_F(RunLoopTest, ALimitOnCallsStopsWorkThatRemains) {
+  config_.limits.calls = 4;
+  FakeEndpoint first(scripted);
+  const RunOutcome outcome = session(first);
+  EXPECT_EQ(outcome.end, End::BudgetSpent);
+  EXPECT_THAT(outcome.message, testing::HasSubstr("limits.calls = 4"));
+  EXPECT_EQ(first.asked().size(), 4U);
+  EXPECT_EQ(status(), "stopped by budget");
+  FakeEndpoint again(scripted);
+  EXPECT_EQ(session(again).end, End::BudgetSpent) << "spent calls count in every session";
+  EXPECT_TRUE(again.asked().empty());
+  config_.limits.calls = 6;
+  FakeEndpoint second(scripted);
+  EXPECT_EQ(session(second).end, End::Finished) << "a limit that stopped nothing is no failure";
+  EXPECT_EQ(second.asked().size(), 2U);
+}
+
+TEST_F(RunLoopTest, ALimitOnDollarsHolds) {
+  config_.limits.dollars = 0.03;
+  config_.endpoint.parallel = 1;
+  FakeEndpoint endpoint(scripted);
+  const RunOutcome outcome = session(endpoint);
+  EXPECT_EQ(outcome.end, End::BudgetSpent);
+  EXPECT_NEAR(outcome.spend.dollars, 0.03, 1e-9);
+}
+
+TEST_F(RunLoopTest, ALimitOnWallTimeCancelsWhatIsInFlight) {
+  config_.limits.wall_time = std::chrono::minutes(10);
+  std::atomic<int> minutes{0};
+  now_ = [&] { return std::chrono::steady_clock::time_point(std::chrono::minutes(minutes)); };
+  FakeEndpoint never(scripted);
+  never.hold();
+  never.on_ask = [&](const std::string&) { minutes = 11; };
+  const RunOutcome outcome = session(never);
+  EXPECT_EQ(outcome.end, End::BudgetSpent);
+  EXPECT_EQ(outcome.elapsed, std::chrono::minutes(11));
+  minutes = 0;
+  FakeEndpoint endpoint(scripted);
+  EXPECT_EQ(session(endpoint).end, End::BudgetSpent) << "earlier sessions count";
+  EXPECT_TRUE(endpoint.asked().empty());
+}
+
+TEST_F(RunLoopTest, NeverMoreInFlightThanAllowed) {
+  config_.strategy = "best-of-n";
+  config_.proposals = 8;
+  config_.endpoint.parallel = 3;
+  FakeEndpoint endpoint(
+      [](const ModelRequest&) { return test::ok_reply(test::reply_text("correct", 2)); });
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  EXPECT_EQ(endpoint.asked().size(), 16U);
+  EXPECT_LE(endpoint.most_in_flight(), 3U);
+}
+
+TEST_F(RunLoopTest, ABadKeyStopsTheRunAtOnce) {
+  FakeEndpoint refusing([](const ModelRequest&) { return test::failed_reply("401: bad key"); });
+  const RunOutcome outcome = session(refusing);
+  EXPECT_EQ(outcome.end, End::Failed);
+  EXPECT_THAT(outcome.message, testing::HasSubstr("401: bad key"));
+  EXPECT_EQ(status(), "failed");
+  FakeEndpoint endpoint(scripted);
+  EXPECT_EQ(session(endpoint).end, End::Finished) << "the calls are asked again";
+}
+
+TEST_F(RunLoopTest, OneFailedCallEndsItsChainOnly) {
+  std::atomic<bool> down{true};
+  const auto answer = [&](const ModelRequest& request) {
+    return down && request.key == "a/0/1" ? test::failed_reply("500") : scripted(request);
+  };
+  config_.endpoint.parallel = 1;
+  FakeEndpoint flaky(answer);
+  const RunOutcome outcome = session(flaky);
+  EXPECT_EQ(outcome.end, End::Failed);
+  EXPECT_THAT(outcome.message, testing::HasSubstr("a/0/1"));
+  EXPECT_EQ(recorded_keys(), (std::set<std::string>{"a/0/0", "b/0/0", "b/0/1", "b/0/2"}));
+  down = false;
+  FakeEndpoint endpoint(answer);
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  EXPECT_EQ(endpoint.asked(), (std::vector<std::string>{"a/0/1", "a/0/2"}));
+}
+
+TEST_F(RunLoopTest, AnExhaustedReplayEndsNormally) {
+  FakeEndpoint endpoint([](const ModelRequest& request) {
+    ModelReply none;
+    none.status = ModelReply::Status::Exhausted;
+    return request.key == "a/0/2" ? none : scripted(request);
+  });
+  const RunOutcome outcome = session(endpoint);
+  EXPECT_EQ(outcome.end, End::Finished);
+  EXPECT_EQ(outcome.spend.calls, 5);
+}
+
+TEST_F(RunLoopTest, AFaultOfTheMachineIsTriedAgainAndNeverRecordedAsAVerdict) {
+  std::atomic<int> judged{0};
+  FakeEndpoint endpoint([](const ModelRequest& request) {
+    return request.key == "a/0/0" ? test::ok_reply(test::reply_text("infrastructure", 0))
+                                  : scripted(request);
+  });
+  class Counting : public test::FakeJudge {
+  public:
+    explicit Counting(std::atomic<int>& count) : count_(count) {}
+    std::vector<tasks::Evaluation> judge(std::string_view text, std::string name,
+                                         std::size_t variants) override {
+      count_ += text.find("infrastructure") != std::string_view::npos ? 1 : 0;
+      return FakeJudge::judge(text, std::move(name), variants);
+    }
+
+  private:
+    std::atomic<int>& count_;
+  };
+  judges_ = [&](const tasks::Task&) { return std::make_unique<Counting>(judged); };
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  EXPECT_EQ(judged, 2);
+  EXPECT_THAT(account(), testing::HasSubstr("not judged"));
+  session(endpoint);
+  EXPECT_EQ(judged, 4) << "a resumed run judges it again";
+}
+
+TEST_F(RunLoopTest, AMachineThatKeepsFailingStopsTheRun) {
+  tasks_[0].baseline = tasks_[1].baseline = test::kernel_text("infrastructure", 0);
+  tasks_.push_back(test::small_task("c"));
+  tasks_[2].baseline = tasks_[0].baseline;
+  FakeEndpoint endpoint(scripted);
+  const RunOutcome outcome = session(endpoint);
+  EXPECT_EQ(outcome.end, End::Failed);
+  EXPECT_THAT(outcome.message, testing::HasSubstr("machine keeps failing"));
+}
+
+TEST_F(RunLoopTest, ATaskWhoseBaselineIsWrongIsLeftOut) {
+  tasks_[0].baseline = test::kernel_text("wrong", 0);
+  FakeEndpoint endpoint(scripted);
+  const RunOutcome outcome = session(endpoint);
+  EXPECT_EQ(outcome.end, End::Failed);
+  EXPECT_THAT(outcome.message, testing::HasSubstr("a baseline wrong"));
+  EXPECT_EQ(recorded_keys(), (std::set<std::string>{"b/0/0", "b/0/1", "b/0/2"}));
+}
+
+TEST_F(RunLoopTest, AJudgeThatCannotStartStopsTheRun) {
+  judges_ = [](const tasks::Task&) -> std::unique_ptr<Judge> {
+    throw Error("no compiler", "install clang");
+  };
+  FakeEndpoint endpoint(scripted);
+  const RunOutcome outcome = session(endpoint);
+  EXPECT_EQ(outcome.end, End::Failed);
+  EXPECT_THAT(outcome.message, testing::HasSubstr("no compiler; install clang"));
+}
+
+} // namespace
+} // namespace winnow::harness

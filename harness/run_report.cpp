@@ -1,0 +1,94 @@
+#include "harness/run_report.h"
+
+#include "harness/duration.h"
+#include "store/export.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+constexpr std::int64_t kRowsShown = 5;
+
+std::string dollars_text(const Spend& spend) {
+  if (spend.calls > 0 && spend.unpriced_calls == spend.calls) {
+    return "price unknown";
+  }
+  std::string text = fmt::format("${:.4f}", spend.dollars);
+  if (spend.unpriced_calls > 0) {
+    text += fmt::format(" and {} calls of unknown price", spend.unpriced_calls);
+  }
+  return text;
+}
+
+} // namespace
+
+ExitCode exit_code(RunOutcome::End end) {
+  switch (end) {
+  case RunOutcome::End::Finished:
+    return ExitCode::Done;
+  case RunOutcome::End::BudgetSpent:
+    return ExitCode::BudgetSpent;
+  case RunOutcome::End::Interrupted:
+    return ExitCode::Interrupted;
+  case RunOutcome::End::Failed:
+    return ExitCode::Failure;
+  }
+  return ExitCode::Failure;
+}
+
+std::string run_leaderboard(const store::RunStore& store, const std::string& run) {
+  store::LeaderboardQuery query;
+  query.run = run;
+  query.top = kRowsShown;
+  const auto rows = store.leaderboard(query);
+  return rows.empty() ? "no correct kernel yet\n"
+                      : store::format_leaderboard(rows, store::Format::Table);
+}
+
+std::string run_summary(const RunOutcome& outcome, const RunConfig& config,
+                        const std::string& run) {
+  const std::string where = " --store " + shell_word(config.store);
+  std::string text =
+      fmt::format("{} calls, {} tokens, {}; {} in all\n", outcome.spend.calls, outcome.spend.tokens,
+                  dollars_text(outcome.spend), format_duration(outcome.elapsed));
+  switch (outcome.end) {
+  case RunOutcome::End::Finished:
+    break;
+  case RunOutcome::End::BudgetSpent:
+    text += "stopped: " + outcome.message +
+            "\nto go on, raise the limit (--max-... or --set): " + "winnow resume " +
+            shell_word(run) + where + "\n";
+    break;
+  case RunOutcome::End::Interrupted:
+    text += "interrupted, everything is saved; to go on: winnow resume " + shell_word(run) + where +
+            "\n";
+    break;
+  case RunOutcome::End::Failed:
+    text += "failed: " + outcome.message +
+            "\neverything is saved; once that is mended: winnow resume " + shell_word(run) + where +
+            "\n";
+    break;
+  }
+  return text + "all results: winnow leaderboard" + where + "\n";
+}
+
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./+:@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) {
+    return text;
+  }
+  std::string quoted = "'";
+  for (const char c : text) {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,187 @@
+#include "harness/session.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "harness/evaluator_judge.h"
+#include "harness/interrupt.h"
+#include "harness/machine.h"
+#include "harness/run_loop.h"
+#include "harness/run_report.h"
+#include "harness/terminal.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using store::RunStore;
+
+std::vector<tasks::Task> load_tasks(const std::vector<std::string>& names) {
+  const auto catalogue = tasks::find_catalogue();
+  std::vector<std::string> wanted = names;
+  if (names == std::vector<std::string>{"all"}) {
+    wanted.clear();
+    for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
+      wanted.push_back(entry.name);
+    }
+  }
+  std::vector<tasks::Task> loaded;
+  for (const std::string& name : wanted) {
+    tasks::Task task = tasks::find_task(catalogue, name);
+    const bool twice = std::any_of(loaded.begin(), loaded.end(), [&](const tasks::Task& other) {
+      return other.name == task.name;
+    });
+    if (twice) {
+      throw UsageError("run.tasks names '" + task.name + "' twice");
+    }
+    loaded.push_back(std::move(task));
+  }
+  return loaded;
+}
+
+std::string free_name(const RunStore& store, const std::string& wanted) {
+  std::string name = wanted;
+  for (int number = 2; store.find_run(name); ++number) {
+    name = wanted + "-" + std::to_string(number);
+  }
+  return name;
+}
+
+nlohmann::json stored_config(const RunConfig& config, const std::vector<tasks::Task>& tasks,
+                             const evaluators::DeviceReport& device) {
+  nlohmann::json json = config_to_json(config);
+  for (const tasks::Task& task : tasks) {
+    json["resolved"]["tasks"][task.name] = task.digest;
+  }
+  json["resolved"]["device_name"] = device.name;
+  return json;
+}
+
+/// Throws UsageError when a task is no longer what the run began with.
+void check_same_tasks(const nlohmann::json& stored, const std::vector<tasks::Task>& tasks) {
+  const nlohmann::json digests =
+      stored.value("resolved", nlohmann::json::object()).value("tasks", nlohmann::json::object());
+  for (const tasks::Task& task : tasks) {
+    if (digests.value(task.name, "") != task.digest) {
+      throw UsageError("task '" + task.name + "' has changed since the run began (" +
+                           task.folder.string() + ")",
+                       "restore its files to go on, or start a new run");
+    }
+  }
+}
+
+void check_resumable_overrides(const std::vector<ConfigOverride>& overrides) {
+  for (const ConfigOverride& item : overrides) {
+    if (!item.key.starts_with("limits.") && !item.key.starts_with("endpoint.") &&
+        item.key != "run.parallel") {
+      throw UsageError(item.key + " cannot change when a run is resumed",
+                       "only limits.*, endpoint.* and run.parallel can; start a new run instead");
+    }
+  }
+}
+
+/// A store, a run in it that this process holds, and what drives it.
+struct Session {
+  RunConfig config;
+  std::vector<tasks::Task> tasks;
+  evaluators::DeviceReport device;
+  RunStore& store;
+  store::RunRow run;
+};
+
+RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
+  const auto endpoint = agents::make_endpoint(session.config.endpoint);
+  const agents::PromptTemplates templates(session.config.prompts);
+  const auto strategy =
+      make_strategy(session.config.strategy, {static_cast<std::size_t>(session.config.proposals),
+                                              static_cast<std::size_t>(session.config.chains)});
+  Journal journal(session.store, session.run.id);
+  RunLoop loop({.config = session.config,
+                .tasks = session.tasks,
+                .facts = session.device.facts,
+                .device_kind = session.device.kind,
+                .device_name = session.device.name,
+                .journal = journal,
+                .strategy = *strategy,
+                .endpoint = *endpoint,
+                .prompts = [&](const auto& context) { return templates.proposal(context); },
+                .judges = evaluator_judges(session.config.evaluation),
+                .progress = progress,
+                .elapsed_before = elapsed_before(session.store.events(session.run.id))});
+  interrupt.on_first([&] { loop.interrupt(); });
+  const RunOutcome outcome = loop.run();
+  interrupt.on_first({});
+  return outcome;
+}
+
+ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
+  Progress progress(std::cerr, stderr_is_terminal(), terminal_columns());
+  progress.event("run '" + session.run.name + "' on " + session.device.kind + " (" +
+                     session.device.name + "), store " + session.config.store,
+                 Progress::Weight::Important);
+  const RunOutcome outcome = drive(session, interrupt, progress);
+  std::cout << run_leaderboard(session.store, session.run.name);
+  std::cerr << run_summary(outcome, session.config, session.run.name);
+  return exit_code(outcome.end);
+}
+
+store::RunRow locked_run(RunStore& store, const std::string& name) {
+  const auto run = store.find_run(name);
+  if (!run) {
+    std::vector<std::string> names;
+    for (const store::RunRow& row : store.runs()) {
+      names.push_back(row.name);
+    }
+    throw UsageError("no run '" + name + "' in this store" + suggestion(name, names));
+  }
+  if (!store.lock_run(run->id)) {
+    throw Error("run '" + run->name + "' is being driven by another process",
+                "wait for it to end, or stop it with Ctrl-C");
+  }
+  return *run;
+}
+
+} // namespace
+
+ExitCode start_run(RunConfig config, bool name_is_given) {
+  Interrupt interrupt; // before any other thread
+  std::vector<tasks::Task> tasks = load_tasks(config.tasks);
+  const evaluators::DeviceReport device = evaluators::select_device(config.evaluation.device);
+  config.evaluation.device = device.kind;
+  check_isolation(config.evaluation);
+  agents::make_endpoint(config.endpoint); // says what is wrong with it before there is a run
+  config.tasks.clear();
+  for (const tasks::Task& task : tasks) {
+    config.tasks.push_back(task.name);
+  }
+  RunStore store(config.store, RunStore::Mode::ReadWrite);
+  if (!name_is_given) {
+    config.name = free_name(store, config.name);
+  }
+  store.create_run(config.name, stored_config(config, tasks, device), describe_environment(device));
+  Session session{config, std::move(tasks), device, store, locked_run(store, config.name)};
+  return drive_and_report(session, interrupt);
+}
+
+ExitCode resume_run(const std::string& store_path, const std::string& name,
+                    const std::vector<ConfigOverride>& overrides) {
+  Interrupt interrupt; // before any other thread
+  check_resumable_overrides(overrides);
+  RunStore store(require_store(store_path), RunStore::Mode::ReadWrite);
+  const store::RunRow run = locked_run(store, name);
+  const auto stored = nlohmann::json::parse(run.config);
+  RunConfig config = config_from_json(stored);
+  config.store = store_path;
+  apply_overrides(config, overrides);
+  std::vector<tasks::Task> tasks = load_tasks(config.tasks);
+  check_same_tasks(stored, tasks);
+  const evaluators::DeviceReport device = evaluators::select_device(config.evaluation.device);
+  check_isolation(config.evaluation);
+  Session session{config, std::move(tasks), device, store, run};
+  return drive_and_report(session, interrupt);
+}
+
+} // namespace winnow::harness

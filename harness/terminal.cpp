@@ -1,0 +1,86 @@
+#include "harness/terminal.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace winnow::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kDefaultColumns = 80;
+constexpr const char* kStoreDirectory = "runs";
+
+std::vector<fs::path> stores_in(const fs::path& directory) {
+  std::vector<fs::path> stores;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory.empty() ? "." : directory, ignored)) {
+    if (entry.path().extension() == ".db") {
+      stores.push_back(directory / entry.path().filename());
+    }
+  }
+  return stores;
+}
+
+} // namespace
+
+bool stderr_is_terminal() {
+  return isatty(STDERR_FILENO) == 1;
+}
+
+std::size_t terminal_columns() {
+  if (const char* columns = std::getenv("COLUMNS")) {
+    const long value = std::strtol(columns, nullptr, 10);
+    if (value > 0) {
+      return static_cast<std::size_t>(value);
+    }
+  }
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return size.ws_col;
+  }
+  return kDefaultColumns;
+}
+
+std::string find_store(const std::string& given) {
+  if (!given.empty()) {
+    return require_store(given);
+  }
+  if (const char* variable = std::getenv("WINNOW_STORE"); variable != nullptr && *variable != 0) {
+    return require_store(variable);
+  }
+  fs::path newest;
+  fs::file_time_type newest_time;
+  for (const fs::path& store : stores_in(kStoreDirectory)) {
+    const auto time = fs::last_write_time(store);
+    if (newest.empty() || time > newest_time) {
+      newest = store;
+      newest_time = time;
+    }
+  }
+  if (newest.empty()) {
+    throw UsageError("no store given, and there is no *.db file in runs/",
+                     "name one with --store FILE, or make one: winnow run");
+  }
+  return newest.string();
+}
+
+std::string require_store(const std::string& path) {
+  if (!fs::exists(path)) {
+    std::vector<std::string> near;
+    for (const fs::path& store : stores_in(fs::path(path).parent_path())) {
+      near.push_back(store.string());
+    }
+    throw UsageError(path + ": no such store" + suggestion(path, near));
+  }
+  return path;
+}
+
+} // namespace winnow::harness

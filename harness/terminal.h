@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace winnow::harness {
+
+bool stderr_is_terminal();
+std::size_t terminal_columns(); ///< of stderr; $COLUMNS if set; 80 when unknown
+
+/// The store of a command that reads: the path given, else $WINNOW_STORE, else the newest *.db file
+/// in runs/. Throws UsageError when there is none.
+std::string find_store(const std::string& given);
+/// The same path. Throws UsageError when there is no such file.
+std::string require_store(const std::string& path);
+
+} // namespace winnow::harness

@@ -1,0 +1,49 @@
+#include "evaluators/evaluator.h"
+#include "harness/cli.h"
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+namespace winnow::harness {
+namespace {
+
+struct Worker {
+  std::string_view name;
+  int (*run)(std::vector<std::string> arguments);
+};
+
+constexpr std::array<Worker, 4> kWorkers{{
+    {"_compile", evaluators::compile_worker_main},
+    {"_run", evaluators::run_worker_main},
+    {"_judge", evaluators::judge_worker_main},
+    {"_probe", evaluators::probe_worker_main},
+}};
+
+const Worker* find_worker(int argc, char** argv) {
+  for (const Worker& worker : kWorkers) {
+    if (argc > 1 && worker.name == argv[1]) {
+      return &worker;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace
+
+bool is_worker(int argc, char** argv) {
+  return find_worker(argc, argv) != nullptr;
+}
+
+int run_worker(int argc, char** argv) {
+  const Worker* worker = find_worker(argc, argv);
+  try {
+    return worker->run(std::vector<std::string>(argv + 2, argv + argc));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[1], error.what());
+    return 1;
+  }
+}
+
+} // namespace winnow::harness
