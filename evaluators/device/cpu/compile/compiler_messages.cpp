@@ -55,6 +55,10 @@ bool is_candidate(std::string_view file) {
   return file == kCandidateFile;
 }
 
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
 bool is_device_header(std::string_view file) {
   return file.find("/headers-") != std::string_view::npos &&
          file.find("..") == std::string_view::npos;
@@ -126,8 +130,9 @@ private:
       error.column = place.column;
     } else if (place.file == kPlanFile) {
       error.in_plan = true;
-    } else if (place.file == kModuleFile) {
-      error.at_end = true;
+    } else if (place.file == kModuleFile || ends_with(place.file, "/winnow_entry.h")) {
+      error.at_end = true; // what stands behind the candidate's code
+      error.message = "unexpected end of the source";
     } else if (is_device_header(place.file)) {
       error.line = led_here_.first;
       error.column = led_here_.second;

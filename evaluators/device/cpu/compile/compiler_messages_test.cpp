@@ -1,0 +1,98 @@
+#include "evaluators/device/cpu/compile/compiler_messages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(CompilerMessages, TakesErrorsAndLeavesTheRest) {
+  const auto errors = parse_compiler_output(
+      "In file included from /c/headers-1/cpu/winnow_cpu.h:3:\n"
+      "winnow_candidate.cu: In function 'void k()':\n"
+      "winnow_candidate.cu:4:10: warning: unused [-Wunused]\n"
+      "winnow_candidate.cu:7:10: error: 'foo' was not declared in this scope [-Wx]\n"
+      "winnow_candidate.cu:7:10: error: 'foo' was not declared in this scope [-Wx]\n"
+      "winnow_candidate.cu:8: fatal error: second\n"
+      "2 errors generated.\n");
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0].line, 7);
+  EXPECT_EQ(errors[0].column, 10);
+  EXPECT_EQ(errors[0].message, "'foo' was not declared in this scope");
+  EXPECT_EQ(errors[1].line, 8);
+}
+
+TEST(CompilerMessages, PlacesHeaderErrorsWhereTheyCameFrom) {
+  const auto gcc = parse_compiler_output(
+      "/c/headers-1/cpu/winnow_core.h: In instantiation of 'void f() [with T = int]':\n"
+      "winnow_candidate.cu:20:30:   required from here\n"
+      "/c/headers-1/cpu/winnow_core.h:8:5: error: static assertion failed: four bytes\n");
+  ASSERT_EQ(gcc.size(), 1U);
+  EXPECT_EQ(gcc[0].line, 20);
+  const auto clang = parse_compiler_output(
+      "/c/headers-1/cpu/winnow_core.h:8:5: error: static_assert failed \"four bytes\"\n"
+      "winnow_candidate.cu:21:3: note: in instantiation of function template requested here\n");
+  ASSERT_EQ(clang.size(), 1U);
+  EXPECT_EQ(clang[0].line, 21);
+}
+
+TEST(CompilerMessages, KeepTheTextOfOtherFilesToThemselves) {
+  const auto errors =
+      parse_compiler_output("/etc/passwd:1:1: error: unknown type name 'root'\n"
+                            "/c/headers-1/../../etc/shadow:1:1: error: unknown type name 'hash'\n");
+  ASSERT_FALSE(errors.empty());
+  for (const CompilerError& error : errors) {
+    EXPECT_THAT(error.message, Not(HasSubstr("root")));
+    EXPECT_THAT(error.message, Not(HasSubstr("hash")));
+  }
+}
+
+TEST(CompilerMessages, QuotesTheCandidatesOwnLine) {
+  const ErrorReport report =
+      report_errors(parse_compiler_output("winnow_candidate.cu:2:3: error: bad\n"), "softmax.cu",
+                    "one\n  two();\n", {});
+  EXPECT_EQ(report.first, "softmax.cu:2:3: bad\n  2 | two();");
+}
+
+TEST(CompilerMessages, IsCapped) {
+  std::string output;
+  for (int i = 1; i < 1000; ++i) {
+    output +=
+        "winnow_candidate.cu:" + std::to_string(i) + ":1: error: " + std::string(900, 'x') + "\n";
+  }
+  const ErrorReport report = report_errors(parse_compiler_output(output), "a.cu", "", {});
+  EXPECT_LE(report.log.size(), kMaxLogBytes + 100);
+  EXPECT_THAT(report.log, StartsWith("a.cu:1:1: xxx"));
+}
+
+TEST(CompilerMessages, GivesHints) {
+  const auto hint = [](const std::string& message, bool at_end = false) {
+    CompilerError error;
+    error.message = message;
+    error.at_end = at_end;
+    return error_hint(error, {{"BLOCK", 128}});
+  };
+  EXPECT_THAT(hint("no member named 'w' in 'uint3'"), HasSubstr("only x, y and z"));
+  EXPECT_THAT(hint("'struct uint3' has no member named 'w'"), HasSubstr("only x, y and z"));
+  EXPECT_THAT(hint("variable length array declaration cannot have 'static' storage duration"),
+              HasSubstr("parameter of the plan"));
+  EXPECT_THAT(hint("redefinition of 'BLOCK'"), HasSubstr("parameter of the plan"));
+  EXPECT_THAT(hint("redefinition of 'const int BLOCK'"), HasSubstr("parameter of the plan"));
+  EXPECT_THAT(hint("redefinition of 'other'"), IsEmpty());
+  EXPECT_THAT(hint("expected '}'", true), HasSubstr("not closed"));
+}
+
+TEST(CompilerMessages, SurviveGarbage) {
+  for (const char* output : {"", ":", ":::", "a:1", "a:1:", "a:99999999999999:1: error: x",
+                             "winnow_candidate.cu:-1:1: error: x", "\xff:1:1: error: \xff"}) {
+    EXPECT_NO_THROW(report_errors(parse_compiler_output(output), "a.cu", "x", {})) << output;
+  }
+}
+
+} // namespace
+} // namespace winnow::evaluators
