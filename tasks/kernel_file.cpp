@@ -212,8 +212,7 @@ Scope parameter_scope(const ParameterChoice& choice) {
   return scope;
 }
 
-bool is_allowed(const Plan& plan, const ParameterChoice& choice) {
-  const Scope scope = parameter_scope(choice);
+bool is_allowed(const Plan& plan, const Scope& scope) {
   return std::all_of(plan.where.begin(), plan.where.end(), [&](const PlanExpression& condition) {
     return condition.expression.evaluate(scope) != 0;
   });
@@ -237,16 +236,19 @@ KernelFileResult parse_kernel_file(std::string_view text, std::string file_name)
 }
 
 std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t limit) {
-  constexpr int kMaxTried = 1'000'000;
+  constexpr int kMaxTried = 100'000;
   std::vector<ParameterChoice> choices;
   std::vector<std::size_t> indices(plan.parameters.size(), 0);
+  Scope scope;
   for (int tried = 0; tried < kMaxTried && choices.size() < limit; ++tried) {
-    ParameterChoice choice;
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      choice[plan.parameters[i].name] = plan.parameters[i].values[indices[i]];
+      scope.set(plan.parameters[i].name, plan.parameters[i].values[indices[i]]);
     }
-    if (is_allowed(plan, choice)) {
-      choices.push_back(std::move(choice));
+    if (is_allowed(plan, scope)) {
+      ParameterChoice& choice = choices.emplace_back();
+      for (std::size_t i = 0; i < indices.size(); ++i) {
+        choice[plan.parameters[i].name] = plan.parameters[i].values[indices[i]];
+      }
     }
     if (!advance(plan.parameters, indices)) {
       break;

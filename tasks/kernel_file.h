@@ -34,7 +34,7 @@ constexpr std::size_t kMaxKernelFileBytes = 1U << 20U;
 KernelFileResult parse_kernel_file(std::string_view text, std::string file_name);
 
 /// Every choice of parameters that satisfies `where`, the default first (the first value of each,
-/// if allowed), then in order; at most `limit`, found among the first million. Throws
+/// if allowed), then in order; at most `limit`, found among the first hundred thousand. Throws
 /// ExpressionError when a `where` has no value.
 std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t limit);
 

@@ -1,0 +1,115 @@
+#include "tasks/dtype.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace winnow::tasks {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::uint16_t bits16(DType type, double value) {
+  std::uint16_t bits = 0;
+  store_element(type, &bits, value);
+  return bits;
+}
+
+TEST(DType, NamesRoundTrip) {
+  EXPECT_EQ(all_dtypes().size(), 13U);
+  for (const DType type : all_dtypes()) {
+    EXPECT_EQ(dtype_from_string(to_string(type)), type);
+    EXPECT_FALSE(device_type_name(type).empty());
+    EXPECT_EQ(is_floating(type), epsilon(type) > 0);
+  }
+  EXPECT_EQ(dtype_from_string("float"), std::nullopt);
+  EXPECT_THROW(size_bytes(static_cast<DType>(0)), std::invalid_argument);
+  EXPECT_THROW(size_bytes(static_cast<DType>(14)), std::invalid_argument);
+}
+
+TEST(DType, SizesAndEpsilons) {
+  EXPECT_EQ(size_bytes(DType::BF16), 2U);
+  EXPECT_EQ(size_bytes(DType::U64), 8U);
+  EXPECT_EQ(epsilon(DType::F32), std::numeric_limits<float>::epsilon());
+  EXPECT_EQ(epsilon(DType::F64), std::numeric_limits<double>::epsilon());
+  EXPECT_EQ(epsilon(DType::F16), 0x1p-10);
+  EXPECT_EQ(epsilon(DType::BF16), 0x1p-7);
+  EXPECT_EQ(device_type_name(DType::I64), "long long");
+}
+
+struct SmallFloatCase {
+  DType type;
+  double value;
+  std::uint16_t bits;
+};
+
+class SmallFloat : public testing::TestWithParam<SmallFloatCase> {};
+
+TEST_P(SmallFloat, RoundsToNearestEven) {
+  EXPECT_EQ(bits16(GetParam().type, GetParam().value), GetParam().bits) << GetParam().value;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, SmallFloat,
+    testing::Values(
+        SmallFloatCase{DType::F16, 0.0, 0x0000}, SmallFloatCase{DType::F16, -0.0, 0x8000},
+        SmallFloatCase{DType::F16, 1.0, 0x3c00}, SmallFloatCase{DType::F16, -2.0, 0xc000},
+        SmallFloatCase{DType::F16, 1 + 0x1p-11, 0x3c00},     // tie, to even
+        SmallFloatCase{DType::F16, 1 + 3 * 0x1p-11, 0x3c02}, // tie, to even
+        SmallFloatCase{DType::F16, 1 + 0x1p-11 + 0x1p-40,
+                       0x3c01}, // float would round this to a tie
+        SmallFloatCase{DType::F16, 65504, 0x7bff}, SmallFloatCase{DType::F16, 65519.99, 0x7bff},
+        SmallFloatCase{DType::F16, 65520, 0x7c00}, SmallFloatCase{DType::F16, 1e300, 0x7c00},
+        SmallFloatCase{DType::F16, -kInfinity, 0xfc00}, SmallFloatCase{DType::F16, 0x1p-14, 0x0400},
+        SmallFloatCase{DType::F16, 0x1p-24, 0x0001}, SmallFloatCase{DType::F16, 0x1p-25, 0x0000},
+        SmallFloatCase{DType::F16, 0x1.8p-25, 0x0001},
+        SmallFloatCase{DType::F16, 0x1.ff8p-15, 0x03ff},
+        SmallFloatCase{DType::F16, 0x1.ffcp-15, 0x0400}, SmallFloatCase{DType::F16, 1e-300, 0x0000},
+        SmallFloatCase{DType::BF16, 1.0, 0x3f80}, SmallFloatCase{DType::BF16, 1 + 0x1p-8, 0x3f80},
+        SmallFloatCase{DType::BF16, 1 + 3 * 0x1p-8, 0x3f82},
+        SmallFloatCase{DType::BF16, 3.4e38, 0x7f80}, SmallFloatCase{DType::BF16, 0x1p-133, 0x0001},
+        SmallFloatCase{DType::BF16, -0x1p-126, 0x8080}));
+
+TEST(DType, SmallFloatsRoundTrip) {
+  for (const DType type : {DType::F16, DType::BF16}) {
+    for (unsigned bits = 0; bits < 0x10000U; ++bits) {
+      const auto stored = static_cast<std::uint16_t>(bits);
+      const double value = load_element(type, &stored);
+      if (std::isnan(value)) {
+        EXPECT_TRUE(std::isnan(value));
+        const std::uint16_t again = bits16(type, value);
+        EXPECT_TRUE(std::isnan(load_element(type, &again)));
+      } else {
+        ASSERT_EQ(bits16(type, value), stored);
+      }
+    }
+  }
+}
+
+TEST(DType, IntegersRoundAndSaturate) {
+  const auto stored = [](DType type, double value) {
+    std::array<std::byte, 9> storage{};
+    store_element(type, storage.data() + 1, value); // not aligned
+    return load_element(type, storage.data() + 1);
+  };
+  EXPECT_EQ(stored(DType::I8, 300), 127);
+  EXPECT_EQ(stored(DType::I8, -300), -128);
+  EXPECT_EQ(stored(DType::U8, -1), 0);
+  EXPECT_EQ(stored(DType::I32, 2.5), 2);
+  EXPECT_EQ(stored(DType::I32, 3.5), 4);
+  EXPECT_EQ(stored(DType::I32, kInfinity), 2147483647);
+  EXPECT_EQ(stored(DType::I32, std::nan("")), 0);
+  EXPECT_EQ(stored(DType::U32, 4294967295.0), 4294967295.0);
+  EXPECT_EQ(stored(DType::I64, 1e30), 0x1p63);
+  EXPECT_EQ(stored(DType::U64, 0x1p63), 0x1p63);
+  EXPECT_EQ(stored(DType::Bool, 0.25), 1);
+  EXPECT_EQ(stored(DType::F32, 0.1), static_cast<double>(0.1F));
+  EXPECT_EQ(stored(DType::F64, 0.1), 0.1);
+}
+
+} // namespace
+} // namespace winnow::tasks

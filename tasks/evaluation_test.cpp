@@ -1,0 +1,103 @@
+#include "tasks/diagnostic.h"
+#include "tasks/evaluation.h"
+#include "tasks/verdict.h"
+
+#include <cmath>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::tasks {
+namespace {
+
+TEST(Verdict, NamesRoundTripAndNumbersStay) {
+  std::set<std::string> names;
+  for (const Verdict verdict : all_verdicts()) {
+    EXPECT_EQ(verdict_from_string(to_string(verdict)), verdict);
+    EXPECT_FALSE(describe(verdict).empty());
+    names.emplace(to_string(verdict));
+  }
+  EXPECT_EQ(names.size(), 19U);
+  EXPECT_EQ(static_cast<int>(Verdict::OutOfBounds), 8);
+  EXPECT_EQ(static_cast<int>(Verdict::Correct), 17);
+  EXPECT_EQ(to_string(Verdict::OutOfBounds), "out_of_bounds");
+  EXPECT_EQ(verdict_from_string("right"), std::nullopt);
+  EXPECT_EQ(to_string(static_cast<Verdict>(200)), "unknown_verdict");
+}
+
+TEST(Stage, NamesRoundTrip) {
+  for (int number = 1; number <= 8; ++number) {
+    const auto stage = static_cast<Stage>(number);
+    EXPECT_EQ(stage_from_string(to_string(stage)), stage);
+  }
+  EXPECT_EQ(stage_from_string("late"), std::nullopt);
+}
+
+TEST(Diagnostic, ShowsTheKnownParts) {
+  EXPECT_EQ(to_string(Diagnostic{"a.cu", {5, 17}, "what", "how"}), "a.cu:5:17: what; expected how");
+  EXPECT_EQ(to_string(Diagnostic{"a.cu", {5, 0}, "what", ""}), "a.cu:5: what");
+  EXPECT_EQ(to_string(Diagnostic{"a.cu", {}, "what", ""}), "a.cu: what");
+  EXPECT_EQ(to_string(Diagnostic{"", {}, "what", ""}), "what");
+}
+
+TEST(Statistics, MedianAndGeometricMean) {
+  EXPECT_EQ(median({}), 0);
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(geometric_mean({}), 0);
+  EXPECT_DOUBLE_EQ(geometric_mean({1, 4}), 2);
+  EXPECT_EQ(geometric_mean({1, 0}), 0);
+}
+
+CaseResult sample_case(ShapeSet set) {
+  CaseResult result;
+  result.set = set;
+  result.shape_id = "search/0";
+  result.shape = "cols=4099";
+  result.seed = 77;
+  result.verdict = Verdict::Wrong;
+  result.detail = "cols=4099";
+  result.median_ns = 12345;
+  result.samples_ns = {12345};
+  result.mismatch =
+      Mismatch{"y", 1, 10, 3, "(row 0, col 3)", std::nan(""), 2.5, 0.1, INFINITY, "all NaN"};
+  return result;
+}
+
+TEST(EvaluationJson, HasSchemaAndCases) {
+  Evaluation evaluation;
+  evaluation.verdict = Verdict::Wrong;
+  evaluation.stage = Stage::Search;
+  evaluation.detail = "bad \xff byte";
+  evaluation.parameters = {{"BLOCK", 128}};
+  evaluation.notes = {"kernel 'k' is in no launch"};
+  evaluation.cases = {sample_case(ShapeSet::Search)};
+  const nlohmann::json json = evaluation_json(evaluation);
+  EXPECT_EQ(json["schema"], "winnow.evaluation");
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["verdict"], "wrong");
+  EXPECT_EQ(json["stage"], "search");
+  EXPECT_EQ(json["parameters"]["BLOCK"], 128);
+  EXPECT_EQ(json["cases"][0]["shape"], "cols=4099");
+  EXPECT_EQ(json["cases"][0]["mismatch"]["got"], "nan");
+  EXPECT_EQ(json["cases"][0]["mismatch"]["worst_ratio"], "inf");
+  EXPECT_NO_THROW(json.dump()); // throws on invalid UTF-8
+}
+
+TEST(EvaluationJson, HidesHiddenShapes) {
+  for (const ShapeSet set : {ShapeSet::Promotion, ShapeSet::HeldOut}) {
+    Evaluation evaluation;
+    evaluation.cases = {sample_case(set)};
+    const nlohmann::json hidden = evaluation_json(evaluation)["cases"][0];
+    EXPECT_EQ(hidden["verdict"], "wrong");
+    for (const char* key :
+         {"shape", "shape_id", "seed", "detail", "mismatch", "samples_ns", "median_ns"}) {
+      EXPECT_FALSE(hidden.contains(key)) << key;
+    }
+    EXPECT_EQ(hidden.dump().find("4099"), std::string::npos);
+  }
+}
+
+} // namespace
+} // namespace winnow::tasks

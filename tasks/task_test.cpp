@@ -1,0 +1,329 @@
+#include "base/error.h"
+#include "base/files.h"
+#include "tasks/task.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::tasks {
+namespace {
+
+using testing::HasSubstr;
+
+// Lines are counted by the position tests below.
+constexpr const char* kToml = R"toml(title = "Row softmax"
+description = "y = softmax(x)"
+operations = "5 * rows * cols"
+bytes = "8 * rows * cols"
+
+[axes]
+rows = "number of rows"
+cols = "length of a row"
+
+[tensors.x]
+role = "input"
+dtype = "f32"
+shape = ["rows", "cols"]
+generator = { kind = "normal", mean = 0, std = 1 }
+description = "scores"
+[tensors.index]
+role = "input"
+dtype = "i32"
+shape = ["rows + 1", 2]
+generator = { kind = "index", limit = 5 }
+[tensors.a_result]
+role = "output"
+dtype = "f32"
+shape = ["rows", "cols"]
+
+[scalars.scale]
+dtype = "f32"
+value = 1.0
+low = 0.5
+high = 2.0
+[scalars.steps]
+dtype = "i32"
+value = 3
+low = 1
+high = 100
+
+[tolerance]
+precision = "f32"
+multiple = "8 + 2 * sqrt(cols)"
+absolute = 1e-30
+
+[[shapes.tiny]]
+rows = 3
+cols = 7
+scalars = { scale = 0.75, steps = 2 }
+[[shapes.search]]
+rows = 64
+cols = 1000
+[[shapes.search]]
+rows = 128
+cols = 1000
+devices = ["cpu", "cuda"]
+[[shapes.promotion]]
+rows = 61
+cols = 1009
+[[shapes.held_out]]
+rows = 31
+cols = 2003
+)toml";
+
+Task parse(const std::string& toml) {
+  return parse_task({toml, "reference", "baseline", "python"}, "task.toml");
+}
+
+// kToml with one piece of text replaced.
+std::string changed(const std::string& from, const std::string& to) {
+  std::string text = kToml;
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string error_of(const std::string& toml) {
+  try {
+    parse(toml);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Task, ParsesAllParts) {
+  const Task task = parse(kToml);
+  EXPECT_EQ(task.title, "Row softmax");
+  ASSERT_EQ(task.axes.size(), 2U);
+  EXPECT_EQ(task.axes[0].name, "rows"); // file order, not alphabetical
+  ASSERT_EQ(task.tensors.size(), 3U);
+  EXPECT_EQ(task.tensors[0].name, "x");
+  EXPECT_EQ(task.tensors[0].role, Role::Input);
+  EXPECT_EQ(task.tensors[1].name, "index");
+  EXPECT_EQ(task.tensors[1].generator.kind, GeneratorSpec::Kind::Index);
+  EXPECT_EQ(task.tensors[1].generator.a, 5);
+  EXPECT_EQ(task.tensors[2].name, "a_result");
+  EXPECT_EQ(task.tensors[2].role, Role::Output);
+  ASSERT_EQ(task.scalars.size(), 2U);
+  EXPECT_EQ(task.scalars[1].dtype, DType::I32);
+  EXPECT_EQ(task.tolerance.precision, DType::F32);
+  EXPECT_EQ(task.tolerance.absolute, 1e-30);
+  EXPECT_EQ(task.reference, "reference");
+  EXPECT_EQ(task.reference_python, "python");
+  EXPECT_EQ(task.digest.size(), 64U);
+  EXPECT_NE(task.find_tensor("index"), nullptr);
+  EXPECT_EQ(task.find_tensor("y"), nullptr);
+}
+
+TEST(Task, ShapesHaveIdsAndScalars) {
+  const Task task = parse(kToml);
+  const auto search = task.shapes_of(ShapeSet::Search, "cuda");
+  ASSERT_EQ(search.size(), 2U);
+  EXPECT_EQ(search[1].id, "search/1");
+  EXPECT_EQ(task.shapes_of(ShapeSet::Search, "hip").size(), 1U);
+  EXPECT_EQ(search[0].scalars.at("scale"), 1.0);
+  EXPECT_EQ(to_string(search[0]), "cols=1000, rows=64, scale=1, steps=3");
+  EXPECT_EQ(task.shapes_of(ShapeSet::Tiny, "cpu")[0].scalars.at("scale"), 0.75);
+  EXPECT_EQ(element_count(task.tensors[0], search[0]), 64000);
+  EXPECT_EQ(element_count(task.tensors[1], search[0]), 130);
+}
+
+TEST(Task, HiddenShapesDrawScalars) {
+  const Task task = parse(kToml);
+  const Shape promotion = task.shapes_of(ShapeSet::Promotion, "cpu")[0];
+  const Shape held_out = task.shapes_of(ShapeSet::HeldOut, "cpu")[0];
+  for (const Shape& shape : {promotion, held_out}) {
+    EXPECT_NE(shape.scalars.at("scale"), 1.0);
+    EXPECT_GE(shape.scalars.at("scale"), 0.5);
+    EXPECT_LE(shape.scalars.at("scale"), 2.0);
+    const double scale = shape.scalars.at("scale");
+    EXPECT_EQ(scale, static_cast<double>(static_cast<float>(scale)));
+    EXPECT_EQ(shape.scalars.at("steps"), std::floor(shape.scalars.at("steps")));
+  }
+  EXPECT_NE(promotion.scalars, held_out.scalars);
+  EXPECT_EQ(parse(kToml).shapes_of(ShapeSet::Promotion, "cpu")[0].scalars, promotion.scalars);
+}
+
+TEST(Task, BindsShapes) {
+  const Task task = parse(kToml);
+  Scope scope;
+  bind_shape(task, task.shapes_of(ShapeSet::Tiny, "cpu")[0], scope);
+  EXPECT_EQ(Expression::parse("rows * cols + steps").evaluate(scope), 23);
+  EXPECT_EQ(Expression::parse("scale").evaluate_float(scope), 0.75);
+  EXPECT_THROW(Expression::parse("scale").evaluate(scope), ExpressionError);
+}
+
+TEST(Task, DigestCoversTheFourFiles) {
+  const std::string digest = parse(kToml).digest;
+  EXPECT_EQ(parse(kToml).digest, digest);
+  EXPECT_NE(parse(changed("number of rows", "rows")).digest, digest);
+  EXPECT_NE(parse_task({kToml, "reference2", "baseline", "python"}, "f").digest, digest);
+  EXPECT_NE(parse_task({kToml, "referencebaseline", "", "python"}, "f").digest, digest);
+  EXPECT_NE(parse_task({kToml, "reference", "baseline", "python2"}, "f").digest, digest);
+}
+
+TEST(Task, ReferenceViewAddsMagnitudes) {
+  const Task view = reference_view(parse(kToml));
+  ASSERT_EQ(view.tensors.size(), 4U);
+  EXPECT_EQ(view.tensors[0].dtype, DType::F32);
+  EXPECT_EQ(view.tensors[2].name, "a_result");
+  EXPECT_EQ(view.tensors[2].dtype, DType::F64);
+  EXPECT_EQ(view.tensors[3].name, "a_result_magnitude");
+  EXPECT_EQ(view.tensors[3].dtype, DType::F64);
+  EXPECT_EQ(view.tensors[3].role, Role::Output);
+  EXPECT_EQ(element_count(view.tensors[3], view.shapes[0]), 21);
+  const std::string integer_output =
+      changed("role = \"output\"\ndtype = \"f32\"", "role = \"output\"\ndtype = \"i32\"");
+  const Task integers = reference_view(parse(integer_output));
+  ASSERT_EQ(integers.tensors.size(), 3U);
+  EXPECT_EQ(integers.tensors[2].dtype, DType::I32);
+}
+
+struct BadTask {
+  const char* from;
+  const char* to;
+  const char* message;
+};
+
+class BadTaskToml : public testing::TestWithParam<BadTask> {};
+
+TEST_P(BadTaskToml, SaysWhereAndWhat) {
+  EXPECT_THAT(error_of(changed(GetParam().from, GetParam().to)), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Messages, BadTaskToml,
+    testing::Values(
+        BadTask{"title = \"Row softmax\"", "title = 3", "task.toml:1:9: 'title' is not a string"},
+        BadTask{"title = \"Row softmax\"", "", "'title' is missing"},
+        BadTask{"title =", "titl =", "task.toml:1:1: unknown key 'titl'; did you mean 'title'?"},
+        BadTask{"title =", "title", "task.toml:1:7: not valid TOML"},
+        BadTask{"5 * rows * cols", "5 * rows * (cols",
+                "task.toml:3:31: the expression ends too early"},
+        BadTask{"5 * rows", "5 * row", "did you mean 'rows'"},
+        BadTask{"5 * rows", "0 * rows",
+                "'0 * rows * cols' = 0 at this shape; expected a number above 0"},
+        BadTask{"[axes]\nrows", "[axes]\n2rows", "task.toml:7:9: '2rows' is not a name"},
+        BadTask{"[axes]\nrows", "[axes]\nsm_count", "the name 'sm_count' is reserved"},
+        BadTask{"[tensors.x]", "[tensors.rows]", "the name 'rows' is used twice"},
+        BadTask{"role = \"input\"", "role = \"inputs\"",
+                "task.toml:11:8: unknown role 'inputs'; did you mean 'input'?"},
+        BadTask{"role = \"output\"", "role = \"input\"", "the task has no output"},
+        BadTask{"dtype = \"f32\"", "dtype = \"float\"", "task.toml:12:9: unknown dtype 'float'"},
+        BadTask{"shape = [\"rows\", \"cols\"]", "shape = \"rows\"",
+                "task.toml:13:9: 'tensors.x.shape' is not a list"},
+        BadTask{"shape = [\"rows\", \"cols\"]", "shape = [\"rows - 3\"]",
+                "'rows - 3' of tensor 'x' is below 1: 0"},
+        BadTask{"shape = [\"rows\", \"cols\"]", "shape = [\"rows << 39\"]", "at most 2^40"},
+        BadTask{"shape = [\"rows\", \"cols\"]", "shape = [\"rows << 60\", \"cols << 50\"]",
+                "has more than 2^63 elements"},
+        BadTask{"shape = [\"rows\", \"cols\"]", "shape = [1.5]",
+                "task.toml:13:10: 'tensors.x.shape' is neither"},
+        BadTask{"kind = \"normal\"", "kind = \"norml\"",
+                "unknown generator 'norml'; did you mean 'normal'?"},
+        BadTask{"std = 1 ", "low = 1 ", "unknown key 'low' in 'tensors.x.generator'"},
+        BadTask{"std = 1 ", "std = -1 ", "a negative deviation"},
+        BadTask{"limit = 5", "limit = 0.5", "expected a whole number of at least 1"},
+        BadTask{", limit = 5", "", "'tensors.index.generator.limit' is missing"},
+        BadTask{"generator = { kind = \"index\", limit = 5 }", "", "'index' has no generator"},
+        BadTask{"value = 3", "value = 3.5", "value = 3.5 is not an i32"},
+        BadTask{"value = 3", "value = 300", "value = 300 is not in [low, high] = [1, 100]"},
+        BadTask{"high = 100", "high = 3000000000", "is not an i32"},
+        BadTask{"low = 0.5", "low = nan", "is not a finite number"},
+        BadTask{"precision = \"f32\"", "precision = \"i32\"", "an integer precision"},
+        BadTask{"absolute = 1e-30", "absolute = -1", "a negative tolerance"},
+        BadTask{"sqrt(cols)", "sqrt(-cols)", "the result is not a number"},
+        BadTask{"rows = 3\n", "", "task.toml:42:1: 'shapes.tiny[0].rows' is missing"},
+        BadTask{"rows = 3\n", "rows = 0\n", "task.toml:43:8: axis 'rows' = 0; expected 1 to 2^40"},
+        BadTask{"rows = 3\n", "rows = 3.0\n", "is not an integer"},
+        BadTask{"rows = 3\n", "rows = 3\nrow = 4\n", "task.toml:44:1: unknown key 'row'"},
+        BadTask{"scale = 0.75", "scael = 0.75", "unknown key 'scael' in 'shapes.tiny[0].scalars'"},
+        BadTask{"[\"cpu\", \"cuda\"]", "[\"gpu\"]", "unknown device 'gpu'"},
+        BadTask{"[[shapes.held_out]]\n", "[[shapes.promotion]]\n", "'shapes.held_out' is missing"},
+        BadTask{"[[shapes.held_out]]\n", "[[shapes.held_out]]\ndevices = [\"cpu\"]\n",
+                "no shape of 'held_out' is for device 'cuda'"},
+        BadTask{"[[shapes.tiny]]", "[[shapes.tinny]]", "did you mean 'tiny'?"}));
+
+TEST(Task, RefusesInvalidUtf8AndDeepToml) {
+  EXPECT_THAT(error_of("title = \"\xff\""), HasSubstr("byte 10 is not valid UTF-8"));
+  EXPECT_THAT(error_of("a = " + std::string(100000, '[')), HasSubstr("not valid TOML"));
+}
+
+// A catalogue with two tasks in a temporary folder.
+class Catalogue : public testing::Test {
+protected:
+  Catalogue() {
+    add("row", "softmax");
+    add("row", "layernorm");
+    add("extra", "layernorm");
+    std::filesystem::create_directories(root() / "row" / "empty");
+  }
+  const std::filesystem::path& root() const { return folder_.path(); }
+
+  void add(const std::string& category, const std::string& name) const {
+    const std::filesystem::path folder = root() / category / name;
+    std::filesystem::create_directories(folder);
+    write_file_atomic(folder / "task.toml", kToml);
+    for (const char* file : {"reference.cu", "baseline.cu", "reference.py"}) {
+      write_file_atomic(folder / file, file);
+    }
+  }
+
+  std::string find_error(const std::string& name) const {
+    try {
+      find_task(root(), name);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+private:
+  TemporaryDirectory folder_{"catalogue"};
+};
+
+TEST_F(Catalogue, ListsTasksInOrder) {
+  const auto entries = list_tasks(root());
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0].category, "extra");
+  EXPECT_EQ(entries[1].name, "layernorm");
+  EXPECT_EQ(entries[2].name, "softmax");
+}
+
+TEST_F(Catalogue, FindsByNameCategoryAndPath) {
+  for (const std::string& name :
+       {std::string("softmax"), std::string("row/softmax"), (root() / "row/softmax").string(),
+        (root() / "row/softmax/").string()}) {
+    const Task task = find_task(root(), name);
+    EXPECT_EQ(task.name, "softmax") << name;
+    EXPECT_EQ(task.category, "row") << name;
+    EXPECT_EQ(task.baseline, "baseline.cu");
+  }
+}
+
+TEST_F(Catalogue, NamesTheNearestTask) {
+  EXPECT_THAT(find_error("softmx"), HasSubstr("did you mean 'softmax'?"));
+  EXPECT_THAT(find_error("layernorm"), HasSubstr("is in extra and in row"));
+  EXPECT_THAT(find_error(""), HasSubstr("no task ''"));
+}
+
+TEST_F(Catalogue, NamesAMissingFile) {
+  std::filesystem::remove(root() / "row/softmax/baseline.cu");
+  EXPECT_THAT(find_error("softmax"), HasSubstr("row/softmax/baseline.cu: no such file"));
+}
+
+TEST_F(Catalogue, IsTakenFromTheEnvironment) {
+  ASSERT_EQ(setenv("WINNOW_CATALOGUE", root().c_str(), 1), 0);
+  EXPECT_EQ(find_catalogue(), root());
+  ASSERT_EQ(setenv("WINNOW_CATALOGUE", "/nonexistent/place", 1), 0);
+  EXPECT_THROW(find_catalogue(), UsageError);
+  ASSERT_EQ(unsetenv("WINNOW_CATALOGUE"), 0);
+}
+
+} // namespace
+} // namespace winnow::tasks
