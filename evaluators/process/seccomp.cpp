@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include <linux/sched.h>
 #include <sched.h>
@@ -28,14 +29,14 @@ constexpr const char* kNever[] = {
     "bind",
     "listen",
     "accept",
-    "accept4", //
+    "accept4",
     "shmget",
     "shmat",
     "semget",
     "msgget",
     "mq_open",
     "inotify_init",
-    "inotify_init1", //
+    "inotify_init1",
     "ptrace",
     "process_vm_readv",
     "process_vm_writev",
@@ -50,7 +51,7 @@ constexpr const char* kNever[] = {
     "move_pages",
     "sched_setscheduler",
     "sched_setparam",
-    "sched_setattr", //
+    "sched_setattr",
     "mount",
     "umount",
     "umount2",
@@ -64,7 +65,7 @@ constexpr const char* kNever[] = {
     "fsmount",
     "fspick",
     "unshare",
-    "setns", //
+    "setns",
     "bpf",
     "perf_event_open",
     "userfaultfd",
@@ -79,7 +80,7 @@ constexpr const char* kNever[] = {
     "add_key",
     "request_key",
     "keyctl",
-    "modify_ldt", //
+    "modify_ldt",
     "init_module",
     "finit_module",
     "delete_module",
@@ -103,7 +104,6 @@ constexpr const char* kNever[] = {
     "setdomainname",
     "vhangup",
     "nfsservctl",
-    "truncate", // Landlock watches it only since its third ABI; linkers use ftruncate
 };
 
 constexpr const char* kNoSpawn[] = {"execve", "execveat",        "fork",
@@ -121,6 +121,14 @@ constexpr unsigned long kNamespaceFlags[] = {CLONE_NEWUSER,  CLONE_NEWNS,  CLONE
                                              CLONE_NEWNET,   CLONE_NEWIPC, CLONE_NEWUTS,
                                              CLONE_NEWCGROUP};
 
+/// The system call's argument number `index`, as a filter sees it.
+scmp_arg_cmp argument_is_not(unsigned index, scmp_datum_t value) {
+  return {index, SCMP_CMP_NE, value, 0};
+}
+scmp_arg_cmp argument_bits(unsigned index, scmp_datum_t mask, scmp_datum_t value) {
+  return {index, SCMP_CMP_MASKED_EQ, mask, value};
+}
+
 class Rules {
 public:
   Rules() : filter_(seccomp_init(SCMP_ACT_ALLOW)) {
@@ -131,14 +139,15 @@ public:
     check(seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1), "seccomp_attr_set(TSYNC)");
   }
 
-  template <typename... Conditions>
-  void deny(const char* name, int error, Conditions... conditions) {
+  /// With conditions: only where all of them hold.
+  void deny(const char* name, int error, const std::vector<scmp_arg_cmp>& conditions = {}) {
     const int number = seccomp_syscall_resolve_name(name);
     if (number == __NR_SCMP_ERROR) {
       return; // newer than this libseccomp
     }
-    check(seccomp_rule_add(filter_.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), number,
-                           sizeof...(conditions), conditions...),
+    check(seccomp_rule_add_array(filter_.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)),
+                                 number, static_cast<unsigned>(conditions.size()),
+                                 conditions.data()),
           name);
   }
 
@@ -161,10 +170,10 @@ void restrict_run(Rules& rules) {
   for (const char* name : kNoMetadata) {
     rules.deny(name, EPERM);
   }
-  rules.deny("clone", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+  rules.deny("clone", EPERM, {argument_bits(0, CLONE_THREAD, 0)});
   const auto self = static_cast<scmp_datum_t>(getpid()); // abort() signals its own process
   for (const char* name : {"kill", "tkill", "tgkill"}) {
-    rules.deny(name, EPERM, SCMP_A0(SCMP_CMP_NE, self));
+    rules.deny(name, EPERM, {argument_is_not(0, self)});
   }
 }
 
@@ -175,14 +184,15 @@ void restrict_system_calls(bool may_spawn) {
   for (const char* name : kNever) {
     rules.deny(name, EPERM);
   }
+  rules.deny("truncate", EPERM); // Landlock's since ABI 3 only; linkers use ftruncate
   // clone3's flags are behind a pointer that a filter cannot follow; the C library falls back to
   // clone, whose flags are in a register.
   rules.deny("clone3", ENOSYS);
   for (const unsigned long flag : kNamespaceFlags) {
-    rules.deny("clone", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag));
+    rules.deny("clone", EPERM, {argument_bits(0, flag, flag)});
   }
-  rules.deny("prlimit64", EPERM, SCMP_A0(SCMP_CMP_NE, 0)); // another process's limits
-  rules.deny("ioctl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, TIOCSTI));
+  rules.deny("prlimit64", EPERM, {argument_is_not(0, 0)}); // another process's limits
+  rules.deny("ioctl", EPERM, {argument_bits(1, 0xffffffffU, TIOCSTI)});
   if (!may_spawn) {
     restrict_run(rules);
   }
