@@ -31,6 +31,10 @@ void check_numbers(const EndpointConfig& config) {
   require(
       config.replay_latency_scale >= 0 && std::isfinite(config.replay_latency_scale),
       fmt::format("replay_latency_scale is {}; expected 0 or more", config.replay_latency_scale));
+  require(config.connect_timeout_seconds > 0 && config.stall_seconds > 0,
+          "connect_timeout_seconds and stall_seconds must be more than 0");
+  require(config.retry_base_seconds >= 0,
+          fmt::format("retry_base_seconds is {}; expected 0 or more", config.retry_base_seconds));
 }
 
 std::string unknown_kind(const EndpointConfig& config) {

@@ -40,8 +40,11 @@ bool failed(const CaseResult& result) {
 }
 
 bool blames_hidden_shapes(const Evaluation& evaluation) {
-  return evaluation.verdict == Verdict::WrongUnseen ||
-         (evaluation.stage == tasks::Stage::Promotion && evaluation.verdict != Verdict::Correct);
+  const Verdict verdict = evaluation.verdict;
+  const bool candidate_failed = verdict != Verdict::Correct && verdict != Verdict::NotJudged &&
+                                verdict != Verdict::Infrastructure;
+  return verdict == Verdict::WrongUnseen ||
+         (evaluation.stage == tasks::Stage::Promotion && candidate_failed);
 }
 
 std::string mismatch_text(const tasks::Mismatch& mismatch) {

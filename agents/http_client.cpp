@@ -1,5 +1,6 @@
 #include "agents/http_client.h"
 
+#include "agents/url.h"
 #include "base/error.h"
 
 #include <algorithm>
@@ -148,6 +149,9 @@ void HttpClient::State::configure(Transfer& transfer) {
   set(CURLOPT_URL, transfer.request.url.c_str());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, 0L);
+  if (const auto url = parse_url(transfer.request.url); url && is_loopback(url->host)) {
+    set(CURLOPT_PROXY, ""); // a proxy's localhost is another machine
+  }
   set(CURLOPT_POST, 1L);
   set(CURLOPT_POSTFIELDS, transfer.request.body.data()); // not copied: lives in the transfer
   set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.request.body.size()));

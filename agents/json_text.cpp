@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <new>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,6 +39,8 @@ nlohmann::json parse_untrusted_json(std::string_view text) {
     std::string_view what = failure.what();
     what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
     throw Error(fmt::format("not JSON: {}", what.substr(0, 200)));
+  } catch (const std::bad_alloc&) {
+    throw Error("JSON that needs more memory than there is");
   }
 }
 

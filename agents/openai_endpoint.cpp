@@ -18,7 +18,7 @@ constexpr std::size_t kShortestKeyToCut = 6; ///< shorter ones ("none", "ollama"
 
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(
-      static_cast<std::chrono::milliseconds::rep>(std::clamp(seconds, 0.0, 86400.0) * 1000));
+      static_cast<std::chrono::milliseconds::rep>(std::clamp(seconds, 0.001, 86400.0) * 1000));
 }
 
 struct Target {
@@ -52,10 +52,6 @@ Target target_of(const EndpointConfig& config) {
     base += kPath;
   }
   return {base, *parse_url(base)};
-}
-
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
 }
 
 /// The key from the environment; empty when none is needed. Throws UsageError.

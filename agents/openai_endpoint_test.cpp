@@ -304,6 +304,14 @@ TEST(OpenAiEndpoint, SendsTheKeyInOneHeaderOnly) {
   }
 }
 
+TEST(OpenAiEndpoint, ReachesThisMachineDespiteAProxy) {
+  const FakeEndpoint server({chat_reply("x")});
+  setenv("http_proxy", "http://127.0.0.1:1", 1);
+  const ModelReply reply = ask(config_for(server.base_url()));
+  unsetenv("http_proxy");
+  EXPECT_EQ(reply.text, "x") << reply.error;
+}
+
 TEST(OpenAiEndpoint, NeedsNoKeyOnThisMachine) {
   const FakeEndpoint server({chat_reply("x")});
   EndpointConfig config = config_for(server.base_url());

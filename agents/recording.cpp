@@ -26,10 +26,13 @@ nlohmann::json request_json(const std::string& request) {
     return nullptr;
   }
   try {
-    return parse_untrusted_json(request);
-  } catch (const Error&) {
-    return to_valid_utf8(request); // kept for people to read
+    const nlohmann::json parsed = parse_untrusted_json(request);
+    if (parsed.is_structured()) {
+      return parsed;
+    }
+  } catch (const Error&) { // kept as text, for people to read
   }
+  return to_valid_utf8(request);
 }
 
 nlohmann::json usage_json(const Usage& usage) {

@@ -95,14 +95,20 @@ std::vector<Part> parts_of(std::vector<FencedBlock> blocks) {
   return parts;
 }
 
+/// More than so many are as wrong as so many; and comparing them all would take for ever.
+constexpr std::size_t kMaxDistinct = 16;
+
 /// Distinct parts of a kind; the same text twice counts once.
 std::vector<const Part*> distinct(const std::vector<Part>& parts, Part::Kind kind) {
   std::vector<const Part*> chosen;
   for (const Part& part : parts) {
+    if (part.kind != kind || chosen.size() == kMaxDistinct) {
+      continue;
+    }
     const bool repeated = std::any_of(chosen.begin(), chosen.end(), [&](const Part* other) {
       return trim(other->text) == trim(part.text);
     });
-    if (part.kind == kind && !repeated) {
+    if (!repeated) {
       chosen.push_back(&part);
     }
   }

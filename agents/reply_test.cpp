@@ -150,6 +150,18 @@ TEST(Reply, RefusesFiveMegabytes) {
   EXPECT_THAT(kernel.problem, HasSubstr("5.0 MiB, more than the 4 MiB"));
 }
 
+TEST(Reply, SurvivesVeryManyBlocks) {
+  std::string reply;
+  for (int i = 0; reply.size() < (3U << 20U); ++i) {
+    reply += "```\n__global__ " + std::to_string(i) + "\n```\n";
+  }
+  EXPECT_FALSE(extract(reply).text);
+  while (reply.size() < (4U << 20U) - 100) {
+    reply += "```markdown\n```cuda\n";
+  }
+  EXPECT_FALSE(extract(reply).text);
+}
+
 TEST(Reply, SurvivesBinary) {
   const std::string binary("\0\xFF\xC3```\0\n```", 10);
   EXPECT_FALSE(extract(binary).text);

@@ -43,7 +43,7 @@ std::optional<std::chrono::milliseconds> retry_delay(const RetryPolicy& policy,
     return std::nullopt;
   }
   const double jitter = 1 - kJitter * random;
-  if (failed.asked_for) {
+  if (failed.asked_for && failed.asked_for->count() > 0) {
     if (*failed.asked_for > policy.longest_wait) {
       return std::nullopt;
     }

@@ -67,6 +67,8 @@ TEST(Retry, WaitsAtLeastAsLongAsAskedButNotForever) {
   EXPECT_EQ(retry_delay({}, failed, 1), milliseconds(12500));
   failed.asked_for = seconds(3600);
   EXPECT_FALSE(retry_delay({}, failed, 0));
+  failed.asked_for = seconds(0);
+  EXPECT_EQ(retry_delay({}, failed, 0), milliseconds(500)) << "nothing asked for";
 }
 
 TEST(Retry, ReadsEveryFormOfRetryAfter) {

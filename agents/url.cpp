@@ -36,4 +36,8 @@ std::optional<UrlParts> parse_url(const std::string& text) {
   return parts;
 }
 
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
 } // namespace winnow::agents

@@ -14,4 +14,7 @@ struct UrlParts {
 /// nullopt when it is no absolute http or https URL with a host.
 std::optional<UrlParts> parse_url(const std::string& text);
 
+/// localhost, 127.x.x.x or [::1]
+bool is_loopback(const std::string& host);
+
 } // namespace winnow::agents

@@ -42,10 +42,24 @@ public:
       const std::lock_guard lock(mutex_);
       answered_ << key << std::endl; // flushed: the reader may be killed or may kill us
     }
-    return winnow::tests::chat_reply(found->second.text, found->second.finish_reason);
+    return recorded(found->second);
   }
 
 private:
+  // With the recorded usage, so that a live run costs what the replayed one does.
+  static FakeReply recorded(const winnow::agents::ModelReply& call) {
+    FakeReply reply = winnow::tests::chat_reply(call.text, call.finish_reason);
+    auto body = nlohmann::json::parse(reply.body);
+    body["model"] = call.model;
+    body["usage"] = {
+        {"prompt_tokens", call.usage.prompt_tokens},
+        {"completion_tokens", call.usage.completion_tokens},
+        {"prompt_tokens_details", {{"cached_tokens", call.usage.cached_tokens}}},
+        {"completion_tokens_details", {{"reasoning_tokens", call.usage.reasoning_tokens}}}};
+    reply.body = body.dump();
+    return reply;
+  }
+
   std::map<std::string, winnow::agents::ModelReply> replies_;
   std::mutex mutex_;
   std::ofstream answered_;
