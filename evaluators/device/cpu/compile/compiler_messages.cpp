@@ -156,6 +156,33 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+std::string missing_header(std::string_view message) {
+  static const std::map<std::string_view, std::string_view> kHeaders{
+      {"'__half'", "cuda_fp16.h"},
+      {"'half'", "cuda_fp16.h"},
+      {"'half2'", "cuda_fp16.h"},
+      {"'__half2'", "cuda_fp16.h"},
+      {"'__nv_bfloat16'", "cuda_bf16.h"},
+      {"'__nv_bfloat162'", "cuda_bf16.h"},
+      {"'__float2half'", "cuda_fp16.h"},
+      {"'__half2float'", "cuda_fp16.h"},
+      {"'nvcuda'", "mma.h"},
+      {"'cooperative_groups'", "cooperative_groups.h"},
+      {"'__nv_fp8_e4m3'", "cuda_fp8.h"},
+      {"'__bfloat162float'", "cuda_bf16.h"}};
+  const bool unknown = contains(message, "unknown type name") || contains(message, "undeclared") ||
+                       contains(message, "was not declared") || contains(message, "has not been") ||
+                       contains(message, "does not name a type") ||
+                       contains(message, "is not a namespace-name") ||
+                       contains(message, "expected namespace name");
+  for (const auto& [name, header] : kHeaders) {
+    if (unknown && contains(message, name)) {
+      return "add #include <" + std::string(header) + ">";
+    }
+  }
+  return {};
+}
+
 std::string quoted_name(std::string_view message) {
   const std::size_t open = message.find('\'');
   const std::size_t close = message.find('\'', open == std::string_view::npos ? open : open + 1);
@@ -209,7 +236,7 @@ std::string error_hint(const CompilerError& error,
       contains(message, "'at' has not been") || contains(message, "undeclared identifier 'at'")) {
     return "there is no host code and no PyTorch here: send device code and a plan";
   }
-  return {};
+  return missing_header(message);
 }
 
 std::string place_message(const std::string& file, int line, int column, const std::string& message,

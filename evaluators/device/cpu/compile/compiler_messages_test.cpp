@@ -84,6 +84,7 @@ TEST(CompilerMessages, GivesHints) {
   EXPECT_THAT(hint("redefinition of 'BLOCK'"), HasSubstr("parameter of the plan"));
   EXPECT_THAT(hint("redefinition of 'const int BLOCK'"), HasSubstr("parameter of the plan"));
   EXPECT_THAT(hint("redefinition of 'other'"), IsEmpty());
+  EXPECT_THAT(hint("unknown type name '__half'"), HasSubstr("#include <cuda_fp16.h>"));
   EXPECT_THAT(hint("expected '}'", true), HasSubstr("not closed"));
 }
 

@@ -160,6 +160,19 @@ private:
   std::string guarded_; ///< X when the line before is `#ifndef X`
 };
 
+// clang++ refuses `#pragma unroll` before anything but a loop; CUDA's compiler lets it be.
+bool is_idle_unroll(const std::vector<Token>& tokens, std::size_t at) {
+  if (directive_name(tokens[at]) != "pragma" ||
+      directive_arguments(tokens[at]).rfind("unroll", 0) != 0) {
+    return false;
+  }
+  static const std::set<std::string_view> kLoops{"for", "while", "do"};
+  const bool more = at + 1 < tokens.size();
+  // A pragma or #if may stand between it and its loop.
+  return !more ||
+         (tokens[at + 1].kind != Token::Kind::Directive && kLoops.count(tokens[at + 1].text) == 0);
+}
+
 } // namespace
 
 DirectiveResult check_directives(const std::vector<Token>& tokens, const SourceScan& scan,
@@ -167,7 +180,9 @@ DirectiveResult check_directives(const std::vector<Token>& tokens, const SourceS
                                  const std::set<std::string, std::less<>>& parameters) {
   DirectiveChecker checker(headers, parameters);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].kind == Token::Kind::Directive) {
+    if (tokens[i].kind == Token::Kind::Directive && is_idle_unroll(tokens, i)) {
+      checker.result.edits.push_back({tokens[i].begin, tokens[i].end, ""});
+    } else if (tokens[i].kind == Token::Kind::Directive) {
       checker.check(tokens[i], scan.conditional_depth[i] > 0);
     }
   }

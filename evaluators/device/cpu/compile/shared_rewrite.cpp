@@ -199,11 +199,39 @@ private:
   std::set<std::string> declared_;
 };
 
+// A macro that declares shared memory, which is for use inside functions.
+void rewrite_macro(const Token& directive, std::vector<SourceEdit>& edits) {
+  const std::vector<Token> words = tokenize(directive.text.substr(1));
+  if (words.size() < 3 || words[0].text != "define") {
+    return;
+  }
+  const bool function_like = words[2].text == "(" && words[2].begin == words[1].end;
+  const std::size_t last = function_like ? find_close(words, 2) : 1;
+  if (last >= words.size()) {
+    return;
+  }
+  const std::size_t offset = 1 + words[last].end;
+  const std::string body = std::string(directive.text.substr(offset)) + ";";
+  const std::vector<Token> tokens = tokenize(body);
+  SourceScan scan;
+  scan.scopes.assign(tokens.size(), {"", true});
+  for (SourceEdit& edit : SharedRewriter(body, tokens, scan).run().edits) {
+    edits.push_back({directive.begin + offset + edit.begin, directive.begin + offset + edit.end,
+                     std::move(edit.text)});
+  }
+}
+
 } // namespace
 
 SharedRewrite rewrite_shared(std::string_view source, const std::vector<Token>& tokens,
                              const SourceScan& scan) {
-  return SharedRewriter(source, tokens, scan).run();
+  SharedRewrite result = SharedRewriter(source, tokens, scan).run();
+  for (const Token& token : tokens) {
+    if (token.kind == Kind::Directive && token.text.find("__shared__") != std::string_view::npos) {
+      rewrite_macro(token, result.edits);
+    }
+  }
+  return result;
 }
 
 } // namespace winnow::evaluators

@@ -136,6 +136,19 @@ TEST(SourcePass, DynamicSharedAtFileScopeIsBoundBeforeEachKernel) {
   EXPECT_THAT(result.translated, HasSubstr("{\"k\", &winnow_thread_0, &winnow_block_0}"));
 }
 
+TEST(SourcePass, DynamicSharedInAMacro) {
+  EXPECT_THAT(body(pass("#define SMEM(T, s) extern __shared__ T s[]\n" + kKernel)),
+              HasSubstr("#define SMEM(T, s) T* const s = (T*)::winnow_dynamic_shared()\n"));
+  EXPECT_THAT(body(pass("#define SMEM static __shared__ int s[4]\n" + kKernel)),
+              HasSubstr("#define SMEM  __shared__ int s[4]\n"));
+}
+
+TEST(SourcePass, DropsUnrollBeforeWhatIsNoLoop) {
+  const std::string out = body(pass("__global__ void k() {\n#pragma unroll\n  int x;\n"
+                                    "#pragma unroll 4\n  for (;;) {}\n}\n"));
+  EXPECT_THAT(out, HasSubstr("{\n\n  int x;\n#pragma unroll 4\n  for"));
+}
+
 TEST(SourcePass, KeepsLineNumbersOfRewrittenDeclarations) {
   const std::string out =
       body(pass("__global__ void k() { extern __shared__\n float\n s[];\n}\nX"));
