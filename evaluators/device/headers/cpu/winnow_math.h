@@ -306,22 +306,31 @@ inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.
 inline float saturatef(float x) { return __saturatef(x); }
 inline float __frsqrt_rn(float x) { return float(1.0 / sqrt(double(x))); }
 
-// Directed rounding: computed in double, then rounded the asked way.
-inline float __fadd_rn(float x, float y) { return x + y; }
-inline float __fsub_rn(float x, float y) { return x - y; }
-inline float __fmul_rn(float x, float y) { return x * y; }
+// The _rn intrinsics promise not to be fused or reordered: hides a result from the optimiser.
+template <class T> inline T winnow_rounded(T v) {
+#if defined(__x86_64__)
+  __asm__("" : "+x"(v));
+#else
+  __asm__("" : "+w"(v));
+#endif
+  return v;
+}
+inline float __fadd_rn(float x, float y) { return winnow_rounded(x + y); }
+inline float __fsub_rn(float x, float y) { return winnow_rounded(x - y); }
+inline float __fmul_rn(float x, float y) { return winnow_rounded(x * y); }
 inline float __fdiv_rn(float x, float y) { return x / y; }
 inline float __frcp_rn(float x) { return 1.0f / x; }
 inline float __fsqrt_rn(float x) { return sqrtf(x); }
 inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-inline double __dadd_rn(double x, double y) { return x + y; }
-inline double __dsub_rn(double x, double y) { return x - y; }
-inline double __dmul_rn(double x, double y) { return x * y; }
+inline double __dadd_rn(double x, double y) { return winnow_rounded(x + y); }
+inline double __dsub_rn(double x, double y) { return winnow_rounded(x - y); }
+inline double __dmul_rn(double x, double y) { return winnow_rounded(x * y); }
 inline double __ddiv_rn(double x, double y) { return x / y; }
 inline double __drcp_rn(double x) { return 1.0 / x; }
 inline double __dsqrt_rn(double x) { return sqrt(x); }
 inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 
+// Directed rounding: computed in double, then rounded the asked way.
 inline float winnow_round_down(double x) {
   const float f = float(x);
   return double(f) > x ? nextafterf(f, -__builtin_huge_valf()) : f;

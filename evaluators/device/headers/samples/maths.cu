@@ -31,11 +31,12 @@ static_assert(INFINITY > FLT_MAX); // a constant expression
   EXPORT float f##_float(float x) { return f(x); }                                                 \
   EXPORT double f##_double(double x) { return f(x); }
 UNARY(exp)
-UNARY(exp2) UNARY(exp10) UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sqrt)
-    UNARY(rsqrt) UNARY(cbrt) UNARY(sin) UNARY(cos) UNARY(tan) UNARY(tanh) UNARY(erf) UNARY(erfc)
-        UNARY(floor) UNARY(ceil) UNARY(rint) UNARY(round) UNARY(trunc) UNARY(fabs) UNARY(asin)
-            UNARY(atan) UNARY(sinh) UNARY(lgamma) UNARY(tgamma) UNARY(normcdf) UNARY(sinpi)
-                UNARY(cospi) EXPORT float expf_fast(float x) {
+UNARY(exp2)
+UNARY(exp10) UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sqrt) UNARY(rsqrt)
+    UNARY(cbrt) UNARY(sin) UNARY(cos) UNARY(tan) UNARY(tanh) UNARY(erf) UNARY(erfc) UNARY(floor)
+        UNARY(ceil) UNARY(rint) UNARY(round) UNARY(trunc) UNARY(fabs) UNARY(asin) UNARY(atan)
+            UNARY(sinh) UNARY(lgamma) UNARY(tgamma) UNARY(normcdf) UNARY(sinpi) UNARY(cospi) EXPORT
+    float expf_fast(float x) {
   return __expf(x);
 }
 EXPORT double erfinv_double(double x) { return erfinv(x); }
@@ -45,6 +46,7 @@ EXPORT double normcdfinv_double(double x) { return normcdfinv(x); }
 
 EXPORT float fmaxf_of(float a, float b) { return fmaxf(a, b); }
 EXPORT float fminf_of(float a, float b) { return fmin(a, b); }
+EXPORT float multiply_then_add(float a, float b, float c) { return __fadd_rn(__fmul_rn(a, b), c); }
 EXPORT float add_down(float a, float b) { return __fadd_rd(a, b); }
 EXPORT float add_up(float a, float b) { return __fadd_ru(a, b); }
 EXPORT float divide_zero(float a, float b) { return __fdiv_rz(a, b); }
