@@ -56,10 +56,14 @@ std::optional<DeviceFault> BlockScheduler::run(const Launch& launch, std::uint64
   fault_.reset();
   launch_.store(&launch, std::memory_order_relaxed);
   t_current = this;
+  poison_shared();
   if (launch.blocking) {
     run_one_by_one(first, count);
   } else {
     run_fast(first, count);
+  }
+  if (launch.checker != nullptr) {
+    launch.checker->settle();
   }
   t_current = nullptr;
   launch_.store(nullptr, std::memory_order_relaxed);
@@ -120,6 +124,22 @@ void BlockScheduler::begin_block(std::uint64_t index) {
   for (Slot& slot : slots_) {
     free_slots_.push_back(&slot);
   }
+  if (Checker* checker = launch()->checker; checker != nullptr) {
+    poison_shared();
+    checker->begin_block(*this);
+  }
+}
+
+/// On a GPU, shared memory starts as garbage.
+void BlockScheduler::poison_shared() {
+  const Module* module = launch()->module;
+  if (!module->image().shared.empty()) {
+    std::byte* arrays = module->thread_local_block();
+    for (const ModuleVariable& array : module->image().shared) {
+      poison(arrays + array.offset, arrays + array.offset + array.bytes);
+    }
+  }
+  poison(shared_.data, shared_.data + shared_.bytes);
 }
 
 void BlockScheduler::threads_entry(void* self) {
@@ -287,6 +307,9 @@ void BlockScheduler::release_barrier() {
   barrier_result_ = {static_cast<int>(barrier_.votes), barrier_.votes == barrier_.arrived ? 1 : 0,
                      barrier_.votes != 0 ? 1 : 0};
   barrier_ = {};
+  if (launch()->checker != nullptr) {
+    launch()->checker->barrier(check_);
+  }
   for (unsigned i = 0; i < thread_count_; ++i) {
     if (threads_[i].state == State::Barrier) {
       wake(i);
@@ -315,6 +338,9 @@ void BlockScheduler::release_grid_barrier() {
   if (!launch()->grid_barrier->arrive_and_wait()) {
     fail(tasks::Verdict::LaunchError,
          "waits in grid.sync() for blocks that have ended or failed without coming there");
+  }
+  if (launch()->checker != nullptr) {
+    launch()->checker->grid_barrier(check_);
   }
   for (unsigned i = 0; i < thread_count_; ++i) {
     if (threads_[i].state == State::GridBarrier) {
@@ -378,6 +404,9 @@ void BlockScheduler::complete_if_all_came(unsigned warp_index, Slot& slot) {
   }
   warp.pending.erase(std::find(warp.pending.begin(), warp.pending.end(), &slot));
   slot.data.lanes = slot.arrived;
+  if (launch()->checker != nullptr) {
+    launch()->checker->warp_operation(check_, warp_index, slot.arrived);
+  }
   slot.readers = static_cast<unsigned>(std::popcount(slot.arrived));
   for (unsigned lanes = slot.arrived; lanes != 0; lanes &= lanes - 1) {
     const unsigned i = warp_index * kWarpSize + static_cast<unsigned>(std::countr_zero(lanes));
@@ -412,6 +441,10 @@ void BlockScheduler::yield(int line) {
 
 void BlockScheduler::trap(const char* what, int line) {
   fail(tasks::Verdict::LaunchError, fmt::format("stopped at line {}: {}", line, what));
+}
+
+void BlockScheduler::stop_printing(long limit_bytes) {
+  fail(tasks::Verdict::OverLimit, fmt::format("prints more than {} bytes", limit_bytes));
 }
 
 void BlockScheduler::replay_block() {

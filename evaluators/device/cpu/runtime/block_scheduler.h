@@ -1,5 +1,6 @@
 #pragma once
 
+#include "evaluators/device/cpu/runtime/checker.h"
 #include "evaluators/device/cpu/runtime/fiber.h"
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
 #include "evaluators/device/cpu/runtime/launch.h"
@@ -36,6 +37,7 @@ public:
   void grid_barrier(int line);
   void yield(int line);
   [[noreturn]] void trap(const char* what, int line);
+  [[noreturn]] void stop_printing(long limit_bytes);
   void* dynamic_shared() const { return shared_.data; }
 
   /// The scheduler that the calling OS thread runs blocks on; null outside of run().
@@ -51,6 +53,7 @@ public:
   /// "thread (1,0,0) of block (0,0,0) of kernel 'k'", as far as known.
   std::string where() const;
   const GuardedBuffer& shared() const { return shared_; }
+  BlockCheck& check() { return check_; }
   bool stack_guard_contains(const void* address) const { return fibers_.guard_contains(address); }
   /// After a fault in a vectorised block: runs its threads one by one up to the faulting one.
   void replay_block();
@@ -98,6 +101,7 @@ private:
   void run_one_by_one(std::uint64_t first, std::uint64_t count);
   void begin_block(std::uint64_t index);
   void map_shared(std::size_t bytes);
+  void poison_shared();
   static void blocks_entry(void* self);
   static void threads_entry(void* self);
   void run_threads();
@@ -145,6 +149,7 @@ private:
   std::deque<Slot> slots_;
   std::vector<Slot*> free_slots_;
   GuardedBuffer shared_;
+  BlockCheck check_; ///< check mode only
 };
 
 } // namespace winnow::evaluators::cpu

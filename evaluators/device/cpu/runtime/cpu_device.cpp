@@ -1,6 +1,7 @@
 #include "evaluators/device/cpu/cpu_device.h"
 
 #include "base/error.h"
+#include "evaluators/device/cpu/runtime/checker.h"
 #include "evaluators/device/cpu/runtime/entry_points.h"
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
 #include "evaluators/device/cpu/runtime/launch_arguments.h"
@@ -65,6 +66,7 @@ private:
   cpu::Launcher launcher_;
   std::unique_ptr<cpu::Watchdog> watchdog_;
   std::unique_ptr<cpu::Module> module_;
+  std::unique_ptr<cpu::Checker> checker_; ///< of an instrumented module
   std::chrono::nanoseconds elapsed_{0};
 };
 
@@ -81,8 +83,12 @@ CpuDevice::CpuDevice(CpuDeviceOptions options)
 }
 
 void CpuDevice::load_module(const std::filesystem::path& path) {
+  checker_.reset();
   module_.reset(); // the loader would hand out the same module, with its state, again
   module_ = std::make_unique<cpu::Module>(path);
+  if (module_->checked()) {
+    checker_ = std::make_unique<cpu::Checker>(buffers_, *module_);
+  }
 }
 
 std::size_t CpuDevice::allocate(const std::string& name, std::size_t bytes, bool read_only) {
@@ -177,6 +183,10 @@ std::optional<DeviceFault> CpuDevice::run_step(const tasks::LaunchStep& step) {
   launch.shared_bytes = static_cast<std::size_t>(step.shared_bytes);
   launch.blocking = module_->blocking();
   launch.cooperative = step.cooperative;
+  launch.checker = checker_.get();
+  if (checker_) {
+    checker_->begin_launch();
+  }
   return launcher_.run(launch);
 }
 
@@ -227,13 +237,14 @@ std::optional<DeviceFault> CpuDevice::verify_guards() {
 }
 
 std::vector<CheckFinding> CpuDevice::findings() {
-  return {};
+  return checker_ ? checker_->findings() : std::vector<CheckFinding>{};
 }
 
 } // namespace
 
 std::unique_ptr<Device> make_cpu_device(CpuDeviceOptions options) {
   cpu::link_entry_points();
+  cpu::link_checker_entry_points();
   return std::make_unique<CpuDevice>(std::move(options));
 }
 

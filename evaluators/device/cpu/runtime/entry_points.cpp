@@ -12,7 +12,9 @@ using winnow::evaluators::cpu::BlockScheduler;
 
 namespace {
 
-constexpr long kMaxPrintedBytes = 64L << 10; // a kernel may print in every thread
+// A kernel may print in every thread.
+constexpr long kShownBytes = 64L << 10;
+constexpr long kMaxPrintedBytes = 1L << 20;
 std::atomic<long> g_printed_bytes{0};
 
 } // namespace
@@ -57,10 +59,10 @@ int winnow_printf(const char* format, ...) {
   const int written = std::vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
   const long before = g_printed_bytes.fetch_add(written, std::memory_order_relaxed);
-  if (before < kMaxPrintedBytes) {
+  if (before < kShownBytes) {
     std::fputs(text, stderr);
-  } else if (before < kMaxPrintedBytes + written) {
-    std::fputs("\n[further output of device code is left out]\n", stderr);
+  } else if (before > kMaxPrintedBytes) {
+    BlockScheduler::current()->stop_printing(kMaxPrintedBytes);
   }
   return written;
 }

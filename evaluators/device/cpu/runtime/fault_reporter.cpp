@@ -104,7 +104,7 @@ DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_
     return {Verdict::Crashed, scheduler.where() + " divides an integer by zero"};
   case SIGSEGV:
   case SIGBUS:
-    if (info.si_code == SI_KERNEL || info.si_code == BUS_ADRALN) {
+    if (info.si_code == SI_KERNEL || (signal == SIGBUS && info.si_code == BUS_ADRALN)) {
       return {Verdict::LaunchError,
               scheduler.where() + " makes a misaligned vector access (a float4 needs an address "
                                   "that is a multiple of 16) or uses a wild pointer"};

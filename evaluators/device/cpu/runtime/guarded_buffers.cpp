@@ -24,12 +24,6 @@ std::byte poison_at(const std::byte* address) {
   return (reinterpret_cast<std::uintptr_t>(address) & 1) != 0 ? std::byte{0xff} : std::byte{0xfe};
 }
 
-void poison(std::byte* begin, const std::byte* end) {
-  for (std::byte* at = begin; at != end; ++at) {
-    *at = poison_at(at);
-  }
-}
-
 const std::byte* first_changed(const std::byte* begin, const std::byte* end) {
   for (const std::byte* at = begin; at != end; ++at) {
     if (*at != poison_at(at)) {
@@ -40,6 +34,12 @@ const std::byte* first_changed(const std::byte* begin, const std::byte* end) {
 }
 
 } // namespace
+
+void poison(std::byte* begin, const std::byte* end) {
+  for (std::byte* at = begin; at != end; ++at) {
+    *at = poison_at(at);
+  }
+}
 
 GuardedBuffer map_guarded(const std::string& name, std::size_t bytes, bool read_only) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

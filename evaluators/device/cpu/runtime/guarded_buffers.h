@@ -46,6 +46,8 @@ private:
   bool protected_ = false;
 };
 
+/// Fills with bytes that are NaN as any floating type.
+void poison(std::byte* begin, const std::byte* end);
 GuardedBuffer map_guarded(const std::string& name, std::size_t bytes, bool read_only);
 void unmap_guarded(const GuardedBuffer& buffer) noexcept;
 

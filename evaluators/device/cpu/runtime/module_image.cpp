@@ -20,6 +20,10 @@ std::string demangle(const std::string& name) {
   return text ? text.get() : name;
 }
 
+bool is_redzone(const std::string& name) {
+  return name.find("winnow_redzone_") != std::string::npos;
+}
+
 bool is_own(const std::string& name) {
   return name.find("winnow_") != std::string::npos;
 }
@@ -36,10 +40,14 @@ ModuleImage image_of(const ElfReader& file) {
   ModuleImage image;
   image.imports = file.undefined_symbols();
   for (const ElfSymbol& symbol : file.all_symbols()) {
-    if (symbol.size == 0 || symbol.section == SHN_UNDEF || is_own(symbol.name)) {
+    if (symbol.size == 0 || symbol.section == SHN_UNDEF || is_redzone(symbol.name)) {
       continue;
     }
-    if (symbol.type == STT_TLS) {
+    if (is_own(symbol.name)) {
+      if (symbol.type == STT_TLS) {
+        image.runtime.push_back({symbol.name, symbol.value, symbol.size});
+      }
+    } else if (symbol.type == STT_TLS) {
       image.shared.push_back({demangle(symbol.name), symbol.value, symbol.size});
     } else if (symbol.type == STT_OBJECT && is_writable(file, symbol)) {
       image.globals.push_back({demangle(symbol.name), symbol.value, symbol.size});
@@ -59,6 +67,17 @@ ModuleImage image_of(const ElfReader& file) {
 }
 
 } // namespace
+
+bool ModuleImage::is_runtime_variable(std::uint64_t offset) const {
+  return std::any_of(runtime.begin(), runtime.end(), [&](const ModuleVariable& variable) {
+    return offset >= variable.offset && offset < variable.offset + variable.bytes;
+  });
+}
+
+std::string short_name(const std::string& demangled) {
+  const std::size_t scope = demangled.rfind("::");
+  return scope == std::string::npos ? demangled : demangled.substr(scope + 2);
+}
 
 ModuleImage read_module_image(const std::filesystem::path& path) {
   try {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,11 @@ protected:
                                       int deadline_ms = 0);
   static std::vector<tasks::Step> on_y(std::int64_t blocks, std::int64_t threads);
 };
+
+/// For messages of failed tests.
+inline void PrintTo(const CheckFinding& finding, std::ostream* out) {
+  *out << (finding.certain ? "certain: " : "perhaps: ") << finding.detail;
+}
 
 template <class T> void upload(Device& device, std::size_t buffer, const std::vector<T>& values) {
   device.upload(buffer, std::as_bytes(std::span(values)));

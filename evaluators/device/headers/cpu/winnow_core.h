@@ -39,7 +39,7 @@
 // A gap before each array, so that running over one array's end does not hit the next.
 #define __shared__                                                                                 \
   static thread_local char WINNOW_CONCAT(winnow_redzone_, __COUNTER__)[64]                         \
-      __attribute__((used, aligned(64)));                                                          \
+      __attribute__((used, retain, aligned(64)));                                                  \
   static thread_local
 #else
 #define __shared__ static thread_local
@@ -65,6 +65,9 @@ struct dim3 {
 
 // Touched member by member only, and its address never leaves the module: so the compiler knows
 // that no store through a candidate's pointer changes it, and can vectorise the thread loop.
+#ifdef WINNOW_CHECK
+__attribute__((used)) // kept whole, apart from the shared arrays
+#endif
 static thread_local WinnowCoordinates winnow_here;
 
 #define WINNOW_COORDINATE(type, name, member)                                                      \
@@ -86,9 +89,7 @@ static __forceinline__ unsigned winnow_thread_rank() {
   const WinnowCoordinates& at = winnow_here;
   return (at.thread.z * at.block_dim.y + at.thread.y) * at.block_dim.x + at.thread.x;
 }
-static __forceinline__ unsigned winnow_lane() {
-  return winnow_thread_rank() & 31u;
-}
+static __forceinline__ unsigned winnow_lane() { return winnow_thread_rank() & 31u; }
 
 // ---- How the runtime calls kernels ----
 
@@ -149,7 +150,15 @@ template <auto Kernel, class... P> struct WinnowRun<Kernel, void (*)(P...)> {
 #define WINNOW_KERNEL(text, ...)                                                                   \
   { text, &WinnowRun<&__VA_ARGS__>::thread, &WinnowRun<&__VA_ARGS__>::block }
 
+#ifdef WINNOW_CHECK
+#define WINNOW_LAST_REDZONE                                                                        \
+  static thread_local char winnow_redzone_last[4096] __attribute__((used, retain, aligned(64)));
+#else
+#define WINNOW_LAST_REDZONE
+#endif
+
 #define WINNOW_MODULE                                                                              \
+  WINNOW_LAST_REDZONE                                                                              \
   extern "C" {                                                                                     \
   extern const unsigned winnow_kernel_count = sizeof(winnow_kernels) / sizeof(WinnowKernel);       \
   extern const unsigned winnow_abi_version = WINNOW_CPU_ABI_VERSION;                               \
@@ -360,20 +369,12 @@ WINNOW_REDUCE(unsigned, __reduce_xor_sync, WinnowOpReduceXor, a ^ b)
 
 // ---- Memory ----
 
-static inline void __threadfence() {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-static inline void __threadfence_block() {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-static inline void __threadfence_system() {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
+static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 #define WINNOW_LOAD(name)                                                                          \
-  template <class T> static __forceinline__ T name(const T* address) {                             \
-    return *address;                                                                               \
-  }
+  template <class T> static __forceinline__ T name(const T* address) { return *address; }
 WINNOW_LOAD(__ldg)
 WINNOW_LOAD(__ldca)
 WINNOW_LOAD(__ldcg)
@@ -451,7 +452,13 @@ template <class T> static inline T winnow_atomic_sub(T* address, T value) {
   }
 }
 template <class T> static inline T winnow_atomic_exch(T* address, T value) {
-  return winnow_update(address, [value](T) { return value; });
+  using Word = typename WinnowWord<sizeof(T)>::Type;
+  Word next;
+  __builtin_memcpy(&next, &value, sizeof(T));
+  const Word seen = __atomic_exchange_n(reinterpret_cast<Word*>(address), next, __ATOMIC_SEQ_CST);
+  T old;
+  __builtin_memcpy(&old, &seen, sizeof(T));
+  return old;
 }
 template <class T> static inline T winnow_atomic_min(T* address, T value) {
   return winnow_update(address, [value](T old) { return value < old ? value : old; });
@@ -528,12 +535,6 @@ WINNOW_ATOMIC_CAS(atomicCAS_system)
                                        int line = __builtin_LINE()) {
   winnow_trap("__trap", file, line);
 }
-static inline long long clock64() {
-  return (long long)winnow_clock();
-}
-static inline int clock() {
-  return int(winnow_clock());
-}
-static inline unsigned long long __globaltimer() {
-  return winnow_clock();
-}
+static inline long long clock64() { return (long long)winnow_clock(); }
+static inline int clock() { return int(winnow_clock()); }
+static inline unsigned long long __globaltimer() { return winnow_clock(); }

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "evaluators/device/cpu/runtime/guarded_buffers.h"
+#include "evaluators/device/cpu/runtime/launch.h"
+#include "evaluators/device/cpu/runtime/shadow.h"
+#include "evaluators/device/device.h"
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators::cpu {
+
+class BlockScheduler;
+class Module;
+
+/// What the checker knows of a block while it runs; each scheduler has one.
+struct BlockCheck {
+  std::uint32_t segment = 0;
+  std::uint32_t phase = 0;
+  /// Per thread: the clock up to which it has seen what each lane of its warp did.
+  std::vector<std::array<std::uint32_t, 32>> seen;
+  ShadowMap shared;
+  const std::byte* static_shared = nullptr; ///< this OS thread's block of shared arrays
+};
+
+/// Finds data races, uninitialised reads and overruns of shared memory in instrumented modules. Two
+/// accesses to a byte, one a write and not both atomic, race unless ordered by a barrier, a warp
+/// operation with both lanes, a grid barrier or the launches' order. Blocks run one at a time.
+class Checker {
+public:
+  /// AtomicWrite reads, too; AtomicStore does not.
+  enum class Access : std::uint8_t { Read, Write, AtomicRead, AtomicWrite, AtomicStore };
+
+  Checker(const GuardedBuffers& buffers, const Module& module)
+      : buffers_(buffers), module_(module) {}
+
+  void begin_launch();
+  void begin_block(BlockScheduler& scheduler);
+  void barrier(BlockCheck& block);
+  void grid_barrier(BlockCheck& block);
+  void warp_operation(BlockCheck& block, unsigned warp, unsigned lanes);
+  void fence() { ordering_used_ = true; }
+  void access(BlockScheduler& scheduler, const void* address, std::size_t bytes, Access access);
+  /// To be called when a thread stops running: its last write has happened by then.
+  void settle();
+
+  const std::vector<CheckFinding>& findings() const { return findings_; }
+
+private:
+  struct Segment {
+    std::uint32_t block = 0;    ///< index in its grid
+    std::uint32_t instance = 0; ///< tells the blocks of all launches apart
+    std::uint32_t phase = 0;    ///< counts launches and grid barriers: earlier ones have ended
+  };
+  struct Conflict {
+    const Stamp* before = nullptr;
+    bool before_writes = false;
+    bool other_block = false;
+  };
+  /// A racing write, seen before it happens: it counts only if it changes something.
+  struct PendingWrite {
+    const std::byte* address = nullptr;
+    std::array<std::byte, 16> old{};
+    std::size_t bytes = 0;
+    std::string key;
+    CheckFinding finding;
+  };
+
+  std::uint32_t new_segment(std::uint32_t block, std::uint32_t instance, std::uint32_t phase);
+  void map_regions();
+  void map_shared(BlockScheduler& scheduler);
+  void check_gap(BlockScheduler& scheduler, const std::byte* address, Access access);
+  bool ordered(const BlockCheck& block, unsigned thread, const Stamp& before,
+               Conflict& conflict) const;
+  Conflict find_conflict(const BlockCheck& block, unsigned thread, const ShadowCell& cell,
+                         Access access) const;
+  void record(const BlockCheck& block, unsigned thread, ShadowCell& cell, Access access) const;
+  void check_initialised(BlockScheduler& scheduler, const ShadowRegion& region, std::size_t offset,
+                         Access access);
+  void report_race(BlockScheduler& scheduler, const ShadowRegion& region, std::size_t offset,
+                   std::size_t bytes, Access access, const Conflict& conflict);
+  void add(const std::string& key, CheckFinding finding);
+
+  const GuardedBuffers& buffers_;
+  const Module& module_;
+  ShadowMap globals_;
+  std::vector<const std::byte*> mapped_; ///< the buffers that globals_ was made of
+  std::vector<Segment> segments_{Segment{}};
+  std::vector<PendingWrite> pending_;
+  std::vector<CheckFinding> findings_;
+  std::set<std::string> keys_; ///< one finding a kind and array
+  std::uint32_t phase_ = 0;
+  std::uint32_t instances_ = 0;
+  bool ordering_used_ = false; ///< fences or atomics in this launch: blocks may be ordered by them
+};
+
+} // namespace winnow::evaluators::cpu
