@@ -152,11 +152,11 @@ TEST(Reply, RefusesFiveMegabytes) {
 
 TEST(Reply, SurvivesVeryManyBlocks) {
   std::string reply;
-  for (int i = 0; reply.size() < (3U << 20U); ++i) {
+  for (int i = 0; reply.size() < (512U << 10U); ++i) {
     reply += "```\n__global__ " + std::to_string(i) + "\n```\n";
   }
   EXPECT_FALSE(extract(reply).text);
-  while (reply.size() < (4U << 20U) - 100) {
+  while (reply.size() < (1U << 20U)) {
     reply += "```markdown\n```cuda\n";
   }
   EXPECT_FALSE(extract(reply).text);
