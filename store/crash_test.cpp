@@ -2,6 +2,8 @@
 #include "store/run_store.h"
 #include "store/test_store.h"
 
+#include <array>
+#include <chrono>
 #include <csignal>
 #include <random>
 

@@ -132,6 +132,20 @@ void RunStore::add_event(RowId run, std::string_view kind, const nlohmann::json&
   });
 }
 
+std::vector<EventRow> RunStore::events(RowId run) const {
+  Database& database = state_->database;
+  return database.read([&] {
+    std::vector<EventRow> rows;
+    Query query(database,
+                "SELECT kind, detail, created_at FROM events WHERE run_id = ? ORDER BY id");
+    query.bind(run);
+    while (query.next()) {
+      rows.push_back({query.text(0), query.text(1), query.text(2)});
+    }
+    return rows;
+  });
+}
+
 bool RunStore::lock_run(RowId run) {
   const std::lock_guard guard(state_->locks_mutex);
   if (state_->locks.contains(run)) {

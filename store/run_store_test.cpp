@@ -89,6 +89,11 @@ TEST(RunStore, KeepsEventsAndTheEnvironment) {
   t.store.add_event(t.run, "resumed", {{"calls", 2}});
   EXPECT_THAT(query_file(t.path, "SELECT kind, json_extract(detail, '$.calls') FROM events"),
               ElementsAre("resumed|2"));
+  const std::vector<EventRow> events = t.store.events(t.run);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].kind, "resumed");
+  EXPECT_EQ(events[0].detail, R"({"calls":2})");
+  EXPECT_TRUE(t.store.events(t.run + 1).empty());
   EXPECT_THAT(query_file(t.path, "SELECT json_extract(content, '$.cpu') FROM environments"),
               ElementsAre("test"));
 }
