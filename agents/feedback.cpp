@@ -147,6 +147,9 @@ std::string feedback_text(const Evaluation& evaluation) {
   }
   std::string text = fmt::format("Verdict: {} ({})\n", to_string(evaluation.verdict),
                                  describe(evaluation.verdict));
+  if (evaluation.verdict == Verdict::Correct) {
+    text = "Verdict: correct\n";
+  }
   if (!evaluation.detail.empty()) {
     text += clean(evaluation.detail, kMaxDetailBytes) + "\n";
   }

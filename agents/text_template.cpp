@@ -54,7 +54,8 @@ std::string TextTemplate::fill(const std::map<std::string, std::string>& values)
   for (Placeholder found = next_placeholder(text_, 0); found.begin != std::string_view::npos;
        found = next_placeholder(text_, done)) {
     filled.append(text_, done, found.begin - done);
-    filled.append(values.at(found.name));
+    const std::string& value = values.at(found.name);
+    filled.append(value, 0, value.find_last_not_of('\n') + 1);
     done = found.end;
   }
   return filled.append(text_, done);

@@ -13,7 +13,8 @@ public:
   TextTemplate() = default;
   /// Throws Error with file:line for a placeholder that is not among `names`.
   TextTemplate(std::string text, const std::string& file, const std::vector<std::string>& names);
-  /// `values` has every name that the constructor was given. Values are not expanded again.
+  /// `values` has every name that the constructor was given. Values are not expanded again; line
+  /// ends at their end are left to the template.
   std::string fill(const std::map<std::string, std::string>& values) const;
 
 private:
