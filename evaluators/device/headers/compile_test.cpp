@@ -73,6 +73,7 @@ TEST_P(Compile, UnsupportedConstructsNameThemselvesAndTheLine) {
   expect_unsupported("#include <cooperative_groups.h>\n__global__ void k() {\n"
                      "  auto c = cooperative_groups::this_cluster();\n}",
                      3, "cooperative groups cluster");
+  expect_unsupported("__global__ void k(void** p) {\n  *p = malloc(4);\n}", 2, "malloc");
   expect_unsupported("#include <curand_kernel.h>\n__global__ void k(curandState* s) {}", 2,
                      "curandState (XORWOW");
 }

@@ -21,6 +21,8 @@ using intptr_t = int64_t;
 using uintptr_t = uint64_t;
 using intmax_t = int64_t;
 using uintmax_t = uint64_t;
+using uint = unsigned int;
+using ushort = unsigned short;
 #if defined(WINNOW_CPU_DEVICE)
 using size_t = __SIZE_TYPE__;
 using ptrdiff_t = __PTRDIFF_TYPE__;

@@ -30,4 +30,5 @@
 #include "algorithm"
 #include "cmath"
 #include "limits"
+#include "string.h"
 #include "winnow_unsupported.h"

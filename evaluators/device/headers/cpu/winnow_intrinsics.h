@@ -71,8 +71,6 @@ inline long long __mul64hi(long long a, long long b) {
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>((static_cast<unsigned __int128>(a) * b) >> 64);
 }
-inline int mulhi(int a, int b) { return __mulhi(a, b); }
-inline unsigned mulhi(unsigned a, unsigned b) { return __umulhi(a, b); }
 inline int __mul24(int a, int b) {
   const auto low = [](int x) { return int(unsigned(x) << 8) >> 8; };
   return int(unsigned(low(a)) * unsigned(low(b)));

@@ -48,12 +48,29 @@ WINNOW_UNARY(tgamma)
 WINNOW_UNARY(trunc)
 #undef WINNOW_UNARY
 
+// Two arguments of different arithmetic types: float with an integer stays float, the rest is
+// double.
+template <class T> struct WinnowRank {
+  static constexpr int value = WinnowIsInteger<T>::value ? 0 : -1;
+};
+template <> struct WinnowRank<float> { static constexpr int value = 1; };
+template <> struct WinnowRank<double> { static constexpr int value = 2; };
+template <int A, int B, bool = (A >= 0 && B >= 0 && A != B)> struct WinnowMix {};
+template <int A, int B> struct WinnowMix<A, B, true> { using Type = double; };
+template <> struct WinnowMix<0, 1, true> { using Type = float; };
+template <> struct WinnowMix<1, 0, true> { using Type = float; };
+template <class A, class B>
+using WinnowMixed = typename WinnowMix<WinnowRank<A>::value, WinnowRank<B>::value>::Type;
+
+#define WINNOW_MIXED(name)                                                                         \
+  template <class A, class B> inline WinnowMixed<A, B> name(A x, B y) {                            \
+    return name(WinnowMixed<A, B>(x), WinnowMixed<A, B>(y));                                       \
+  }
 #define WINNOW_BINARY(name)                                                                        \
   extern "C" double name(double, double) noexcept;                                                 \
   extern "C" float name##f(float, float) noexcept;                                                 \
   inline float name(float x, float y) { return name##f(x, y); }                                    \
-  inline double name(float x, double y) { return name(double(x), y); }                             \
-  inline double name(double x, float y) { return name(x, double(y)); }
+  WINNOW_MIXED(name)
 WINNOW_BINARY(atan2)
 WINNOW_BINARY(copysign)
 WINNOW_BINARY(fdim)
@@ -116,8 +133,6 @@ inline long long llrint(float x) { return llrintf(x); }
 inline long long llround(float x) { return llroundf(x); }
 inline float exp10(float x) { return exp10f(x); }
 inline void sincos(float x, float* s, float* c) { sincosf(x, s, c); }
-inline float powif(float x, int n) { return powf(x, float(n)); }
-inline double powi(double x, int n) { return pow(x, double(n)); }
 inline float pow(float x, int n) { return powf(x, float(n)); }
 inline double pow(double x, int n) { return pow(x, double(n)); }
 inline double pow(int x, double y) { return pow(double(x), y); }
@@ -132,10 +147,9 @@ inline double fmax(double x, double y) { return x > y || y != y ? x : y; }
 inline double fmin(double x, double y) { return x < y || y != y ? x : y; }
 inline float fmax(float x, float y) { return fmaxf(x, y); }
 inline float fmin(float x, float y) { return fminf(x, y); }
-inline double fmax(float x, double y) { return fmax(double(x), y); }
-inline double fmax(double x, float y) { return fmax(x, double(y)); }
-inline double fmin(float x, double y) { return fmin(double(x), y); }
-inline double fmin(double x, float y) { return fmin(x, double(y)); }
+WINNOW_MIXED(fmax)
+WINNOW_MIXED(fmin)
+#undef WINNOW_MIXED
 
 // Mixed integers meet in the unsigned type, as in CUDA.
 #define WINNOW_MIN_MAX(R, A, B)                                                                    \
@@ -199,6 +213,22 @@ inline float norm3df(float x, float y, float z) {
   return float(sqrt(double(x) * x + double(y) * y + double(z) * z));
 }
 inline double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
+inline double norm(int n, const double* v) {
+  double sum = 0.0;
+  for (int i = 0; i < n; ++i) {
+    sum += v[i] * v[i];
+  }
+  return sqrt(sum);
+}
+inline float normf(int n, const float* v) {
+  double sum = 0.0;
+  for (int i = 0; i < n; ++i) {
+    sum += double(v[i]) * v[i];
+  }
+  return float(sqrt(sum));
+}
+inline double rnorm(int n, const double* v) { return 1.0 / norm(n, v); }
+inline float rnormf(int n, const float* v) { return 1.0f / normf(n, v); }
 inline float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
 inline double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
 inline float norm4df(float x, float y, float z, float w) {
@@ -273,9 +303,12 @@ inline double erfcinv(double y) {
   return x;
 }
 inline float erfinvf(float y) { return float(erfinv(double(y))); }
+inline float erfinv(float y) { return erfinvf(y); }
 inline float erfcinvf(float y) { return float(erfcinv(double(y))); }
+inline float erfcinv(float y) { return erfcinvf(y); }
 inline double normcdfinv(double p) { return -M_SQRT2 * erfcinv(2.0 * p); }
 inline float normcdfinvf(float p) { return float(normcdfinv(double(p))); }
+inline float normcdfinv(float p) { return normcdfinvf(p); }
 inline double erfcx(double x) {
   if (x < 10.0) {
     return exp(x * x) * erfc(x);
@@ -287,6 +320,7 @@ inline double erfcx(double x) {
   return 0.56418958354775628 / (x + fraction);
 }
 inline float erfcxf(float x) { return float(erfcx(double(x))); }
+inline float erfcx(float x) { return erfcxf(x); }
 
 inline float __expf(float x) { return expf(x); }
 inline float __exp10f(float x) { return exp10f(x); }
@@ -303,7 +337,6 @@ inline float __fdividef(float x, float y) { return x / y; }
 inline float fdividef(float x, float y) { return x / y; }
 inline double fdivide(double x, double y) { return x / y; }
 inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
-inline float saturatef(float x) { return __saturatef(x); }
 inline float __frsqrt_rn(float x) { return float(1.0 / sqrt(double(x))); }
 
 // The _rn intrinsics promise not to be fused or reordered: hides a result from the optimiser.

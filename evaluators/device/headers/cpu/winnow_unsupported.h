@@ -27,6 +27,8 @@
 #define cudaLaunchDevice                                                                           \
   WINNOW_UNSUPPORTED("winnow-unsupported: cudaLaunchDevice (dynamic parallelism)") cudaLaunchDevice
 
+#define malloc WINNOW_UNSUPPORTED("winnow-unsupported: malloc (heap of the device)") malloc
+
 // Launches run one after another here, so programmatic dependent launch has nothing to wait for.
 inline void cudaGridDependencySynchronize() {}
 inline void cudaTriggerProgrammaticLaunchCompletion() {}

@@ -17,6 +17,9 @@ static_assert(std::is_same_v<decltype(fmax(1.0f, 2.0f)), float> &&
               std::is_same_v<decltype(abs(1.0f)), float>);
 static_assert(std::is_same_v<decltype(std::pow(1.0f, 2)), float> &&
               std::is_same_v<decltype(abs(-1ll)), long long>);
+static_assert(std::is_same_v<decltype(fmax(0, 1.0f)), float> &&
+              std::is_same_v<decltype(fmod(1.0f, 2)), float> &&
+              std::is_same_v<decltype(fmax(1.0, 2.0f)), double>);
 static_assert(std::is_same_v<int64_t, long long> && sizeof(size_t) == 8);
 static_assert(sizeof(float3) == 12 && alignof(float3) == 4 && sizeof(float4) == 16 &&
               alignof(float4) == 16);
@@ -32,10 +35,11 @@ static_assert(INFINITY > FLT_MAX); // a constant expression
   EXPORT double f##_double(double x) { return f(x); }
 UNARY(exp)
 UNARY(exp2)
-UNARY(exp10) UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sqrt) UNARY(rsqrt)
-    UNARY(cbrt) UNARY(sin) UNARY(cos) UNARY(tan) UNARY(tanh) UNARY(erf) UNARY(erfc) UNARY(floor)
-        UNARY(ceil) UNARY(rint) UNARY(round) UNARY(trunc) UNARY(fabs) UNARY(asin) UNARY(atan)
-            UNARY(sinh) UNARY(lgamma) UNARY(tgamma) UNARY(normcdf) UNARY(sinpi) UNARY(cospi) EXPORT
+UNARY(exp10)
+UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sqrt) UNARY(rsqrt) UNARY(cbrt)
+    UNARY(sin) UNARY(cos) UNARY(tan) UNARY(tanh) UNARY(erf) UNARY(erfc) UNARY(floor) UNARY(ceil)
+        UNARY(rint) UNARY(round) UNARY(trunc) UNARY(fabs) UNARY(asin) UNARY(atan) UNARY(sinh)
+            UNARY(lgamma) UNARY(tgamma) UNARY(normcdf) UNARY(sinpi) UNARY(cospi) EXPORT
     float expf_fast(float x) {
   return __expf(x);
 }
