@@ -459,6 +459,11 @@ void BlockScheduler::replay_block() {
   exact_.store(false, std::memory_order_relaxed);
 }
 
+bool BlockScheduler::in_gather(const void* address) const {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [&](const Slot& slot) { return address >= &slot && address < &slot + 1; });
+}
+
 std::string BlockScheduler::where() const {
   const Launch* launch = this->launch();
   if (launch == nullptr) {

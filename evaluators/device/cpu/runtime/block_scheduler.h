@@ -54,6 +54,8 @@ public:
   std::string where() const;
   const GuardedBuffer& shared() const { return shared_; }
   BlockCheck& check() { return check_; }
+  /// The address is in the result of a warp operation, which modules read.
+  bool in_gather(const void* address) const;
   bool stack_guard_contains(const void* address) const { return fibers_.guard_contains(address); }
   /// After a fault in a vectorised block: runs its threads one by one up to the faulting one.
   void replay_block();

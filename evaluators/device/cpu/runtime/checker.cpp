@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxFindings = 16;
 constexpr unsigned kWarpSize = 32;
+constexpr std::size_t kGapBytes = 64; // as between arrays (winnow_core.h)
 
 bool writes(Checker::Access access) {
   return access != Checker::Access::Read && access != Checker::Access::AtomicRead;
@@ -274,7 +275,8 @@ void Checker::check_gap(BlockScheduler& scheduler, const std::byte* address, Acc
   BlockCheck& block = scheduler.check();
   const std::byte* begin = block.static_shared;
   if (begin == nullptr || address < begin ||
-      address >= begin + module_.image().thread_local_bytes ||
+      address >= begin + module_.image().thread_local_bytes + kGapBytes ||
+      scheduler.in_gather(address) ||
       module_.image().is_runtime_variable(static_cast<std::uint64_t>(address - begin))) {
     return;
   }

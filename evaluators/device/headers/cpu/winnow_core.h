@@ -36,11 +36,13 @@
 #define WINNOW_CONCAT_(a, b) a##b
 #define WINNOW_CONCAT(a, b) WINNOW_CONCAT_(a, b)
 #ifdef WINNOW_CHECK
-// A gap before each array, so that running over one array's end does not hit the next.
-#define __shared__                                                                                 \
-  static thread_local char WINNOW_CONCAT(winnow_redzone_, __COUNTER__)[64]                         \
-      __attribute__((used, retain, aligned(64)));                                                  \
+// A gap before each array, so that running over one array's end does not hit the next. The linker
+// would drop the gaps in templates if no code referred to them.
+#define WINNOW_SHARED_(gap)                                                                        \
+  static thread_local char gap[64] __attribute__((used, aligned(64)));                             \
+  __asm__ volatile("" : : "r"(gap));                                                               \
   static thread_local
+#define __shared__ WINNOW_SHARED_(WINNOW_CONCAT(winnow_redzone_, __COUNTER__))
 #else
 #define __shared__ static thread_local
 #endif
@@ -152,7 +154,7 @@ template <auto Kernel, class... P> struct WinnowRun<Kernel, void (*)(P...)> {
 
 #ifdef WINNOW_CHECK
 #define WINNOW_LAST_REDZONE                                                                        \
-  static thread_local char winnow_redzone_last[4096] __attribute__((used, retain, aligned(64)));
+  static thread_local char winnow_redzone_last[4096] __attribute__((used, aligned(64)));
 #else
 #define WINNOW_LAST_REDZONE
 #endif
