@@ -36,11 +36,11 @@ static_assert(INFINITY > FLT_MAX); // a constant expression
 UNARY(exp)
 UNARY(exp2)
 UNARY(exp10)
-UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sqrt) UNARY(rsqrt) UNARY(cbrt)
-    UNARY(sin) UNARY(cos) UNARY(tan) UNARY(tanh) UNARY(erf) UNARY(erfc) UNARY(floor) UNARY(ceil)
-        UNARY(rint) UNARY(round) UNARY(trunc) UNARY(fabs) UNARY(asin) UNARY(atan) UNARY(sinh)
-            UNARY(lgamma) UNARY(tgamma) UNARY(normcdf) UNARY(sinpi) UNARY(cospi) EXPORT
-    float expf_fast(float x) {
+UNARY(expm1)
+UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sqrt) UNARY(rsqrt) UNARY(cbrt) UNARY(sin)
+    UNARY(cos) UNARY(tan) UNARY(tanh) UNARY(erf) UNARY(erfc) UNARY(floor) UNARY(ceil) UNARY(rint)
+        UNARY(round) UNARY(trunc) UNARY(fabs) UNARY(asin) UNARY(atan) UNARY(sinh) UNARY(lgamma)
+            UNARY(tgamma) UNARY(normcdf) UNARY(sinpi) UNARY(cospi) EXPORT float expf_fast(float x) {
   return __expf(x);
 }
 EXPORT double erfinv_double(double x) { return erfinv(x); }
