@@ -86,10 +86,18 @@ void BlockScheduler::run_fast(std::uint64_t first, std::uint64_t count) {
 void BlockScheduler::blocks_entry(void* self) {
   auto& scheduler = *static_cast<BlockScheduler*>(self);
   const Launch& launch = *scheduler.launch();
+  WinnowUint3& at = scheduler.at_.block;
+  at = launch.block_at(scheduler.block_index());
   for (std::uint64_t i = scheduler.block_index(); i < scheduler.end_block_; ++i) {
     scheduler.block_.store(i, std::memory_order_relaxed);
-    scheduler.at_.block = launch.block_at(i);
     launch.kernel->run_block(launch.arguments, &scheduler.at_);
+    if (++at.x == launch.grid.x) { // cheaper than dividing anew, which small blocks would notice
+      at.x = 0;
+      if (++at.y == launch.grid.y) {
+        at.y = 0;
+        ++at.z;
+      }
+    }
   }
   scheduler.home_.switch_from(*scheduler.running_);
 }
