@@ -31,9 +31,11 @@ std::string near_miss(const CLI::App& app) {
   const std::string& word = extras.front();
   std::vector<std::string> known;
   if (word.starts_with("-")) {
-    for (const CLI::Option* option : command.get_options()) {
-      for (const std::string& name : option->get_lnames()) {
-        known.push_back("--" + name);
+    for (const CLI::App* level : {&command, &app}) { // global options are taken anywhere
+      for (const CLI::Option* option : level->get_options()) {
+        for (const std::string& name : option->get_lnames()) {
+          known.push_back("--" + name);
+        }
       }
     }
   } else {

@@ -36,4 +36,18 @@ private:
   std::thread thread_;
 };
 
+/// Tells `interrupt` what to do for as long as it lives.
+class OnInterrupt {
+public:
+  OnInterrupt(Interrupt& interrupt, std::function<void()> act) : interrupt_(interrupt) {
+    interrupt_.on_first(std::move(act));
+  }
+  ~OnInterrupt() { interrupt_.on_first({}); }
+  OnInterrupt(const OnInterrupt&) = delete; // takes the act back exactly once
+  OnInterrupt& operator=(const OnInterrupt&) = delete;
+
+private:
+  Interrupt& interrupt_;
+};
+
 } // namespace winnow::harness

@@ -90,6 +90,9 @@ protected:
     const auto run = store.find_run("run");
     std::map<store::RowId, std::string> names;
     std::vector<std::string> lines{"status " + run->status};
+    store::LeaderboardQuery everything;
+    everything.run = "run";
+    everything.top = 0;
     for (const store::CandidateState& candidate : store.candidates(run->id)) {
       const store::CandidateRow& row = candidate.row;
       names[row.id] = row.task + ":" + row.call_key;
@@ -101,7 +104,7 @@ protected:
     for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
       lines.push_back(call.key + " " + call.request + " " + call.reply);
     }
-    for (const store::LeaderboardRow& row : store.leaderboard({.run = "run", .top = 0})) {
+    for (const store::LeaderboardRow& row : store.leaderboard(everything)) {
       lines.push_back(fmt::format("{} {} {} {}", row.task, row.rank, row.digest, row.speedup));
     }
     std::sort(lines.begin(), lines.end());

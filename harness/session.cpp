@@ -111,10 +111,8 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
                 .judges = evaluator_judges(session.config.evaluation),
                 .progress = progress,
                 .elapsed_before = elapsed_before(session.store.events(session.run.id))});
-  interrupt.on_first([&] { loop.interrupt(); });
-  const RunOutcome outcome = loop.run();
-  interrupt.on_first({});
-  return outcome;
+  const OnInterrupt stop(interrupt, [&] { loop.interrupt(); });
+  return loop.run();
 }
 
 ExitCode drive_and_report(Session& session, Interrupt& interrupt) {

@@ -92,9 +92,13 @@ ExitCode eval(const EvalCommand& command) {
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
   const std::string text = read_kernel(command.file);
   EvaluatorJudge judge(task, resolved_options(command));
-  interrupt.on_first([&] { judge.cancel(); });
-  const auto evaluations = judge.judge(text, command.file, command.max_variants);
-  interrupt.on_first({});
+  std::vector<tasks::Evaluation> evaluations;
+  {
+    const OnInterrupt stop(interrupt, [&] { judge.cancel(); });
+    if (!interrupt.interrupted()) {
+      evaluations = judge.judge(text, command.file, command.max_variants);
+    }
+  }
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;

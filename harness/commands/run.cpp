@@ -54,7 +54,8 @@ void add_run(CLI::App& app, Action& chosen) {
                   "name of the run [run.name]; must be new in the store (default: the config's, "
                   "with -2, -3, ... if taken)");
   sub->add_option("--task", command->tasks,
-                  "task to work on, may be repeated [run.tasks] (default: the config's)");
+                  "task to work on, may be repeated [run.tasks] (default: the config's)")
+      ->allow_extra_args(false);
   sub->add_option("--device", command->device, "best, cpu, cuda or hip [run.device]");
   sub->add_option("--require-isolation", command->isolation,
                   "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) where the sandbox "

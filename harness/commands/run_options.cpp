@@ -16,7 +16,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--set", options.set,
                   "any key of the config, for instance --set run.proposals=3; may be repeated")
-      ->type_name("SECTION.KEY=VALUE");
+      ->type_name("SECTION.KEY=VALUE")
+      ->allow_extra_args(false);
 }
 
 std::vector<ConfigOverride> overrides_of(const RunOptions& options) {

@@ -1,0 +1,119 @@
+#include "harness/doctor.h"
+#include "harness/eval_report.h"
+#include "harness/run_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+tasks::CaseResult timed_case(tasks::ShapeSet set, const std::string& shape) {
+  tasks::CaseResult result;
+  result.stage = tasks::Stage::Time;
+  result.set = set;
+  result.shape = shape;
+  result.verdict = tasks::Verdict::Correct;
+  result.max_error_ratio = 0.25;
+  result.median_ns = 1000;
+  result.baseline_median_ns = 3000;
+  return result;
+}
+
+TEST(EvalReport, ShowsEachShapeAndTheVerdict) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = tasks::Verdict::Correct;
+  evaluation.speedup = 3;
+  evaluation.parameters = {{"BLOCK", 128}};
+  evaluation.notes = {"kernel 'x' is in no launch"};
+  evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
+  const std::string text = eval_text(evaluation);
+  for (const char* part : {"n=1000", "3.00x", "0.25", "1.00", "verdict: correct",
+                           "3.00x the baseline's speed", "note: kernel 'x'", "BLOCK=128"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(EvalReport, KeepsHiddenShapesHidden) {
+  tasks::Evaluation evaluation;
+  evaluation.cases = {timed_case(tasks::ShapeSet::Promotion, "n=1021")};
+  const std::string text = eval_text(evaluation);
+  EXPECT_THAT(text, HasSubstr("(hidden)"));
+  EXPECT_THAT(text, Not(HasSubstr("1021")));
+  EXPECT_THAT(text, Not(HasSubstr("3.00")));
+}
+
+TEST(EvalReport, ShowsTheCompilersMessageOnce) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = tasks::Verdict::CompileError;
+  evaluation.build.log = "3: expected ';'";
+  EXPECT_THAT(eval_text(evaluation), HasSubstr("3: expected ';'"));
+  evaluation.detail = "does not compile: 3: expected ';'";
+  const std::string text = eval_text(evaluation);
+  EXPECT_EQ(text.find("expected ';'"), text.rfind("expected ';'"));
+}
+
+TEST(Doctor, SaysWhyNotAndWhatToDo) {
+  const std::vector<Finding> findings{
+      {"device", "cpu", Availability::yes("2 cores")},
+      {"device", "cuda", Availability::no("no libcuda.so.1", "install the driver")}};
+  EXPECT_TRUE(any_device_usable(findings));
+  const std::string text = doctor_text(findings);
+  EXPECT_THAT(text, HasSubstr("2 cores"));
+  EXPECT_THAT(text, HasSubstr("no libcuda.so.1"));
+  EXPECT_THAT(text, HasSubstr("-> install the driver"));
+  EXPECT_THAT(text, HasSubstr("ready: winnow run"));
+  const nlohmann::json json = doctor_json(findings);
+  EXPECT_EQ(json["schema"], "winnow.doctor");
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["findings"][1]["remedy"], "install the driver");
+}
+
+TEST(Doctor, WithoutADeviceItIsNotReady) {
+  const std::vector<Finding> findings{{"device", "cpu", Availability::no("no compiler", "")}};
+  EXPECT_FALSE(any_device_usable(findings));
+  EXPECT_THAT(doctor_text(findings), HasSubstr("not ready"));
+}
+
+TEST(RunReport, SaysHowToGoOn) {
+  RunConfig config;
+  config.store = "runs/my store.db";
+  RunOutcome outcome;
+  outcome.end = RunOutcome::End::Interrupted;
+  EXPECT_THAT(run_summary(outcome, config, "quick"),
+              HasSubstr("winnow resume quick --store 'runs/my store.db'"));
+  outcome.end = RunOutcome::End::BudgetSpent;
+  outcome.message = "limits.calls = 5 is spent";
+  EXPECT_THAT(run_summary(outcome, config, "quick"), HasSubstr("limits.calls = 5 is spent"));
+  outcome.end = RunOutcome::End::Finished;
+  EXPECT_THAT(run_summary(outcome, config, "quick"), Not(HasSubstr("resume")));
+}
+
+TEST(RunReport, SaysWhatIsNotPriced) {
+  RunOutcome outcome;
+  outcome.spend = {.calls = 3, .tokens = 10, .dollars = 0.5, .unpriced_calls = 1};
+  EXPECT_THAT(run_summary(outcome, {}, "r"), HasSubstr("$0.5000 and 1 calls of unknown price"));
+  outcome.spend.unpriced_calls = 3;
+  EXPECT_THAT(run_summary(outcome, {}, "r"), HasSubstr("price unknown"));
+}
+
+TEST(RunReport, EachEndHasItsExitCode) {
+  EXPECT_EQ(exit_code(RunOutcome::End::Finished), ExitCode::Done);
+  EXPECT_EQ(to_int(exit_code(RunOutcome::End::BudgetSpent)), 5);
+  EXPECT_EQ(to_int(exit_code(RunOutcome::End::Interrupted)), 130);
+  EXPECT_EQ(to_int(exit_code(RunOutcome::End::Failed)), 1);
+}
+
+TEST(ShellWord, QuotesWhatAShellWouldChange) {
+  EXPECT_EQ(shell_word("runs/quick.db"), "runs/quick.db");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+} // namespace
+} // namespace winnow::harness
