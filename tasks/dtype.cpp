@@ -153,6 +153,7 @@ std::optional<DType> dtype_from_string(std::string_view text) {
 const std::vector<DType>& all_dtypes() {
   static const std::vector<DType> all = [] {
     std::vector<DType> types;
+    types.reserve(kTypes.size());
     for (const DTypeText& known : kTypes) {
       types.push_back(known.type);
     }

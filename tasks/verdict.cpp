@@ -74,6 +74,7 @@ std::optional<Verdict> verdict_from_string(std::string_view text) {
 const std::vector<Verdict>& all_verdicts() {
   static const std::vector<Verdict> all = [] {
     std::vector<Verdict> verdicts;
+    verdicts.reserve(kVerdicts.size());
     for (const VerdictText& known : kVerdicts) {
       verdicts.push_back(known.verdict);
     }
