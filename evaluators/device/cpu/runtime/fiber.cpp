@@ -83,6 +83,9 @@ Fiber::Fiber(std::size_t index) {
 
 Fiber::~Fiber() {
   if (mapping_ != nullptr) {
+#ifdef WINNOW_ASAN
+    __asan_unpoison_memory_region(mapping_, kFiberStackBytes); // somebody may get these addresses
+#endif
     munmap(mapping_, kFiberStackBytes + static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
   }
 }
