@@ -76,7 +76,7 @@ fs::path find_catalogue() {
       return place;
     }
   }
-  const fs::path installed = (program_folder / "../share/winnow/catalogue").lexically_normal();
+  fs::path installed = (program_folder / "../share/winnow/catalogue").lexically_normal();
   if (is_folder(installed)) {
     return installed;
   }
