@@ -85,7 +85,7 @@ private:
 
 INSTANTIATE_TEST_SUITE_P(Compilers, CompiledKernel,
                          testing::Combine(testing::Values("g++", "clang++"),
-                                          testing::Values(BuildMode::Plain)),
+                                          testing::Values(BuildMode::Plain, BuildMode::Check)),
                          [](const auto& test) {
                            const bool gxx = std::string(std::get<0>(test.param)) == "g++";
                            const bool check = std::get<1>(test.param) == BuildMode::Check;

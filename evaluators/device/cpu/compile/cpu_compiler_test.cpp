@@ -4,6 +4,7 @@
 #include "evaluators/device/cpu/compile/elf_reader.h"
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/evaluator.h"
+#include "evaluators/process/fence.h"
 #include "tasks/signature.h"
 #include "tests/support/worker_main.h"
 
@@ -112,6 +113,14 @@ TEST_P(CpuCompilerTest, CompilesInCheckMode) {
   const auto imports = ElfReader::open(result.module).undefined_symbols();
   EXPECT_THAT(imports, Contains("__wrap___tsan_read4"));
   EXPECT_THAT(imports, Not(Contains(StartsWith("__tsan_"))));
+}
+
+TEST_P(CpuCompilerTest, SharedMemoryAtFileScopeCompilesInCheckMode) {
+  CompileRequest wanted = request("__shared__ float s[4];\n__global__ void k(float* x, int i) { "
+                                  "s[i] = x[i]; __syncthreads(); x[i] = s[i + 1]; }\n");
+  wanted.mode = BuildMode::Check;
+  const CompileResult result = compile(wanted);
+  EXPECT_EQ(result.verdict, Verdict::Correct) << result.detail;
 }
 
 TEST_P(CpuCompilerTest, FindsBuiltModulesAgain) {
@@ -228,6 +237,11 @@ TEST_P(CpuCompilerTest, UnsupportedConstructsAreNamed) {
       compile("__global__ void k(int* x) {\n  asm volatile(\"mov.u32 %0, 1;\" : \"=r\"(*x));\n}\n");
   EXPECT_EQ(ptx.verdict, Verdict::Unsupported);
   EXPECT_EQ(ptx.detail, "unsupported on the cpu device: asm (inline PTX) at line 2");
+  for (const char* spelling : {"asm", "__asm__", "__asm"}) {
+    const CompileResult result =
+        compile("__global__ void k() {\n  " + std::string(spelling) + "(\"nop\");\n}\n");
+    EXPECT_EQ(result.verdict, Verdict::Unsupported) << spelling;
+  }
   const CompileResult inactive =
       compile("#if 0\nvoid f() { asm(\"\"); }\n#endif\n__global__ void k() {}\n");
   EXPECT_EQ(inactive.verdict, Verdict::Correct) << inactive.detail;
@@ -282,6 +296,45 @@ __global__ void k(int* x) { B(B(x[0] = x[1] * x[2] + 7;)) }
   EXPECT_EQ(result.verdict, Verdict::OverLimit) << result.detail;
   EXPECT_LT(result.build.seconds, 10.0);
   EXPECT_THAT(result.detail, HasSubstr("expands to too much code"));
+}
+
+TEST_P(CpuCompilerTest, MemoryBombsAreCutOff) {
+  if (kSanitized) {
+    GTEST_SKIP() << "sanitizer builds run without a memory limit";
+  }
+  CpuCompilerOptions options;
+  options.timeout = std::chrono::milliseconds(60'000);
+  options.memory_bytes = std::uint64_t{400} << 20U;
+  const std::string bomb = R"(
+#define A(x) x x x x x x x x x x
+#define B(x) A(A(A(A(x))))
+__global__ void k(int* x) { B(B(x[0] = x[1] * x[2] + 7;)) }
+)";
+  const CompileResult result = compiler(options)->compile(request(bomb));
+  EXPECT_EQ(result.verdict, Verdict::OverLimit) << result.detail;
+  EXPECT_THAT(result.detail, HasSubstr("the compiler used more than 0.391 GiB")) << result.detail;
+}
+
+TEST_P(CpuCompilerTest, CompilesAtEveryIsolationLevel) {
+  for (const Isolation level :
+       {Isolation::Rlimits, Isolation::LandlockSeccomp, Isolation::Bubblewrap}) {
+    if (!probe_isolation().at(level).ok) {
+      continue;
+    }
+    const TemporaryDirectory cache("compile-test");
+    CpuCompilerOptions options;
+    options.cache = cache.path();
+    options.compiler = GetParam();
+    const auto fenced = make_cpu_compiler(Sandbox(level, executable_path()), options);
+    const CompileResult good = fenced->compile(request(kSoftmax, {"softmax<128>"}));
+    EXPECT_EQ(good.verdict, Verdict::Correct) << to_string(level) << ": " << good.detail;
+    const CompileResult wrong = fenced->compile(request("__global__ void k() { oops }"));
+    EXPECT_THAT(wrong.detail, StartsWith("test.cu:1:")) << to_string(level);
+    const CompileResult secret =
+        fenced->compile(request("#if 1\n#include \"/etc/passwd\"\n#endif\n__global__ void k() {}"));
+    EXPECT_THAT(secret.detail, HasSubstr("cannot include '/etc/passwd'")) << to_string(level);
+    EXPECT_THAT(secret.detail + secret.build.log, Not(HasSubstr("root:"))) << to_string(level);
+  }
 }
 
 TEST_P(CpuCompilerTest, EndlessTemplatesAreCompileErrors) {

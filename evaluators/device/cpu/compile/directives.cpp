@@ -145,9 +145,11 @@ private:
     const std::vector<Token> words = tokenize(directive.text.substr(1));
     const std::string_view defined = words.size() > 1 ? words[1].text : std::string_view();
     static const std::set<std::string_view> kReserved{"asm", "__asm__", "__asm"};
-    if (kReserved.count(defined) != 0 || defined.rfind("winnow", 0) == 0 ||
+    const bool names_asm = std::any_of(words.begin(), words.end(),
+                                       [](const Token& word) { return word.text == "__asm"; });
+    if (names_asm || kReserved.count(defined) != 0 || defined.rfind("winnow", 0) == 0 ||
         defined.rfind("WINNOW", 0) == 0) {
-      mistake(directive, "#" + name + " " + std::string(defined) + " is reserved");
+      mistake(directive, "#" + name + " " + std::string(defined) + " touches a reserved name");
     } else if (parameters_.count(defined) != 0 && guarded_ != defined && !conditional) {
       mistake(directive, "#" + name + " " + std::string(defined) +
                              " hides the plan's parameter of that name: remove the line, the "

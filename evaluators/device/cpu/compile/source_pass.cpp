@@ -197,8 +197,14 @@ SourcePassResult run_source_pass(const SourcePassInput& input) {
   if (result.mistake) {
     return result;
   }
-  SharedRewrite shared = rewrite_shared(source, tokens, result.scan);
   std::vector<SourceEdit> edits = std::move(directives.edits);
+  for (const Token& token : tokens) {
+    // The device headers refuse the other two spellings of asm, for which they use this one.
+    if (token.kind == Kind::Identifier && token.text == "__asm") {
+      edits.push_back({token.begin, token.end, "asm"});
+    }
+  }
+  SharedRewrite shared = rewrite_shared(source, tokens, result.scan);
   edits.insert(edits.end(), shared.edits.begin(), shared.edits.end());
   result.translated =
       "#include \"winnow_cpu.h\"\n" +

@@ -12,7 +12,7 @@
 namespace winnow::evaluators {
 
 /// Raised with every change of what the pass makes of a source: part of the cache key.
-constexpr int kSourcePassVersion = 2;
+constexpr int kSourcePassVersion = 3;
 
 /// The file names that compilers see for the candidate's code, the plan's kernel names and the
 /// rest.

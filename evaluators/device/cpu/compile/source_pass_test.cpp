@@ -253,8 +253,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "#include \"math.h/../../../etc/passwd\"", "#include </*etc/passwd>\n*/",
                     "#if __has_include(\"/root/.bashrc\")\n#endif",
                     "#if __has_include(NAME)\n#endif", "#define PROBE __has_include",
-                    "#define X R\"(/*)\"\n", "#undef asm", "#define __asm__ x", "#include",
-                    "#include <>", "x;\r#include \"/etc/passwd\"", "#include <vectr>"));
+                    "#define X R\"(/*)\"\n", "#undef asm", "#define X __asm", "#define __asm__ x",
+                    "#include", "#include <>", "x;\r#include \"/etc/passwd\"", "#include <vectr>"));
 
 TEST(SourcePass, SuggestsTheNearestHeader) {
   EXPECT_THAT(mistake("#include <cuda_fp61.h>\n" + kKernel),
