@@ -79,5 +79,7 @@ struct Expression::Node {
 };
 
 std::unique_ptr<const Expression::Node> parse_expression(std::string_view text);
+std::int64_t evaluate_integer(const Expression::Node& root, const Scope& scope);
+double evaluate_real(const Expression::Node& root, const Scope& scope);
 
 } // namespace winnow::tasks

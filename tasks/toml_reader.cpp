@@ -110,6 +110,7 @@ std::vector<std::string> TomlReader::keys() const {
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
+  names.reserve(found.size());
   for (auto& [position, name] : found) {
     names.push_back(std::move(name));
   }
