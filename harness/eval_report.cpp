@@ -55,8 +55,10 @@ std::string parameters_text(const tasks::ParameterChoice& parameters) {
 
 std::string eval_text(const tasks::Evaluation& evaluation) {
   std::string text = cases_table(evaluation.cases);
-  text +=
-      fmt::format("verdict: {} ({})", to_string(evaluation.verdict), describe(evaluation.verdict));
+  text += fmt::format("verdict: {}", to_string(evaluation.verdict));
+  if (evaluation.verdict != tasks::Verdict::Correct) {
+    text += fmt::format(" ({})", describe(evaluation.verdict));
+  }
   if (evaluation.speedup > 0) {
     text += fmt::format(", {:.2f}x the baseline's speed", evaluation.speedup);
   }

@@ -7,6 +7,7 @@ using tasks::Verdict;
 
 // A correct attempt this much slower than the best one teaches little as the text to start from.
 constexpr double kRegressedFraction = 0.85;
+constexpr std::size_t kRepairsInARow = 3;
 
 /// How many failures of this kind in a row are answered with "repair it"; 0: not worth it.
 std::size_t repairs_worth(Verdict verdict) {
@@ -42,12 +43,17 @@ bool is_failure(const PastAttempt& attempt) {
          attempt.evaluation.verdict != Verdict::Infrastructure;
 }
 
-std::size_t failures_in_a_row(const Chain& chain) {
-  std::size_t count = 0;
+/// A compile error after a bad reply is progress, so each kind of failure has repairs of its own,
+/// within a limit on failures of all kinds.
+bool worth_repairing(const Chain& chain) {
+  const std::size_t worth = repairs_worth(chain.attempts.back().evaluation.verdict);
+  std::size_t failures = 0;
+  std::size_t alike = 0;
   for (auto it = chain.attempts.rbegin(); it != chain.attempts.rend() && is_failure(*it); ++it) {
-    ++count;
+    alike += alike == failures && repairs_worth(it->evaluation.verdict) == worth ? 1 : 0;
+    ++failures;
   }
-  return count;
+  return alike > 0 && alike <= worth && failures <= kRepairsInARow;
 }
 
 std::optional<std::size_t> fastest_correct(const Chain& chain) {
@@ -78,7 +84,7 @@ Proposal propose(std::size_t index, const Chain& chain) {
     if (evaluation.speedup >= kRegressedFraction * best_speedup) {
       proposal.previous = last;
     }
-  } else if (failures_in_a_row(chain) <= repairs_worth(evaluation.verdict)) {
+  } else if (worth_repairing(chain)) {
     proposal.previous = last;
     proposal.parent = last;
   }

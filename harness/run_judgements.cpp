@@ -16,13 +16,11 @@ using tasks::Verdict;
 // The evaluator and the judging thread have tried again already.
 constexpr int kFaultsInARow = 3;
 
-std::string attempt_line(const std::string& key, const tasks::Evaluation& evaluation,
-                         double best_speedup) {
+std::string attempt_line(const std::string& key, const tasks::Evaluation& evaluation) {
   std::string line = fmt::format("{} {}", key, to_string(evaluation.verdict));
   if (evaluation.verdict == Verdict::Correct) {
     if (evaluation.score_ns > 0) {
-      line += fmt::format(" {:.2f} us {:.2f}x (best {:.2f}x)", evaluation.score_ns / 1000,
-                          evaluation.speedup, best_speedup);
+      line += fmt::format(" {:.2f} us {:.2f}x", evaluation.score_ns / 1000, evaluation.speedup);
     }
   } else if (!evaluation.detail.empty()) {
     line += ": " + std::string(split_lines(evaluation.detail).front());
@@ -155,7 +153,7 @@ void RunLoop::attach(TaskState& state, const std::optional<Proposal>& proposal,
 void RunLoop::attach_baseline(TaskState& state, PastAttempt attempt) {
   const tasks::Evaluation& evaluation = attempt.evaluation;
   state.searchable = evaluation.verdict == Verdict::Correct;
-  const std::string line = attempt_line(state.task->name + " baseline", evaluation, 1.0);
+  const std::string line = attempt_line(state.task->name + " baseline", evaluation);
   if (!state.searchable) {
     trouble_ = line + "; the task is left out: mend its baseline.cu or reference.cu";
     setup_.journal.event("task left out", {{"task", state.task->name}, {"reason", line}});
@@ -174,8 +172,11 @@ void RunLoop::note_attempt(TaskState& state, const std::string& key,
   if (evaluation.verdict == Verdict::Correct) {
     state.best_speedup = std::max(state.best_speedup, evaluation.speedup);
   }
-  setup_.progress.event(attempt_line(key, evaluation, state.best_speedup),
-                        is_best ? Progress::Weight::Important : Progress::Weight::Routine);
+  std::string line = attempt_line(key, evaluation);
+  if (state.best_speedup > 0) {
+    line += fmt::format(" (best {:.2f}x)", state.best_speedup);
+  }
+  setup_.progress.event(line, is_best ? Progress::Weight::Important : Progress::Weight::Routine);
 }
 
 } // namespace winnow::harness

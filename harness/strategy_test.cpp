@@ -76,6 +76,16 @@ TEST(OnePlusOne, RepairsAWrongResultOnce) {
       only(strategy->next(one_chain({attempt(Verdict::Wrong), attempt(Verdict::Wrong)}))).parent);
 }
 
+TEST(OnePlusOne, AFailureOfALaterStageIsProgress) {
+  const auto strategy = make_strategy("one-plus-one", {9, 1});
+  std::vector<PastAttempt> attempts{attempt(Verdict::BadReply), attempt(Verdict::Wrong)};
+  EXPECT_EQ(only(strategy->next(one_chain(attempts))).parent, 1U);
+  attempts.push_back(attempt(Verdict::CompileError));
+  EXPECT_EQ(only(strategy->next(one_chain(attempts))).parent, 2U);
+  attempts.push_back(attempt(Verdict::Wrong));
+  EXPECT_FALSE(only(strategy->next(one_chain(attempts))).parent) << "four in a row are enough";
+}
+
 TEST(OnePlusOne, NeverBuildsOnAFaultOfTheMachine) {
   const auto strategy = make_strategy("one-plus-one", {9, 1});
   const Proposal proposal = only(strategy->next(
