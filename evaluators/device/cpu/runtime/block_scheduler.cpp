@@ -8,6 +8,7 @@
 #include <bit>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -484,8 +485,12 @@ std::string BlockScheduler::where() const {
              : "some thread of " + block;
 }
 
-void BlockScheduler::fail(tasks::Verdict verdict, const std::string& what) {
-  fault_ = DeviceFault{verdict, where() + " " + what};
+void BlockScheduler::fail(tasks::Verdict verdict, std::string what) {
+  {
+    // Nothing is destroyed on a fiber that is left for good, so nothing may own memory there.
+    const std::string text = std::exchange(what, {});
+    fault_ = DeviceFault{verdict, where() + " " + text};
+  }
   switch_to(home_);
   __builtin_unreachable();
 }

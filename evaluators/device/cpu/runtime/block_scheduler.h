@@ -121,7 +121,7 @@ private:
   void complete_if_all_came(unsigned warp, Slot& slot);
   void release_held(Thread& thread);
   Slot& slot_for(Warp& warp, unsigned mask, int op_id, const char* op, int line);
-  [[noreturn]] void fail(tasks::Verdict verdict, const std::string& what);
+  [[noreturn]] void fail(tasks::Verdict verdict, std::string what);
   [[noreturn]] void fail_deadlock();
   std::string describe_waiting() const;
   Thread& current_thread() { return threads_[thread_index()]; }

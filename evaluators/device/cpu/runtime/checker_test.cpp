@@ -128,19 +128,26 @@ TEST_F(CheckerTest, FindsUninitialisedSharedMemory) {
 }
 
 TEST_F(CheckerTest, FindsOverrunsOfSharedArrays) {
+  const std::string body = "void NAME(float* y) {\n"
+                           "  __shared__ float a[32]; __shared__ float b[32];\n"
+                           "  int t = threadIdx.x; b[t] = t; a[t + (int)(y[0] > 0)] = t;\n"
+                           "  __syncthreads(); y[t] = a[31 - t] + b[t];\n}";
+  // In a template the arrays are in sections of their own.
+  const std::string plain = "__global__ " + with(body, "NAME", "k");
+  const std::string templated = "template <int N> __device__ " + with(body, "NAME", "f") +
+                                "\n__global__ void k(float* y) { f<1>(y); }";
   for (const char* compiler : {"clang++", "g++"}) {
     if (std::system((std::string(compiler) + " --version >/dev/null 2>&1").c_str()) != 0) {
       continue;
     }
-    EXPECT_THAT(find("__global__ void k(float* y) {\n"
-                     "  __shared__ float a[32]; __shared__ float b[32];\n"
-                     "  int t = threadIdx.x; b[t] = t; a[t + (int)(y[0] > 0)] = t;\n"
-                     "  __syncthreads(); y[t] = a[31 - t] + b[t];\n}",
-                     1, 32, compiler),
-                Contains(AllOf(Field(&CheckFinding::verdict, tasks::Verdict::OutOfBounds),
-                               says(true, AllOf(HasSubstr("shared array 'a'"),
-                                                HasSubstr("byte 128, it has 128 bytes"))))))
-        << compiler;
+    for (const std::string& source : {plain, templated}) {
+      EXPECT_THAT(find(source, 1, 32, compiler),
+                  Contains(AllOf(Field(&CheckFinding::verdict, tasks::Verdict::OutOfBounds),
+                                 says(true, AllOf(HasSubstr("shared array 'a'"),
+                                                  HasSubstr("byte 128, it has 128 bytes"))))))
+          << compiler << "\n"
+          << source;
+    }
   }
 }
 

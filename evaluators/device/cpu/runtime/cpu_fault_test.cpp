@@ -158,6 +158,16 @@ TEST_F(CpuFaultTest, ReportsTrapsAndAssertions) {
   }
 }
 
+TEST_F(CpuFaultTest, StopsEndlessPrinting) {
+  testing::internal::CaptureStderr();
+  const auto fault = fault_of("__global__ void k(float* y) {\n"
+                              "  for (;;) printf(\"%f of many\\n\", y[0]);\n}",
+                              1, 1);
+  EXPECT_LT(testing::internal::GetCapturedStderr().size(), 100U << 10);
+  EXPECT_EQ(fault.verdict, tasks::Verdict::OverLimit);
+  EXPECT_THAT(fault.detail, HasSubstr("prints more than"));
+}
+
 TEST_F(CpuFaultTest, CanRunAgainAfterADeadlock) {
   auto device = load("__global__ void k(float* y) {\n"
                      "  if (y[0] == 0 && threadIdx.x == 0) __syncwarp(3);\n"

@@ -122,6 +122,12 @@ DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_
 void replay(BlockScheduler& scheduler, const void* address) {
   if (!scheduler.thread_is_exact() && !t_replaying && !scheduler.stack_guard_contains(address)) {
     t_replaying = true;
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (const int signal : kSignals) {
+      sigaddset(&ours, signal);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &ours, nullptr); // SA_NODEFER alone does not do with libtsan
     scheduler.replay_block();
   }
 }

@@ -83,10 +83,11 @@ Fiber::Fiber(std::size_t index) {
 
 Fiber::~Fiber() {
   if (mapping_ != nullptr) {
+    const std::size_t bytes = kFiberStackBytes + static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 #ifdef WINNOW_ASAN
-    __asan_unpoison_memory_region(mapping_, kFiberStackBytes); // somebody may get these addresses
+    __asan_unpoison_memory_region(mapping_, bytes); // other mappings may get these addresses
 #endif
-    munmap(mapping_, kFiberStackBytes + static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+    munmap(mapping_, bytes);
   }
 }
 

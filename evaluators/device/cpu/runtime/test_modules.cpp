@@ -59,8 +59,9 @@ std::filesystem::path build_module(const std::string& source,
   const std::string mode = how.check ? "-O1 -g1 -fsanitize=thread -DWINNOW_CHECK=1" : "-O2";
   const std::string command = fmt::format(
       "{0} -std=c++17 {1} -w -fPIC -fvisibility=hidden -fno-strict-aliasing -nostdinc -nostdinc++ "
-      "-fno-exceptions -fno-rtti -I{2}/headers/cpu -I{2}/cpu -c {3}.cpp -o {3}.o && "
-      "ld -shared {4} {3}.o -o {3}.so",
+      "-fno-exceptions -fno-rtti -ffunction-sections -I{2}/headers/cpu -I{2}/cpu -c {3}.cpp -o "
+      "{3}.o && "
+      "ld -shared --gc-sections {4} {3}.o -o {3}.so",
       compiler, mode, kHeaders, stem, how.check ? wraps() : "");
   if (!runs(command)) {
     throw Error("cannot build a test module: " + command);
