@@ -172,11 +172,19 @@ std::vector<std::string> compile_command(const Toolchain& toolchain,
 
 std::vector<std::string> link_command(const Toolchain& toolchain, BuildMode mode,
                                       const fs::path& object, const fs::path& module) {
-  std::vector<std::string> command{
-      toolchain.linker.string(), "-shared",
-      "--gc-sections", // a helper that no kernel calls is not judged
-      "--build-id=none",         "-z",           "noexecstack", "-z", "relro",
-      "--hash-style=gnu",        object.string()};
+  std::vector<std::string> command{toolchain.linker.string(),
+                                   "-shared",
+                                   "--build-id=none",
+                                   "-z",
+                                   "noexecstack",
+                                   "-z",
+                                   "relro",
+                                   "--hash-style=gnu",
+                                   object.string()};
+  if (mode == BuildMode::Plain) {
+    // A helper that no kernel calls is not judged. Check modules keep the gaps between arrays.
+    command.push_back("--gc-sections");
+  }
   if (!toolchain.libgcc.empty()) {
     command.insert(command.end(), {"--exclude-libs=ALL", toolchain.libgcc.string()});
   }
