@@ -3,7 +3,7 @@
 #include "harness/config.h"
 #include "harness/config_keys.h"
 
-#include <sstream>
+#include <algorithm>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +13,9 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kKeysBelongElsewhere =
+    "keys come from the environment; set endpoint.api_key_env to the variable's name";
 
 /// Null for what no key takes: tables, dates and lists of those.
 json to_json(const toml::node& node) {
@@ -52,7 +55,7 @@ public:
       } else if (const auto* table = node.as_table()) {
         read_section(section, *table);
       } else {
-        mistake(node.source(), "'" + section + "' is not a section; expected [" + section + "]");
+        mistake(node.source(), fmt::format("'{0}' is not a section; expected [{0}]", section));
       }
     }
     if (!mistakes_.empty()) {
@@ -66,12 +69,10 @@ private:
       const std::string name(key_name.str());
       const ConfigKey* key = find_config_key(section, name);
       if (key == nullptr && names_a_secret(name)) {
-        mistake(key_name.source(), section + "." + name +
-                                       ": keys come from the environment; set "
-                                       "endpoint.api_key_env to the variable's name");
+        mistake(key_name.source(), fmt::format("{}.{}: {}", section, name, kKeysBelongElsewhere));
       } else if (key == nullptr) {
-        mistake(key_name.source(), "unknown key '" + name + "' in [" + section + "]" +
-                                       suggestion(name, config_key_names(section)));
+        mistake(key_name.source(), fmt::format("unknown key '{}' in [{}]{}", name, section,
+                                               suggestion(name, config_key_names(section))));
       } else {
         apply(*key, node);
       }
@@ -121,8 +122,7 @@ void apply_override(RunConfig& config, const ConfigOverride& item) {
       known.push_back(candidate.section + "." + candidate.name);
     }
     throw UsageError(names_a_secret(name)
-                         ? item.key + ": keys come from the environment; set "
-                                      "endpoint.api_key_env to the variable's name"
+                         ? item.key + ": " + kKeysBelongElsewhere
                          : "unknown key '" + item.key + "'" + suggestion(item.key, known));
   }
   try {

@@ -52,7 +52,7 @@ private:
   std::size_t max_variants_;
   std::function<void(JudgeResult)> done_;
 
-  std::mutex mutex_; ///< guards all below
+  std::mutex mutex_; ///< guards what follows, but for judges_: only the thread uses it
   std::condition_variable changed_;
   std::deque<JudgeJob> jobs_;
   std::map<const tasks::Task*, std::unique_ptr<Judge>> judges_;

@@ -80,17 +80,18 @@ bool RunLoop::start(TaskState& state, const Proposal& proposal) {
   if (calls_.size() >= static_cast<std::size_t>(setup_.config.endpoint.parallel)) {
     return false;
   }
-  agents::ModelRequest request = request_for(state, proposal);
+  const agents::ModelRequest request = request_for(state, proposal);
   if (auto limit = budget_.reserve(key, budget_.estimate(prompt_bytes(request)))) {
     refused_ = *limit;
     return false;
   }
   state.active.insert(key);
-  send(state, proposal, std::move(request));
+  send(state, proposal, request);
   return true;
 }
 
-void RunLoop::send(TaskState& state, const Proposal& proposal, agents::ModelRequest request) {
+void RunLoop::send(TaskState& state, const Proposal& proposal,
+                   const agents::ModelRequest& request) {
   const store::RowId row = setup_.journal.begin_call(state.row, request, setup_.endpoint.kind());
   calls_[request.key] = {&state, proposal, request, row};
   setup_.endpoint.start(request, [queue = queue_, key = request.key](ModelReply reply) {

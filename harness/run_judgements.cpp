@@ -93,10 +93,10 @@ tasks::Evaluation RunLoop::bad_reply(const std::string& problem) const {
   return evaluation;
 }
 
-void RunLoop::enqueue(TaskState& state, std::optional<Proposal> proposal, store::RowId candidate,
-                      const std::string& text) {
+void RunLoop::enqueue(TaskState& state, const std::optional<Proposal>& proposal,
+                      store::RowId candidate, const std::string& text) {
   const std::string name = proposal ? call_key(state.task->name, *proposal) + ".cu" : "baseline.cu";
-  judging_[candidate] = {&state, std::move(proposal), text};
+  judging_[candidate] = {&state, proposal, text};
   worker_->add({state.task, candidate, text, name});
 }
 

@@ -98,7 +98,7 @@ private:
   void dispatch();
   std::vector<std::pair<TaskState*, Proposal>> open_proposals();
   bool start(TaskState& state, const Proposal& proposal);
-  void send(TaskState& state, const Proposal& proposal, agents::ModelRequest request);
+  void send(TaskState& state, const Proposal& proposal, const agents::ModelRequest& request);
   agents::ModelRequest request_for(const TaskState& state, const Proposal& proposal) const;
   void handle(Reply& event);
   void handle_failure(const Call& call, const agents::ModelReply& reply);
@@ -109,7 +109,7 @@ private:
   void begin_baseline(TaskState& state);
   void accept_reply(TaskState& state, const Proposal& proposal, const agents::ModelReply& reply);
   store::RowId add_candidate(TaskState& state, const Proposal& proposal, const std::string& text);
-  void enqueue(TaskState& state, std::optional<Proposal> proposal, store::RowId candidate,
+  void enqueue(TaskState& state, const std::optional<Proposal>& proposal, store::RowId candidate,
                const std::string& text);
   void handle(JudgeResult& result);
   void record(const JudgeResult& result, const Judgement& judgement);
