@@ -13,7 +13,6 @@ namespace winnow::evaluators::cpu {
 namespace {
 
 constexpr std::size_t kMaxFindings = 16;
-constexpr unsigned kWarpSize = 32;
 constexpr std::size_t kGapBytes = 64; // as between arrays (winnow_core.h)
 
 bool writes(Checker::Access access) {

@@ -12,6 +12,11 @@ class Checker;
 class GridBarrier;
 class Module;
 
+constexpr unsigned kWarpSize = 32;
+constexpr unsigned lane_bit(unsigned thread) {
+  return 1U << (thread % kWarpSize);
+}
+
 /// One kernel launch, ready to run.
 struct Launch {
   std::string name; ///< of the kernel, for messages
