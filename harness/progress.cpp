@@ -31,6 +31,7 @@ std::string verdicts_part(const ProgressSnapshot& snapshot) {
   std::stable_sort(counts.begin(), counts.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [verdict, count] : counts) {
     parts.push_back(fmt::format("{} {}", count, verdict));
   }
