@@ -145,10 +145,7 @@ ConfigKey existing_path(std::string section, std::string name, Access access) {
           [access](const RunConfig& config) { return json(access(config)); }};
 }
 
-#define WINNOW_MEMBER(member)                                                                      \
-  [](auto& config) -> auto& {                                                                      \
-    return config.member;                                                                          \
-  }
+#define WINNOW_MEMBER(member) ([](auto& config) -> auto& { return config.member; })
 
 std::vector<ConfigKey> run_keys() {
   return {
