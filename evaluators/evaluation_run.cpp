@@ -17,17 +17,13 @@ using tasks::Stage;
 using tasks::Verdict;
 
 constexpr std::size_t kMaxNotes = 10;
+constexpr std::uint64_t kPoisonSalt = 0x706f69736f6eULL;
 
 std::uint64_t mix(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15ULL;
   value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
   value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
   return value ^ (value >> 31U);
-}
-
-// NaN for every floating type, and different from case to case in the bits that remain.
-std::uint64_t poison_of(std::uint64_t seed) {
-  return 0x7ff8fff87ff8fff8ULL | (mix(seed ^ 0x706f69736f6eULL) & 0x0007000700070007ULL);
 }
 
 std::vector<std::int64_t> dimensions(const tasks::TensorSpec& tensor, const tasks::Task& task,
@@ -154,7 +150,7 @@ std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>&
     RunCase run_case;
     run_case.plan = planned.plan;
     run_case.seed = planned.seed;
-    run_case.poison = poison_of(planned.seed);
+    run_case.salt = mix(planned.seed ^ kPoisonSalt);
     if (sampling != nullptr) {
       run_case.sampling = *sampling;
     }
@@ -206,7 +202,7 @@ CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
   request.module = session_.reference.compiled.module;
   request.plan = session_.own_plan(session_.reference, planned.shape);
   request.seed = planned.seed;
-  request.poison = run_case.poison;
+  request.salt = run_case.salt;
   request.relative_limit = relative_limit(session_.task, planned.shape);
   request.absolute_limit = session_.task.tolerance.absolute;
   for (const ArenaSlice& slice : run_case.outputs) {

@@ -40,22 +40,22 @@ DeviceReport select_device(const std::string& kind);
 struct EvaluationOptions {
   std::string device = "best";
   std::optional<Isolation> require_isolation;
-  std::uint64_t seed = 1;              ///< inputs derive from it
-  int tiny_seeds = 2;                  ///< inputs per tiny shape
-  bool check = true;                   ///< run check mode on a tiny shape
-  bool promotion = true;               ///< hidden shapes gate `correct`
+  std::uint64_t seed = 1; ///< inputs derive from it
+  int tiny_seeds = 2;     ///< inputs per tiny shape
+  bool check = true;      ///< run check mode on a tiny shape
+  bool promotion = true;  ///< hidden shapes gate `correct`
   bool timing = true;
-  std::chrono::milliseconds time_budget{150};   ///< sampling per shape and kernel
+  std::chrono::milliseconds time_budget{150};    ///< sampling per shape and kernel
   std::chrono::milliseconds run_timeout{10'000}; ///< one worker, one stage
   std::chrono::milliseconds compile_timeout{20'000};
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
-  std::filesystem::path cache;         ///< empty: cache_directory()
+  std::filesystem::path cache; ///< empty: cache_directory()
 };
 
 /// Judges candidates of one task on one device: parse, compile, tiny shapes, check mode, search
-/// shapes, timing beside the task's baseline, hidden promotion shapes. Compilers, candidates and the
-/// reference run in child processes, the reference in one of its own that outlives evaluations and
-/// keeps its answers to itself. One evaluation at a time; cancel() from any thread.
+/// shapes, timing beside the task's baseline, hidden promotion shapes. Compilers, candidates and
+/// the reference run in child processes, the reference in one of its own that outlives evaluations
+/// and keeps its answers to itself. One evaluation at a time; cancel() from any thread.
 class Evaluator {
 public:
   Evaluator(tasks::Task task, EvaluationOptions options);

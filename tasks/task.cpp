@@ -42,7 +42,7 @@ std::string to_string(const Shape& shape) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
   }
   for (const auto& [name, value] : shape.scalars) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+    text += fmt::format("{}{}={:.9g}", text.empty() ? "" : ", ", name, value);
   }
   return text;
 }

@@ -112,7 +112,7 @@ private:
                   : fmt::format("; {} of them never written, first {}", unwritten_,
                                 position_text(first_unwritten_, comparison_.shape));
     } else if (nan_ == wrong_) {
-      text += "; all NaN";
+      text += "; all NaN (outputs and scratch hold NaN until they are written)";
     } else if (zero_ == wrong_) {
       text += "; all zero";
     }

@@ -1,6 +1,7 @@
 #include "evaluators/worker/case_runner.h"
 
 #include "base/error.h"
+#include "evaluators/worker/poison.h"
 #include "tasks/input_generator.h"
 
 #include <fmt/format.h>
@@ -49,11 +50,11 @@ CaseRunner::~CaseRunner() {
   device_.release_buffers();
 }
 
-void CaseRunner::prepare(std::uint64_t poison) {
+void CaseRunner::prepare(std::uint64_t salt) {
   for (const auto& [name, slot] : slots_) {
     const tasks::Buffer& buffer = *slot.buffer;
     if (buffer.kind == Kind::Output || (buffer.kind == Kind::Scratch && !buffer.once)) {
-      device_.fill_pattern(slot.handle, poison);
+      device_.fill_pattern(slot.handle, poison_pattern(buffer.dtype, salt));
     } else if (buffer.kind == Kind::Scratch) {
       device_.upload(slot.handle, filled(buffer, *buffer.once));
     }

@@ -23,8 +23,9 @@ public:
   CaseRunner(const CaseRunner&) = delete; // owns device buffers
   CaseRunner& operator=(const CaseRunner&) = delete;
 
-  /// Poisons outputs and scratch, restores inouts, fills scratch that is declared `once`.
-  void prepare(std::uint64_t poison);
+  /// Poisons outputs and scratch (poison.h), restores inouts, fills scratch that is declared
+  /// `once`.
+  void prepare(std::uint64_t salt);
   /// Restores inouts only: between timed launches.
   void restore();
   std::optional<DeviceFault> run();

@@ -27,7 +27,7 @@ ArenaSlice slice_of(const json& value) {
 }
 
 json case_json(const RunCase& run_case) {
-  json value{{"plan", run_case.plan}, {"seed", run_case.seed}, {"poison", run_case.poison}};
+  json value{{"plan", run_case.plan}, {"seed", run_case.seed}, {"salt", run_case.salt}};
   for (const ArenaSlice& slice : run_case.outputs) {
     value["outputs"].push_back(slice_json(slice));
   }
@@ -44,7 +44,7 @@ RunCase case_of(const json& value) {
   RunCase run_case;
   run_case.plan = value.at("plan").get<tasks::ResolvedPlan>();
   run_case.seed = value.at("seed");
-  run_case.poison = value.at("poison");
+  run_case.salt = value.at("salt");
   for (const json& slice : value.value("outputs", json::array())) {
     run_case.outputs.push_back(slice_of(slice));
   }
@@ -179,7 +179,7 @@ std::string encode(const JudgeRequest& request) {
                {"module", request.module.string()},
                {"plan", request.plan},
                {"seed", request.seed},
-               {"poison", request.poison},
+               {"salt", request.salt},
                {"relative_limit", request.relative_limit},
                {"absolute_limit", request.absolute_limit},
                {"tensors", tensors}});
@@ -192,7 +192,7 @@ JudgeRequest decode_judge_request(const std::string& text) {
   request.module = value.at("module").get<std::string>();
   request.plan = value.at("plan").get<tasks::ResolvedPlan>();
   request.seed = value.at("seed");
-  request.poison = value.at("poison");
+  request.salt = value.at("salt");
   request.relative_limit = value.at("relative_limit");
   request.absolute_limit = value.at("absolute_limit");
   for (const json& tensor : value.at("tensors")) {

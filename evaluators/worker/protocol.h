@@ -42,7 +42,7 @@ struct SamplingRequest {
 struct RunCase {
   tasks::ResolvedPlan plan;
   std::uint64_t seed = 0;
-  std::uint64_t poison = 0; ///< 8-byte pattern
+  std::uint64_t salt = 0; ///< of the poison (poison.h)
   std::vector<ArenaSlice> outputs;
   std::optional<SamplingRequest> sampling; ///< absent: run once
 };
@@ -81,7 +81,7 @@ struct JudgeRequest {
   std::filesystem::path module;
   tasks::ResolvedPlan plan; ///< of the reference kernel
   std::uint64_t seed = 0;
-  std::uint64_t poison = 0;  ///< what the candidate's outputs were poisoned with
+  std::uint64_t salt = 0;    ///< of the poison in the candidate's outputs
   double relative_limit = 0; ///< multiple * epsilon: times the magnitude
   double absolute_limit = 0;
   std::vector<JudgedTensor> tensors;

@@ -18,7 +18,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   request.deadline = std::chrono::milliseconds(1234);
   RunCase run_case;
   run_case.seed = 0xffffffffffffffffULL;
-  run_case.poison = 0x7ff8fff97ff8fffbULL;
+  run_case.salt = 0x7ff8fff97ff8fffbULL;
   run_case.outputs = {{"y", 64, 128}};
   run_case.sampling = SamplingRequest{1, 2, 3, std::chrono::milliseconds(4)};
   tasks::FillStep fill;

@@ -60,11 +60,11 @@ private:
   RunCaseReport run_case(const RunCase& run_case) {
     RunCaseReport result{current_, std::nullopt, {}};
     CaseRunner runner(*device_, run_case.plan, run_case.seed);
-    runner.prepare(run_case.poison);
+    runner.prepare(run_case.salt);
     if (run_case.sampling) {
       result.fault = sample(runner, *run_case.sampling, result.samples_ns);
       if (!result.fault) {
-        runner.prepare(run_case.poison); // the answer that is judged comes from a launch of its own
+        runner.prepare(run_case.salt); // the answer that is judged comes from a launch of its own
       }
     }
     if (!result.fault) {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "tasks/dtype.h"
+
+#include <cstdint>
+
+namespace winnow::evaluators {
+
+/// What outputs and scratch of a type are filled with before a run: an 8-byte pattern that is a
+/// signalling NaN in every element of a floating type. Arithmetic on it turns it into another NaN,
+/// so what still holds the pattern was never written. `salt` varies it from case to case.
+constexpr std::uint64_t poison_pattern(tasks::DType dtype, std::uint64_t salt) {
+  switch (dtype) {
+  case tasks::DType::F64:
+    return 0x7ff4000000000000ULL | (salt & 0x0003ffffffffffffULL);
+  case tasks::DType::F16:
+    return 0x7d017d017d017d01ULL | (salt & 0x00fe00fe00fe00feULL);
+  default: // f32 and bf16 alike, and an unlikely number in integers
+    return 0x7f817f817f817f81ULL | (salt & 0x003e003e003e003eULL);
+  }
+}
+
+} // namespace winnow::evaluators
