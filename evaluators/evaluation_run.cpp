@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -44,9 +45,13 @@ double relative_limit(const tasks::Task& task, const tasks::Shape& shape) {
 }
 
 std::string mismatch_text(const tasks::Mismatch& mismatch) {
-  return fmt::format("{}{} = {:.9g}, expected {:.9g} within {:.3g}; {} of {} elements differ: {}",
-                     mismatch.tensor, mismatch.first_position, mismatch.got, mismatch.expected,
-                     mismatch.limit, mismatch.wrong, mismatch.total, mismatch.pattern);
+  const auto number = [](double value) {
+    return std::isnan(value) ? std::string("nan") : fmt::format("{:.9g}", value);
+  };
+  return fmt::format("{}{} = {}, expected {} within {:.3g}; {} of {} elements differ: {}",
+                     mismatch.tensor, mismatch.first_position, number(mismatch.got),
+                     number(mismatch.expected), mismatch.limit, mismatch.wrong, mismatch.total,
+                     mismatch.pattern);
 }
 
 std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics) {
@@ -278,24 +283,28 @@ bool EvaluationRun::tiny() {
   if (run_and_judge(Stage::Tiny, cases, built_, nullptr)) {
     return true;
   }
-  const bool may_be_a_race =
-      result_.verdict == Verdict::Wrong || result_.verdict == Verdict::UnwrittenOutput;
-  if (may_be_a_race && depth_ == Depth::Full && session_.options.check) {
+  const bool may_have_a_deeper_cause = result_.verdict == Verdict::Wrong ||
+                                       result_.verdict == Verdict::UnwrittenOutput ||
+                                       result_.verdict == Verdict::OutOfBounds;
+  if (may_have_a_deeper_cause && depth_ == Depth::Full && session_.options.check) {
     explain_by_check();
   }
   return false;
 }
 
-// A wrong answer stays wrong; a race that check mode finds is named as its likely cause.
+// Check mode sees the access itself: an overrun decides the verdict; a race or an uninitialised
+// read is named as the likely cause, and the wrong answer stays the verdict.
 void EvaluationRun::explain_by_check() {
   const Verdict verdict = result_.verdict;
   const std::string detail = result_.detail;
-  if (!check() && result_.verdict != Verdict::Infrastructure) {
-    result_.detail = detail + "\nlikely cause: " + result_.detail;
-  } else {
-    result_.detail = detail;
+  const bool found = !check() && result_.verdict != Verdict::Infrastructure;
+  const bool decides = found && result_.verdict == Verdict::OutOfBounds;
+  if (decides && verdict != Verdict::OutOfBounds) {
+    result_.detail += "\nseen as: " + detail;
+  } else if (!decides) {
+    result_.detail = found ? detail + "\nlikely cause: " + result_.detail : detail;
   }
-  result_.verdict = verdict;
+  result_.verdict = decides ? Verdict::OutOfBounds : verdict;
   result_.stage = Stage::Tiny;
 }
 

@@ -9,10 +9,8 @@ constexpr std::chrono::milliseconds kCancelAgain{50};
 
 } // namespace
 
-JudgeWorker::JudgeWorker(JudgeFactory factory, std::size_t max_variants,
-                         std::function<void(JudgeResult)> done)
-    : factory_(std::move(factory)), max_variants_(max_variants), done_(std::move(done)),
-      thread_([this] { work(); }) {}
+JudgeWorker::JudgeWorker(JudgeFactory factory, std::function<void(JudgeResult)> done)
+    : factory_(std::move(factory)), done_(std::move(done)), thread_([this] { work(); }) {}
 
 JudgeWorker::~JudgeWorker() {
   stop();
@@ -85,7 +83,7 @@ JudgeResult JudgeWorker::judge(const JudgeJob& job) {
         }
         running_ = &judge;
       }
-      result.evaluations = judge.judge(job.text, job.file_name, max_variants_);
+      result.evaluations = judge.judge(job.text, job.file_name, job.max_variants);
       if (result.evaluations.empty()) {
         throw Error("the evaluator gave no evaluation for " + job.file_name);
       }

@@ -19,6 +19,7 @@ struct JudgeJob {
   std::int64_t candidate = 0;
   std::string text;
   std::string file_name;
+  std::size_t max_variants = 1; ///< choices of parameters to try
 };
 
 struct JudgeResult {
@@ -32,8 +33,7 @@ struct JudgeResult {
 class JudgeWorker {
 public:
   /// `done` runs on the worker's thread.
-  JudgeWorker(JudgeFactory factory, std::size_t max_variants,
-              std::function<void(JudgeResult)> done);
+  JudgeWorker(JudgeFactory factory, std::function<void(JudgeResult)> done);
   ~JudgeWorker();
   JudgeWorker(const JudgeWorker&) = delete; // owns a thread
   JudgeWorker& operator=(const JudgeWorker&) = delete;
@@ -49,7 +49,6 @@ private:
   Judge& judge_of(const tasks::Task& task);
 
   JudgeFactory factory_;
-  std::size_t max_variants_;
   std::function<void(JudgeResult)> done_;
 
   std::mutex mutex_; ///< guards what follows, but for judges_: only the thread uses it

@@ -35,7 +35,7 @@ TEST(JudgeWorker, StopCancelsWhatRunsAndDropsTheRest) {
   const tasks::Task task = test::small_task("a");
   std::promise<void> started;
   int done = 0;
-  JudgeWorker worker([&](const tasks::Task&) { return std::make_unique<Endless>(started); }, 1,
+  JudgeWorker worker([&](const tasks::Task&) { return std::make_unique<Endless>(started); },
                      [&](JudgeResult) { ++done; });
   worker.add({&task, 1, "x", "x.cu"});
   worker.add({&task, 2, "x", "x.cu"});
@@ -55,7 +55,6 @@ TEST(JudgeWorker, JudgesInOrderWithOneJudgePerTask) {
         ++judges;
         return std::make_unique<test::FakeJudge>();
       },
-      1,
       [&](JudgeResult result) {
         order.push_back(result.candidate);
         if (order.size() == 3) {
@@ -75,7 +74,7 @@ TEST(JudgeWorker, AnErrorIsReportedWithItsRemedy) {
   const tasks::Task task = test::small_task("a");
   std::promise<JudgeResult> result;
   JudgeWorker worker(
-      [](const tasks::Task&) -> std::unique_ptr<Judge> { throw Error("broken", "mend it"); }, 1,
+      [](const tasks::Task&) -> std::unique_ptr<Judge> { throw Error("broken", "mend it"); },
       [&](JudgeResult found) { result.set_value(std::move(found)); });
   worker.add({&task, 1, "x", "x.cu"});
   const JudgeResult found = result.get_future().get();

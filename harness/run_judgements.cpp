@@ -97,7 +97,9 @@ void RunLoop::enqueue(TaskState& state, const std::optional<Proposal>& proposal,
                       store::RowId candidate, const std::string& text) {
   const std::string name = proposal ? call_key(state.task->name, *proposal) + ".cu" : "baseline.cu";
   judging_[candidate] = {&state, proposal, text};
-  worker_->add({state.task, candidate, text, name});
+  // The baseline is the yardstick as it stands: tuned, it would be faster than what others beat.
+  const std::int64_t variants = proposal ? setup_.config.max_variants : 1;
+  worker_->add({state.task, candidate, text, name, static_cast<std::size_t>(variants)});
 }
 
 void RunLoop::handle(JudgeResult& result) {

@@ -33,8 +33,7 @@ RunLoop::RunLoop(RunLoopSetup setup)
       budget_(setup_.config.limits, setup_.config.endpoint),
       queue_(std::make_shared<EventQueue<Event>>()) {
   worker_ = std::make_unique<JudgeWorker>(
-      setup_.judges, static_cast<std::size_t>(setup_.config.max_variants),
-      [queue = queue_](JudgeResult result) { queue->push(std::move(result)); });
+      setup_.judges, [queue = queue_](JudgeResult result) { queue->push(std::move(result)); });
 }
 
 RunLoop::~RunLoop() {

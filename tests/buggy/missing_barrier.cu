@@ -13,12 +13,12 @@ extern "C" __global__ void tree_sum(const float* x, float* out, int n) {
     sum += x[i];
   }
   shared[threadIdx.x] = sum;
+  __syncthreads();
   for (int half = 128; half > 0; half /= 2) {
     if (threadIdx.x < half) {
       shared[threadIdx.x] += shared[threadIdx.x + half];
     }
   }
-  __syncthreads();
   if (threadIdx.x == 0) {
     out[0] = shared[0];
   }

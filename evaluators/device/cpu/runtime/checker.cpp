@@ -209,7 +209,7 @@ void Checker::check_initialised(BlockScheduler& scheduler, const ShadowRegion& r
   add("uninitialised " + region.name,
       {tasks::Verdict::Unstable,
        fmt::format("{} {} byte {} of {}, which is uninitialised: no thread of the block has "
-                   "written it",
+                   "written it yet (is a barrier missing, or the initialisation?)",
                    scheduler.where(), verb(access), offset, region.describe()),
        true});
   record(scheduler.check(), scheduler.thread_index(), cell, Access::AtomicWrite);
