@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "store/database.h"
+#include "tasks/json_number.h"
 
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -26,64 +26,17 @@ double or_zero(const Query& query, int column) {
   return query.is_null(column) ? 0.0 : query.real(column);
 }
 
-json encode_number(double value) {
-  if (std::isnan(value)) {
-    return "nan";
-  }
-  if (std::isinf(value)) {
-    return value > 0 ? "inf" : "-inf";
-  }
-  return value;
-}
-double decode_number(const json& value) {
-  if (value.is_number()) {
-    return value.get<double>();
-  }
-  if (value == "inf" || value == "-inf") {
-    const double infinity = std::numeric_limits<double>::infinity();
-    return value == "inf" ? infinity : -infinity;
-  }
-  return std::numeric_limits<double>::quiet_NaN();
-}
-
-json encode_mismatch(const tasks::Mismatch& mismatch) {
-  return {{"tensor", mismatch.tensor},
-          {"wrong", mismatch.wrong},
-          {"total", mismatch.total},
-          {"first_index", mismatch.first_index},
-          {"first_position", mismatch.first_position},
-          {"got", encode_number(mismatch.got)},
-          {"expected", encode_number(mismatch.expected)},
-          {"limit", encode_number(mismatch.limit)},
-          {"worst_ratio", encode_number(mismatch.worst_ratio)},
-          {"pattern", mismatch.pattern}};
-}
-tasks::Mismatch decode_mismatch(const json& value) {
-  tasks::Mismatch mismatch;
-  mismatch.tensor = value.at("tensor").get<std::string>();
-  mismatch.wrong = value.at("wrong").get<std::int64_t>();
-  mismatch.total = value.at("total").get<std::int64_t>();
-  mismatch.first_index = value.at("first_index").get<std::int64_t>();
-  mismatch.first_position = value.at("first_position").get<std::string>();
-  mismatch.got = decode_number(value.at("got"));
-  mismatch.expected = decode_number(value.at("expected"));
-  mismatch.limit = decode_number(value.at("limit"));
-  mismatch.worst_ratio = decode_number(value.at("worst_ratio"));
-  mismatch.pattern = value.at("pattern").get<std::string>();
-  return mismatch;
-}
-
 std::string encode_samples(const std::vector<double>& samples) {
   json values = json::array();
   for (const double sample : samples) {
-    values.push_back(encode_number(sample));
+    values.push_back(tasks::number_json(sample));
   }
   return dump(values);
 }
 std::vector<double> decode_samples(const std::string& text) {
   std::vector<double> samples;
   for (const json& value : json::parse(text)) {
-    samples.push_back(decode_number(value));
+    samples.push_back(tasks::number_of(value));
   }
   return samples;
 }
@@ -142,7 +95,7 @@ void insert_cases(Database& database, RowId evaluation,
   std::int64_t ordinal = 0;
   for (const tasks::CaseResult& result : cases) {
     const std::optional<std::string> mismatch =
-        result.mismatch ? std::optional(dump(encode_mismatch(*result.mismatch))) : std::nullopt;
+        result.mismatch ? std::optional(dump(json(*result.mismatch))) : std::nullopt;
     insert
         .bind(evaluation, ordinal++, static_cast<int>(result.stage), result.shape_id,
               to_string(result.set), result.shape, static_cast<std::int64_t>(result.seed),
@@ -188,7 +141,7 @@ tasks::CaseResult read_case(const Query& query) {
   result.verdict = static_cast<tasks::Verdict>(query.integer(6));
   result.detail = query.text(7);
   if (!query.is_null(8)) {
-    result.mismatch = decode_mismatch(json::parse(query.text(8)));
+    result.mismatch = json::parse(query.text(8)).get<tasks::Mismatch>();
   }
   result.max_error_ratio = query.real(9);
   result.median_ns = or_zero(query, 10);

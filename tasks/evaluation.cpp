@@ -1,6 +1,7 @@
 #include "tasks/evaluation.h"
 
 #include "base/text.h"
+#include "tasks/json_number.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,36 +13,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// JSON has no infinities and no NaN: they become strings.
-Json number(double value) {
-  if (std::isnan(value)) {
-    return "nan";
-  }
-  if (std::isinf(value)) {
-    return value > 0 ? "inf" : "-inf";
-  }
-  return value;
-}
-
 Json numbers(const std::vector<double>& values) {
   Json list = Json::array();
   for (const double value : values) {
-    list.push_back(number(value));
+    list.push_back(number_json(value));
   }
   return list;
-}
-
-Json mismatch_json(const Mismatch& mismatch) {
-  return {{"tensor", mismatch.tensor},
-          {"wrong", mismatch.wrong},
-          {"total", mismatch.total},
-          {"first_index", mismatch.first_index},
-          {"first_position", mismatch.first_position},
-          {"got", number(mismatch.got)},
-          {"expected", number(mismatch.expected)},
-          {"limit", number(mismatch.limit)},
-          {"worst_ratio", number(mismatch.worst_ratio)},
-          {"pattern", mismatch.pattern}};
 }
 
 Json case_json(const CaseResult& result) {
@@ -55,12 +32,12 @@ Json case_json(const CaseResult& result) {
   json["shape"] = result.shape;
   json["seed"] = result.seed;
   json["detail"] = to_valid_utf8(result.detail);
-  json["max_error_ratio"] = number(result.max_error_ratio);
-  json["mismatch"] = result.mismatch ? mismatch_json(*result.mismatch) : Json();
+  json["max_error_ratio"] = number_json(result.max_error_ratio);
+  json["mismatch"] = result.mismatch ? Json(*result.mismatch) : Json();
   json["samples_ns"] = numbers(result.samples_ns);
   json["baseline_samples_ns"] = numbers(result.baseline_samples_ns);
-  json["median_ns"] = number(result.median_ns);
-  json["baseline_median_ns"] = number(result.baseline_median_ns);
+  json["median_ns"] = number_json(result.median_ns);
+  json["baseline_median_ns"] = number_json(result.baseline_median_ns);
   return json;
 }
 
@@ -68,7 +45,7 @@ Json build_json(const BuildRecord& build) {
   return {{"digest", build.digest},
           {"compiler", build.compiler},
           {"from_cache", build.from_cache},
-          {"seconds", number(build.seconds)},
+          {"seconds", number_json(build.seconds)},
           {"log", to_valid_utf8(build.log)}};
 }
 
@@ -82,14 +59,14 @@ Json evaluation_json(const Evaluation& evaluation) {
             {"detail", to_valid_utf8(evaluation.detail)},
             {"parameters", evaluation.parameters},
             {"build", build_json(evaluation.build)},
-            {"speedup", number(evaluation.speedup)},
-            {"score_ns", number(evaluation.score_ns)},
+            {"speedup", number_json(evaluation.speedup)},
+            {"score_ns", number_json(evaluation.score_ns)},
             {"device", evaluation.device},
             {"device_name", evaluation.device_name},
             {"isolation", evaluation.isolation},
             {"evaluator_version", evaluation.evaluator_version},
             {"started_at", evaluation.started_at},
-            {"seconds", number(evaluation.seconds)}};
+            {"seconds", number_json(evaluation.seconds)}};
   json["notes"] = Json::array();
   for (const std::string& note : evaluation.notes) {
     json["notes"].push_back(to_valid_utf8(note));

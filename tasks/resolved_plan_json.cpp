@@ -1,8 +1,7 @@
+#include "tasks/json_number.h"
 #include "tasks/plan_resolve.h"
 
 #include <array>
-#include <cmath>
-#include <limits>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -11,28 +10,6 @@ namespace winnow::tasks {
 namespace {
 
 using Json = nlohmann::json;
-
-// JSON has no infinities and no NaN: they travel as strings.
-Json number(double value) {
-  if (std::isnan(value)) {
-    return "nan";
-  }
-  if (std::isinf(value)) {
-    return value > 0 ? "inf" : "-inf";
-  }
-  return value;
-}
-
-double number(const Json& json) {
-  if (!json.is_string()) {
-    return json.get<double>();
-  }
-  const auto text = json.get<std::string>();
-  if (text == "nan") {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  return (text == "-inf" ? -1 : 1) * std::numeric_limits<double>::infinity();
-}
 
 // An enumerator by its number, which must be in [first, last].
 template <typename Enum> Enum enumerator(const Json& json, Enum first, Enum last) {
@@ -54,7 +31,7 @@ DType dtype(const Json& json) {
 Json argument_json(const ResolvedArgument& argument) {
   return {{"kind", code(argument.kind)},           {"buffer", argument.buffer},
           {"offset_bytes", argument.offset_bytes}, {"integer", argument.integer},
-          {"real", number(argument.real)},         {"size_bytes", argument.size_bytes}};
+          {"real", number_json(argument.real)},    {"size_bytes", argument.size_bytes}};
 }
 
 ResolvedArgument argument_of(const Json& json) {
@@ -64,7 +41,7 @@ ResolvedArgument argument_of(const Json& json) {
   json.at("buffer").get_to(argument.buffer);
   json.at("offset_bytes").get_to(argument.offset_bytes);
   json.at("integer").get_to(argument.integer);
-  argument.real = number(json.at("real"));
+  argument.real = number_of(json.at("real"));
   json.at("size_bytes").get_to(argument.size_bytes);
   return argument;
 }
@@ -87,7 +64,7 @@ Json step_json(const FillStep& step) {
           {"offset_bytes", step.offset_bytes},
           {"count", step.count},
           {"dtype", code(step.dtype)},
-          {"value", number(step.value)}};
+          {"value", number_json(step.value)}};
 }
 
 Json step_json(const CopyStep& step) {
@@ -120,7 +97,7 @@ FillStep fill_of(const Json& json) {
   json.at("offset_bytes").get_to(step.offset_bytes);
   json.at("count").get_to(step.count);
   step.dtype = dtype(json.at("dtype"));
-  step.value = number(json.at("value"));
+  step.value = number_of(json.at("value"));
   return step;
 }
 
@@ -143,9 +120,9 @@ Json buffer_json(const Buffer& buffer) {
           {"dtype", code(buffer.dtype)},
           {"count", buffer.count},
           {"generator", code(buffer.generator.kind)},
-          {"a", number(buffer.generator.a)},
-          {"b", number(buffer.generator.b)},
-          {"once", buffer.once ? number(*buffer.once) : Json()}};
+          {"a", number_json(buffer.generator.a)},
+          {"b", number_json(buffer.generator.b)},
+          {"once", buffer.once ? number_json(*buffer.once) : Json()}};
 }
 
 Buffer buffer_of(const Json& json) {
@@ -156,10 +133,10 @@ Buffer buffer_of(const Json& json) {
   json.at("count").get_to(buffer.count);
   buffer.generator.kind =
       enumerator(json.at("generator"), GeneratorSpec::Kind::Normal, GeneratorSpec::Kind::Constant);
-  buffer.generator.a = number(json.at("a"));
-  buffer.generator.b = number(json.at("b"));
+  buffer.generator.a = number_of(json.at("a"));
+  buffer.generator.b = number_of(json.at("b"));
   if (const Json& once = json.at("once"); !once.is_null()) {
-    buffer.once = number(once);
+    buffer.once = number_of(once);
   }
   return buffer;
 }

@@ -1,8 +1,9 @@
 #include "evaluators/worker/protocol.h"
 
+#include "tasks/json_number.h"
+
 #include <stdexcept>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
@@ -55,37 +56,6 @@ RunCase case_of(const json& value) {
                         std::chrono::milliseconds(sampling.at("budget_ms").get<std::int64_t>())};
   }
   return run_case;
-}
-
-json mismatch_json(const tasks::Mismatch& mismatch) {
-  // NaN and infinities have no JSON form of their own; text keeps them.
-  const auto number = [](double value) { return fmt::format("{}", value); };
-  return {{"tensor", mismatch.tensor},
-          {"wrong", mismatch.wrong},
-          {"total", mismatch.total},
-          {"first_index", mismatch.first_index},
-          {"first_position", mismatch.first_position},
-          {"got", number(mismatch.got)},
-          {"expected", number(mismatch.expected)},
-          {"limit", number(mismatch.limit)},
-          {"worst_ratio", number(mismatch.worst_ratio)},
-          {"pattern", mismatch.pattern}};
-}
-
-tasks::Mismatch mismatch_of(const json& value) {
-  const auto number = [&](const char* key) { return std::stod(value.at(key).get<std::string>()); };
-  tasks::Mismatch mismatch;
-  mismatch.tensor = value.at("tensor");
-  mismatch.wrong = value.at("wrong");
-  mismatch.total = value.at("total");
-  mismatch.first_index = value.at("first_index");
-  mismatch.first_position = value.at("first_position");
-  mismatch.got = number("got");
-  mismatch.expected = number("expected");
-  mismatch.limit = number("limit");
-  mismatch.worst_ratio = number("worst_ratio");
-  mismatch.pattern = value.at("pattern");
-  return mismatch;
 }
 
 std::string line(const json& value) {
@@ -207,9 +177,9 @@ JudgeRequest decode_judge_request(const std::string& text) {
 std::string encode(const JudgeReply& reply) {
   json value{{"verdict", to_string(reply.verdict)},
              {"detail", reply.detail},
-             {"max_error_ratio", fmt::format("{}", reply.max_error_ratio)}};
+             {"max_error_ratio", tasks::number_json(reply.max_error_ratio)}};
   if (reply.mismatch) {
-    value["mismatch"] = mismatch_json(*reply.mismatch);
+    value["mismatch"] = *reply.mismatch;
   }
   return line(value);
 }
@@ -219,9 +189,9 @@ JudgeReply decode_judge_reply(const std::string& text) {
   JudgeReply reply;
   reply.verdict = verdict_of(value.at("verdict"));
   reply.detail = value.at("detail");
-  reply.max_error_ratio = std::stod(value.at("max_error_ratio").get<std::string>());
+  reply.max_error_ratio = tasks::number_of(value.at("max_error_ratio"));
   if (value.contains("mismatch")) {
-    reply.mismatch = mismatch_of(value.at("mismatch"));
+    reply.mismatch = value.at("mismatch").get<tasks::Mismatch>();
   }
   return reply;
 }

@@ -70,7 +70,7 @@ private:
   void choose_toolchains() {
     const bool chosen = !options_.compiler.empty();
     const auto plain = first_toolchain(chosen ? std::vector{options_.compiler}
-                                              : std::vector<std::string>{"g++", "clang++"});
+                                              : std::vector<std::string>{"clang++", "g++"});
     const auto check = first_toolchain(chosen ? std::vector{options_.compiler}
                                               : std::vector<std::string>{"clang++", "g++"});
     if (!plain || !check) {
