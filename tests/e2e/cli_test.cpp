@@ -1,0 +1,124 @@
+// What users type wrong, and what the program says and returns.
+#include "base/files.h"
+#include "tests/e2e/winnow_program.h"
+
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::test {
+namespace {
+
+struct BadCommand {
+  const char* name;
+  std::vector<std::string> arguments;
+  int exit_code;
+  const char* says;
+};
+
+class BadCommandLine : public testing::TestWithParam<BadCommand> {};
+
+TEST_P(BadCommandLine, IsExplained) {
+  const ProgramResult result = run_winnow(GetParam().arguments);
+  EXPECT_EQ(result.exit_code, GetParam().exit_code) << result.out << result.err;
+  EXPECT_NE(result.err.find(GetParam().says), std::string::npos) << result.err;
+  EXPECT_EQ(result.out, "") << "mistakes are reported on stderr";
+}
+
+const std::vector<BadCommand> kBadCommands{
+    {"UnknownCommand", {"evall"}, 2, "did you mean 'eval'"},
+    {"UnknownOption", {"leaderboard", "--tpo", "3"}, 2, "--top"},
+    {"UnknownTask", {"eval", "row_sofmax", "tests/buggy/no_guard.cu"}, 2, "row_softmax"},
+    {"UnknownDevice", {"eval", "axpy", "tests/buggy/no_guard.cu", "--device", "cup"}, 2, "cpu"},
+    {"NoGpu", {"eval", "axpy", "tests/buggy/no_guard.cu", "--device", "hip"}, 3, "hip"},
+    {"MissingFile", {"eval", "axpy", "tests/buggy/none.cu"}, 2, "none.cu"},
+    {"Folder", {"eval", "axpy", "tests"}, 2, "directory"},
+    {"UnknownKey", {"run", "--set", "run.stratgy=x"}, 2, "strategy"},
+    {"MissingConfig", {"run", "configs/none.toml"}, 2, "none.toml"},
+    {"MissingStore", {"leaderboard", "--store", "runs/none.db"}, 2, "none.db"},
+    {"UnknownRun", {"resume", "nothing", "--store", "runs/none.db"}, 2, "none.db"},
+};
+std::string command_name(const testing::TestParamInfo<BadCommand>& info) {
+  return info.param.name;
+}
+INSTANTIATE_TEST_SUITE_P(Cli, BadCommandLine, testing::ValuesIn(kBadCommands), command_name);
+
+struct BadFile {
+  const char* name;
+  std::string text;
+  const char* says;
+};
+
+class BadKernelFile : public testing::TestWithParam<BadFile> {};
+
+TEST_P(BadKernelFile, IsABadPlan) {
+  const TemporaryDirectory directory("kernel");
+  const auto path = directory.path() / "kernel.cu";
+  write_file_atomic(path, GetParam().text);
+  const ProgramResult result = run_winnow({"eval", "axpy", path.string(), "--json"});
+  EXPECT_EQ(result.exit_code, 10) << result.err;
+  const nlohmann::json evaluation = json_output(result);
+  EXPECT_EQ(evaluation.value("verdict", ""), "bad_plan") << result.out;
+  EXPECT_NE(evaluation.value("detail", "").find(GetParam().says), std::string::npos) << result.out;
+}
+
+std::string planned(const std::string& launch) {
+  return "/*@winnow {\"launches\": [{\"kernel\": \"k\", " + launch +
+         ", \"args\": [\"x\", \"y\", \"z\", \"n\"]}]} @*/\n"
+         "__global__ void k(const float* x, const float* y, float* z, int n) {}\n";
+}
+
+const std::vector<BadFile> kBadFiles{
+    {"Empty", "", "empty"},
+    {"NulByte", planned("\"grid\": [1], \"block\": [1]") + std::string(1, '\0'), "NUL"},
+    {"InvalidUtf8", planned("\"grid\": [1], \"block\": [1]") + "// \xFF", "UTF-8"},
+    {"UnclosedPlan", "/*@winnow {\"launches\": []}", "@*/"},
+    {"NoPlan", "__global__ void k() {}", "plan"},
+    {"HugeGrid", planned("\"grid\": [1099511627776], \"block\": [1]"), "1099511627776"},
+    {"ZeroThreads", planned("\"grid\": [1], \"block\": [0]"), "block[0]"},
+    {"NegativeGrid", planned("\"grid\": [\"0 - n\"], \"block\": [1]"), "grid[0]"},
+    {"UndefinedSymbol", planned("\"grid\": [\"m\"], \"block\": [1]"), "unknown name 'm'"},
+    {"DivisionByZero", planned("\"grid\": [\"n / (n - n)\"], \"block\": [1]"), "divi"},
+};
+std::string file_name(const testing::TestParamInfo<BadFile>& info) {
+  return info.param.name;
+}
+INSTANTIATE_TEST_SUITE_P(Cli, BadKernelFile, testing::ValuesIn(kBadFiles), file_name);
+
+TEST(KernelFile, Of64MebibytesIsRefusedBeforeItIsRead) {
+  const TemporaryDirectory directory("kernel");
+  const auto path = directory.path() / "large.cu";
+  write_file_atomic(path, "x");
+  std::filesystem::resize_file(path, 64U << 20U);
+  const ProgramResult result = run_winnow({"eval", "axpy", path.string()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("at most"), std::string::npos) << result.err;
+}
+
+TEST(Doctor, NamesWhatWorksAndWhatToInstall) {
+  const ProgramResult result = run_winnow({"doctor", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json doctor = json_output(result);
+  EXPECT_EQ(doctor.value("schema", ""), "winnow.doctor");
+  const ProgramResult text = run_winnow({"doctor"});
+  for (const char* said : {"cpu", "clang++", "g++", "bubblewrap", "landlock+seccomp", "rlimits",
+                           "replay", "OPENAI_API_KEY", "->"}) {
+    EXPECT_NE(text.out.find(said), std::string::npos) << said << " is not in\n" << text.out;
+  }
+}
+
+TEST(RequiredIsolation, FailsClosed) {
+  // Without bubblewrap on the path, nothing may run at all.
+  ProgramOptions options;
+  options.environment["PATH"] = "/nonexistent";
+  const ProgramResult result = run_winnow({"eval", "axpy", "tasks/catalogue/blas/axpy/baseline.cu",
+                                           "--require-isolation", "bubblewrap"},
+                                          options);
+  EXPECT_TRUE(result.exit_code == 4 || result.exit_code == 3) << result.exit_code << result.err;
+  EXPECT_EQ(result.out, "");
+}
+
+} // namespace
+} // namespace winnow::test
