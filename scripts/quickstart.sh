@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs packages, builds build/release/winnow and runs configs/quickstart.toml: six tasks, a
-# recorded model, the best device of this machine. Ends with the leaderboard.
+# recorded model, the best device of this machine. Ends with the leaderboard; a second call goes on
+# where the first one stopped, or shows the leaderboard again.
 #   scripts/quickstart.sh [options of `winnow run`]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,4 +11,9 @@ scripts/install-packages.sh
 echo "Building build/release/winnow ..." >&2
 cmake --build --preset release --target winnow -- --quiet
 
-build/release/winnow run configs/quickstart.toml "$@"
+store=runs/quickstart.db
+if [[ -f $store && $# -eq 0 ]]; then
+  echo "Going on with $store (delete it to start over)." >&2
+  exec build/release/winnow resume quickstart --store "$store"
+fi
+exec build/release/winnow run configs/quickstart.toml "$@"
