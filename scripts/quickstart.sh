@@ -14,6 +14,8 @@ cmake --build --preset release --target winnow -- --quiet
 store=runs/quickstart.db
 if [[ -f $store && $# -eq 0 ]]; then
   echo "Going on with $store (delete it to start over)." >&2
-  exec build/release/winnow resume quickstart --store "$store"
+  code=0
+  build/release/winnow resume quickstart --store "$store" || code=$?
+  [[ $code -eq 2 ]] || exit "$code" # 2: stopped before the run was begun
 fi
 exec build/release/winnow run configs/quickstart.toml "$@"
