@@ -56,9 +56,9 @@ TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {
   std::string pattern =
       fmt::format("{}/winnow-{}-XXXXXX", base != nullptr && *base != 0 ? base : "/tmp", prefix);
   if (mkdtemp(pattern.data()) == nullptr) {
-    throw Error(fmt::format("{}: cannot create a temporary directory: {}", pattern,
-                            std::strerror(errno)),
-                "set TMPDIR to a directory that can be written");
+    throw Error(
+        fmt::format("{}: cannot create a temporary directory: {}", pattern, std::strerror(errno)),
+        "set TMPDIR to a directory that can be written");
   }
   path_ = pattern;
 }
@@ -82,9 +82,9 @@ fs::path cache_directory() {
   std::error_code code;
   fs::create_directories(path, code);
   if (code) {
-    throw Error(fmt::format("{}: cannot create the cache directory: {}", path.string(),
-                            code.message()),
-                "set XDG_CACHE_HOME to a directory that can be written");
+    throw Error(
+        fmt::format("{}: cannot create the cache directory: {}", path.string(), code.message()),
+        "set XDG_CACHE_HOME to a directory that can be written");
   }
   fs::permissions(path, fs::perms::owner_all, code);
   return path;

@@ -28,7 +28,8 @@ private:
   std::filesystem::path path_;
 };
 
-/// $XDG_CACHE_HOME/winnow or ~/.cache/winnow (created, mode 0700); /tmp/winnow-cache-UID without a home.
+/// $XDG_CACHE_HOME/winnow or ~/.cache/winnow (created, mode 0700); /tmp/winnow-cache-UID without a
+/// home.
 std::filesystem::path cache_directory();
 
 /// The running program's own path, for spawning it again.

@@ -7,7 +7,8 @@
 
 namespace winnow {
 
-/// The candidate most like `word` (edit distance at most a third of its length), for "did you mean".
+/// The candidate most like `word` (edit distance at most a third of its length), for "did you
+/// mean".
 std::optional<std::string> nearest_match(std::string_view word,
                                          const std::vector<std::string>& candidates);
 
@@ -17,7 +18,8 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
 /// Byte offset of the first invalid UTF-8 sequence, if any.
 std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
-/// `text` with each invalid UTF-8 sequence and each control character but \n and \t replaced by U+FFFD.
+/// `text` with each invalid UTF-8 sequence and each control character but \n and \t replaced by
+/// U+FFFD.
 std::string to_valid_utf8(std::string_view text);
 
 std::vector<std::string_view> split_lines(std::string_view text);

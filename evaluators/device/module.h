@@ -14,8 +14,8 @@ namespace winnow::evaluators {
 enum class BuildMode : std::uint8_t { Plain = 1, Check = 2 };
 
 struct CompileRequest {
-  std::string file;    ///< name used in messages
-  std::string source;  ///< device code (KernelFile::source)
+  std::string file;                  ///< name used in messages
+  std::string source;                ///< device code (KernelFile::source)
   tasks::ParameterChoice parameters; ///< visible to the code as constants of the same names
   std::vector<std::string> kernels;  ///< instantiated names: "softmax<128>"
   bool fast_math = false;
@@ -26,7 +26,7 @@ struct CompileRequest {
 struct CompileResult {
   tasks::Verdict verdict = tasks::Verdict::NotJudged; ///< Correct: compiled. Else CompileError,
                                                       ///< Unsupported, OverLimit, Infrastructure
-  std::string detail;  ///< first error, one or a few lines, the candidate's own line numbers
+  std::string detail; ///< first error, one or a few lines, the candidate's own line numbers
   std::filesystem::path module; ///< the binary, in the cache; empty when not compiled
   std::vector<tasks::KernelSignature> signatures; ///< one per requested kernel, same order
   tasks::BuildRecord build;
