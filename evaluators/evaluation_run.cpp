@@ -193,15 +193,18 @@ RunOutcome EvaluationRun::run_module(const BuiltKernel& built, std::vector<RunCa
                    [this] { return session_.cancelled.load(); });
 }
 
-CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
-                                     const RunCase& run_case) {
+CaseResult EvaluationRun::blank_case(Stage stage, const PlannedCase& planned) {
   CaseResult result;
   result.stage = stage;
   result.shape_id = planned.shape.id;
   result.set = planned.shape.set;
   result.shape = to_string(planned.shape);
   result.seed = planned.seed;
+  return result;
+}
 
+CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
+                                     const RunCase& run_case) {
   JudgeRequest request;
   request.key = fmt::format("{}#{}", planned.shape.id, planned.seed);
   request.module = session_.reference.compiled.module;
@@ -216,6 +219,7 @@ CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
         {slice, tensor.dtype, dimensions(tensor, session_.task, planned.shape)});
   }
   const JudgeReply reply = session_.judge.ask(request);
+  CaseResult result = blank_case(stage, planned);
   result.verdict = reply.verdict;
   result.mismatch = reply.mismatch;
   result.max_error_ratio = reply.max_error_ratio;
@@ -224,45 +228,44 @@ CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
 }
 
 bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& cases,
-                                  const BuiltKernel& built, const SamplingRequest* sampling) {
+                                  const BuiltKernel& built) {
   std::vector<tasks::Shape> shapes;
   for (const PlannedCase& planned : cases) {
     shapes.push_back(planned.shape);
   }
   session_.own_kernel(session_.reference_file, session_.reference_task, shapes, session_.reference);
-  const std::vector<RunCase> run_list = run_cases_of(cases, sampling);
+  const std::vector<RunCase> run_list = run_cases_of(cases, nullptr);
   const RunOutcome outcome = run_module(built, run_list, 0, session_.options.run_timeout);
   if (outcome.cancelled) {
     return fail(Verdict::Infrastructure, "cancelled");
   }
-  const std::size_t completed = outcome.fault ? outcome.faulty_case : cases.size();
+  const std::size_t completed =
+      outcome.fault ? std::min(outcome.faulty_case, cases.size()) : cases.size();
   bool passed = true;
-  for (std::size_t i = 0; i < cases.size() && (i < completed || outcome.fault); ++i) {
-    if (i > completed) {
-      break;
-    }
-    CaseResult result;
-    if (i == completed) {
-      result.stage = stage;
-      result.shape_id = cases[i].shape.id;
-      result.set = cases[i].shape.set;
-      result.shape = to_string(cases[i].shape);
-      result.seed = cases[i].seed;
-      result.verdict = outcome.fault->verdict;
-      result.detail = outcome.fault->detail;
-    } else {
-      result = judge_case(stage, cases[i], run_list[i]);
-    }
-    if (result.verdict != Verdict::Correct && passed) {
-      passed = fail(result.verdict,
-                    fmt::format("{} ({}): {}", result.shape_id, result.shape, result.detail));
-    }
-    result_.cases.push_back(std::move(result));
+  for (std::size_t i = 0; i < completed; ++i) {
+    passed = add_case(judge_case(stage, cases[i], run_list[i])) && passed;
+  }
+  if (outcome.fault) {
+    CaseResult faulty = blank_case(stage, cases[std::min(completed, cases.size() - 1)]);
+    faulty.verdict = outcome.fault->verdict;
+    faulty.detail = outcome.fault->detail;
+    passed = add_case(std::move(faulty)) && passed;
   }
   if (!outcome.printed.empty() && !tasks::is_hidden(cases.front().shape.set) &&
       result_.notes.size() < kMaxNotes) {
     result_.notes.push_back("the kernel printed: " + outcome.printed);
   }
+  return passed;
+}
+
+bool EvaluationRun::add_case(CaseResult result) {
+  const bool passed = result.verdict == Verdict::Correct;
+  if (!passed && result_.verdict == Verdict::NotJudged) { // the first failure decides
+    fail(result.verdict, tasks::is_hidden(result.set) ? std::string(describe(result.verdict))
+                                                      : fmt::format("{} ({}): {}", result.shape_id,
+                                                                    result.shape, result.detail));
+  }
+  result_.cases.push_back(std::move(result));
   return passed;
 }
 
@@ -280,7 +283,7 @@ bool EvaluationRun::tiny() {
                   search_cases)) {
     return false;
   }
-  if (run_and_judge(Stage::Tiny, cases, built_, nullptr)) {
+  if (run_and_judge(Stage::Tiny, cases, built_)) {
     return true;
   }
   const bool may_have_a_deeper_cause = result_.verdict == Verdict::Wrong ||
@@ -349,7 +352,7 @@ bool EvaluationRun::search() {
   result_.stage = Stage::Search;
   std::vector<PlannedCase> cases;
   return plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_, cases) &&
-         run_and_judge(Stage::Search, cases, built_, nullptr);
+         run_and_judge(Stage::Search, cases, built_);
 }
 
 bool EvaluationRun::promotion() {
@@ -371,7 +374,7 @@ bool EvaluationRun::promotion() {
     return fail(Verdict::WrongUnseen, "the plan does not hold for a hidden shape: cover sizes that "
                                       "are not multiples of a tile, primes and small sizes");
   }
-  if (run_and_judge(Stage::Promotion, cases, built, nullptr)) {
+  if (run_and_judge(Stage::Promotion, cases, built)) {
     return true;
   }
   if (result_.verdict == Verdict::Infrastructure) {

@@ -47,9 +47,11 @@ private:
                         std::chrono::milliseconds wall) const;
   /// Runs the cases, has the judge compare each, appends their results. False when one failed.
   bool run_and_judge(tasks::Stage stage, const std::vector<PlannedCase>& cases,
-                     const BuiltKernel& built, const SamplingRequest* sampling);
+                     const BuiltKernel& built);
+  static tasks::CaseResult blank_case(tasks::Stage stage, const PlannedCase& planned);
   tasks::CaseResult judge_case(tasks::Stage stage, const PlannedCase& planned,
                                const RunCase& run_case);
+  bool add_case(tasks::CaseResult result); ///< false when it failed
   void explain_by_check();
   bool add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
                    std::size_t first_case, bool is_baseline);

@@ -31,13 +31,7 @@ bool EvaluationRun::time() {
   }
   const std::size_t first_case = result_.cases.size();
   for (const PlannedCase& planned : cases) {
-    CaseResult timed;
-    timed.stage = Stage::Time;
-    timed.shape_id = planned.shape.id;
-    timed.set = planned.shape.set;
-    timed.shape = to_string(planned.shape);
-    timed.seed = planned.seed;
-    result_.cases.push_back(std::move(timed));
+    result_.cases.push_back(blank_case(Stage::Time, planned));
   }
   std::vector<PlannedCase> baseline_cases = cases;
   for (PlannedCase& planned : baseline_cases) {

@@ -1,0 +1,81 @@
+// How long a correct kernel's trip through spawn, sandbox, run and judge takes on tiny shapes: for
+// each task the baseline is evaluated with its tiny shapes as search shapes, untimed and from the
+// compile cache, which is two fenced `_run` children and the judging of their cases. The kernels
+// themselves take microseconds.
+//   evaluation_bench [REPEATS=20]
+#include "base/files.h"
+#include "evaluators/evaluator.h"
+#include "harness/cli.h"
+#include "tasks/evaluation.h"
+#include "tasks/kernel_file.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using winnow::evaluators::Evaluator;
+namespace tasks = winnow::tasks;
+
+// The task with its tiny shapes as search shapes.
+tasks::Task tiny_only(tasks::Task task) {
+  std::vector<tasks::Shape> shapes;
+  for (const tasks::Shape& shape : task.shapes) {
+    if (shape.set == tasks::ShapeSet::Tiny) {
+      shapes.push_back(shape);
+      shapes.push_back(shape);
+      shapes.back().set = tasks::ShapeSet::Search;
+    }
+  }
+  task.shapes = shapes;
+  return task;
+}
+
+double milliseconds(Evaluator& evaluator, const tasks::KernelFile& kernel,
+                    const tasks::ParameterChoice& choice) {
+  const auto start = std::chrono::steady_clock::now();
+  const tasks::Evaluation result = evaluator.evaluate(kernel, choice);
+  const auto end = std::chrono::steady_clock::now();
+  if (result.verdict != tasks::Verdict::Correct) {
+    std::fprintf(stderr, "not correct: %s\n", result.detail.c_str());
+    std::exit(1);
+  }
+  return std::chrono::duration<double, std::milli>(end - start).count();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (winnow::harness::is_worker(argc, argv)) {
+    return winnow::harness::run_worker(argc, argv);
+  }
+  const int repeats = argc > 1 ? std::atoi(argv[1]) : 20;
+  winnow::evaluators::EvaluationOptions options;
+  options.timing = options.promotion = options.check = false;
+  options.tiny_seeds = 1;
+  std::printf("%-12s %6s %22s %16s\n", "task", "cases", "evaluation, median ms", "per run ms");
+  const auto catalogue = tasks::find_catalogue();
+  std::vector<double> all;
+  for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
+    const tasks::Task task = tiny_only(tasks::load_task(entry.folder));
+    const auto parsed = tasks::parse_kernel_file(task.baseline, "baseline.cu");
+    const tasks::KernelFile& kernel = parsed.kernel_file.value();
+    const auto choice = tasks::parameter_choices(kernel.plan, 1).at(0);
+    Evaluator evaluator(task, options);
+    milliseconds(evaluator, kernel, choice); // fills the cache, starts the judge
+    std::vector<double> samples;
+    for (int i = 0; i < repeats; ++i) {
+      samples.push_back(milliseconds(evaluator, kernel, choice));
+    }
+    const double median = tasks::median(samples);
+    all.push_back(median / 2);
+    std::printf("%-12s %6zu %22.1f %16.1f\n", entry.name.c_str(), task.shapes.size(), median,
+                median / 2);
+  }
+  std::printf("median over the tasks: %.1f ms for spawn + sandbox + run + judge\n",
+              tasks::median(all));
+  return 0;
+}
