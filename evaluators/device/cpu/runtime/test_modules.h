@@ -14,7 +14,7 @@
 
 namespace winnow::evaluators {
 
-/// Small hand-written modules for tests, built as the compiler helper would.
+/// Small hand-written modules for tests, built as the compile worker would.
 struct TestModule {
   bool check = false;
   std::string compiler; ///< empty: the first of clang++ and g++ that is there
