@@ -43,12 +43,13 @@ void run_against(const FakeEndpoint& endpoint, LiveRun& run,
        {fmt::format("endpoint.base_url={}", endpoint.base_url()),
         std::string("endpoint.model=fake"), std::string("endpoint.timeout_seconds=2"),
         std::string("run.tasks=[\"axpy\"]"), std::string("run.proposals=2"),
-        std::string("evaluation.time_budget=20ms")}) {
+        std::string("run.max_variants=1"), std::string("evaluation.time_budget=20ms")}) {
     arguments.insert(arguments.end(), {"--set", setting});
   }
   arguments.insert(arguments.end(), more.begin(), more.end());
   ProgramOptions options;
   options.environment["OPENAI_API_KEY"] = kKey;
+  options.timeout = std::chrono::minutes(5); // sanitizers are slow
   run.result = run_winnow(arguments, options);
 }
 
