@@ -56,6 +56,7 @@ std::string mismatch_text(const tasks::Mismatch& mismatch) {
 
 std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics) {
   std::vector<std::string> lines;
+  lines.reserve(diagnostics.size());
   for (const tasks::Diagnostic& diagnostic : diagnostics) {
     lines.push_back(to_string(diagnostic));
   }
@@ -230,6 +231,7 @@ CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
 bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& cases,
                                   const BuiltKernel& built) {
   std::vector<tasks::Shape> shapes;
+  shapes.reserve(cases.size());
   for (const PlannedCase& planned : cases) {
     shapes.push_back(planned.shape);
   }

@@ -23,9 +23,11 @@ if [[ $seconds -gt 0 ]]; then
   for target in build/fuzz/fuzz/*_fuzz; do
     name=$(basename "$target" _fuzz)
     corpus=$(mktemp -d)
+    seeds=()
+    [[ -d fuzz/corpus/$name ]] && seeds=("fuzz/corpus/$name")
     echo "Fuzzing $name for $seconds s" >&2
     "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
-      -artifact_prefix="$corpus/" "$corpus" "fuzz/corpus/$name" || { echo "see $corpus" >&2; exit 1; }
+      -artifact_prefix="$corpus/" "$corpus" "${seeds[@]}" || { echo "see $corpus" >&2; exit 1; }
     rm -rf "$corpus"
   done
 fi
