@@ -28,12 +28,14 @@ function(winnow_test name)
     PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
-# winnow_fuzzer(NAME SOURCE x_fuzz.cpp LINK libs ...): a libFuzzer program NAME_fuzz.
+# winnow_fuzzer(NAME SOURCE x_fuzz.cpp LINK libs ...): a libFuzzer program NAME_fuzz, part of `fuzzers`.
+add_custom_target(fuzzers)
 function(winnow_fuzzer name)
   cmake_parse_arguments(ARG "" "SOURCE" "LINK" ${ARGN})
   add_executable(${name}_fuzz ${ARG_SOURCE})
   target_link_libraries(${name}_fuzz PRIVATE winnow_settings ${ARG_LINK})
   target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzzers ${name}_fuzz)
 endfunction()
 
 # winnow_embed(OUT_VAR NAMESPACE ns ROOT dir FILES a b ...)

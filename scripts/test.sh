@@ -19,7 +19,7 @@ seconds=${WINNOW_FUZZ_SECONDS:-10}
 if [[ $seconds -gt 0 ]]; then
   cmake --preset fuzz >/dev/null
   echo "Building the fuzz targets ..." >&2
-  cmake --build --preset fuzz -- --quiet
+  cmake --build --preset fuzz --target fuzzers -- --quiet
   for target in build/fuzz/fuzz/*_fuzz; do
     name=$(basename "$target" _fuzz)
     corpus=$(mktemp -d)
