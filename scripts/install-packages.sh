@@ -13,6 +13,15 @@ if [[ ${1-} == --tests ]]; then
   packages+=(libgtest-dev libgmock-dev libcpp-httplib-dev sqlite3)
 fi
 
+# clang's runtime for sanitizers and fuzzing is a package of its own, named after clang's version.
+clang_runtime() {
+  local major
+  major=$(clang++ -dumpversion 2>/dev/null | cut -d. -f1) && [[ -n $major ]] && echo "libclang-rt-$major-dev"
+}
+if [[ ${1-} == --tests ]] && runtime=$(clang_runtime); then
+  packages+=("$runtime")
+fi
+
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed' ||
@@ -33,6 +42,9 @@ trap 'rm -f "$log"' EXIT
 run() { $sudo env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 || { tail -n 20 "$log" >&2; exit 1; }; }
 run apt-get update
 run apt-get install -y --no-install-recommends "${missing[@]}"
+if [[ ${1-} == --tests ]] && runtime=$(clang_runtime); then # clang itself may have come only now
+  run apt-get install -y --no-install-recommends "$runtime"
+fi
 if [[ ${1-} == --tests ]] && apt-cache show clang-format-14 >/dev/null 2>&1; then
   run apt-get install -y --no-install-recommends clang-format-14 # the version whose output is checked
 fi
