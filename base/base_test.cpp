@@ -28,6 +28,11 @@ TEST(Text, FindsInvalidUtf8) {
   EXPECT_EQ(find_invalid_utf8("x\xE2\x82"), 1U) << "truncated";
 }
 
+TEST(Text, FindsWhatTheTomlParserCannotRead) {
+  EXPECT_EQ(find_unreadable_toml("a = 1 \xEF\xBB\xBB"), 6U);
+  EXPECT_FALSE(find_unreadable_toml("\xEF\xBB\xBF title = \"na\xC3\xAFve\""));
+}
+
 TEST(Text, ReplacesWhatATerminalMustNotSee) {
   EXPECT_EQ(to_valid_utf8("a\x1B[31m\xFF\n"), "a\xEF\xBF\xBD[31m\xEF\xBF\xBD\n");
 }

@@ -92,6 +92,16 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<std::size_t> find_unreadable_toml(std::string_view text) {
+  constexpr std::string_view kLead = "\xEF\xBB";
+  for (std::size_t i = text.find(kLead); i != std::string_view::npos; i = text.find(kLead, i + 1)) {
+    if (i + 2 < text.size() && text[i + 2] != '\xBF') { // U+FEFF is the byte order mark
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
 std::string to_valid_utf8(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());

@@ -104,6 +104,10 @@ private:
 /// The value as TOML; a bare word ("cpu", "10m") is a string.
 json override_value(const std::string& text) {
   try {
+    if (find_unreadable_toml(text)) {
+      throw UsageError("a value holds a character from U+FEC0 to U+FEFE, which the TOML parser "
+                       "cannot read");
+    }
     const toml::table table = toml::parse("value = " + text);
     return to_json(*table.get("value"));
   } catch (const toml::parse_error&) {
@@ -138,6 +142,11 @@ RunConfig parse_config(std::string_view text, const std::filesystem::path& file,
                        const std::vector<ConfigOverride>& overrides) {
   RunConfig config;
   config.name = file.stem().string();
+  if (const auto unreadable = find_unreadable_toml(text)) {
+    throw UsageError(fmt::format("{}: byte {} begins a character from U+FEC0 to U+FEFE, which the "
+                                 "TOML parser cannot read",
+                                 file.string(), *unreadable + 1));
+  }
   try {
     Reader(config, file).read(toml::parse(text, file.string()));
   } catch (const toml::parse_error& error) {

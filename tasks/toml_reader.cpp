@@ -71,6 +71,11 @@ TomlReader TomlReader::parse(std::string_view text, const std::string& file) {
   if (const auto invalid = find_invalid_utf8(text)) {
     throw UsageError(fmt::format("{}: byte {} is not valid UTF-8", file, *invalid + 1));
   }
+  if (const auto unreadable = find_unreadable_toml(text)) {
+    throw UsageError(fmt::format("{}: byte {} begins a character from U+FEC0 to U+FEFE, which the "
+                                 "TOML parser cannot read",
+                                 file, *unreadable + 1));
+  }
   try {
     const auto document = std::make_shared<const toml::table>(toml::parse(text));
     return TomlReader(std::make_shared<Table>(Table{document, document.get(), file, {}}));
