@@ -93,9 +93,8 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
 }
 
 std::optional<std::size_t> find_unreadable_toml(std::string_view text) {
-  constexpr std::string_view kLead = "\xEF\xBB";
-  for (std::size_t i = text.find(kLead); i != std::string_view::npos; i = text.find(kLead, i + 1)) {
-    if (i + 2 < text.size() && text[i + 2] != '\xBF') { // U+FEFF is the byte order mark
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (static_cast<unsigned char>(text[i]) >= 0x80U) {
       return i;
     }
   }

@@ -105,7 +105,7 @@ private:
 json override_value(const std::string& text) {
   try {
     if (find_unreadable_toml(text)) {
-      throw UsageError("a value holds a character from U+FEC0 to U+FEFE, which the TOML parser "
+      throw UsageError("a value holds a character that is not ASCII, which the TOML parser "
                        "cannot read");
     }
     const toml::table table = toml::parse("value = " + text);
@@ -143,7 +143,7 @@ RunConfig parse_config(std::string_view text, const std::filesystem::path& file,
   RunConfig config;
   config.name = file.stem().string();
   if (const auto unreadable = find_unreadable_toml(text)) {
-    throw UsageError(fmt::format("{}: byte {} begins a character from U+FEC0 to U+FEFE, which the "
+    throw UsageError(fmt::format("{}: byte {} begins a character that is not ASCII, which the "
                                  "TOML parser cannot read",
                                  file.string(), *unreadable + 1));
   }

@@ -72,7 +72,7 @@ TomlReader TomlReader::parse(std::string_view text, const std::string& file) {
     throw UsageError(fmt::format("{}: byte {} is not valid UTF-8", file, *invalid + 1));
   }
   if (const auto unreadable = find_unreadable_toml(text)) {
-    throw UsageError(fmt::format("{}: byte {} begins a character from U+FEC0 to U+FEFE, which the "
+    throw UsageError(fmt::format("{}: byte {} begins a character that is not ASCII, which the "
                                  "TOML parser cannot read",
                                  file, *unreadable + 1));
   }
