@@ -2,9 +2,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "base/toml.h"
 
 #include <filesystem>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace winnow {
@@ -28,9 +30,19 @@ TEST(Text, FindsInvalidUtf8) {
   EXPECT_EQ(find_invalid_utf8("x\xE2\x82"), 1U) << "truncated";
 }
 
-TEST(Text, FindsWhatTheTomlParserCannotRead) {
-  EXPECT_EQ(find_unreadable_toml("a = 1 \xEF\xBB\xBB"), 6U);
-  EXPECT_FALSE(find_unreadable_toml("title = \"plain\" # text"));
+TEST(Toml, SaysWhereAFileIsNotToml) {
+  EXPECT_EQ(parse_toml("a = 1", "x.toml")["a"].value<int>(), 1);
+  const auto message = [](std::string_view text) -> std::string {
+    try {
+      parse_toml(text, "x.toml");
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "read";
+  };
+  EXPECT_THAT(message("a = 1\nb ="), testing::StartsWith("x.toml:2:4: not valid TOML"));
+  EXPECT_THAT(message("a = 1\nb = 2 # \xC3\xA9"),
+              testing::StartsWith("x.toml:2:9: a character that is not ASCII"));
 }
 
 TEST(Text, ReplacesWhatATerminalMustNotSee) {

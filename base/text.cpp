@@ -92,15 +92,6 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<std::size_t> find_unreadable_toml(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (static_cast<unsigned char>(text[i]) >= 0x80U) {
-      return i;
-    }
-  }
-  return std::nullopt;
-}
-
 std::string to_valid_utf8(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());

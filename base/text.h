@@ -18,10 +18,6 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
 /// Byte offset of the first invalid UTF-8 sequence, if any.
 std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
-/// Byte offset of the first character that is not ASCII, if any: toml++ 3.3 runs into undefined
-/// behaviour when it tests many of them for white space, so TOML that holds one is refused unread.
-std::optional<std::size_t> find_unreadable_toml(std::string_view text);
-
 /// `text` with each invalid UTF-8 sequence and each control character but \n and \t replaced by
 /// U+FFFD.
 std::string to_valid_utf8(std::string_view text);

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/text.h"
+#include "base/toml.h"
 #include "harness/config.h"
 #include "harness/config_keys.h"
 
@@ -7,7 +8,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <toml++/toml.h>
 
 namespace winnow::harness {
 namespace {
@@ -104,13 +104,9 @@ private:
 /// The value as TOML; a bare word ("cpu", "10m") is a string.
 json override_value(const std::string& text) {
   try {
-    if (find_unreadable_toml(text)) {
-      throw UsageError("a value holds a character that is not ASCII, which the TOML parser "
-                       "cannot read");
-    }
-    const toml::table table = toml::parse("value = " + text);
+    const toml::table table = parse_toml("value = " + text, "--set");
     return to_json(*table.get("value"));
-  } catch (const toml::parse_error&) {
+  } catch (const UsageError&) {
     return text;
   }
 }
@@ -142,18 +138,7 @@ RunConfig parse_config(std::string_view text, const std::filesystem::path& file,
                        const std::vector<ConfigOverride>& overrides) {
   RunConfig config;
   config.name = file.stem().string();
-  if (const auto unreadable = find_unreadable_toml(text)) {
-    throw UsageError(fmt::format("{}: byte {} begins a character that is not ASCII, which the "
-                                 "TOML parser cannot read",
-                                 file.string(), *unreadable + 1));
-  }
-  try {
-    Reader(config, file).read(toml::parse(text, file.string()));
-  } catch (const toml::parse_error& error) {
-    const auto& at = error.source().begin;
-    throw UsageError(
-        fmt::format("{}:{}:{}: {}", file.string(), at.line, at.column, error.description()));
-  }
+  Reader(config, file).read(parse_toml(text, file.string()));
   apply_overrides(config, overrides);
   return config;
 }

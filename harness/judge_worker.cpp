@@ -75,21 +75,16 @@ JudgeResult JudgeWorker::judge(const JudgeJob& job) {
   JudgeResult result{job.candidate, {}, {}};
   try {
     Judge& judge = judge_of(*job.task);
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      {
-        const std::lock_guard lock(mutex_);
-        if (stopping_) {
-          return result;
-        }
-        running_ = &judge;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) {
+        return result;
       }
-      result.evaluations = judge.judge(job.text, job.file_name, job.max_variants);
-      if (result.evaluations.empty()) {
-        throw Error("the evaluator gave no evaluation for " + job.file_name);
-      }
-      if (result.evaluations.front().verdict != tasks::Verdict::Infrastructure) {
-        break;
-      }
+      running_ = &judge;
+    }
+    result.evaluations = judge.judge(job.text, job.file_name, job.max_variants);
+    if (result.evaluations.empty()) {
+      throw Error("the evaluator gave no evaluation for " + job.file_name);
     }
   } catch (const Error& error) {
     result.evaluations.clear();

@@ -29,7 +29,7 @@ struct JudgeResult {
 };
 
 /// Judges one candidate after the other on a thread of its own, so that timings never share the
-/// device. A fault of the machine is tried once more before it is reported.
+/// device.
 class JudgeWorker {
 public:
   /// `done` runs on the worker's thread.

@@ -116,6 +116,23 @@ std::int64_t size_of(const Node& node, const Scope& scope) {
                         "a dtype (f32, i32, ...) or the name of a tensor or scratch buffer");
 }
 
+template <typename Number> bool compare(Operator op, Number a, Number b) {
+  switch (op) {
+  case Operator::Equal:
+    return a == b;
+  case Operator::NotEqual:
+    return a != b;
+  case Operator::Less:
+    return a < b;
+  case Operator::LessEqual:
+    return a <= b;
+  case Operator::Greater:
+    return a > b;
+  default:
+    return a >= b;
+  }
+}
+
 class IntegerEvaluator {
 public:
   explicit IntegerEvaluator(const Scope& scope) : scope_(scope) {}
@@ -183,18 +200,8 @@ private:
     case Operator::ShiftLeft:
     case Operator::ShiftRight:
       return shift(node, a, b);
-    case Operator::Equal:
-      return a == b ? 1 : 0;
-    case Operator::NotEqual:
-      return a != b ? 1 : 0;
-    case Operator::Less:
-      return a < b ? 1 : 0;
-    case Operator::LessEqual:
-      return a <= b ? 1 : 0;
-    case Operator::Greater:
-      return a > b ? 1 : 0;
     default:
-      return a >= b ? 1 : 0;
+      return compare(node.op, a, b) ? 1 : 0;
     }
   }
 
@@ -304,18 +311,8 @@ private:
                               fmt::format("{} / {}", a, b));
       }
       return defined(node, a / b, {a, b});
-    case Operator::Equal:
-      return a == b ? 1 : 0;
-    case Operator::NotEqual:
-      return a != b ? 1 : 0;
-    case Operator::Less:
-      return a < b ? 1 : 0;
-    case Operator::LessEqual:
-      return a <= b ? 1 : 0;
-    case Operator::Greater:
-      return a > b ? 1 : 0;
     default:
-      return a >= b ? 1 : 0;
+      return compare(node.op, a, b) ? 1 : 0;
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/toml.h"
 #include "tasks/diagnostic.h"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 namespace winnow::tasks {
 
@@ -68,23 +68,8 @@ struct TomlReader::Table {
 };
 
 TomlReader TomlReader::parse(std::string_view text, const std::string& file) {
-  if (const auto invalid = find_invalid_utf8(text)) {
-    throw UsageError(fmt::format("{}: byte {} is not valid UTF-8", file, *invalid + 1));
-  }
-  if (const auto unreadable = find_unreadable_toml(text)) {
-    throw UsageError(fmt::format("{}: byte {} begins a character that is not ASCII, which the "
-                                 "TOML parser cannot read",
-                                 file, *unreadable + 1));
-  }
-  try {
-    const auto document = std::make_shared<const toml::table>(toml::parse(text));
-    return TomlReader(std::make_shared<Table>(Table{document, document.get(), file, {}}));
-  } catch (const toml::parse_error& error) {
-    const SourcePosition at{static_cast<int>(error.source().begin.line),
-                            static_cast<int>(error.source().begin.column)};
-    const std::string what = "not valid TOML: " + to_valid_utf8(error.description());
-    throw UsageError(to_string(Diagnostic{file, at, what, {}}));
-  }
+  const auto document = std::make_shared<const toml::table>(parse_toml(text, file));
+  return TomlReader(std::make_shared<Table>(Table{document, document.get(), file, {}}));
 }
 
 bool TomlReader::has(std::string_view key) const {
