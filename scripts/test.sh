@@ -27,7 +27,8 @@ if [[ $seconds -gt 0 ]]; then
     [[ -d fuzz/corpus/$name ]] && seeds=("fuzz/corpus/$name")
     echo "Fuzzing $name for $seconds s" >&2
     "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
-      -artifact_prefix="$corpus/" "$corpus" "${seeds[@]}" || { echo "see $corpus" >&2; exit 1; }
-    rm -rf "$corpus"
+      -artifact_prefix="$corpus/" "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1 ||
+      { tail -n 50 "$corpus.log" >&2; echo "see $corpus and $corpus.log" >&2; exit 1; }
+    rm -rf "$corpus" "$corpus.log"
   done
 fi
