@@ -250,7 +250,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"[[shapes.tiny]]", "[[shapes.tinny]]", "did you mean 'tiny'?"}));
 
 TEST(Task, RefusesInvalidUtf8AndDeepToml) {
-  EXPECT_THAT(error_of("title = \"\xff\""), HasSubstr("task.toml:1:10: a character that is not ASCII"));
+  EXPECT_THAT(error_of("title = \"\xff\""),
+              HasSubstr("task.toml:1:10: a character that is not ASCII"));
   EXPECT_THAT(error_of("a = " + std::string(100000, '[')), HasSubstr("not valid TOML"));
 }
 
