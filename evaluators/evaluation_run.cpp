@@ -125,7 +125,7 @@ bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seed
     std::vector<tasks::Diagnostic> errors, warnings;
     const auto plan =
         tasks::resolve_plan(*built.file, *built.task, shapes[i], built.choice,
-                            session_.device.facts, built.compiled.signatures, errors, warnings);
+                            session_.device.facts, built.compiled.facts, errors, warnings);
     if (!plan) {
       return fail(Verdict::BadPlan, diagnostics_text(errors));
     }

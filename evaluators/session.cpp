@@ -104,7 +104,7 @@ const BuiltKernel& Session::own_kernel(const tasks::KernelFile& file, const task
 tasks::ResolvedPlan Session::own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const {
   std::vector<tasks::Diagnostic> errors, warnings;
   auto plan = tasks::resolve_plan(*kernel.file, *kernel.task, shape, kernel.choice, device.facts,
-                                  kernel.compiled.signatures, errors, warnings);
+                                  kernel.compiled.facts, errors, warnings);
   if (!plan) {
     reject_own(*kernel.file, to_string(errors.front()));
   }

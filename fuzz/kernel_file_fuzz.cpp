@@ -45,11 +45,11 @@ void check_steps(const ResolvedPlan& plan, const DeviceFacts& facts) {
 }
 
 // Every parameter list that a plan can be matched with: pointers first, then numbers.
-std::vector<KernelSignature> signatures(const std::vector<std::string>& kernels) {
+CompiledFacts compiled(const std::vector<std::string>& kernels) {
   const auto parameters = decode_parameters("p4fc:x p4f:y i4:rows i4:cols f4:eps");
-  std::vector<KernelSignature> result;
+  CompiledFacts result;
   for (const std::string& kernel : kernels) {
-    result.push_back({kernel, *parameters});
+    result.signatures.push_back({kernel, *parameters, std::nullopt});
   }
   return result;
 }
@@ -65,7 +65,7 @@ void resolve(const KernelFile& file, const ParameterChoice& choice) {
     const auto kernels = kernel_names(file, task, {shape}, choice, facts, errors);
     const bool sound = errors.empty();
     const auto plan =
-        resolve_plan(file, task, shape, choice, facts, signatures(kernels), errors, warnings);
+        resolve_plan(file, task, shape, choice, facts, compiled(kernels), errors, warnings);
     require(plan.has_value() ? sound && errors.empty() : !errors.empty());
     if (plan) {
       check_steps(*plan, facts);

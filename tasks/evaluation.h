@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tasks/plan.h"
+#include "tasks/signature.h"
 #include "tasks/task.h"
 #include "tasks/verdict.h"
 
@@ -50,7 +51,10 @@ struct BuildRecord {
   std::string compiler; ///< "clang++ 14.0.6"
   bool from_cache = false;
   double seconds = 0;
-  std::string log; ///< compiler messages, candidate's own line numbers, cleaned and capped
+  std::string log;          ///< compiler messages, candidate's own line numbers, cleaned and capped
+  std::string architecture; ///< "sm_90a", "gfx90a"; empty on the cpu
+  std::string machine_code_digest;      ///< of the instructions alone; empty: not known
+  std::vector<KernelResources> kernels; ///< GPU code only
 };
 
 /// Everything that was found out about one variant of a candidate on one device.

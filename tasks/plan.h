@@ -32,7 +32,11 @@ using ParameterChoice = std::map<std::string, std::int64_t>;
 
 struct LetBinding {
   std::string name;
-  PlanExpression value;
+  PlanExpression value; ///< empty for a device constant
+  /// A constant expression of the device code, with {NAME} placeholders, whose value is read back
+  /// from the compiled module; empty: `value` counts.
+  std::string device_constant;
+  SourcePosition at;
 };
 
 struct ScratchBuffer {
@@ -41,7 +45,21 @@ struct ScratchBuffer {
   PlanExpression count; ///< elements
   /// Filled once with this value; it must hold it again after every run.
   std::optional<double> once;
+  bool keep = false; ///< written by `prepare`; launches may only read it
   SourcePosition at;
+};
+
+/// How the tensor memory accelerator (sm_90 and later) sees a buffer. Extents, strides and box are
+/// in elements, innermost dimension first, as in cuTensorMapEncodeTiled; 1 to 5 dimensions.
+enum class Swizzle : std::uint8_t { None = 0, Bytes32 = 32, Bytes64 = 64, Bytes128 = 128 };
+enum class Interleave : std::uint8_t { None = 0, Bytes16 = 16, Bytes32 = 32 };
+enum class L2Promotion : std::uint16_t { None = 0, Bytes64 = 64, Bytes128 = 128, Bytes256 = 256 };
+enum class OutOfBoundsFill : std::uint8_t { Zero = 0, NaN = 1 };
+struct TensorMapOptions {
+  Swizzle swizzle = Swizzle::None;
+  Interleave interleave = Interleave::None;
+  L2Promotion l2_promotion = L2Promotion::None;
+  OutOfBoundsFill fill = OutOfBoundsFill::Zero;
 };
 
 /// A tensor or scratch buffer, perhaps one of several by an index, perhaps from an element on.
@@ -61,7 +79,24 @@ struct IntegerArgument {
 struct FloatArgument {
   PlanExpression value;
 };
-using Argument = std::variant<NullArgument, IntegerArgument, FloatArgument, BufferReference>;
+struct TensorMapArgument {
+  std::string map; ///< name of a TensorMap of the plan
+  SourcePosition at;
+};
+using Argument =
+    std::variant<NullArgument, IntegerArgument, FloatArgument, BufferReference, TensorMapArgument>;
+
+struct TensorMap {
+  std::string name;
+  BufferReference buffer;
+  std::optional<DType> dtype;                  ///< nullopt: the buffer's
+  std::vector<PlanExpression> extents;         ///< elements
+  std::vector<PlanExpression> strides;         ///< elements, of dimensions 1 and up; empty: packed
+  std::vector<PlanExpression> box;             ///< elements
+  std::vector<PlanExpression> element_strides; ///< empty: all 1
+  TensorMapOptions options;
+  SourcePosition at;
+};
 
 struct Launch;
 
@@ -71,6 +106,7 @@ struct KernelLaunch {
   std::vector<PlanExpression> block; ///< 1 to 3, x first
   PlanExpression shared_bytes;       ///< dynamic shared memory; empty is 0
   std::vector<Argument> arguments;
+  std::vector<PlanExpression> cluster; ///< 0 to 3, x first; blocks
   bool cooperative = false;
 };
 struct Fill {
@@ -103,6 +139,8 @@ struct Plan {
   std::vector<PlanExpression> where;
   std::vector<LetBinding> let;
   std::vector<ScratchBuffer> scratch;
+  std::vector<TensorMap> tensor_maps;
+  std::vector<Launch> prepare; ///< once, over inputs that the task marks static
   std::vector<Launch> launches;
   PlanExpression fast_math; ///< over parameters; empty is false
 };

@@ -209,7 +209,10 @@ private:
     }
     for (const JsonMember& member : json->members) {
       declare(member.key, member.at, "let binding");
-      result.push_back({member.key, expression(member.value, fmt::format("let '{}'", member.key))});
+      result.push_back({member.key,
+                        expression(member.value, fmt::format("let '{}'", member.key)),
+                        {},
+                        member.at});
     }
     return result;
   }

@@ -416,12 +416,11 @@ std::vector<std::string> kernel_names(const KernelFile& file, const Task& task,
 
 std::optional<ResolvedPlan> resolve_plan(const KernelFile& file, const Task& task,
                                          const Shape& shape, const ParameterChoice& choice,
-                                         const DeviceFacts& facts,
-                                         const std::vector<KernelSignature>& signatures,
+                                         const DeviceFacts& facts, const CompiledFacts& compiled,
                                          std::vector<Diagnostic>& errors,
                                          std::vector<Diagnostic>& warnings) {
   const PlanContext context(file, task, shape, facts);
-  return PlanResolver(context, choice, &signatures, errors, warnings).resolve();
+  return PlanResolver(context, choice, &compiled.signatures, errors, warnings).resolve();
 }
 
 } // namespace winnow::tasks

@@ -50,16 +50,17 @@ struct Setting {
   std::string parameters = "p4fc:x p4f:y";
 };
 
-std::vector<KernelSignature> signatures(const KernelFile& file, const Setting& setting) {
+CompiledFacts compiled(const KernelFile& file, const Setting& setting) {
   std::vector<Diagnostic> ignored;
-  std::vector<KernelSignature> result;
+  CompiledFacts result;
   std::vector<std::string> names =
       kernel_names(file, sample_task(), {setting.shape}, setting.choice, setting.facts, ignored);
   if (names.empty()) { // the plan is wrong: resolve_plan is to say so
     names = {"k", "k2"};
   }
   for (const std::string& name : names) {
-    result.push_back({name, decode_parameters(setting.parameters).value()});
+    result.signatures.push_back(
+        {name, decode_parameters(setting.parameters).value(), std::nullopt});
   }
   return result;
 }
@@ -79,7 +80,7 @@ Outcome resolve(const std::string& json, const Setting& setting = {}) {
   std::vector<Diagnostic> warnings;
   outcome.plan =
       resolve_plan(*file.kernel_file, sample_task(), setting.shape, setting.choice, setting.facts,
-                   signatures(*file.kernel_file, setting), errors, warnings);
+                   compiled(*file.kernel_file, setting), errors, warnings);
   for (const Diagnostic& error : errors) {
     outcome.errors.push_back(to_string(error));
   }

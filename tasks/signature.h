@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,9 +20,26 @@ struct ParameterType {
   bool pointee_float = false; ///< pointers only: floating, half or bfloat16 elements
 };
 
+/// What a kernel takes of a multiprocessor; known for GPU code only.
+struct KernelResources {
+  std::string kernel;          ///< as KernelSignature::kernel
+  int registers = 0;           ///< per thread
+  int spill_store_bytes = 0;   ///< per thread
+  int spill_load_bytes = 0;    ///< per thread
+  int stack_bytes = 0;         ///< per thread, spills included
+  int static_shared_bytes = 0; ///< per block
+};
+
 struct KernelSignature {
   std::string kernel; ///< instantiated, as the plan names it: "row_softmax<128, 4>"
   std::vector<ParameterType> parameters;
+  std::optional<KernelResources> resources; ///< nullopt: not known on this device
+};
+
+/// What compiling has told about a kernel file.
+struct CompiledFacts {
+  std::vector<KernelSignature> signatures;
+  std::map<std::string, std::int64_t> constants; ///< value of each constant expression asked for
 };
 
 /// One item per parameter, separated by spaces: KIND SIZE [POINTEE] [c] ":" NAME, for instance

@@ -44,10 +44,21 @@ public:
   virtual void download(std::size_t buffer, std::span<std::byte> bytes) = 0;
   /// Fills whole buffer with a repeating 8-byte pattern (poison).
   virtual void fill_pattern(std::size_t buffer, std::uint64_t pattern) = 0;
+  /// Draws the buffer's elements (tasks/input_generator.h), the same to the bit on every device,
+  /// and remembers how: restore() and verify_guards() need it.
+  virtual void generate(std::size_t buffer, const tasks::GeneratorSpec& generator,
+                        tasks::DType dtype, std::uint64_t seed) = 0;
+  /// Puts back what generate() drew.
+  virtual void restore(std::size_t buffer) = 0;
   /// Runs the steps in order and waits for them. Buffers are named as in the plan.
   virtual std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) = 0;
-  /// Device time of the last run(), as exact as this device can tell.
+  /// The same for a timing, as cheap to launch and as independent of earlier launches (cold
+  /// caches) as the device can make it. Until release_buffers(), always the same `steps`.
+  virtual std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps) = 0;
+  /// Device time of the last run() or run_timed(), as exact as this device can tell.
   virtual std::chrono::nanoseconds elapsed() const = 0;
+  /// A hash of the buffer's bytes and their places: equal for equal contents.
+  virtual std::uint64_t checksum(std::size_t buffer) = 0;
   /// Guard zones and read-only buffers that were written since allocation.
   virtual std::optional<DeviceFault> verify_guards() = 0;
   /// What check mode has found since the module was loaded; empty for plain modules.

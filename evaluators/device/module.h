@@ -14,10 +14,11 @@ namespace winnow::evaluators {
 enum class BuildMode : std::uint8_t { Plain = 1, Check = 2 };
 
 struct CompileRequest {
-  std::string file;                  ///< name used in messages
-  std::string source;                ///< device code (KernelFile::source)
-  tasks::ParameterChoice parameters; ///< visible to the code as constants of the same names
-  std::vector<std::string> kernels;  ///< instantiated names: "softmax<128>"
+  std::string file;                   ///< name used in messages
+  std::string source;                 ///< device code (KernelFile::source)
+  tasks::ParameterChoice parameters;  ///< visible to the code as constants of the same names
+  std::vector<std::string> kernels;   ///< instantiated names: "softmax<128>"
+  std::vector<std::string> constants; ///< constant expressions to be read back: "sizeof(T<64>)"
   bool fast_math = false;
   BuildMode mode = BuildMode::Plain;
 };
@@ -28,7 +29,7 @@ struct CompileResult {
                                                       ///< Unsupported, OverLimit, Infrastructure
   std::string detail; ///< first error, one or a few lines, the candidate's own line numbers
   std::filesystem::path module; ///< the binary, in the cache; empty when not compiled
-  std::vector<tasks::KernelSignature> signatures; ///< one per requested kernel, same order
+  tasks::CompiledFacts facts;   ///< one signature per requested kernel, same order; constants
   tasks::BuildRecord build;
 };
 

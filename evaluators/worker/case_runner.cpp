@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "evaluators/worker/poison.h"
-#include "tasks/input_generator.h"
 
 #include <fmt/format.h>
 
@@ -37,12 +36,9 @@ CaseRunner::CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uin
     slot.buffer = &buffer;
     slot.handle = device_.allocate(buffer.name, buffer_bytes(buffer), buffer.kind == Kind::Input);
     if (has_input(buffer)) {
-      slot.initial.resize(buffer_bytes(buffer));
-      tasks::generate_tensor(buffer.generator, buffer.dtype, seed, buffer.name, slot.initial.data(),
-                             static_cast<std::uint64_t>(buffer.count));
-      device_.upload(slot.handle, slot.initial);
+      device_.generate(slot.handle, buffer.generator, buffer.dtype, seed);
     }
-    slots_.emplace(buffer.name, std::move(slot));
+    slots_.emplace(buffer.name, slot);
   }
 }
 
@@ -65,13 +61,17 @@ void CaseRunner::prepare(std::uint64_t salt) {
 void CaseRunner::restore() {
   for (const auto& [name, slot] : slots_) {
     if (slot.buffer->kind == Kind::InOut) {
-      device_.upload(slot.handle, slot.initial);
+      device_.restore(slot.handle);
     }
   }
 }
 
 std::optional<DeviceFault> CaseRunner::run() {
   return device_.run(plan_.steps);
+}
+
+std::optional<DeviceFault> CaseRunner::run_timed() {
+  return device_.run_timed(plan_.steps);
 }
 
 std::optional<DeviceFault> CaseRunner::verify() {

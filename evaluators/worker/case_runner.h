@@ -29,6 +29,8 @@ public:
   /// Restores inouts only: between timed launches.
   void restore();
   std::optional<DeviceFault> run();
+  /// For a timing: see Device::run_timed().
+  std::optional<DeviceFault> run_timed();
   /// Guard zones, and scratch declared `once` that does not hold its value again.
   std::optional<DeviceFault> verify();
   std::size_t output_bytes(const std::string& tensor) const;
@@ -38,7 +40,6 @@ private:
   struct Slot {
     const tasks::Buffer* buffer = nullptr;
     std::size_t handle = 0;
-    std::vector<std::byte> initial; ///< inputs and inouts
   };
   const Slot& slot(const std::string& name) const;
   std::optional<DeviceFault> verify_once(const Slot& slot);

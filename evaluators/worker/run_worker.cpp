@@ -86,7 +86,7 @@ private:
     double spent_ns = 0;
     for (int i = 0; more_samples(sampling, samples_ns, spent_ns); ++i) {
       runner.restore();
-      if (auto fault = runner.run()) {
+      if (auto fault = runner.run_timed()) {
         return fault;
       }
       const auto nanoseconds = static_cast<double>(device_->elapsed().count());

@@ -176,10 +176,10 @@ private:
       if (!parameters) {
         result.verdict = Verdict::Infrastructure;
         result.detail = "the signature of kernel '" + request.kernels[i] + "' cannot be read";
-        result.signatures.clear();
+        result.facts.signatures.clear();
         return result;
       }
-      result.signatures.push_back({request.kernels[i], std::move(*parameters)});
+      result.facts.signatures.push_back({request.kernels[i], std::move(*parameters), std::nullopt});
     }
     result.module = cache_.module_path(key);
     return result;

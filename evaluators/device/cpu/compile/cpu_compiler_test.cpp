@@ -95,9 +95,9 @@ __global__ void softmax(const float* __restrict__ x, float* y, int rows, long lo
 TEST_P(CpuCompilerTest, CompilesAndReadsSignatures) {
   const CompileResult result = compile(request(kSoftmax, {"softmax<128>", "softmax<64>"}));
   ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
-  ASSERT_EQ(result.signatures.size(), 2U);
-  EXPECT_EQ(result.signatures[1].kernel, "softmax<64>");
-  EXPECT_EQ(tasks::encode_parameters(result.signatures[0].parameters),
+  ASSERT_EQ(result.facts.signatures.size(), 2U);
+  EXPECT_EQ(result.facts.signatures[1].kernel, "softmax<64>");
+  EXPECT_EQ(tasks::encode_parameters(result.facts.signatures[0].parameters),
             "p4fc:x p4f:y i4:rows i8:cols b1:flag");
   EXPECT_FALSE(result.build.from_cache);
   EXPECT_THAT(result.build.compiler, StartsWith(GetParam()));
@@ -130,7 +130,7 @@ TEST_P(CpuCompilerTest, FindsBuiltModulesAgain) {
   EXPECT_FALSE(first.build.from_cache);
   EXPECT_TRUE(second.build.from_cache);
   EXPECT_EQ(first.module, second.module);
-  EXPECT_EQ(second.signatures.size(), 1U);
+  EXPECT_EQ(second.facts.signatures.size(), 1U);
   CompileRequest fast = request(kSoftmax, {"softmax<128>"});
   fast.fast_math = true;
   const CompileResult third = shared->compile(fast);

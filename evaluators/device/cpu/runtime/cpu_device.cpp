@@ -8,10 +8,12 @@
 #include "evaluators/device/cpu/runtime/launcher.h"
 #include "evaluators/device/cpu/runtime/module.h"
 #include "evaluators/device/cpu/runtime/watchdog.h"
+#include "tasks/input_generator.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -43,12 +45,19 @@ public:
 
   void load_module(const std::filesystem::path& path) override;
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override;
-  void release_buffers() override { buffers_.clear(); }
+  void release_buffers() override;
   void upload(std::size_t buffer, std::span<const std::byte> bytes) override;
   void download(std::size_t buffer, std::span<std::byte> bytes) override;
   void fill_pattern(std::size_t buffer, std::uint64_t pattern) override;
+  void generate(std::size_t buffer, const tasks::GeneratorSpec& generator, tasks::DType dtype,
+                std::uint64_t seed) override;
+  void restore(std::size_t buffer) override;
   std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) override;
+  std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps) override {
+    return run(steps);
+  }
   std::chrono::nanoseconds elapsed() const override { return elapsed_; }
+  std::uint64_t checksum(std::size_t buffer) override;
   std::optional<DeviceFault> verify_guards() override;
   std::vector<CheckFinding> findings() override;
 
@@ -62,6 +71,7 @@ private:
   CpuDeviceOptions options_;
   tasks::DeviceFacts facts_ = cpu_device_facts();
   cpu::GuardedBuffers buffers_;
+  std::map<std::size_t, std::vector<std::byte>> drawn_; ///< what generate() put into writable ones
   cpu::FaultReporter reporter_;
   cpu::Launcher launcher_;
   std::unique_ptr<cpu::Watchdog> watchdog_;
@@ -118,6 +128,40 @@ void CpuDevice::fill_pattern(std::size_t buffer, std::uint64_t pattern) {
   const cpu::GuardedBuffer& target = buffers_.at(buffer);
   buffers_.protect(false);
   cpu::fill_repeating(target.data, target.bytes, &pattern, sizeof(pattern));
+}
+
+void CpuDevice::release_buffers() {
+  drawn_.clear();
+  buffers_.clear();
+}
+
+void CpuDevice::generate(std::size_t buffer, const tasks::GeneratorSpec& generator,
+                         tasks::DType dtype, std::uint64_t seed) {
+  const cpu::GuardedBuffer& target = buffers_.at(buffer);
+  buffers_.protect(false);
+  tasks::generate_tensor(generator, dtype, seed, target.name, target.data,
+                         target.bytes / tasks::size_bytes(dtype));
+  if (!target.read_only) { // a read-only one cannot change
+    drawn_[buffer].assign(target.data, target.data + target.bytes);
+  }
+}
+
+void CpuDevice::restore(std::size_t buffer) {
+  if (const auto found = drawn_.find(buffer); found != drawn_.end()) {
+    upload(buffer, found->second);
+  }
+}
+
+std::uint64_t CpuDevice::checksum(std::size_t buffer) {
+  const cpu::GuardedBuffer& source = buffers_.at(buffer);
+  std::uint64_t hash = source.bytes;
+  for (std::size_t at = 0; at < source.bytes; at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, source.data + at, std::min(sizeof(word), source.bytes - at));
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 32U;
+  }
+  return hash;
 }
 
 std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps) {

@@ -28,6 +28,8 @@ std::array<std::byte, 8> value_of(const tasks::ResolvedArgument& argument,
       return bytes_of(static_cast<float>(argument.real), bytes);
     }
     throw Error("a launch has a float argument of " + std::to_string(bytes) + " bytes");
+  case tasks::ResolvedArgument::Kind::TensorMap:
+    throw Error("this device has no tensor maps");
   case tasks::ResolvedArgument::Kind::Pointer:
     break;
   }
