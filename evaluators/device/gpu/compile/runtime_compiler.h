@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// One translation unit for a run-time compiler. `source` is complete: prelude, parameters, the
+/// candidate's code behind a #line, and what reads signatures and constants back.
+struct RuntimeCompileJob {
+  std::string source;
+  std::string file;                      ///< name in messages
+  std::vector<std::string> instantiated; ///< name expressions: "softmax<128>"
+  std::string architecture;              ///< "sm_90a", "gfx90a"
+  bool fast_math = false;
+  std::vector<std::string> include_directories;
+};
+
+struct RuntimeCompileOutput {
+  bool compiled = false;
+  std::string log; ///< as the compiler wrote it, warnings and resource usage included
+  std::vector<std::byte> image;
+  std::map<std::string, std::string> symbols; ///< name expression to the image's symbol
+};
+
+/// A compiler library (NVRTC, hiprtc), found and loaded at run time. Used in the fenced
+/// `_compile-gpu` child only: both read any file they can open, and hiprtc may abort the process.
+class RuntimeCompiler {
+public:
+  virtual ~RuntimeCompiler() = default;
+  /// Throws Error for what is not the source's fault.
+  virtual RuntimeCompileOutput compile(const RuntimeCompileJob& job) = 0;
+};
+
+} // namespace winnow::evaluators
