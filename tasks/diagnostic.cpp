@@ -1,8 +1,16 @@
 #include "tasks/diagnostic.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace winnow::tasks {
+
+bool all_unsupported(const std::vector<Diagnostic>& diagnostics) {
+  return !diagnostics.empty() &&
+         std::all_of(diagnostics.begin(), diagnostics.end(),
+                     [](const Diagnostic& diagnostic) { return diagnostic.unsupported; });
+}
 
 std::string to_string(const Diagnostic& diagnostic) {
   std::string text = diagnostic.file;

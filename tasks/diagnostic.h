@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace winnow::tasks {
 
@@ -15,9 +16,13 @@ struct SourcePosition {
 struct Diagnostic {
   std::string file;
   SourcePosition at;
-  std::string what;     ///< what is wrong: "unknown name 'colz' in expression 'colz / 4'"
-  std::string expected; ///< what was expected or what to do: "an axis, scalar, parameter ..."
+  std::string what;         ///< what is wrong: "unknown name 'colz' in expression 'colz / 4'"
+  std::string expected;     ///< what was expected or what to do: "an axis, scalar, parameter ..."
+  bool unsupported = false; ///< no mistake: this device cannot do what was asked for
 };
+
+/// Whether there is nothing to mend: at least one diagnostic, all `unsupported`.
+bool all_unsupported(const std::vector<Diagnostic>& diagnostics);
 
 /// "file:line:column: what; expected ..." (the parts that are known).
 std::string to_string(const Diagnostic& diagnostic);

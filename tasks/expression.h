@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -32,7 +33,12 @@ private:
 /// [A-Za-z_][A-Za-z0-9_]*: what axes, parameters and bindings may be called.
 bool is_identifier(std::string_view text);
 
-using Value = std::variant<std::int64_t, double>;
+/// The value of a name that has none yet (a device constant before compiling).
+struct Unknown {};
+/// Thrown where an expression needs the value of such a name.
+class UnknownValue : public std::exception {};
+
+using Value = std::variant<std::int64_t, double, Unknown>;
 
 /// Names an expression may use. A child scope sees its parent's names; it does not own the parent.
 /// A value called "sizeof(x)" is what sizeof(x) gives for the tensor or buffer `x`.
@@ -63,9 +69,10 @@ public:
   static Expression parse(std::string_view text);
   static Expression constant(std::int64_t value);
 
-  /// In 64-bit integers; a float name or literal in it is an error. Throws ExpressionError.
+  /// In 64-bit integers; a float name or literal in it is an error. Throws ExpressionError or
+  /// UnknownValue.
   std::int64_t evaluate(const Scope& scope) const;
-  /// In doubles (integers convert; `/` divides exactly). Throws ExpressionError.
+  /// In doubles (integers convert; `/` divides exactly). Throws ExpressionError or UnknownValue.
   double evaluate_float(const Scope& scope) const;
 
   bool empty() const { return root_ == nullptr; }

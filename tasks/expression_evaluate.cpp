@@ -178,6 +178,9 @@ private:
     if (const auto* integer = std::get_if<std::int64_t>(value)) {
       return *integer;
     }
+    if (std::holds_alternative<Unknown>(*value)) {
+      throw UnknownValue();
+    }
     throw ExpressionError(node.column,
                           fmt::format("'{}' is a float in an integer expression", node.name),
                           "integers only, or {\"float\": \"...\"} for a float argument");
@@ -283,7 +286,13 @@ private:
 
   double name(const Node& node) const {
     if (const Value* value = scope_.find(node.name)) {
-      return std::visit([](auto number) { return static_cast<double>(number); }, *value);
+      if (const auto* integer = std::get_if<std::int64_t>(value)) {
+        return static_cast<double>(*integer);
+      }
+      if (const auto* real = std::get_if<double>(value)) {
+        return *real;
+      }
+      throw UnknownValue();
     }
     if (node.name == "e") {
       return std::numbers::e;

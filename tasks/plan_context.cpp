@@ -19,7 +19,11 @@ std::string values_of(const Expression& expression, const Scope& scope) {
   std::vector<std::string> values;
   for (const std::string& name : expression.names()) {
     if (const Value* value = scope.find(name)) {
-      values.push_back(std::visit([&](auto v) { return fmt::format("{}={}", name, v); }, *value));
+      if (const auto* integer = std::get_if<std::int64_t>(value)) {
+        values.push_back(fmt::format("{}={}", name, *integer));
+      } else if (const auto* real = std::get_if<double>(value)) {
+        values.push_back(fmt::format("{}={}", name, *real));
+      }
     }
   }
   return join(values, ", ");

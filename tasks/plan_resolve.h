@@ -106,6 +106,7 @@ struct Buffer {
   std::int64_t count = 0;     ///< elements
   GeneratorSpec generator;    ///< Input and InOut
   std::optional<double> once; ///< Scratch
+  bool keep = false;          ///< Scratch: holds what `prepare` wrote; never poisoned between runs
 };
 
 /// A plan at one shape with one choice of parameters: numbers only. This is what a worker runs.

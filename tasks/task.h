@@ -42,6 +42,7 @@ struct TensorSpec {
   std::vector<Expression> shape; ///< over axes and integer scalars, row-major
   GeneratorSpec generator;       ///< inputs and inouts only
   std::string description;
+  bool is_static = false; ///< inputs only: the same over many runs, so a plan may prepare it once
 };
 
 /// A by-value argument. Hidden shapes draw new values from [low, high].

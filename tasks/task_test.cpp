@@ -184,6 +184,13 @@ TEST(Task, ReferenceViewAddsMagnitudes) {
   EXPECT_EQ(integers.tensors[2].dtype, DType::I32);
 }
 
+TEST(Task, InputsMayBeStatic) {
+  const Task task = parse(changed("limit = 5 }", "limit = 5 }\nstatic = true"));
+  EXPECT_FALSE(task.tensors[0].is_static);
+  EXPECT_TRUE(task.tensors[1].is_static);
+  EXPECT_TRUE(reference_view(task).tensors[1].is_static);
+}
+
 struct BadTask {
   const char* from;
   const char* to;
@@ -231,6 +238,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"limit = 5", "limit = 0.5", "expected a whole number of at least 1"},
         BadTask{", limit = 5", "", "'tensors.index.generator.limit' is missing"},
         BadTask{"generator = { kind = \"index\", limit = 5 }", "", "'index' has no generator"},
+        BadTask{"limit = 5 }", "limit = 5 }\nstatic = 1",
+                "task.toml:21:10: 'tensors.index.static' is not a boolean; expected true or false"},
+        BadTask{"role = \"output\"", "role = \"output\"\nstatic = true",
+                "task.toml:23:10: output 'a_result' is static; expected static inputs only"},
         BadTask{"value = 3", "value = 3.5", "value = 3.5 is not an i32"},
         BadTask{"value = 3", "value = 300", "value = 300 is not in [low, high] = [1, 100]"},
         BadTask{"high = 100", "high = 3000000000", "is not an i32"},

@@ -140,6 +140,17 @@ double TomlReader::number_or(std::string_view key, double fallback) const {
   return has(key) ? number(key) : fallback;
 }
 
+bool TomlReader::boolean_or(std::string_view key, bool fallback) const {
+  if (!has(key)) {
+    return fallback;
+  }
+  const toml::node& node = table_->require(key, "a boolean");
+  if (!node.is_boolean()) {
+    fail(key, fmt::format("'{}' is not a boolean", table_->full(key)), "true or false");
+  }
+  return node.as_boolean()->get();
+}
+
 DType TomlReader::dtype(std::string_view key) const {
   const std::string name = string(key);
   if (const auto dtype = dtype_from_string(name)) {

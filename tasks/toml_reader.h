@@ -28,6 +28,7 @@ public:
   std::int64_t integer(std::string_view key) const;
   double number(std::string_view key) const;
   double number_or(std::string_view key, double fallback) const;
+  bool boolean_or(std::string_view key, bool fallback) const;
   DType dtype(std::string_view key) const;
   Expression expression(std::string_view key) const;
   std::vector<Expression> expressions(std::string_view key) const;
