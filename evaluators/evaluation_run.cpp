@@ -63,6 +63,10 @@ std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics) 
   return join(lines, "\n");
 }
 
+Verdict plan_verdict(const std::vector<tasks::Diagnostic>& errors) {
+  return tasks::all_unsupported(errors) ? Verdict::Unsupported : Verdict::BadPlan;
+}
+
 } // namespace
 
 EvaluationRun::EvaluationRun(Session& session, const tasks::KernelFile& file,
@@ -110,7 +114,7 @@ bool EvaluationRun::compile() {
   built_ =
       session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Plain, errors);
   if (!errors.empty()) {
-    return fail(Verdict::BadPlan, diagnostics_text(errors));
+    return fail(plan_verdict(errors), diagnostics_text(errors));
   }
   result_.build = built_.compiled.build;
   if (built_.compiled.verdict != Verdict::Correct) {
@@ -127,7 +131,7 @@ bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seed
         tasks::resolve_plan(*built.file, *built.task, shapes[i], built.choice,
                             session_.device.facts, built.compiled.facts, errors, warnings);
     if (!plan) {
-      return fail(Verdict::BadPlan, diagnostics_text(errors));
+      return fail(plan_verdict(errors), diagnostics_text(errors));
     }
     for (const tasks::Diagnostic& warning : warnings) {
       const std::string note = to_string(warning);
