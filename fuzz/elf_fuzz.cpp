@@ -1,5 +1,5 @@
-#include "evaluators/device/cpu/compile/elf_reader.h"
 #include "evaluators/device/cpu/compile/module_check.h"
+#include "evaluators/device/elf_reader.h"
 
 #include <cstddef>
 #include <cstdint>

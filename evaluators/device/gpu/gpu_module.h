@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace winnow::evaluators {
@@ -17,7 +18,9 @@ struct GpuModuleFile {
 
 /// The bytes of a module file.
 std::string encode(const GpuModuleFile& module);
-/// Throws Error when it is not one (the bytes come from a compiler that a candidate has fed).
+/// Throws Error when they are not one (they come from a compiler that a candidate has fed).
+GpuModuleFile decode_gpu_module(std::string_view bytes);
+/// decode_gpu_module() of a whole file; also throws Error when it cannot be read.
 GpuModuleFile read_gpu_module(const std::filesystem::path& path);
 
 } // namespace winnow::evaluators

@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
-#include "evaluators/device/cpu/compile/elf_reader.h"
+#include "evaluators/device/elf_reader.h"
 #include "evaluators/evaluator.h"
 #include "evaluators/process/sandbox.h"
 
