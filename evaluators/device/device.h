@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/error.h"
 #include "evaluators/device/module.h"
 #include "tasks/plan_resolve.h"
 
@@ -20,6 +21,20 @@ struct DeviceFault {
   tasks::Verdict verdict = tasks::Verdict::LaunchError;
   std::string detail; ///< names buffer, byte, kernel, block and thread as far as known
 };
+
+/// Thrown by the calls of Device that return no fault when what went wrong is one (no memory for a
+/// buffer, a copy that meets what an earlier launch has done).
+class DeviceFailure : public Error {
+public:
+  explicit DeviceFailure(DeviceFault fault) : Error(fault.detail), fault_(std::move(fault)) {}
+  const DeviceFault& fault() const { return fault_; }
+
+private:
+  DeviceFault fault_;
+};
+
+/// Exit code of a process that a fault has ended, after it was reported.
+constexpr int kFaultExitCode = 86;
 
 /// A finding of check mode. `certain` findings decide the verdict; others are notes.
 struct CheckFinding {
@@ -61,6 +76,8 @@ public:
   virtual std::uint64_t checksum(std::size_t buffer) = 0;
   /// Guard zones and read-only buffers that were written since allocation.
   virtual std::optional<DeviceFault> verify_guards() = 0;
+  /// False after a fault that nothing but a new process can mend.
+  virtual bool usable() const { return true; }
   /// What check mode has found since the module was loaded; empty for plain modules.
   virtual std::vector<CheckFinding> findings() = 0;
 };

@@ -17,8 +17,6 @@ struct CpuDeviceOptions {
   std::chrono::milliseconds deadline{0};
 };
 
-constexpr int kFaultExitCode = 86;
-
 /// CUDA C++ modules on this machine's cores (evaluators/device/cpu/compile makes them). Every
 /// buffer starts at a multiple of 16 and ends at a guard page (less than 16 poisoned bytes between,
 /// see verify_guards()). Accesses outside of buffers, writes to read-only ones, stack overflows,

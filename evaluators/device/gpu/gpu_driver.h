@@ -122,7 +122,11 @@ public:
   /// From mark 0 to mark 1, both reached. Resolution about 0.5 us.
   virtual std::chrono::nanoseconds between_marks() = 0;
 
-  /// Throws GpuError (InvalidLaunch) when the map does not fit its tensor, or the device has none.
+  /// Lines that kernels have asked the L2 cache to keep become ordinary ones.
+  virtual void reset_persisting_cache() {}
+
+  /// `tensor`: address of the map's first element (its buffer's, plus offset_bytes). Throws
+  /// GpuError (InvalidLaunch) when the driver refuses the map, or the device has none.
   virtual TensorMapBytes encode(const tasks::ResolvedTensorMap& map, GpuAddress tensor) = 0;
 };
 

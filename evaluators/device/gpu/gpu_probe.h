@@ -1,0 +1,28 @@
+#pragma once
+
+#include "base/availability.h"
+#include "tasks/plan_resolve.h"
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::evaluators {
+
+/// One GPU as its driver describes it, or why there is none.
+struct GpuProbe {
+  int ordinal = -1;       ///< -1: no driver or no device at all; `availability` says why
+  std::string name;       ///< "NVIDIA H200"
+  std::string uuid;       ///< "GPU-8f6b..."
+  std::string pci_bus_id; ///< "0000:17:00.0"
+  std::string driver;     ///< "CUDA 13.0"
+  tasks::DeviceFacts facts;
+  Availability availability;
+};
+
+/// How a probing child hands its findings on. from_json throws nlohmann exceptions.
+void to_json(nlohmann::json& json, const GpuProbe& probe);
+void from_json(const nlohmann::json& json, GpuProbe& probe);
+
+} // namespace winnow::evaluators
