@@ -32,6 +32,25 @@ constexpr std::array kTypes{
     DTypeText{DType::I64, "i64", "long long", 8, 0},
     DTypeText{DType::U64, "u64", "unsigned long long", 8, 0},
     DTypeText{DType::Bool, "bool", "bool", 1, 0},
+    DTypeText{DType::F8E4M3, "f8e4m3", "__nv_fp8_e4m3", 1, 0x1p-3},
+    DTypeText{DType::F8E5M2, "f8e5m2", "__nv_fp8_e5m2", 1, 0x1p-2},
+    DTypeText{DType::I4X2, "i4x2", "unsigned char", 1, 0},
+};
+
+struct PrecisionText {
+  Precision precision;
+  std::string_view name;
+  double epsilon;
+};
+
+constexpr std::array kPrecisions{
+    PrecisionText{Precision::F64, "f64", 0x1p-52},
+    PrecisionText{Precision::F32, "f32", 0x1p-23},
+    PrecisionText{Precision::TF32, "tf32", 0x1p-10},
+    PrecisionText{Precision::F16, "f16", 0x1p-10},
+    PrecisionText{Precision::BF16, "bf16", 0x1p-7},
+    PrecisionText{Precision::F8E4M3, "f8e4m3", 0x1p-3},
+    PrecisionText{Precision::F8E5M2, "f8e5m2", 0x1p-2},
 };
 
 const DTypeText& entry(DType type) {
@@ -42,21 +61,34 @@ const DTypeText& entry(DType type) {
   return kTypes[index];
 }
 
-// A 16-bit IEEE-like format: 1 sign bit, the exponent, kMantissaBits of mantissa.
-template <int kMantissaBits> struct Small {
-  static constexpr int kExponentBits = 15 - kMantissaBits;
-  static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
-  static constexpr std::uint16_t kInfinity =
-      static_cast<std::uint16_t>(((1U << kExponentBits) - 1U) << kMantissaBits);
+enum class Specials : std::uint8_t {
+  Ieee,    // the top exponent holds infinities and NaNs
+  NanOnly, // OCP e4m3: the top code alone is NaN, the rest of the top exponent are numbers
+};
+enum class Overflow : std::uint8_t { Infinity, Largest };
 
-  static double decode(std::uint16_t bits) {
-    const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
-    const int exponent = (bits & 0x7fff) >> kMantissaBits;
-    const int mantissa = bits & ((1 << kMantissaBits) - 1);
-    if ((bits & kInfinity) == kInfinity) {
-      return mantissa != 0 ? std::numeric_limits<double>::quiet_NaN()
-                           : sign * std::numeric_limits<double>::infinity();
+// A format of 1 sign bit, an exponent, and kMantissaBits of mantissa in as many bits as Bits has.
+template <typename Bits, int kMantissaBits, Specials kSpecials, Overflow kOverflow> struct Small {
+  static constexpr unsigned kSign = 1U << (8 * sizeof(Bits) - 1);
+  static constexpr int kExponentBits = 8 * static_cast<int>(sizeof(Bits)) - 1 - kMantissaBits;
+  static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
+  static constexpr bool kIeee = kSpecials == Specials::Ieee;
+  static constexpr unsigned kTopExponent = ((1U << kExponentBits) - 1U) << kMantissaBits;
+  static constexpr unsigned kNan = kIeee ? kTopExponent | 1U << (kMantissaBits - 1) : kSign - 1U;
+  static constexpr unsigned kInfinity = kIeee ? kTopExponent : kNan;
+  static constexpr unsigned kLargest = kInfinity - 1U;
+
+  static double decode(Bits bits) {
+    const double sign = (bits & kSign) != 0 ? -1.0 : 1.0;
+    const unsigned code = bits & (kSign - 1U);
+    if (code == kInfinity && kIeee) {
+      return sign * std::numeric_limits<double>::infinity();
     }
+    if (code > kLargest) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    const int exponent = static_cast<int>(code >> kMantissaBits);
+    const int mantissa = static_cast<int>(code & ((1U << kMantissaBits) - 1U));
     if (exponent == 0) {
       return sign * std::ldexp(mantissa, 1 - kBias - kMantissaBits);
     }
@@ -64,38 +96,48 @@ template <int kMantissaBits> struct Small {
   }
 
   // Straight from the double: rounding by way of float would round twice.
-  static std::uint16_t encode(double value) {
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    const auto sign = static_cast<std::uint16_t>((bits >> 48U) & 0x8000U);
+  static Bits encode(double value) {
+    const unsigned sign = std::signbit(value) ? kSign : 0;
     if (std::isnan(value)) {
-      return static_cast<std::uint16_t>(sign | kInfinity | (1U << (kMantissaBits - 1)));
+      return static_cast<Bits>(sign | kNan);
     }
+    if (std::isinf(value)) {
+      return static_cast<Bits>(sign | kInfinity);
+    }
+    const std::uint64_t code = rounded(std::bit_cast<std::uint64_t>(value));
+    constexpr unsigned kTooLarge = kOverflow == Overflow::Largest ? kLargest : kInfinity;
+    return static_cast<Bits>(sign | (code > kLargest ? kTooLarge : code));
+  }
+
+  // The code of a finite double's magnitude, as if exponents had no end.
+  static std::uint64_t rounded(std::uint64_t bits) {
     const int exponent = static_cast<int>((bits >> 52U) & 0x7ffU) - 1023;
-    if (exponent > kBias) {
-      return static_cast<std::uint16_t>(sign | kInfinity);
-    }
     std::uint64_t significand = bits & ((1ULL << 52U) - 1U);
     int shift = 52 - kMantissaBits;
-    if (exponent >
-        -kBias) { // normal: the exponent field rides above the mantissa and takes carries
+    if (exponent > kBias + 1) {
+      return kSign;
+    }
+    if (exponent > -kBias) { // normal: the exponent rides above the mantissa and takes carries
       significand += static_cast<std::uint64_t>(exponent + kBias) << 52U;
     } else {
       significand |= 1ULL << 52U;
       shift += 1 - kBias - exponent;
     }
     if (shift > 54) {
-      return sign;
+      return 0;
     }
     const std::uint64_t kept = significand >> static_cast<unsigned>(shift);
     const std::uint64_t rest = significand & ((1ULL << static_cast<unsigned>(shift)) - 1U);
     const std::uint64_t half = 1ULL << static_cast<unsigned>(shift - 1);
     const bool up = rest > half || (rest == half && (kept & 1U) != 0);
-    return static_cast<std::uint16_t>(sign | (kept + (up ? 1U : 0U)));
+    return kept + (up ? 1U : 0U);
   }
 };
 
-using Half = Small<10>;
-using Bfloat16 = Small<7>;
+using Half = Small<std::uint16_t, 10, Specials::Ieee, Overflow::Infinity>;
+using Bfloat16 = Small<std::uint16_t, 7, Specials::Ieee, Overflow::Infinity>;
+using Float8E4M3 = Small<std::uint8_t, 3, Specials::NanOnly, Overflow::Largest>;
+using Float8E5M2 = Small<std::uint8_t, 2, Specials::Ieee, Overflow::Largest>;
 
 template <typename T> T load(const void* data) {
   T value{};
@@ -183,6 +225,7 @@ double load_element(DType type, const void* data) {
   case DType::I8:
     return static_cast<double>(load<std::int8_t>(data));
   case DType::U8:
+  case DType::I4X2:
     return static_cast<double>(load<std::uint8_t>(data));
   case DType::I16:
     return static_cast<double>(load<std::int16_t>(data));
@@ -198,6 +241,10 @@ double load_element(DType type, const void* data) {
     return static_cast<double>(load<std::uint64_t>(data));
   case DType::Bool:
     return load<std::uint8_t>(data) != 0 ? 1.0 : 0.0;
+  case DType::F8E4M3:
+    return Float8E4M3::decode(load<std::uint8_t>(data));
+  case DType::F8E5M2:
+    return Float8E5M2::decode(load<std::uint8_t>(data));
   }
   throw std::invalid_argument("load_element: not a dtype");
 }
@@ -215,6 +262,7 @@ void store_element(DType type, void* data, double value) {
   case DType::I8:
     return store_integer<std::int8_t>(data, value);
   case DType::U8:
+  case DType::I4X2:
     return store_integer<std::uint8_t>(data, value);
   case DType::I16:
     return store_integer<std::int16_t>(data, value);
@@ -230,8 +278,41 @@ void store_element(DType type, void* data, double value) {
     return store_integer<std::uint64_t>(data, value);
   case DType::Bool:
     return store(data, static_cast<std::uint8_t>(value != 0 ? 1 : 0));
+  case DType::F8E4M3:
+    return store(data, Float8E4M3::encode(value));
+  case DType::F8E5M2:
+    return store(data, Float8E5M2::encode(value));
   }
   throw std::invalid_argument("store_element: not a dtype");
+}
+
+std::string_view to_string(Precision precision) {
+  return kPrecisions.at(static_cast<std::size_t>(precision)).name;
+}
+
+std::optional<Precision> precision_from_string(std::string_view text) {
+  for (const PrecisionText& known : kPrecisions) {
+    if (known.name == text) {
+      return known.precision;
+    }
+  }
+  return std::nullopt;
+}
+
+const std::vector<Precision>& all_precisions() {
+  static const std::vector<Precision> all = [] {
+    std::vector<Precision> precisions;
+    precisions.reserve(kPrecisions.size());
+    for (const PrecisionText& known : kPrecisions) {
+      precisions.push_back(known.precision);
+    }
+    return precisions;
+  }();
+  return all;
+}
+
+double epsilon(Precision precision) {
+  return kPrecisions.at(static_cast<std::size_t>(precision)).epsilon;
 }
 
 } // namespace winnow::tasks

@@ -20,7 +20,7 @@ std::uint16_t bits16(DType type, double value) {
 }
 
 TEST(DType, NamesRoundTrip) {
-  EXPECT_EQ(all_dtypes().size(), 13U);
+  EXPECT_EQ(all_dtypes().size(), 16U);
   for (const DType type : all_dtypes()) {
     EXPECT_EQ(dtype_from_string(to_string(type)), type);
     EXPECT_FALSE(device_type_name(type).empty());
@@ -28,7 +28,7 @@ TEST(DType, NamesRoundTrip) {
   }
   EXPECT_EQ(dtype_from_string("float"), std::nullopt);
   EXPECT_THROW(size_bytes(static_cast<DType>(0)), std::invalid_argument);
-  EXPECT_THROW(size_bytes(static_cast<DType>(14)), std::invalid_argument);
+  EXPECT_THROW(size_bytes(static_cast<DType>(17)), std::invalid_argument);
 }
 
 TEST(DType, SizesAndEpsilons) {
@@ -39,6 +39,40 @@ TEST(DType, SizesAndEpsilons) {
   EXPECT_EQ(epsilon(DType::F16), 0x1p-10);
   EXPECT_EQ(epsilon(DType::BF16), 0x1p-7);
   EXPECT_EQ(device_type_name(DType::I64), "long long");
+  EXPECT_EQ(size_bytes(DType::F8E4M3), 1U);
+  EXPECT_EQ(epsilon(DType::F8E4M3), 0x1p-3);
+  EXPECT_EQ(epsilon(DType::F8E5M2), 0x1p-2);
+  EXPECT_EQ(device_type_name(DType::F8E5M2), "__nv_fp8_e5m2");
+  EXPECT_EQ(size_bytes(DType::I4X2), 1U);
+  EXPECT_EQ(device_type_name(DType::I4X2), "unsigned char");
+}
+
+// The numbers are in stores.
+TEST(DType, NumbersStay) {
+  EXPECT_EQ(static_cast<int>(DType::Bool), 13);
+  EXPECT_EQ(static_cast<int>(DType::F8E4M3), 14);
+  EXPECT_EQ(static_cast<int>(DType::F8E5M2), 15);
+  EXPECT_EQ(static_cast<int>(DType::I4X2), 16);
+}
+
+TEST(Precision, NamesRoundTripAndAgreeWithDTypes) {
+  EXPECT_EQ(all_precisions().size(), 7U);
+  for (const Precision precision : all_precisions()) {
+    EXPECT_EQ(precision_from_string(to_string(precision)), precision);
+    if (const auto dtype = dtype_from_string(to_string(precision))) {
+      EXPECT_EQ(epsilon(precision), epsilon(*dtype));
+    } else {
+      EXPECT_EQ(precision, Precision::TF32);
+    }
+  }
+  EXPECT_EQ(epsilon(Precision::TF32), 0x1p-10);
+  EXPECT_EQ(precision_from_string("i32"), std::nullopt);
+}
+
+std::uint8_t bits8(DType type, double value) {
+  std::uint8_t bits = 0;
+  store_element(type, &bits, value);
+  return bits;
 }
 
 struct SmallFloatCase {
@@ -88,6 +122,56 @@ TEST(DType, SmallFloatsRoundTrip) {
       }
     }
   }
+}
+
+// OCP 8-bit floating point specification (OFP8), tables 1 and 2; overflow saturates, infinities
+// do not.
+TEST(DType, EightBitFloatsRoundAndSaturate) {
+  EXPECT_EQ(bits8(DType::F8E4M3, 448), 0x7e);
+  EXPECT_EQ(bits8(DType::F8E4M3, 464), 0x7e);
+  EXPECT_EQ(bits8(DType::F8E4M3, -1e300), 0xfe);
+  EXPECT_EQ(bits8(DType::F8E4M3, kInfinity), 0x7f);
+  EXPECT_EQ(bits8(DType::F8E4M3, std::nan("")), 0x7f);
+  EXPECT_EQ(bits8(DType::F8E4M3, 1), 0x38);
+  EXPECT_EQ(bits8(DType::F8E4M3, 0x1p-6), 0x08);
+  EXPECT_EQ(bits8(DType::F8E4M3, 0x1p-9), 0x01);
+  EXPECT_EQ(bits8(DType::F8E4M3, 0x1p-10), 0x00);              // tie, to even
+  EXPECT_EQ(bits8(DType::F8E4M3, 1 + 0x1p-4), 0x38);           // tie, to even
+  EXPECT_EQ(bits8(DType::F8E4M3, 1 + 3 * 0x1p-4), 0x3a);       // tie, to even
+  EXPECT_EQ(bits8(DType::F8E4M3, 1 + 0x1p-4 + 0x1p-45), 0x39); // float would make it a tie
+  EXPECT_EQ(bits8(DType::F8E5M2, 57344), 0x7b);
+  EXPECT_EQ(bits8(DType::F8E5M2, 65536), 0x7b);
+  EXPECT_EQ(bits8(DType::F8E5M2, -kInfinity), 0xfc);
+  EXPECT_EQ(bits8(DType::F8E5M2, 0x1p-14), 0x04);
+  EXPECT_EQ(bits8(DType::F8E5M2, 0x1p-16), 0x01);
+  EXPECT_EQ(bits8(DType::F8E5M2, 1 + 0x1p-3), 0x3c); // tie, to even
+}
+
+TEST(DType, EightBitFloatsRoundTrip) {
+  for (const DType type : {DType::F8E4M3, DType::F8E5M2}) {
+    int nans = 0;
+    for (unsigned bits = 0; bits < 0x100U; ++bits) {
+      const auto stored = static_cast<std::uint8_t>(bits);
+      const double value = load_element(type, &stored);
+      nans += std::isnan(value) ? 1 : 0;
+      if (!std::isnan(value)) {
+        EXPECT_EQ(bits8(type, value), stored) << value;
+      }
+    }
+    EXPECT_EQ(nans, type == DType::F8E4M3 ? 2 : 6);
+  }
+  const std::uint8_t infinite = 0x7c;
+  EXPECT_EQ(load_element(DType::F8E5M2, &infinite), kInfinity);
+}
+
+TEST(DType, PairsOfNibblesGoAsTheirByte) {
+  for (const double value : {0.0, 1.0, 128.0, 255.0}) {
+    EXPECT_EQ(bits8(DType::I4X2, value), value);
+    const std::uint8_t stored = bits8(DType::I4X2, value);
+    EXPECT_EQ(load_element(DType::I4X2, &stored), value);
+  }
+  EXPECT_EQ(bits8(DType::I4X2, 256), 255);
+  EXPECT_EQ(bits8(DType::I4X2, -1), 0);
 }
 
 TEST(DType, IntegersRoundAndSaturate) {

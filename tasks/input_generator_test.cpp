@@ -1,5 +1,7 @@
 #include "tasks/input_generator.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -46,6 +48,30 @@ TEST(InputGenerator, TensorHoldsTheElements) {
     store_element(DType::F16, &expected, generate_element(spec, 9, "x", i));
     EXPECT_EQ(halves[i], expected);
   }
+}
+
+TEST(InputGenerator, RoundsToEightBitFloatsAndKeepsThemFinite) {
+  const GeneratorSpec spec{Kind::HeavyTail, 0, 100};
+  for (const DType dtype : {DType::F8E4M3, DType::F8E5M2}) {
+    std::vector<std::uint8_t> codes(1000);
+    generate_tensor(spec, dtype, 9, "x", codes.data(), codes.size());
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      std::uint8_t expected = 0;
+      store_element(dtype, &expected, generate_element(spec, 9, "x", i));
+      EXPECT_EQ(codes[i], expected);
+      EXPECT_TRUE(std::isfinite(load_element(dtype, &codes[i])));
+    }
+  }
+}
+
+TEST(InputGenerator, DrawsPairsOfNibblesAsBytes) {
+  std::vector<std::uint8_t> pairs(20000);
+  generate_tensor({Kind::SmallIntegers, 0, 255}, DType::I4X2, 3, "w", pairs.data(), pairs.size());
+  std::array<int, 256> seen{};
+  for (const std::uint8_t pair : pairs) {
+    ++seen[pair];
+  }
+  EXPECT_GT(*std::min_element(seen.begin(), seen.end()), 0);
 }
 
 TEST(InputGenerator, NormalHasItsMoments) {

@@ -25,7 +25,7 @@ template <typename Enum> int code(Enum value) {
 }
 
 DType dtype(const Json& json) {
-  return enumerator(json, DType::F32, DType::Bool);
+  return enumerator(json, DType::F32, all_dtypes().back());
 }
 
 Json argument_json(const ResolvedArgument& argument) {

@@ -75,7 +75,7 @@ std::string to_string(const Shape& shape);
 /// An output element may differ from the reference by at most
 /// multiple * epsilon(precision) * magnitude + absolute, where the reference writes the magnitude.
 struct Tolerance {
-  DType precision = DType::F32;
+  Precision precision = Precision::F32;
   Expression multiple; ///< float expression over axes, e.g. "8 + 2 * sqrt(k)"
   double absolute = 0;
 };

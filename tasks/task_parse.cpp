@@ -196,15 +196,25 @@ private:
     return dtype == DType::F32 ? static_cast<double>(static_cast<float>(value)) : value;
   }
 
+  static Precision parse_precision(const TomlReader& table) {
+    const std::string name = table.string("precision");
+    if (const auto precision = precision_from_string(name)) {
+      return *precision;
+    }
+    std::vector<std::string> known;
+    for (const Precision precision : all_precisions()) {
+      known.emplace_back(to_string(precision));
+    }
+    table.fail("precision", fmt::format("unknown precision '{}'{}", name, suggestion(name, known)),
+               "one of " + quoted_names(known));
+  }
+
   void parse_tolerance() {
     const TomlReader table = root_.table("tolerance");
     table.allow_keys({"precision", "multiple", "absolute"});
-    task_.tolerance.precision = table.dtype("precision");
+    task_.tolerance.precision = parse_precision(table);
     task_.tolerance.multiple = table.expression("multiple");
     task_.tolerance.absolute = table.number_or("absolute", 0);
-    if (!is_floating(task_.tolerance.precision)) {
-      table.fail("precision", "an integer precision", "a floating dtype such as f32");
-    }
     if (task_.tolerance.absolute < 0) {
       table.fail("absolute", "a negative tolerance", "0 or more");
     }

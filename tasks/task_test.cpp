@@ -111,7 +111,7 @@ TEST(Task, ParsesAllParts) {
   EXPECT_EQ(task.tensors[2].role, Role::Output);
   ASSERT_EQ(task.scalars.size(), 2U);
   EXPECT_EQ(task.scalars[1].dtype, DType::I32);
-  EXPECT_EQ(task.tolerance.precision, DType::F32);
+  EXPECT_EQ(task.tolerance.precision, Precision::F32);
   EXPECT_EQ(task.tolerance.absolute, 1e-30);
   EXPECT_EQ(task.reference, "reference");
   EXPECT_EQ(task.reference_python, "python");
@@ -246,7 +246,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"value = 3", "value = 300", "value = 300 is not in [low, high] = [1, 100]"},
         BadTask{"high = 100", "high = 3000000000", "is not an i32"},
         BadTask{"low = 0.5", "low = nan", "is not a finite number"},
-        BadTask{"precision = \"f32\"", "precision = \"i32\"", "an integer precision"},
+        BadTask{"precision = \"f32\"", "precision = \"i32\"", "unknown precision 'i32'"},
         BadTask{"absolute = 1e-30", "absolute = -1", "a negative tolerance"},
         BadTask{"sqrt(cols)", "sqrt(-cols)", "the result is not a number"},
         BadTask{"rows = 3\n", "", "task.toml:42:1: 'shapes.tiny[0].rows' is missing"},

@@ -1,5 +1,7 @@
 #include "evaluators/judge/compare.h"
+#include "evaluators/worker/poison.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -83,6 +85,67 @@ TEST(Compare, ComparesIntegersExactly) {
   EXPECT_EQ(result.mismatch->first_index, 2);
   comparison.expected_exact = comparison.got;
   EXPECT_EQ(compare(comparison).verdict, Verdict::Correct);
+}
+
+// Every floating dtype in one way: within the limit, beyond it, NaN, and never written.
+class CompareFloats : public testing::TestWithParam<DType> {
+protected:
+  ComparisonResult compare_one(double got, double expected, double limit) {
+    tasks::store_element(GetParam(), stored_.data(), got);
+    return compare_stored(expected, limit);
+  }
+  ComparisonResult compare_stored(double expected, double limit) {
+    Comparison comparison;
+    comparison.tensor = "y";
+    comparison.dtype = GetParam();
+    comparison.shape = {1};
+    comparison.got = std::span(stored_).first(tasks::size_bytes(GetParam()));
+    comparison.expected = std::span(&expected, 1);
+    comparison.poison = poison_pattern(GetParam(), kSalt);
+    comparison.relative_limit = limit;
+    return compare(comparison);
+  }
+  static constexpr std::uint64_t kSalt = 0x5a5aa5a55aa55aa5ULL;
+  std::array<std::byte, 8> stored_{};
+};
+
+TEST_P(CompareFloats, KeepsTheLimit) {
+  const double epsilon = tasks::epsilon(GetParam());
+  EXPECT_EQ(compare_one(1 + epsilon, 1 + 0.75 * epsilon, 0.5 * epsilon).verdict, Verdict::Correct);
+  EXPECT_EQ(compare_one(1 + epsilon, 1, 0.5 * epsilon).verdict, Verdict::Wrong);
+  EXPECT_EQ(compare_one(-1, 1, epsilon).verdict, Verdict::Wrong);
+  EXPECT_EQ(compare_one(std::nan(""), 1, epsilon).verdict, Verdict::Wrong);
+}
+
+TEST_P(CompareFloats, TakesPoisonForUnwritten) {
+  const std::uint64_t poison = poison_pattern(GetParam(), kSalt);
+  std::memcpy(stored_.data(), &poison, sizeof poison);
+  EXPECT_TRUE(std::isnan(tasks::load_element(GetParam(), stored_.data())));
+  EXPECT_EQ(compare_stored(1, 1e-3).verdict, Verdict::UnwrittenOutput);
+}
+
+std::string dtype_name(const testing::TestParamInfo<DType>& dtype) {
+  return std::string(tasks::to_string(dtype.param));
+}
+INSTANTIATE_TEST_SUITE_P(DTypes, CompareFloats,
+                         testing::Values(DType::F64, DType::F32, DType::F16, DType::BF16,
+                                         DType::F8E4M3, DType::F8E5M2),
+                         dtype_name);
+
+TEST(Compare, ComparesPairsOfNibblesAsBytes) {
+  const std::array got{std::byte{0x7f}, std::byte{0xf8}};
+  const std::array expected{std::byte{0x7f}, std::byte{0x78}};
+  Comparison comparison;
+  comparison.tensor = "w";
+  comparison.dtype = DType::I4X2;
+  comparison.shape = {2};
+  comparison.got = got;
+  comparison.expected_exact = expected;
+  comparison.poison = kPoison;
+  const auto result = compare(comparison);
+  EXPECT_EQ(result.verdict, Verdict::Wrong);
+  EXPECT_EQ(result.mismatch->got, 0xf8);
+  EXPECT_EQ(result.mismatch->expected, 0x78);
 }
 
 TEST(Pattern, NamesATileEdge) {
