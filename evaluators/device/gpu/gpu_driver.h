@@ -24,6 +24,7 @@ enum class GpuFailure : std::uint8_t {
   Assertion,       ///< device assert()
   Trap,            ///< __trap(), an illegal instruction, a bad program counter, a stack overflow
   CooperativeSize, ///< a cooperative grid that cannot be resident at once
+  LaunchTimeout,   ///< the driver's own watchdog (a display is attached) ended the kernel
   OutOfMemory,
   BadModule,  ///< not code for this device
   DeviceLost, ///< reset-class: the device, not the candidate, is at fault
