@@ -1,0 +1,10 @@
+/*@winnow
+{ "launches": [ { "kernel": "axpy", "grid": ["1 << 31"], "block": [1],
+                  "args": ["x", "y", "z", "alpha", "n"] } ] }
+@*/
+extern "C" __global__ void axpy(const float* x, const float* y, float* z, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    z[i] = alpha * x[i] + y[i];
+  }
+}

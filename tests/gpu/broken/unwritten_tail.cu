@@ -1,0 +1,11 @@
+/*@winnow
+{ "launches": [ { "kernel": "axpy", "grid": ["max(1, n / 256)"], "block": [256],
+                  "args": ["x", "y", "z", "alpha", "n"] } ] }
+@*/
+// The last n % 256 elements belong to a block that is never launched.
+extern "C" __global__ void axpy(const float* x, const float* y, float* z, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    z[i] = alpha * x[i] + y[i];
+  }
+}

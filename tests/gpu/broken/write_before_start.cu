@@ -1,0 +1,14 @@
+/*@winnow
+{ "launches": [ { "kernel": "axpy", "grid": ["ceil_div(n, 256)"], "block": [256],
+                  "args": ["x", "y", "z", "alpha", "n"] } ] }
+@*/
+// An index of -1.
+extern "C" __global__ void axpy(const float* x, const float* y, float* z, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    z[i] = alpha * x[i] + y[i];
+    if (i == 0) {
+      z[i - 1] = y[i];
+    }
+  }
+}
