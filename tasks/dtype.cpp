@@ -1,7 +1,6 @@
 #include "tasks/dtype.h"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -61,112 +60,30 @@ const DTypeText& entry(DType type) {
   return kTypes[index];
 }
 
-enum class Specials : std::uint8_t {
-  Ieee,    // the top exponent holds infinities and NaNs
-  NanOnly, // OCP e4m3: the top code alone is NaN, the rest of the top exponent are numbers
-};
-enum class Overflow : std::uint8_t { Infinity, Largest };
-
-// A format of 1 sign bit, an exponent, and kMantissaBits of mantissa in as many bits as Bits has.
-template <typename Bits, int kMantissaBits, Specials kSpecials, Overflow kOverflow> struct Small {
-  static constexpr unsigned kSign = 1U << (8 * sizeof(Bits) - 1);
-  static constexpr int kExponentBits = 8 * static_cast<int>(sizeof(Bits)) - 1 - kMantissaBits;
-  static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
-  static constexpr bool kIeee = kSpecials == Specials::Ieee;
-  static constexpr unsigned kTopExponent = ((1U << kExponentBits) - 1U) << kMantissaBits;
-  static constexpr unsigned kNan = kIeee ? kTopExponent | 1U << (kMantissaBits - 1) : kSign - 1U;
-  static constexpr unsigned kInfinity = kIeee ? kTopExponent : kNan;
-  static constexpr unsigned kLargest = kInfinity - 1U;
-
-  static double decode(Bits bits) {
-    const double sign = (bits & kSign) != 0 ? -1.0 : 1.0;
-    const unsigned code = bits & (kSign - 1U);
-    if (code == kInfinity && kIeee) {
-      return sign * std::numeric_limits<double>::infinity();
-    }
-    if (code > kLargest) {
-      return std::numeric_limits<double>::quiet_NaN();
-    }
-    const int exponent = static_cast<int>(code >> kMantissaBits);
-    const int mantissa = static_cast<int>(code & ((1U << kMantissaBits) - 1U));
-    if (exponent == 0) {
-      return sign * std::ldexp(mantissa, 1 - kBias - kMantissaBits);
-    }
-    return sign * std::ldexp(mantissa + (1 << kMantissaBits), exponent - kBias - kMantissaBits);
+// A code of a small floating format (dtype_core.h).
+template <class Format> double decode(unsigned bits) {
+  const double sign = (bits & Format::kSign) != 0 ? -1.0 : 1.0;
+  const unsigned code = bits & (Format::kSign - 1U);
+  if (code == Format::kInfinity && Format::kIeee) {
+    return sign * std::numeric_limits<double>::infinity();
   }
-
-  // Straight from the double: rounding by way of float would round twice.
-  static Bits encode(double value) {
-    const unsigned sign = std::signbit(value) ? kSign : 0;
-    if (std::isnan(value)) {
-      return static_cast<Bits>(sign | kNan);
-    }
-    if (std::isinf(value)) {
-      return static_cast<Bits>(sign | kInfinity);
-    }
-    const std::uint64_t code = rounded(std::bit_cast<std::uint64_t>(value));
-    constexpr unsigned kTooLarge = kOverflow == Overflow::Largest ? kLargest : kInfinity;
-    return static_cast<Bits>(sign | (code > kLargest ? kTooLarge : code));
+  if (code > Format::kLargest) {
+    return std::numeric_limits<double>::quiet_NaN();
   }
-
-  // The code of a finite double's magnitude, as if exponents had no end.
-  static std::uint64_t rounded(std::uint64_t bits) {
-    const int exponent = static_cast<int>((bits >> 52U) & 0x7ffU) - 1023;
-    std::uint64_t significand = bits & ((1ULL << 52U) - 1U);
-    int shift = 52 - kMantissaBits;
-    if (exponent > kBias + 1) {
-      return kSign;
-    }
-    if (exponent > -kBias) { // normal: the exponent rides above the mantissa and takes carries
-      significand += static_cast<std::uint64_t>(exponent + kBias) << 52U;
-    } else {
-      significand |= 1ULL << 52U;
-      shift += 1 - kBias - exponent;
-    }
-    if (shift > 54) {
-      return 0;
-    }
-    const std::uint64_t kept = significand >> static_cast<unsigned>(shift);
-    const std::uint64_t rest = significand & ((1ULL << static_cast<unsigned>(shift)) - 1U);
-    const std::uint64_t half = 1ULL << static_cast<unsigned>(shift - 1);
-    const bool up = rest > half || (rest == half && (kept & 1U) != 0);
-    return kept + (up ? 1U : 0U);
+  constexpr int kMantissaBits = Format::kMantissaBits;
+  const int exponent = static_cast<int>(code >> kMantissaBits);
+  const int mantissa = static_cast<int>(code & ((1U << kMantissaBits) - 1U));
+  if (exponent == 0) {
+    return sign * std::ldexp(mantissa, 1 - Format::kBias - kMantissaBits);
   }
-};
-
-using Half = Small<std::uint16_t, 10, Specials::Ieee, Overflow::Infinity>;
-using Bfloat16 = Small<std::uint16_t, 7, Specials::Ieee, Overflow::Infinity>;
-using Float8E4M3 = Small<std::uint8_t, 3, Specials::NanOnly, Overflow::Largest>;
-using Float8E5M2 = Small<std::uint8_t, 2, Specials::Ieee, Overflow::Largest>;
+  return sign *
+         std::ldexp(mantissa + (1 << kMantissaBits), exponent - Format::kBias - kMantissaBits);
+}
 
 template <typename T> T load(const void* data) {
   T value{};
   std::memcpy(&value, data, sizeof value);
   return value;
-}
-
-template <typename T> void store(void* data, T value) {
-  std::memcpy(data, &value, sizeof value);
-}
-
-template <typename T> T to_integer(double value) {
-  using Limits = std::numeric_limits<T>;
-  const double rounded = std::nearbyint(value);
-  if (std::isnan(rounded)) {
-    return 0;
-  }
-  if (rounded <= static_cast<double>(Limits::min())) {
-    return Limits::min();
-  }
-  // max() of 64-bit types is not a double; the next double above it is 2^63 or 2^64.
-  if (rounded >= std::ldexp(1.0, Limits::digits)) {
-    return Limits::max();
-  }
-  return static_cast<T>(rounded);
-}
-
-template <typename T> void store_integer(void* data, double value) {
-  store(data, to_integer<T>(value));
 }
 
 } // namespace
@@ -219,9 +136,9 @@ double load_element(DType type, const void* data) {
   case DType::F64:
     return load<double>(data);
   case DType::F16:
-    return Half::decode(load<std::uint16_t>(data));
+    return decode<core::Half>(load<std::uint16_t>(data));
   case DType::BF16:
-    return Bfloat16::decode(load<std::uint16_t>(data));
+    return decode<core::Bfloat16>(load<std::uint16_t>(data));
   case DType::I8:
     return static_cast<double>(load<std::int8_t>(data));
   case DType::U8:
@@ -242,48 +159,16 @@ double load_element(DType type, const void* data) {
   case DType::Bool:
     return load<std::uint8_t>(data) != 0 ? 1.0 : 0.0;
   case DType::F8E4M3:
-    return Float8E4M3::decode(load<std::uint8_t>(data));
+    return decode<core::Float8E4M3>(load<std::uint8_t>(data));
   case DType::F8E5M2:
-    return Float8E5M2::decode(load<std::uint8_t>(data));
+    return decode<core::Float8E5M2>(load<std::uint8_t>(data));
   }
   throw std::invalid_argument("load_element: not a dtype");
 }
 
 void store_element(DType type, void* data, double value) {
-  switch (type) {
-  case DType::F32:
-    return store(data, static_cast<float>(value));
-  case DType::F64:
-    return store(data, value);
-  case DType::F16:
-    return store(data, Half::encode(value));
-  case DType::BF16:
-    return store(data, Bfloat16::encode(value));
-  case DType::I8:
-    return store_integer<std::int8_t>(data, value);
-  case DType::U8:
-  case DType::I4X2:
-    return store_integer<std::uint8_t>(data, value);
-  case DType::I16:
-    return store_integer<std::int16_t>(data, value);
-  case DType::U16:
-    return store_integer<std::uint16_t>(data, value);
-  case DType::I32:
-    return store_integer<std::int32_t>(data, value);
-  case DType::U32:
-    return store_integer<std::uint32_t>(data, value);
-  case DType::I64:
-    return store_integer<std::int64_t>(data, value);
-  case DType::U64:
-    return store_integer<std::uint64_t>(data, value);
-  case DType::Bool:
-    return store(data, static_cast<std::uint8_t>(value != 0 ? 1 : 0));
-  case DType::F8E4M3:
-    return store(data, Float8E4M3::encode(value));
-  case DType::F8E5M2:
-    return store(data, Float8E5M2::encode(value));
-  }
-  throw std::invalid_argument("store_element: not a dtype");
+  const core::Bits64 bits = core::element_bits(type, value);
+  std::memcpy(data, &bits, size_bytes(type)); // little-endian: the low bytes
 }
 
 std::string_view to_string(Precision precision) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tasks/dtype_core.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -7,26 +9,6 @@
 #include <vector>
 
 namespace winnow::tasks {
-
-/// Element types of tensors and scratch buffers; the numbers are stored, so they only ever grow.
-enum class DType : std::uint8_t {
-  F32 = 1,
-  F64 = 2,
-  F16 = 3,
-  BF16 = 4,
-  I8 = 5,
-  U8 = 6,
-  I16 = 7,
-  U16 = 8,
-  I32 = 9,
-  U32 = 10,
-  I64 = 11,
-  U64 = 12,
-  Bool = 13,
-  F8E4M3 = 14, ///< OCP 8-bit float: no infinity, one NaN, largest 448
-  F8E5M2 = 15, ///< OCP 8-bit float: like a half with 2 bits of mantissa, largest 57344
-  I4X2 = 16,   ///< a byte of two signed 4-bit integers, low nibble first; its value is the byte
-};
 
 std::size_t size_bytes(DType type);
 bool is_floating(DType type);

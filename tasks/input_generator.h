@@ -13,6 +13,10 @@ namespace winnow::tasks {
 double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::string_view tensor,
                         std::uint64_t index);
 
+/// Stands for the tensor's name in the counter (core::RandomStream in generator_core.h, which has
+/// the arithmetic and is also device code).
+std::uint64_t hash_name(std::string_view tensor);
+
 /// Fills `data` (count elements of `dtype`) with what generate_element gives.
 void generate_tensor(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
                      std::string_view tensor, void* data, std::uint64_t count);

@@ -2,6 +2,7 @@
 
 #include "tasks/dtype.h"
 #include "tasks/expression.h"
+#include "tasks/generator_core.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -14,21 +15,6 @@ namespace winnow::tasks {
 
 enum class Role : std::uint8_t { Input = 1, Output = 2, InOut = 3 };
 std::string_view to_string(Role role);
-
-/// How a tensor's elements are drawn; see input_generator.h for what each kind means.
-struct GeneratorSpec {
-  enum class Kind : std::uint8_t {
-    Normal,        ///< mean `a`, standard deviation `b`
-    Uniform,       ///< in [a, b), signed by default: [-1, 1)
-    HeavyTail,     ///< Student-t like: most near 0 with scale `b`, some 100 times larger
-    SmallIntegers, ///< whole numbers in [a, b]: sums are exact
-    Index,         ///< whole numbers in [0, a): for gathers
-    Constant,      ///< `a`
-  };
-  Kind kind = Kind::Normal;
-  double a = 0;
-  double b = 1;
-};
 
 struct Axis {
   std::string name;

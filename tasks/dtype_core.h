@@ -1,0 +1,172 @@
+// Elements of tensors, to the bit, on hosts and devices alike: the text of this file also goes into
+// device code (evaluators/device/gpu/helper_kernels.h). It includes nothing and calls nothing.
+#pragma once
+
+#if defined(__CUDACC__) || defined(__HIP__)
+#define WINNOW_ANYWHERE __host__ __device__
+#else
+#define WINNOW_ANYWHERE
+#endif
+
+namespace winnow::tasks {
+
+/// Element types of tensors and scratch buffers; the numbers are stored, so they only ever grow.
+enum class DType : unsigned char {
+  F32 = 1,
+  F64 = 2,
+  F16 = 3,
+  BF16 = 4,
+  I8 = 5,
+  U8 = 6,
+  I16 = 7,
+  U16 = 8,
+  I32 = 9,
+  U32 = 10,
+  I64 = 11,
+  U64 = 12,
+  Bool = 13,
+  F8E4M3 = 14, ///< OCP 8-bit float: no infinity, one NaN, largest 448
+  F8E5M2 = 15, ///< OCP 8-bit float: like a half with 2 bits of mantissa, largest 57344
+  I4X2 = 16,   ///< a byte of two signed 4-bit integers, low nibble first; its value is the byte
+};
+
+namespace core {
+
+using Bits64 = unsigned long long;
+
+/// How a small floating format ends: with infinities and NaNs in the top exponent (IEEE), or with
+/// one NaN alone as the top code (OCP e4m3).
+enum class Specials : unsigned char { Ieee, NanOnly };
+/// What a finite number becomes that is too large.
+enum class Overflow : unsigned char { Infinity, Largest };
+
+/// A format of 1 sign bit, an exponent, and kMantissa bits of mantissa in kTotal bits.
+template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> struct SmallFloat {
+  static constexpr int kMantissaBits = kMantissa;
+  static constexpr unsigned kSign = 1U << (kTotal - 1);
+  static constexpr int kExponentBits = kTotal - 1 - kMantissaBits;
+  static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
+  static constexpr bool kIeee = kSpecials == Specials::Ieee;
+  static constexpr unsigned kTopExponent = ((1U << kExponentBits) - 1U) << kMantissaBits;
+  static constexpr unsigned kNan = kIeee ? kTopExponent | 1U << (kMantissaBits - 1) : kSign - 1U;
+  static constexpr unsigned kInfinity = kIeee ? kTopExponent : kNan;
+  static constexpr unsigned kLargest = kInfinity - 1U;
+  static constexpr unsigned kTooLarge = kOverflow == Overflow::Largest ? kLargest : kInfinity;
+
+  // Straight from the double: rounding by way of float would round twice.
+  WINNOW_ANYWHERE static unsigned encode(double value) {
+    constexpr Bits64 kDoubleInfinity = 0x7ff0000000000000ULL;
+    const Bits64 bits = __builtin_bit_cast(Bits64, value);
+    const unsigned sign = (bits >> 63U) != 0 ? kSign : 0U;
+    const Bits64 magnitude = bits & 0x7fffffffffffffffULL;
+    if (magnitude > kDoubleInfinity) {
+      return sign | kNan;
+    }
+    if (magnitude == kDoubleInfinity) {
+      return sign | kInfinity;
+    }
+    const Bits64 code = rounded(magnitude);
+    return sign | (code > kLargest ? kTooLarge : static_cast<unsigned>(code));
+  }
+
+  // The code of a finite double's magnitude, as if exponents had no end.
+  WINNOW_ANYWHERE static Bits64 rounded(Bits64 magnitude) {
+    const int exponent = static_cast<int>(magnitude >> 52U) - 1023;
+    Bits64 significand = magnitude & ((1ULL << 52U) - 1U);
+    int shift = 52 - kMantissaBits;
+    if (exponent > kBias + 1) {
+      return kSign;
+    }
+    if (exponent > -kBias) { // normal: the exponent rides above the mantissa and takes carries
+      significand += static_cast<Bits64>(exponent + kBias) << 52U;
+    } else {
+      significand |= 1ULL << 52U;
+      shift += 1 - kBias - exponent;
+    }
+    if (shift > 54) {
+      return 0;
+    }
+    const Bits64 kept = significand >> static_cast<unsigned>(shift);
+    const Bits64 rest = significand & ((1ULL << static_cast<unsigned>(shift)) - 1U);
+    const Bits64 half = 1ULL << static_cast<unsigned>(shift - 1);
+    const bool up = rest > half || (rest == half && (kept & 1U) != 0);
+    return kept + (up ? 1U : 0U);
+  }
+};
+
+using Half = SmallFloat<16, 10, Specials::Ieee, Overflow::Infinity>;
+using Bfloat16 = SmallFloat<16, 7, Specials::Ieee, Overflow::Infinity>;
+using Float8E4M3 = SmallFloat<8, 3, Specials::NanOnly, Overflow::Largest>;
+using Float8E5M2 = SmallFloat<8, 2, Specials::Ieee, Overflow::Largest>;
+
+/// To the nearest whole number, ties to even.
+WINNOW_ANYWHERE inline double nearest_whole(double value) {
+  constexpr double kOneIsLast = 0x1p52; // from here on, doubles are whole
+  if (value >= 0 && value < kOneIsLast) {
+    return (value + kOneIsLast) - kOneIsLast;
+  }
+  if (value < 0 && value > -kOneIsLast) {
+    return (value - kOneIsLast) + kOneIsLast;
+  }
+  return value;
+}
+
+/// Rounded, saturated; 0 for NaN. As the low bytes of the result.
+template <typename T> WINNOW_ANYWHERE Bits64 integer_bits(double value) {
+  constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(1);
+  constexpr T kHighest = static_cast<T>(~0ULL >> (64U - 8U * sizeof(T) + (kSigned ? 1U : 0U)));
+  constexpr T kLowest = kSigned ? static_cast<T>(-kHighest - 1) : static_cast<T>(0);
+  const double whole = nearest_whole(value);
+  if (whole != whole) {
+    return 0;
+  }
+  if (whole <= static_cast<double>(kLowest)) {
+    return static_cast<Bits64>(kLowest);
+  }
+  if (whole >= static_cast<double>(kHighest)) { // as a double: 2^63 or 2^64 for 64-bit types
+    return static_cast<Bits64>(kHighest);
+  }
+  return static_cast<Bits64>(static_cast<T>(whole));
+}
+
+/// `value` as an element of `type`: its bytes are the low bytes of the result (see store_element()
+/// in dtype.h for how it rounds). 0 for what is no type.
+WINNOW_ANYWHERE inline Bits64 element_bits(DType type, double value) {
+  switch (type) {
+  case DType::F32:
+    return __builtin_bit_cast(unsigned, static_cast<float>(value));
+  case DType::F64:
+    return __builtin_bit_cast(Bits64, value);
+  case DType::F16:
+    return Half::encode(value);
+  case DType::BF16:
+    return Bfloat16::encode(value);
+  case DType::I8:
+    return integer_bits<signed char>(value);
+  case DType::U8:
+  case DType::I4X2:
+    return integer_bits<unsigned char>(value);
+  case DType::I16:
+    return integer_bits<short>(value);
+  case DType::U16:
+    return integer_bits<unsigned short>(value);
+  case DType::I32:
+    return integer_bits<int>(value);
+  case DType::U32:
+    return integer_bits<unsigned>(value);
+  case DType::I64:
+    return integer_bits<long long>(value);
+  case DType::U64:
+    return integer_bits<Bits64>(value);
+  case DType::Bool:
+    return value != 0 ? 1 : 0;
+  case DType::F8E4M3:
+    return Float8E4M3::encode(value);
+  case DType::F8E5M2:
+    return Float8E5M2::encode(value);
+  }
+  return 0;
+}
+
+} // namespace core
+} // namespace winnow::tasks

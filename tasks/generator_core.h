@@ -1,0 +1,149 @@
+// Input elements, to the bit, on hosts and devices alike: like tasks/dtype_core.h, and after it,
+// the text of this file goes into device code.
+#pragma once
+
+#include "tasks/dtype_core.h"
+
+namespace winnow::tasks {
+
+/// How the elements of a tensor are drawn.
+struct GeneratorSpec {
+  enum class Kind : unsigned char {
+    Normal,        ///< mean `a`, standard deviation `b`
+    Uniform,       ///< in [a, b), signed by default: [-1, 1)
+    HeavyTail,     ///< Student-t like: most near 0 with scale `b`, some 100 times larger
+    SmallIntegers, ///< whole numbers in [a, b]: sums are exact
+    Index,         ///< whole numbers in [0, a): for gathers
+    Constant,      ///< `a`
+  };
+  Kind kind = Kind::Normal;
+  double a = 0;
+  double b = 1;
+};
+
+namespace core {
+
+// A product and a sum that are rounded one after the other: fused, the last bit would differ from
+// device to device. (Hosts compile input_generator.cpp with -ffp-contract=off.)
+#if defined(__clang__)
+#define WINNOW_UNFUSED _Pragma("clang fp contract(off)")
+#else
+#define WINNOW_UNFUSED
+#endif
+WINNOW_ANYWHERE inline double times(double x, double y) {
+#if defined(__CUDACC_RTC__) || defined(WINNOW_CPU_DEVICE)
+  return __dmul_rn(x, y);
+#else
+  WINNOW_UNFUSED
+  return x * y;
+#endif
+}
+WINNOW_ANYWHERE inline double plus(double x, double y) {
+#if defined(__CUDACC_RTC__) || defined(WINNOW_CPU_DEVICE)
+  return __dadd_rn(x, y);
+#else
+  WINNOW_UNFUSED
+  return x + y;
+#endif
+}
+
+struct RandomWords {
+  unsigned word[4];
+};
+
+/// Philox 4x32-10 (Salmon et al., SC 2011): ten rounds of multiply and xor over a counter.
+WINNOW_ANYWHERE inline RandomWords philox(RandomWords counter, Bits64 key) {
+  constexpr Bits64 kMultiplier0 = 0xD2511F53U;
+  constexpr Bits64 kMultiplier1 = 0xCD9E8D57U;
+  constexpr unsigned kWeyl0 = 0x9E3779B9U;
+  constexpr unsigned kWeyl1 = 0xBB67AE85U;
+  auto key0 = static_cast<unsigned>(key);
+  auto key1 = static_cast<unsigned>(key >> 32U);
+  for (int round = 0; round < 10; ++round) {
+    const Bits64 product0 = kMultiplier0 * counter.word[0];
+    const Bits64 product1 = kMultiplier1 * counter.word[2];
+    counter = {static_cast<unsigned>(product1 >> 32U) ^ counter.word[1] ^ key0,
+               static_cast<unsigned>(product1),
+               static_cast<unsigned>(product0 >> 32U) ^ counter.word[3] ^ key1,
+               static_cast<unsigned>(product0)};
+    key0 += kWeyl0;
+    key1 += kWeyl1;
+  }
+  return counter;
+}
+
+/// The random numbers of one tensor under one seed.
+struct RandomStream {
+  Bits64 seed;
+  Bits64 name_hash; ///< of the tensor's name: hash_name() in input_generator.h
+
+  WINNOW_ANYWHERE RandomWords words(Bits64 index) const { return bits(index, name_hash); }
+  /// Independent of words(index).
+  WINNOW_ANYWHERE RandomWords second_words(Bits64 index) const { return bits(index, ~name_hash); }
+
+private:
+  WINNOW_ANYWHERE RandomWords bits(Bits64 index, Bits64 stream) const {
+    return philox({static_cast<unsigned>(index), static_cast<unsigned>(index >> 32U),
+                   static_cast<unsigned>(stream), static_cast<unsigned>(stream >> 32U)},
+                  seed);
+  }
+};
+
+/// In [0, 1), a multiple of 2^-53.
+WINNOW_ANYWHERE inline double uniform(const RandomWords& random) {
+  const Bits64 bits = (static_cast<Bits64>(random.word[0]) << 32U) | random.word[1];
+  return times(static_cast<double>(bits >> 11U), 0x1p-53);
+}
+
+/// Mean 0, variance 1: the sum of eight 16-bit uniforms, exact in integers until the last step.
+WINNOW_ANYWHERE inline double normal(const RandomWords& random) {
+  // 1 / sqrt(8 * (65536^2 - 1) / 12), rounded to double
+  constexpr double kScale = 1.8688123650118534e-05;
+  unsigned sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    sum += (random.word[i] & 0xffffU) + (random.word[i] >> 16U);
+  }
+  constexpr int kTwiceMean = 8 * 65535;
+  const int twice_centred = 2 * static_cast<int>(sum) - kTwiceMean;
+  return times(static_cast<double>(twice_centred), kScale / 2);
+}
+
+/// A whole number in [low, low + count), for counts of 1 to 2^54.
+WINNOW_ANYWHERE inline double whole(const RandomWords& random, double low, double count) {
+  const auto step = static_cast<double>(static_cast<Bits64>(times(uniform(random), count)));
+  return plus(low, step < count ? step : plus(count, -1)); // the product may round up to count
+}
+
+WINNOW_ANYWHERE inline double between(const RandomWords& random, double low, double high) {
+  const double value = plus(low, times(plus(high, -low), uniform(random)));
+  return value < high ? value : low;
+}
+
+WINNOW_ANYWHERE inline double heavy_tail(const RandomStream& stream, Bits64 index, double scale) {
+  constexpr unsigned kOneInHundred = 0xffffffffU / 100U;
+  constexpr double kTail = 100;
+  const double value = times(scale, normal(stream.words(index)));
+  return stream.second_words(index).word[0] < kOneInHundred ? times(kTail, value) : value;
+}
+
+WINNOW_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStream& stream,
+                                       Bits64 index) {
+  switch (spec.kind) {
+  case GeneratorSpec::Kind::Normal:
+    return plus(spec.a, times(spec.b, normal(stream.words(index))));
+  case GeneratorSpec::Kind::Uniform:
+    return between(stream.words(index), spec.a, spec.b);
+  case GeneratorSpec::Kind::HeavyTail:
+    return heavy_tail(stream, index, spec.b);
+  case GeneratorSpec::Kind::SmallIntegers:
+    return whole(stream.words(index), spec.a, plus(plus(spec.b, -spec.a), 1));
+  case GeneratorSpec::Kind::Index:
+    return whole(stream.words(index), 0, spec.a);
+  case GeneratorSpec::Kind::Constant:
+    return spec.a;
+  }
+  return 0;
+}
+
+} // namespace core
+} // namespace winnow::tasks
