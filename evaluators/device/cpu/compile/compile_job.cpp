@@ -1,8 +1,8 @@
 // What happens in a `_compile` child.
 #include "base/files.h"
 #include "base/text.h"
+#include "evaluators/device/compile/compiler_messages.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
-#include "evaluators/device/cpu/compile/compiler_messages.h"
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
 #include "evaluators/process/child_process.h"
@@ -20,13 +20,6 @@ using tasks::Verdict;
 constexpr std::uint64_t kOutputBytes = 256U << 10U;
 constexpr std::chrono::milliseconds kLinkTimeout{10'000};
 constexpr std::string_view kUnsupported = "winnow-unsupported: ";
-
-CompileAnswer answer(Verdict verdict, std::string detail, std::string log = {}) {
-  if (log.empty()) {
-    log = detail;
-  }
-  return {verdict, std::move(detail), std::move(log), {}};
-}
 
 std::vector<std::string> header_names(const std::filesystem::path& headers) {
   std::vector<std::string> names;
@@ -56,16 +49,17 @@ Command tool_command(const CompileJob& job, std::vector<std::string> argv,
 }
 
 CompileAnswer unsupported(const std::string& what, int line) {
-  return answer(Verdict::Unsupported, "unsupported on the cpu device: " + what +
-                                          (line > 0 ? " at line " + std::to_string(line) : ""));
+  return failed_compile(Verdict::Unsupported,
+                        "unsupported on the cpu device: " + what +
+                            (line > 0 ? " at line " + std::to_string(line) : ""));
 }
 
 CompileAnswer explain_mistake(const CompileJob& job, const SourceMistake& mistake) {
   if (mistake.what.rfind(kUnsupported, 0) == 0) {
     return unsupported(mistake.what.substr(kUnsupported.size()), mistake.line);
   }
-  return answer(Verdict::CompileError,
-                place_message(job.request.file, mistake.line, 0, mistake.what, job.request.source));
+  return failed_compile(Verdict::CompileError, place_message(job.request.file, mistake.line, 0,
+                                                             mistake.what, job.request.source));
 }
 
 bool ran_out_of_memory(const ChildResult& result) {
@@ -90,19 +84,21 @@ std::optional<CompileAnswer> explain_limit(const CompileJob& job, const ChildRes
                    (result.end == End::Signaled && result.signal == SIGXCPU) ||
                    result.err.find("CPU time limit exceeded") != std::string::npos;
   if (result.end == End::WallTimeout || cpu) {
-    return answer(Verdict::OverLimit,
-                  fmt::format("still compiling after {:g} s: the source expands to too much code "
-                              "(deep templates, macros or unrolling)",
-                              limit_seconds));
+    return failed_compile(
+        Verdict::OverLimit,
+        fmt::format("still compiling after {:g} s: the source expands to too much code "
+                    "(deep templates, macros or unrolling)",
+                    limit_seconds));
   }
   if (ran_out_of_memory(result)) {
-    return answer(Verdict::OverLimit,
-                  fmt::format("the compiler used more than {}: the source expands to too much code",
-                              in_gib(job.memory_bytes)));
+    return failed_compile(
+        Verdict::OverLimit,
+        fmt::format("the compiler used more than {}: the source expands to too much code",
+                    in_gib(job.memory_bytes)));
   }
   if (result.err.find("File size limit exceeded") != std::string::npos ||
       result.err.find("File too large") != std::string::npos) {
-    return answer(Verdict::OverLimit, "the compiled code is too large");
+    return failed_compile(Verdict::OverLimit, "the compiled code is too large");
   }
   return std::nullopt;
 }
@@ -125,8 +121,8 @@ std::optional<CompileAnswer> explain_construct(const SourceScan& scan,
 CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
                               const ChildResult& result) {
   if (result.end == ChildResult::End::SpawnFailed) {
-    return answer(Verdict::Infrastructure,
-                  job.toolchain.compiler.string() + " " + describe(result));
+    return failed_compile(Verdict::Infrastructure,
+                          job.toolchain.compiler.string() + " " + describe(result));
   }
   if (auto limit = explain_limit(job, result)) {
     return *limit;
@@ -140,17 +136,18 @@ CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
   if (report.first.empty()) {
     const bool own_crash = result.err.find("internal compiler error") != std::string::npos ||
                            result.err.find("PLEASE submit a bug report") != std::string::npos;
-    return own_crash
-               ? answer(Verdict::CompileError, job.toolchain.version + " crashed on this source")
-               : answer(Verdict::Infrastructure, job.toolchain.compiler.string() + " " +
-                                                     describe(result) + " without naming an error");
+    return own_crash ? failed_compile(Verdict::CompileError,
+                                      job.toolchain.version + " crashed on this source")
+                     : failed_compile(Verdict::Infrastructure, job.toolchain.compiler.string() +
+                                                                   " " + describe(result) +
+                                                                   " without naming an error");
   }
   if (!scan.host_code.empty()) {
     report.first += fmt::format("\nThere is host code in line {} ('{}'): send device code and a "
                                 "plan only; the harness allocates buffers and launches.",
                                 scan.host_code.front().line, scan.host_code.front().what);
   }
-  return answer(Verdict::CompileError, report.first, report.log);
+  return failed_compile(Verdict::CompileError, report.first, report.log);
 }
 
 int line_of_name(const std::string& source, const std::string& name) {
@@ -170,8 +167,8 @@ CompileAnswer judge_module(const CompileJob& job) {
     if (objection->verdict == Verdict::Unsupported) {
       return unsupported(objection->what, line);
     }
-    return answer(objection->verdict,
-                  place_message(job.request.file, line, 0, objection->what, job.request.source));
+    return failed_compile(objection->verdict, place_message(job.request.file, line, 0,
+                                                            objection->what, job.request.source));
   }
   CompileAnswer compiled;
   compiled.verdict = Verdict::Correct;
@@ -206,8 +203,9 @@ CompileAnswer compile_job(const CompileJob& job) {
                    kLinkTimeout),
       "");
   if (linked.end != ChildResult::End::Exited || linked.exit_code != 0) {
-    return answer(Verdict::Infrastructure, job.toolchain.linker.string() + " " + describe(linked) +
-                                               ": " + truncate_text(linked.err, kMaxLogBytes));
+    return failed_compile(Verdict::Infrastructure, job.toolchain.linker.string() + " " +
+                                                       describe(linked) + ": " +
+                                                       truncate_text(linked.err, kMaxLogBytes));
   }
   return judge_module(job);
 }

@@ -1,22 +1,8 @@
 #include "evaluators/device/cpu/compile/compile_protocol.h"
 
-#include <stdexcept>
-
 #include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
-namespace {
-
-tasks::Verdict read_verdict(const nlohmann::json& json) {
-  const auto verdict = tasks::verdict_from_string(json.get<std::string>());
-  if (!verdict) {
-    throw std::invalid_argument("unknown verdict " + json.dump());
-  }
-  return *verdict;
-}
-
-} // namespace
-
 void to_json(nlohmann::json& json, const CompileJob& job) {
   const CompileRequest& request = job.request;
   const Toolchain& tools = job.toolchain;
@@ -57,20 +43,6 @@ void from_json(const nlohmann::json& json, CompileJob& job) {
   job.directory = json.at("directory").get<std::string>();
   job.timeout = std::chrono::milliseconds(json.at("timeout_ms").get<std::int64_t>());
   json.at("memory_bytes").get_to(job.memory_bytes);
-}
-
-void to_json(nlohmann::json& json, const CompileAnswer& answer) {
-  json = {{"verdict", tasks::to_string(answer.verdict)},
-          {"detail", answer.detail},
-          {"log", answer.log},
-          {"signatures", answer.signatures}};
-}
-
-void from_json(const nlohmann::json& json, CompileAnswer& answer) {
-  answer.verdict = read_verdict(json.at("verdict"));
-  json.at("detail").get_to(answer.detail);
-  json.at("log").get_to(answer.log);
-  json.at("signatures").get_to(answer.signatures);
 }
 
 } // namespace winnow::evaluators

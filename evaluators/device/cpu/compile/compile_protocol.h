@@ -1,5 +1,6 @@
 #pragma once
 
+#include "evaluators/device/compile/compile_answer.h"
 #include "evaluators/device/cpu/compile/toolchain.h"
 #include "evaluators/device/module.h"
 
@@ -22,20 +23,10 @@ struct CompileJob {
   std::uint64_t memory_bytes = 0;
 };
 
-/// The child's answer on its stdout, and what the cache keeps beside a module.
-struct CompileAnswer {
-  tasks::Verdict verdict = tasks::Verdict::NotJudged;
-  std::string detail;
-  std::string log;
-  std::vector<std::string> signatures; ///< encoded parameters, one per kernel
-};
-
 constexpr const char* kModuleName = "module.so";
 
 void to_json(nlohmann::json& json, const CompileJob& job);
 void from_json(const nlohmann::json& json, CompileJob& job); ///< throws nlohmann exceptions
-void to_json(nlohmann::json& json, const CompileAnswer& answer);
-void from_json(const nlohmann::json& json, CompileAnswer& answer);
 
 /// In the child, once fenced in: source pass, compiler, linker, checks of the module.
 CompileAnswer compile_job(const CompileJob& job);

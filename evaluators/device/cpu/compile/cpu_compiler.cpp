@@ -3,12 +3,11 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluators/device/compile/module_cache.h"
 #include "evaluators/device/cpu/abi.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
-#include "evaluators/device/cpu/compile/module_cache.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
 #include "evaluators/device/headers/device_headers.h"
-#include "tasks/signature.h"
 
 #include <nlohmann/json.hpp>
 
@@ -37,7 +36,7 @@ class CpuCompiler final : public Compiler {
 public:
   CpuCompiler(Sandbox sandbox, CpuCompilerOptions options)
       : sandbox_(std::move(sandbox)), options_(std::move(options)),
-        cache_(std::filesystem::absolute(options_.cache) / "cpu"),
+        cache_(std::filesystem::absolute(options_.cache) / "cpu", ".so"),
         headers_digest_(device_headers_digest()),
         headers_(std::filesystem::absolute(options_.cache) /
                  ("headers-" + headers_digest_.substr(0, 16))) {
@@ -46,6 +45,7 @@ public:
   }
 
   std::string_view device_kind() const override { return "cpu"; }
+  bool has_check_mode() const override { return true; }
 
   CompileResult compile(const CompileRequest& request,
                         const std::function<bool()>& cancelled) override {
@@ -113,10 +113,7 @@ private:
       return result;
     }
     const CompileAnswer answer = read_answer(child);
-    const bool lasting = answer.verdict == Verdict::Correct ||
-                         answer.verdict == Verdict::CompileError ||
-                         answer.verdict == Verdict::Unsupported;
-    if (lasting) { // limits and faults of the machine may go another way next time
+    if (is_lasting(answer)) {
       cache_.store(key, answer, directory.path() / kModuleName);
     }
     return to_result(answer, request, key);
@@ -143,45 +140,12 @@ private:
     return sandbox_.command("_compile", {}, policy, limits);
   }
 
-  static CompileAnswer read_answer(const ChildResult& child) {
-    CompileAnswer answer;
-    if (child.end == ChildResult::End::Exited && child.exit_code == 0) {
-      try {
-        return nlohmann::json::parse(child.out).get<CompileAnswer>();
-      } catch (const std::exception& error) {
-        answer.detail = std::string("the compile worker gave no readable answer: ") + error.what();
-      }
-    } else {
-      answer.detail = "the compile worker " + describe(child) + ": " + child.err.substr(0, 1000);
-    }
-    const bool limit =
-        child.end == ChildResult::End::WallTimeout || child.end == ChildResult::End::CpuTimeout;
-    answer.verdict = limit ? Verdict::OverLimit : Verdict::Infrastructure;
-    return answer;
-  }
-
   CompileResult to_result(const CompileAnswer& answer, const CompileRequest& request,
                           const std::string& key) const {
-    CompileResult result;
-    result.verdict = answer.verdict;
-    result.detail = answer.detail;
-    result.build.log = answer.log;
-    if (answer.verdict != Verdict::Correct) {
-      return result;
+    CompileResult result = compile_result(answer, request);
+    if (result.verdict == Verdict::Correct) {
+      result.module = cache_.module_path(key);
     }
-    for (std::size_t i = 0; i < request.kernels.size(); ++i) {
-      auto parameters = i < answer.signatures.size()
-                            ? tasks::decode_parameters(answer.signatures[i])
-                            : std::nullopt;
-      if (!parameters) {
-        result.verdict = Verdict::Infrastructure;
-        result.detail = "the signature of kernel '" + request.kernels[i] + "' cannot be read";
-        result.facts.signatures.clear();
-        return result;
-      }
-      result.facts.signatures.push_back({request.kernels[i], std::move(*parameters), std::nullopt});
-    }
-    result.module = cache_.module_path(key);
     return result;
   }
 

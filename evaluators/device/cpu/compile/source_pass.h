@@ -1,7 +1,6 @@
 #pragma once
 
-#include "evaluators/device/cpu/compile/directives.h"
-#include "evaluators/device/cpu/compile/source_scan.h"
+#include "evaluators/device/compile/source_parts.h"
 
 #include <cstdint>
 #include <map>
@@ -13,12 +12,6 @@ namespace winnow::evaluators {
 
 /// Raised with every change of what the pass makes of a source: part of the cache key.
 constexpr int kSourcePassVersion = 3;
-
-/// The file names that compilers see for the candidate's code, the plan's kernel names and the
-/// rest.
-constexpr const char* kCandidateFile = "winnow_candidate.cu";
-constexpr const char* kPlanFile = "winnow_plan";
-constexpr const char* kModuleFile = "winnow_module";
 
 struct SourcePassInput {
   std::string source;

@@ -1,4 +1,4 @@
-#include "evaluators/device/cpu/compile/tokens.h"
+#include "evaluators/device/compile/tokens.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/cpu/compile/compile_protocol.h"
+#include "evaluators/device/compile/compile_answer.h"
 
 #include <filesystem>
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace winnow::evaluators {
 
-/// Compiled modules by content hash, KEY.so beside KEY.json, in one directory. Any number of
+/// Compiled modules by content hash, KEY.EXTENSION beside KEY.json, in one directory. Any number of
 /// processes may use it at once: both files appear whole, the .json last. A damaged entry is none.
 class ModuleCache {
 public:
-  /// Creates the directory. Throws Error.
-  explicit ModuleCache(std::filesystem::path directory);
+  /// Creates the directory; `extension` is ".so" or the like. Throws Error.
+  ModuleCache(std::filesystem::path directory, std::string extension);
 
   std::optional<CompileAnswer> find(const std::string& key) const;
   /// Takes over the module's bytes from `built` (unless the answer is that there is none). The file
@@ -24,6 +24,7 @@ public:
 
 private:
   std::filesystem::path directory_;
+  std::string extension_;
 };
 
 } // namespace winnow::evaluators

@@ -1,4 +1,4 @@
-#include "evaluators/device/cpu/compile/directives.h"
+#include "evaluators/device/compile/directives.h"
 
 #include "base/text.h"
 
@@ -11,8 +11,7 @@ const char* const kOnlyHeaders = "only the device headers are available";
 
 class DirectiveChecker {
 public:
-  DirectiveChecker(const std::vector<std::string>& headers,
-                   const std::set<std::string, std::less<>>& parameters)
+  DirectiveChecker(const HeaderRules& headers, const std::set<std::string, std::less<>>& parameters)
       : headers_(headers), parameters_(parameters) {}
 
   void check(const Token& directive, bool conditional) {
@@ -88,21 +87,26 @@ private:
       return;
     }
     const std::string header = argument.substr(1, argument.size() - 2);
-    if (std::find(headers_.begin(), headers_.end(), header) != headers_.end()) {
+    if (allowed(header)) {
       // Written anew, so that a compiler sees exactly the name that was checked.
       result.edits.push_back({directive.begin, directive.end, "#include <" + header + ">"});
       return;
     }
-    static const std::set<std::string_view> kLibraries{"cub", "cute", "cutlass", "thrust"};
-    if (kLibraries.count(std::string_view(header).substr(0, header.find('/'))) != 0) {
-      refuse_include(directive, "winnow-unsupported: " + argument, conditional);
+    if (const std::string why = headers_.refusal ? headers_.refusal(header) : ""; !why.empty()) {
+      refuse_include(directive, why, conditional);
       return;
     }
-    const auto nearest = nearest_match(header, headers_);
+    const auto nearest = nearest_match(header, headers_.names);
     refuse_include(directive,
                    "cannot include " + argument + ": " + kOnlyHeaders +
                        (nearest ? "; did you mean <" + *nearest + ">?" : ""),
                    conditional);
+  }
+
+  bool allowed(const std::string& header) const {
+    const auto& names = headers_.names;
+    return std::find(names.begin(), names.end(), header) != names.end() ||
+           (headers_.also && plain_name("<" + header + ">") && headers_.also(header));
   }
 
   // __has_include tells whether a file exists: only plain relative names may be asked for.
@@ -157,7 +161,7 @@ private:
     }
   }
 
-  const std::vector<std::string>& headers_;
+  const HeaderRules& headers_;
   const std::set<std::string, std::less<>>& parameters_;
   std::string guarded_; ///< X when the line before is `#ifndef X`
 };
@@ -178,7 +182,7 @@ bool is_idle_unroll(const std::vector<Token>& tokens, std::size_t at) {
 } // namespace
 
 DirectiveResult check_directives(const std::vector<Token>& tokens, const SourceScan& scan,
-                                 const std::vector<std::string>& headers,
+                                 const HeaderRules& headers,
                                  const std::set<std::string, std::less<>>& parameters) {
   DirectiveChecker checker(headers, parameters);
   for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -1,4 +1,4 @@
-#include "evaluators/device/cpu/compile/module_cache.h"
+#include "evaluators/device/compile/module_cache.h"
 
 #include "base/digest.h"
 #include "base/error.h"
@@ -14,7 +14,8 @@ constexpr std::uint64_t kMaxAnswerBytes = std::uint64_t{1} << 20U;
 
 } // namespace
 
-ModuleCache::ModuleCache(std::filesystem::path directory) : directory_(std::move(directory)) {
+ModuleCache::ModuleCache(std::filesystem::path directory, std::string extension)
+    : directory_(std::move(directory)), extension_(std::move(extension)) {
   std::error_code error;
   std::filesystem::create_directories(directory_, error);
   if (error) {
@@ -24,7 +25,7 @@ ModuleCache::ModuleCache(std::filesystem::path directory) : directory_(std::move
 }
 
 std::filesystem::path ModuleCache::module_path(const std::string& key) const {
-  return directory_ / (key + ".so");
+  return directory_ / (key + extension_);
 }
 
 std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {

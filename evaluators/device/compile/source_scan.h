@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/cpu/compile/tokens.h"
+#include "evaluators/device/compile/tokens.h"
 
 #include <cstddef>
 #include <set>

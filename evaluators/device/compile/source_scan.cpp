@@ -1,4 +1,4 @@
-#include "evaluators/device/cpu/compile/source_scan.h"
+#include "evaluators/device/compile/source_scan.h"
 
 #include "base/text.h"
 

@@ -1,0 +1,154 @@
+#include "evaluators/device/compile/source_parts.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using Kind = Token::Kind;
+
+// "ns::softmax<128>" -> "softmax"; empty when `name` is no kernel name.
+std::string base_name(const std::string& name) {
+  const std::vector<Token> tokens = tokenize(name);
+  std::size_t at = 0;
+  while (at + 1 < tokens.size() && tokens[at].kind == Kind::Identifier &&
+         tokens[at + 1].text == "::") {
+    at += 2;
+  }
+  if (at >= tokens.size() || tokens[at].kind != Kind::Identifier) {
+    return {};
+  }
+  const bool plain = at + 1 == tokens.size();
+  const bool instance = at + 1 < tokens.size() && tokens[at + 1].text == "<" &&
+                        find_close(tokens, at + 1) == tokens.size() - 1;
+  const bool clean = name.find_first_of(";{}#\"\\\n\r") == std::string::npos;
+  return (plain || instance) && clean ? std::string(tokens[at].text) : std::string();
+}
+
+// Names that macros may build cannot be seen here: then only the compiler can tell.
+bool macros_may_define_kernels(const std::vector<Token>& tokens) {
+  return std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
+    return token.kind == Kind::Directive &&
+           (token.text.find("##") != std::string_view::npos ||
+            token.text.find("__global__") != std::string_view::npos);
+  });
+}
+
+std::optional<SourceMistake> check_kernel(const std::string& kernel, const SourceScan& scan,
+                                          const std::vector<Token>& tokens) {
+  const std::string name = base_name(kernel);
+  if (name.empty()) {
+    return SourceMistake{0,
+                         "'" + kernel + "' is not the name of a kernel: write NAME or NAME<ARGS>"};
+  }
+  const KernelDeclaration* first = nullptr;
+  std::vector<std::string> known;
+  bool declared = false;
+  for (const KernelDeclaration& candidate : scan.kernels) {
+    known.push_back(candidate.name);
+    declared = declared || candidate.name == name;
+    if (candidate.name != name || !candidate.definition || candidate.specialisation ||
+        candidate.conditional) {
+      continue;
+    }
+    if (first != nullptr) {
+      return SourceMistake{candidate.line, fmt::format("kernel '{}' is defined twice, in lines {} "
+                                                       "and {}: keep one, or rename one",
+                                                       name, first->line, candidate.line)};
+    }
+    first = &candidate;
+  }
+  if (declared || macros_may_define_kernels(tokens)) {
+    return std::nullopt;
+  }
+  const auto use = std::find_if(tokens.begin(), tokens.end(),
+                                [&](const Token& token) { return token.text == name; });
+  if (use != tokens.end()) {
+    return SourceMistake{use->line, "the plan launches '" + name +
+                                        "', which is not declared __global__ in the source"};
+  }
+  return SourceMistake{0, "the plan launches kernel '" + name +
+                              "', which the source does not define" + suggestion(name, known)};
+}
+
+} // namespace
+
+std::optional<SourceMistake> check_input(const std::string& source,
+                                         const std::map<std::string, std::int64_t>& parameters,
+                                         const std::vector<std::string>& kernels) {
+  const std::size_t nul = source.find('\0');
+  if (nul != std::string::npos) {
+    const auto end = source.begin() + static_cast<std::ptrdiff_t>(nul);
+    return SourceMistake{static_cast<int>(std::count(source.begin(), end, '\n')) + 1,
+                         "the source holds a NUL byte"};
+  }
+  for (const auto& [name, value] : parameters) {
+    if (!is_identifier(name)) {
+      return SourceMistake{0, "parameter '" + name + "' is no name that C++ could use"};
+    }
+  }
+  if (kernels.empty()) {
+    return SourceMistake{0, "the plan launches no kernel"};
+  }
+  return std::nullopt;
+}
+
+std::optional<SourceMistake> check_kernels(const std::vector<std::string>& kernels,
+                                           const SourceScan& scan,
+                                           const std::vector<Token>& tokens) {
+  for (const std::string& kernel : kernels) {
+    if (auto mistake = check_kernel(kernel, scan, tokens)) {
+      return mistake;
+    }
+  }
+  return std::nullopt;
+}
+
+NameSet parameter_name_set(const std::map<std::string, std::int64_t>& parameters) {
+  NameSet names;
+  for (const auto& [name, value] : parameters) {
+    names.insert(name);
+  }
+  return names;
+}
+
+std::string parameter_lines(const std::map<std::string, std::int64_t>& parameters,
+                            const NameSet& tested, const NameSet& template_parameters) {
+  std::string out;
+  for (const auto& [name, value] : parameters) {
+    const bool fits =
+        value >= std::numeric_limits<int>::min() + 1 && value <= std::numeric_limits<int>::max();
+    if (tested.count(name) != 0 && template_parameters.count(name) == 0) {
+      out += fmt::format("#define {} {}{}\n", name, value, fits ? "" : "LL");
+    } else if (value == std::numeric_limits<std::int64_t>::min()) {
+      out += fmt::format("constexpr long long {} = {}LL - 1;\n", name, value + 1);
+    } else {
+      out += fmt::format("constexpr {} {} = {}{};\n", fits ? "int" : "long long", name, value,
+                         fits ? "" : "LL");
+    }
+  }
+  return out;
+}
+
+std::string parameter_names(const std::string& kernel, const SourceScan& scan) {
+  const std::string name = base_name(kernel);
+  const KernelDeclaration* best = nullptr;
+  for (const KernelDeclaration& candidate : scan.kernels) {
+    if (candidate.name == name &&
+        (best == nullptr || (candidate.definition && !best->definition))) {
+      best = &candidate;
+    }
+  }
+  std::string out;
+  for (std::size_t i = 0; best != nullptr && i < best->parameters.size(); ++i) {
+    out += best->parameters[i] + "\\0";
+  }
+  return "\"" + out + "\"";
+}
+
+} // namespace winnow::evaluators

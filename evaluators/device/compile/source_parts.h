@@ -1,0 +1,43 @@
+#pragma once
+
+#include "evaluators/device/compile/directives.h"
+#include "evaluators/device/compile/source_scan.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// The file names that compilers see for the candidate's code, the plan's kernel names and the
+/// rest.
+constexpr const char* kCandidateFile = "winnow_candidate.cu";
+constexpr const char* kPlanFile = "winnow_plan";
+constexpr const char* kModuleFile = "winnow_module";
+
+using NameSet = std::set<std::string, std::less<>>;
+
+/// What no compiler need be asked for: NUL bytes, parameters that are no names, no kernel at all.
+std::optional<SourceMistake> check_input(const std::string& source,
+                                         const std::map<std::string, std::int64_t>& parameters,
+                                         const std::vector<std::string>& kernels);
+
+/// Whether the source defines, once each, the kernels that the plan launches ("softmax<128>").
+std::optional<SourceMistake> check_kernels(const std::vector<std::string>& kernels,
+                                           const SourceScan& scan,
+                                           const std::vector<Token>& tokens);
+
+NameSet parameter_name_set(const std::map<std::string, std::int64_t>& parameters);
+
+/// Lines that make the parameters visible to the code. Constants rather than macros: template and
+/// function parameters often have the same name. Only what #if lines test must be a macro.
+std::string parameter_lines(const std::map<std::string, std::int64_t>& parameters,
+                            const NameSet& tested, const NameSet& template_parameters);
+
+/// The names of a kernel's parameters as a string literal, each ended by \0.
+std::string parameter_names(const std::string& kernel, const SourceScan& scan);
+
+} // namespace winnow::evaluators
