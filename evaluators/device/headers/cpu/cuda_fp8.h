@@ -77,12 +77,16 @@ inline __nv_fp8x2_storage_t __nv_cvt_bfloat16raw2_to_fp8x2(__nv_bfloat162_raw v,
                                   saturation, kind);
 }
 inline __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t v, __nv_fp8_interpretation_t kind) {
-  return {winnow_float_to_half(winnow_fp8_to_float(v, kind))};
+  __half_raw raw{};
+  raw.x = winnow_float_to_half(winnow_fp8_to_float(v, kind));
+  return raw;
 }
 inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v,
                                               __nv_fp8_interpretation_t kind) {
-  return {__nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(v), kind).x,
-          __nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(v >> 8), kind).x};
+  __half2_raw raw{};
+  raw.x = __nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(v), kind).x;
+  raw.y = __nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(v >> 8), kind).x;
+  return raw;
 }
 
 #define WINNOW_FP8(Name, Name2, Name4, Kind)                                                       \

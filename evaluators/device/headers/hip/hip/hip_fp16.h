@@ -1,0 +1,3 @@
+// Built into hiprtc.
+#pragma once
+#include "winnow_hip.h"
