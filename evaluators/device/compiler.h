@@ -17,6 +17,8 @@ class Compiler {
 public:
   virtual ~Compiler() = default;
   virtual std::string_view device_kind() const = 0; ///< "cpu"
+  /// Whether it can build modules that watch themselves (BuildMode::Check).
+  virtual bool has_check_mode() const { return false; }
   /// Never throws for what a candidate contains; throws Error when the cache cannot be written.
   virtual CompileResult compile(const CompileRequest& request,
                                 const std::function<bool()>& cancelled = {}) = 0;
