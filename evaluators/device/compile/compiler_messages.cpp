@@ -35,8 +35,26 @@ std::optional<int> take_number(std::string_view& text) {
   return value;
 }
 
+// "file(12): rest", as NVRTC writes it.
+std::optional<Place> parse_bracketed_place(std::string_view line) {
+  const std::size_t close = line.find("): ");
+  const std::size_t open = line.substr(0, close).rfind('(');
+  if (close == std::string_view::npos || open == std::string_view::npos) {
+    return std::nullopt;
+  }
+  Place place{line.substr(0, open), 0, 0, trim(line.substr(close + 2))};
+  const std::string_view digits = line.substr(open + 1, close - open - 1);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), place.line);
+  const bool number = error == std::errc() && end == digits.data() + digits.size();
+  return number && place.line >= 0 ? std::optional(place) : std::nullopt;
+}
+
 // "file:12:5: rest" or "file:12: rest".
 std::optional<Place> parse_place(std::string_view line) {
+  if (const auto place = parse_bracketed_place(line)) {
+    return place;
+  }
   for (std::size_t colon = line.find(':'); colon != std::string_view::npos;
        colon = line.find(':', colon + 1)) {
     Place place{line.substr(0, colon), 0, 0, line.substr(colon + 1)};
@@ -64,13 +82,20 @@ bool is_device_header(std::string_view file) {
          file.find("..") == std::string_view::npos;
 }
 
+// NVRTC's own file for the plan's kernel names.
+constexpr std::string_view kNvrtcNames = "__nv_name_map";
+constexpr std::string_view kPtxasError = "ptxas error";
+
 std::optional<std::string_view> error_text(std::string_view rest) {
-  for (const std::string_view severity : {"error: ", "fatal error: ", "sorry, unimplemented: "}) {
+  for (const std::string_view severity :
+       {"error: ", "fatal error: ", "catastrophic error: ", "sorry, unimplemented: "}) {
     if (rest.substr(0, severity.size()) == severity) {
       return rest.substr(severity.size());
     }
   }
-  return std::nullopt;
+  const std::size_t colon = rest.find(": ");
+  const bool numbered = rest.substr(0, 7) == "error #" && colon != std::string_view::npos;
+  return numbered ? std::optional(rest.substr(colon + 2)) : std::nullopt;
 }
 
 // Without warning flags, the internal file names and what only a compiler's author needs.
@@ -88,8 +113,24 @@ std::string clean_message(std::string_view text) {
   return truncate_text(to_valid_utf8(out), kMaxMessageBytes);
 }
 
+// The line in "... at line 12 of winnow_candidate.cu", by which NVRTC says what led to an error.
+std::optional<int> led_from(std::string_view line) {
+  const std::string end = std::string(" of ") + kCandidateFile;
+  constexpr std::string_view kAt = " at line ";
+  const std::size_t at = line.rfind(kAt);
+  if (!ends_with(line, end) || at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view digits = line.substr(at + kAt.size());
+  int value = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return parsed.ec == std::errc() && value > 0 ? std::optional(value) : std::nullopt;
+}
+
 class OutputParser {
 public:
+  explicit OutputParser(const std::vector<std::string>& trusted) : trusted_(trusted) {}
+
   std::vector<CompilerError> run(std::string_view output) {
     for (const std::string_view line : split_lines(output)) {
       if (errors_.size() > kMaxErrors) {
@@ -106,6 +147,16 @@ public:
 
 private:
   void read_line(std::string_view line) {
+    if (line.substr(0, kPtxasError.size()) == kPtxasError) {
+      add_ptxas_error(line);
+      return;
+    }
+    if (const auto from = led_from(line)) {
+      if (!errors_.empty() && errors_.back().line == 0 && !errors_.back().at_end) {
+        errors_.back().line = *from;
+      }
+      return;
+    }
     const auto place = parse_place(line);
     if (!place) {
       return;
@@ -122,24 +173,45 @@ private:
     }
   }
 
+  void add_ptxas_error(std::string_view line) {
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string_view::npos) {
+      add({0, 0, std::string(trim(line.substr(colon + 2)))});
+    }
+  }
+
+  bool is_trusted(std::string_view file) const {
+    return is_device_header(file) ||
+           (file.find("..") == std::string_view::npos &&
+            std::any_of(trusted_.begin(), trusted_.end(), [&](const std::string& directory) {
+              return file.substr(0, directory.size() + 1) == directory + "/";
+            }));
+  }
+
   void add_error(const Place& place, std::string_view text) {
     CompilerError error;
     error.message = std::string(text);
     if (is_candidate(place.file)) {
       error.line = place.line;
       error.column = place.column;
-    } else if (place.file == kPlanFile) {
+    } else if (place.file == kPlanFile || place.file == kNvrtcNames) {
       error.in_plan = true;
     } else if (place.file == kModuleFile || ends_with(place.file, "/winnow_entry.h")) {
       error.at_end = true; // what stands behind the candidate's code
       error.message = "unexpected end of the source";
-    } else if (is_device_header(place.file)) {
+    } else if (place.file == kPtxFile) {
+      error.ptx = true;
+    } else if (is_trusted(place.file)) {
       error.line = led_here_.first;
       error.column = led_here_.second;
     } else {
       error.message = "an error in a file that is no part of the candidate";
     }
     led_here_ = {0, 0};
+    add(std::move(error));
+  }
+
+  void add(CompilerError error) {
     const bool repeated = std::any_of(errors_.begin(), errors_.end(), [&](const auto& known) {
       return known.line == error.line && known.message == error.message;
     });
@@ -148,96 +220,37 @@ private:
     }
   }
 
+  const std::vector<std::string>& trusted_;
   std::vector<CompilerError> errors_;
   std::pair<int, int> led_here_{0, 0};
 };
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
+} // namespace
+
+std::vector<CompilerError> parse_compiler_output(std::string_view output,
+                                                 const std::vector<std::string>& trusted) {
+  return OutputParser(trusted).run(output);
 }
 
-std::string missing_header(std::string_view message) {
-  static const std::map<std::string_view, std::string_view> kHeaders{
-      {"'__half'", "cuda_fp16.h"},
-      {"'half'", "cuda_fp16.h"},
-      {"'half2'", "cuda_fp16.h"},
-      {"'__half2'", "cuda_fp16.h"},
-      {"'__nv_bfloat16'", "cuda_bf16.h"},
-      {"'__nv_bfloat162'", "cuda_bf16.h"},
-      {"'__float2half'", "cuda_fp16.h"},
-      {"'__half2float'", "cuda_fp16.h"},
-      {"'nvcuda'", "mma.h"},
-      {"'cooperative_groups'", "cooperative_groups.h"},
-      {"'__nv_fp8_e4m3'", "cuda_fp8.h"},
-      {"'__bfloat162float'", "cuda_bf16.h"}};
-  const bool unknown = contains(message, "unknown type name") || contains(message, "undeclared") ||
-                       contains(message, "was not declared") || contains(message, "has not been") ||
-                       contains(message, "does not name a type") ||
-                       contains(message, "is not a namespace-name") ||
-                       contains(message, "expected namespace name");
-  for (const auto& [name, header] : kHeaders) {
-    if (unknown && contains(message, name)) {
-      return "add #include <" + std::string(header) + ">";
-    }
+namespace {
+
+// The first line with the instruction that the message quotes last: "... in 'mov.f33 %f1, %f2;'".
+int line_of_ptx(const std::string& message, std::string_view source) {
+  constexpr std::string_view kIn = " in '";
+  const std::size_t at = message.rfind(kIn);
+  if (at == std::string::npos) {
+    return 0;
   }
-  return {};
-}
-
-std::string quoted_name(std::string_view message) {
-  const std::size_t open = message.find('\'');
-  const std::size_t close = message.find('\'', open == std::string_view::npos ? open : open + 1);
-  if (close == std::string_view::npos) {
-    return {};
-  }
-  std::string name(message.substr(open + 1, close - open - 1));
-  return name.substr(name.find_last_of(" :") == std::string::npos ? 0
-                                                                  : name.find_last_of(" :") + 1);
-}
-
-bool is_array_size_error(std::string_view message) {
-  return contains(message, "variable length array") || contains(message, "variable-sized") ||
-         contains(message, "array bound is not") ||
-         contains(message, "is not an integral constant") || contains(message, "storage size of") ||
-         contains(message, "not a constant expression") ||
-         contains(message, "is not usable in a constant expression");
+  const std::string_view instruction = std::string_view(message).substr(at + kIn.size());
+  const std::string_view opcode = instruction.substr(0, instruction.find_first_of(" \t;'"));
+  const std::size_t found = opcode.empty() ? std::string_view::npos : source.find(opcode);
+  return found == std::string_view::npos
+             ? 0
+             : 1 + static_cast<int>(std::count(
+                       source.begin(), source.begin() + static_cast<std::ptrdiff_t>(found), '\n'));
 }
 
 } // namespace
-
-std::vector<CompilerError> parse_compiler_output(std::string_view output) {
-  return OutputParser().run(output);
-}
-
-std::string error_hint(const CompilerError& error,
-                       const std::map<std::string, std::int64_t>& parameters) {
-  const std::string& message = error.message;
-  const std::string name = quoted_name(message);
-  if (contains(message, "'w'") && (contains(message, "uint3") || contains(message, "dim3"))) {
-    return "threadIdx, blockIdx, blockDim and gridDim have only x, y and z";
-  }
-  if (is_array_size_error(message)) {
-    return "the size of an array must be a constant: make it a parameter of the plan or a template "
-           "argument";
-  }
-  const bool again = contains(message, "redefinition") || contains(message, "redeclared") ||
-                     contains(message, "conflicting declaration") ||
-                     contains(message, "redeclaration");
-  for (const auto& [parameter, value] : parameters) {
-    if (again && (name == parameter || contains(message, parameter + "'"))) {
-      return "'" + parameter +
-             "' is a parameter of the plan and visible to the code as a constant: "
-             "remove this definition";
-    }
-  }
-  if (error.at_end) {
-    return "something that the source opens is not closed: look for a missing '}' or ';'";
-  }
-  if (contains(message, "undeclared identifier 'torch'") || contains(message, "'torch' was not") ||
-      contains(message, "'at' has not been") || contains(message, "undeclared identifier 'at'")) {
-    return "there is no host code and no PyTorch here: send device code and a plan";
-  }
-  return missing_header(message);
-}
 
 std::string place_message(const std::string& file, int line, int column, const std::string& message,
                           std::string_view source) {
@@ -269,7 +282,8 @@ ErrorReport report_errors(const std::vector<CompilerError>& errors, const std::s
     } else if (error.at_end) {
       text = file + ": at the end of the source: " + message;
     } else {
-      text = place_message(file, error.line, error.column, message, source);
+      const int line = error.ptx ? line_of_ptx(error.message, source) : error.line;
+      text = place_message(file, line, error.column, message, source);
     }
     if (report.first.empty()) {
       report.first = text;

@@ -16,12 +16,22 @@ struct CompilerError {
   std::string message;
   bool in_plan = false; ///< about a kernel name of the plan
   bool at_end = false;  ///< behind the candidate's last line: something was not closed
+  bool ptx = false;     ///< about inline PTX; the message quotes it
 };
 
-/// Reads the errors of clang++ or g++ out of `output`, first error first. Errors inside the device
-/// headers are placed at the line that led there; those of any other file lose their text, as it
-/// may quote what no model should see.
-std::vector<CompilerError> parse_compiler_output(std::string_view output);
+/// The file name of errors in inline PTX: "winnow_ptx(12): error: ...".
+constexpr const char* kPtxFile = "winnow_ptx";
+
+/// Reads the errors of clang++, g++, hiprtc or NVRTC (with ptxas) out of `output`, first error
+/// first. Errors inside the device headers and headers below `trusted` directories are placed at
+/// the line that led there; those of any other file lose their text, as it may quote what no model
+/// should see.
+std::vector<CompilerError> parse_compiler_output(std::string_view output,
+                                                 const std::vector<std::string>& trusted = {});
+
+/// What to do about static shared arrays that are too large.
+constexpr const char* kUseDynamicShared =
+    "use dynamic shared memory (extern __shared__) and shared_bytes in the plan";
 
 /// What to do about it, for the mistakes that models make most; empty for others.
 std::string error_hint(const CompilerError& error,

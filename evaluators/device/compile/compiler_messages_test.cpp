@@ -85,12 +85,63 @@ TEST(CompilerMessages, GivesHints) {
   EXPECT_THAT(hint("redefinition of 'const int BLOCK'"), HasSubstr("parameter of the plan"));
   EXPECT_THAT(hint("redefinition of 'other'"), IsEmpty());
   EXPECT_THAT(hint("unknown type name '__half'"), HasSubstr("#include <cuda_fp16.h>"));
+  EXPECT_THAT(hint("class \"uint3\" has no member \"w\""), HasSubstr("only x, y and z"));
+  EXPECT_THAT(hint("\"BLOCK\" has already been declared in the current scope"),
+              HasSubstr("parameter of the plan"));
+  EXPECT_THAT(hint("identifier \"__half\" is undefined"), HasSubstr("#include <cuda_fp16.h>"));
   EXPECT_THAT(hint("expected '}'", true), HasSubstr("not closed"));
 }
 
+TEST(CompilerMessages, ReadNvrtc) {
+  const auto errors = parse_compiler_output(
+      "winnow_candidate.cu(3): error: expression must have a constant value\n"
+      "winnow_candidate.cu(3): note #2689-D: the value of parameter \"n\" cannot be used\n"
+      "winnow_candidate.cu(4): warning #177-D: variable \"u\" was declared but never referenced\n"
+      "winnow_candidate.cu(6): error #20: identifier \"f(2): x\" is undefined\n"
+      "__nv_name_map(3): error: identifier \"nope\" is undefined\n"
+      "winnow_candidate.cu(9): catastrophic error: cannot open source file \"x.h\"\n"
+      "4 errors detected in the compilation of \"winnow_module\".\n");
+  ASSERT_EQ(errors.size(), 4U);
+  EXPECT_EQ(errors[0].line, 3);
+  EXPECT_EQ(errors[0].message, "expression must have a constant value");
+  EXPECT_EQ(errors[1].line, 6);
+  EXPECT_EQ(errors[1].message, "identifier \"f(2): x\" is undefined");
+  EXPECT_TRUE(errors[2].in_plan);
+  EXPECT_EQ(errors[3].line, 9);
+}
+
+TEST(CompilerMessages, PlaceErrorsOfTheToolkitsHeaders) {
+  const std::string output =
+      "/opt/cuda/include/cooperative_groups.h(1182): error: static assertion failed with \"Size\"\n"
+      "          detected during:\n"
+      "            instantiation of class \"Base<Size> [with Size=33U]\" at line 1327\n"
+      "            instantiation of class \"Tile<Size>\" at line 5 of winnow_candidate.cu\n";
+  const auto errors = parse_compiler_output(output, {"/opt/cuda/include"});
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors[0].line, 5);
+  EXPECT_THAT(errors[0].message, HasSubstr("static assertion"));
+  const auto strange = parse_compiler_output(output, {"/opt/cuda/incl"});
+  ASSERT_EQ(strange.size(), 1U);
+  EXPECT_THAT(strange[0].message, Not(HasSubstr("static assertion")));
+}
+
+TEST(CompilerMessages, PlaceErrorsOfInlinePtx) {
+  const auto errors = parse_compiler_output(
+      "winnow_ptx(58): error: Unknown modifier '.f33' in 'mov.f33 %f1, %f2;'\n"
+      "ptxas error   : Entry function 'k' uses too much shared data (0x20000 bytes)\n");
+  const ErrorReport report =
+      report_errors(errors, "a.cu", "int i;\nasm(\"mov.f33 %0, %1;\");\n", {});
+  EXPECT_EQ(report.first, "a.cu:2: Unknown modifier '.f33' in 'mov.f33 %f1, %f2;'\n"
+                          "  2 | asm(\"mov.f33 %0, %1;\");");
+  EXPECT_THAT(report.log, HasSubstr("extern __shared__"));
+}
+
 TEST(CompilerMessages, SurviveGarbage) {
-  for (const char* output : {"", ":", ":::", "a:1", "a:1:", "a:99999999999999:1: error: x",
-                             "winnow_candidate.cu:-1:1: error: x", "\xff:1:1: error: \xff"}) {
+  for (const char* output :
+       {"", ":", ":::", "(", "): ", "a(): error: x", "a(1)): error: x", "ptxas error",
+        " of winnow_candidate.cu", " at line  of winnow_candidate.cu", "winnow_ptx(1): error: in '",
+        "a:1", "a:1:", "a:99999999999999:1: error: x", "winnow_candidate.cu:-1:1: error: x",
+        "\xff:1:1: error: \xff"}) {
     EXPECT_NO_THROW(report_errors(parse_compiler_output(output), "a.cu", "x", {})) << output;
   }
 }
