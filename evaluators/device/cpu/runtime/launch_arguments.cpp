@@ -8,30 +8,12 @@
 namespace winnow::evaluators::cpu {
 namespace {
 
-template <class T> std::array<std::byte, 8> bytes_of(const T& value, std::size_t bytes) {
-  std::array<std::byte, 8> raw{};
-  std::memcpy(raw.data(), &value, std::min(bytes, sizeof(T))); // little-endian: the low bytes
-  return raw;
-}
-
-std::array<std::byte, 8> value_of(const tasks::ResolvedArgument& argument,
-                                  const GuardedBuffers& buffers) {
-  const auto bytes = static_cast<std::size_t>(argument.size_bytes);
-  switch (argument.kind) {
-  case tasks::ResolvedArgument::Kind::Integer:
-    return bytes_of(argument.integer, bytes);
-  case tasks::ResolvedArgument::Kind::Float:
-    if (bytes == sizeof(double)) {
-      return bytes_of(argument.real, bytes);
-    }
-    if (bytes == sizeof(float)) {
-      return bytes_of(static_cast<float>(argument.real), bytes);
-    }
-    throw Error("a launch has a float argument of " + std::to_string(bytes) + " bytes");
-  case tasks::ResolvedArgument::Kind::TensorMap:
+ArgumentBytes value_of(const tasks::ResolvedArgument& argument, const GuardedBuffers& buffers) {
+  if (argument.kind == tasks::ResolvedArgument::Kind::TensorMap) {
     throw Error("this device has no tensor maps");
-  case tasks::ResolvedArgument::Kind::Pointer:
-    break;
+  }
+  if (argument.kind != tasks::ResolvedArgument::Kind::Pointer) {
+    return scalar_bytes(argument);
   }
   if (argument.buffer.empty()) {
     return {};
@@ -40,8 +22,7 @@ std::array<std::byte, 8> value_of(const tasks::ResolvedArgument& argument,
   if (buffer == nullptr) {
     throw Error("a launch uses buffer '" + argument.buffer + "', which was not allocated");
   }
-  const std::byte* address = buffer->data + argument.offset_bytes;
-  return bytes_of(address, sizeof(address));
+  return address_bytes(reinterpret_cast<std::uintptr_t>(buffer->data + argument.offset_bytes));
 }
 
 } // namespace
@@ -52,7 +33,7 @@ LaunchArguments::LaunchArguments(const std::vector<tasks::ResolvedArgument>& arg
   for (const tasks::ResolvedArgument& argument : arguments) {
     values_.push_back(value_of(argument, buffers));
   }
-  for (Value& value : values_) {
+  for (ArgumentBytes& value : values_) {
     pointers_.push_back(value.data());
   }
 }

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "evaluators/device/argument_bytes.h"
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
 #include "tasks/plan_resolve.h"
 
-#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -20,8 +20,7 @@ public:
   void* const* pointers() const { return pointers_.data(); }
 
 private:
-  using Value = std::array<std::byte, 8>;
-  std::vector<Value> values_;
+  std::vector<ArgumentBytes> values_;
   std::vector<void*> pointers_;
 };
 

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "evaluators/device/device.h"
+#include "evaluators/device/gpu/gpu_driver.h"
+#include "evaluators/device/gpu/gpu_helpers.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators::gpu {
+
+/// One buffer in an allocation of its own: a poisoned guard zone, the data, another one that begins
+/// with the byte after its end.
+struct GpuBuffer {
+  std::string name;
+  bool read_only = false;
+  DeviceRange zone; ///< guards included
+  DeviceRange data;
+  std::optional<Draw> draw;              ///< what generate() put there
+  std::optional<std::uint64_t> checksum; ///< of what else was put into a read-only one
+};
+
+/// The buffers of a case. Allocations are kept for the next case, which is often of the same shape.
+/// Throws GpuError.
+class GpuBuffers {
+public:
+  GpuBuffers(GpuDriver& driver, Helpers& helpers);
+  ~GpuBuffers();
+  GpuBuffers(const GpuBuffers&) = delete; // owns device memory
+  GpuBuffers& operator=(const GpuBuffers&) = delete;
+
+  std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only);
+  void clear();
+  const GpuBuffer& at(std::size_t index) const { return buffers_.at(index); }
+  /// nullptr when there is none of that name; the last one when there are several.
+  const GpuBuffer* find(const std::string& name) const;
+  /// Address of a byte of a buffer. Throws Error when [offset, offset + bytes) is not inside.
+  GpuAddress range(const std::string& name, std::int64_t offset, std::int64_t bytes) const;
+
+  void generate(std::size_t index, const tasks::GeneratorSpec& generator, tasks::DType dtype,
+                std::uint64_t seed);
+  void restore(std::size_t index);
+  /// Must follow every other write to a buffer by the harness.
+  void note_contents(std::size_t index);
+  /// Names a guard zone or a read-only buffer that was written.
+  std::optional<DeviceFault> changed();
+
+private:
+  DeviceRange take_zone(std::size_t bytes);
+  void release_kept();
+  std::optional<DeviceFault> changed_input(const GpuBuffer& buffer, std::uint64_t finding);
+
+  GpuDriver& driver_;
+  Helpers& helpers_;
+  std::size_t max_kept_bytes_;
+  std::size_t kept_bytes_ = 0;
+  std::vector<GpuBuffer> buffers_;
+  std::multimap<std::size_t, GpuAddress> kept_; ///< free zones by size
+};
+
+} // namespace winnow::evaluators::gpu

@@ -1,0 +1,124 @@
+#include "evaluators/device/gpu/gpu_helpers.h"
+
+#include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/gpu/helper_kernels.h"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators::gpu {
+namespace {
+
+constexpr std::uint64_t kBlockThreads = 256;
+constexpr std::uint64_t kBlocksPerMultiprocessor = 8;
+
+std::uint64_t words_of(DeviceRange range) {
+  return (range.bytes + 7) / 8;
+}
+
+} // namespace
+
+Helpers::Helpers(GpuDriver& driver, const std::filesystem::path& module)
+    : driver_(driver), max_threads_(static_cast<std::uint64_t>(driver.facts().sm_count) *
+                                    kBlocksPerMultiprocessor * kBlockThreads) {
+  const GpuModuleFile file = read_gpu_module(module);
+  if (file.architecture != driver_.facts().architecture) {
+    throw Error(fmt::format("helper kernels {} are for {}, this device is {}", module.string(),
+                            file.architecture, driver_.facts().architecture));
+  }
+  module_ = driver_.load_module(file.image);
+  for (const std::string& kernel : gpu_helper_kernels()) {
+    const auto symbol = file.symbols.find(kernel);
+    if (symbol == file.symbols.end()) {
+      throw Error(fmt::format("helper kernels {} lack {}", module.string(), kernel));
+    }
+    kernels_.emplace(kernel, driver_.find_kernel(module_, symbol->second));
+  }
+  reserve_results(1);
+}
+
+Helpers::~Helpers() {
+  try {
+    driver_.release(results_);
+    driver_.unload_module(module_);
+  } catch (const GpuError&) { // the context is lost, and these with it
+  }
+}
+
+template <typename... Arguments>
+void Helpers::launch(const char* kernel, std::uint64_t threads, Arguments... arguments) {
+  if (threads == 0) {
+    return;
+  }
+  GpuLaunch launch;
+  launch.kernel = kernels_.at(kernel);
+  launch.grid[0] =
+      static_cast<unsigned>((std::min(threads, max_threads_) + kBlockThreads - 1) / kBlockThreads);
+  launch.block[0] = kBlockThreads;
+  launch.arguments = {&arguments...};
+  driver_.launch(launch);
+}
+
+void Helpers::generate(DeviceRange range, const Draw& draw) {
+  const auto element_bytes = static_cast<int>(tasks::size_bytes(draw.dtype));
+  const std::uint64_t count = range.bytes / tasks::size_bytes(draw.dtype);
+  launch("winnow_generate", count, range.begin, count, static_cast<int>(draw.dtype), element_bytes,
+         static_cast<int>(draw.generator.kind), draw.generator.a, draw.generator.b, draw.seed,
+         draw.name_hash);
+}
+
+void Helpers::fill(DeviceRange range, std::uint64_t pattern) {
+  launch("winnow_fill", words_of(range), range.begin, std::uint64_t{range.bytes}, pattern);
+}
+
+void Helpers::drive_out_of_cache(DeviceRange zeros) {
+  launch("winnow_read_all", words_of(zeros), zeros.begin, std::uint64_t{zeros.bytes}, slot(0));
+}
+
+std::uint64_t Helpers::checksum(DeviceRange range) {
+  driver_.fill(slot(0), 0, 4, 2);
+  launch("winnow_checksum", words_of(range), range.begin, std::uint64_t{range.bytes}, slot(0));
+  std::uint64_t sum = 0;
+  driver_.download(std::as_writable_bytes(std::span(&sum, 1)), slot(0));
+  return sum + range.bytes;
+}
+
+void Helpers::reserve_results(std::size_t count) {
+  if (count <= reserved_results_) {
+    return;
+  }
+  if (results_ != 0) {
+    driver_.release(results_);
+  }
+  results_ = driver_.allocate(count * sizeof(std::uint64_t));
+  reserved_results_ = count;
+}
+
+void Helpers::begin_checks(std::size_t count) {
+  reserve_results(count);
+  checks_ = count;
+  driver_.fill(results_, ~std::uint32_t{0}, 4, 2 * count);
+}
+
+void Helpers::check_drawn(std::size_t check, DeviceRange range, const Draw& draw) {
+  const auto element_bytes = static_cast<int>(tasks::size_bytes(draw.dtype));
+  const std::uint64_t count = range.bytes / tasks::size_bytes(draw.dtype);
+  launch("winnow_verify_generated", count, range.begin, count, static_cast<int>(draw.dtype),
+         element_bytes, static_cast<int>(draw.generator.kind), draw.generator.a, draw.generator.b,
+         draw.seed, draw.name_hash, slot(check));
+}
+
+void Helpers::check_poison(std::size_t check, DeviceRange range, bool backwards) {
+  launch("winnow_verify_poison", words_of(range) + 1, range.begin, std::uint64_t{range.bytes},
+         backwards ? 1 : 0, slot(check));
+}
+
+std::vector<std::uint64_t> Helpers::findings() {
+  std::vector<std::uint64_t> found(checks_);
+  driver_.download(std::as_writable_bytes(std::span(found)), results_);
+  return found;
+}
+
+} // namespace winnow::evaluators::gpu

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "evaluators/device/gpu/gpu_driver.h"
+#include "tasks/task.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators::gpu {
+
+/// Bytes on the device. `begin` is a multiple of 8 unless said otherwise.
+struct DeviceRange {
+  GpuAddress begin = 0;
+  std::size_t bytes = 0;
+};
+
+/// How a buffer's elements were drawn.
+struct Draw {
+  tasks::GeneratorSpec generator;
+  tasks::DType dtype = tasks::DType::F32;
+  std::uint64_t seed = 0;
+  std::uint64_t name_hash = 0;
+};
+
+/// Poison of guard zones: read as any floating type, NaN.
+constexpr std::uint32_t kPoisonWord = 0xfffefffeU;
+
+/// The helper kernels (helper_kernels.h) of one driver. Calls only queue work unless they return a
+/// result. Throws GpuError.
+class Helpers {
+public:
+  static constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
+
+  /// Throws Error when `module` is not the helpers, compiled for this device.
+  Helpers(GpuDriver& driver, const std::filesystem::path& module);
+  ~Helpers();
+  Helpers(const Helpers&) = delete; // owns device memory and a module
+  Helpers& operator=(const Helpers&) = delete;
+
+  void generate(DeviceRange range, const Draw& draw);
+  void fill(DeviceRange range, std::uint64_t pattern);
+  /// Reads a buffer of zeros that is several times as large as the L2 cache.
+  void drive_out_of_cache(DeviceRange zeros);
+  std::uint64_t checksum(DeviceRange range);
+
+  /// Begins a round of `count` checks, whose findings findings() waits for.
+  void begin_checks(std::size_t count);
+  /// Finding: the first byte that is not as drawn.
+  void check_drawn(std::size_t check, DeviceRange range, const Draw& draw);
+  /// Finding: the distance from the range's begin (any address), or from its end with `backwards`,
+  /// where the last byte is 1 away.
+  void check_poison(std::size_t check, DeviceRange range, bool backwards);
+  /// One a check; kUntouched: nothing found.
+  std::vector<std::uint64_t> findings();
+
+private:
+  template <typename... Arguments>
+  void launch(const char* kernel, std::uint64_t threads, Arguments... arguments);
+  GpuAddress slot(std::size_t check) const { return results_ + check * sizeof(std::uint64_t); }
+  void reserve_results(std::size_t count);
+
+  GpuDriver& driver_;
+  std::uint64_t max_threads_;
+  GpuModule module_ = 0;
+  std::map<std::string, GpuKernel> kernels_;
+  GpuAddress results_ = 0; ///< 64-bit numbers
+  std::size_t reserved_results_ = 0;
+  std::size_t checks_ = 0;
+};
+
+} // namespace winnow::evaluators::gpu

@@ -1,0 +1,135 @@
+#include "evaluators/device/gpu/gpu_steps.h"
+
+#include "evaluators/device/gpu/gpu_arguments.h"
+#include "evaluators/device/gpu/gpu_module.h"
+
+#include <array>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators::gpu {
+namespace {
+
+std::array<unsigned, 3> to_unsigned(const std::array<std::int64_t, 3>& size) {
+  return {static_cast<unsigned>(size[0]), static_cast<unsigned>(size[1]),
+          static_cast<unsigned>(size[2])};
+}
+
+} // namespace
+
+Steps::~Steps() {
+  try {
+    drop_module();
+  } catch (const GpuError&) { // the context is lost, and the module with it
+  }
+}
+
+void Steps::load_module(const std::filesystem::path& path) {
+  drop_module();
+  GpuModuleFile file = read_gpu_module(path);
+  if (const std::string here = driver_.facts().architecture; file.architecture != here) {
+    throw Error(fmt::format("module {} is for {}, this device is {}", path.string(),
+                            file.architecture, here),
+                "compile it for this device");
+  }
+  module_ = driver_.load_module(file.image);
+  symbols_ = std::move(file.symbols);
+}
+
+void Steps::drop_module() {
+  kernels_.clear();
+  symbols_.clear();
+  if (module_ != 0) {
+    driver_.unload_module(std::exchange(module_, 0));
+  }
+}
+
+std::optional<DeviceFault> Steps::refuse(const std::vector<tasks::Step>& steps) const {
+  const auto is_input = [this](const std::string& name) {
+    const GpuBuffer* buffer = buffers_.find(name);
+    return buffer != nullptr && buffer->read_only;
+  };
+  for (const tasks::Step& step : steps) {
+    if (const auto* fill = std::get_if<tasks::FillStep>(&step); fill && is_input(fill->buffer)) {
+      return DeviceFault{tasks::Verdict::ModifiedInput,
+                         "a fill step writes input '" + fill->buffer + "'"};
+    }
+    if (const auto* copy = std::get_if<tasks::CopyStep>(&step); copy && is_input(copy->to)) {
+      return DeviceFault{tasks::Verdict::ModifiedInput,
+                         "a copy step writes input '" + copy->to + "'"};
+    }
+  }
+  return std::nullopt;
+}
+
+void Steps::queue(const tasks::Step& step) {
+  std::visit([this](const auto& one) { queue_step(one); }, step);
+}
+
+GpuKernel Steps::kernel(const std::string& name) {
+  if (const auto found = kernels_.find(name); found != kernels_.end()) {
+    return found->second;
+  }
+  const auto symbol = symbols_.find(name);
+  if (symbol == symbols_.end()) {
+    throw Error("the module has no kernel '" + name + "'");
+  }
+  return kernels_.emplace(name, driver_.find_kernel(module_, symbol->second)).first->second;
+}
+
+void Steps::queue_step(const tasks::LaunchStep& step) {
+  const Arguments arguments(driver_, buffers_, step.arguments);
+  GpuLaunch launch;
+  launch.kernel = kernel(step.kernel);
+  launch.grid = to_unsigned(step.grid);
+  launch.block = to_unsigned(step.block);
+  launch.cluster = to_unsigned(step.cluster);
+  launch.shared_bytes = static_cast<unsigned>(step.shared_bytes);
+  launch.cooperative = step.cooperative;
+  launch.arguments = arguments.pointers();
+  driver_.launch(launch);
+}
+
+void Steps::queue_step(const tasks::FillStep& step) {
+  const std::size_t element_bytes = tasks::size_bytes(step.dtype);
+  const auto count = static_cast<std::size_t>(step.count);
+  std::uint64_t element = 0;
+  tasks::store_element(step.dtype, &element, step.value); // little-endian: the low bytes
+  const GpuAddress to =
+      buffers_.range(step.buffer, step.offset_bytes, step.count * std::int64_t(element_bytes));
+  if (element_bytes == sizeof(element)) { // wider than drivers fill
+    helpers_.fill({to, count * element_bytes}, element);
+  } else if (count > 0) {
+    driver_.fill(to, static_cast<std::uint32_t>(element), static_cast<int>(element_bytes), count);
+  }
+}
+
+void Steps::queue_step(const tasks::CopyStep& step) {
+  if (step.rows == 0 || step.row_bytes == 0) {
+    return;
+  }
+  const auto extent = [&step](std::int64_t stride) {
+    return (step.rows - 1) * stride + step.row_bytes;
+  };
+  driver_.copy(buffers_.range(step.to, step.to_offset_bytes, extent(step.to_stride_bytes)),
+               static_cast<std::size_t>(step.to_stride_bytes),
+               buffers_.range(step.from, step.from_offset_bytes, extent(step.from_stride_bytes)),
+               static_cast<std::size_t>(step.from_stride_bytes),
+               static_cast<std::size_t>(step.row_bytes), static_cast<std::size_t>(step.rows));
+}
+
+std::string Steps::requirements(const tasks::Step& step) {
+  const auto* launch = std::get_if<tasks::LaunchStep>(&step);
+  if (launch == nullptr) {
+    return {};
+  }
+  const GpuKernelFacts facts = driver_.kernel_facts(kernel(launch->kernel));
+  return fmt::format("; it takes {} registers and {} bytes of stack a thread, {} bytes of static "
+                     "shared memory, and at most {} threads a block",
+                     facts.registers, facts.local_bytes, facts.static_shared_bytes,
+                     facts.max_threads);
+}
+
+} // namespace winnow::evaluators::gpu

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "evaluators/device/device.h"
+#include "evaluators/device/gpu/gpu_buffers.h"
+#include "evaluators/device/gpu/gpu_driver.h"
+#include "evaluators/device/gpu/gpu_helpers.h"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators::gpu {
+
+/// A loaded module, and the steps of plans that launch its kernels. Throws GpuError.
+class Steps {
+public:
+  Steps(GpuDriver& driver, Helpers& helpers, const GpuBuffers& buffers)
+      : driver_(driver), helpers_(helpers), buffers_(buffers) {}
+  ~Steps();
+  Steps(const Steps&) = delete; // owns a module
+  Steps& operator=(const Steps&) = delete;
+
+  /// Instead of the module before. Throws Error when it is for another device.
+  void load_module(const std::filesystem::path& path);
+  bool loaded() const { return module_ != 0; }
+
+  /// The first step that would write an input without any kernel's doing.
+  std::optional<DeviceFault> refuse(const std::vector<tasks::Step>& steps) const;
+  void queue(const tasks::Step& step);
+  /// What the kernel of a launch that was refused takes; empty for other steps.
+  std::string requirements(const tasks::Step& step);
+
+private:
+  void drop_module();
+  GpuKernel kernel(const std::string& name);
+  void queue_step(const tasks::LaunchStep& step);
+  void queue_step(const tasks::FillStep& step);
+  void queue_step(const tasks::CopyStep& step);
+
+  GpuDriver& driver_;
+  Helpers& helpers_;
+  const GpuBuffers& buffers_;
+  GpuModule module_ = 0;
+  std::map<std::string, std::string> symbols_; ///< of the module, by the plan's names
+  std::map<std::string, GpuKernel> kernels_;   ///< found so far
+};
+
+} // namespace winnow::evaluators::gpu

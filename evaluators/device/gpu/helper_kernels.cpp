@@ -1,0 +1,34 @@
+#include "evaluators/device/gpu/helper_kernels.h"
+
+#include "base/embedded_file.h"
+
+namespace winnow::helper_kernel_files {
+const std::vector<winnow::EmbeddedFile>& embedded_files();
+}
+
+namespace winnow::evaluators {
+
+std::string_view gpu_helper_source() {
+  static const std::string source = [] {
+    std::string text;
+    for (const EmbeddedFile& file : helper_kernel_files::embedded_files()) {
+      text += file.text;
+    }
+    constexpr std::string_view kOnce = "#pragma once\n"; // this is no header any more
+    constexpr std::string_view kInclude = "#include \"tasks/dtype_core.h\"\n"; // it is above
+    for (const std::string_view line : {kOnce, kOnce, kInclude}) {
+      text.erase(text.find(line), line.size());
+    }
+    return text;
+  }();
+  return source;
+}
+
+const std::vector<std::string>& gpu_helper_kernels() {
+  static const std::vector<std::string> kernels{"winnow_generate",      "winnow_verify_generated",
+                                                "winnow_verify_poison", "winnow_fill",
+                                                "winnow_checksum",      "winnow_read_all"};
+  return kernels;
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,177 @@
+// The kernels that GpuDevice needs for itself (helper_kernels.h). The text of tasks/dtype_core.h
+// and tasks/generator_core.h comes before this one. Any grid of one dimension does; 8-byte loads
+// need `data` to be a multiple of 8.
+
+namespace winnow_helpers {
+
+using winnow::tasks::DType;
+using winnow::tasks::GeneratorSpec;
+using winnow::tasks::core::Bits64;
+using winnow::tasks::core::RandomStream;
+
+__device__ inline Bits64 first_index() {
+  return static_cast<Bits64>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline Bits64 index_step() {
+  return static_cast<Bits64>(gridDim.x) * blockDim.x;
+}
+
+__device__ inline Bits64 load_bits(const unsigned char* at, int bytes) {
+  switch (bytes) {
+  case 1:
+    return *at;
+  case 2:
+    return *reinterpret_cast<const unsigned short*>(at);
+  case 4:
+    return *reinterpret_cast<const unsigned*>(at);
+  default:
+    return *reinterpret_cast<const Bits64*>(at);
+  }
+}
+
+__device__ inline void store_bits(unsigned char* at, int bytes, Bits64 bits) {
+  switch (bytes) {
+  case 1:
+    *at = static_cast<unsigned char>(bits);
+    return;
+  case 2:
+    *reinterpret_cast<unsigned short*>(at) = static_cast<unsigned short>(bits);
+    return;
+  case 4:
+    *reinterpret_cast<unsigned*>(at) = static_cast<unsigned>(bits);
+    return;
+  default:
+    *reinterpret_cast<Bits64*>(at) = bits;
+  }
+}
+
+__device__ inline GeneratorSpec make_spec(int kind, double a, double b) {
+  GeneratorSpec spec;
+  spec.kind = static_cast<GeneratorSpec::Kind>(kind);
+  spec.a = a;
+  spec.b = b;
+  return spec;
+}
+
+__device__ inline Bits64 drawn_bits(const GeneratorSpec& spec, int dtype, int element_bytes,
+                                    const RandomStream& stream, Bits64 index) {
+  const double value = winnow::tasks::core::generate(spec, stream, index);
+  const Bits64 bits = winnow::tasks::core::element_bits(static_cast<DType>(dtype), value);
+  return element_bytes == 8 ? bits : bits & ((1ULL << (8 * element_bytes)) - 1);
+}
+
+// The finaliser of SplitMix64 (Steele et al., OOPSLA 2014): every bit depends on every bit.
+__device__ inline Bits64 mix(Bits64 bits) {
+  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebULL;
+  return bits ^ (bits >> 31U);
+}
+
+// Up to 8 bytes from `at`, the missing ones as 0.
+__device__ inline Bits64 load_word(const unsigned char* at, Bits64 bytes) {
+  if (bytes >= 8) {
+    return *reinterpret_cast<const Bits64*>(at);
+  }
+  Bits64 word = 0;
+  for (Bits64 i = 0; i < bytes; ++i) {
+    word |= static_cast<Bits64>(at[i]) << (8 * i);
+  }
+  return word;
+}
+
+} // namespace winnow_helpers
+
+__global__ void winnow_generate(unsigned char* data, unsigned long long count, int dtype,
+                                int element_bytes, int kind, double a, double b,
+                                unsigned long long seed, unsigned long long name_hash) {
+  using namespace winnow_helpers;
+  const GeneratorSpec spec = make_spec(kind, a, b);
+  const RandomStream stream{seed, name_hash};
+  for (Bits64 i = first_index(); i < count; i += index_step()) {
+    store_bits(data + i * element_bytes, element_bytes,
+               drawn_bits(spec, dtype, element_bytes, stream, i));
+  }
+}
+
+// *first becomes the least byte that is not what winnow_generate() would write.
+__global__ void winnow_verify_generated(const unsigned char* data, unsigned long long count,
+                                        int dtype, int element_bytes, int kind, double a, double b,
+                                        unsigned long long seed, unsigned long long name_hash,
+                                        unsigned long long* first) {
+  using namespace winnow_helpers;
+  const GeneratorSpec spec = make_spec(kind, a, b);
+  const RandomStream stream{seed, name_hash};
+  for (Bits64 i = first_index(); i < count; i += index_step()) {
+    Bits64 changed = load_bits(data + i * element_bytes, element_bytes) ^
+                     drawn_bits(spec, dtype, element_bytes, stream, i);
+    if (changed != 0) {
+      Bits64 byte = i * element_bytes;
+      for (; (changed & 0xff) == 0; changed >>= 8U) {
+        ++byte;
+      }
+      atomicMin(first, byte);
+    }
+  }
+}
+
+// *nearest becomes the least distance at which a byte of a guard zone is not poison any more: from
+// `begin` on, or backwards from `begin + bytes`, where the last byte is 1 away.
+__global__ void winnow_verify_poison(const unsigned char* begin, unsigned long long bytes,
+                                     int backwards, unsigned long long* nearest) {
+  using namespace winnow_helpers;
+  const Bits64 skew = reinterpret_cast<Bits64>(begin) & 7U;
+  const unsigned char* aligned = begin - skew;
+  const Bits64 words = (skew + bytes + 7) / 8;
+  for (Bits64 i = first_index(); i < words; i += index_step()) {
+    const Bits64 from = i == 0 ? skew : 8 * i;
+    const Bits64 to = 8 * i + 8 < skew + bytes ? 8 * i + 8 : skew + bytes;
+    if (to - from == 8 &&
+        *reinterpret_cast<const Bits64*>(aligned + from) == 0xfffefffefffefffeULL) {
+      continue;
+    }
+    for (Bits64 at = from; at < to; ++at) {
+      if (aligned[at] != ((at & 1U) != 0 ? 0xff : 0xfe)) {
+        atomicMin(nearest, backwards != 0 ? skew + bytes - at : at - skew);
+      }
+    }
+  }
+}
+
+__global__ void winnow_fill(unsigned char* data, unsigned long long bytes,
+                            unsigned long long pattern) {
+  using namespace winnow_helpers;
+  for (Bits64 i = first_index(); i < (bytes + 7) / 8; i += index_step()) {
+    if (bytes - 8 * i >= 8) {
+      *reinterpret_cast<Bits64*>(data + 8 * i) = pattern;
+    } else {
+      for (Bits64 k = 0; k < bytes - 8 * i; ++k) {
+        data[8 * i + k] = static_cast<unsigned char>(pattern >> (8 * k));
+      }
+    }
+  }
+}
+
+// Adds a hash of bytes and their places to *sum.
+__global__ void winnow_checksum(const unsigned char* data, unsigned long long bytes,
+                                unsigned long long* sum) {
+  using namespace winnow_helpers;
+  Bits64 mine = 0;
+  for (Bits64 i = first_index(); i < (bytes + 7) / 8; i += index_step()) {
+    mine += mix(load_word(data + 8 * i, bytes - 8 * i) + mix(i + 1));
+  }
+  atomicAdd(sum, mine);
+}
+
+// Reads: what was written before goes out to memory, and what a timed launch then brings in pushes
+// out nothing that must be written back at its expense.
+__global__ void winnow_read_all(const unsigned char* data, unsigned long long bytes,
+                                unsigned long long* sum) {
+  using namespace winnow_helpers;
+  Bits64 mine = 0;
+  for (Bits64 i = first_index(); i < bytes / 8; i += index_step()) {
+    mine |= *reinterpret_cast<const Bits64*>(data + 8 * i);
+  }
+  if (mine != 0) { // never: the buffer holds zeros; but the compiler must not know
+    *sum = mine;
+  }
+}
