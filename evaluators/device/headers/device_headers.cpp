@@ -4,8 +4,11 @@
 #include "base/embedded_file.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluators/device/headers/hip_headers.h"
 #include "evaluators/device/headers/unsupported_headers.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -34,15 +37,34 @@ std::string_view written_path(std::string_view embedded) {
   return embedded;
 }
 
+bool is_shared_with_hip(std::string_view cpu_header) {
+  return std::find(std::begin(kSharedWithHip), std::end(kSharedWithHip), cpu_header) !=
+         std::end(kSharedWithHip);
+}
+
+DeviceHeader refusal(const char* tree, const UnsupportedHeader& header) {
+  return {fmt::format("{}/{}", tree, header.path),
+          fmt::format("#error \"winnow-unsupported: <{}> ({})\"\n", header.path, header.feature)};
+}
+
 const std::vector<DeviceHeader>& all_headers() {
   static const std::vector<DeviceHeader> headers = [] {
+    constexpr std::string_view kCpuTree = "cpu/";
     std::vector<DeviceHeader> all;
     for (const auto& file : device_headers::embedded_files()) {
-      all.push_back({std::string(written_path(file.path)), std::string(file.text)});
+      const std::string_view path = written_path(file.path);
+      all.push_back({std::string(path), std::string(file.text)});
+      if (path.starts_with(kCpuTree) && is_shared_with_hip(path.substr(kCpuTree.size()))) {
+        all.push_back(
+            {fmt::format("hip/{}", path.substr(kCpuTree.size())), hip_header_text(file.text)});
+      }
     }
-    for (const auto& [path, feature] : kUnsupportedHeaders) {
-      all.push_back({fmt::format("cpu/{}", path),
-                     fmt::format("#error \"winnow-unsupported: <{}> ({})\"\n", path, feature)});
+    for (const UnsupportedHeader& header : kUnsupportedHeaders) {
+      all.push_back(refusal("cpu", header));
+      all.push_back(refusal("hip", header));
+    }
+    for (const UnsupportedHeader& header : kUnsupportedOnHip) {
+      all.push_back(refusal("hip", header));
     }
     return all;
   }();

@@ -32,7 +32,6 @@ namespace winnow_std {}
 #endif
 
 #pragma clang force_cuda_host_device begin
-#include "winnow_half.h"
 #include "winnow_intrinsics.h"
 #include "winnow_warp.h"
 #include "winnow_unsupported.h"

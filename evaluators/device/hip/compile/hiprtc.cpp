@@ -139,11 +139,8 @@ private:
 };
 
 std::vector<std::string> options_of(const RuntimeCompileJob& job) {
-  std::vector<std::string> options{
-      "--offload-arch=" + job.architecture,
-      "-std=c++17",
-      "-O3",
-  };
+  std::vector<std::string> options{"--offload-arch=" + job.architecture, "-std=c++17", "-O3",
+                                   "-Wno-ignored-attributes"}; // of winnow_entry.h
   if (job.fast_math) {
     options.emplace_back("-ffast-math");
   }
@@ -160,16 +157,20 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-// hiprtc names a temporary file, not the one it was given; and the prelude keeps Winnow's std::
-// away from hiprtc's own by another name (winnow_hip.h).
+// hiprtc names a temporary file, not the one it was given. And Winnow's headers keep away from
+// hiprtc's std:: and half by other names (headers/hip).
 std::string in_the_candidates_words(std::string log, const std::string& file) {
   constexpr std::string_view kSource = "/input/CompileSource";
-  for (std::size_t at = log.find(kSource); at != std::string::npos; at = log.find(kSource)) {
-    const std::size_t begin = log.find_last_of(" \n", at);
-    const std::size_t from = begin == std::string::npos ? 0 : begin + 1;
-    log.replace(from, at + kSource.size() - from, file);
+  std::size_t begin = 0;
+  for (std::size_t at = log.find(kSource); at != std::string::npos; at = log.find(kSource, begin)) {
+    const std::size_t before = log.find_last_of(" \n", at);
+    begin = before == std::string::npos ? 0 : before + 1;
+    log.replace(begin, at + kSource.size() - begin, file);
+    begin += file.size();
   }
   replace_all(log, "winnow_std", "std");
+  replace_all(log, "__half_winnow", "__half");
+  replace_all(log, "__half2_winnow", "__half2");
   return log;
 }
 

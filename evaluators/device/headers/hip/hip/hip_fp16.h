@@ -1,3 +1,2 @@
-// Built into hiprtc.
 #pragma once
-#include "winnow_hip.h"
+#include "cuda_fp16.h"

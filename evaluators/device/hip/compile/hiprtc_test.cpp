@@ -1,0 +1,221 @@
+// Compiles for AMD GPUs, none of which is needed. Skipped where there is no hiprtc.
+#include "base/error.h"
+#include "base/files.h"
+#include "evaluators/device/elf_reader.h"
+#include "evaluators/device/gpu/compile/gpu_source.h"
+#include "evaluators/device/headers/device_headers.h"
+#include "evaluators/device/hip/compile/hiprtc.h"
+#include "tasks/kernel_file.h"
+#include "tasks/plan_resolve.h"
+#include "tasks/task.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::size_t kMaxSampleBytes = 1 << 20;
+
+TEST(HipArchitectures, WavesHave64LanesBeforeRdnaAnd32After) {
+  EXPECT_EQ(hip_architecture_facts("gfx90a").warp_size, 64);
+  EXPECT_EQ(hip_architecture_facts("gfx906").warp_size, 64);
+  EXPECT_EQ(hip_architecture_facts("gfx1030").warp_size, 32);
+  EXPECT_EQ(hip_architecture_facts("gfx1201").warp_size, 32);
+  EXPECT_EQ(hip_architecture_facts("gfx90a").max_shared_bytes, 65536);
+  EXPECT_EQ(hip_architecture_facts("gfx90a").max_cluster_blocks, 0);
+  EXPECT_FALSE(hip_architecture_facts("gfx90a").tensor_maps);
+}
+
+TEST(HipArchitectures, UnknownOnesAreRefusedWithThoseThatAreKnown) {
+  try {
+    hip_architecture_facts("sm_90a");
+    FAIL() << "sm_90a is no AMD architecture";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'sm_90a'"));
+    EXPECT_THAT(error.remedy(), HasSubstr("gfx90a"));
+  }
+}
+
+TEST(HipArchitectures, EachRocmVersionAddsSome) {
+  EXPECT_TRUE(hip_architectures(4).empty());
+  EXPECT_THAT(hip_architectures(5), Contains("gfx90a"));
+  EXPECT_THAT(hip_architectures(5), Not(Contains("gfx942")));
+  EXPECT_THAT(hip_architectures(6), Contains("gfx942"));
+  EXPECT_THAT(hip_architectures(6), Not(Contains("gfx950")));
+  EXPECT_THAT(hip_architectures(7), Contains("gfx950"));
+  for (const std::string& name : hip_architectures(7)) {
+    EXPECT_EQ(hip_architecture_facts(name).architecture, name);
+  }
+}
+
+class Hiprtc : public testing::TestWithParam<const char*> {
+protected:
+  void SetUp() override {
+    const Availability hiprtc = probe_hiprtc();
+    if (!hiprtc.ok) {
+      GTEST_SKIP() << hiprtc.why;
+    }
+    write_device_headers(headers_.path());
+    compiler_ = open_hiprtc();
+  }
+
+  RuntimeCompileOutput compile(const std::string& source,
+                               const std::vector<std::string>& kernels) const {
+    RuntimeCompileJob job;
+    job.source = source;
+    job.file = kCandidateFile;
+    job.instantiated = kernels;
+    job.architecture = GetParam();
+    job.include_directories = {(headers_.path() / "hip").string(),
+                               (headers_.path() / "common").string()};
+    return compiler_->compile(job);
+  }
+  RuntimeCompileOutput compile_candidate(const std::string& code,
+                                         const std::vector<std::string>& kernels) const {
+    return compile(
+        fmt::format("#include \"{}\"\n#line 1 \"{}\"\n{}", kHipPrelude, kCandidateFile, code),
+        kernels);
+  }
+  void expect_unsupported(const std::string& code, const std::string& construct) const {
+    const RuntimeCompileOutput output = compile_candidate(code, {});
+    EXPECT_FALSE(output.compiled) << code;
+    EXPECT_THAT(output.log, HasSubstr("winnow-unsupported: " + construct));
+    EXPECT_THAT(output.log, HasSubstr("winnow_candidate.cu:2:"));
+  }
+
+  /// As an evaluation compiles the task's own kernel file.
+  void expect_compiles(const tasks::Task& view, const std::string& text, const std::string& file) {
+    const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file);
+    ASSERT_TRUE(parsed.kernel_file) << to_string(parsed.errors.front());
+    const tasks::DeviceFacts facts = hip_architecture_facts(GetParam());
+    std::vector<tasks::Diagnostic> errors;
+    for (const auto& choice : tasks::parameter_choices(parsed.kernel_file->plan, 2)) {
+      GpuSourceInput input;
+      input.source = parsed.kernel_file->source;
+      input.parameters = choice;
+      input.kernels =
+          tasks::kernel_names(*parsed.kernel_file, view, view.shapes, choice, facts, errors);
+      input.prelude = kHipPrelude;
+      ASSERT_TRUE(errors.empty()) << to_string(errors.front());
+      const GpuSource source = assemble_gpu_source(input);
+      ASSERT_FALSE(source.mistake) << source.mistake->what;
+      const RuntimeCompileOutput output = compile(source.translated, input.kernels);
+      ASSERT_TRUE(output.compiled) << file << "\n" << output.log;
+      EXPECT_EQ(output.log, "") << file;
+      expect_entries(output, input.kernels);
+    }
+  }
+
+private:
+  // Every kernel and what says its parameters are in the code object.
+  static void expect_entries(const RuntimeCompileOutput& output,
+                             const std::vector<std::string>& kernels) {
+    const ElfReader image(
+        std::string(reinterpret_cast<const char*>(output.image.data()), output.image.size()));
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      EXPECT_TRUE(image.read_symbol(output.symbols.at(kernels[i]))) << kernels[i];
+      const auto signature = image.read_symbol(fmt::format("winnow_signature_{}", i));
+      ASSERT_TRUE(signature) << kernels[i];
+      EXPECT_THAT(*signature, HasSubstr("p4fc:"));
+    }
+  }
+
+  TemporaryDirectory headers_{"hip-headers"};
+  std::unique_ptr<RuntimeCompiler> compiler_;
+};
+
+struct Sample {
+  const char* file;
+  const char* kernel;
+};
+
+TEST_P(Hiprtc, CompilesWhatCudaKernelsUse) {
+  for (const Sample& sample : {Sample{"intrinsics.cu", "intrinsics"}, Sample{"warps.cu", "warps"},
+                               Sample{"small_floats.cu", "small_floats"},
+                               Sample{"groups.cu", "groups"}, Sample{"hip.cu", "hip"}}) {
+    const RuntimeCompileOutput output = compile_candidate(
+        read_file(std::filesystem::path(WINNOW_SAMPLES) / sample.file, kMaxSampleBytes),
+        {sample.kernel});
+    EXPECT_TRUE(output.compiled) << sample.file << "\n" << output.log;
+    EXPECT_EQ(output.log, "") << sample.file;
+  }
+}
+
+TEST_P(Hiprtc, CompilesEveryTasksBaselineAndReference) {
+  const std::filesystem::path catalogue = tasks::find_catalogue();
+  for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
+    const tasks::Task task = tasks::load_task(entry.folder);
+    expect_compiles(task, task.baseline, entry.name + "/baseline.cu");
+    expect_compiles(tasks::reference_view(task), task.reference, entry.name + "/reference.cu");
+  }
+}
+
+TEST_P(Hiprtc, NamesTemplateInstancesByTheirSymbols) {
+  const RuntimeCompileOutput output =
+      compile_candidate("template <int N> __global__ void fill(float* p) { p[threadIdx.x] = N; }\n",
+                        {"fill<1>", "fill<2>"});
+  ASSERT_TRUE(output.compiled) << output.log;
+  EXPECT_EQ(output.symbols.at("fill<1>"), "_Z4fillILi1EEvPf");
+  EXPECT_EQ(output.symbols.at("fill<2>"), "_Z4fillILi2EEvPf");
+}
+
+TEST_P(Hiprtc, ErrorsNameTheCandidatesLineAndWords) {
+  const RuntimeCompileOutput output =
+      compile_candidate("__global__ void k(float* p) {\n  p[0] = std::sqroot(p[1]);\n}\n", {});
+  EXPECT_FALSE(output.compiled);
+  EXPECT_THAT(output.log, HasSubstr("winnow_candidate.cu:2:"));
+  EXPECT_THAT(output.log, HasSubstr("namespace 'std'"));
+  EXPECT_THAT(output.log, Not(HasSubstr("winnow_std")));
+  EXPECT_THAT(output.log, Not(HasSubstr("CompileSource")));
+}
+
+TEST_P(Hiprtc, ErrorsOutsideOfTheCandidateNameTheFileThatWasGiven) {
+  const RuntimeCompileOutput output = compile("nonsense(", {});
+  EXPECT_FALSE(output.compiled);
+  EXPECT_THAT(output.log, HasSubstr("winnow_candidate.cu:1:"));
+  EXPECT_THAT(output.log, Not(HasSubstr("CompileSource")));
+}
+
+TEST_P(Hiprtc, WhatAmdGpusLackIsCalledUnsupported) {
+  expect_unsupported("\n#include <mma.h>\n", "<mma.h> (tensor cores (wmma))");
+  expect_unsupported("\n#include <cub/cub.cuh>\n", "<cub/cub.cuh> (CUB)");
+  expect_unsupported("\n__global__ void k(const __grid_constant__ CUtensorMap map) {}\n",
+                     "CUtensorMap (TMA)");
+  expect_unsupported("\n__global__ void __cluster_dims__(2, 1, 1) k(float* p) {}\n",
+                     "__cluster_dims__ (thread block clusters)");
+  expect_unsupported("\n__global__ void k(cudaTextureObject_t t) {}\n",
+                     "cudaTextureObject_t (textures)");
+}
+
+TEST_P(Hiprtc, InlinePtxIsAnErrorAndNotAnAbort) {
+  const RuntimeCompileOutput output =
+      compile_candidate("extern \"C\" __global__ void k(unsigned* p) {\n"
+                        "  asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(p[0]));\n}\n",
+                        {"k"});
+  EXPECT_FALSE(output.compiled);
+  EXPECT_THAT(output.log, HasSubstr("error"));
+}
+
+TEST_P(Hiprtc, RefusesArchitecturesOnWhichItWouldAbort) {
+  RuntimeCompileJob job;
+  job.architecture = "gfx9999";
+  try {
+    open_hiprtc()->compile(job);
+    FAIL() << "gfx9999 was accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'gfx9999'"));
+    EXPECT_THAT(error.remedy(), HasSubstr("gfx90a"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, Hiprtc, testing::Values("gfx90a", "gfx1030"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+} // namespace
+} // namespace winnow::evaluators
