@@ -1,0 +1,27 @@
+/*@winnow
+{
+  "launches": [
+    { "kernel": "gemm_reference", "grid": ["ceil_div(n, 32)", "m"], "block": [32],
+      "args": ["a", "b", "c", "c_magnitude", "m", "n", "k"] }
+  ]
+}
+@*/
+#include <cuda_bf16.h>
+
+// The magnitude: one rounding of the result, and 2^-17 of the terms for sums in single precision.
+extern "C" __global__ void gemm_reference(const __nv_bfloat16* a, const __nv_bfloat16* b, double* c,
+                                          double* magnitude, long long m, long long n,
+                                          long long k) {
+  const long long row = blockIdx.y;
+  const long long column = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (column < n) {
+    double sum = 0, size = 0;
+    for (long long p = 0; p < k; ++p) {
+      const double product = (double)(float)a[row * k + p] * (double)(float)b[p * n + column];
+      sum += product;
+      size += fabs(product);
+    }
+    c[row * n + column] = sum;
+    magnitude[row * n + column] = fabs(sum) + size / 1024;
+  }
+}

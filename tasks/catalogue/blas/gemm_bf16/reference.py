@@ -1,0 +1,23 @@
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    """c = a @ b in bfloat16"""
+
+    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.matmul(a, b)
+
+
+m, n, k = 4096, 4096, 4096
+
+
+def get_inputs():
+    return [
+        torch.randn(m, k).to(torch.bfloat16),
+        (torch.rand(k, n) * 2 - 1).to(torch.bfloat16),
+    ]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,29 @@
+/*@winnow
+{
+  "launches": [
+    { "kernel": "gemm_reference", "grid": ["ceil_div(n, 32)", "m"], "block": [32],
+      "args": ["a", "b", "c", "c_magnitude", "scale_a", "scale_b", "m", "n", "k"] }
+  ]
+}
+@*/
+#include <cuda_fp8.h>
+
+// The magnitude: a rounding of the result, and 2^-10 of the terms: a Hopper GPU keeps some 14 bits
+// of a sum of fp8 products (DeepSeek-V3 Technical Report, section 3.3.2).
+extern "C" __global__ void gemm_reference(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, double* c,
+                                          double* magnitude, float scale_a, float scale_b,
+                                          long long m, long long n, long long k) {
+  const long long row = blockIdx.y;
+  const long long column = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (column < n) {
+    const double scale = (double)scale_a * scale_b;
+    double sum = 0, size = 0;
+    for (long long p = 0; p < k; ++p) {
+      const double product = (double)(float)a[row * k + p] * (double)(float)b[column * k + p];
+      sum += product;
+      size += fabs(product);
+    }
+    c[row * n + column] = scale * sum;
+    magnitude[row * n + column] = scale * (fabs(sum) + size / 16);
+  }
+}

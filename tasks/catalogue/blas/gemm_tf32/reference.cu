@@ -1,0 +1,24 @@
+/*@winnow
+{
+  "launches": [
+    { "kernel": "gemm_reference", "grid": ["ceil_div(n, 32)", "m"], "block": [32],
+      "args": ["a", "b", "c", "c_magnitude", "m", "n", "k"] }
+  ]
+}
+@*/
+extern "C" __global__ void gemm_reference(const float* a, const float* b, double* c,
+                                          double* magnitude, long long m, long long n,
+                                          long long k) {
+  const long long row = blockIdx.y;
+  const long long column = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (column < n) {
+    double sum = 0, size = 0;
+    for (long long p = 0; p < k; ++p) {
+      const double product = (double)a[row * k + p] * (double)b[p * n + column];
+      sum += product;
+      size += fabs(product);
+    }
+    c[row * n + column] = sum;
+    magnitude[row * n + column] = size;
+  }
+}

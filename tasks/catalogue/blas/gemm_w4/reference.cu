@@ -1,0 +1,35 @@
+/*@winnow
+{
+  "launches": [
+    { "kernel": "gemm_reference", "grid": ["ceil_div(n, 32)", "m"], "block": [32],
+      "args": ["x", "w", "scale", "y", "y_magnitude", "n", "half_k"] }
+  ]
+}
+@*/
+#include <cuda_bf16.h>
+
+// A weight from the low four bits.
+__device__ int nibble(int bits) {
+  return ((bits & 15) ^ 8) - 8;
+}
+
+// The magnitude: a rounding of the result, and 2^-10 of the terms, for kernels that round each
+// scaled weight to bfloat16.
+extern "C" __global__ void gemm_reference(const __nv_bfloat16* x, const unsigned char* w,
+                                          const float* scale, double* y, double* magnitude,
+                                          long long n, long long half_k) {
+  const long long row = blockIdx.y;
+  const long long column = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (column < n) {
+    double sum = 0, size = 0;
+    for (long long q = 0; q < half_k; ++q) {
+      const int pair = w[column * half_k + q];
+      const double first = (double)(float)x[row * 2 * half_k + 2 * q] * nibble(pair);
+      const double second = (double)(float)x[row * 2 * half_k + 2 * q + 1] * nibble(pair >> 4);
+      sum += first + second;
+      size += fabs(first) + fabs(second);
+    }
+    y[row * n + column] = scale[column] * sum;
+    magnitude[row * n + column] = scale[column] * (fabs(sum) + size / 8);
+  }
+}
