@@ -181,6 +181,18 @@ TEST(Expression, ReasonHoldsNoValues) {
   }
 }
 
+TEST(Expression, NeedsTheUnknownOnlyWhereItDecides) {
+  Scope scope;
+  scope.set("known", std::int64_t{3});
+  scope.set("later", Unknown());
+  for (const char* text : {"later", "later + 1", "known > 0 && later", "later ? 1 : 2"}) {
+    EXPECT_THROW(Expression::parse(text).evaluate(scope), UnknownValue) << text;
+    EXPECT_THROW(Expression::parse(text).evaluate_float(scope), UnknownValue) << text;
+  }
+  EXPECT_EQ(Expression::parse("known < 0 && later").evaluate(scope), 0);
+  EXPECT_EQ(Expression::parse("known ? known : later").evaluate_float(scope), 3);
+}
+
 TEST(Expression, NamesComeInOrderOnce) {
   const Expression expression = Expression::parse("b * (a + b) + min(c, true) + sizeof(d)");
   EXPECT_EQ(expression.names(), (std::vector<std::string>{"b", "a", "c"}));

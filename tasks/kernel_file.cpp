@@ -166,6 +166,7 @@ private:
 
   void check_kernels() {
     std::vector<std::pair<std::string, SourcePosition>> used;
+    collect_kernels(file_.plan.prepare, used);
     collect_kernels(file_.plan.launches, used);
     std::vector<std::string> defined;
     for (const SourceScan::Kernel& kernel : scan_.kernels) {

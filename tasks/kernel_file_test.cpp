@@ -1,4 +1,5 @@
 #include "tasks/kernel_file.h"
+#include "tasks/plan_test_support.h"
 
 #include <algorithm>
 
@@ -39,21 +40,6 @@ constexpr const char* kGood = R"text(// A softmax.
 template <int BLOCK, int VEC>
 __global__ void __launch_bounds__(BLOCK) row_softmax(const float* x, float* y) {}
 )text";
-
-// A minimal file around one JSON text.
-std::string with_plan(const std::string& json) {
-  return "/*@winnow " + json + " @*/\n__global__ void k(float* y) {}\n";
-}
-
-std::string errors_of(const std::string& text) {
-  const KernelFileResult result = parse_kernel_file(text, "k.cu");
-  EXPECT_EQ(result.errors.empty(), result.kernel_file.has_value());
-  std::string all;
-  for (const Diagnostic& error : result.errors) {
-    all += to_string(error) + "\n";
-  }
-  return all;
-}
 
 std::vector<std::string> warnings_of(const std::string& text) {
   const KernelFileResult result = parse_kernel_file(text, "k.cu");
@@ -215,150 +201,12 @@ TEST(KernelFile, RefusesPlansThatAreNoPlan) {
   EXPECT_THAT(errors_of("// /*@winnow {} @*/"), HasSubstr("no launch plan"));
 }
 
-struct BadPlan {
-  const char* json;
-  const char* message;
-};
-
-class BadPlanJson : public testing::TestWithParam<BadPlan> {};
-
-TEST_P(BadPlanJson, SaysWhereAndWhat) {
-  EXPECT_THAT(errors_of(with_plan(GetParam().json)), HasSubstr(GetParam().message));
+TEST(KernelFile, KernelsOfPrepareAreLaunched) {
+  const std::string plan = R"js(/*@winnow {"prepare": [{"kernel": "pack", "grid": 1, "block": 1,
+      "args": []}], "launches": [{"kernel": "k", "grid": 1, "block": 1, "args": []}]} @*/)js";
+  EXPECT_THAT(warnings_of(plan + "__global__ void k() {} __global__ void pack() {}"), IsEmpty());
+  EXPECT_THAT(errors_of(plan + "__global__ void k() {}"), HasSubstr("defines no kernel 'pack'"));
 }
-
-// The JSON begins at column 11 of line 1.
-INSTANTIATE_TEST_SUITE_P(
-    Json, BadPlanJson,
-    testing::Values(
-        BadPlan{"", "k.cu:1:12: in the launch plan: the JSON ends too early"},
-        BadPlan{"{\"let\": {}", "the JSON ends too early; expected ',' or '}'"},
-        BadPlan{"{\"let\": {},}",
-                "k.cu:1:22: in the launch plan: unexpected '}'; expected no comma before '}'"},
-        BadPlan{"{\"where\": [1,]}", "expected no comma before ']'"},
-        BadPlan{"{} x", "k.cu:1:14: in the launch plan: text after the end of the JSON"},
-        BadPlan{"{// c\n}", "k.cu:1:12: in the launch plan: a comment in the JSON"},
-        BadPlan{"{'let': 1}", "expected a key in double quotes"},
-        BadPlan{"{\"let\": 'x'}", "expected double quotes, not single ones"},
-        BadPlan{"{\"let\" {}}",
-                "k.cu:1:18: in the launch plan: unexpected '{'; expected ':' after \"let\""},
-        BadPlan{"{\"let\": {}\n \"where\": []}",
-                "k.cu:2:2: in the launch plan: unexpected '\"'; expected ',' or '}'"},
-        BadPlan{"{\"let\": {}, \"let\": {}}",
-                "k.cu:1:23: in the launch plan: the key 'let' is there twice"},
-        BadPlan{"{\"let", "a string without its closing quote"},
-        BadPlan{"{\"a\\x\": 1}", "expected one of \" \\ / b f n r t u"},
-        BadPlan{"{\"\\ud800\": 1}", "half of a surrogate pair"},
-        BadPlan{"{\"\\u12g4\": 1}", "four hexadecimal digits"},
-        BadPlan{"{\"a\": 01}", "'01' is not a number"},
-        BadPlan{"{\"a\": 1.}", "'1.' is not a number"},
-        BadPlan{"{\"a\": -}", "'-' is not a number"},
-        BadPlan{"{\"a\": 1e999}", "'1e999' is not a number"},
-        BadPlan{"{\"a\": 99999999999999999999}", "is not a number that can be used"},
-        BadPlan{"{\"a\": NaN}", "unexpected 'N'; expected a value"},
-        BadPlan{"[]", "k.cu:1:11: the plan is a list; expected an object"}));
-
-INSTANTIATE_TEST_SUITE_P(
-    Plan, BadPlanJson,
-    testing::Values(
-        BadPlan{"{}", "k.cu:1:11: the plan has no \"launches\""},
-        BadPlan{"{\"launches\": []}", "k.cu:1:24: \"launches\" is empty"},
-        BadPlan{"{\"launch\": []}",
-                "k.cu:1:12: unknown key 'launch' in the plan; did you mean 'launches'?"},
-        BadPlan{"{\"prepare\": []}", "\"prepare\" is not supported yet"},
-        BadPlan{"{\"params\": {\"2x\": [1]}}", "'2x' is no name for a parameter"},
-        BadPlan{"{\"params\": {\"A\": []}}", "parameter 'A' has no values"},
-        BadPlan{"{\"params\": {\"A\": [1, 1]}}", "k.cu:1:32: parameter 'A' lists 1 twice"},
-        BadPlan{"{\"params\": {\"A\": [1.5]}}", "a value of parameter 'A' is a float"},
-        BadPlan{"{\"params\": {\"A\": [1]}, \"let\": {\"A\": 1}}",
-                "the name 'A' is declared twice"},
-        BadPlan{"{\"params\": {\"TILE\": [1]}, \"where\": [\"TILES > 2\"]}",
-                "k.cu:1:48: unknown name 'TILES' in \"where\"; did you mean 'TILE'?"},
-        BadPlan{"{\"where\": [\"rows > 2\"]}", "names of params only"},
-        BadPlan{"{\"compile\": {\"fast_maths\": true}}", "did you mean 'fast_math'?"},
-        BadPlan{"{\"let\": {\"a\": \"b +\"}}",
-                "k.cu:1:29: the expression ends too early in expression 'b +'"},
-        BadPlan{"{\"let\": {\"a\": \"\\u0062 $\"}}", "k.cu:1:33: unexpected '$'"},
-        BadPlan{"{\"let\": {\"a\": 1.5}}",
-                "let 'a' is a float; expected an integer or an expression"},
-        BadPlan{"{\"let\": {\"a\": {\"const\": \"sizeof(T)\"}}}",
-                "device constants ({\"const\": ...}) are not supported yet"},
-        BadPlan{"{\"let\": {\"a\": \"2 * resident_blocks\"}}",
-                "k.cu:1:30: resident_blocks is not supported yet"},
-        BadPlan{"{\"scratch\": {\"s\": {\"dtype\": \"f32\"}}}", "scratch 's' has no \"count\""},
-        BadPlan{"{\"scratch\": {\"s\": {\"dtype\": \"float\", \"count\": 1}}}",
-                "k.cu:1:40: unknown dtype 'float'"},
-        BadPlan{"{\"scratch\": {\"s\": {\"dtype\": \"f32\", \"count\": 1, \"keep\": true}}}",
-                "\"keep\" is not supported yet"},
-        BadPlan{"{\"scratch\": {\"s\": {\"dtype\": \"f32\", \"count\": 1, \"once\": \"one\"}}}",
-                "the fill value is no constant"}));
-
-// One launch, its '{' at column 25 of line 1.
-std::string with_launch(const std::string& launch) {
-  return with_plan("{\"launches\": [" + launch + "]}");
-}
-
-class BadLaunch : public testing::TestWithParam<BadPlan> {};
-
-TEST_P(BadLaunch, SaysWhereAndWhat) {
-  EXPECT_THAT(errors_of(with_launch(GetParam().json)), HasSubstr(GetParam().message));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Launches, BadLaunch,
-    testing::Values(
-        BadPlan{"1", "k.cu:1:25: an item of \"launches\" is an integer"},
-        BadPlan{"{}", "k.cu:1:25: a launch without a kind"},
-        BadPlan{"{\"kernel\": \"k\", \"fill\": \"y\"}", "a launch that is kernel and fill"},
-        BadPlan{"{\"kernel\": \"k\", \"block\": 1, \"args\": []}",
-                "the launch of 'k' has no \"grid\""},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"args\": []}",
-                "the launch of 'k' has no \"block\""},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1}",
-                "the launch of 'k' has no \"args\""},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": [1,1,1,1], \"block\": 1, \"args\": []}",
-                "\"grid\" has 4 dimensions"},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": [1.5], \"block\": 1, \"args\": []}",
-                "k.cu:1:50: grid[0] is a float"},
-        BadPlan{"{\"kernel\": \" \", \"grid\": 1, \"block\": 1, \"args\": []}",
-                "the kernel's name is empty"},
-        BadPlan{"{\"kernel\": \"kk\", \"grid\": 1, \"block\": 1, \"args\": []}",
-                "k.cu:1:25: the file defines no kernel 'kk'; did you mean 'k'?"},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [], \"blocks\": 1}",
-                "unknown key 'blocks' in a kernel launch; did you mean 'block'?"},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [], \"cluster\": [2]}",
-                "\"cluster\" is not supported yet"},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [], \"cooperative\": 1}",
-                "\"cooperative\" is an integer"},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [[1]]}",
-                "an argument is a list"},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [{}]}",
-                "an argument that says no value"},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [{\"flaot\": 1}]}",
-                "unknown key 'flaot' in an argument"},
-        BadPlan{
-            "{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [{\"tensor_map\": \"y\"}]}",
-            "\"tensor_map\" is not supported yet"},
-        BadPlan{
-            "{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [{\"pick\": [], \"by\": 0}]}",
-            "\"pick\" is empty"},
-        BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [{\"pick\": [\"y\"]}]}",
-                "a \"pick\" has no \"by\""},
-        BadPlan{
-            "{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [{\"tensor\": \"y + 1\"}]}",
-            "'y + 1' is no buffer"},
-        BadPlan{"{\"fill\": \"y\"}", "the fill has no \"value\""},
-        BadPlan{"{\"fill\": \"y\", \"value\": \"zero\"}", "the fill value is no constant"},
-        BadPlan{"{\"fill\": {\"tensor\": \"y\", \"at\": 1}, \"at\": 2, \"value\": 0}",
-                "the fill has \"at\" twice"},
-        BadPlan{"{\"copy\": \"x\"}", "the copy has no \"to\""},
-        BadPlan{"{\"copy\": \"x\", \"to\": \"y\", \"rows\": 2}", "a copy of rows has no \"count\""},
-        BadPlan{"{\"copy\": \"x\", \"to\": \"y\", \"from_stride\": 2}",
-                "a copy with strides has no \"rows\""},
-        BadPlan{"{\"repeat\": 3}", "the repeat has no \"do\""},
-        BadPlan{"{\"repeat\": 3, \"do\": []}", "\"do\" is empty"},
-        BadPlan{"{\"repeat\": 3, \"as\": \"1t\", \"do\": []}",
-                "'1t' is no name for a loop variable"},
-        BadPlan{"{\"repeat\": 3, \"while\": 1, \"do\": []}", "unknown key 'while' in a repeat"}));
 
 TEST(KernelFile, SurvivesDeepNesting) {
   EXPECT_THAT(errors_of(with_plan(std::string(100000, '['))),

@@ -12,6 +12,8 @@ namespace {
 
 using Kind = ParameterType::Kind;
 
+constexpr int kTensorMapBytes = 128; // sizeof(CUtensorMap)
+
 std::string integer_type(int size_bytes, bool is_signed) {
   const std::string name = size_bytes == 1   ? "char"
                            : size_bytes == 2 ? "short"
@@ -61,6 +63,9 @@ SourcePosition position(const Argument& argument) {
   if (const auto* real = std::get_if<FloatArgument>(&argument)) {
     return real->value.at;
   }
+  if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
+    return map->at;
+  }
   return std::get<BufferReference>(argument).at;
 }
 
@@ -83,7 +88,14 @@ std::string argument_text(const Argument& argument) {
   if (const auto* real = std::get_if<FloatArgument>(&argument)) {
     return fmt::format("float {}", truncate_text(real->value.expression.text(), 60));
   }
+  if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
+    return fmt::format("tensor map {}", truncate_text(map->map, 60));
+  }
   return buffer_text(std::get<BufferReference>(argument));
+}
+
+bool takes_tensor_map(const ParameterType& parameter) {
+  return parameter.kind == Kind::Other && parameter.size_bytes == kTensorMapBytes;
 }
 
 struct IntegerLimits {
@@ -107,10 +119,10 @@ IntegerLimits limits(const ParameterType& parameter) {
 class ArgumentResolver {
 public:
   ArgumentResolver(const PlanContext& context, const KernelLaunch& launch, SourcePosition at,
-                   const Scope& scope, const std::vector<Buffer>& buffers,
+                   const Scope& scope, const std::vector<Buffer>& buffers, TensorMaps& tensor_maps,
                    const KernelSignature* signature)
       : context_(context), launch_(launch), at_(at), scope_(scope), buffers_(buffers),
-        signature_(signature) {}
+        tensor_maps_(tensor_maps), signature_(signature) {}
 
   ResolvedArguments resolve() {
     check_count();
@@ -187,8 +199,14 @@ private:
   }
 
   ResolvedArgument resolve_one(const Argument& argument) {
+    if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
+      return tensor_map(*map);
+    }
     if (parameter() != nullptr && parameter()->kind == Kind::Other) {
-      mismatch(argument_text(argument), "no structs by value: pass their members as parameters");
+      mismatch(argument_text(argument),
+               takes_tensor_map(*parameter())
+                   ? "{\"tensor_map\": ...} for a CUtensorMap; no other structs by value"
+                   : "no structs by value: pass their members as parameters");
     }
     if (std::holds_alternative<NullArgument>(argument)) {
       return pointer({}, {});
@@ -208,6 +226,23 @@ private:
       return real(std::get<double>(*named));
     }
     return integer(value);
+  }
+
+  ResolvedArgument tensor_map(const TensorMapArgument& argument) {
+    if (parameter() != nullptr && !takes_tensor_map(*parameter())) {
+      mismatch(argument_text(launch_.arguments[index_]),
+               parameter()->kind == Kind::Pointer
+                   ? "a parameter \"const __grid_constant__ CUtensorMap\": tensor maps go by value"
+                   : "a parameter \"const __grid_constant__ CUtensorMap\"");
+    }
+    ResolvedArgument result;
+    result.kind = ResolvedArgument::Kind::TensorMap;
+    result.tensor_map = tensor_maps_.find(argument.map, argument.at);
+    result.size_bytes = kTensorMapBytes;
+    if (find_buffer(buffers_, result.tensor_map->buffer)->kind != Buffer::Kind::Input) {
+      result_.written.push_back(result.tensor_map->buffer); // or read: the map does not tell
+    }
+    return result;
   }
 
   std::string argument_name() const { return fmt::format("args[{}]", index_); }
@@ -307,6 +342,7 @@ private:
   SourcePosition at_;
   const Scope& scope_;
   const std::vector<Buffer>& buffers_;
+  TensorMaps& tensor_maps_;
   const KernelSignature* signature_;
   std::size_t index_ = 0;
   ResolvedArguments result_;
@@ -316,9 +352,9 @@ private:
 
 ResolvedArguments resolve_arguments(const PlanContext& context, const KernelLaunch& launch,
                                     SourcePosition at, const Scope& scope,
-                                    const std::vector<Buffer>& buffers,
+                                    const std::vector<Buffer>& buffers, TensorMaps& tensor_maps,
                                     const KernelSignature* signature) {
-  return ArgumentResolver(context, launch, at, scope, buffers, signature).resolve();
+  return ArgumentResolver(context, launch, at, scope, buffers, tensor_maps, signature).resolve();
 }
 
 } // namespace winnow::tasks

@@ -2,6 +2,7 @@
 
 #include "tasks/plan_buffers.h"
 #include "tasks/plan_context.h"
+#include "tasks/plan_tensor_map.h"
 
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@ namespace winnow::tasks {
 
 struct ResolvedArguments {
   std::vector<ResolvedArgument> arguments;
-  std::vector<std::string> written; ///< buffers bound to pointers that are not to const
+  std::vector<std::string> written; ///< by a tensor map or a pointer that is not to const
   std::vector<Diagnostic> warnings;
 };
 
@@ -18,7 +19,7 @@ struct ResolvedArguments {
 /// Without a signature (not compiled yet) the values are still checked. Throws PlanMistake.
 ResolvedArguments resolve_arguments(const PlanContext& context, const KernelLaunch& launch,
                                     SourcePosition at, const Scope& scope,
-                                    const std::vector<Buffer>& buffers,
+                                    const std::vector<Buffer>& buffers, TensorMaps& tensor_maps,
                                     const KernelSignature* signature);
 
 } // namespace winnow::tasks

@@ -85,6 +85,21 @@ Range row_range(const PlanContext& context, const BufferReference& reference,
   return {buffer, place.offset, extent};
 }
 
+void set_count(const PlanContext& context, const ScratchBuffer& scratch, const Scope& scope,
+               std::int64_t& free_bytes, Buffer& buffer) {
+  const std::string what = fmt::format("the count of scratch '{}'", scratch.name);
+  buffer.count = context.integer_in(scratch.count, scope, what, 1,
+                                    std::numeric_limits<std::int64_t>::max(), "at least 1");
+  if (buffer.count > free_bytes / element_bytes(buffer)) {
+    context.fail(scratch.count.at,
+                 context.statement(scratch.count, scope, what, std::to_string(buffer.count)),
+                 fmt::format("scratch buffers of at most {} bytes together ('{}' takes {} bytes an "
+                             "element)",
+                             context.facts().memory_bytes, scratch.name, element_bytes(buffer)));
+  }
+  free_bytes -= buffer.count * element_bytes(buffer);
+}
+
 bool overlap(const Range& a, const Range& b) {
   return &a.buffer == &b.buffer && a.offset < b.offset + b.extent && b.offset < a.offset + a.extent;
 }
@@ -132,18 +147,12 @@ void add_scratch(const PlanContext& context, const Scope& scope, std::vector<Buf
     buffer.kind = Buffer::Kind::Scratch;
     buffer.dtype = scratch.dtype;
     buffer.once = scratch.once;
-    const std::string what = fmt::format("the count of scratch '{}'", scratch.name);
-    buffer.count = context.integer_in(scratch.count, scope, what, 1,
-                                      std::numeric_limits<std::int64_t>::max(), "at least 1");
-    if (buffer.count > free_bytes / element_bytes(buffer)) {
-      context.fail(
-          scratch.count.at,
-          context.statement(scratch.count, scope, what, std::to_string(buffer.count)),
-          fmt::format("scratch buffers of at most {} bytes together ('{}' takes {} bytes an "
-                      "element)",
-                      context.facts().memory_bytes, scratch.name, element_bytes(buffer)));
+    buffer.keep = scratch.keep;
+    try {
+      set_count(context, scratch, scope, free_bytes, buffer);
+    } catch (const UnknownValue&) {
+      buffer.count = kMaxElements; // checked again once it is known
     }
-    free_bytes -= buffer.count * element_bytes(buffer);
     if (scratch.once) {
       check_value(context, buffer, *scratch.once, scratch.at);
     }

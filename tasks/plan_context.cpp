@@ -1,6 +1,7 @@
 #include "tasks/plan_context.h"
 
 #include "base/text.h"
+#include "tasks/plan_constants.h"
 #include "tasks/positioned_json.h"
 
 #include <algorithm>
@@ -9,10 +10,6 @@
 
 namespace winnow::tasks {
 namespace {
-
-std::string text_of(const PlanExpression& value) {
-  return truncate_text(value.expression.text(), 200);
-}
 
 // "n=0, TILE=128": the names of the expression with their values.
 std::string values_of(const Expression& expression, const Scope& scope) {
@@ -72,10 +69,35 @@ private:
         }
       }
     }
-    scope_.set(binding.name,
-               context_.integer(binding.value, scope_, fmt::format("let '{}'", binding.name)));
+    scope_.set(binding.name, value_of(binding));
     states_[index] = State::Done;
     chain_.pop_back();
+  }
+
+  Value value_of(const LetBinding& binding) const {
+    if (!binding.device_constant.empty()) {
+      return constant(binding);
+    }
+    try {
+      return context_.integer(binding.value, scope_, fmt::format("let '{}'", binding.name));
+    } catch (const UnknownValue&) {
+      return Unknown();
+    }
+  }
+
+  Value constant(const LetBinding& binding) const {
+    if (context_.compiled() == nullptr) {
+      return Unknown();
+    }
+    const std::string text = substituted(binding.device_constant, context_.choice());
+    const auto& constants = context_.compiled()->constants;
+    const auto value = constants.find(text);
+    if (value == constants.end()) {
+      context_.fail(binding.value.at,
+                    fmt::format("the device constant '{}' was not compiled", text),
+                    "a constant expression of the device code");
+    }
+    return value->second;
   }
 
   const PlanContext& context_;
@@ -85,167 +107,11 @@ private:
   std::vector<std::string> chain_;
 };
 
-class NameChecker {
-public:
-  NameChecker(const PlanContext& context, const Scope& scope, const std::vector<Buffer>& buffers)
-      : context_(context), known_(scope.names()) {
-    for (const Buffer& buffer : buffers) {
-      buffers_.push_back(buffer.name);
-    }
-  }
-
-  void check() {
-    const Plan& plan = context_.file().plan;
-    for (const Parameter& parameter : plan.parameters) {
-      no_clash(parameter.name, parameter.at, "parameter");
-      known_.push_back(parameter.name);
-    }
-    for (const ScratchBuffer& scratch : plan.scratch) {
-      no_clash(scratch.name, scratch.at, "scratch buffer");
-    }
-    declare(plan.let);
-    for (const ScratchBuffer& scratch : plan.scratch) {
-      expression(scratch.count);
-    }
-    launches(plan.launches);
-  }
-
-private:
-  // Device facts may be hidden: new ones must not break old files.
-  void no_clash(const std::string& name, SourcePosition at, std::string_view kind) const {
-    const Task& task = context_.task();
-    const bool axis = std::any_of(task.axes.begin(), task.axes.end(),
-                                  [&](const Axis& a) { return a.name == name; });
-    const bool scalar = std::any_of(task.scalars.begin(), task.scalars.end(),
-                                    [&](const ScalarSpec& s) { return s.name == name; });
-    if (axis || scalar || task.find_tensor(name) != nullptr) {
-      context_.fail(at,
-                    fmt::format("{} '{}' has the name of {} of the task", kind, name,
-                                axis     ? "an axis"
-                                : scalar ? "a scalar"
-                                         : "a tensor"),
-                    "another name");
-    }
-  }
-
-  void declare(const std::vector<LetBinding>& bindings) {
-    for (const LetBinding& binding : bindings) {
-      no_clash(binding.name, binding.value.at, "let binding");
-      known_.push_back(binding.name);
-    }
-    for (const LetBinding& binding : bindings) {
-      expression(binding.value);
-    }
-  }
-
-  void expression(const PlanExpression& value, bool real = false) const {
-    for (const std::string& name : value.expression.names()) {
-      const bool constant = real && (name == "e" || name == "pi" || name == "inf");
-      if (constant || std::find(known_.begin(), known_.end(), name) != known_.end()) {
-        continue;
-      }
-      const SourcePosition at =
-          position_in_string(context_.file().text, value.at, value.expression.column_of(name));
-      if (std::find(buffers_.begin(), buffers_.end(), name) != buffers_.end()) {
-        context_.fail(
-            at,
-            fmt::format("'{}' in expression '{}' is a buffer, not a number", name, text_of(value)),
-            fmt::format("numbers only ({{\"tensor\": \"{}\", \"at\": \"...\"}} is the buffer "
-                        "from an element on)",
-                        name));
-      }
-      context_.fail(at,
-                    fmt::format("unknown name '{}' in expression '{}'{}", name, text_of(value),
-                                suggestion(name, known_)),
-                    "an axis, scalar, parameter, let binding or device fact");
-    }
-  }
-
-  void buffer(const BufferReference& reference) const {
-    for (const auto& name : reference.pick) {
-      if (name && std::find(buffers_.begin(), buffers_.end(), *name) == buffers_.end()) {
-        context_.fail(reference.at,
-                      fmt::format("unknown buffer '{}'{}", *name, suggestion(*name, buffers_)),
-                      "a tensor of the task or a scratch buffer");
-      }
-    }
-    expression(reference.by);
-    expression(reference.offset);
-  }
-
-  void argument(const Argument& argument) const {
-    if (const auto* integer = std::get_if<IntegerArgument>(&argument)) {
-      const std::string& text = integer->value.expression.text();
-      if (std::find(buffers_.begin(), buffers_.end(), text) != buffers_.end()) {
-        return;
-      }
-      if (is_identifier(text) && std::find(known_.begin(), known_.end(), text) == known_.end()) {
-        std::vector<std::string> all = known_;
-        all.insert(all.end(), buffers_.begin(), buffers_.end());
-        context_.fail(integer->value.at,
-                      fmt::format("unknown name '{}' in args{}", text, suggestion(text, all)),
-                      "a tensor, scratch buffer, axis, scalar, parameter or let binding");
-      }
-      expression(integer->value);
-    } else if (const auto* real = std::get_if<FloatArgument>(&argument)) {
-      expression(real->value, true);
-    } else if (const auto* reference = std::get_if<BufferReference>(&argument)) {
-      buffer(*reference);
-    }
-  }
-
-  void launches(const std::vector<Launch>& list) {
-    for (const Launch& launch : list) {
-      expression(launch.when);
-      std::visit([this](const auto& what) { check_launch(what); }, launch.what);
-    }
-  }
-
-  void check_launch(const KernelLaunch& kernel) const {
-    for (const PlanExpression& value : kernel.grid) {
-      expression(value);
-    }
-    for (const PlanExpression& value : kernel.block) {
-      expression(value);
-    }
-    expression(kernel.shared_bytes);
-    for (const Argument& item : kernel.arguments) {
-      argument(item);
-    }
-  }
-
-  void check_launch(const Fill& fill) const {
-    buffer(fill.buffer);
-    expression(fill.count);
-  }
-
-  void check_launch(const Copy& copy) const {
-    buffer(copy.from);
-    buffer(copy.to);
-    for (const PlanExpression* value :
-         {&copy.count, &copy.rows, &copy.from_stride, &copy.to_stride}) {
-      expression(*value);
-    }
-  }
-
-  void check_launch(const Repeat& repeat) {
-    expression(repeat.times);
-    const std::size_t outer = known_.size();
-    if (!repeat.as.empty()) {
-      no_clash(repeat.as, repeat.times.at, "loop variable");
-      known_.push_back(repeat.as);
-    }
-    declare(repeat.let);
-    launches(repeat.body);
-    known_.resize(outer);
-  }
-
-  const PlanContext& context_;
-  std::vector<std::string> known_;
-  std::vector<std::string> buffers_;
-};
-
 } // namespace
+
+std::string text_of(const PlanExpression& value) {
+  return truncate_text(value.expression.text(), 200);
+}
 
 std::string PlanContext::shape_text() const {
   return hidden() ? "a hidden shape" : "shape " + shape_.id;
@@ -254,6 +120,10 @@ std::string PlanContext::shape_text() const {
 void PlanContext::fail(SourcePosition at, const std::string& what,
                        const std::string& expected) const {
   throw PlanMistake({file_.file, at, what, expected});
+}
+
+void PlanContext::fail_unsupported(SourcePosition at, const std::string& what) const {
+  throw PlanMistake({file_.file, at, what, {}, true});
 }
 
 void PlanContext::no_value(const PlanExpression& value, const Scope& scope, std::string_view what,
@@ -313,11 +183,6 @@ std::int64_t PlanContext::integer_in(const PlanExpression& value, const Scope& s
 
 void PlanContext::bind(const std::vector<LetBinding>& bindings, Scope& scope) const {
   Binder(*this, bindings, scope).bind_all();
-}
-
-void check_names(const PlanContext& context, const Scope& scope,
-                 const std::vector<Buffer>& buffers) {
-  NameChecker(context, scope, buffers).check();
 }
 
 } // namespace winnow::tasks

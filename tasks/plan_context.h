@@ -22,24 +22,35 @@ private:
   Diagnostic diagnostic_;
 };
 
+/// The expression as written, cut off when long.
+std::string text_of(const PlanExpression& value);
+
 /// One plan at one shape: evaluates expressions and says what is wrong with them. A message about a
-/// hidden shape holds no value that would tell its axes.
+/// hidden shape holds no value that would tell its axes. Evaluating throws UnknownValue where a
+/// device constant is needed before anything is compiled.
 class PlanContext {
 public:
+  /// `compiled` is null as long as nothing is; everything must outlive the context.
   PlanContext(const KernelFile& file, const Task& task, const Shape& shape,
-              const DeviceFacts& facts)
-      : file_(file), task_(task), shape_(shape), facts_(facts) {}
+              const ParameterChoice& choice, const DeviceFacts& facts,
+              const CompiledFacts* compiled)
+      : file_(file), task_(task), shape_(shape), choice_(choice), facts_(facts),
+        compiled_(compiled) {}
 
   const KernelFile& file() const { return file_; }
   const Task& task() const { return task_; }
   const Shape& shape() const { return shape_; }
+  const ParameterChoice& choice() const { return choice_; }
   const DeviceFacts& facts() const { return facts_; }
+  const CompiledFacts* compiled() const { return compiled_; }
   bool hidden() const { return is_hidden(shape_.set); }
   /// "shape search/1" or "a hidden shape"
   std::string shape_text() const;
 
   [[noreturn]] void fail(SourcePosition at, const std::string& what,
                          const std::string& expected = {}) const;
+  /// The same for what the plan may well ask for, but not of this device.
+  [[noreturn]] void fail_unsupported(SourcePosition at, const std::string& what) const;
 
   /// `what` names the expression in messages: "grid[0]".
   std::int64_t integer(const PlanExpression& value, const Scope& scope,
@@ -53,7 +64,8 @@ public:
   std::string statement(const PlanExpression& value, const Scope& scope, std::string_view what,
                         const std::string& result) const;
 
-  /// Evaluates the bindings into `scope`, each after those it mentions. A cycle is a mistake.
+  /// Evaluates the bindings into `scope`, each after those it mentions; one that needs a device
+  /// constant before anything is compiled becomes Unknown. A cycle is a mistake.
   void bind(const std::vector<LetBinding>& bindings, Scope& scope) const;
 
 private:
@@ -63,12 +75,9 @@ private:
   const KernelFile& file_;
   const Task& task_;
   const Shape& shape_;
+  const ParameterChoice& choice_;
   const DeviceFacts& facts_;
+  const CompiledFacts* compiled_;
 };
-
-/// Checks that every name in every expression of the plan is known where it stands, also in parts
-/// that this shape does not reach, and that no name hides another. Throws PlanMistake.
-void check_names(const PlanContext& context, const Scope& scope,
-                 const std::vector<Buffer>& buffers);
 
 } // namespace winnow::tasks

@@ -1,12 +1,13 @@
 #include "tasks/plan_resolve.h"
 
-#include "base/text.h"
+#include "tasks/plan_access.h"
 #include "tasks/plan_arguments.h"
 #include "tasks/plan_buffers.h"
 #include "tasks/plan_context.h"
+#include "tasks/plan_launch.h"
+#include "tasks/plan_names.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <fmt/format.h>
@@ -14,7 +15,6 @@
 namespace winnow::tasks {
 namespace {
 
-constexpr std::string_view kAxisNames = "xyz";
 constexpr std::size_t kMaxErrors = 20;
 
 Buffer::Kind buffer_kind(Role role) {
@@ -29,14 +29,22 @@ Buffer::Kind buffer_kind(Role role) {
   return Buffer::Kind::Input;
 }
 
+bool has_kernels(const std::vector<Launch>& launches) {
+  return std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {
+    const auto* repeat = std::get_if<Repeat>(&launch.what);
+    return std::holds_alternative<KernelLaunch>(launch.what) ||
+           (repeat != nullptr && has_kernels(repeat->body));
+  });
+}
+
+// Before anything is compiled, device constants are unknown: what depends on them is left out, and
+// the launches that such a `when` or count may leave out are there with their names only.
 class PlanResolver {
 public:
-  /// Without signatures (nothing compiled yet) arguments are not matched with parameters.
-  PlanResolver(const PlanContext& context, const ParameterChoice& choice,
-               const std::vector<KernelSignature>* signatures, std::vector<Diagnostic>& errors,
+  PlanResolver(const PlanContext& context, std::vector<Diagnostic>& errors,
                std::vector<Diagnostic>& warnings)
-      : context_(context), choice_(choice), signatures_(signatures), errors_(errors),
-        warnings_(warnings) {}
+      : context_(context), errors_(errors), warnings_(warnings),
+        tensor_maps_(context, scope_, plan_.buffers), access_(context) {}
 
   std::optional<ResolvedPlan> resolve() {
     const std::size_t errors_before = errors_.size();
@@ -46,21 +54,16 @@ public:
       errors_.push_back(mistake.diagnostic());
       return std::nullopt;
     }
-    for (const Launch& launch : context_.file().plan.launches) {
-      try {
-        resolve_launch(launch, scope_);
-      } catch (const PlanMistake& mistake) {
-        errors_.push_back(mistake.diagnostic());
-      }
-      if (over_limit_ || errors_.size() - errors_before >= kMaxErrors) {
-        break;
-      }
-    }
-    if (errors_.size() == errors_before) {
+    resolve_list(context_.file().plan.prepare, Phase::Prepare, errors_before);
+    resolve_list(context_.file().plan.launches, Phase::Run, errors_before);
+    if (errors_.size() == errors_before && !incomplete_) {
       check_whole();
     }
     return errors_.size() == errors_before ? std::optional(std::move(plan_)) : std::nullopt;
   }
+
+  /// Of all kernels launched, in order of first use.
+  const std::vector<std::string>& kernels() const { return kernels_; }
 
 private:
   void set_up() {
@@ -80,8 +83,8 @@ private:
                  static_cast<std::int64_t>(size_bytes(buffer.dtype)));
     }
     for (const Parameter& parameter : context_.file().plan.parameters) {
-      const auto chosen = choice_.find(parameter.name);
-      if (chosen == choice_.end()) {
+      const auto chosen = context_.choice().find(parameter.name);
+      if (chosen == context_.choice().end()) {
         context_.fail(parameter.at,
                       fmt::format("no value was chosen for parameter '{}'", parameter.name),
                       "a value for every parameter");
@@ -109,33 +112,73 @@ private:
     }
   }
 
-  void resolve_launch(const Launch& launch, const Scope& scope) {
+  // Each launch of the list for itself, so that several mistakes are reported at once.
+  void resolve_list(const std::vector<Launch>& launches, Phase phase, std::size_t errors_before) {
+    phase_ = phase;
+    for (const Launch& launch : launches) {
+      if (over_limit_ || errors_.size() - errors_before >= kMaxErrors) {
+        return;
+      }
+      try {
+        resolve_launch(launch, scope_, true);
+      } catch (const PlanMistake& mistake) {
+        errors_.push_back(mistake.diagnostic());
+      }
+    }
+  }
+
+  /// `certain`: it runs whatever the device constants are.
+  void resolve_launch(const Launch& launch, const Scope& scope, bool certain) {
     count_work(launch);
-    if (!launch.when.expression.empty() && context_.integer(launch.when, scope, "when") == 0) {
+    try {
+      if (!launch.when.expression.empty() && context_.integer(launch.when, scope, "when") == 0) {
+        return;
+      }
+    } catch (const UnknownValue&) {
+      certain = false;
+    }
+    if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
+      unroll(*repeat, scope, certain);
       return;
     }
+    const auto* kernel = std::get_if<KernelLaunch>(&launch.what);
+    const std::string name = kernel == nullptr ? "" : kernel_name(*kernel, launch.at, scope);
+    incomplete_ = incomplete_ || !certain;
+    if (!certain) {
+      return;
+    }
+    try {
+      add_step(launch, name, scope);
+    } catch (const UnknownValue&) {
+      incomplete_ = true;
+    }
+  }
+
+  void add_step(const Launch& launch, const std::string& name, const Scope& scope) {
     if (const auto* kernel = std::get_if<KernelLaunch>(&launch.what)) {
-      add_kernel(*kernel, launch.at, scope);
+      add_kernel(*kernel, name, launch.at, scope);
     } else if (const auto* fill = std::get_if<Fill>(&launch.what)) {
       if (auto step = resolve_fill(context_, *fill, scope, plan_.buffers)) {
-        written_.insert(step->buffer);
-        plan_.steps.emplace_back(std::move(*step));
+        access_.write(phase_, *find_buffer(plan_.buffers, step->buffer), fill->buffer.at);
+        steps().emplace_back(std::move(*step));
       }
     } else if (const auto* copy = std::get_if<Copy>(&launch.what)) {
       if (auto step = resolve_copy(context_, *copy, scope, plan_.buffers)) {
-        written_.insert(step->to);
-        plan_.steps.emplace_back(std::move(*step));
+        access_.read(phase_, *find_buffer(plan_.buffers, step->from), copy->from.at);
+        access_.write(phase_, *find_buffer(plan_.buffers, step->to), copy->to.at);
+        steps().emplace_back(std::move(*step));
       }
-    } else {
-      unroll(std::get<Repeat>(launch.what), scope);
     }
   }
+
+  std::vector<Step>& steps() { return phase_ == Phase::Prepare ? plan_.prepare : plan_.steps; }
 
   // Also bounds loops whose bodies do nothing.
   void count_work(const Launch& launch) {
     constexpr std::int64_t kWorkPerStep = 8;
     const std::int64_t limit = context_.facts().max_steps;
-    if (static_cast<std::int64_t>(plan_.steps.size()) >= limit || ++work_ > limit * kWorkPerStep) {
+    const auto made = static_cast<std::int64_t>(plan_.prepare.size() + plan_.steps.size());
+    if (made >= limit || ++work_ > limit * kWorkPerStep) {
       over_limit_ = true;
       context_.fail(launch.at,
                     fmt::format("the plan unrolls to more than {} launches for {}", limit,
@@ -144,48 +187,53 @@ private:
     }
   }
 
-  void unroll(const Repeat& repeat, const Scope& scope) {
-    const std::int64_t times =
-        context_.integer_in(repeat.times, scope, "repeat", 0, context_.facts().max_steps,
-                            fmt::format("0 to {} iterations", context_.facts().max_steps));
+  void unroll(const Repeat& repeat, const Scope& scope, bool certain) {
+    std::int64_t times = 0;
+    try {
+      times = context_.integer_in(repeat.times, scope, "repeat", 0, context_.facts().max_steps,
+                                  fmt::format("0 to {} iterations", context_.facts().max_steps));
+    } catch (const UnknownValue&) {
+      iterate(repeat, scope, Unknown(), false);
+      return;
+    }
     for (std::int64_t i = 0; i < times; ++i) {
-      Scope inner(&scope);
-      if (!repeat.as.empty()) {
-        inner.set(repeat.as, i);
-      }
-      context_.bind(repeat.let, inner);
-      for (const Launch& launch : repeat.body) {
-        resolve_launch(launch, inner);
-      }
+      iterate(repeat, scope, i, certain);
     }
   }
 
-  void add_kernel(const KernelLaunch& launch, SourcePosition at, const Scope& scope) {
-    LaunchStep step;
-    step.kernel = instantiate(launch, at, scope);
-    set_grid(launch, scope, step);
-    set_block(launch, scope, step);
-    check_threads(launch, at, step);
-    step.cooperative = launch.cooperative;
-    if (!launch.shared_bytes.expression.empty()) {
-      const std::int64_t limit = context_.facts().max_shared_bytes;
-      step.shared_bytes =
-          context_.integer_in(launch.shared_bytes, scope, "shared_bytes", 0, limit,
-                              fmt::format("0 to {} bytes of shared memory in a block", limit));
+  void iterate(const Repeat& repeat, const Scope& scope, Value index, bool certain) {
+    Scope inner(&scope);
+    if (!repeat.as.empty()) {
+      inner.set(repeat.as, index);
     }
-    ResolvedArguments resolved = resolve_arguments(context_, launch, at, scope, plan_.buffers,
-                                                   find_signature(step.kernel, launch, at));
+    context_.bind(repeat.let, inner);
+    for (const Launch& launch : repeat.body) {
+      resolve_launch(launch, inner, certain);
+    }
+  }
+
+  std::string kernel_name(const KernelLaunch& launch, SourcePosition at, const Scope& scope) {
+    std::string name = instantiated_name(context_, launch, at, scope, plan_.buffers);
+    if (kernels_seen_.insert(name).second) {
+      kernels_.push_back(name);
+    }
+    return name;
+  }
+
+  void add_kernel(const KernelLaunch& launch, const std::string& name, SourcePosition at,
+                  const Scope& scope) {
+    const KernelSignature* signature = find_signature(name, launch, at);
+    LaunchStep step = resolve_dimensions(context_, launch, at, scope, signature);
+    step.kernel = name;
+    ResolvedArguments resolved =
+        resolve_arguments(context_, launch, at, scope, plan_.buffers, tensor_maps_, signature);
     step.arguments = std::move(resolved.arguments);
-    bound_.insert(resolved.written.begin(), resolved.written.end());
-    written_.insert(resolved.written.begin(), resolved.written.end());
-    for (const ResolvedArgument& argument : step.arguments) {
-      bound_.insert(argument.buffer);
-    }
+    access_.add(phase_, step, resolved.written, signature, plan_.buffers, at);
     for (Diagnostic& warning : resolved.warnings) {
       warn_once(std::move(warning));
     }
-    ++kernel_launches_;
-    plan_.steps.emplace_back(std::move(step));
+    kernel_launches_ += phase_ == Phase::Run ? 1 : 0;
+    steps().emplace_back(std::move(step));
   }
 
   void warn_once(Diagnostic warning) {
@@ -194,12 +242,13 @@ private:
     }
   }
 
+  // Null before anything is compiled.
   const KernelSignature* find_signature(const std::string& kernel, const KernelLaunch& launch,
                                         SourcePosition at) const {
-    if (signatures_ == nullptr) {
+    if (context_.compiled() == nullptr) {
       return nullptr;
     }
-    for (const KernelSignature& signature : *signatures_) {
+    for (const KernelSignature& signature : context_.compiled()->signatures) {
       if (signature.kernel == kernel) {
         return &signature;
       }
@@ -208,184 +257,38 @@ private:
                   "a __global__ function of that name");
   }
 
-  // Replaces {NAME} and {dtype:tensor}; braces around anything but a name are C++ and stay.
-  std::string instantiate(const KernelLaunch& launch, SourcePosition at, const Scope& scope) const {
-    std::string name;
-    std::string_view rest = launch.kernel;
-    while (!rest.empty()) {
-      const std::size_t open = rest.find('{');
-      name += rest.substr(0, open);
-      rest.remove_prefix(std::min(open, rest.size()));
-      const std::size_t close = rest.find('}');
-      if (rest.empty() || close == std::string_view::npos) {
-        break;
-      }
-      const std::string_view inside = trim(rest.substr(1, close - 1));
-      if (inside.starts_with("dtype:")) {
-        name += dtype_name(trim(inside.substr(6)), at);
-      } else if (is_identifier(inside)) {
-        name += value_text(inside, at, scope);
-      } else {
-        name += rest.substr(0, close + 1);
-      }
-      rest.remove_prefix(close + 1);
-    }
-    return name + std::string(rest);
-  }
-
-  std::string_view dtype_name(std::string_view tensor, SourcePosition at) const {
-    if (const Buffer* buffer = find_buffer(plan_.buffers, tensor)) {
-      return device_type_name(buffer->dtype);
-    }
-    std::vector<std::string> known;
-    for (const Buffer& buffer : plan_.buffers) {
-      known.push_back(buffer.name);
-    }
-    context_.fail(at,
-                  fmt::format("unknown buffer '{}' in the kernel's name{}", tensor,
-                              suggestion(tensor, known)),
-                  "{dtype:x} with x a tensor or scratch buffer");
-  }
-
-  std::string value_text(std::string_view name, SourcePosition at, const Scope& scope) const {
-    const Value* value = scope.find(name);
-    if (value == nullptr) {
-      context_.fail(at,
-                    fmt::format("unknown name '{}' in the kernel's name{}", name,
-                                suggestion(name, scope.names())),
-                    "{NAME} with NAME a parameter, axis, integer scalar or let binding");
-    }
-    const auto* integer = std::get_if<std::int64_t>(value);
-    if (integer == nullptr) {
-      context_.fail(at, fmt::format("'{}' in the kernel's name is a float", name), "an integer");
-    }
-    return std::to_string(*integer);
-  }
-
-  void set_grid(const KernelLaunch& launch, const Scope& scope, LaunchStep& step) const {
-    const DeviceFacts& facts = context_.facts();
-    const std::array limits{facts.max_grid_x, facts.max_grid_y, facts.max_grid_z};
-    for (std::size_t i = 0; i < launch.grid.size(); ++i) {
-      const std::int64_t value =
-          context_.integer(launch.grid[i], scope, fmt::format("grid[{}]", i));
-      if (value < 1 || value > limits[i]) {
-        context_.fail(launch.grid[i].at,
-                      context_.statement(launch.grid[i], scope, fmt::format("grid[{}]", i),
-                                         std::to_string(value)),
-                      value < 1 ? "at least 1"
-                                : fmt::format("at most {} blocks in {}", limits[i], kAxisNames[i]));
-      }
-      step.grid[i] = value;
-    }
-  }
-
-  void set_block(const KernelLaunch& launch, const Scope& scope, LaunchStep& step) const {
-    const DeviceFacts& facts = context_.facts();
-    const std::array limits{facts.max_threads_per_block, facts.max_threads_per_block,
-                            std::min(facts.max_block_z, facts.max_threads_per_block)};
-    for (std::size_t i = 0; i < launch.block.size(); ++i) {
-      const std::string what = fmt::format("block[{}]", i);
-      const std::int64_t value = context_.integer(launch.block[i], scope, what);
-      if (value < 1 || value > limits[i]) {
-        context_.fail(launch.block[i].at,
-                      context_.statement(launch.block[i], scope, what, std::to_string(value)),
-                      value < 1 ? "at least 1" : too_many_threads(launch.block[i], limits[i]));
-      }
-      step.block[i] = value;
-    }
-  }
-
-  // A block as wide as an axis works only while the axis is small: the most frequent mistake here.
-  std::string too_many_threads(const PlanExpression& block, std::int64_t limit) const {
-    const std::vector<std::string> names = block.expression.names();
-    const bool of_axis = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return context_.shape().axes.count(name) != 0;
-    });
-    const std::string most = fmt::format("at most {} threads", limit);
-    return of_axis ? fmt::format("{}: clamp with min({}, {}) and let each thread stride", most,
-                                 truncate_text(block.expression.text(), 60), limit)
-                   : most;
-  }
-
-  void check_threads(const KernelLaunch& launch, SourcePosition at, const LaunchStep& step) const {
-    const DeviceFacts& facts = context_.facts();
-    const std::int64_t block_threads = step.block[0] * step.block[1] * step.block[2];
-    if (block_threads > facts.max_threads_per_block) {
-      const std::string numbers = context_.hidden()
-                                      ? ""
-                                      : fmt::format(" = {} x {} x {} = {}", step.block[0],
-                                                    step.block[1], step.block[2], block_threads);
-      context_.fail(launch.block[0].at,
-                    fmt::format("block{} is too large for {}", numbers, context_.shape_text()),
-                    fmt::format("at most {} threads in a block", facts.max_threads_per_block));
-    }
-    std::int64_t total = block_threads;
-    const bool overflow = __builtin_mul_overflow(total, step.grid[0], &total) ||
-                          __builtin_mul_overflow(total, step.grid[1], &total) ||
-                          __builtin_mul_overflow(total, step.grid[2], &total);
-    if (overflow || total > facts.max_threads_per_launch) {
-      const std::string numbers =
-          context_.hidden() ? ""
-                            : fmt::format(" of {} x {} x {} blocks of {} threads", step.grid[0],
-                                          step.grid[1], step.grid[2], block_threads);
-      context_.fail(launch.grid.empty() ? at : launch.grid[0].at,
-                    fmt::format("the launch of '{}'{} is too large for {}", launch.kernel, numbers,
-                                context_.shape_text()),
-                    fmt::format("at most {} threads in a launch on this device",
-                                facts.max_threads_per_launch));
-    }
-  }
-
   // What only the whole plan shows.
   void check_whole() {
     const Plan& plan = context_.file().plan;
-    if (plan_.steps.empty() || (kernel_launches_ == 0 && has_kernels(plan.launches))) {
-      error(plan.launches.front().at,
-            fmt::format("no launch applies to {}: every `when` is false",
-                        context_.hidden() ? context_.shape_text()
-                                          : fmt::format("{} ({})", context_.shape_text(),
-                                                        to_string(context_.shape()))),
-            "a launch without `when`, or conditions that cover all shapes");
-      return;
-    }
-    for (const Buffer& buffer : plan_.buffers) {
-      const bool output = buffer.kind == Buffer::Kind::Output || buffer.kind == Buffer::Kind::InOut;
-      if (output && written_.count(buffer.name) == 0) {
-        const bool bound = bound_.count(buffer.name) != 0;
-        error(plan.launches.front().at,
-              fmt::format("output '{}' is {} for {}", buffer.name,
-                          bound ? "bound to pointers to const only" : "in no launch's args",
-                          context_.shape_text()),
-              bound ? "a parameter that is a pointer to non-const"
-                    : fmt::format("\"{}\" in the args of the launch that writes it", buffer.name));
+    try {
+      if (plan_.steps.empty() || (kernel_launches_ == 0 && has_kernels(plan.launches))) {
+        context_.fail(plan.launches.front().at,
+                      fmt::format("no launch applies to {}: every `when` is false",
+                                  context_.hidden() ? context_.shape_text()
+                                                    : fmt::format("{} ({})", context_.shape_text(),
+                                                                  to_string(context_.shape()))),
+                      "a launch without `when`, or conditions that cover all shapes");
       }
+      access_.check_whole(plan_.buffers);
+    } catch (const PlanMistake& mistake) {
+      errors_.push_back(mistake.diagnostic());
     }
-  }
-
-  static bool has_kernels(const std::vector<Launch>& launches) {
-    return std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {
-      const auto* repeat = std::get_if<Repeat>(&launch.what);
-      return std::holds_alternative<KernelLaunch>(launch.what) ||
-             (repeat != nullptr && has_kernels(repeat->body));
-    });
-  }
-
-  void error(SourcePosition at, const std::string& what, const std::string& expected) {
-    errors_.push_back({context_.file().file, at, what, expected});
   }
 
   const PlanContext& context_;
-  const ParameterChoice& choice_;
-  const std::vector<KernelSignature>* signatures_;
   std::vector<Diagnostic>& errors_;
   std::vector<Diagnostic>& warnings_;
   Scope scope_;
   ResolvedPlan plan_;
+  TensorMaps tensor_maps_;
+  BufferAccess access_;
+  Phase phase_ = Phase::Prepare;
+  std::vector<std::string> kernels_;
+  std::set<std::string> kernels_seen_;
   std::int64_t work_ = 0;
-  std::int64_t kernel_launches_ = 0;
+  std::int64_t kernel_launches_ = 0; ///< in `launches`
   bool over_limit_ = false;
-  std::set<std::string> bound_;   ///< buffers that are arguments
-  std::set<std::string> written_; ///< buffers that some step may write
+  bool incomplete_ = false; ///< something depends on a device constant
   std::set<std::string> warned_;
 };
 
@@ -399,15 +302,14 @@ std::vector<std::string> kernel_names(const KernelFile& file, const Task& task,
   std::set<std::string> seen;
   std::vector<Diagnostic> warnings; // resolve_plan gives them again
   for (const Shape& shape : shapes) {
-    const PlanContext context(file, task, shape, facts);
-    const auto plan = PlanResolver(context, choice, nullptr, errors, warnings).resolve();
-    if (!plan) {
+    const PlanContext context(file, task, shape, choice, facts, nullptr);
+    PlanResolver resolver(context, errors, warnings);
+    if (!resolver.resolve()) {
       break; // other shapes would mostly repeat the same mistakes
     }
-    for (const Step& step : plan->steps) {
-      const auto* launch = std::get_if<LaunchStep>(&step);
-      if (launch != nullptr && seen.insert(launch->kernel).second) {
-        names.push_back(launch->kernel);
+    for (const std::string& name : resolver.kernels()) {
+      if (seen.insert(name).second) {
+        names.push_back(name);
       }
     }
   }
@@ -419,8 +321,8 @@ std::optional<ResolvedPlan> resolve_plan(const KernelFile& file, const Task& tas
                                          const DeviceFacts& facts, const CompiledFacts& compiled,
                                          std::vector<Diagnostic>& errors,
                                          std::vector<Diagnostic>& warnings) {
-  const PlanContext context(file, task, shape, facts);
-  return PlanResolver(context, choice, &compiled.signatures, errors, warnings).resolve();
+  const PlanContext context(file, task, shape, choice, facts, &compiled);
+  return PlanResolver(context, errors, warnings).resolve();
 }
 
 } // namespace winnow::tasks

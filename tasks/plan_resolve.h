@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tasks/device_facts.h"
 #include "tasks/kernel_file.h"
 #include "tasks/signature.h"
 #include "tasks/task.h"
@@ -14,44 +15,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 namespace winnow::tasks {
-
-/// What expressions may ask of a device, and what launches are checked against.
-struct DeviceFacts {
-  std::int64_t sm_count = 1;
-  std::int64_t warp_size = 32;
-  std::int64_t max_threads_per_block = 1024;
-  std::int64_t max_shared_bytes = 232448; ///< dynamic + static, per block
-  std::int64_t max_grid_x = 2147483647;
-  std::int64_t max_grid_y = 65535;
-  std::int64_t max_grid_z = 65535;
-  std::int64_t max_block_z = 64;
-  std::int64_t max_threads_per_launch = std::int64_t{1} << 40; ///< a device that is slow sets less
-  std::int64_t memory_bytes = std::int64_t{1} << 30;           ///< for scratch
-  std::int64_t max_steps = 100000;                             ///< launches after repeats unroll
-  // What follows is 0 or empty where a device has no such thing.
-  std::string architecture;            ///< compile target: "sm_90a", "gfx90a"
-  std::int64_t max_cluster_blocks = 0; ///< blocks in a cluster that every device accepts
-  bool cooperative = true;             ///< grid-wide barriers
-  bool tensor_maps = false;
-  std::int64_t max_static_shared_bytes = 232448; ///< what a kernel may declare
-  std::int64_t max_threads_per_sm = 0;
-  std::int64_t max_blocks_per_sm = 0;
-  std::int64_t registers_per_sm = 0;
-  std::int64_t registers_per_block = 0;
-  std::int64_t shared_bytes_per_sm = 0;
-  std::int64_t reserved_shared_bytes = 0; ///< per block, taken by the system
-  std::int64_t l2_bytes = 0;
-  double peak_bytes_per_second = 0; ///< of device memory: the floor under any timing; 0: unknown
-};
-
-/// How many blocks of a kernel fit on one multiprocessor at once, by the rules of the CUDA
-/// occupancy calculator (cuda_occupancy.h): the least of what threads, blocks, registers and shared
-/// memory allow. 0 when `facts` do not say, or when it does not fit at all.
-std::int64_t resident_blocks_per_sm(const DeviceFacts& facts, const KernelResources& kernel,
-                                    std::int64_t block_threads, std::int64_t dynamic_shared_bytes);
-
-/// Sets every fact under its name ("sm_count", "max_shared_bytes", ...) in `scope`.
-void bind_facts(const DeviceFacts& facts, Scope& scope);
 
 struct ResolvedTensorMap {
   std::string buffer;
@@ -116,8 +79,9 @@ struct ResolvedPlan {
   std::vector<Step> steps;
 };
 
-/// The distinct instantiated kernel names that these shapes need, in order of first use.
-/// Errors are appended to `errors`.
+/// The distinct instantiated kernel names that these shapes need, in order of first use. Nothing is
+/// compiled yet: a launch whose `when` or repeat depends on a device constant counts as needed, and
+/// a name that does is an error. Errors are appended to `errors`.
 std::vector<std::string> kernel_names(const KernelFile& file, const Task& task,
                                       const std::vector<Shape>& shapes,
                                       const ParameterChoice& choice, const DeviceFacts& facts,
@@ -125,9 +89,11 @@ std::vector<std::string> kernel_names(const KernelFile& file, const Task& task,
 
 /// Evaluates and range-checks everything: grid and block (at least 1, at most the device's), shared
 /// bytes, argument kinds, ranges and constness against `compiled`, fill and copy ranges, offsets,
-/// scratch sizes, total steps, that some launch applies and every output is some argument. Messages
-/// carry the expression, its value and the shape ("hidden shape" without values when hidden).
-/// Returns nullopt exactly when it appended to `errors`.
+/// scratch sizes, clusters, tensor maps, the kernel's registers and shared memory where `compiled`
+/// knows them, what `prepare` and launches may touch, total steps, that some launch applies and
+/// every output is some argument. Messages carry the expression, its value and the shape ("hidden
+/// shape" without values when hidden). What the device cannot do is an error with `unsupported`
+/// set. Returns nullopt exactly when it appended to `errors`.
 std::optional<ResolvedPlan> resolve_plan(const KernelFile& file, const Task& task,
                                          const Shape& shape, const ParameterChoice& choice,
                                          const DeviceFacts& facts, const CompiledFacts& compiled,

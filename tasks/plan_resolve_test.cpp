@@ -1,11 +1,7 @@
-#include "tasks/plan_resolve.h"
-
-#include <cmath>
-#include <limits>
+#include "tasks/plan_test_support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace winnow::tasks {
 namespace {
@@ -14,104 +10,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-// y[rows][cols] from x[rows][cols] and idx[rows], with a float and an integer scalar.
-Task sample_task() {
-  Task task;
-  task.axes = {{"rows", ""}, {"cols", ""}};
-  const std::vector<Expression> matrix{Expression::parse("rows"), Expression::parse("cols")};
-  task.tensors = {{"x", Role::Input, DType::F32, matrix, {}, ""},
-                  {"idx", Role::Input, DType::I32, {Expression::parse("rows")}, {}, ""},
-                  {"y", Role::Output, DType::F32, matrix, {}, ""}};
-  task.scalars = {{"eps", DType::F32, 0.5, 0.1, 0.9, ""}, {"steps", DType::I32, 3, 1, 9, ""}};
-  return task;
-}
-
-Shape sample_shape(std::int64_t rows = 4, std::int64_t cols = 1000,
-                   ShapeSet set = ShapeSet::Search) {
-  return {"search/0", set, {{"rows", rows}, {"cols", cols}}, {{"eps", 0.5}, {"steps", 3}}, {}};
-}
-
-struct Outcome {
-  std::optional<ResolvedPlan> plan;
-  std::vector<std::string> errors;
-  std::vector<std::string> warnings;
-
-  std::string error() const { return errors.empty() ? "no error" : errors.front(); }
-  const LaunchStep& launch(std::size_t step = 0) const {
-    return std::get<LaunchStep>(plan.value().steps.at(step));
-  }
-};
-
-struct Setting {
-  Shape shape = sample_shape();
-  ParameterChoice choice;
-  DeviceFacts facts;
-  std::string parameters = "p4fc:x p4f:y";
-};
-
-CompiledFacts compiled(const KernelFile& file, const Setting& setting) {
-  std::vector<Diagnostic> ignored;
-  CompiledFacts result;
-  std::vector<std::string> names =
-      kernel_names(file, sample_task(), {setting.shape}, setting.choice, setting.facts, ignored);
-  if (names.empty()) { // the plan is wrong: resolve_plan is to say so
-    names = {"k", "k2"};
-  }
-  for (const std::string& name : names) {
-    result.signatures.push_back(
-        {name, decode_parameters(setting.parameters).value(), std::nullopt});
-  }
-  return result;
-}
-
-Outcome resolve(const std::string& json, const Setting& setting = {}) {
-  const std::string text =
-      "/*@winnow " + json + " @*/\n__global__ void k();\n__global__ void k2();";
-  const KernelFileResult file = parse_kernel_file(text, "k.cu");
-  Outcome outcome;
-  for (const Diagnostic& error : file.errors) {
-    ADD_FAILURE() << to_string(error);
-  }
-  if (!file.kernel_file) {
-    return outcome;
-  }
-  std::vector<Diagnostic> errors;
-  std::vector<Diagnostic> warnings;
-  outcome.plan =
-      resolve_plan(*file.kernel_file, sample_task(), setting.shape, setting.choice, setting.facts,
-                   compiled(*file.kernel_file, setting), errors, warnings);
-  for (const Diagnostic& error : errors) {
-    outcome.errors.push_back(to_string(error));
-  }
-  for (const Diagnostic& warning : warnings) {
-    outcome.warnings.push_back(to_string(warning));
-  }
-  EXPECT_EQ(outcome.plan.has_value(), outcome.errors.empty());
-  return outcome;
-}
-
-// One launch of k; `members` are its other members.
-Outcome resolve_launch(const std::string& members, const Setting& setting = {}) {
-  return resolve(R"js({"launches": [{"kernel": "k", )js" + members + "}]}", setting);
-}
-
-Setting with_parameters(const std::string& parameters) {
-  Setting setting;
-  setting.parameters = parameters;
-  return setting;
-}
-
-Outcome resolve_args(const std::string& args, const std::string& parameters) {
-  return resolve_launch(R"js("grid": 1, "block": 32, "args": [)js" + args + "]",
-                        with_parameters(parameters));
-}
-
-Setting hidden_setting(std::int64_t rows, std::int64_t cols) {
-  Setting setting;
-  setting.shape = sample_shape(rows, cols, ShapeSet::Promotion);
-  return setting;
-}
 
 TEST(PlanResolve, GivesNumbers) {
   Setting setting;
@@ -155,12 +53,12 @@ TEST(PlanResolve, GivesNumbers) {
   EXPECT_EQ(launch.arguments[7].kind, ResolvedArgument::Kind::Float); // an integer for a double
   EXPECT_EQ(launch.arguments[7].real, 3);
   const auto& buffers = outcome.plan->buffers;
-  ASSERT_EQ(buffers.size(), 4U);
+  ASSERT_EQ(buffers.size(), 5U);
   EXPECT_EQ(buffers[0].kind, Buffer::Kind::Input);
   EXPECT_EQ(buffers[2].kind, Buffer::Kind::Output);
-  EXPECT_EQ(buffers[3].name, "part");
-  EXPECT_EQ(buffers[3].count, 32);
-  EXPECT_EQ(buffers[3].once, 0.0);
+  EXPECT_EQ(buffers[4].name, "part");
+  EXPECT_EQ(buffers[4].count, 32);
+  EXPECT_EQ(buffers[4].once, 0.0);
 }
 
 TEST(PlanResolve, WhenChoosesByShape) {
@@ -358,95 +256,6 @@ TEST(PlanResolve, HiddenBuffersStayHidden) {
   }
 }
 
-// Arguments against parameters.
-struct ArgumentMistake {
-  const char* args;
-  const char* parameters;
-  const char* message;
-};
-
-class BadArguments : public testing::TestWithParam<ArgumentMistake> {};
-
-TEST_P(BadArguments, AreExplained) {
-  EXPECT_THAT(resolve_args(GetParam().args, GetParam().parameters).error(),
-              HasSubstr(GetParam().message));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Mistakes, BadArguments,
-    testing::Values(
-        ArgumentMistake{R"js("x", "y")js", "p4fc:x p4f:y i4:n",
-                        "k.cu:1:25: kernel 'k' has 3 parameters and 2 args: the first mismatch is "
-                        "parameter 3 'n' (int); "
-                        "the parameters are (const float* x, float* y, int n), the args (x, y); "
-                        "expected one argument for each parameter"},
-        ArgumentMistake{R"js("x", "rows", "y")js", "p4fc:x p4f:y",
-                        "kernel 'k' has 2 parameters and 3 args: the first mismatch is parameter 2 "
-                        "'y' (float*)"},
-        ArgumentMistake{R"js("x", "y", "rows")js", "p4fc:x p4f:y", "argument 3 has no parameter"},
-        ArgumentMistake{R"js("x", "rows")js", "p4fc:x p4f:y",
-                        "k.cu:1:80: parameter 2 'y' of kernel 'k' is float*, but its argument is a "
-                        "number (rows); the parameters are "
-                        "(const float* x, float* y), the args (x, rows); expected a tensor, "
-                        "scratch buffer or null"},
-        ArgumentMistake{R"js("x", "y", "x")js", "p4fc:x p4f:y i4:n",
-                        "parameter 3 'n' of kernel 'k' is int, but its argument is a pointer (x)"},
-        ArgumentMistake{
-            R"js("x", "y", null)js", "p4fc:x p4f:y f4:s",
-            "parameter 3 's' of kernel 'k' is float, but its argument is a pointer (null)"},
-        ArgumentMistake{R"js("x", "y", "eps")js", "p4fc:x p4f:y i4:n",
-                        "is int, but its argument is a float (eps)"},
-        ArgumentMistake{R"js("x", "y", 0.5)js", "p4fc:x p4f:y u8:n",
-                        "is unsigned long long, but its argument is a float (float 0.5)"},
-        ArgumentMistake{R"js("x", {"float": "eps"})js", "p4fc:x p4f:y",
-                        "is float*, but its argument is a float (float eps)"},
-        ArgumentMistake{R"js("x", "y", 3)js", "p4fc:x p4f:y o16:v",
-                        "is 16-byte struct, but its argument is 3; the parameters are"},
-        ArgumentMistake{R"js("x", "y", "rows * cols * 1000000")js", "p4fc:x p4f:y i4:n",
-                        "args[2] = rows * cols * 1000000 = 4000000000 for shape search/0 (rows=4, "
-                        "cols=1000); it does not fit parameter 3 'n' of "
-                        "kernel 'k' (int); expected -2147483648 to 2147483647: use long long, for "
-                        "the parameter and for products of indices above 2^31"},
-        ArgumentMistake{
-            R"js("x", "y", -1)js", "p4fc:x p4f:y u4:n",
-            "does not fit parameter 3 'n' of kernel 'k' (unsigned int); expected 0 to 4294967295"},
-        ArgumentMistake{R"js("x", "y", 2)js", "p4fc:x p4f:y b1:n", "(bool); expected 0 to 1"},
-        ArgumentMistake{R"js("x", "y", 128)js", "p4fc:x p4f:y i1:n",
-                        "(signed char); expected -128 to 127"}));
-
-TEST(PlanResolve, WideIntegersFitWideParameters) {
-  const Outcome outcome =
-      resolve_args(R"js("x", "y", "rows * cols * 1000000", "-rows")js", "p4fc:x p4f:y u4:n i8:m");
-  ASSERT_THAT(outcome.errors, IsEmpty());
-  EXPECT_EQ(outcome.launch().arguments[2].integer, 4000000000);
-  EXPECT_EQ(outcome.launch().arguments[3].integer, -4);
-}
-
-TEST(PlanResolve, WarnsOfInputsThatAreNotConst) {
-  EXPECT_THAT(
-      resolve_args(R"js("x", "y")js", "p4f:x p4f:y").warnings,
-      ElementsAre("k.cu:1:75: input 'x' is bound to parameter 1 'x' of kernel 'k', which is not a "
-                  "pointer to const; expected const float*: inputs must not change"));
-  EXPECT_THAT(resolve_args(R"js("x", "y")js", "p4fc:x p4f:y").warnings, IsEmpty());
-  EXPECT_THAT(resolve_args(R"js("x", "y")js", "p16c:x p16:y").warnings, IsEmpty()); // float4*
-}
-
-TEST(PlanResolve, WarnsOfElementsOfAnotherSize) {
-  EXPECT_THAT(
-      resolve_args(R"js("x", "y")js", "p4fc:x p2f:y").warnings,
-      ElementsAre(HasSubstr(
-          "'y' has 4-byte elements (f32), but parameter 2 'y' of kernel 'k' is 2-byte float*; "
-          "expected float*")));
-}
-
-TEST(PlanResolve, WarningsInLoopsComeOnce) {
-  const Outcome outcome = resolve(
-      R"js({"launches": [{"repeat": 50, "do": [{"kernel": "k", "grid": 1, "block": 1, "args": ["x", "y"]}]}]})js",
-      with_parameters("p4f:x p4f:y"));
-  EXPECT_EQ(outcome.plan->steps.size(), 50U);
-  EXPECT_EQ(outcome.warnings.size(), 1U);
-}
-
 // Mistakes of whole plans; "S" stands for a launch that is fine.
 struct PlanMistakeCase {
   const char* json;
@@ -581,41 +390,6 @@ TEST(PlanResolve, SmallDevicesHaveSmallLimits) {
   setting.facts.max_threads_per_launch = 1000;
   EXPECT_THAT(resolve_launch(R"js("grid": 4, "block": 256, "args": ["x", "y"])js", setting).error(),
               HasSubstr("expected at most 1000 threads in a launch on this device"));
-}
-
-TEST(ResolvedPlanJson, RoundTrips) {
-  Setting setting;
-  setting.parameters = "p4fc:x p4f:y i4:n f4:eps";
-  const Outcome outcome =
-      resolve(R"js({"scratch": {"s": {"dtype": "f32", "count": 10, "once": 0}}, "launches": [
-      {"fill": "s", "value": "-inf"}, {"fill": "s", "value": "nan"}, {"copy": "x", "to": "y"},
-      {"kernel": "k", "grid": [3, 2], "block": 32, "shared_bytes": 16, "cooperative": true,
-       "args": ["x", {"tensor": "y", "at": 5}, "rows", {"float": "-inf"}]}]})js",
-              setting);
-  ASSERT_TRUE(outcome.plan);
-  const nlohmann::json json = nlohmann::json::parse(nlohmann::json(*outcome.plan).dump());
-  const auto copy = json.get<ResolvedPlan>();
-  EXPECT_EQ(nlohmann::json(copy), json);
-  EXPECT_EQ(std::get<FillStep>(copy.steps[0]).value, -std::numeric_limits<double>::infinity());
-  EXPECT_TRUE(std::isnan(std::get<FillStep>(copy.steps[1]).value));
-  EXPECT_EQ(std::get<LaunchStep>(copy.steps[3]).arguments[1].offset_bytes, 20);
-  EXPECT_EQ(std::get<LaunchStep>(copy.steps[3]).arguments[3].real,
-            -std::numeric_limits<double>::infinity());
-  EXPECT_EQ(copy.buffers.back().once, 0.0);
-}
-
-TEST(ResolvedPlanJson, RefusesNonsense) {
-  const Outcome outcome = resolve_launch(R"js("grid": 1, "block": 1, "args": ["x", "y"])js");
-  const nlohmann::json good = *outcome.plan;
-  nlohmann::json bad = good;
-  bad["buffers"][0]["dtype"] = 99;
-  EXPECT_THROW(bad.get<ResolvedPlan>(), nlohmann::json::exception);
-  bad = good;
-  bad["buffers"][0].erase("count");
-  EXPECT_THROW(bad.get<ResolvedPlan>(), nlohmann::json::exception);
-  bad = good;
-  bad["steps"][0]["grid"] = nlohmann::json::array({1});
-  EXPECT_THROW(bad.get<ResolvedPlan>(), nlohmann::json::exception);
 }
 
 } // namespace

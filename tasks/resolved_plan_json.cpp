@@ -2,6 +2,8 @@
 #include "tasks/plan_resolve.h"
 
 #include <array>
+#include <initializer_list>
+#include <memory>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -28,20 +30,82 @@ DType dtype(const Json& json) {
   return enumerator(json, DType::F32, all_dtypes().back());
 }
 
+// The same for enumerators with gaps between their numbers.
+template <typename Enum> Enum one_of(const Json& json, std::initializer_list<Enum> known) {
+  const int value = json.get<int>();
+  for (const Enum candidate : known) {
+    if (code(candidate) == value) {
+      return candidate;
+    }
+  }
+  throw Json::out_of_range::create(401, "unknown enumerator " + std::to_string(value), &json);
+}
+
+Json tensor_map_json(const ResolvedTensorMap& map) {
+  return {{"buffer", map.buffer},
+          {"offset_bytes", map.offset_bytes},
+          {"dtype", code(map.dtype)},
+          {"extents", map.extents},
+          {"strides_bytes", map.strides_bytes},
+          {"box", map.box},
+          {"element_strides", map.element_strides},
+          {"swizzle", code(map.options.swizzle)},
+          {"interleave", code(map.options.interleave)},
+          {"l2_promotion", code(map.options.l2_promotion)},
+          {"fill", code(map.options.fill)}};
+}
+
+TensorMapOptions options_of(const Json& json) {
+  return {
+      one_of(json.at("swizzle"),
+             {Swizzle::None, Swizzle::Bytes32, Swizzle::Bytes64, Swizzle::Bytes128}),
+      one_of(json.at("interleave"), {Interleave::None, Interleave::Bytes16, Interleave::Bytes32}),
+      one_of(json.at("l2_promotion"), {L2Promotion::None, L2Promotion::Bytes64,
+                                       L2Promotion::Bytes128, L2Promotion::Bytes256}),
+      enumerator(json.at("fill"), OutOfBoundsFill::Zero, OutOfBoundsFill::NaN)};
+}
+
+ResolvedTensorMap tensor_map_of(const Json& json) {
+  ResolvedTensorMap map;
+  json.at("buffer").get_to(map.buffer);
+  json.at("offset_bytes").get_to(map.offset_bytes);
+  map.dtype = dtype(json.at("dtype"));
+  json.at("extents").get_to(map.extents);
+  json.at("strides_bytes").get_to(map.strides_bytes);
+  json.at("box").get_to(map.box);
+  json.at("element_strides").get_to(map.element_strides);
+  map.options = options_of(json);
+  const std::size_t rank = map.extents.size();
+  if (rank < 1 || rank > 5 || map.strides_bytes.size() != rank - 1 || map.box.size() != rank ||
+      map.element_strides.size() != rank) {
+    throw Json::out_of_range::create(401, "a tensor map of uneven lists", &json);
+  }
+  return map;
+}
+
 Json argument_json(const ResolvedArgument& argument) {
-  return {{"kind", code(argument.kind)},           {"buffer", argument.buffer},
-          {"offset_bytes", argument.offset_bytes}, {"integer", argument.integer},
-          {"real", number_json(argument.real)},    {"size_bytes", argument.size_bytes}};
+  return {{"kind", code(argument.kind)},
+          {"buffer", argument.buffer},
+          {"offset_bytes", argument.offset_bytes},
+          {"integer", argument.integer},
+          {"real", number_json(argument.real)},
+          {"tensor_map",
+           argument.tensor_map == nullptr ? Json() : tensor_map_json(*argument.tensor_map)},
+          {"size_bytes", argument.size_bytes}};
 }
 
 ResolvedArgument argument_of(const Json& json) {
   using Kind = ResolvedArgument::Kind;
   ResolvedArgument argument;
-  argument.kind = enumerator(json.at("kind"), Kind::Pointer, Kind::Float);
+  argument.kind = enumerator(json.at("kind"), Kind::Pointer, Kind::TensorMap);
   json.at("buffer").get_to(argument.buffer);
   json.at("offset_bytes").get_to(argument.offset_bytes);
   json.at("integer").get_to(argument.integer);
   argument.real = number_of(json.at("real"));
+  if (argument.kind == Kind::TensorMap) {
+    argument.tensor_map =
+        std::make_shared<const ResolvedTensorMap>(tensor_map_of(json.at("tensor_map")));
+  }
   json.at("size_bytes").get_to(argument.size_bytes);
   return argument;
 }
@@ -54,6 +118,7 @@ Json step_json(const LaunchStep& step) {
   return {{"kernel", step.kernel},
           {"grid", step.grid},
           {"block", step.block},
+          {"cluster", step.cluster},
           {"shared_bytes", step.shared_bytes},
           {"cooperative", step.cooperative},
           {"arguments", std::move(arguments)}};
@@ -83,6 +148,7 @@ LaunchStep launch_of(const Json& json) {
   json.at("kernel").get_to(step.kernel);
   json.at("grid").get_to(step.grid);
   json.at("block").get_to(step.block);
+  json.at("cluster").get_to(step.cluster);
   json.at("shared_bytes").get_to(step.shared_bytes);
   json.at("cooperative").get_to(step.cooperative);
   for (const Json& argument : json.at("arguments")) {
@@ -122,7 +188,8 @@ Json buffer_json(const Buffer& buffer) {
           {"generator", code(buffer.generator.kind)},
           {"a", number_json(buffer.generator.a)},
           {"b", number_json(buffer.generator.b)},
-          {"once", buffer.once ? number_json(*buffer.once) : Json()}};
+          {"once", buffer.once ? number_json(*buffer.once) : Json()},
+          {"keep", buffer.keep}};
 }
 
 Buffer buffer_of(const Json& json) {
@@ -138,18 +205,40 @@ Buffer buffer_of(const Json& json) {
   if (const Json& once = json.at("once"); !once.is_null()) {
     buffer.once = number_of(once);
   }
+  json.at("keep").get_to(buffer.keep);
   return buffer;
+}
+
+Json steps_json(const std::vector<Step>& steps) {
+  Json json = Json::array();
+  for (const Step& step : steps) {
+    json.push_back(std::visit([](const auto& s) { return step_json(s); }, step));
+  }
+  return json;
+}
+
+std::vector<Step> steps_of(const Json& json) {
+  std::vector<Step> steps;
+  for (const Json& step : json) {
+    if (step.contains("kernel")) {
+      steps.emplace_back(launch_of(step));
+    } else if (step.contains("fill")) {
+      steps.emplace_back(fill_of(step));
+    } else {
+      steps.emplace_back(copy_of(step));
+    }
+  }
+  return steps;
 }
 
 } // namespace
 
 void to_json(Json& json, const ResolvedPlan& plan) {
-  json = {{"buffers", Json::array()}, {"steps", Json::array()}};
+  json = {{"buffers", Json::array()},
+          {"prepare", steps_json(plan.prepare)},
+          {"steps", steps_json(plan.steps)}};
   for (const Buffer& buffer : plan.buffers) {
     json["buffers"].push_back(buffer_json(buffer));
-  }
-  for (const Step& step : plan.steps) {
-    json["steps"].push_back(std::visit([](const auto& s) { return step_json(s); }, step));
   }
 }
 
@@ -158,15 +247,8 @@ void from_json(const Json& json, ResolvedPlan& plan) {
   for (const Json& buffer : json.at("buffers")) {
     plan.buffers.push_back(buffer_of(buffer));
   }
-  for (const Json& step : json.at("steps")) {
-    if (step.contains("kernel")) {
-      plan.steps.emplace_back(launch_of(step));
-    } else if (step.contains("fill")) {
-      plan.steps.emplace_back(fill_of(step));
-    } else {
-      plan.steps.emplace_back(copy_of(step));
-    }
-  }
+  plan.prepare = steps_of(json.at("prepare"));
+  plan.steps = steps_of(json.at("steps"));
 }
 
 } // namespace winnow::tasks
