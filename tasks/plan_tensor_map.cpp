@@ -105,7 +105,8 @@ private:
   void check_address() const {
     if (result_.offset_bytes % alignment() != 0) {
       fail(map_.buffer.offset.at,
-           fmt::format("tensor map '{}' begins in the middle of {} bytes", map_.name, alignment()),
+           fmt::format("tensor map '{}' does not begin at a multiple of {} bytes", map_.name,
+                       alignment()),
            fmt::format("\"at\" is byte {} of '{}'", result_.offset_bytes, result_.buffer),
            fmt::format("an offset that is a multiple of {} bytes", alignment()));
     }
@@ -137,9 +138,9 @@ private:
     }
     if (stride % alignment() != 0) {
       fail(at, fmt::format("{} is no multiple of {} bytes", what, alignment()), numbers,
-           fmt::format("multiples of {} bytes: pad the rows, or copy this shape without a tensor "
-                       "map",
-                       alignment()));
+           fmt::format(
+               "multiples of {} bytes: pad the rows, or launch another kernel for such shapes",
+               alignment()));
     }
   }
 

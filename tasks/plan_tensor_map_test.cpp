@@ -147,9 +147,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{R"js("tensor": "x", "extents": ["cols"], "box": [64], "swizzle": "128B")js",
                 "box[0] of tensor map 'm' is wider than the swizzle for shape search/0: 64 "
                 "elements of 4 bytes; expected at most 128 bytes with \"swizzle\": \"128B\""},
-        Mistake{R"js("tensor": "x", "at": 2, "extents": [8], "box": [8])js",
-                "tensor map 'm' begins in the middle of 16 bytes for shape search/0: \"at\" is "
-                "byte 8 of 'x'"},
+        Mistake{
+            R"js("tensor": "x", "at": 2, "extents": [8], "box": [8])js",
+            "tensor map 'm' does not begin at a multiple of 16 bytes for shape search/0: \"at\" is "
+            "byte 8 of 'x'"},
         Mistake{R"js("tensor": "x", "extents": ["cols + 1", 2], "box": [8, 1])js",
                 "strides[0] of tensor map 'm' is no multiple of 16 bytes for shape search/0: 4004 "
                 "bytes when packed; expected multiples of 16 bytes: pad the rows"},
@@ -184,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "interleaved by 32B but not swizzled by 32B"},
         Mistake{R"js("tensor": "h", "at": 8, "extents": [16, 2, 2], "box": [8, 1, 1],
                      "interleave": "32B", "swizzle": "32B")js",
-                "begins in the middle of 32 bytes"},
+                "does not begin at a multiple of 32 bytes"},
         Mistake{R"js("tensor": "h", "extents": [24, 2, 2], "box": [8, 1, 1], "interleave": "32B",
                      "swizzle": "32B")js",
                 "is no multiple of 32 bytes"},
