@@ -1,0 +1,520 @@
+// The HIP driver over a double of libamdhip64: no AMD GPU has run any of this.
+#include "evaluators/device/hip/hip_driver.h"
+#include "evaluators/device/hip/hip_functions.h"
+#include "evaluators/device/hip/test_double/hip_double.h"
+
+#include <cstdlib>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Before the first call that loads the runtime: it is looked for once a process.
+[[maybe_unused]] const int kLibraryIsSet = setenv("WINNOW_HIP_LIBRARY", WINNOW_HIP_DOUBLE, 1);
+
+constexpr int kOutOfMemory = 2; // hipErrorOutOfMemory
+
+template <class T> T argument(void** arguments, int index) {
+  return *static_cast<const T*>(arguments[index]);
+}
+
+// z = alpha * x + y
+void run_axpy(void** arguments, const unsigned* grid, const unsigned* block) {
+  const auto* x = argument<const float*>(arguments, 0);
+  const auto* y = argument<const float*>(arguments, 1);
+  auto* z = argument<float*>(arguments, 2);
+  const auto n = static_cast<unsigned>(argument<int>(arguments, 4));
+  for (unsigned i = 0; i < grid[0] * block[0] && i < n; ++i) {
+    z[i] = argument<float>(arguments, 3) * x[i] + y[i];
+  }
+}
+
+std::vector<std::byte> image_of(const std::string& names) {
+  const std::string text = fmt::format("hip double {}\n{}", names.size(), names);
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+std::span<const std::byte> bytes_of(const std::vector<float>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+/// Device memory that is released with its owner.
+class DeviceFloats {
+public:
+  DeviceFloats(GpuDriver& driver, std::size_t count)
+      : driver_(driver), count_(count), address_(driver.allocate(count * sizeof(float))) {}
+  ~DeviceFloats() {
+    try {
+      driver_.release(address_);
+    } catch (const GpuError&) { // tests make it fail
+    }
+  }
+  DeviceFloats(const DeviceFloats&) = delete; // owns the memory
+  DeviceFloats& operator=(const DeviceFloats&) = delete;
+
+  GpuAddress address() const { return address_; }
+  std::vector<float> read() const {
+    std::vector<float> values(count_);
+    driver_.download(std::as_writable_bytes(std::span(values)), address_);
+    return values;
+  }
+
+private:
+  GpuDriver& driver_;
+  std::size_t count_;
+  GpuAddress address_;
+};
+
+/// A module or a graph, released with its owner.
+class Released {
+public:
+  explicit Released(std::function<void()> release) : release_(std::move(release)) {}
+  ~Released() {
+    try {
+      release_();
+    } catch (const GpuError&) { // tests make it fail
+    }
+  }
+  Released(const Released&) = delete; // releases once
+  Released& operator=(const Released&) = delete;
+
+private:
+  std::function<void()> release_;
+};
+
+struct Axpy {
+  float alpha = 2;
+  int n = 4;
+  std::array<const void*, 3> buffers{};
+
+  Axpy(const DeviceFloats& x, const DeviceFloats& y, const DeviceFloats& z)
+      : buffers{pointer(x), pointer(y), pointer(z)} {}
+  GpuLaunch launch(GpuKernel kernel) {
+    GpuLaunch launch;
+    launch.kernel = kernel;
+    launch.block = {256, 1, 1};
+    launch.arguments = {&buffers[0], &buffers[1], &buffers[2], &alpha, &n};
+    return launch;
+  }
+
+private:
+  static const void* pointer(const DeviceFloats& floats) {
+    return reinterpret_cast<const void*>(floats.address());
+  }
+};
+
+class HipDriver : public testing::Test {
+protected:
+  void SetUp() override { prepare_double(); }
+  void TearDown() override {
+    EXPECT_STREQ(hip_double_problems(), "");
+    EXPECT_STREQ(hip_double_leaks(), "");
+  }
+
+  static void prepare_double() {
+    hip_double_reset();
+    const std::size_t sizes[] = {8, 8, 8, 4, 4};
+    hip_double_register("axpy", &run_axpy, sizes, std::size(sizes));
+  }
+};
+
+GpuFailure failure_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const GpuError& error) {
+    return error.failure();
+  }
+  ADD_FAILURE() << "nothing failed";
+  return GpuFailure::Other;
+}
+
+TEST_F(HipDriver, SaysWhatTheDeviceIs) {
+  const auto driver = open_hip_driver(1);
+  EXPECT_EQ(driver->kind(), "hip");
+  EXPECT_EQ(driver->device_name(), "Double 1");
+  const tasks::DeviceFacts facts = driver->facts();
+  EXPECT_EQ(facts.architecture, "gfx90a");
+  EXPECT_EQ(facts.warp_size, 64);
+  EXPECT_EQ(facts.sm_count, 104);
+  EXPECT_EQ(facts.max_shared_bytes, 65536);
+  EXPECT_EQ(facts.memory_bytes, std::int64_t{64} << 30);
+  EXPECT_EQ(facts.max_cluster_blocks, 0);
+  EXPECT_FALSE(facts.tensor_maps);
+  EXPECT_TRUE(facts.cooperative);
+  EXPECT_DOUBLE_EQ(facts.peak_bytes_per_second, 1638.4e9); // a die of an MI250
+}
+
+TEST_F(HipDriver, ProbesEveryDevice) {
+  const std::vector<GpuProbe> probes = probe_hip_devices();
+  ASSERT_EQ(probes.size(), 2U);
+  EXPECT_TRUE(probes[0].availability.ok);
+  EXPECT_EQ(probes[0].driver, "HIP 6.2");
+  EXPECT_EQ(probes[1].ordinal, 1);
+  EXPECT_EQ(probes[1].name, "Double 1");
+  EXPECT_EQ(probes[1].pci_bus_id, "0000:01:00.0");
+  EXPECT_EQ(probes[1].uuid, "GPU-ffffffffffffffff");
+}
+
+TEST_F(HipDriver, ProbeSaysWhyThereIsNoDevice) {
+  hip_double_fail("hipGetDeviceCount", 0, 100);
+  const std::vector<GpuProbe> probes = probe_hip_devices();
+  ASSERT_EQ(probes.size(), 1U);
+  EXPECT_EQ(probes[0].ordinal, -1);
+  EXPECT_FALSE(probes[0].availability.ok);
+  EXPECT_THAT(probes[0].availability.why, HasSubstr("hipErrorNoDevice"));
+}
+
+TEST_F(HipDriver, OpeningADeviceThatIsNotThereSaysSo) {
+  EXPECT_THROW(open_hip_driver(2), DeviceUnavailable);
+  EXPECT_THROW(open_hip_driver(-1), DeviceUnavailable);
+}
+
+TEST_F(HipDriver, LibrariesThatCannotServeAreNamed) {
+  try {
+    hip::load_functions("/nowhere/libamdhip64.so");
+    FAIL() << "it was loaded";
+  } catch (const DeviceUnavailable& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/nowhere/libamdhip64.so"));
+  }
+  try {
+    hip::load_functions("libm.so.6");
+    FAIL() << "it was taken for a HIP runtime";
+  } catch (const DeviceUnavailable& error) {
+    EXPECT_THAT(error.what(), HasSubstr("lacks hipDeviceGetAttribute"));
+  }
+}
+
+TEST_F(HipDriver, Rocm5HasAnotherStructAndNoCooperativeLaunchOfModules) {
+  const hip::Functions rocm5 = hip::load_functions(WINNOW_HIP_DOUBLE_ROCM5);
+  EXPECT_EQ(rocm5.hipGetDevicePropertiesR0600, nullptr);
+  EXPECT_EQ(rocm5.hipInit(0), hip::kSuccess);
+  EXPECT_EQ(hip::architecture_of(rocm5, 0), "gfx90a");
+  EXPECT_FALSE(hip::facts_of(rocm5, 0).cooperative);
+  EXPECT_EQ(hip::uuid_of(rocm5, 0), "");
+}
+
+TEST_F(HipDriver, CopiesAndFills) {
+  const auto driver = open_hip_driver(0);
+  const DeviceFloats a(*driver, 4);
+  driver->upload(a.address(), bytes_of({1, 2, 3, 4}));
+  EXPECT_THAT(a.read(), ElementsAre(1, 2, 3, 4));
+  driver->fill(a.address(), 0x40000000, 4, 2); // 2.0f
+  driver->fill(a.address() + 8, 0x3f80, 2, 2); // the halves of an odd float
+  driver->fill(a.address() + 12, 0, 1, 4);
+  const std::vector<float> values = a.read();
+  EXPECT_EQ(values[0], 2);
+  EXPECT_EQ(values[1], 2);
+  EXPECT_NEAR(values[2], 1.0, 0.01); // 0x3f803f80
+  EXPECT_EQ(values[3], 0);
+  driver->fill(a.address(), 1, 4, 0);
+}
+
+TEST_F(HipDriver, CopiesRows) {
+  const auto driver = open_hip_driver(0);
+  const DeviceFloats a(*driver, 6);
+  const DeviceFloats b(*driver, 4);
+  driver->upload(a.address(), bytes_of({1, 2, 3, 4, 5, 6}));
+  driver->copy(b.address(), 8, a.address(), 12, 8, 2);
+  EXPECT_THAT(b.read(), ElementsAre(1, 2, 4, 5));
+  driver->copy(b.address(), 0, a.address(), 0, 8, 1);
+  driver->copy(b.address(), 8, a.address(), 8, 0, 5);
+  EXPECT_THAT(b.read(), ElementsAre(1, 2, 4, 5));
+}
+
+TEST_F(HipDriver, LaunchesKernelsInOrder) {
+  const auto driver = open_hip_driver(0);
+  const DeviceFloats x(*driver, 4);
+  const DeviceFloats y(*driver, 4);
+  const DeviceFloats z(*driver, 4);
+  const GpuModule module = driver->load_module(image_of("axpy"));
+  const Released unload([&] { driver->unload_module(module); });
+  const GpuKernel kernel = driver->find_kernel(module, "axpy");
+  driver->upload(x.address(), bytes_of({1, 2, 3, 4}));
+  driver->upload(y.address(), bytes_of({10, 20, 30, 40}));
+  Axpy axpy(x, y, z);
+  driver->launch(axpy.launch(kernel));
+  axpy.alpha = 100; // arguments were read when it was queued
+  driver->copy(y.address(), 16, z.address(), 16, 16, 1);
+  EXPECT_FALSE(driver->idle());
+  while (!driver->idle()) {
+  }
+  EXPECT_THAT(y.read(), ElementsAre(12, 24, 36, 48));
+}
+
+TEST_F(HipDriver, KernelsHaveFacts) {
+  const auto driver = open_hip_driver(0);
+  const GpuModule module = driver->load_module(image_of("axpy\nnot_registered"));
+  const Released unload([&] { driver->unload_module(module); });
+  const GpuKernel kernel = driver->find_kernel(module, "axpy");
+  const GpuKernelFacts facts = driver->kernel_facts(kernel);
+  EXPECT_EQ(facts.registers, 32);
+  EXPECT_EQ(facts.static_shared_bytes, 512);
+  EXPECT_EQ(facts.local_bytes, 16);
+  EXPECT_EQ(facts.max_threads, 1024);
+  EXPECT_EQ(driver->resident_blocks(kernel, 256, 0), 8);
+  EXPECT_EQ(failure_of([&] { driver->find_kernel(module, "other"); }), GpuFailure::BadModule);
+}
+
+TEST_F(HipDriver, CodeForSomethingElseIsABadModule) {
+  const auto driver = open_hip_driver(0);
+  const std::vector<std::byte> cubin(64, std::byte{0x7f});
+  EXPECT_EQ(failure_of([&] { driver->load_module(cubin); }), GpuFailure::BadModule);
+}
+
+TEST_F(HipDriver, GraphsReplayWhatWasRecorded) {
+  const auto driver = open_hip_driver(0);
+  const DeviceFloats x(*driver, 4);
+  const DeviceFloats y(*driver, 4);
+  const GpuModule module = driver->load_module(image_of("axpy"));
+  const Released unload([&] { driver->unload_module(module); });
+  driver->upload(x.address(), bytes_of({1, 1, 1, 1}));
+  driver->upload(y.address(), bytes_of({0, 0, 0, 0}));
+  Axpy axpy(x, y, y);
+  const GpuKernel kernel = driver->find_kernel(module, "axpy");
+  const GpuGraph graph = driver->record([&] {
+    driver->launch(axpy.launch(kernel));
+    driver->launch(axpy.launch(kernel));
+  });
+  const Released release([&] { driver->release_graph(graph); });
+  EXPECT_TRUE(driver->idle()) << "recording must not run anything";
+  EXPECT_THAT(y.read(), ElementsAre(0, 0, 0, 0));
+  driver->launch(graph);
+  driver->launch(graph);
+  EXPECT_THAT(y.read(), ElementsAre(8, 8, 8, 8));
+}
+
+TEST_F(HipDriver, RecordingEndsWhenWhatIsRecordedFails) {
+  const auto driver = open_hip_driver(0);
+  const DeviceFloats a(*driver, 4);
+  EXPECT_THROW(driver->record([] { throw std::runtime_error("no"); }), std::runtime_error);
+  // Waiting while recording spoils the recording, as it does with the real runtime.
+  EXPECT_THROW(driver->record([&] { static_cast<void>(a.read()); }), GpuError);
+  driver->fill(a.address(), 0, 4, 4);
+  EXPECT_THAT(a.read(), ElementsAre(0, 0, 0, 0));
+}
+
+TEST_F(HipDriver, MarksTellTheTimeBetweenThem) {
+  const auto driver = open_hip_driver(0);
+  const DeviceFloats a(*driver, 4);
+  driver->mark(0);
+  driver->fill(a.address(), 0, 4, 4);
+  driver->fill(a.address(), 1, 4, 4);
+  driver->mark(1);
+  EXPECT_EQ(driver->between_marks(), std::chrono::microseconds(3)); // its clock counts work
+}
+
+TEST_F(HipDriver, PinsWhatItCanAndUnpinsAtTheEnd) {
+  std::vector<std::byte> memory(4096);
+  const auto driver = open_hip_driver(0);
+  driver->pin(memory);
+  EXPECT_THAT(hip_double_leaks(), HasSubstr("pinned"));
+  hip_double_fail("hipHostRegister", 0, 801);
+  driver->pin(memory);
+}
+
+TEST_F(HipDriver, WhatAmdGpusLackIsRefused) {
+  const auto driver = open_hip_driver(0);
+  GpuLaunch clustered;
+  clustered.cluster = {2, 1, 1};
+  EXPECT_EQ(failure_of([&] { driver->launch(clustered); }), GpuFailure::InvalidLaunch);
+  EXPECT_EQ(failure_of([&] { driver->encode({}, 0); }), GpuFailure::InvalidLaunch);
+}
+
+TEST_F(HipDriver, LaunchesThatDoNotFitAreRefusedAndTheNextOneRuns) {
+  const auto driver = open_hip_driver(0);
+  const DeviceFloats a(*driver, 4);
+  const GpuModule module = driver->load_module(image_of("axpy"));
+  const Released unload([&] { driver->unload_module(module); });
+  Axpy axpy(a, a, a);
+  const GpuLaunch good = axpy.launch(driver->find_kernel(module, "axpy"));
+  GpuLaunch bad = good;
+  bad.block = {2048, 1, 1};
+  EXPECT_EQ(failure_of([&] { driver->launch(bad); }), GpuFailure::InvalidLaunch);
+  bad = good;
+  bad.grid = {1U << 31, 1, 1};
+  EXPECT_EQ(failure_of([&] { driver->launch(bad); }), GpuFailure::InvalidLaunch);
+  bad = good;
+  bad.cooperative = true;
+  bad.grid = {100'000, 1, 1};
+  EXPECT_EQ(failure_of([&] { driver->launch(bad); }), GpuFailure::CooperativeSize);
+  bad.grid = {1, 1, 1};
+  driver->launch(bad);
+  driver->launch(good);
+  EXPECT_EQ(a.read().size(), 4U);
+}
+
+TEST_F(HipDriver, FaultsOfKernelsComeBackWhenSomebodyWaitsAndStay) {
+  auto driver = open_hip_driver(0);
+  const GpuModule module = driver->load_module(image_of("axpy"));
+  {
+    const DeviceFloats a(*driver, 4);
+    Axpy axpy(a, a, a);
+    hip_double_fault_kernel(700);
+    driver->launch(axpy.launch(driver->find_kernel(module, "axpy")));
+    try {
+      static_cast<void>(a.read());
+      FAIL() << "the fault was lost";
+    } catch (const GpuError& error) {
+      EXPECT_EQ(error.failure(), GpuFailure::IllegalAddress);
+      EXPECT_TRUE(error.sticky());
+      EXPECT_THAT(error.what(), HasSubstr("hipErrorIllegalAddress"));
+    }
+    EXPECT_EQ(failure_of([&] { driver->idle(); }), GpuFailure::IllegalAddress);
+  }
+  EXPECT_EQ(failure_of([&] { driver->unload_module(module); }), GpuFailure::IllegalAddress);
+}
+
+struct Classified {
+  hip::Result result;
+  GpuFailure failure;
+  bool sticky;
+};
+
+TEST_F(HipDriver, ErrorsAreClassified) {
+  for (const Classified& known : {Classified{1, GpuFailure::InvalidLaunch, false},
+                                  {2, GpuFailure::OutOfMemory, false},
+                                  {4, GpuFailure::DeviceLost, true},
+                                  {9, GpuFailure::InvalidLaunch, false},
+                                  {98, GpuFailure::BadModule, false},
+                                  {100, GpuFailure::DeviceLost, true},
+                                  {209, GpuFailure::BadModule, false},
+                                  {214, GpuFailure::DeviceLost, true},
+                                  {400, GpuFailure::Other, false},
+                                  {500, GpuFailure::BadModule, false},
+                                  {700, GpuFailure::IllegalAddress, true},
+                                  {701, GpuFailure::InvalidLaunch, false},
+                                  {702, GpuFailure::LaunchTimeout, true},
+                                  {710, GpuFailure::Assertion, true},
+                                  {719, GpuFailure::Trap, true},
+                                  {720, GpuFailure::CooperativeSize, false},
+                                  {999, GpuFailure::DeviceLost, true}}) {
+    const hip::ErrorClass found = hip::classify(known.result);
+    EXPECT_EQ(found.failure, known.failure) << known.result;
+    EXPECT_EQ(found.sticky, known.sticky) << known.result;
+  }
+}
+
+// Everything that the interface has, once.
+void whole_life() {
+  std::vector<std::byte> host(4096);
+  const auto driver = open_hip_driver(0);
+  driver->pin(host);
+  const DeviceFloats x(*driver, 4);
+  const DeviceFloats y(*driver, 4);
+  const GpuModule module = driver->load_module(image_of("axpy"));
+  const Released unload([&] { driver->unload_module(module); });
+  const GpuKernel kernel = driver->find_kernel(module, "axpy");
+  driver->kernel_facts(kernel);
+  driver->resident_blocks(kernel, 256, 0);
+  driver->upload(x.address(), bytes_of({1, 2, 3, 4}));
+  for (const int bytes : {1, 2, 4}) {
+    driver->fill(y.address(), 0, bytes, 4);
+  }
+  Axpy axpy(x, y, y);
+  GpuLaunch cooperative = axpy.launch(kernel);
+  cooperative.cooperative = true;
+  driver->launch(cooperative);
+  const GpuGraph graph = driver->record([&] { driver->launch(axpy.launch(kernel)); });
+  const Released release([&] { driver->release_graph(graph); });
+  driver->mark(0);
+  driver->launch(graph);
+  driver->copy(x.address(), 8, y.address(), 8, 4, 2);
+  driver->copy(x.address(), 8, y.address(), 8, 8, 1);
+  driver->mark(1);
+  driver->between_marks();
+  driver->idle();
+  static_cast<void>(y.read());
+}
+
+std::set<std::string> calls_of_a_whole_life() {
+  whole_life();
+  std::istringstream lines(hip_double_calls());
+  return {std::istream_iterator<std::string>(lines), {}};
+}
+
+// What must go on whatever these return: the end of things, and what is optional.
+bool may_fail_unnoticed(const std::string& call) {
+  static const std::set<std::string> kCalls{
+      "hipFree",         "hipModuleUnload",  "hipGraphExecDestroy", "hipGraphDestroy",
+      "hipEventDestroy", "hipStreamDestroy", "hipHostRegister",     "hipHostUnregister",
+      "hipGetLastError", "hipDeviceGetUuid"};
+  return kCalls.count(call) != 0;
+}
+
+TEST_F(HipDriver, EveryCallThatFailsIsReportedAndNothingLeaks) {
+  const std::set<std::string> calls = calls_of_a_whole_life();
+  EXPECT_GE(calls.size(), 38U);
+  for (const std::string& call : calls) {
+    prepare_double();
+    hip_double_fail(call.c_str(), 0, kOutOfMemory);
+    std::string reported;
+    try {
+      whole_life();
+    } catch (const GpuError& error) {
+      reported = error.what();
+      EXPECT_EQ(error.failure(), GpuFailure::OutOfMemory) << call;
+      EXPECT_FALSE(error.sticky()) << call;
+    } catch (const DeviceUnavailable& error) {
+      reported = error.what();
+    }
+    if (!may_fail_unnoticed(call)) {
+      EXPECT_THAT(reported, HasSubstr("hipErrorOutOfMemory")) << call;
+    }
+    EXPECT_STREQ(hip_double_problems(), "") << call;
+    EXPECT_STREQ(hip_double_leaks(), "") << call;
+  }
+}
+
+// What the double itself must see, or the tests above would prove nothing.
+TEST(HipDouble, SeesMisuse) {
+  hip_double_reset();
+  const std::size_t sizes[] = {8, 8, 8, 4, 4};
+  hip_double_register("axpy", &run_axpy, sizes, std::size(sizes));
+  const auto driver = open_hip_driver(0);
+  const GpuAddress kept = driver->allocate(64);
+  const GpuAddress freed = driver->allocate(64);
+  driver->release(freed);
+  EXPECT_THROW(driver->release(freed), GpuError);
+  EXPECT_THROW(driver->fill(freed, 0, 1, 1), GpuError);
+  EXPECT_THROW(driver->fill(kept, 0, 4, 17), GpuError);
+  const GpuModule module = driver->load_module(image_of("axpy"));
+  GpuLaunch launch;
+  launch.kernel = driver->find_kernel(module, "axpy");
+  launch.arguments = {&launch};
+  EXPECT_THROW(driver->launch(launch), GpuError);
+  launch.arguments.assign(6, &launch);
+  EXPECT_THROW(driver->launch(launch), GpuError);
+  driver->unload_module(module);
+  EXPECT_THROW(driver->launch(launch), GpuError);
+  driver->fill(kept, 0, 1, 64);
+  driver->release(kept);
+  EXPECT_THROW(driver->idle(), GpuError) << "queued work uses released memory";
+  const std::string problems = hip_double_problems();
+  for (const char* expected : {"released twice", "in released memory", "outside of any allocation",
+                               "wrong number of arguments for axpy", "no such kernel"}) {
+    EXPECT_THAT(problems, HasSubstr(expected));
+  }
+}
+
+TEST(HipDouble, SeesLeaks) {
+  hip_double_reset();
+  const auto driver = open_hip_driver(0);
+  driver->allocate(100);
+  driver->load_module(image_of("axpy"));
+  EXPECT_THAT(hip_double_leaks(), HasSubstr("an allocation of 100 bytes"));
+  EXPECT_THAT(hip_double_leaks(), HasSubstr("1 modules"));
+}
+
+} // namespace
+} // namespace winnow::evaluators
