@@ -1,0 +1,360 @@
+#include "evaluators/device/cuda/cuda_driver.h"
+
+#include "evaluators/device/cuda/cuda_functions.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using cuda::check;
+using cuda::Functions;
+
+constexpr std::size_t kPrintfBytes = std::size_t{1} << 20U;
+constexpr std::size_t kHeapBytes = std::size_t{8} << 20U;
+
+CUmodule to_module(GpuModule module) {
+  return reinterpret_cast<CUmodule>(module);
+}
+CUfunction to_function(GpuKernel kernel) {
+  return reinterpret_cast<CUfunction>(kernel);
+}
+CUgraphExec to_graph(GpuGraph graph) {
+  return reinterpret_cast<CUgraphExec>(graph);
+}
+
+class CudaDriver final : public GpuDriver {
+public:
+  explicit CudaDriver(int ordinal);
+  ~CudaDriver() override;
+  CudaDriver(const CudaDriver&) = delete; // owns a context
+  CudaDriver& operator=(const CudaDriver&) = delete;
+
+  std::string_view kind() const override { return "cuda"; }
+  std::string device_name() const override { return cuda::name_of(cuda_, device_); }
+  tasks::DeviceFacts facts() const override { return facts_; }
+
+  GpuAddress allocate(std::size_t bytes) override;
+  void release(GpuAddress address) override { check(cuda_.cuMemFree(address), "cuMemFree"); }
+  void upload(GpuAddress to, std::span<const std::byte> bytes) override;
+  void download(std::span<std::byte> to, GpuAddress from) override;
+  void pin(std::span<std::byte> memory) override;
+
+  GpuModule load_module(std::span<const std::byte> image) override;
+  void unload_module(GpuModule module) override;
+  GpuKernel find_kernel(GpuModule module, const std::string& symbol) override;
+  GpuKernelFacts kernel_facts(GpuKernel kernel) override;
+  int resident_blocks(GpuKernel kernel, int block_threads, std::size_t shared_bytes) override;
+
+  void launch(const GpuLaunch& launch) override;
+  void fill(GpuAddress to, std::uint32_t value, int element_bytes, std::size_t count) override;
+  void copy(GpuAddress to, std::size_t to_stride, GpuAddress from, std::size_t from_stride,
+            std::size_t row_bytes, std::size_t rows) override;
+  bool idle() override;
+
+  GpuGraph record(const std::function<void()>& queue_work) override;
+  void launch(GpuGraph graph) override;
+  void release_graph(GpuGraph graph) override;
+
+  void mark(int marker) override;
+  std::chrono::nanoseconds between_marks() override;
+  void reset_persisting_cache() override;
+  TensorMapBytes encode(const tasks::ResolvedTensorMap& map, GpuAddress tensor) override;
+
+private:
+  int attribute(GpuKernel kernel, CUfunction_attribute which);
+  void allow_shared_bytes(GpuKernel kernel, std::size_t bytes);
+  void copy_rows(GpuAddress to, std::size_t to_stride, GpuAddress from, std::size_t from_stride,
+                 std::size_t row_bytes, std::size_t rows);
+  CUgraph capture(const std::function<void()>& queue_work);
+
+  const Functions& cuda_ = cuda::functions();
+  CUdevice device_ = 0;
+  tasks::DeviceFacts facts_;
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+  CUevent marks_[2] = {nullptr, nullptr};
+  std::map<GpuKernel, std::size_t> allowed_shared_bytes_;
+  void* pinned_ = nullptr;
+};
+
+CudaDriver::CudaDriver(int ordinal) {
+  check(cuda_.cuDeviceGet(&device_, ordinal), "cuDeviceGet");
+  facts_ = cuda::facts_of(cuda_, device_);
+  check(cuda_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
+  check(cuda_.cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+  check(cuda_.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, kPrintfBytes), "cuCtxSetLimit");
+  check(cuda_.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, kHeapBytes), "cuCtxSetLimit");
+  check(cuda_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  for (CUevent& mark : marks_) {
+    check(cuda_.cuEventCreate(&mark, CU_EVENT_DEFAULT), "cuEventCreate");
+  }
+}
+
+// Results are not looked at: after a fault every call fails, and the process is about to end.
+CudaDriver::~CudaDriver() {
+  if (pinned_ != nullptr) {
+    cuda_.cuMemHostUnregister(pinned_);
+  }
+  for (CUevent mark : marks_) {
+    cuda_.cuEventDestroy(mark);
+  }
+  cuda_.cuStreamDestroy(stream_);
+  cuda_.cuCtxSetCurrent(nullptr);
+  cuda_.cuDevicePrimaryCtxRelease(device_);
+}
+
+GpuAddress CudaDriver::allocate(std::size_t bytes) {
+  CUdeviceptr address = 0;
+  check(cuda_.cuMemAlloc(&address, bytes), "cuMemAlloc");
+  return address;
+}
+
+// On the stream: the plain calls would not wait for it.
+void CudaDriver::upload(GpuAddress to, std::span<const std::byte> bytes) {
+  if (!bytes.empty()) {
+    check(cuda_.cuMemcpyHtoDAsync(to, bytes.data(), bytes.size(), stream_), "cuMemcpyHtoDAsync");
+    check(cuda_.cuStreamSynchronize(stream_), "cuStreamSynchronize");
+  }
+}
+
+void CudaDriver::download(std::span<std::byte> to, GpuAddress from) {
+  if (!to.empty()) {
+    check(cuda_.cuMemcpyDtoHAsync(to.data(), from, to.size(), stream_), "cuMemcpyDtoHAsync");
+    check(cuda_.cuStreamSynchronize(stream_), "cuStreamSynchronize");
+  }
+}
+
+void CudaDriver::pin(std::span<std::byte> memory) {
+  // A limit on locked memory only makes copies slower.
+  if (pinned_ == nullptr &&
+      cuda_.cuMemHostRegister(memory.data(), memory.size(), 0) == CUDA_SUCCESS) {
+    pinned_ = memory.data();
+  }
+}
+
+GpuModule CudaDriver::load_module(std::span<const std::byte> image) {
+  CUmodule module = nullptr;
+  check(cuda_.cuModuleLoadData(&module, image.data()), "cuModuleLoadData");
+  return reinterpret_cast<GpuModule>(module);
+}
+
+void CudaDriver::unload_module(GpuModule module) {
+  allowed_shared_bytes_.clear(); // handles may come again
+  check(cuda_.cuModuleUnload(to_module(module)), "cuModuleUnload");
+}
+
+GpuKernel CudaDriver::find_kernel(GpuModule module, const std::string& symbol) {
+  CUfunction function = nullptr;
+  check(cuda_.cuModuleGetFunction(&function, to_module(module), symbol.c_str()),
+        "cuModuleGetFunction");
+  return reinterpret_cast<GpuKernel>(function);
+}
+
+int CudaDriver::attribute(GpuKernel kernel, CUfunction_attribute which) {
+  int value = 0;
+  check(cuda_.cuFuncGetAttribute(&value, which, to_function(kernel)), "cuFuncGetAttribute");
+  return value;
+}
+
+GpuKernelFacts CudaDriver::kernel_facts(GpuKernel kernel) {
+  GpuKernelFacts facts;
+  facts.registers = attribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS);
+  facts.static_shared_bytes = attribute(kernel, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  facts.local_bytes = attribute(kernel, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  facts.max_threads = attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  return facts;
+}
+
+// Without it, static and dynamic shared memory may not take more than 48 KB together.
+void CudaDriver::allow_shared_bytes(GpuKernel kernel, std::size_t bytes) {
+  std::size_t& allowed = allowed_shared_bytes_[kernel];
+  if (bytes > allowed) {
+    check(cuda_.cuFuncSetAttribute(to_function(kernel),
+                                   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                   static_cast<int>(bytes)),
+          "cuFuncSetAttribute");
+    allowed = bytes;
+  }
+}
+
+int CudaDriver::resident_blocks(GpuKernel kernel, int block_threads, std::size_t shared_bytes) {
+  allow_shared_bytes(kernel, shared_bytes);
+  int blocks = 0;
+  check(cuda_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, to_function(kernel),
+                                                          block_threads, shared_bytes),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return blocks;
+}
+
+void CudaDriver::launch(const GpuLaunch& launch) {
+  allow_shared_bytes(launch.kernel, launch.shared_bytes);
+  CUlaunchAttribute attributes[2] = {};
+  CUlaunchConfig config{};
+  config.gridDimX = launch.grid[0];
+  config.gridDimY = launch.grid[1];
+  config.gridDimZ = launch.grid[2];
+  config.blockDimX = launch.block[0];
+  config.blockDimY = launch.block[1];
+  config.blockDimZ = launch.block[2];
+  config.sharedMemBytes = launch.shared_bytes;
+  config.hStream = stream_;
+  config.attrs = attributes;
+  if (launch.cluster != std::array<unsigned, 3>{1, 1, 1}) {
+    CUlaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim.x = launch.cluster[0];
+    attribute.value.clusterDim.y = launch.cluster[1];
+    attribute.value.clusterDim.z = launch.cluster[2];
+  }
+  if (launch.cooperative) {
+    CUlaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attribute.value.cooperative = 1;
+  }
+  std::vector<void*> arguments = launch.arguments; // the driver takes them by mutable pointer
+  check(cuda_.cuLaunchKernelEx(&config, to_function(launch.kernel), arguments.data(), nullptr),
+        "cuLaunchKernelEx");
+}
+
+void CudaDriver::fill(GpuAddress to, std::uint32_t value, int element_bytes, std::size_t count) {
+  switch (element_bytes) {
+  case 1:
+    return check(cuda_.cuMemsetD8Async(to, static_cast<unsigned char>(value), count, stream_),
+                 "cuMemsetD8Async");
+  case 2:
+    return check(cuda_.cuMemsetD16Async(to, static_cast<unsigned short>(value), count, stream_),
+                 "cuMemsetD16Async");
+  case 4:
+    return check(cuda_.cuMemsetD32Async(to, value, count, stream_), "cuMemsetD32Async");
+  default:
+    throw Error(fmt::format("a fill of elements of {} bytes", element_bytes));
+  }
+}
+
+void CudaDriver::copy(GpuAddress to, std::size_t to_stride, GpuAddress from,
+                      std::size_t from_stride, std::size_t row_bytes, std::size_t rows) {
+  const bool packed = to_stride == row_bytes && from_stride == row_bytes;
+  if (rows == 1 || packed) {
+    return check(cuda_.cuMemcpyDtoDAsync(to, from, rows * row_bytes, stream_), "cuMemcpyDtoDAsync");
+  }
+  copy_rows(to, to_stride, from, from_stride, row_bytes, rows);
+}
+
+void CudaDriver::copy_rows(GpuAddress to, std::size_t to_stride, GpuAddress from,
+                           std::size_t from_stride, std::size_t row_bytes, std::size_t rows) {
+  constexpr std::size_t kMaxPitch = 0x7fffffff; // CU_DEVICE_ATTRIBUTE_MAX_PITCH
+  if (std::min(to_stride, from_stride) < row_bytes ||
+      std::max(to_stride, from_stride) > kMaxPitch) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      check(cuda_.cuMemcpyDtoDAsync(to + row * to_stride, from + row * from_stride, row_bytes,
+                                    stream_),
+            "cuMemcpyDtoDAsync");
+    }
+    return;
+  }
+  CUDA_MEMCPY2D region{};
+  region.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  region.srcDevice = from;
+  region.srcPitch = from_stride;
+  region.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  region.dstDevice = to;
+  region.dstPitch = to_stride;
+  region.WidthInBytes = row_bytes;
+  region.Height = rows;
+  check(cuda_.cuMemcpy2DAsync(&region, stream_), "cuMemcpy2DAsync");
+}
+
+bool CudaDriver::idle() {
+  const CUresult result = cuda_.cuStreamQuery(stream_);
+  if (result == CUDA_ERROR_NOT_READY) {
+    return false;
+  }
+  check(result, "cuStreamQuery");
+  return true;
+}
+
+CUgraph CudaDriver::capture(const std::function<void()>& queue_work) {
+  check(cuda_.cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+        "cuStreamBeginCapture");
+  CUgraph graph = nullptr;
+  try {
+    queue_work();
+  } catch (...) { // leave the stream as it was
+    cuda_.cuStreamEndCapture(stream_, &graph);
+    if (graph != nullptr) {
+      cuda_.cuGraphDestroy(graph);
+    }
+    throw;
+  }
+  check(cuda_.cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
+  return graph;
+}
+
+GpuGraph CudaDriver::record(const std::function<void()>& queue_work) {
+  CUgraph graph = capture(queue_work);
+  CUgraphExec executable = nullptr;
+  const CUresult result = cuda_.cuGraphInstantiateWithFlags(&executable, graph, 0);
+  cuda_.cuGraphDestroy(graph);
+  check(result, "cuGraphInstantiateWithFlags");
+  const CUresult uploaded = cuda_.cuGraphUpload(executable, stream_); // not in the first launch
+  if (uploaded != CUDA_SUCCESS) {
+    cuda_.cuGraphExecDestroy(executable);
+  }
+  check(uploaded, "cuGraphUpload");
+  return reinterpret_cast<GpuGraph>(executable);
+}
+
+void CudaDriver::launch(GpuGraph graph) {
+  check(cuda_.cuGraphLaunch(to_graph(graph), stream_), "cuGraphLaunch");
+}
+
+void CudaDriver::release_graph(GpuGraph graph) {
+  check(cuda_.cuGraphExecDestroy(to_graph(graph)), "cuGraphExecDestroy");
+}
+
+void CudaDriver::mark(int marker) {
+  check(cuda_.cuEventRecord(marks_[marker], stream_), "cuEventRecord");
+}
+
+std::chrono::nanoseconds CudaDriver::between_marks() {
+  float milliseconds = 0;
+  check(cuda_.elapsed_time(&milliseconds, marks_[0], marks_[1]), "cuEventElapsedTime");
+  constexpr double kNanosecondsPerMillisecond = 1e6;
+  return std::chrono::nanoseconds(
+      static_cast<std::int64_t>(static_cast<double>(milliseconds) * kNanosecondsPerMillisecond));
+}
+
+void CudaDriver::reset_persisting_cache() {
+  check(cuda_.cuCtxResetPersistingL2Cache(), "cuCtxResetPersistingL2Cache");
+}
+
+TensorMapBytes CudaDriver::encode(const tasks::ResolvedTensorMap& map, GpuAddress tensor) {
+  return cuda::encode(cuda_, map, tensor);
+}
+
+} // namespace
+
+std::unique_ptr<GpuDriver> open_cuda_driver(int ordinal) {
+  try {
+    const Functions& cuda = cuda::functions();
+    int count = 0;
+    check(cuda.cuDeviceGetCount(&count), "cuDeviceGetCount");
+    if (ordinal < 0 || ordinal >= count) {
+      throw DeviceUnavailable(
+          fmt::format("there is no CUDA device {}: the driver shows {}", ordinal, count),
+          "choose another ordinal; `winnow doctor` lists devices");
+    }
+    return std::make_unique<CudaDriver>(ordinal);
+  } catch (const GpuError& error) {
+    throw DeviceUnavailable(fmt::format("CUDA device {} cannot be used: {}", ordinal, error.what()),
+                            "check `nvidia-smi`: another process may hold it exclusively or have "
+                            "taken its memory");
+  }
+}
+
+} // namespace winnow::evaluators

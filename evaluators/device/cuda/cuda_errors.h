@@ -1,0 +1,16 @@
+#pragma once
+
+#include "evaluators/device/gpu/gpu_driver.h"
+
+namespace winnow::evaluators::cuda {
+
+struct ErrorClass {
+  GpuFailure failure = GpuFailure::Other;
+  bool sticky = false;
+};
+
+/// What a CUresult means; 0 is not one of them. Sources: the comments at CUresult in cuda.h and
+/// "CUDA Driver API", Data types, CUresult.
+ErrorClass classify(int result);
+
+} // namespace winnow::evaluators::cuda

@@ -1,0 +1,249 @@
+#include "evaluators/device/gpu/fake_gpu_driver.h"
+
+#include "tasks/generator_core.h"
+
+#include <algorithm>
+#include <cstring>
+
+// The helper kernels with one thread for every launch.
+namespace winnow::evaluators::fake_device {
+
+struct Index {
+  unsigned x = 0;
+};
+constexpr Index threadIdx{0};
+constexpr Index blockIdx{0};
+constexpr Index blockDim{1};
+constexpr Index gridDim{1};
+
+void atomicMin(unsigned long long* at, unsigned long long value) {
+  *at = std::min(*at, value);
+}
+void atomicAdd(unsigned long long* at, unsigned long long value) {
+  *at += value;
+}
+
+#define __device__
+#define __global__ static
+#include "evaluators/device/gpu/helpers.cu"
+#undef __global__
+#undef __device__
+
+} // namespace winnow::evaluators::fake_device
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr std::size_t kAlignment = 256; // as cuMemAlloc gives
+
+std::byte* at(GpuAddress address) {
+  return reinterpret_cast<std::byte*>(address);
+}
+
+// A launch's arguments as they were when it was queued.
+struct Values {
+  std::vector<std::vector<std::byte>> bytes;
+
+  Values(const HostKernel& kernel, const GpuLaunch& launch) {
+    for (std::size_t i = 0; i < kernel.parameter_bytes.size(); ++i) {
+      const auto* from = static_cast<const std::byte*>(launch.arguments.at(i));
+      bytes.emplace_back(from, from + kernel.parameter_bytes[i]);
+    }
+  }
+  std::vector<void*> pointers() {
+    std::vector<void*> pointers;
+    for (std::vector<std::byte>& value : bytes) {
+      pointers.push_back(value.data());
+    }
+    return pointers;
+  }
+};
+
+} // namespace
+
+FakeGpuDriver::FakeGpuDriver() {
+  using namespace fake_device;
+  kernels = {{"winnow_generate", host_kernel(winnow_generate)},
+             {"winnow_verify_generated", host_kernel(winnow_verify_generated)},
+             {"winnow_verify_poison", host_kernel(winnow_verify_poison)},
+             {"winnow_fill", host_kernel(winnow_fill)},
+             {"winnow_checksum", host_kernel(winnow_checksum)},
+             {"winnow_read_all", host_kernel(winnow_read_all)}};
+}
+
+FakeGpuDriver::~FakeGpuDriver() {
+  if (left_over != nullptr) {
+    *left_over = memory_.size() + modules_ + graphs_.size();
+  }
+}
+
+std::size_t FakeGpuDriver::count(const std::string& call) const {
+  return static_cast<std::size_t>(std::count(calls.begin(), calls.end(), call));
+}
+
+tasks::DeviceFacts FakeGpuDriver::facts() const {
+  tasks::DeviceFacts facts;
+  facts.sm_count = 2;
+  facts.architecture = "fake_1";
+  facts.l2_bytes = 4096;
+  return facts;
+}
+
+void FakeGpuDriver::called(const std::string& call, const std::string& more) {
+  calls.push_back(more.empty() ? call : call + " " + more);
+  if (const auto found = failures.find(call); found != failures.end()) {
+    const GpuError failure = found->second;
+    failures.erase(found);
+    throw GpuError(failure);
+  }
+}
+
+void FakeGpuDriver::queue(Work work) {
+  if (recording_ != nullptr) {
+    recording_->push_back(std::move(work));
+  } else {
+    work();
+  }
+}
+
+GpuAddress FakeGpuDriver::allocate(std::size_t bytes) {
+  called("allocate");
+  auto memory = std::make_unique<std::byte[]>(bytes + kAlignment);
+  const auto begin = reinterpret_cast<GpuAddress>(memory.get());
+  const GpuAddress address = (begin + kAlignment - 1) / kAlignment * kAlignment;
+  memory_.emplace(address, std::move(memory));
+  return address;
+}
+
+void FakeGpuDriver::release(GpuAddress address) {
+  called("release");
+  if (memory_.erase(address) == 0) {
+    throw Error("release of what is not allocated");
+  }
+}
+
+void FakeGpuDriver::upload(GpuAddress to, std::span<const std::byte> bytes) {
+  called("upload");
+  std::copy(bytes.begin(), bytes.end(), at(to));
+}
+
+void FakeGpuDriver::download(std::span<std::byte> to, GpuAddress from) {
+  called("download");
+  std::copy(at(from), at(from) + to.size(), to.begin());
+}
+
+void FakeGpuDriver::pin(std::span<std::byte> /*memory*/) {
+  called("pin");
+}
+
+GpuModule FakeGpuDriver::load_module(std::span<const std::byte> /*image*/) {
+  called("load_module");
+  ++modules_;
+  return next_handle_++;
+}
+
+void FakeGpuDriver::unload_module(GpuModule /*module*/) {
+  called("unload_module");
+  --modules_;
+}
+
+GpuKernel FakeGpuDriver::find_kernel(GpuModule /*module*/, const std::string& symbol) {
+  called("find_kernel", symbol);
+  if (kernels.count(symbol) == 0) {
+    throw GpuError("find_kernel", "NOT_FOUND", symbol, GpuFailure::BadModule, false);
+  }
+  symbols_.push_back(symbol);
+  return symbols_.size();
+}
+
+GpuKernelFacts FakeGpuDriver::kernel_facts(GpuKernel /*kernel*/) {
+  return {40, 128, 16, 1024};
+}
+
+int FakeGpuDriver::resident_blocks(GpuKernel /*kernel*/, int /*block_threads*/,
+                                   std::size_t /*shared_bytes*/) {
+  return 1;
+}
+
+void FakeGpuDriver::launch(const GpuLaunch& launch) {
+  const std::string& symbol = symbols_.at(launch.kernel - 1);
+  called("launch", symbol);
+  launches.push_back(launch);
+  const HostKernel& kernel = kernels.at(symbol);
+  queue([&kernel, values = Values(kernel, launch)]() mutable { kernel.run(values.pointers()); });
+}
+
+void FakeGpuDriver::fill(GpuAddress to, std::uint32_t value, int element_bytes, std::size_t count) {
+  called("fill");
+  queue([=] {
+    const auto bytes = static_cast<std::size_t>(element_bytes);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memcpy(at(to) + i * bytes, &value, bytes);
+    }
+  });
+}
+
+void FakeGpuDriver::copy(GpuAddress to, std::size_t to_stride, GpuAddress from,
+                         std::size_t from_stride, std::size_t row_bytes, std::size_t rows) {
+  called("copy");
+  queue([=] {
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::memmove(at(to) + row * to_stride, at(from) + row * from_stride, row_bytes);
+    }
+  });
+}
+
+bool FakeGpuDriver::idle() {
+  called("idle");
+  return !hangs;
+}
+
+GpuGraph FakeGpuDriver::record(const std::function<void()>& queue_work) {
+  called("record");
+  std::vector<Work> work;
+  recording_ = &work;
+  try {
+    queue_work();
+  } catch (...) {
+    recording_ = nullptr;
+    throw;
+  }
+  recording_ = nullptr;
+  graphs_.emplace(next_handle_, std::move(work));
+  return next_handle_++;
+}
+
+void FakeGpuDriver::launch(GpuGraph graph) {
+  called("launch_graph");
+  for (Work& work : graphs_.at(graph)) {
+    work();
+  }
+}
+
+void FakeGpuDriver::release_graph(GpuGraph graph) {
+  called("release_graph");
+  graphs_.erase(graph);
+}
+
+void FakeGpuDriver::mark(int marker) {
+  called("mark", std::to_string(marker));
+}
+
+std::chrono::nanoseconds FakeGpuDriver::between_marks() {
+  called("between_marks");
+  return std::chrono::nanoseconds{1000};
+}
+
+void FakeGpuDriver::reset_persisting_cache() {
+  called("reset_persisting_cache");
+}
+
+TensorMapBytes FakeGpuDriver::encode(const tasks::ResolvedTensorMap& map, GpuAddress tensor) {
+  called("encode");
+  encoded = {map, tensor};
+  TensorMapBytes bytes;
+  bytes.bytes.fill(std::byte{0x2a});
+  return bytes;
+}
+
+} // namespace winnow::evaluators

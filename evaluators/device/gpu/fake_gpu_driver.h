@@ -1,0 +1,91 @@
+#pragma once
+
+#include "evaluators/device/gpu/gpu_driver.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// A kernel that is a function of the host, called once a launch.
+struct HostKernel {
+  std::vector<std::size_t> parameter_bytes;
+  std::function<void(const std::vector<void*>& arguments)> run;
+};
+
+template <class... Parameters> HostKernel host_kernel(void (*function)(Parameters...)) {
+  return {{sizeof(Parameters)...}, [function](const std::vector<void*>& arguments) {
+            [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+              function(*static_cast<Parameters*>(arguments.at(kIndex))...);
+            }
+            (std::index_sequence_for<Parameters...>());
+          }};
+}
+
+/// A GPU over host memory, for tests: work is done when it is queued. Knows the helper kernels
+/// (helpers.cu, compiled for the host); a module finds any kernel of `kernels` by its symbol.
+class FakeGpuDriver final : public GpuDriver {
+public:
+  FakeGpuDriver();
+  ~FakeGpuDriver() override;
+  FakeGpuDriver(const FakeGpuDriver&) = delete; // hands out addresses
+  FakeGpuDriver& operator=(const FakeGpuDriver&) = delete;
+
+  std::map<std::string, HostKernel> kernels;
+  /// Thrown by the next call of that name ("launch", "idle", "allocate", "encode", ...).
+  std::map<std::string, GpuError> failures;
+  /// What was called, in order: "allocate", "release", "record", "launch axpy", "mark 0", ...
+  std::vector<std::string> calls;
+  bool hangs = false; ///< idle() never becomes true
+  std::vector<GpuLaunch> launches;
+  std::optional<std::pair<tasks::ResolvedTensorMap, GpuAddress>> encoded;
+
+  std::size_t count(const std::string& call) const;
+  /// Receives, at the driver's end, how many allocations, modules and graphs were not released.
+  std::size_t* left_over = nullptr;
+
+  std::string_view kind() const override { return "fake"; }
+  std::string device_name() const override { return "fake"; }
+  tasks::DeviceFacts facts() const override;
+  GpuAddress allocate(std::size_t bytes) override;
+  void release(GpuAddress address) override;
+  void upload(GpuAddress to, std::span<const std::byte> bytes) override;
+  void download(std::span<std::byte> to, GpuAddress from) override;
+  void pin(std::span<std::byte> memory) override;
+  GpuModule load_module(std::span<const std::byte> image) override;
+  void unload_module(GpuModule module) override;
+  GpuKernel find_kernel(GpuModule module, const std::string& symbol) override;
+  GpuKernelFacts kernel_facts(GpuKernel kernel) override;
+  int resident_blocks(GpuKernel kernel, int block_threads, std::size_t shared_bytes) override;
+  void launch(const GpuLaunch& launch) override;
+  void fill(GpuAddress to, std::uint32_t value, int element_bytes, std::size_t count) override;
+  void copy(GpuAddress to, std::size_t to_stride, GpuAddress from, std::size_t from_stride,
+            std::size_t row_bytes, std::size_t rows) override;
+  bool idle() override;
+  GpuGraph record(const std::function<void()>& queue_work) override;
+  void launch(GpuGraph graph) override;
+  void release_graph(GpuGraph graph) override;
+  void mark(int marker) override;
+  std::chrono::nanoseconds between_marks() override;
+  void reset_persisting_cache() override;
+  TensorMapBytes encode(const tasks::ResolvedTensorMap& map, GpuAddress tensor) override;
+
+private:
+  using Work = std::function<void()>;
+  void called(const std::string& call, const std::string& more = {});
+  void queue(Work work);
+
+  std::map<GpuAddress, std::unique_ptr<std::byte[]>> memory_;
+  std::vector<std::string> symbols_; ///< of kernels handed out; handles count from 1
+  std::map<GpuGraph, std::vector<Work>> graphs_;
+  std::vector<Work>* recording_ = nullptr;
+  std::size_t modules_ = 0;
+  std::uintptr_t next_handle_ = 1;
+};
+
+} // namespace winnow::evaluators

@@ -1,0 +1,542 @@
+#include "base/files.h"
+#include "evaluators/device/gpu/fake_gpu_driver.h"
+#include "evaluators/device/gpu/gpu_device.h"
+#include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/gpu/helper_kernels.h"
+#include "tasks/input_generator.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::DType;
+using tasks::Verdict;
+using testing::HasSubstr;
+using Kind = tasks::GeneratorSpec::Kind;
+
+GpuModuleFile module_with(const std::vector<std::string>& kernels) {
+  GpuModuleFile module;
+  module.architecture = "fake_1";
+  module.image = {std::byte{1}};
+  for (const std::string& kernel : kernels) {
+    module.symbols[kernel] = kernel;
+  }
+  return module;
+}
+
+tasks::ResolvedArgument pointer_argument(const std::string& buffer, std::int64_t offset = 0) {
+  tasks::ResolvedArgument argument;
+  argument.kind = tasks::ResolvedArgument::Kind::Pointer;
+  argument.buffer = buffer;
+  argument.offset_bytes = offset;
+  argument.size_bytes = 8;
+  return argument;
+}
+
+tasks::ResolvedArgument integer_argument(std::int64_t value, int bytes) {
+  tasks::ResolvedArgument argument;
+  argument.integer = value;
+  argument.size_bytes = bytes;
+  return argument;
+}
+
+tasks::ResolvedArgument real_argument(double value, int bytes) {
+  tasks::ResolvedArgument argument;
+  argument.kind = tasks::ResolvedArgument::Kind::Float;
+  argument.real = value;
+  argument.size_bytes = bytes;
+  return argument;
+}
+
+tasks::LaunchStep launch_of(const std::string& kernel,
+                            std::vector<tasks::ResolvedArgument> arguments) {
+  tasks::LaunchStep step;
+  step.kernel = kernel;
+  step.grid = {3, 1, 1};
+  step.block = {128, 1, 1};
+  step.arguments = std::move(arguments);
+  return step;
+}
+
+/// A device over the fake driver, with a module that has every kernel given to add_kernel().
+class GpuDeviceTest : public testing::Test {
+protected:
+  GpuDeviceTest() : owned_(std::make_unique<FakeGpuDriver>()), driver(owned_.get()) {}
+
+  void add_kernel(const std::string& name, HostKernel kernel) {
+    driver->kernels.emplace(name, std::move(kernel));
+    kernels_.push_back(name);
+  }
+
+  std::string write(const GpuModuleFile& module) {
+    const auto path = directory_.path() / std::to_string(++files_);
+    write_file_atomic(path, encode(module));
+    return path.string();
+  }
+
+  Device& open(std::chrono::milliseconds deadline = {}) {
+    GpuDeviceOptions options;
+    options.helpers = write(module_with(gpu_helper_kernels()));
+    options.deadline = deadline;
+    options.on_fatal = [](const DeviceFault& fault) {
+      std::fprintf(stderr, "%s: %s\n", std::string(to_string(fault.verdict)).c_str(),
+                   fault.detail.c_str());
+    };
+    device = make_gpu_device(std::move(owned_), std::move(options));
+    device->load_module(write(module_with(kernels_)));
+    return *device;
+  }
+
+  std::size_t floats(const std::string& name, const std::vector<float>& values,
+                     bool read_only = false) {
+    const std::size_t buffer = device->allocate(name, values.size() * sizeof(float), read_only);
+    device->upload(buffer, std::as_bytes(std::span(values)));
+    return buffer;
+  }
+
+  template <class T> std::vector<T> contents(std::size_t buffer, std::size_t count) {
+    std::vector<T> values(count);
+    device->download(buffer, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+private:
+  TemporaryDirectory directory_{"gpu-device-test"};
+  int files_ = 0;
+  std::unique_ptr<FakeGpuDriver> owned_;
+  std::vector<std::string> kernels_;
+
+protected:
+  FakeGpuDriver* driver;
+  std::unique_ptr<Device> device;
+};
+
+void expect_fault(const std::optional<DeviceFault>& fault, Verdict verdict,
+                  const std::string& part) {
+  ASSERT_TRUE(fault.has_value()) << "no fault; expected " << part;
+  EXPECT_EQ(fault->verdict, verdict) << fault->detail;
+  EXPECT_THAT(fault->detail, HasSubstr(part));
+}
+
+TEST_F(GpuDeviceTest, PassesArgumentsAsTheKernelTakesThem) {
+  add_kernel("k", host_kernel(+[](float* y, const float* null, double d, float f, long long wide,
+                                  short narrow, bool flag) {
+               y[0] = null == nullptr ? 1 : 0;
+               y[1] = static_cast<float>(d);
+               y[2] = f;
+               y[3] = static_cast<float>(wide);
+               y[4] = narrow;
+               y[5] = flag ? 1 : 0;
+             }));
+  open();
+  const std::size_t y = floats("y", std::vector<float>(8, 0));
+  const auto fault = device->run(
+      {launch_of("k", {pointer_argument("y", 8), pointer_argument(""), real_argument(0.5, 8),
+                       real_argument(0.25, 4), integer_argument(-(1LL << 40), 8),
+                       integer_argument(-3, 2), integer_argument(1, 1)})});
+  EXPECT_FALSE(fault.has_value());
+  EXPECT_EQ(contents<float>(y, 8), (std::vector<float>{0, 0, 1, 0.5F, 0.25F, -0x1p40F, -3, 1}));
+  EXPECT_EQ(device->elapsed().count(), 1000);
+  EXPECT_EQ(driver->launches.back().grid, (std::array<unsigned, 3>{3, 1, 1}));
+  EXPECT_EQ(driver->launches.back().block, (std::array<unsigned, 3>{128, 1, 1}));
+}
+
+TEST_F(GpuDeviceTest, HandsOnHowToLaunch) {
+  add_kernel("k", host_kernel(+[](float*) {}));
+  open();
+  floats("y", {0});
+  tasks::LaunchStep step = launch_of("k", {pointer_argument("y")});
+  step.cluster = {2, 1, 1};
+  step.cooperative = true;
+  step.shared_bytes = 100000;
+  EXPECT_FALSE(device->run({step}).has_value());
+  EXPECT_EQ(driver->launches.back().cluster, (std::array<unsigned, 3>{2, 1, 1}));
+  EXPECT_TRUE(driver->launches.back().cooperative);
+  EXPECT_EQ(driver->launches.back().shared_bytes, 100000U);
+}
+
+TEST_F(GpuDeviceTest, SeesWritesAroundBuffers) {
+  add_kernel("at", host_kernel(+[](unsigned char* y, long long at) { y[at] = 0; }));
+  for (const std::size_t bytes : {std::size_t{5}, std::size_t{4096}, std::size_t{3} << 20U}) {
+    const auto after_write = [&](long long at) {
+      if (!device) {
+        open();
+      }
+      device->release_buffers();
+      device->allocate("x", 64, false);
+      device->allocate("y", bytes, false);
+      EXPECT_FALSE(device->verify_guards().has_value());
+      EXPECT_FALSE(
+          device->run({launch_of("at", {pointer_argument("y"), integer_argument(at, 8)})}));
+      return device->verify_guards();
+    };
+    const auto size = static_cast<long long>(bytes);
+    expect_fault(after_write(-1), Verdict::OutOfBounds,
+                 "buffer 'y' was written 1 bytes before its start");
+    expect_fault(after_write(-(512 << 10)), Verdict::OutOfBounds,
+                 "buffer 'y' was written 524288 bytes before its start");
+    expect_fault(after_write(size), Verdict::OutOfBounds,
+                 "buffer 'y' was written at byte " + std::to_string(size) + ", it has " +
+                     std::to_string(size) + " bytes");
+    expect_fault(after_write(size + 500000), Verdict::OutOfBounds,
+                 "at byte " + std::to_string(size + 500000));
+    EXPECT_FALSE(after_write(0).has_value());
+    EXPECT_FALSE(after_write(size - 1).has_value());
+  }
+}
+
+TEST_F(GpuDeviceTest, SeesChangedInputs) {
+  add_kernel("at", host_kernel(+[](float* x, int at) { x[at] += 1; }));
+  open();
+  const std::size_t x = device->allocate("x", 1000 * sizeof(float), true);
+  device->generate(x, {Kind::Normal, 0, 1}, DType::F32, 7);
+  EXPECT_FALSE(device->verify_guards().has_value());
+  EXPECT_FALSE(device->run({launch_of("at", {pointer_argument("x"), integer_argument(9, 4)})}));
+  const auto fault = device->verify_guards();
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->verdict, Verdict::ModifiedInput);
+  EXPECT_THAT(fault->detail, testing::MatchesRegex("input 'x' was changed at byte 3[6-9]"));
+
+  device->release_buffers();
+  floats("w", {1, 2, 3}, true);
+  EXPECT_FALSE(device->verify_guards().has_value());
+  EXPECT_FALSE(device->run({launch_of("at", {pointer_argument("w"), integer_argument(2, 4)})}));
+  expect_fault(device->verify_guards(), Verdict::ModifiedInput, "input 'w' was changed");
+}
+
+TEST_F(GpuDeviceTest, RefusesStepsThatWriteInputs) {
+  open();
+  floats("x", {1}, true);
+  floats("y", {1});
+  tasks::FillStep fill;
+  fill.buffer = "x";
+  fill.count = 1;
+  expect_fault(device->run({fill}), Verdict::ModifiedInput, "a fill step writes input 'x'");
+  tasks::CopyStep copy;
+  copy.from = "y";
+  copy.to = "x";
+  copy.row_bytes = 4;
+  expect_fault(device->run_timed({copy}), Verdict::ModifiedInput, "a copy step writes input 'x'");
+  EXPECT_FALSE(device->verify_guards().has_value());
+}
+
+TEST_F(GpuDeviceTest, DrawsAsTheHostDoes) {
+  open();
+  constexpr std::size_t kCount = 1003;
+  for (const DType dtype : tasks::all_dtypes()) {
+    for (const tasks::GeneratorSpec& spec :
+         {tasks::GeneratorSpec{Kind::Normal, 1, 40}, tasks::GeneratorSpec{Kind::Uniform, -3, 500},
+          tasks::GeneratorSpec{Kind::HeavyTail, 0, 2},
+          tasks::GeneratorSpec{Kind::SmallIntegers, -4, 9},
+          tasks::GeneratorSpec{Kind::Index, 77, 0}, tasks::GeneratorSpec{Kind::Constant, 2.5, 0}}) {
+      const std::size_t bytes = kCount * tasks::size_bytes(dtype);
+      const std::size_t x = device->allocate("x", bytes, false);
+      device->generate(x, spec, dtype, 11);
+      std::vector<std::byte> expected(bytes);
+      tasks::generate_tensor(spec, dtype, 11, "x", expected.data(), kCount);
+      EXPECT_EQ(contents<std::byte>(x, bytes), expected)
+          << to_string(dtype) << " kind " << static_cast<int>(spec.kind);
+      device->release_buffers();
+    }
+  }
+}
+
+TEST_F(GpuDeviceTest, RestoresWhatWasDrawn) {
+  open();
+  const std::size_t x = device->allocate("x", 400, false);
+  device->generate(x, {Kind::Uniform, 0, 1}, DType::F32, 3);
+  const auto drawn = contents<float>(x, 100);
+  device->fill_pattern(x, 0);
+  EXPECT_NE(contents<float>(x, 100), drawn);
+  device->restore(x);
+  EXPECT_EQ(contents<float>(x, 100), drawn);
+}
+
+TEST_F(GpuDeviceTest, ChecksumsTellContentsAndPlacesApart) {
+  open();
+  const std::size_t a = floats("a", {1, 2, 3});
+  const std::size_t b = floats("b", {1, 2, 3});
+  const std::size_t c = floats("c", {1, 3, 2});
+  const std::size_t d = floats("d", {1, 2, 3, 0});
+  EXPECT_EQ(device->checksum(a), device->checksum(b));
+  EXPECT_NE(device->checksum(a), device->checksum(c));
+  EXPECT_NE(device->checksum(a), device->checksum(d));
+}
+
+TEST_F(GpuDeviceTest, FillsElementsOfEverySize) {
+  open();
+  for (const DType dtype : tasks::all_dtypes()) {
+    const std::size_t size = tasks::size_bytes(dtype);
+    const std::size_t y = device->allocate("y", 10 * size, false);
+    device->fill_pattern(y, 0);
+    tasks::FillStep fill;
+    fill.buffer = "y";
+    fill.dtype = dtype;
+    fill.value = 1;
+    fill.offset_bytes = static_cast<std::int64_t>(2 * size);
+    fill.count = 7;
+    EXPECT_FALSE(device->run({fill}).has_value());
+    const auto bytes = contents<std::byte>(y, 10 * size);
+    for (std::size_t i = 0; i < 10; ++i) {
+      EXPECT_EQ(tasks::load_element(dtype, bytes.data() + i * size), i >= 2 && i < 9 ? 1 : 0)
+          << to_string(dtype) << " element " << i;
+    }
+    device->release_buffers();
+  }
+}
+
+TEST_F(GpuDeviceTest, CopiesRows) {
+  open();
+  floats("a", {1, 2, 3, 4, 5, 6});
+  const std::size_t b = floats("b", std::vector<float>(8, 0));
+  tasks::CopyStep copy;
+  copy.from = "a";
+  copy.to = "b";
+  copy.from_offset_bytes = 4;
+  copy.row_bytes = 8;
+  copy.rows = 2;
+  copy.from_stride_bytes = 12;
+  copy.to_stride_bytes = 16;
+  EXPECT_FALSE(device->run({copy}).has_value());
+  EXPECT_EQ(contents<float>(b, 8), (std::vector<float>{2, 3, 0, 0, 5, 6, 0, 0}));
+  copy.rows = 3;
+  EXPECT_THROW(device->run({copy}), Error); // plans are range-checked long before
+}
+
+struct FailureCase {
+  GpuFailure failure;
+  bool sticky;
+  Verdict verdict;
+};
+
+class GpuDeviceFaults : public GpuDeviceTest, public testing::WithParamInterface<FailureCase> {};
+
+TEST_P(GpuDeviceFaults, BecomeVerdictsThatNameTheKernel) {
+  add_kernel("k", host_kernel(+[](float*) {}));
+  open();
+  floats("y", {0});
+  const std::vector<tasks::Step> steps{launch_of("k", {pointer_argument("y")})};
+  const auto& [failure, sticky, verdict] = GetParam();
+  driver->failures.emplace(sticky ? "idle" : "launch",
+                           GpuError("cuCall", "CUDA_ERROR_X", "explained", failure, sticky));
+  const auto fault = device->run(steps);
+  expect_fault(fault, verdict, "kernel 'k' (grid 3x1x1, block 128x1x1)");
+  EXPECT_THAT(fault->detail, HasSubstr("CUDA_ERROR_X (explained)"));
+  EXPECT_EQ(device->usable(), !sticky);
+  if (sticky) {
+    EXPECT_THROW(device->run(steps), Error);
+    EXPECT_THROW(device->allocate("z", 4, false), Error);
+    device->release_buffers();
+  } else {
+    EXPECT_THAT(fault->detail, HasSubstr("it takes 40 registers"));
+    EXPECT_FALSE(device->run(steps).has_value());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, GpuDeviceFaults,
+    testing::Values(FailureCase{GpuFailure::InvalidLaunch, false, Verdict::LaunchError},
+                    FailureCase{GpuFailure::CooperativeSize, false, Verdict::LaunchError},
+                    FailureCase{GpuFailure::OutOfMemory, false, Verdict::OverLimit},
+                    FailureCase{GpuFailure::IllegalAddress, true, Verdict::OutOfBounds},
+                    FailureCase{GpuFailure::Misaligned, true, Verdict::Crashed},
+                    FailureCase{GpuFailure::Assertion, true, Verdict::LaunchError},
+                    FailureCase{GpuFailure::Trap, true, Verdict::LaunchError},
+                    FailureCase{GpuFailure::LaunchTimeout, true, Verdict::Timeout},
+                    FailureCase{GpuFailure::DeviceLost, true, Verdict::Infrastructure},
+                    FailureCase{GpuFailure::Other, true, Verdict::Infrastructure}));
+
+TEST_F(GpuDeviceTest, NamesTheStepThatFailed) {
+  add_kernel("good", host_kernel(+[](float* y) { y[0] += 1; }));
+  add_kernel("missing", host_kernel(+[](float*) {}));
+  open();
+  driver->kernels.erase("missing");
+  const std::size_t y = floats("y", {0});
+  const auto fault = device->run({launch_of("good", {pointer_argument("y")}),
+                                  launch_of("missing", {pointer_argument("y")}),
+                                  launch_of("good", {pointer_argument("y")})});
+  expect_fault(fault, Verdict::LaunchError, "kernel 'missing'");
+  EXPECT_EQ(contents<float>(y, 1), std::vector<float>{1});
+  EXPECT_THROW(device->run({launch_of("unknown", {})}), Error);
+}
+
+TEST_F(GpuDeviceTest, TimesOneGraphWithAnEmptyCache) {
+  add_kernel("k", host_kernel(+[](float* y) { y[0] += 1; }));
+  open();
+  const std::size_t y = floats("y", {0, 8});
+  tasks::FillStep fill;
+  fill.buffer = "y";
+  fill.offset_bytes = 4;
+  fill.count = 1;
+  const std::vector<tasks::Step> steps{launch_of("k", {pointer_argument("y")}), fill};
+  driver->calls.clear();
+  EXPECT_FALSE(device->run_timed(steps).has_value());
+  EXPECT_EQ(device->elapsed().count(), 1000);
+  EXPECT_EQ(contents<float>(y, 2), (std::vector<float>{1, 0}));
+  driver->calls.clear();
+  EXPECT_FALSE(device->run_timed(steps).has_value());
+  EXPECT_EQ(driver->calls,
+            (std::vector<std::string>{"reset_persisting_cache", "launch winnow_read_all", "mark 0",
+                                      "launch_graph", "mark 1", "idle", "between_marks"}));
+  EXPECT_EQ(contents<float>(y, 2), (std::vector<float>{2, 0}));
+  device->release_buffers();
+  EXPECT_EQ(driver->count("release_graph"), 1U);
+}
+
+TEST_F(GpuDeviceTest, ReportsWhatGoesWrongWhileTiming) {
+  add_kernel("k", host_kernel(+[](float*) {}));
+  open();
+  floats("y", {0});
+  const std::vector<tasks::Step> steps{launch_of("k", {pointer_argument("y")})};
+  driver->failures.emplace("launch", GpuError("cuLaunchKernelEx", "CUDA_ERROR_INVALID_VALUE", "",
+                                              GpuFailure::InvalidLaunch, false));
+  expect_fault(device->run_timed(steps), Verdict::LaunchError, "kernel 'k'");
+  EXPECT_FALSE(device->run_timed(steps).has_value());
+  driver->failures.emplace("idle", GpuError("cuStreamQuery", "CUDA_ERROR_ILLEGAL_ADDRESS", "",
+                                            GpuFailure::IllegalAddress, true));
+  expect_fault(device->run_timed({steps[0], steps[0]}), Verdict::OutOfBounds,
+               "a timed run of 2 steps");
+  EXPECT_FALSE(device->usable());
+}
+
+using GpuDeviceDeathTest = GpuDeviceTest;
+
+TEST_F(GpuDeviceDeathTest, EndsTheProcessAtTheDeadline) {
+  add_kernel("endless", host_kernel(+[](float*) {}));
+  open(std::chrono::milliseconds(30));
+  floats("y", {0});
+  driver->hangs = true;
+  const std::vector<tasks::Step> steps{launch_of("endless", {pointer_argument("y")})};
+  EXPECT_EXIT(device->run(steps), testing::ExitedWithCode(kFaultExitCode),
+              "timeout: ran longer than 30 ms; now in kernel 'endless' .grid 3x1x1");
+  EXPECT_EXIT(device->run_timed(steps), testing::ExitedWithCode(kFaultExitCode),
+              "timeout: ran longer than 30 ms; now in kernel 'endless'");
+}
+
+TEST_F(GpuDeviceTest, EncodesTensorMapsAtTheLaunch) {
+  struct Map {
+    std::array<std::byte, 128> bytes;
+  };
+  add_kernel("k", host_kernel(+[](Map map, unsigned char* y) {
+               y[0] = static_cast<unsigned char>(map.bytes[127]);
+             }));
+  open();
+  floats("x", std::vector<float>(64, 0), true);
+  const std::size_t y = floats("y", {0});
+  tasks::ResolvedTensorMap map;
+  map.buffer = "x";
+  map.offset_bytes = 16;
+  map.extents = {4, 8};
+  tasks::ResolvedArgument argument;
+  argument.kind = tasks::ResolvedArgument::Kind::TensorMap;
+  argument.tensor_map = std::make_shared<const tasks::ResolvedTensorMap>(map);
+  argument.size_bytes = 128;
+  const std::vector<tasks::Step> steps{
+      launch_of("k", {argument, pointer_argument("x"), pointer_argument("y")})};
+  driver->kernels["k"] = host_kernel(+[](Map bytes, const float* x, unsigned char* out) {
+    out[0] = static_cast<unsigned char>(bytes.bytes[127]);
+    std::memcpy(out + 1, &x, 3); // the low bytes of the address
+  });
+  EXPECT_FALSE(device->run(steps).has_value());
+  const auto written = contents<unsigned char>(y, 4);
+  EXPECT_EQ(written[0], 0x2a);
+  ASSERT_TRUE(driver->encoded.has_value());
+  EXPECT_EQ(driver->encoded->first.extents, map.extents);
+  const GpuAddress expected = written[1] | written[2] << 8U | written[3] << 16U;
+  EXPECT_EQ((driver->encoded->second - 16) & 0xffffffU, expected);
+  driver->failures.emplace("encode", GpuError("cuTensorMapEncodeTiled", "CUDA_ERROR_INVALID_VALUE",
+                                              "box", GpuFailure::InvalidLaunch, false));
+  expect_fault(device->run(steps), Verdict::LaunchError, "cuTensorMapEncodeTiled");
+}
+
+TEST_F(GpuDeviceTest, KeepsAllocationsForTheNextCase) {
+  open();
+  floats("x", {1, 2});
+  floats("y", {1});
+  device->release_buffers();
+  const std::size_t before = driver->count("allocate");
+  floats("a", {1});
+  floats("b", {5, 6, 7});
+  EXPECT_EQ(driver->count("allocate"), before);
+  EXPECT_EQ(driver->count("release"), 0U);
+  const std::size_t c = device->allocate("c", 8, false);
+  EXPECT_EQ(driver->count("allocate"), before + 1);
+  EXPECT_FALSE(device->verify_guards().has_value());
+  for (const float value : contents<float>(c, 2)) {
+    EXPECT_TRUE(std::isnan(value)); // nothing of earlier cases
+  }
+}
+
+TEST_F(GpuDeviceTest, GivesUpKeptAllocationsWhenMemoryIsShort) {
+  open();
+  floats("x", {1, 2});
+  device->release_buffers();
+  const GpuError full("cuMemAlloc", "CUDA_ERROR_OUT_OF_MEMORY", "", GpuFailure::OutOfMemory, false);
+  driver->failures.emplace("allocate", full);
+  device->allocate("large", std::size_t{5} << 20U, false);
+  EXPECT_EQ(driver->count("release"), 1U);
+  driver->failures.emplace("allocate", full);
+  try {
+    device->allocate("larger", std::size_t{9} << 20U, false);
+    ADD_FAILURE() << "the allocation has worked";
+  } catch (const DeviceFailure& failure) {
+    EXPECT_EQ(failure.fault().verdict, Verdict::OverLimit);
+    EXPECT_THAT(failure.fault().detail, HasSubstr("buffer 'larger' of 9437184 bytes"));
+  }
+  EXPECT_TRUE(device->usable());
+}
+
+TEST_F(GpuDeviceTest, RefusesModulesOfOtherDevices) {
+  open();
+  GpuModuleFile other = module_with({});
+  other.architecture = "sm_75";
+  const std::string path = write(other);
+  try {
+    device->load_module(path);
+    ADD_FAILURE() << "the module was loaded";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("is for sm_75, this device is fake_1"));
+  }
+  EXPECT_THROW(device->run({}), Error); // no module is loaded now
+  EXPECT_THROW(device->load_module("/nowhere"), Error);
+}
+
+TEST_F(GpuDeviceTest, ReportsAModuleThatNeedsTooMuchMemory) {
+  open();
+  driver->failures.emplace("load_module", GpuError("cuModuleLoadData", "CUDA_ERROR_OUT_OF_MEMORY",
+                                                   "", GpuFailure::OutOfMemory, false));
+  try {
+    device->load_module(write(module_with({})));
+    ADD_FAILURE() << "the module was loaded";
+  } catch (const DeviceFailure& failure) {
+    EXPECT_EQ(failure.fault().verdict, Verdict::OverLimit);
+  }
+}
+
+TEST_F(GpuDeviceTest, RefusesCopiesLargerThanTheBuffer) {
+  open();
+  const std::size_t x = floats("x", {1});
+  std::vector<std::byte> bytes(5);
+  EXPECT_THROW(device->upload(x, bytes), Error);
+  EXPECT_THROW(device->download(x, bytes), Error);
+}
+
+TEST_F(GpuDeviceTest, ReleasesEverything) {
+  std::size_t left_over = 99;
+  add_kernel("k", host_kernel(+[](float*) {}));
+  open();
+  driver->left_over = &left_over;
+  floats("x", {1});
+  EXPECT_FALSE(device->run_timed({launch_of("k", {pointer_argument("x")})}).has_value());
+  device.reset();
+  EXPECT_EQ(left_over, 0U);
+}
+
+} // namespace
+} // namespace winnow::evaluators
