@@ -25,6 +25,7 @@ std::string dtype_name(const PlanContext& context, std::string_view tensor, Sour
     return std::string(device_type_name(buffer->dtype));
   }
   std::vector<std::string> known;
+  known.reserve(buffers.size());
   for (const Buffer& buffer : buffers) {
     known.push_back(buffer.name);
   }

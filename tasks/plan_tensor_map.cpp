@@ -62,6 +62,7 @@ private:
   std::vector<std::int64_t> list(const std::vector<PlanExpression>& values, std::string_view key,
                                  std::int64_t most, const std::string& expected) const {
     std::vector<std::int64_t> result;
+    result.reserve(values.size());
     for (const PlanExpression& value : values) {
       result.push_back(
           context_.integer_in(value, scope_, name_of(key, result.size()), 1, most, expected));
