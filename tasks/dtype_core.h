@@ -3,9 +3,9 @@
 #pragma once
 
 #if defined(__CUDACC__) || defined(__HIP__)
-#define WINNOW_ANYWHERE __host__ __device__
+#define TASKS_ANYWHERE __host__ __device__
 #else
-#define WINNOW_ANYWHERE
+#define TASKS_ANYWHERE
 #endif
 
 namespace winnow::tasks {
@@ -54,7 +54,7 @@ template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> str
   static constexpr unsigned kTooLarge = kOverflow == Overflow::Largest ? kLargest : kInfinity;
 
   // Straight from the double: rounding by way of float would round twice.
-  WINNOW_ANYWHERE static unsigned encode(double value) {
+  TASKS_ANYWHERE static unsigned encode(double value) {
     constexpr Bits64 kDoubleInfinity = 0x7ff0000000000000ULL;
     const Bits64 bits = __builtin_bit_cast(Bits64, value);
     const unsigned sign = (bits >> 63U) != 0 ? kSign : 0U;
@@ -70,7 +70,7 @@ template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> str
   }
 
   // The code of a finite double's magnitude, as if exponents had no end.
-  WINNOW_ANYWHERE static Bits64 rounded(Bits64 magnitude) {
+  TASKS_ANYWHERE static Bits64 rounded(Bits64 magnitude) {
     const int exponent = static_cast<int>(magnitude >> 52U) - 1023;
     Bits64 significand = magnitude & ((1ULL << 52U) - 1U);
     int shift = 52 - kMantissaBits;
@@ -100,7 +100,7 @@ using Float8E4M3 = SmallFloat<8, 3, Specials::NanOnly, Overflow::Largest>;
 using Float8E5M2 = SmallFloat<8, 2, Specials::Ieee, Overflow::Largest>;
 
 /// To the nearest whole number, ties to even.
-WINNOW_ANYWHERE inline double nearest_whole(double value) {
+TASKS_ANYWHERE inline double nearest_whole(double value) {
   constexpr double kOneIsLast = 0x1p52; // from here on, doubles are whole
   if (value >= 0 && value < kOneIsLast) {
     return (value + kOneIsLast) - kOneIsLast;
@@ -112,7 +112,7 @@ WINNOW_ANYWHERE inline double nearest_whole(double value) {
 }
 
 /// Rounded, saturated; 0 for NaN. As the low bytes of the result.
-template <typename T> WINNOW_ANYWHERE Bits64 integer_bits(double value) {
+template <typename T> TASKS_ANYWHERE Bits64 integer_bits(double value) {
   constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(1);
   constexpr T kHighest = static_cast<T>(~0ULL >> (64U - 8U * sizeof(T) + (kSigned ? 1U : 0U)));
   constexpr T kLowest = kSigned ? static_cast<T>(-kHighest - 1) : static_cast<T>(0);
@@ -131,7 +131,7 @@ template <typename T> WINNOW_ANYWHERE Bits64 integer_bits(double value) {
 
 /// `value` as an element of `type`: its bytes are the low bytes of the result (see store_element()
 /// in dtype.h for how it rounds). 0 for what is no type.
-WINNOW_ANYWHERE inline Bits64 element_bits(DType type, double value) {
+TASKS_ANYWHERE inline Bits64 element_bits(DType type, double value) {
   switch (type) {
   case DType::F32:
     return __builtin_bit_cast(unsigned, static_cast<float>(value));

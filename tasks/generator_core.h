@@ -26,23 +26,23 @@ namespace core {
 // A product and a sum that are rounded one after the other: fused, the last bit would differ from
 // device to device. (Hosts compile input_generator.cpp with -ffp-contract=off.)
 #if defined(__clang__)
-#define WINNOW_UNFUSED _Pragma("clang fp contract(off)")
+#define TASKS_UNFUSED _Pragma("clang fp contract(off)")
 #else
-#define WINNOW_UNFUSED
+#define TASKS_UNFUSED
 #endif
-WINNOW_ANYWHERE inline double times(double x, double y) {
+TASKS_ANYWHERE inline double times(double x, double y) {
 #if defined(__CUDACC_RTC__) || defined(WINNOW_CPU_DEVICE)
   return __dmul_rn(x, y);
 #else
-  WINNOW_UNFUSED
+  TASKS_UNFUSED
   return x * y;
 #endif
 }
-WINNOW_ANYWHERE inline double plus(double x, double y) {
+TASKS_ANYWHERE inline double plus(double x, double y) {
 #if defined(__CUDACC_RTC__) || defined(WINNOW_CPU_DEVICE)
   return __dadd_rn(x, y);
 #else
-  WINNOW_UNFUSED
+  TASKS_UNFUSED
   return x + y;
 #endif
 }
@@ -52,7 +52,7 @@ struct RandomWords {
 };
 
 /// Philox 4x32-10 (Salmon et al., SC 2011): ten rounds of multiply and xor over a counter.
-WINNOW_ANYWHERE inline RandomWords philox(RandomWords counter, Bits64 key) {
+TASKS_ANYWHERE inline RandomWords philox(RandomWords counter, Bits64 key) {
   constexpr Bits64 kMultiplier0 = 0xD2511F53U;
   constexpr Bits64 kMultiplier1 = 0xCD9E8D57U;
   constexpr unsigned kWeyl0 = 0x9E3779B9U;
@@ -77,12 +77,12 @@ struct RandomStream {
   Bits64 seed;
   Bits64 name_hash; ///< of the tensor's name: hash_name() in input_generator.h
 
-  WINNOW_ANYWHERE RandomWords words(Bits64 index) const { return bits(index, name_hash); }
+  TASKS_ANYWHERE RandomWords words(Bits64 index) const { return bits(index, name_hash); }
   /// Independent of words(index).
-  WINNOW_ANYWHERE RandomWords second_words(Bits64 index) const { return bits(index, ~name_hash); }
+  TASKS_ANYWHERE RandomWords second_words(Bits64 index) const { return bits(index, ~name_hash); }
 
 private:
-  WINNOW_ANYWHERE RandomWords bits(Bits64 index, Bits64 stream) const {
+  TASKS_ANYWHERE RandomWords bits(Bits64 index, Bits64 stream) const {
     return philox({static_cast<unsigned>(index), static_cast<unsigned>(index >> 32U),
                    static_cast<unsigned>(stream), static_cast<unsigned>(stream >> 32U)},
                   seed);
@@ -90,13 +90,13 @@ private:
 };
 
 /// In [0, 1), a multiple of 2^-53.
-WINNOW_ANYWHERE inline double uniform(const RandomWords& random) {
+TASKS_ANYWHERE inline double uniform(const RandomWords& random) {
   const Bits64 bits = (static_cast<Bits64>(random.word[0]) << 32U) | random.word[1];
   return times(static_cast<double>(bits >> 11U), 0x1p-53);
 }
 
 /// Mean 0, variance 1: the sum of eight 16-bit uniforms, exact in integers until the last step.
-WINNOW_ANYWHERE inline double normal(const RandomWords& random) {
+TASKS_ANYWHERE inline double normal(const RandomWords& random) {
   // 1 / sqrt(8 * (65536^2 - 1) / 12), rounded to double
   constexpr double kScale = 1.8688123650118534e-05;
   unsigned sum = 0;
@@ -109,25 +109,25 @@ WINNOW_ANYWHERE inline double normal(const RandomWords& random) {
 }
 
 /// A whole number in [low, low + count), for counts of 1 to 2^54.
-WINNOW_ANYWHERE inline double whole(const RandomWords& random, double low, double count) {
+TASKS_ANYWHERE inline double whole(const RandomWords& random, double low, double count) {
   const auto step = static_cast<double>(static_cast<Bits64>(times(uniform(random), count)));
   return plus(low, step < count ? step : plus(count, -1)); // the product may round up to count
 }
 
-WINNOW_ANYWHERE inline double between(const RandomWords& random, double low, double high) {
+TASKS_ANYWHERE inline double between(const RandomWords& random, double low, double high) {
   const double value = plus(low, times(plus(high, -low), uniform(random)));
   return value < high ? value : low;
 }
 
-WINNOW_ANYWHERE inline double heavy_tail(const RandomStream& stream, Bits64 index, double scale) {
+TASKS_ANYWHERE inline double heavy_tail(const RandomStream& stream, Bits64 index, double scale) {
   constexpr unsigned kOneInHundred = 0xffffffffU / 100U;
   constexpr double kTail = 100;
   const double value = times(scale, normal(stream.words(index)));
   return stream.second_words(index).word[0] < kOneInHundred ? times(kTail, value) : value;
 }
 
-WINNOW_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStream& stream,
-                                       Bits64 index) {
+TASKS_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStream& stream,
+                                      Bits64 index) {
   switch (spec.kind) {
   case GeneratorSpec::Kind::Normal:
     return plus(spec.a, times(spec.b, normal(stream.words(index))));

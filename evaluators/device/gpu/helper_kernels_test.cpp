@@ -1,0 +1,261 @@
+// The helper kernels as compiled device code, on the CPU device.
+#include "base/files.h"
+#include "evaluators/device/cpu/compile/cpu_compiler.h"
+#include "evaluators/device/cpu/cpu_device.h"
+#include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/evaluator.h"
+#include "tasks/input_generator.h"
+#include "tests/support/worker_main.h"
+
+#include <cstring>
+#include <map>
+#include <span>
+
+#include <gtest/gtest.h>
+
+namespace winnow::test {
+
+const std::vector<HiddenSubcommand>& hidden_subcommands() {
+  static const std::vector<HiddenSubcommand> commands{
+      {"_compile", &evaluators::compile_worker_main}};
+  return commands;
+}
+
+} // namespace winnow::test
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::DType;
+using tasks::GeneratorSpec;
+using tasks::ResolvedArgument;
+using Kind = GeneratorSpec::Kind;
+
+constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
+constexpr std::uint64_t kCount = 1003;
+constexpr std::uint64_t kSeed = 12345678901;
+
+ResolvedArgument whole(std::uint64_t value, int bytes = 8) {
+  ResolvedArgument argument;
+  argument.integer = static_cast<std::int64_t>(value);
+  argument.size_bytes = bytes;
+  return argument;
+}
+
+ResolvedArgument number(int value) {
+  return whole(static_cast<std::uint64_t>(value), 4);
+}
+
+ResolvedArgument real(double value) {
+  ResolvedArgument argument;
+  argument.kind = ResolvedArgument::Kind::Float;
+  argument.real = value;
+  argument.size_bytes = 8;
+  return argument;
+}
+
+ResolvedArgument buffer(const std::string& name, std::int64_t offset = 0) {
+  ResolvedArgument argument;
+  argument.kind = ResolvedArgument::Kind::Pointer;
+  argument.buffer = name;
+  argument.offset_bytes = offset;
+  argument.size_bytes = 8;
+  return argument;
+}
+
+class HelperKernels : public testing::TestWithParam<const char*> {
+protected:
+  void SetUp() override {
+    const Availability availability = probe_cpu_compiler(GetParam());
+    if (!availability.ok) {
+      GTEST_SKIP() << availability.why;
+    }
+    static const TemporaryDirectory cache("helper-kernels"); // one compilation for all tests
+    CpuCompilerOptions options;
+    options.cache = cache.path();
+    options.compiler = GetParam();
+    CompileRequest request;
+    request.file = "helpers.cu";
+    request.source = gpu_helper_source();
+    request.kernels = gpu_helper_kernels();
+    const CompileResult built = make_cpu_compiler(Sandbox::best(), options)->compile(request);
+    ASSERT_EQ(built.verdict, tasks::Verdict::Correct) << built.detail;
+    device_ = make_cpu_device({});
+    device_->load_module(built.module);
+  }
+
+  void TearDown() override { device_.reset(); }
+
+  template <class T> std::size_t put(const std::string& name, const std::vector<T>& values) {
+    const std::size_t handle = device_->allocate(name, values.size() * sizeof(T), false);
+    device_->upload(handle, std::as_bytes(std::span(values)));
+    return handle;
+  }
+
+  template <class T> std::vector<T> get(std::size_t handle, std::size_t count) {
+    std::vector<T> values(count);
+    device_->download(handle, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  void launch(const std::string& kernel, std::vector<ResolvedArgument> arguments) {
+    tasks::LaunchStep step;
+    step.kernel = kernel;
+    step.grid = {3, 1, 1};
+    step.block = {64, 1, 1};
+    step.arguments = std::move(arguments);
+    const auto fault = device_->run({step});
+    ASSERT_FALSE(fault.has_value()) << fault->detail;
+  }
+
+  /// The 64-bit number that a kernel leaves in its last argument, which starts as `start`.
+  std::uint64_t result_of(const std::string& kernel, std::vector<ResolvedArgument> arguments,
+                          std::uint64_t start) {
+    const std::size_t result = put<std::uint64_t>("result", {start});
+    arguments.push_back(buffer("result"));
+    launch(kernel, std::move(arguments));
+    return get<std::uint64_t>(result, 1)[0];
+  }
+
+  static std::vector<ResolvedArgument> draw(const GeneratorSpec& spec, DType dtype) {
+    return {buffer("x"),
+            whole(kCount),
+            number(static_cast<int>(dtype)),
+            number(static_cast<int>(tasks::size_bytes(dtype))),
+            number(static_cast<int>(spec.kind)),
+            real(spec.a),
+            real(spec.b),
+            whole(kSeed),
+            whole(tasks::hash_name("x"))};
+  }
+
+  std::unique_ptr<Device> device_;
+};
+
+const std::vector<GeneratorSpec>& specs() {
+  static const std::vector<GeneratorSpec> all{
+      {Kind::Normal, 0.1, 3.3},       {Kind::Uniform, -0.7, 1.9}, {Kind::HeavyTail, 0, 0.3},
+      {Kind::SmallIntegers, -40, 90}, {Kind::Index, 1000003, 0},  {Kind::Constant, 0.1, 0}};
+  return all;
+}
+
+TEST_P(HelperKernels, DrawAsTheHostDoes) {
+  for (const DType dtype : tasks::all_dtypes()) {
+    const std::size_t bytes = kCount * tasks::size_bytes(dtype);
+    for (const GeneratorSpec& spec : specs()) {
+      const std::size_t x = device_->allocate("x", bytes, false);
+      launch("winnow_generate", draw(spec, dtype));
+      std::vector<std::byte> expected(bytes);
+      tasks::generate_tensor(spec, dtype, kSeed, "x", expected.data(), kCount);
+      EXPECT_EQ(get<std::byte>(x, bytes), expected)
+          << to_string(dtype) << ", kind " << static_cast<int>(spec.kind);
+      EXPECT_EQ(result_of("winnow_verify_generated", draw(spec, dtype), kUntouched), kUntouched);
+      device_->release_buffers();
+    }
+  }
+}
+
+TEST_P(HelperKernels, FindTheFirstChangedByte) {
+  const GeneratorSpec spec{Kind::Normal, 0, 1};
+  for (const DType dtype : {DType::F8E4M3, DType::F16, DType::F32, DType::F64}) {
+    const std::size_t bytes = kCount * tasks::size_bytes(dtype);
+    for (const std::size_t at : {std::size_t{0}, bytes / 2 + 1, bytes - 1}) {
+      std::vector<std::byte> drawn(bytes);
+      tasks::generate_tensor(spec, dtype, kSeed, "x", drawn.data(), kCount);
+      drawn[at] ^= std::byte{0x10};
+      drawn[bytes - 1] ^= std::byte{0x01};
+      put("x", drawn);
+      EXPECT_EQ(result_of("winnow_verify_generated", draw(spec, dtype), kUntouched), at)
+          << to_string(dtype);
+      device_->release_buffers();
+    }
+  }
+}
+
+std::vector<std::uint8_t> poison(std::size_t bytes) {
+  std::vector<std::uint8_t> zone(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    zone[i] = i % 2 == 0 ? 0xfe : 0xff;
+  }
+  return zone;
+}
+
+TEST_P(HelperKernels, FindTheNearestPoisonThatIsGone) {
+  constexpr std::size_t kBytes = 4096;
+  for (const std::size_t begin : {std::size_t{0}, std::size_t{3}, std::size_t{8}}) {
+    for (const std::size_t end : {begin + 1, begin + 7, kBytes - 2, kBytes}) {
+      auto zone = poison(kBytes);
+      const auto check = [&](int backwards) {
+        put("zone", zone);
+        const std::uint64_t found = result_of("winnow_verify_poison",
+                                              {buffer("zone", static_cast<std::int64_t>(begin)),
+                                               whole(end - begin), number(backwards)},
+                                              kUntouched);
+        device_->release_buffers();
+        return found;
+      };
+      if (begin > 0) {
+        zone[begin - 1] = 0; // outside
+      }
+      if (end < kBytes) {
+        zone[end] = 0;
+      }
+      EXPECT_EQ(check(0), kUntouched) << begin << " to " << end;
+      const std::size_t first = begin + (end - begin) / 3;
+      const std::size_t last = begin + (end - begin) / 2;
+      zone[first] = 0;
+      zone[last] = 1;
+      EXPECT_EQ(check(0), first - begin) << begin << " to " << end;
+      EXPECT_EQ(check(1), end - last) << begin << " to " << end;
+    }
+  }
+}
+
+TEST_P(HelperKernels, FillEveryByte) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{1003}}) {
+    const std::size_t x = put("x", std::vector<std::uint8_t>(bytes + 8, 7));
+    launch("winnow_fill", {buffer("x"), whole(bytes), whole(0x0807060504030201)});
+    const auto filled = get<std::uint8_t>(x, bytes + 8);
+    for (std::size_t i = 0; i < filled.size(); ++i) {
+      ASSERT_EQ(filled[i], i < bytes ? i % 8 + 1 : 7) << i << " of " << bytes;
+    }
+    device_->release_buffers();
+  }
+}
+
+TEST_P(HelperKernels, HashContentsAndPlaces) {
+  const auto hash = [this](const std::vector<std::uint8_t>& bytes) {
+    put("x", bytes);
+    const std::uint64_t sum = result_of("winnow_checksum", {buffer("x"), whole(bytes.size())}, 0);
+    device_->release_buffers();
+    return sum;
+  };
+  std::vector<std::uint8_t> bytes(1003);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(i * 7);
+  }
+  const std::uint64_t first = hash(bytes);
+  EXPECT_EQ(hash(bytes), first);
+  std::swap_ranges(bytes.begin(), bytes.begin() + 8, bytes.begin() + 8);
+  EXPECT_NE(hash(bytes), first);
+  std::swap_ranges(bytes.begin(), bytes.begin() + 8, bytes.begin() + 8);
+  bytes[1002] ^= 1;
+  EXPECT_NE(hash(bytes), first);
+}
+
+TEST_P(HelperKernels, ReadAll) {
+  put("x", std::vector<std::uint64_t>(1000, 0));
+  EXPECT_EQ(result_of("winnow_read_all", {buffer("x"), whole(8000)}, 5), 5U);
+  std::vector<std::uint64_t> last(1000, 0);
+  last.back() = 9; // proves that it reads to the end
+  put("x", last);
+  EXPECT_EQ(result_of("winnow_read_all", {buffer("x"), whole(8000)}, 5), 9U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Compilers, HelperKernels, testing::Values("g++", "clang++"),
+                         [](const auto& test) {
+                           return std::string(test.param) == "g++" ? "gxx" : "clangxx";
+                         });
+
+} // namespace
+} // namespace winnow::evaluators
