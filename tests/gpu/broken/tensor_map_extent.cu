@@ -4,6 +4,8 @@
                   "args": [{"tensor_map": "x_map"}, "y", "z", "alpha", "n"] } ] }
 @*/
 // The map claims twice the elements that x has.
+#include <cuda.h>
+
 __device__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 
 extern "C" __global__ void axpy(const __grid_constant__ CUtensorMap x_map, const float* y, float* z,

@@ -25,6 +25,7 @@
 // c. One warp group loads: TMA boxes of a (128 x 64) and b (64 x 256, as four boxes of 64 columns),
 // STAGES tiles ahead. Two warp groups multiply, 64 rows of the tile each, with the 64 x 256 sums in
 // registers; while they store a tile, the loads of the next one are on their way.
+#include <cuda.h>
 #include <cuda_fp16.h>
 
 constexpr int kTileM = 128, kTileN = 256, kTileK = 64; // kTileK: 128 bytes, the swizzle's width

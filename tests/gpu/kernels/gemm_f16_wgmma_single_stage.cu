@@ -20,6 +20,7 @@
 // Matrix product by Hopper's warpgroup instructions, as plain as they go: one warpgroup a block, a
 // 64 x 64 tile of c, one stage. TMA brings 64 x 64 boxes of a and b; wgmma reads both from shared
 // memory: a with k innermost, b with n innermost (its "transposed" form).
+#include <cuda.h>
 #include <cuda_fp16.h>
 
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {

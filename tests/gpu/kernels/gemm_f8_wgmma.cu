@@ -20,6 +20,7 @@
 @*/
 // Matrix product of 8-bit floats by Hopper's warpgroup instructions: one warpgroup a block, a
 // 64 x 64 tile of c, one stage of 128 columns of a and b, both with k innermost.
+#include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
 

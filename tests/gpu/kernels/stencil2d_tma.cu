@@ -17,6 +17,8 @@
 // One copy by the tensor memory accelerator brings a tile with its halo. It starts at row and
 // column -1: what lies outside of the grid arrives as 0, which is what the stencil wants there. The
 // box is 68 wide, not 66, because its rows must be whole units of 16 bytes.
+#include <cuda.h>
+
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
   return (unsigned)__cvta_generic_to_shared(pointer);
 }
