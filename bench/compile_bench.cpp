@@ -1,15 +1,22 @@
-// How long compiling a kernel file for the CPU device takes, sandbox included, with an empty cache
-// and from the cache. Usage: compile_bench [-r REPEATS] [-c COMPILER] FILE... Prints one line a
-// file in milliseconds, then the medians over the files (default: 5 repeats, the compilers that a
-// run would choose). Run it on an otherwise idle machine.
+// How long compiling kernel files takes, sandbox included, with an empty cache and from the cache.
+// Usage: compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] [--arch sm_90a]
+// [-j THREADS] FILE... Prints one line a file in milliseconds, then the medians over the files
+// (default: 5 repeats, the cpu device, the compilers that a run would choose). With -j also the
+// compiles per second of that many threads at once, and of one. Needs no GPU. Run it on an
+// otherwise idle machine.
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
+#include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/evaluator.h"
 #include "tasks/evaluation.h"
 #include "tasks/kernel_file.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <memory>
+#include <thread>
 #include <variant>
 
 #include <fmt/format.h>
@@ -21,18 +28,33 @@ using namespace winnow;
 struct Options {
   int repeats = 5;
   std::string compiler;
+  std::string device = "cpu";
+  std::string architecture = "sm_90a";
+  int threads = 0;
   std::vector<std::string> files;
 };
 
 Options parse_options(const std::vector<std::string>& arguments) {
   Options options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "-r" && i + 1 < arguments.size()) {
-      options.repeats = std::max(1, std::atoi(arguments[++i].c_str()));
-    } else if (arguments[i] == "-c" && i + 1 < arguments.size()) {
-      options.compiler = arguments[++i];
+    const std::string& name = arguments[i];
+    if (name.rfind('-', 0) != 0 || i + 1 == arguments.size()) {
+      options.files.push_back(name);
+      continue;
+    }
+    const std::string& value = arguments[++i];
+    if (name == "-r") {
+      options.repeats = std::max(1, std::atoi(value.c_str()));
+    } else if (name == "-c") {
+      options.compiler = value;
+    } else if (name == "--device") {
+      options.device = value;
+    } else if (name == "--arch") {
+      options.architecture = value;
+    } else if (name == "-j") {
+      options.threads = std::max(1, std::atoi(value.c_str()));
     } else {
-      options.files.push_back(arguments[i]);
+      throw std::runtime_error("unknown option " + name);
     }
   }
   return options;
@@ -71,6 +93,29 @@ evaluators::CompileRequest request_for(const std::string& file) {
   return request;
 }
 
+std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
+                                                    const std::filesystem::path& cache) {
+  if (options.device == "cpu") {
+    evaluators::CpuCompilerOptions settings;
+    settings.cache = cache;
+    settings.compiler = options.compiler;
+    return make_cpu_compiler(evaluators::Sandbox::best(), settings);
+  }
+  evaluators::GpuCompilerOptions settings;
+  settings.kind = options.device;
+  settings.architecture = options.architecture;
+  settings.cache = cache;
+  return make_gpu_compiler(evaluators::Sandbox::best(), settings);
+}
+
+double compile_ms(evaluators::Compiler& compiler, const evaluators::CompileRequest& request) {
+  const evaluators::CompileResult result = compiler.compile(request, {});
+  if (result.verdict != tasks::Verdict::Correct) {
+    throw std::runtime_error(result.detail);
+  }
+  return result.build.seconds * 1000;
+}
+
 struct Times {
   std::vector<double> cold_ms;
   std::vector<double> cached_ms;
@@ -80,30 +125,66 @@ Times measure(const evaluators::CompileRequest& request, const Options& options)
   Times times;
   for (int i = 0; i < options.repeats; ++i) {
     const TemporaryDirectory cache("compile-bench");
-    evaluators::CpuCompilerOptions settings;
-    settings.cache = cache.path();
-    settings.compiler = options.compiler;
-    const auto compiler = make_cpu_compiler(evaluators::Sandbox::best(), settings);
-    for (std::vector<double>* into : {&times.cold_ms, &times.cached_ms}) {
-      const evaluators::CompileResult result = compiler->compile(request, {});
-      if (result.verdict != tasks::Verdict::Correct) {
-        throw std::runtime_error(result.detail);
-      }
-      into->push_back(result.build.seconds * 1000);
-    }
+    const auto compiler = make_compiler(options, cache.path());
+    times.cold_ms.push_back(compile_ms(*compiler, request));
+    times.cached_ms.push_back(compile_ms(*compiler, request));
   }
   return times;
 }
 
+// Compiles of all files by several threads, each with a comment of its own: nothing is cached.
+double compiles_per_second(const std::vector<evaluators::CompileRequest>& requests,
+                           const Options& options, int threads) {
+  const TemporaryDirectory cache("compile-bench");
+  const auto compiler = make_compiler(options, cache.path());
+  const std::size_t total = requests.size() * static_cast<std::size_t>(options.repeats) *
+                            static_cast<std::size_t>(threads);
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < total && !failed; i = next++) {
+      evaluators::CompileRequest request = requests[i % requests.size()];
+      request.source += "\n// " + std::to_string(i);
+      failed = failed || compiler->compile(request, {}).verdict != tasks::Verdict::Correct;
+    }
+  };
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::thread> pool;
+  for (int i = 0; i < threads; ++i) {
+    pool.emplace_back(work);
+  }
+  for (std::thread& thread : pool) {
+    thread.join();
+  }
+  if (failed) {
+    throw std::runtime_error("a file does not compile");
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  return static_cast<double>(total) / took.count();
+}
+
+void print_throughput(const std::vector<evaluators::CompileRequest>& requests,
+                      const Options& options) {
+  const double one = compiles_per_second(requests, options, 1);
+  const double all = compiles_per_second(requests, options, options.threads);
+  fmt::print("{} threads: {:.1f} compiles/s, one thread: {:.1f} compiles/s, ratio {:.1f}\n",
+             options.threads, all, one, all / one);
+}
+
 int run(const Options& options) {
+  using evaluators::BuildMode;
   std::vector<double> cold_ms;
   std::vector<double> cached_ms;
+  std::vector<evaluators::CompileRequest> requests;
+  const bool cpu = options.device == "cpu";
   for (const std::string& file : options.files) {
-    for (const auto mode : {evaluators::BuildMode::Plain, evaluators::BuildMode::Check}) {
-      evaluators::CompileRequest request = request_for(file);
+    requests.push_back(request_for(file));
+    for (const auto mode :
+         cpu ? std::vector{BuildMode::Plain, BuildMode::Check} : std::vector{BuildMode::Plain}) {
+      evaluators::CompileRequest request = requests.back();
       request.mode = mode;
       const Times times = measure(request, options);
-      const bool plain = mode == evaluators::BuildMode::Plain;
+      const bool plain = mode == BuildMode::Plain;
       fmt::print("{:<60} {:<5} cold {:7.1f} ms  cached {:6.2f} ms\n", file,
                  plain ? "plain" : "check", tasks::median(times.cold_ms),
                  tasks::median(times.cached_ms));
@@ -115,6 +196,9 @@ int run(const Options& options) {
   }
   fmt::print("median over {} files, plain: cold {:.1f} ms, cached {:.2f} ms\n",
              options.files.size(), tasks::median(cold_ms), tasks::median(cached_ms));
+  if (options.threads > 0) {
+    print_throughput(requests, options);
+  }
   return 0;
 }
 
@@ -127,12 +211,16 @@ int main(int argc, char** argv) {
     if (argc > 1 && arguments[0] == "_compile") {
       return evaluators::compile_worker_main({arguments.begin() + 1, arguments.end()});
     }
+    if (argc > 1 && arguments[0] == "_compile-gpu") {
+      return evaluators::compile_gpu_worker_main({arguments.begin() + 1, arguments.end()});
+    }
     if (argc > 1 && arguments[0] == "_probe") {
       return evaluators::probe_worker_main({arguments.begin() + 1, arguments.end()});
     }
     const Options options = parse_options(arguments);
     if (options.files.empty()) {
-      fmt::print(stderr, "usage: compile_bench [-r REPEATS] [-c COMPILER] FILE...\n");
+      fmt::print(stderr, "usage: compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] "
+                         "[--arch sm_90a] [-j THREADS] FILE...\n");
       return 2;
     }
     return run(options);

@@ -86,6 +86,7 @@ private:
 
 /// Entry points of the hidden subcommands; each returns the process's exit code.
 int compile_worker_main(std::vector<std::string> arguments);
+int compile_gpu_worker_main(std::vector<std::string> arguments);
 int run_worker_main(std::vector<std::string> arguments);
 int judge_worker_main(std::vector<std::string> arguments);
 

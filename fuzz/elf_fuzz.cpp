@@ -1,18 +1,32 @@
+#include "evaluators/device/compile/entry_symbols.h"
 #include "evaluators/device/cpu/compile/module_check.h"
+#include "evaluators/device/cuda/compile/cubin.h"
 #include "evaluators/device/elf_reader.h"
+#include "evaluators/device/gpu/compile/code_object.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 // A module is built from a candidate's code: its tables may say anything.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace winnow::evaluators;
-  try {
-    const ElfReader reader(std::string(reinterpret_cast<const char*>(data), size));
-    check_module(reader, BuildMode::Plain);
-    read_signatures(reader, 2);
-  } catch (const ElfError&) {
-    return 0;
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  const std::vector<std::string> kernels{"k"};
+  const std::map<std::string, std::string> symbols{{"k", "k"}};
+  const std::function<void(const ElfReader&)> readers[] = {
+      [](const ElfReader& elf) { check_module(elf, BuildMode::Plain); },
+      [](const ElfReader& elf) { read_signatures(elf, 2); },
+      [](const ElfReader& elf) { read_constants(elf, 1); },
+      [&](const ElfReader& elf) { read_cubin_resources(elf, kernels, symbols, ""); },
+      [&](const ElfReader& elf) { cubin_digest(elf, kernels, symbols); },
+      [&](const ElfReader& elf) { code_object_digest(elf, kernels, symbols); }};
+  for (const auto& read : readers) {
+    try {
+      read(ElfReader(bytes));
+    } catch (const ElfError&) {
+      continue;
+    }
   }
   return 0;
 }

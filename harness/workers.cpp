@@ -14,8 +14,9 @@ struct Worker {
   int (*run)(std::vector<std::string> arguments);
 };
 
-constexpr std::array<Worker, 4> kWorkers{{
+constexpr std::array<Worker, 5> kWorkers{{
     {"_compile", evaluators::compile_worker_main},
+    {"_compile-gpu", evaluators::compile_gpu_worker_main},
     {"_run", evaluators::run_worker_main},
     {"_judge", evaluators::judge_worker_main},
     {"_probe", evaluators::probe_worker_main},

@@ -4,6 +4,7 @@
 #include "base/files.h"
 
 #include <cstring>
+#include <map>
 
 #include <elf.h>
 
@@ -54,8 +55,8 @@ ElfReader::ElfReader(std::string bytes) : bytes_(std::move(bytes)) {
     if (raw.sh_type != SHT_NOBITS) {
       range(raw.sh_offset, raw.sh_size);
     }
-    sections_.push_back(
-        {"", raw.sh_type, raw.sh_addr, raw.sh_offset, raw.sh_size, raw.sh_link, raw.sh_entsize});
+    sections_.push_back({"", raw.sh_type, raw.sh_addr, raw.sh_offset, raw.sh_size, raw.sh_link,
+                         raw.sh_entsize, raw.sh_info});
     names.push_back(raw.sh_name);
   }
   if (sections_.empty()) {
@@ -78,6 +79,20 @@ ElfReader ElfReader::open(const std::filesystem::path& path) {
   }
 }
 
+std::vector<Elf64_Rela> ElfReader::relocation_entries(const ElfSection& section) const {
+  std::vector<Elf64_Rela> entries;
+  if (section.type != SHT_RELA) {
+    return entries;
+  }
+  if (section.size / sizeof(Elf64_Rela) > kMaxSymbols) {
+    throw ElfError("a relocation table of the module is malformed");
+  }
+  for (std::uint64_t i = 0; i < section.size / sizeof(Elf64_Rela); ++i) {
+    entries.push_back(read<Elf64_Rela>(section.offset + i * sizeof(Elf64_Rela)));
+  }
+  return entries;
+}
+
 bool ElfReader::has_section(std::string_view name) const {
   for (const ElfSection& section : sections_) {
     if (section.name == name) {
@@ -85,6 +100,10 @@ bool ElfReader::has_section(std::string_view name) const {
     }
   }
   return false;
+}
+
+std::string_view ElfReader::section_bytes(const ElfSection& section) const {
+  return section.type == SHT_NOBITS ? std::string_view() : range(section.offset, section.size);
 }
 
 std::vector<ElfSymbol> ElfReader::symbols(std::uint32_t section_type) const {
@@ -126,7 +145,7 @@ std::vector<std::string> ElfReader::undefined_symbols() const {
 }
 
 std::optional<std::string> ElfReader::read_symbol(std::string_view name) const {
-  for (const ElfSymbol& symbol : dynamic_symbols()) {
+  for (const ElfSymbol& symbol : has_section(".dynsym") ? dynamic_symbols() : all_symbols()) {
     if (symbol.name != name || symbol.section == SHN_UNDEF) {
       continue;
     }
@@ -164,18 +183,40 @@ std::vector<std::int64_t> ElfReader::dynamic_tags() const {
 std::vector<std::uint32_t> ElfReader::relocation_types() const {
   std::vector<std::uint32_t> types;
   for (const ElfSection& section : sections_) {
-    if (section.type != SHT_RELA) {
-      continue;
-    }
-    if (section.size / sizeof(Elf64_Rela) > kMaxSymbols) {
-      throw ElfError("a relocation table of the module is malformed");
-    }
-    for (std::uint64_t i = 0; i < section.size / sizeof(Elf64_Rela); ++i) {
-      const auto entry = read<Elf64_Rela>(section.offset + i * sizeof(Elf64_Rela));
+    for (const Elf64_Rela& entry : relocation_entries(section)) {
       types.push_back(static_cast<std::uint32_t>(ELF64_R_TYPE(entry.r_info)));
     }
   }
   return types;
+}
+
+std::vector<ElfRelocation> ElfReader::relocations() const {
+  std::vector<ElfRelocation> all;
+  std::map<std::uint32_t, std::vector<ElfSymbol>> tables; // by section type
+  for (const ElfSection& section : sections_) {
+    const auto entries = relocation_entries(section);
+    if (entries.empty()) {
+      continue;
+    }
+    if (section.link >= sections_.size()) {
+      throw ElfError("a relocation table of the module has no symbols");
+    }
+    const std::uint32_t type = sections_[section.link].type;
+    if (tables.count(type) == 0) {
+      tables[type] = symbols(type);
+    }
+    const std::vector<ElfSymbol>& names = tables[type];
+    for (const Elf64_Rela& entry : entries) {
+      const std::uint64_t symbol = ELF64_R_SYM(entry.r_info);
+      if (symbol > names.size()) {
+        throw ElfError("a relocation of the module names no symbol");
+      }
+      all.push_back({section.info, entry.r_offset,
+                     static_cast<std::uint32_t>(ELF64_R_TYPE(entry.r_info)),
+                     symbol == 0 ? std::string() : names[symbol - 1].name, entry.r_addend});
+    }
+  }
+  return all;
 }
 
 } // namespace winnow::evaluators

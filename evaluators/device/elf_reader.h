@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <elf.h>
+
 namespace winnow::evaluators {
 
 /// The file is no 64-bit ELF object of this machine, or its tables point outside of it. The module
@@ -25,6 +27,7 @@ struct ElfSection {
   std::uint64_t size = 0;
   std::uint32_t link = 0;
   std::uint64_t entry_size = 0;
+  std::uint32_t info = 0; ///< of relocations: index of the section that they change
 };
 
 struct ElfSymbol {
@@ -36,8 +39,16 @@ struct ElfSymbol {
   std::uint8_t binding = 0;  ///< STB_*
 };
 
-/// Reads a shared object without loading it. Every access is checked against the file's size; all
-/// functions throw ElfError on a malformed file.
+struct ElfRelocation {
+  std::uint32_t section = 0; ///< index of the section that it changes
+  std::uint64_t offset = 0;
+  std::uint32_t type = 0;
+  std::string symbol; ///< name; empty for unnamed symbols
+  std::int64_t addend = 0;
+};
+
+/// Reads a shared object, a cubin or a GPU code object without loading it. Every access is checked
+/// against the file's size; all functions throw ElfError on a malformed file.
 class ElfReader {
 public:
   explicit ElfReader(std::string bytes);
@@ -46,24 +57,31 @@ public:
 
   const std::vector<ElfSection>& sections() const { return sections_; }
   bool has_section(std::string_view name) const;
+  /// Empty for sections without bytes in the file.
+  std::string_view section_bytes(const ElfSection& section) const;
   /// Of .dynsym: what the loader sees. Empty without that section.
   std::vector<ElfSymbol> dynamic_symbols() const;
-  /// Of .symtab: also local names. Empty without that section.
+  /// Of .symtab: also local names. Empty without that section. Symbol 0, which is none, is left
+  /// out: symbol N of the file is element N - 1.
   std::vector<ElfSymbol> all_symbols() const;
   /// Names that the loader has to find elsewhere.
   std::vector<std::string> undefined_symbols() const;
-  /// The bytes of a defined dynamic symbol; nullopt when there is none of that name.
+  /// The bytes of a defined symbol; nullopt when there is none of that name. In a file with a table
+  /// of dynamic symbols, a dynamic one.
   std::optional<std::string> read_symbol(std::string_view name) const;
   /// Tags of .dynamic (DT_*), up to DT_NULL.
   std::vector<std::int64_t> dynamic_tags() const;
   /// Types of all relocations with an addend (R_X86_64_*, ...).
   std::vector<std::uint32_t> relocation_types() const;
+  /// All relocations with an addend.
+  std::vector<ElfRelocation> relocations() const;
 
 private:
   template <class T> T read(std::uint64_t offset) const;
   std::string_view range(std::uint64_t offset, std::uint64_t size) const;
   std::string text_at(const ElfSection& strings, std::uint64_t offset) const;
   std::vector<ElfSymbol> symbols(std::uint32_t section_type) const;
+  std::vector<Elf64_Rela> relocation_entries(const ElfSection& section) const;
 
   std::string bytes_;
   std::vector<ElfSection> sections_;

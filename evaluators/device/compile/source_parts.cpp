@@ -135,6 +135,9 @@ std::string parameter_lines(const std::map<std::string, std::int64_t>& parameter
   return out;
 }
 
+namespace {
+
+// The names of a kernel's parameters as a string literal, each ended by \0.
 std::string parameter_names(const std::string& kernel, const SourceScan& scan) {
   const std::string name = base_name(kernel);
   const KernelDeclaration* best = nullptr;
@@ -149,6 +152,32 @@ std::string parameter_names(const std::string& kernel, const SourceScan& scan) {
     out += best->parameters[i] + "\\0";
   }
   return "\"" + out + "\"";
+}
+
+} // namespace
+
+std::optional<SourceMistake> check_constants(const std::vector<std::string>& constants) {
+  for (const std::string& constant : constants) {
+    // It becomes one line of the source, inside brackets.
+    if (constant.empty() || constant.find_first_of(";#\"\\\n\r") != std::string::npos) {
+      return SourceMistake{0, "'" + constant + "' is no constant expression: it is empty or has " +
+                                  "one of ; # \" \\ in it"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string entry_lines(const std::vector<std::string>& kernels,
+                        const std::vector<std::string>& constants, const SourceScan& scan) {
+  std::string out;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    out += fmt::format("#line 1 \"{}\"\nWINNOW_SIGNATURE({}, {}, {})\n", kPlanFile, i,
+                       parameter_names(kernels[i], scan), kernels[i]);
+  }
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    out += fmt::format("#line 1 \"{}\"\nWINNOW_CONSTANT({}, {})\n", kPlanFile, i, constants[i]);
+  }
+  return out;
 }
 
 } // namespace winnow::evaluators

@@ -37,7 +37,12 @@ NameSet parameter_name_set(const std::map<std::string, std::int64_t>& parameters
 std::string parameter_lines(const std::map<std::string, std::int64_t>& parameters,
                             const NameSet& tested, const NameSet& template_parameters);
 
-/// The names of a kernel's parameters as a string literal, each ended by \0.
-std::string parameter_names(const std::string& kernel, const SourceScan& scan);
+/// Whether each can stand in a line of the source.
+std::optional<SourceMistake> check_constants(const std::vector<std::string>& constants);
+
+/// The lines behind winnow_entry.h: what the compiler makes of the plan's kernels and constants, to
+/// be read back from the module (entry_symbols.h).
+std::string entry_lines(const std::vector<std::string>& kernels,
+                        const std::vector<std::string>& constants, const SourceScan& scan);
 
 } // namespace winnow::evaluators

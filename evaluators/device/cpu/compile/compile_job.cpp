@@ -2,6 +2,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
+#include "evaluators/device/compile/entry_symbols.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
@@ -173,6 +174,7 @@ CompileAnswer judge_module(const CompileJob& job) {
   CompileAnswer compiled;
   compiled.verdict = Verdict::Correct;
   compiled.signatures = read_signatures(module, job.request.kernels.size());
+  compiled.constants = read_constants(module, job.request.constants.size());
   return compiled;
 }
 
@@ -181,7 +183,8 @@ CompileAnswer judge_module(const CompileJob& job) {
 CompileAnswer compile_job(const CompileJob& job) {
   const CompileRequest& request = job.request;
   const SourcePassResult pass = run_source_pass(
-      {request.source, request.parameters, request.kernels, header_names(job.headers)});
+      {request.source, request.parameters, request.kernels, request.constants,
+       header_names(job.headers)});
   if (pass.mistake) {
     return explain_mistake(job, *pass.mistake);
   }

@@ -10,6 +10,7 @@ void to_json(nlohmann::json& json, const CompileJob& job) {
           {"source", request.source},
           {"parameters", request.parameters},
           {"kernels", request.kernels},
+          {"constants", request.constants},
           {"fast_math", request.fast_math},
           {"check", request.mode == BuildMode::Check},
           {"compiler", tools.compiler.string()},
@@ -31,6 +32,7 @@ void from_json(const nlohmann::json& json, CompileJob& job) {
   json.at("source").get_to(request.source);
   json.at("parameters").get_to(request.parameters);
   json.at("kernels").get_to(request.kernels);
+  json.at("constants").get_to(request.constants);
   json.at("fast_math").get_to(request.fast_math);
   request.mode = json.at("check").get<bool>() ? BuildMode::Check : BuildMode::Plain;
   tools.compiler = json.at("compiler").get<std::string>();

@@ -89,6 +89,7 @@ private:
                              {"file", request.file},
                              {"parameters", request.parameters},
                              {"kernels", request.kernels},
+                             {"constants", request.constants},
                              {"flags", compile_flags(toolchain, request.mode, request.fast_math)},
                              {"link", link_command(toolchain, request.mode, "object", "module")},
                              {"compiler", {toolchain.version, toolchain.compiler.string()}},

@@ -123,6 +123,20 @@ TEST_P(CpuCompilerTest, SharedMemoryAtFileScopeCompilesInCheckMode) {
   EXPECT_EQ(result.verdict, Verdict::Correct) << result.detail;
 }
 
+TEST_P(CpuCompilerTest, ReadsConstantsBack) {
+  CompileRequest wanted =
+      request("struct Tile { float x[12]; };\nconstexpr int size(Tile) { return "
+              "7; }\n__global__ void k(float* x) { x[0] = B; }\n");
+  wanted.parameters = {{"B", 5}};
+  wanted.constants = {"sizeof(Tile) * B", "size(Tile{}) - 10"};
+  const CompileResult result = compile(wanted);
+  ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
+  EXPECT_EQ(result.facts.constants.at("sizeof(Tile) * B"), 240);
+  EXPECT_EQ(result.facts.constants.at("size(Tile{}) - 10"), -3);
+  wanted.constants = {"no_such_name"};
+  EXPECT_EQ(compile(wanted).verdict, Verdict::CompileError);
+}
+
 TEST_P(CpuCompilerTest, FindsBuiltModulesAgain) {
   const auto shared = compiler();
   const CompileResult first = shared->compile(request(kSoftmax, {"softmax<128>"}));

@@ -183,17 +183,4 @@ std::optional<ModuleObjection> check_module(const ElfReader& module, BuildMode m
   return std::nullopt;
 }
 
-std::vector<std::string> read_signatures(const ElfReader& module, std::size_t count) {
-  std::vector<std::string> signatures;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string name = "winnow_signature_" + std::to_string(i);
-    const auto bytes = module.read_symbol(name);
-    if (!bytes) {
-      throw ElfError("the module has no symbol " + name);
-    }
-    signatures.push_back(bytes->substr(0, bytes->find('\0')));
-  }
-  return signatures;
-}
-
 } // namespace winnow::evaluators

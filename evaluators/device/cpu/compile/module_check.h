@@ -25,7 +25,4 @@ bool is_allowed_import(std::string_view name, BuildMode mode);
 /// memory a kernel. Throws ElfError.
 std::optional<ModuleObjection> check_module(const ElfReader& module, BuildMode mode);
 
-/// The encoded parameters of kernels 0 to count - 1 (tasks/signature.h). Throws ElfError.
-std::vector<std::string> read_signatures(const ElfReader& module, std::size_t count);
-
 } // namespace winnow::evaluators

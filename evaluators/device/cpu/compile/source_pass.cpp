@@ -33,10 +33,7 @@ std::string binding_wrappers(const SourcePassInput& input,
 std::string kernel_table(const SourcePassInput& input, const SourceScan& scan,
                          const std::vector<std::string>& bindings) {
   std::string out = bindings.empty() ? "" : binding_wrappers(input, bindings);
-  for (std::size_t i = 0; i < input.kernels.size(); ++i) {
-    out += fmt::format("#line 1 \"{}\"\nWINNOW_SIGNATURE({}, {}, {})\n", kPlanFile, i,
-                       parameter_names(input.kernels[i], scan), input.kernels[i]);
-  }
+  out += entry_lines(input.kernels, input.constants, scan);
   out += "extern \"C\" const WinnowKernel winnow_kernels[] = {\n";
   for (std::size_t i = 0; i < input.kernels.size(); ++i) {
     const std::string& name = input.kernels[i];
@@ -71,6 +68,9 @@ SourcePassResult run_source_pass(const SourcePassInput& input) {
   result.mistake = std::move(directives.mistake);
   if (!result.mistake) {
     result.mistake = check_kernels(input.kernels, result.scan, tokens);
+  }
+  if (!result.mistake) {
+    result.mistake = check_constants(input.constants);
   }
   if (result.mistake) {
     return result;

@@ -17,6 +17,7 @@ SourcePassResult pass(const std::string& source,
   return run_source_pass({source,
                           std::move(parameters),
                           std::move(kernels),
+                          {},
                           {"cuda_fp16.h", "math.h", "cooperative_groups/reduce.h"}});
 }
 

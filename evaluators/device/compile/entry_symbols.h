@@ -1,0 +1,19 @@
+#pragma once
+
+#include "evaluators/device/elf_reader.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// What winnow_entry.h has put into a module. Both throw ElfError when something is missing.
+
+/// The encoded parameters of kernels 0 to count - 1 (tasks/signature.h).
+std::vector<std::string> read_signatures(const ElfReader& module, std::size_t count);
+/// The values of constant expressions 0 to count - 1.
+std::vector<std::int64_t> read_constants(const ElfReader& module, std::size_t count);
+
+} // namespace winnow::evaluators

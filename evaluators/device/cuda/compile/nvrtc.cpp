@@ -1,0 +1,159 @@
+#include "evaluators/device/cuda/compile/nvrtc.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "evaluators/device/cuda/compile/nvrtc_library.h"
+#include "evaluators/device/cuda/compile/ptxas_log.h"
+
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+// nvrtcResult
+constexpr int kSuccess = 0;
+constexpr int kOutOfMemory = 1;
+constexpr int kErrorCompilation = 6;
+
+/// A compilation in progress, destroyed with its owner.
+class Program {
+public:
+  Program(const NvrtcFunctions& nvrtc, const RuntimeCompileJob& job) : nvrtc_(nvrtc) {
+    check(
+        nvrtc_.create_program(&program_, job.source.c_str(), job.file.c_str(), 0, nullptr, nullptr),
+        "nvrtcCreateProgram");
+  }
+  ~Program() { nvrtc_.destroy_program(&program_); }
+  Program(const Program&) = delete; // owns the program
+  Program& operator=(const Program&) = delete;
+
+  void add_name(const std::string& expression) const {
+    check(nvrtc_.add_name_expression(program_, expression.c_str()), "nvrtcAddNameExpression");
+  }
+
+  // False when the source is at fault.
+  bool compile(const std::vector<std::string>& options) const {
+    std::vector<const char*> pointers;
+    for (const std::string& option : options) {
+      pointers.push_back(option.c_str());
+    }
+    const int result =
+        nvrtc_.compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
+    if (result == kErrorCompilation) {
+      return false;
+    }
+    if (result != kSuccess && result != kOutOfMemory) {
+      throw Error(fmt::format("nvrtcCompileProgram: {}: {}", nvrtc_.error_string(result),
+                              truncate_text(log(), kMaxLogBytes)));
+    }
+    check(result, "nvrtcCompileProgram");
+    return true;
+  }
+
+  std::string log() const { return text(nvrtc_.log_size, nvrtc_.log); }
+  std::string ptx() const { return text(nvrtc_.ptx_size, nvrtc_.ptx); }
+
+  std::vector<std::byte> cubin() const {
+    std::size_t bytes = 0;
+    check(nvrtc_.cubin_size(program_, &bytes), "nvrtcGetCUBINSize");
+    std::vector<std::byte> image(bytes);
+    check(nvrtc_.cubin(program_, reinterpret_cast<char*>(image.data())), "nvrtcGetCUBIN");
+    return image;
+  }
+
+  std::string symbol(const std::string& expression) const {
+    const char* name = nullptr;
+    check(nvrtc_.lowered_name(program_, expression.c_str(), &name), "nvrtcGetLoweredName");
+    return name;
+  }
+
+private:
+  static constexpr std::size_t kMaxLogBytes = 2000;
+
+  void check(int result, const char* call) const {
+    if (result == kOutOfMemory) {
+      throw std::bad_alloc();
+    }
+    if (result != kSuccess) {
+      throw Error(fmt::format("{}: {}", call, nvrtc_.error_string(result)));
+    }
+  }
+
+  std::string text(int (*size)(NvrtcProgram, std::size_t*), int (*get)(NvrtcProgram, char*)) const {
+    std::size_t bytes = 0;
+    if (size(program_, &bytes) != kSuccess || bytes == 0) {
+      return {};
+    }
+    std::string out(bytes, '\0');
+    if (get(program_, out.data()) != kSuccess) {
+      return {};
+    }
+    out.resize(out.find('\0') == std::string::npos ? bytes : out.find('\0'));
+    return out;
+  }
+
+  const NvrtcFunctions& nvrtc_;
+  NvrtcProgram program_ = nullptr;
+};
+
+class Nvrtc final : public RuntimeCompiler {
+public:
+  Nvrtc(const std::filesystem::path& library, const std::filesystem::path& builtins)
+      : library_(library, builtins) {}
+
+  RuntimeCompileOutput compile(const RuntimeCompileJob& job) override {
+    const Program program(library_.functions(), job);
+    for (const std::string& name : job.instantiated) {
+      program.add_name(name);
+    }
+    std::vector<std::string> options = nvrtc_options(job.architecture, job.fast_math);
+    for (const std::string& directory : job.include_directories) {
+      options.push_back("-I" + directory);
+    }
+    RuntimeCompileOutput output;
+    output.compiled = program.compile(options);
+    output.log = program.log();
+    if (!output.compiled) {
+      output.log = name_ptx_lines(output.log, program.ptx());
+      return output;
+    }
+    output.image = program.cubin();
+    for (const std::string& name : job.instantiated) {
+      output.symbols[name] = program.symbol(name);
+    }
+    return output;
+  }
+
+private:
+  NvrtcLibrary library_;
+};
+
+} // namespace
+
+Availability probe_nvrtc() {
+  return find_nvrtc().availability;
+}
+
+std::vector<std::string> nvrtc_options(const std::string& architecture, bool fast_math) {
+  std::vector<std::string> options{
+      "--gpu-architecture=" + architecture,
+      "-std=c++17",
+      "-default-device",          // helpers without __device__ are common
+      "--brief-diagnostics=true", // messages go to a model: no lines of other files in them
+      "--ptxas-options=-v",       // registers, spills and shared memory of each kernel
+  };
+  if (fast_math) {
+    options.emplace_back("--use_fast_math");
+  }
+  return options;
+}
+
+std::unique_ptr<RuntimeCompiler> open_nvrtc(const std::filesystem::path& library,
+                                            const std::filesystem::path& builtins) {
+  return std::make_unique<Nvrtc>(library, builtins);
+}
+
+} // namespace winnow::evaluators

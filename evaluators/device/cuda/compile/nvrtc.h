@@ -1,0 +1,24 @@
+#pragma once
+
+#include "base/availability.h"
+#include "evaluators/device/gpu/compile/runtime_compiler.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// Whether this machine has an NVRTC; detail: version, library, headers.
+Availability probe_nvrtc();
+
+/// What NVRTC is told besides the include directories. Part of the cache key.
+std::vector<std::string> nvrtc_options(const std::string& architecture, bool fast_math);
+
+/// NVRTC to cubin. Errors in inline PTX are logged as "winnow_ptx(LINE): error: ... in 'PTX'".
+/// `builtins`: as NvrtcInstallation has it. Throws Error when the library cannot be loaded.
+std::unique_ptr<RuntimeCompiler> open_nvrtc(const std::filesystem::path& library,
+                                            const std::filesystem::path& builtins);
+
+} // namespace winnow::evaluators

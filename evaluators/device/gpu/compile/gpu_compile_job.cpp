@@ -1,0 +1,147 @@
+// What happens in a `_compile-gpu` child.
+#include "evaluators/device/gpu/compile/gpu_compile_job.h"
+
+#include "base/files.h"
+#include "base/text.h"
+#include "evaluators/device/compile/compiler_messages.h"
+#include "evaluators/device/gpu/compile/gpu_header_rules.h"
+#include "evaluators/device/gpu/compile/gpu_image.h"
+#include "evaluators/device/gpu/compile/gpu_source.h"
+#include "evaluators/device/gpu/gpu_module.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::KernelResources;
+using tasks::Verdict;
+
+constexpr int kMaxStaticSharedBytes = 48 * 1024; // of every device; more is dynamic everywhere
+
+RuntimeCompileJob runtime_job(const GpuCompileJob& job, std::string translated) {
+  RuntimeCompileJob out;
+  out.source = std::move(translated);
+  out.file = kModuleFile;
+  out.instantiated = job.request.kernels;
+  out.architecture = job.architecture;
+  out.fast_math = job.request.fast_math;
+  for (const auto& tree : {job.headers / job.toolchain.kind, job.headers / "common"}) {
+    out.include_directories.push_back(tree.string());
+  }
+  for (const auto& directory : job.toolchain.include_directories) {
+    out.include_directories.push_back(directory.string());
+  }
+  return out;
+}
+
+CompileAnswer explain_failure(const GpuCompileJob& job, const SourceScan& scan,
+                              const std::string& log) {
+  if (log.find("out of memory") != std::string::npos) {
+    return failed_compile(Verdict::OverLimit, "the compiler used more memory than it may: the "
+                                              "source expands to too much code");
+  }
+  const std::vector<std::string> trusted(job.toolchain.include_directories.begin(),
+                                         job.toolchain.include_directories.end());
+  ErrorReport report = report_errors(parse_compiler_output(log, trusted), job.request.file,
+                                     job.request.source, job.request.parameters);
+  if (report.first.empty()) {
+    return failed_compile(Verdict::CompileError,
+                          job.toolchain.version + " refused the source without naming an error");
+  }
+  if (!scan.host_code.empty()) {
+    report.first += fmt::format("\nThere is host code in line {} ('{}'): send device code and a "
+                                "plan only; the harness allocates buffers and launches.",
+                                scan.host_code.front().line, scan.host_code.front().what);
+  }
+  return failed_compile(Verdict::CompileError, report.first, report.log);
+}
+
+int line_of_kernel(const SourceScan& scan, const std::string& kernel) {
+  for (const KernelDeclaration& declaration : scan.kernels) {
+    if (kernel.rfind(declaration.name, 0) == 0 && declaration.definition) {
+      return declaration.line;
+    }
+  }
+  return 0;
+}
+
+std::optional<CompileAnswer> check_shared_memory(const GpuCompileJob& job, const SourceScan& scan,
+                                                 const std::vector<KernelResources>& kernels) {
+  for (const KernelResources& kernel : kernels) {
+    if (kernel.static_shared_bytes > kMaxStaticSharedBytes) {
+      const std::string what = fmt::format(
+          "the static __shared__ arrays of {} take {} bytes, {} are allowed: {}", kernel.kernel,
+          kernel.static_shared_bytes, kMaxStaticSharedBytes, kUseDynamicShared);
+      return failed_compile(Verdict::CompileError,
+                            place_message(job.request.file, line_of_kernel(scan, kernel.kernel), 0,
+                                          what, job.request.source));
+    }
+  }
+  return std::nullopt;
+}
+
+std::string describe(const KernelResources& kernel) {
+  std::string out = fmt::format("{}: {} registers", kernel.kernel, kernel.registers);
+  if (kernel.static_shared_bytes > 0) {
+    out += fmt::format(", {} bytes of static shared memory", kernel.static_shared_bytes);
+  }
+  if (kernel.stack_bytes > 0) {
+    out += fmt::format(", {} bytes of stack", kernel.stack_bytes);
+  }
+  if (kernel.spill_store_bytes > 0 || kernel.spill_load_bytes > 0) {
+    out += fmt::format(", spills {} bytes (stores) and {} bytes (loads)", kernel.spill_store_bytes,
+                       kernel.spill_load_bytes);
+  }
+  return out + "\n";
+}
+
+CompileAnswer judge_image(const GpuCompileJob& job, const SourceScan& scan,
+                          RuntimeCompileOutput output) {
+  GpuImageFacts facts =
+      read_gpu_image(job.toolchain.kind, output, job.request.kernels, job.request.constants.size());
+  if (auto objection = check_shared_memory(job, scan, facts.kernels)) {
+    return *objection;
+  }
+  CompileAnswer answer;
+  answer.verdict = Verdict::Correct;
+  for (const KernelResources& kernel : facts.kernels) {
+    answer.log += describe(kernel);
+  }
+  for (const std::string& advice : facts.advice) {
+    answer.log += advice + "\n";
+  }
+  answer.log = truncate_text(answer.log, kMaxLogBytes);
+  answer.signatures = std::move(facts.signatures);
+  answer.constants = std::move(facts.constants);
+  answer.kernels = std::move(facts.kernels);
+  answer.machine_code_digest = std::move(facts.machine_code_digest);
+  write_file_atomic(
+      job.directory / kGpuModuleName,
+      encode(GpuModuleFile{job.architecture, std::move(output.symbols), std::move(output.image)}));
+  return answer;
+}
+
+} // namespace
+
+CompileAnswer compile_gpu_job(const GpuCompileJob& job) {
+  const CompileRequest& request = job.request;
+  const GpuSource source =
+      assemble_gpu_source({request.source, request.parameters, request.kernels, request.constants,
+                           gpu_header_rules(job.toolchain, job.headers), job.toolchain.prelude});
+  if (source.mistake) {
+    return failed_compile(
+        Verdict::CompileError,
+        place_message(request.file, source.mistake->line, 0, source.mistake->what, request.source));
+  }
+  RuntimeCompileOutput output =
+      open_runtime_compiler(job.toolchain)->compile(runtime_job(job, source.translated));
+  if (!output.compiled) {
+    return explain_failure(job, source.scan, output.log);
+  }
+  return judge_image(job, source.scan, std::move(output));
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "evaluators/device/compiler.h"
+#include "evaluators/process/sandbox.h"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace winnow::evaluators {
+
+struct GpuCompilerOptions {
+  std::string kind;            ///< "cuda", "hip"
+  std::string architecture;    ///< "sm_90a", "gfx90a"
+  std::filesystem::path cache; ///< directory for modules
+  std::chrono::milliseconds timeout{20'000};
+  std::uint64_t memory_bytes = std::uint64_t{3} << 30; ///< address space of the compiler
+};
+
+/// Compiles with NVRTC or hiprtc in a fenced `_compile-gpu` child; needs no GPU. Modules are
+/// GpuModuleFiles. Any number of compiles at once. Throws Error, with what to install, when there
+/// is no such compiler here or it does not know the architecture.
+std::unique_ptr<Compiler> make_gpu_compiler(Sandbox sandbox, GpuCompilerOptions options);
+
+} // namespace winnow::evaluators

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "evaluators/device/compile/directives.h"
+#include "evaluators/device/gpu/compile/gpu_toolchain.h"
+
+#include <filesystem>
+
+namespace winnow::evaluators {
+
+/// What GPU code may include: our headers below `headers`, and the vendor's that device code can
+/// use.
+HeaderRules gpu_header_rules(const GpuToolchain& toolchain, const std::filesystem::path& headers);
+
+} // namespace winnow::evaluators

@@ -1,0 +1,35 @@
+#include "evaluators/device/gpu/compile/gpu_image.h"
+
+#include "evaluators/device/compile/entry_symbols.h"
+#include "evaluators/device/cuda/compile/cubin.h"
+#include "evaluators/device/cuda/compile/nvrtc.h"
+#include "evaluators/device/cuda/compile/ptxas_log.h"
+#include "evaluators/device/gpu/compile/code_object.h"
+#include "evaluators/device/hip/compile/hiprtc.h"
+
+namespace winnow::evaluators {
+
+std::unique_ptr<RuntimeCompiler> open_runtime_compiler(const GpuToolchain& toolchain) {
+  return toolchain.kind == "hip" ? open_hiprtc()
+                                 : open_nvrtc(toolchain.library, toolchain.builtins);
+}
+
+GpuImageFacts read_gpu_image(const std::string& kind, const RuntimeCompileOutput& output,
+                             const std::vector<std::string>& kernels, std::size_t constants) {
+  const ElfReader image(
+      std::string(reinterpret_cast<const char*>(output.image.data()), output.image.size()));
+  GpuImageFacts facts;
+  facts.signatures = read_signatures(image, kernels.size());
+  facts.constants = read_constants(image, constants);
+  if (kind == "hip") {
+    facts.kernels = read_code_object_resources(image, kernels, output.symbols);
+    facts.machine_code_digest = code_object_digest(image, kernels, output.symbols);
+  } else {
+    facts.kernels = read_cubin_resources(image, kernels, output.symbols, output.log);
+    facts.machine_code_digest = cubin_digest(image, kernels, output.symbols);
+    facts.advice = read_ptxas_advice(output.log);
+  }
+  return facts;
+}
+
+} // namespace winnow::evaluators

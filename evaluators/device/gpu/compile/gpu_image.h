@@ -1,0 +1,31 @@
+#pragma once
+
+#include "evaluators/device/gpu/compile/gpu_toolchain.h"
+#include "evaluators/device/gpu/compile/runtime_compiler.h"
+#include "tasks/signature.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// Loads the toolchain's library. Throws Error when it cannot be loaded.
+std::unique_ptr<RuntimeCompiler> open_runtime_compiler(const GpuToolchain& toolchain);
+
+/// What a compiled image says of itself.
+struct GpuImageFacts {
+  std::vector<std::string> signatures; ///< encoded parameters, one per kernel
+  std::vector<std::int64_t> constants;
+  std::vector<tasks::KernelResources> kernels;
+  std::string machine_code_digest;
+  std::vector<std::string> advice; ///< of the assembler
+};
+
+/// `kind`: "cuda" (a cubin), "hip" (a code object). Throws ElfError when the image is malformed.
+GpuImageFacts read_gpu_image(const std::string& kind, const RuntimeCompileOutput& output,
+                             const std::vector<std::string>& kernels, std::size_t constants);
+
+} // namespace winnow::evaluators

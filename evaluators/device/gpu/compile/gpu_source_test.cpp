@@ -1,0 +1,65 @@
+#include "evaluators/device/gpu/compile/gpu_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kKernel = "template <int B>\n__global__ void k(float* x, int n) { x[n] = B; }\n";
+
+GpuSource assemble(const std::string& source, std::vector<std::string> constants = {}) {
+  HeaderRules rules;
+  rules.names = {"math.h"};
+  rules.also = [](const std::string& header) { return header == "cub/cub.cuh"; };
+  rules.refusal = [](const std::string& header) {
+    return header == "cute/tensor.hpp" ? "no CuTe here" : std::string();
+  };
+  return assemble_gpu_source(
+      {source, {{"BLOCK", 128}}, {"k<BLOCK>"}, std::move(constants), rules, "winnow_cuda.h"});
+}
+
+TEST(GpuSource, PutsThePartsInOrder) {
+  const GpuSource result = assemble("#include \"math.h\"\n" + kKernel, {"sizeof(int)"});
+  ASSERT_FALSE(result.mistake) << result.mistake->what;
+  EXPECT_EQ(result.translated, "#include \"winnow_cuda.h\"\n"
+                               "constexpr int BLOCK = 128;\n"
+                               "#line 1 \"winnow_candidate.cu\"\n"
+                               "#include <math.h>\n" +
+                                   kKernel +
+                                   "\n#line 1 \"winnow_module\"\n"
+                                   "#include \"winnow_entry.h\"\n"
+                                   "#line 1 \"winnow_plan\"\n"
+                                   "WINNOW_SIGNATURE(0, \"x\\0n\\0\", k<BLOCK>)\n"
+                                   "#line 1 \"winnow_plan\"\n"
+                                   "WINNOW_CONSTANT(0, sizeof(int))\n");
+}
+
+TEST(GpuSource, LetsTheVendorsHeadersThroughAndNoOther) {
+  EXPECT_THAT(assemble("#include <cub/cub.cuh>\n" + kKernel).translated,
+              HasSubstr("#include <cub/cub.cuh>\n"));
+  for (const char* header : {"/etc/passwd", "cub/../cub/cub.cuh", "nothing.h"}) {
+    const GpuSource result = assemble("#include \"" + std::string(header) + "\"\n" + kKernel);
+    ASSERT_TRUE(result.mistake) << header;
+    EXPECT_EQ(result.mistake->line, 1);
+    EXPECT_EQ(result.translated, "");
+  }
+  EXPECT_EQ(assemble("#include <cute/tensor.hpp>\n" + kKernel).mistake->what, "no CuTe here");
+}
+
+TEST(GpuSource, KeepsPtx) {
+  EXPECT_THAT(assemble("__device__ void f() { __asm volatile(\"nop;\"); }\n" + kKernel).translated,
+              HasSubstr("__asm volatile(\"nop;\");"));
+}
+
+TEST(GpuSource, FindsMistakesInPlans) {
+  EXPECT_THAT(assemble("__global__ void other() {}\n").mistake->what, HasSubstr("launches kernel 'k'"));
+  for (const char* constant : {"", "1; int x = 2", "\"text\"", "1\n2", "#x"}) {
+    EXPECT_TRUE(assemble(kKernel, {constant}).mistake) << constant;
+  }
+}
+
+} // namespace
+} // namespace winnow::evaluators

@@ -1,0 +1,105 @@
+#include "evaluators/device/gpu/compile/gpu_toolchain.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "evaluators/device/cuda/compile/nvrtc_library.h"
+#include "evaluators/device/hip/compile/hiprtc.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::evaluators {
+namespace {
+
+namespace fs = std::filesystem;
+
+// sm_75, sm_90a, sm_120f
+bool is_cuda_architecture(const std::string& name) {
+  constexpr std::string_view kStart = "sm_";
+  if (name.rfind(kStart, 0) != 0 || name.size() < kStart.size() + 2) {
+    return false;
+  }
+  std::string digits = name.substr(kStart.size());
+  if (digits.back() == 'a' || digits.back() == 'f') {
+    digits.pop_back();
+  }
+  return digits.size() >= 2 && digits.find_first_not_of("0123456789") == std::string::npos;
+}
+
+GpuToolchain find_cuda(const std::string& architecture) {
+  if (!is_cuda_architecture(architecture)) {
+    throw Error("'" + architecture + "' is no NVIDIA architecture", "write it like sm_90a");
+  }
+  const NvrtcSearch search = find_nvrtc();
+  if (!search.installation) {
+    throw Error("CUDA code cannot be compiled: " + search.availability.why,
+                search.availability.remedy);
+  }
+  const NvrtcInstallation& found = *search.installation;
+  GpuToolchain toolchain{"cuda",         found.version,  "winnow_cuda.h",
+                         found.library,  found.builtins, found.include_directories,
+                         {found.library}};
+  if (!found.builtins.empty()) {
+    toolchain.readable.push_back(found.builtins);
+  }
+  return toolchain;
+}
+
+GpuToolchain find_hip(const std::string& architecture) {
+  const Availability availability = probe_hiprtc();
+  if (!availability.ok) {
+    throw Error("HIP code cannot be compiled: " + availability.why, availability.remedy);
+  }
+  const std::vector<std::string> known = hip_architectures(hiprtc_rocm_major());
+  if (std::find(known.begin(), known.end(), architecture) == known.end()) {
+    throw Error(fmt::format("'{}' is no architecture that {} compiles for{}", architecture,
+                            availability.detail, suggestion(architecture, known)),
+                "write it like gfx90a");
+  }
+  GpuToolchain toolchain{"hip", availability.detail, kHipPrelude, {}, {}, {}, {}};
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/opt", error)) {
+    if (entry.path().filename().string().rfind("rocm", 0) == 0) {
+      toolchain.readable.push_back(entry.path());
+    }
+  }
+  return toolchain;
+}
+
+} // namespace
+
+GpuToolchain find_gpu_toolchain(const std::string& kind, const std::string& architecture) {
+  if (kind == "cuda") {
+    return find_cuda(architecture);
+  }
+  if (kind == "hip") {
+    return find_hip(architecture);
+  }
+  throw Error("no run-time compiler for device kind '" + kind + "'");
+}
+
+void to_json(nlohmann::json& json, const GpuToolchain& toolchain) {
+  json = {{"kind", toolchain.kind},
+          {"version", toolchain.version},
+          {"prelude", toolchain.prelude},
+          {"library", toolchain.library.string()},
+          {"builtins", toolchain.builtins.string()},
+          {"include_directories", std::vector<std::string>(toolchain.include_directories.begin(),
+                                                           toolchain.include_directories.end())}};
+}
+
+void from_json(const nlohmann::json& json, GpuToolchain& toolchain) {
+  json.at("kind").get_to(toolchain.kind);
+  json.at("version").get_to(toolchain.version);
+  json.at("prelude").get_to(toolchain.prelude);
+  toolchain.library = json.at("library").get<std::string>();
+  toolchain.builtins = json.at("builtins").get<std::string>();
+  for (const auto& directory : json.at("include_directories")) {
+    toolchain.include_directories.emplace_back(directory.get<std::string>());
+  }
+}
+
+} // namespace winnow::evaluators
