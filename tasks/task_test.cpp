@@ -184,6 +184,11 @@ TEST(Task, ReferenceViewAddsMagnitudes) {
   EXPECT_EQ(integers.tensors[2].dtype, DType::I32);
 }
 
+TEST(Task, ToleranceMayBeStatedForTf32) {
+  const Task task = parse(changed("precision = \"f32\"", "precision = \"tf32\""));
+  EXPECT_EQ(task.tolerance.precision, Precision::TF32);
+}
+
 TEST(Task, InputsMayBeStatic) {
   const Task task = parse(changed("limit = 5 }", "limit = 5 }\nstatic = true"));
   EXPECT_FALSE(task.tensors[0].is_static);
