@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what Winnow needs to build and run: Debian 12, Ubuntu 24.04 and later. Quick when all is
-# there. With --tests also what the tests need.
+# there. With --tests also what the tests need, with --hip also ROCm's hiprtc.
 set -euo pipefail
 
 packages=(
@@ -9,8 +9,20 @@ packages=(
   libsqlitecpp-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libseccomp-dev
   libboost-context-dev bubblewrap ca-certificates
 )
-if [[ ${1-} == --tests ]]; then
+tests=
+hip=
+for option in "$@"; do
+  case $option in
+    --tests) tests=1 ;;
+    --hip) hip=1 ;;
+    *) echo "install-packages: unknown option $option; known: --tests, --hip" >&2; exit 2 ;;
+  esac
+done
+if [[ -n $tests ]]; then
   packages+=(libgtest-dev libgmock-dev libcpp-httplib-dev sqlite3)
+fi
+if [[ -n $hip ]]; then
+  packages+=(libamdhip64-dev)
 fi
 
 # clang's runtime for sanitizers and fuzzing is a package of its own, named after clang's version.
@@ -18,7 +30,7 @@ clang_runtime() {
   local major
   major=$(clang++ -dumpversion 2>/dev/null | cut -d. -f1) && [[ -n $major ]] && echo "libclang-rt-$major-dev"
 }
-if [[ ${1-} == --tests ]] && runtime=$(clang_runtime); then
+if [[ -n $tests ]] && runtime=$(clang_runtime); then
   packages+=("$runtime")
 fi
 
@@ -42,9 +54,9 @@ trap 'rm -f "$log"' EXIT
 run() { $sudo env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 || { tail -n 20 "$log" >&2; exit 1; }; }
 run apt-get update
 run apt-get install -y --no-install-recommends "${missing[@]}"
-if [[ ${1-} == --tests ]] && runtime=$(clang_runtime); then # clang itself may have come only now
+if [[ -n $tests ]] && runtime=$(clang_runtime); then # clang itself may have come only now
   run apt-get install -y --no-install-recommends "$runtime"
 fi
-if [[ ${1-} == --tests ]] && apt-cache show clang-format-14 >/dev/null 2>&1; then
+if [[ -n $tests ]] && apt-cache show clang-format-14 >/dev/null 2>&1; then
   run apt-get install -y --no-install-recommends clang-format-14 # the version whose output is checked
 fi
