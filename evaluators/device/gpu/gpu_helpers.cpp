@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,20 +29,32 @@ Helpers::Helpers(GpuDriver& driver, const std::filesystem::path& module)
     throw Error(fmt::format("helper kernels {} are for {}, this device is {}", module.string(),
                             file.architecture, driver_.facts().architecture));
   }
-  module_ = driver_.load_module(file.image);
   for (const std::string& kernel : gpu_helper_kernels()) {
-    const auto symbol = file.symbols.find(kernel);
-    if (symbol == file.symbols.end()) {
+    if (file.symbols.count(kernel) == 0) {
       throw Error(fmt::format("helper kernels {} lack {}", module.string(), kernel));
     }
-    kernels_.emplace(kernel, driver_.find_kernel(module_, symbol->second));
   }
-  reserve_results(1);
+  module_ = driver_.load_module(file.image);
+  try {
+    for (const std::string& kernel : gpu_helper_kernels()) {
+      kernels_.emplace(kernel, driver_.find_kernel(module_, file.symbols.at(kernel)));
+    }
+    reserve_results(1);
+  } catch (const GpuError&) {
+    release();
+    throw;
+  }
 }
 
 Helpers::~Helpers() {
+  release();
+}
+
+void Helpers::release() {
   try {
-    driver_.release(results_);
+    if (results_ != 0) {
+      driver_.release(results_);
+    }
     driver_.unload_module(module_);
   } catch (const GpuError&) { // the context is lost, and these with it
   }
@@ -89,8 +102,9 @@ void Helpers::reserve_results(std::size_t count) {
   if (count <= reserved_results_) {
     return;
   }
+  reserved_results_ = 0;
   if (results_ != 0) {
-    driver_.release(results_);
+    driver_.release(std::exchange(results_, 0));
   }
   results_ = driver_.allocate(count * sizeof(std::uint64_t));
   reserved_results_ = count;

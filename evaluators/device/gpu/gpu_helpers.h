@@ -62,6 +62,7 @@ private:
   void launch(const char* kernel, std::uint64_t threads, Arguments... arguments);
   GpuAddress slot(std::size_t check) const { return results_ + check * sizeof(std::uint64_t); }
   void reserve_results(std::size_t count);
+  void release();
 
   GpuDriver& driver_;
   std::uint64_t max_threads_;

@@ -11,8 +11,8 @@ namespace winnow::evaluators {
 /// AMD's HIP runtime, from libamdhip64.so.7, .6 or .5 (or the file that $WINNOW_HIP_LIBRARY names),
 /// loaded at the first call and never unloaded. ROCm 5.0 or later.
 ///
-/// What AMD GPUs lack is refused as InvalidLaunch: clusters, tensor maps and, before ROCm 5.5,
-/// cooperative launches of modules. pin() does what it can and never throws. A memory fault does
+/// What AMD GPUs lack is refused as InvalidLaunch: clusters, tensor maps and, with ROCm 5.2 and
+/// older, cooperative launches. pin() does what it can and never throws. A memory fault does
 /// not come back as an error on most ROCm versions: the runtime ends the process.
 
 /// Makes a GPU current on the calling thread. Throws DeviceUnavailable with reason and remedy.

@@ -29,7 +29,7 @@ template <class T> T argument(void** arguments, int index) {
 }
 
 // z = alpha * x + y
-void run_axpy(void** arguments, const unsigned* grid, const unsigned* block) {
+void run_axpy(void* /*context*/, void** arguments, const unsigned* grid, const unsigned* block) {
   const auto* x = argument<const float*>(arguments, 0);
   const auto* y = argument<const float*>(arguments, 1);
   auto* z = argument<float*>(arguments, 2);
@@ -125,7 +125,7 @@ protected:
   static void prepare_double() {
     hip_double_reset();
     const std::size_t sizes[] = {8, 8, 8, 4, 4};
-    hip_double_register("axpy", &run_axpy, sizes, std::size(sizes));
+    hip_double_register("axpy", &run_axpy, nullptr, sizes, std::size(sizes));
   }
 };
 
@@ -202,6 +202,16 @@ TEST_F(HipDriver, Rocm5HasAnotherStructAndNoCooperativeLaunchOfModules) {
   EXPECT_EQ(hip::architecture_of(rocm5, 0), "gfx90a");
   EXPECT_FALSE(hip::facts_of(rocm5, 0).cooperative);
   EXPECT_EQ(hip::uuid_of(rocm5, 0), "");
+}
+
+TEST_F(HipDriver, TheSystemsRuntimeHasEverythingThatIsNeeded) {
+  try {
+    // Nothing is called: the double's functions would get in its way.
+    EXPECT_NE(hip::load_functions("").hipModuleLaunchKernel, nullptr);
+  } catch (const DeviceUnavailable& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot be loaded")) << "it is there, but lacks something";
+    GTEST_SKIP() << error.what();
+  }
 }
 
 TEST_F(HipDriver, CopiesAndFills) {
@@ -480,7 +490,7 @@ TEST_F(HipDriver, EveryCallThatFailsIsReportedAndNothingLeaks) {
 TEST(HipDouble, SeesMisuse) {
   hip_double_reset();
   const std::size_t sizes[] = {8, 8, 8, 4, 4};
-  hip_double_register("axpy", &run_axpy, sizes, std::size(sizes));
+  hip_double_register("axpy", &run_axpy, nullptr, sizes, std::size(sizes));
   const auto driver = open_hip_driver(0);
   const GpuAddress kept = driver->allocate(64);
   const GpuAddress freed = driver->allocate(64);

@@ -200,9 +200,10 @@ void hip_double_reset() {
   hip_double::current() = std::make_unique<hip_double::State>();
 }
 
-void hip_double_register(const char* name, HipDoubleKernel run, const std::size_t* parameter_bytes,
-                         std::size_t parameters) {
-  hip_double::state().kernels[name] = {run, {parameter_bytes, parameter_bytes + parameters}};
+void hip_double_register(const char* name, HipDoubleKernel run, void* context,
+                         const std::size_t* parameter_bytes, std::size_t parameters) {
+  hip_double::state().kernels[name] = {
+      run, context, {parameter_bytes, parameter_bytes + parameters}};
 }
 
 void hip_double_fail(const char* call, int skipped, int result) {

@@ -35,6 +35,7 @@ constexpr int kStreamCaptureInvalidated = 901;
 
 struct Kernel {
   HipDoubleKernel run = nullptr;
+  void* context = nullptr;
   std::vector<std::size_t> parameter_bytes;
 };
 

@@ -45,7 +45,7 @@ constexpr NamedResult kNames[] = {
 // By number; what is not here is unknown to the runtime.
 constexpr std::array<int, 2> kAttributes[] = {
     {10, 1},          // cooperative launch
-    {19, 8 << 20},    // L2 bytes
+    {19, 1 << 20},    // L2 bytes
     {28, 1024},       // block z
     {29, 2147483647}, // grid x
     {30, 65536},      // grid y

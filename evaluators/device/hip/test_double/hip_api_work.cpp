@@ -92,7 +92,7 @@ int run_kernel(const Kernel& kernel, Values& values, const Launch& launch) {
   for (std::vector<std::byte>& value : values) {
     pointers.push_back(value.data());
   }
-  kernel.run(pointers.data(), launch.grid, launch.block);
+  kernel.run(kernel.context, pointers.data(), launch.grid, launch.block);
   return kSuccess;
 }
 

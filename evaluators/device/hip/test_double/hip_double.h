@@ -8,15 +8,17 @@
 
 extern "C" {
 
-/// A kernel as a host function: runs the whole grid. `arguments` as in hipModuleLaunchKernel.
-using HipDoubleKernel = void (*)(void** arguments, const unsigned* grid, const unsigned* block);
+/// A kernel as a host function: runs the whole grid. `context` as given when it was registered,
+/// `arguments` as in hipModuleLaunchKernel.
+using HipDoubleKernel = void (*)(void* context, void** arguments, const unsigned* grid,
+                                 const unsigned* block);
 
 /// Forgets everything: memory, modules, problems, failures to come, registered kernels.
 void hip_double_reset();
 
 /// Makes `run` what modules mean by `name`. `parameter_bytes`: the size of each parameter.
-void hip_double_register(const char* name, HipDoubleKernel run, const std::size_t* parameter_bytes,
-                         std::size_t parameters);
+void hip_double_register(const char* name, HipDoubleKernel run, void* context,
+                         const std::size_t* parameter_bytes, std::size_t parameters);
 
 /// The first call of the function named `call` returns `result` (a hipError_t) after `skipped` good
 /// ones. Calls that destroy something do so before they fail, as the real ones do.
