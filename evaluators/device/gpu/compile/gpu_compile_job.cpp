@@ -4,12 +4,16 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
+#include "evaluators/device/compile/source_edits.h"
+#include "evaluators/device/compile/unsupported_constructs.h"
 #include "evaluators/device/gpu/compile/gpu_header_rules.h"
 #include "evaluators/device/gpu/compile/gpu_image.h"
 #include "evaluators/device/gpu/compile/gpu_source.h"
 #include "evaluators/device/gpu/gpu_module.h"
 
+#include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,11 +25,25 @@ using tasks::Verdict;
 
 constexpr int kMaxStaticSharedBytes = 48 * 1024; // of every device; more is dynamic everywhere
 
+// "k<BLOCK>" -> "k<128>": older hiprtc finds kernels by names without any constant in them.
+std::string with_values(const std::string& kernel, const tasks::ParameterChoice& parameters) {
+  std::vector<SourceEdit> edits;
+  for (const Token& token : tokenize(kernel)) {
+    const auto value = parameters.find(std::string(token.text));
+    if (token.kind == Token::Kind::Identifier && value != parameters.end()) {
+      edits.push_back({token.begin, token.end, std::to_string(value->second)});
+    }
+  }
+  return apply_edits(kernel, std::move(edits));
+}
+
 RuntimeCompileJob runtime_job(const GpuCompileJob& job, std::string translated) {
   RuntimeCompileJob out;
   out.source = std::move(translated);
   out.file = kModuleFile;
-  out.instantiated = job.request.kernels;
+  for (const std::string& kernel : job.request.kernels) {
+    out.instantiated.push_back(with_values(kernel, job.request.parameters));
+  }
   out.architecture = job.architecture;
   out.fast_math = job.request.fast_math;
   for (const auto& tree : {job.headers / job.toolchain.kind, job.headers / "common"}) {
@@ -37,6 +55,11 @@ RuntimeCompileJob runtime_job(const GpuCompileJob& job, std::string translated) 
   return out;
 }
 
+// AMD GPUs lack what the cpu device lacks, inline PTX first of all; NVIDIA's have it.
+std::vector<ConstructHint> hints_for(const GpuCompileJob& job, const SourceScan& scan) {
+  return job.toolchain.kind == "hip" ? scan.unsupported : std::vector<ConstructHint>{};
+}
+
 CompileAnswer explain_failure(const GpuCompileJob& job, const SourceScan& scan,
                               const std::string& log) {
   if (log.find("out of memory") != std::string::npos) {
@@ -45,8 +68,15 @@ CompileAnswer explain_failure(const GpuCompileJob& job, const SourceScan& scan,
   }
   const std::vector<std::string> trusted(job.toolchain.include_directories.begin(),
                                          job.toolchain.include_directories.end());
-  ErrorReport report = report_errors(parse_compiler_output(log, trusted), job.request.file,
-                                     job.request.source, job.request.parameters);
+  const std::vector<CompilerError> errors = parse_compiler_output(log, trusted);
+  if (const auto construct = find_unsupported(errors, hints_for(job, scan))) {
+    return failed_compile(
+        Verdict::Unsupported,
+        fmt::format("unsupported on {} devices: {}{}", job.toolchain.kind, construct->what,
+                    construct->line > 0 ? fmt::format(" at line {}", construct->line) : ""));
+  }
+  ErrorReport report =
+      report_errors(errors, job.request.file, job.request.source, job.request.parameters);
   if (report.first.empty()) {
     return failed_compile(Verdict::CompileError,
                           job.toolchain.version + " refused the source without naming an error");
@@ -98,6 +128,15 @@ std::string describe(const KernelResources& kernel) {
   return out + "\n";
 }
 
+// From the names that were compiled to those of the plan.
+void name_as_planned(const GpuCompileJob& job, RuntimeCompileOutput& output) {
+  std::map<std::string, std::string> symbols;
+  for (const std::string& kernel : job.request.kernels) {
+    symbols[kernel] = output.symbols[with_values(kernel, job.request.parameters)];
+  }
+  output.symbols = std::move(symbols);
+}
+
 CompileAnswer judge_image(const GpuCompileJob& job, const SourceScan& scan,
                           RuntimeCompileOutput output) {
   GpuImageFacts facts =
@@ -141,6 +180,7 @@ CompileAnswer compile_gpu_job(const GpuCompileJob& job) {
   if (!output.compiled) {
     return explain_failure(job, source.scan, output.log);
   }
+  name_as_planned(job, output);
   return judge_image(job, source.scan, std::move(output));
 }
 

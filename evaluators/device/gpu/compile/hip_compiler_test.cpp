@@ -1,0 +1,97 @@
+// hiprtc through the same compiler; needs ROCm's runtime library, no GPU.
+#include "base/error.h"
+#include "base/files.h"
+#include "evaluators/device/gpu/compile/gpu_compiler.h"
+#include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/hip/compile/hiprtc.h"
+#include "evaluators/process/sandbox.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::Verdict;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class HipCompilerTest : public testing::Test {
+protected:
+  void SetUp() override {
+    const Availability availability = probe_hiprtc();
+    if (!availability.ok) {
+      GTEST_SKIP() << availability.why;
+    }
+  }
+
+  CompileResult compile(const std::string& source, std::vector<std::string> kernels = {"k"}) const {
+    GpuCompilerOptions options;
+    options.kind = "hip";
+    options.architecture = "gfx90a";
+    options.cache = cache_.path();
+    CompileRequest request;
+    request.file = "test.cu";
+    request.source = source;
+    request.kernels = std::move(kernels);
+    request.parameters = {{"BLOCK", 128}};
+    request.constants = {"sizeof(double) * BLOCK"};
+    return make_gpu_compiler(Sandbox::best(), options)->compile(request);
+  }
+
+  TemporaryDirectory cache_{"hip-compile-test"};
+};
+
+const char* const kScale = R"(#include <cuda_runtime.h>
+#include <cuda_fp16.h>
+template <int B, typename T>
+__global__ void k(const T* __restrict__ x, float* y, __half* h, int n, bool flag) {
+  __shared__ float part[B];
+  part[threadIdx.x] = x[blockIdx.x * B + threadIdx.x];
+  __syncthreads();
+  if (flag) y[n] = part[B - 1 - threadIdx.x];
+}
+)";
+
+TEST_F(HipCompilerTest, CompilesTemplatesAndReadsWhatTheyAre) {
+  const CompileResult result = compile(kScale, {"k<BLOCK, float>", "k<64, double>"});
+  ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
+  EXPECT_EQ(tasks::encode_parameters(result.facts.signatures.at(0).parameters),
+            "p4fc:x p4f:y p2f:h i4:n b1:flag");
+  EXPECT_EQ(result.facts.constants.at("sizeof(double) * BLOCK"), 1024);
+  ASSERT_EQ(result.build.kernels.size(), 2U);
+  EXPECT_EQ(result.build.kernels[0].static_shared_bytes, 512);
+  EXPECT_EQ(result.build.kernels[1].static_shared_bytes, 256);
+  EXPECT_GT(result.build.kernels[0].registers, 0);
+  const GpuModuleFile module = read_gpu_module(result.module);
+  EXPECT_EQ(module.architecture, "gfx90a");
+  EXPECT_THAT(module.symbols.at("k<BLOCK, float>"), StartsWith("_Z1k"));
+}
+
+TEST_F(HipCompilerTest, PlacesErrorsInTheCandidatesLines) {
+  const CompileResult result =
+      compile("__global__ void k(float* x) {\n  x[threadIdx.x] = undefined_thing;\n}\n");
+  EXPECT_EQ(result.verdict, Verdict::CompileError);
+  EXPECT_THAT(result.detail, StartsWith("test.cu:2:"));
+  EXPECT_THAT(result.detail, HasSubstr("undefined_thing"));
+}
+
+TEST_F(HipCompilerTest, KnowsTheSameMachineCode) {
+  const CompileResult first = compile("__global__ void k(float* x) { x[0] = 2.f * x[0]; }");
+  const CompileResult same = compile("__global__ void k(float* out) { out[0] += out[0]; }");
+  const CompileResult other = compile("__global__ void k(float* x) { x[0] = 3.f * x[0]; }");
+  ASSERT_EQ(first.verdict, Verdict::Correct) << first.detail;
+  EXPECT_EQ(first.build.machine_code_digest, same.build.machine_code_digest);
+  EXPECT_NE(first.build.machine_code_digest, other.build.machine_code_digest);
+}
+
+TEST_F(HipCompilerTest, RefusesArchitecturesThatWouldEndTheProcess) {
+  GpuCompilerOptions options;
+  options.kind = "hip";
+  options.architecture = "gfx9999";
+  options.cache = cache_.path();
+  EXPECT_THROW(make_gpu_compiler(Sandbox::best(), options), Error);
+}
+
+} // namespace
+} // namespace winnow::evaluators
