@@ -59,7 +59,19 @@ struct CopyStep {
   std::int64_t row_bytes = 0, rows = 1;
   std::int64_t from_stride_bytes = 0, to_stride_bytes = 0;
 };
-using Step = std::variant<LaunchStep, FillStep, CopyStep>;
+/// A LibraryBaseline at one shape. Only plans made by library_plans() have it: no kernel file can
+/// ask for a library.
+struct LibraryStep {
+  std::string library;
+  std::string operation;
+  std::string a, b, c; ///< buffers, whole
+  DType a_type = DType::F32, b_type = DType::F32, c_type = DType::F32;
+  std::int64_t m = 0, n = 0, k = 0;
+  bool b_transposed = false;
+  LibraryCompute compute = LibraryCompute::F32;
+  double alpha = 1;
+};
+using Step = std::variant<LaunchStep, FillStep, CopyStep, LibraryStep>;
 
 struct Buffer {
   enum class Kind : std::uint8_t { Input = 1, Output = 2, InOut = 3, Scratch = 4 };

@@ -143,6 +143,23 @@ Json step_json(const CopyStep& step) {
           {"to_stride_bytes", step.to_stride_bytes}};
 }
 
+Json step_json(const LibraryStep& step) {
+  return {{"library", step.library},
+          {"operation", step.operation},
+          {"a", step.a},
+          {"b", step.b},
+          {"c", step.c},
+          {"a_type", code(step.a_type)},
+          {"b_type", code(step.b_type)},
+          {"c_type", code(step.c_type)},
+          {"m", step.m},
+          {"n", step.n},
+          {"k", step.k},
+          {"b_transposed", step.b_transposed},
+          {"compute", code(step.compute)},
+          {"alpha", number_json(step.alpha)}};
+}
+
 LaunchStep launch_of(const Json& json) {
   LaunchStep step;
   json.at("kernel").get_to(step.kernel);
@@ -177,6 +194,25 @@ CopyStep copy_of(const Json& json) {
   json.at("rows").get_to(step.rows);
   json.at("from_stride_bytes").get_to(step.from_stride_bytes);
   json.at("to_stride_bytes").get_to(step.to_stride_bytes);
+  return step;
+}
+
+LibraryStep library_of(const Json& json) {
+  LibraryStep step;
+  json.at("library").get_to(step.library);
+  json.at("operation").get_to(step.operation);
+  json.at("a").get_to(step.a);
+  json.at("b").get_to(step.b);
+  json.at("c").get_to(step.c);
+  step.a_type = dtype(json.at("a_type"));
+  step.b_type = dtype(json.at("b_type"));
+  step.c_type = dtype(json.at("c_type"));
+  json.at("m").get_to(step.m);
+  json.at("n").get_to(step.n);
+  json.at("k").get_to(step.k);
+  json.at("b_transposed").get_to(step.b_transposed);
+  step.compute = enumerator(json.at("compute"), LibraryCompute::F32, LibraryCompute::I32);
+  step.alpha = number_of(json.at("alpha"));
   return step;
 }
 
@@ -224,6 +260,8 @@ std::vector<Step> steps_of(const Json& json) {
       steps.emplace_back(launch_of(step));
     } else if (step.contains("fill")) {
       steps.emplace_back(fill_of(step));
+    } else if (step.contains("library")) {
+      steps.emplace_back(library_of(step));
     } else {
       steps.emplace_back(copy_of(step));
     }

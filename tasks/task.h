@@ -66,6 +66,22 @@ struct Tolerance {
   double absolute = 0;
 };
 
+/// In what a library multiplies and adds. TF32 rounds f32 factors; I32 is for integers.
+enum class LibraryCompute : std::uint8_t { F32 = 1, TF32 = 2, I32 = 3 };
+std::string_view to_string(LibraryCompute compute);
+
+/// The task's operation as a vendor's library has it: c = alpha * a b, for row-major a (m x k), b
+/// (k x n, or n x k where it is transposed) and c (m x n).
+struct LibraryBaseline {
+  std::string library;   ///< "cublaslt"
+  std::string operation; ///< "matmul"
+  std::string a, b, c;   ///< tensors
+  Expression m, n, k;
+  bool b_transposed = false;
+  LibraryCompute compute = LibraryCompute::F32;
+  Expression alpha; ///< float expression
+};
+
 /// A problem: the four files of a folder catalogue/<category>/<name>/.
 struct Task {
   std::string name;
@@ -79,6 +95,7 @@ struct Task {
   Tolerance tolerance;
   Expression operations; ///< float expression over axes: arithmetic operations of one run
   Expression bytes;      ///< float expression over axes: bytes that must move at least
+  std::vector<LibraryBaseline> library_baselines;
   std::vector<Shape> shapes;
   std::string reference;        ///< text of reference.cu
   std::string baseline;         ///< text of baseline.cu

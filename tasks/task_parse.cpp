@@ -5,6 +5,7 @@
 #include "tasks/diagnostic.h"
 #include "tasks/generator_parse.h"
 #include "tasks/input_generator.h"
+#include "tasks/library_baseline.h"
 #include "tasks/plan_resolve.h"
 #include "tasks/task.h"
 #include "tasks/toml_reader.h"
@@ -34,7 +35,7 @@ public:
 
   void parse() {
     root_.allow_keys({"title", "description", "operations", "bytes", "axes", "tensors", "scalars",
-                      "tolerance", "shapes"});
+                      "tolerance", "shapes", "library_baselines"});
     task_.title = root_.string("title");
     task_.description = root_.string("description");
     task_.operations = root_.expression("operations");
@@ -43,6 +44,7 @@ public:
     parse_tensors();
     parse_scalars();
     parse_tolerance();
+    task_.library_baselines = parse_library_baselines(root_, task_);
     const TomlReader shapes = root_.table("shapes");
     shapes.allow_keys({"tiny", "search", "promotion", "held_out"});
     for (const ShapeSet set : kSets) {
@@ -299,6 +301,11 @@ private:
           table.fail({},
                      fmt::format("tensor '{}' has {} elements at this shape", tensor.name, count),
                      "at most 2^40");
+        }
+      }
+      for (const LibraryBaseline& baseline : task_.library_baselines) {
+        if (const std::string mistake = library_mistake(task_, baseline, shape); !mistake.empty()) {
+          table.fail({}, mistake, "m, n and k of a library baseline that fit its tensors");
         }
       }
       for (const Expression* cost : {&task_.operations, &task_.bytes, &task_.tolerance.multiple}) {

@@ -60,6 +60,7 @@ public:
   void launch(GpuGraph graph) override;
   void release_graph(GpuGraph graph) override;
 
+  std::uintptr_t stream() const override { return reinterpret_cast<std::uintptr_t>(stream_); }
   void mark(int marker) override;
   std::chrono::nanoseconds between_marks() override;
   void reset_persisting_cache() override;

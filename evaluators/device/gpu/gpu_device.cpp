@@ -76,7 +76,7 @@ private:
 GpuDevice::GpuDevice(std::unique_ptr<GpuDriver> driver, GpuDeviceOptions options)
     : driver_(std::move(driver)), options_(std::move(options)), facts_(driver_->facts()),
       helpers_(*driver_, options_.helpers), buffers_(*driver_, helpers_),
-      steps_(*driver_, helpers_, buffers_) {
+      steps_(*driver_, helpers_, buffers_, options_.open_library) {
   if (!options_.arena.empty()) {
     driver_->pin(options_.arena);
   }
@@ -239,6 +239,7 @@ std::optional<DeviceFault> GpuDevice::run_timed(const std::vector<tasks::Step>& 
                                 : fmt::format("a timed run of {} steps", steps.size());
   try {
     if (graph_ == 0) {
+      steps_.prepare_recording(steps);
       graph_ = driver_->record([&] {
         for (const tasks::Step& step : steps) {
           steps_.queue(step);

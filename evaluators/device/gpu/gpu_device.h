@@ -2,6 +2,7 @@
 
 #include "evaluators/device/device.h"
 #include "evaluators/device/gpu/gpu_driver.h"
+#include "evaluators/device/gpu/gpu_library.h"
 
 #include <chrono>
 #include <cstddef>
@@ -19,6 +20,7 @@ struct GpuDeviceOptions {
   /// no driver can cancel a kernel. Called on the thread that runs.
   std::function<void(const DeviceFault&)> on_fatal;
   std::chrono::milliseconds deadline{0}; ///< of each run(), run_timed(); 0: none
+  GpuLibraryOpener open_library;         ///< empty: this device has no libraries
   std::span<std::byte> arena; ///< host memory that downloads go to, for pinning; may be empty
 };
 

@@ -118,6 +118,9 @@ public:
   virtual void launch(GpuGraph graph) = 0;
   virtual void release_graph(GpuGraph graph) = 0;
 
+  /// The stream as the vendor's libraries take it (CUstream, hipStream_t); 0: there is none.
+  virtual std::uintptr_t stream() const { return 0; }
+
   /// Marks a point in the stream; `marker` is 0 or 1.
   virtual void mark(int marker) = 0;
   /// From mark 0 to mark 1, both reached. Resolution about 0.5 us.

@@ -32,6 +32,10 @@ std::string describe_step(const tasks::CopyStep& step) {
   return "the copy from '" + step.from + "' to '" + step.to + "'";
 }
 
+std::string describe_step(const tasks::LibraryStep& step) {
+  return fmt::format("{} {} ({} x {} x {})", step.library, step.operation, step.m, step.n, step.k);
+}
+
 struct Meaning {
   Verdict verdict;
   std::string_view text; ///< after `where`

@@ -120,6 +120,33 @@ void Steps::queue_step(const tasks::CopyStep& step) {
                static_cast<std::size_t>(step.row_bytes), static_cast<std::size_t>(step.rows));
 }
 
+void Steps::queue_step(const tasks::LibraryStep& step) {
+  std::unique_ptr<GpuLibrary>& library = libraries_[step.library];
+  if (library == nullptr && open_library_) {
+    library = open_library_(step.library, driver_);
+  }
+  if (library == nullptr) {
+    throw GpuError("open", step.library, "this device has no such library",
+                   GpuFailure::InvalidLaunch, false);
+  }
+  const auto whole = [this](const std::string& name, tasks::DType type, std::int64_t rows,
+                            std::int64_t columns) {
+    return buffers_.range(name, 0,
+                          rows * columns * static_cast<std::int64_t>(tasks::size_bytes(type)));
+  };
+  library->queue(step, whole(step.a, step.a_type, step.m, step.k),
+                 whole(step.b, step.b_type, step.k, step.n),
+                 whole(step.c, step.c_type, step.m, step.n));
+}
+
+void Steps::prepare_recording(const std::vector<tasks::Step>& steps) {
+  for (const tasks::Step& step : steps) {
+    if (const auto* library = std::get_if<tasks::LibraryStep>(&step)) {
+      queue_step(*library);
+    }
+  }
+}
+
 std::string Steps::requirements(const tasks::Step& step) {
   const auto* launch = std::get_if<tasks::LaunchStep>(&step);
   if (launch == nullptr) {

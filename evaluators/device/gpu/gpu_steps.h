@@ -4,11 +4,14 @@
 #include "evaluators/device/gpu/gpu_buffers.h"
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "evaluators/device/gpu/gpu_helpers.h"
+#include "evaluators/device/gpu/gpu_library.h"
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace winnow::evaluators::gpu {
@@ -16,8 +19,10 @@ namespace winnow::evaluators::gpu {
 /// A loaded module, and the steps of plans that launch its kernels. Throws GpuError.
 class Steps {
 public:
-  Steps(GpuDriver& driver, Helpers& helpers, const GpuBuffers& buffers)
-      : driver_(driver), helpers_(helpers), buffers_(buffers) {}
+  Steps(GpuDriver& driver, Helpers& helpers, const GpuBuffers& buffers,
+        GpuLibraryOpener open_library)
+      : driver_(driver), helpers_(helpers), buffers_(buffers),
+        open_library_(std::move(open_library)) {}
   ~Steps();
   Steps(const Steps&) = delete; // owns a module
   Steps& operator=(const Steps&) = delete;
@@ -29,6 +34,8 @@ public:
   /// The first step that would write an input without any kernel's doing.
   std::optional<DeviceFault> refuse(const std::vector<tasks::Step>& steps) const;
   void queue(const tasks::Step& step);
+  /// Queues once what must not be met for the first time while a graph is recorded.
+  void prepare_recording(const std::vector<tasks::Step>& steps);
   /// What the kernel of a launch that was refused takes; empty for other steps.
   std::string requirements(const tasks::Step& step);
 
@@ -38,10 +45,13 @@ private:
   void queue_step(const tasks::LaunchStep& step);
   void queue_step(const tasks::FillStep& step);
   void queue_step(const tasks::CopyStep& step);
+  void queue_step(const tasks::LibraryStep& step);
 
   GpuDriver& driver_;
   Helpers& helpers_;
   const GpuBuffers& buffers_;
+  GpuLibraryOpener open_library_;
+  std::map<std::string, std::unique_ptr<GpuLibrary>> libraries_; ///< opened so far
   GpuModule module_ = 0;
   std::map<std::string, std::string> symbols_; ///< of the module, by the plan's names
   std::map<std::string, GpuKernel> kernels_;   ///< found so far

@@ -65,6 +65,7 @@ private:
   std::optional<DeviceFault> run_step(const tasks::LaunchStep& step);
   std::optional<DeviceFault> run_step(const tasks::FillStep& step);
   std::optional<DeviceFault> run_step(const tasks::CopyStep& step);
+  static std::optional<DeviceFault> run_step(const tasks::LibraryStep& step);
   std::optional<DeviceFault> refuse(const tasks::LaunchStep& step) const;
   std::byte* range(const std::string& buffer, std::int64_t offset, std::int64_t bytes) const;
 
@@ -271,6 +272,10 @@ std::optional<DeviceFault> CpuDevice::run_step(const tasks::CopyStep& step) {
     std::memmove(to, from, static_cast<std::size_t>(step.row_bytes));
   }
   return std::nullopt;
+}
+
+std::optional<DeviceFault> CpuDevice::run_step(const tasks::LibraryStep& step) {
+  throw Error("the cpu device has no library '" + step.library + "'", "run the plan on a GPU");
 }
 
 std::optional<DeviceFault> CpuDevice::verify_guards() {

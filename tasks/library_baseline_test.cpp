@@ -1,0 +1,157 @@
+#include "base/error.h"
+#include "tasks/library_baseline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::tasks {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kToml = R"toml(title = "Product"
+description = "c = scale * a b^T"
+operations = "2 * m * n * k"
+bytes = "m + n"
+[axes]
+m = "rows"
+n = "columns"
+k = "depth"
+[tensors.a]
+role = "input"
+dtype = "f16"
+shape = ["m", "k"]
+[tensors.b]
+role = "input"
+dtype = "f16"
+shape = ["n", "k"]
+[tensors.c]
+role = "output"
+dtype = "f32"
+shape = ["m", "n"]
+[scalars.scale]
+dtype = "f32"
+value = 0.5
+[tolerance]
+precision = "f16"
+multiple = "1"
+)toml";
+
+constexpr const char* kBaseline = R"toml([[library_baselines]]
+library = "cublaslt"
+operation = "matmul"
+a = "a"
+b = "b"
+c = "c"
+m = "m"
+n = "n"
+k = "k"
+b_transposed = true
+compute = "f32"
+alpha = "2 * scale"
+)toml";
+
+constexpr const char* kShapes = R"toml([[shapes.tiny]]
+m = 2
+n = 3
+k = 4
+[[shapes.search]]
+m = 20
+n = 30
+k = 40
+[[shapes.promotion]]
+m = 5
+n = 6
+k = 7
+[[shapes.held_out]]
+m = 8
+n = 9
+k = 10
+)toml";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  return at == std::string::npos ? "no '" + from + "'" : text.replace(at, from.size(), to);
+}
+
+Task parse(const std::string& baselines) {
+  return parse_task({kToml + baselines + kShapes, "", "", ""}, "task.toml");
+}
+
+std::string mistake(const std::string& baselines) {
+  try {
+    parse(baselines);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+TEST(LibraryBaseline, BecomesAPlanAtEachShape) {
+  const Task task = parse(kBaseline);
+  const auto plans = library_plans(task, task.shapes_of(ShapeSet::Search, "cuda").front());
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_EQ(plans[0].name, "cublaslt");
+  const ResolvedPlan& plan = plans[0].plan;
+  ASSERT_EQ(plan.buffers.size(), 3U);
+  EXPECT_EQ(plan.buffers[1].count, 1200);
+  EXPECT_EQ(plan.buffers[1].kind, Buffer::Kind::Input);
+  EXPECT_EQ(plan.buffers[2].kind, Buffer::Kind::Output);
+  ASSERT_EQ(plan.steps.size(), 1U);
+  const auto& step = std::get<LibraryStep>(plan.steps[0]);
+  EXPECT_EQ(step.m, 20);
+  EXPECT_EQ(step.n, 30);
+  EXPECT_EQ(step.k, 40);
+  EXPECT_EQ(step.a_type, DType::F16);
+  EXPECT_EQ(step.c_type, DType::F32);
+  EXPECT_TRUE(step.b_transposed);
+  EXPECT_EQ(step.alpha, 1.0);
+}
+
+TEST(LibraryBaseline, IsOptional) {
+  const Task task = parse("");
+  EXPECT_THAT(library_plans(task, task.shapes.front()), IsEmpty());
+}
+
+TEST(LibraryBaseline, TravelsToTheWorker) {
+  const Task task = parse(kBaseline);
+  const ResolvedPlan plan = library_plans(task, task.shapes.front()).at(0).plan;
+  const nlohmann::json json = nlohmann::json::parse(nlohmann::json(plan).dump());
+  const auto copy = json.get<ResolvedPlan>();
+  EXPECT_EQ(nlohmann::json(copy), json);
+  const auto& step = std::get<LibraryStep>(copy.steps.at(0));
+  EXPECT_EQ(step.library, "cublaslt");
+  EXPECT_EQ(step.operation, "matmul");
+  EXPECT_EQ(step.b, "b");
+  EXPECT_EQ(step.c_type, DType::F32);
+  EXPECT_EQ(step.k, 4);
+  EXPECT_TRUE(step.b_transposed);
+  EXPECT_EQ(step.compute, LibraryCompute::F32);
+}
+
+TEST(LibraryBaseline, MistakesAreNamedWithTheirPlace) {
+  EXPECT_THAT(mistake(replaced(kBaseline, "\"cublaslt\"", "\"cublast\"")),
+              HasSubstr("unknown library 'cublast'; did you mean 'cublaslt'"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "\"matmul\"", "\"conv\"")),
+              HasSubstr("unknown operation 'conv'"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "\"f32\"", "\"f33\"")),
+              HasSubstr("unknown compute 'f33'"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "a = \"a\"", "a = \"c\"")), HasSubstr("'c' is no input"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "c = \"c\"", "c = \"b\"")),
+              HasSubstr("'b' is no output"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "alpha", "beta")), HasSubstr("beta"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "alpha", "beta")), HasSubstr("task.toml:"));
+}
+
+TEST(LibraryBaseline, ItsSizesMustFitTheTensors) {
+  EXPECT_THAT(mistake(replaced(kBaseline, "k = \"k\"", "k = \"k + 1\"")),
+              HasSubstr("m = 2, n = 3, k = 5 does not fit 'a', 'b' and 'c'"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "m = \"m\"", "m = \"-m\"")), HasSubstr("does not fit"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "m = \"m\"", "m = \"m + 3037000500\"")),
+              HasSubstr("does not fit"));
+}
+
+} // namespace
+} // namespace winnow::tasks
