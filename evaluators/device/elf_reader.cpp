@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -153,10 +154,13 @@ std::optional<std::string> ElfReader::read_symbol(std::string_view name) const {
       throw ElfError("a symbol of the module lies in no section");
     }
     const ElfSection& section = sections_[symbol.section];
-    if (section.type == SHT_NOBITS || symbol.value < section.address ||
-        symbol.value - section.address > section.size ||
+    if (symbol.value < section.address || symbol.value - section.address > section.size ||
         symbol.size > section.size - (symbol.value - section.address)) {
       throw ElfError("a symbol of the module lies outside of its section");
+    }
+    if (section.type == SHT_NOBITS) {           // compilers put there what is all zeros
+      constexpr std::uint64_t kMaxZeros = 4096; // neither size is bounded by the file's
+      return std::string(std::min(symbol.size, kMaxZeros), '\0');
     }
     return std::string(range(section.offset + (symbol.value - section.address), symbol.size));
   }

@@ -67,7 +67,8 @@ public:
   /// Names that the loader has to find elsewhere.
   std::vector<std::string> undefined_symbols() const;
   /// The bytes of a defined symbol; nullopt when there is none of that name. In a file with a table
-  /// of dynamic symbols, a dynamic one.
+  /// of dynamic symbols, a dynamic one. What the file has no bytes for is 0, and at most 4096
+  /// bytes.
   std::optional<std::string> read_symbol(std::string_view name) const;
   /// Tags of .dynamic (DT_*), up to DT_NULL.
   std::vector<std::int64_t> dynamic_tags() const;

@@ -44,6 +44,7 @@ TEST(ElfReader, ReadsASharedObject) {
   EXPECT_FALSE(reader.has_section(".no_such"));
   EXPECT_TRUE(reader.read_symbol("expf"));
   EXPECT_FALSE(reader.read_symbol("no_such_symbol"));
+  EXPECT_EQ(reader.read_symbol("signgam"), std::string(4, '\0')); // an int in .bss
   EXPECT_THAT(reader.dynamic_tags(), Contains(DT_NEEDED));
   EXPECT_FALSE(reader.undefined_symbols().empty());
 }
