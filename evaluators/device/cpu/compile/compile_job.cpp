@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
 #include "evaluators/device/compile/entry_symbols.h"
+#include "evaluators/device/compile/unsupported_constructs.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
@@ -20,7 +21,6 @@ using tasks::Verdict;
 
 constexpr std::uint64_t kOutputBytes = 256U << 10U;
 constexpr std::chrono::milliseconds kLinkTimeout{10'000};
-constexpr std::string_view kUnsupported = "winnow-unsupported: ";
 
 std::vector<std::string> header_names(const std::filesystem::path& headers) {
   std::vector<std::string> names;
@@ -56,8 +56,8 @@ CompileAnswer unsupported(const std::string& what, int line) {
 }
 
 CompileAnswer explain_mistake(const CompileJob& job, const SourceMistake& mistake) {
-  if (mistake.what.rfind(kUnsupported, 0) == 0) {
-    return unsupported(mistake.what.substr(kUnsupported.size()), mistake.line);
+  if (mistake.what.rfind(kUnsupportedPrefix, 0) == 0) {
+    return unsupported(mistake.what.substr(kUnsupportedPrefix.size()), mistake.line);
   }
   return failed_compile(Verdict::CompileError, place_message(job.request.file, mistake.line, 0,
                                                              mistake.what, job.request.source));
@@ -104,21 +104,6 @@ std::optional<CompileAnswer> explain_limit(const CompileJob& job, const ChildRes
   return std::nullopt;
 }
 
-// Constructs that explain a failure better than what the compiler says about them.
-std::optional<CompileAnswer> explain_construct(const SourceScan& scan,
-                                               const std::vector<CompilerError>& errors) {
-  for (const CompilerError& error : errors) {
-    const std::size_t mark = error.message.find(kUnsupported);
-    if (mark != std::string::npos) {
-      return unsupported(error.message.substr(mark + kUnsupported.size()), error.line);
-    }
-  }
-  if (!scan.unsupported.empty()) {
-    return unsupported(scan.unsupported.front().what, scan.unsupported.front().line);
-  }
-  return std::nullopt;
-}
-
 CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
                               const ChildResult& result) {
   if (result.end == ChildResult::End::SpawnFailed) {
@@ -129,8 +114,8 @@ CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
     return *limit;
   }
   const std::vector<CompilerError> errors = parse_compiler_output(result.err);
-  if (auto construct = explain_construct(scan, errors)) {
-    return *construct;
+  if (const auto construct = find_unsupported(errors, scan.unsupported)) {
+    return unsupported(construct->what, construct->line);
   }
   ErrorReport report =
       report_errors(errors, job.request.file, job.request.source, job.request.parameters);
@@ -182,9 +167,9 @@ CompileAnswer judge_module(const CompileJob& job) {
 
 CompileAnswer compile_job(const CompileJob& job) {
   const CompileRequest& request = job.request;
-  const SourcePassResult pass = run_source_pass(
-      {request.source, request.parameters, request.kernels, request.constants,
-       header_names(job.headers)});
+  const SourcePassResult pass =
+      run_source_pass({request.source, request.parameters, request.kernels, request.constants,
+                       header_names(job.headers)});
   if (pass.mistake) {
     return explain_mistake(job, *pass.mistake);
   }

@@ -66,8 +66,9 @@ CompileAnswer explain_failure(const GpuCompileJob& job, const SourceScan& scan,
     return failed_compile(Verdict::OverLimit, "the compiler used more memory than it may: the "
                                               "source expands to too much code");
   }
-  const std::vector<std::string> trusted(job.toolchain.include_directories.begin(),
-                                         job.toolchain.include_directories.end());
+  std::vector<std::string> trusted(job.toolchain.include_directories.begin(),
+                                   job.toolchain.include_directories.end());
+  trusted.push_back(job.headers.string());
   const std::vector<CompilerError> errors = parse_compiler_output(log, trusted);
   if (const auto construct = find_unsupported(errors, hints_for(job, scan))) {
     return failed_compile(

@@ -2,7 +2,10 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/device/elf_reader.h"
+#include "evaluators/device/gpu/compile/gpu_compile_job.h"
+#include "evaluators/device/gpu/compile/gpu_header_rules.h"
 #include "evaluators/device/gpu/compile/gpu_source.h"
+#include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/headers/device_headers.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "tasks/kernel_file.h"
@@ -89,27 +92,49 @@ protected:
     EXPECT_THAT(output.log, HasSubstr("winnow_candidate.cu:2:"));
   }
 
-  /// As an evaluation compiles the task's own kernel file.
+  /// As an evaluation compiles it.
+  RuntimeCompileOutput compile_file(const std::string& source,
+                                    const tasks::ParameterChoice& parameters,
+                                    const std::vector<std::string>& kernels) const {
+    GpuSourceInput input;
+    input.source = source;
+    input.parameters = parameters;
+    input.kernels = kernels;
+    input.prelude = kHipPrelude;
+    GpuToolchain toolchain;
+    toolchain.kind = "hip";
+    input.headers = gpu_header_rules(toolchain, headers_.path());
+    const GpuSource translated = assemble_gpu_source(input);
+    EXPECT_FALSE(translated.mistake) << translated.mistake->what;
+    return compile(translated.translated, kernels);
+  }
+
+  /// As the child does that compiles a candidate.
+  CompileAnswer answer_to(const std::string& code, const std::string& kernel) const {
+    GpuCompileJob job;
+    job.request.file = "k.cu";
+    job.request.source = code;
+    job.request.kernels = {kernel};
+    job.toolchain = find_gpu_toolchain("hip", GetParam());
+    job.architecture = GetParam();
+    job.headers = headers_.path();
+    job.directory = headers_.path();
+    return compile_gpu_job(job);
+  }
+
   void expect_compiles(const tasks::Task& view, const std::string& text, const std::string& file) {
     const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file);
     ASSERT_TRUE(parsed.kernel_file) << to_string(parsed.errors.front());
     const tasks::DeviceFacts facts = hip_architecture_facts(GetParam());
     std::vector<tasks::Diagnostic> errors;
-    for (const auto& choice : tasks::parameter_choices(parsed.kernel_file->plan, 2)) {
-      GpuSourceInput input;
-      input.source = parsed.kernel_file->source;
-      input.parameters = choice;
-      input.kernels =
-          tasks::kernel_names(*parsed.kernel_file, view, view.shapes, choice, facts, errors);
-      input.prelude = kHipPrelude;
-      ASSERT_TRUE(errors.empty()) << to_string(errors.front());
-      const GpuSource source = assemble_gpu_source(input);
-      ASSERT_FALSE(source.mistake) << source.mistake->what;
-      const RuntimeCompileOutput output = compile(source.translated, input.kernels);
-      ASSERT_TRUE(output.compiled) << file << "\n" << output.log;
-      EXPECT_EQ(output.log, "") << file;
-      expect_entries(output, input.kernels);
-    }
+    const auto choice = tasks::parameter_choices(parsed.kernel_file->plan, 1).front();
+    const std::vector<std::string> kernels =
+        tasks::kernel_names(*parsed.kernel_file, view, view.shapes, choice, facts, errors);
+    ASSERT_TRUE(errors.empty()) << to_string(errors.front());
+    const RuntimeCompileOutput output = compile_file(parsed.kernel_file->source, choice, kernels);
+    ASSERT_TRUE(output.compiled) << file << "\n" << output.log;
+    EXPECT_EQ(output.log, "") << file;
+    expect_entries(output, kernels);
   }
 
 private:
@@ -122,7 +147,7 @@ private:
       EXPECT_TRUE(image.read_symbol(output.symbols.at(kernels[i]))) << kernels[i];
       const auto signature = image.read_symbol(fmt::format("winnow_signature_{}", i));
       ASSERT_TRUE(signature) << kernels[i];
-      EXPECT_THAT(*signature, HasSubstr("p4fc:"));
+      EXPECT_EQ(signature->front(), 'p') << *signature;
     }
   }
 
@@ -154,6 +179,13 @@ TEST_P(Hiprtc, CompilesEveryTasksBaselineAndReference) {
     expect_compiles(task, task.baseline, entry.name + "/baseline.cu");
     expect_compiles(tasks::reference_view(task), task.reference, entry.name + "/reference.cu");
   }
+}
+
+TEST_P(Hiprtc, CompilesTheKernelsThatADeviceNeedsForItself) {
+  const RuntimeCompileOutput output =
+      compile_file(std::string(gpu_helper_source()), {}, gpu_helper_kernels());
+  EXPECT_TRUE(output.compiled) << output.log;
+  EXPECT_EQ(output.log, "");
 }
 
 TEST_P(Hiprtc, NamesTemplateInstancesByTheirSymbols) {
@@ -200,6 +232,33 @@ TEST_P(Hiprtc, InlinePtxIsAnErrorAndNotAnAbort) {
                         {"k"});
   EXPECT_FALSE(output.compiled);
   EXPECT_THAT(output.log, HasSubstr("error"));
+}
+
+TEST_P(Hiprtc, WhatAmdGpusLackGetsItsVerdict) {
+  const CompileAnswer ptx =
+      answer_to("__global__ void k(unsigned* p) {\n"
+                "  asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(p[0]));\n}\n",
+                "k");
+  EXPECT_EQ(ptx.verdict, tasks::Verdict::Unsupported);
+  EXPECT_EQ(ptx.detail, "unsupported on hip devices: asm (inline PTX) at line 2");
+  const CompileAnswer wmma = answer_to("#include <mma.h>\n__global__ void k() {}\n", "k");
+  EXPECT_EQ(wmma.verdict, tasks::Verdict::Unsupported);
+  EXPECT_THAT(wmma.detail, HasSubstr("<mma.h> (tensor cores (wmma))"));
+}
+
+TEST_P(Hiprtc, CompiledKernelsHaveSignaturesAndResources) {
+  const CompileAnswer answer =
+      answer_to("#include <cuda_fp16.h>\n"
+                "__global__ void k(const half* x, __nv_half2* y, float a, int n) {\n"
+                "  __shared__ float s[32];\n  s[threadIdx.x] = a * float(x[n]);\n"
+                "  __syncthreads();\n  y[0].x = s[n];\n}\n",
+                "k");
+  ASSERT_EQ(answer.verdict, tasks::Verdict::Correct) << answer.detail;
+  ASSERT_EQ(answer.signatures.size(), 1U);
+  EXPECT_EQ(answer.signatures[0], "p2fc:x p4f:y f4:a i4:n");
+  ASSERT_EQ(answer.kernels.size(), 1U);
+  EXPECT_GT(answer.kernels[0].registers, 0);
+  EXPECT_EQ(answer.kernels[0].static_shared_bytes, 128);
 }
 
 TEST_P(Hiprtc, RefusesArchitecturesOnWhichItWouldAbort) {
