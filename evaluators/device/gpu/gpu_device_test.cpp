@@ -527,6 +527,19 @@ TEST_F(GpuDeviceTest, RefusesCopiesLargerThanTheBuffer) {
   EXPECT_THROW(device->download(x, bytes), Error);
 }
 
+TEST_F(GpuDeviceTest, PinsTheArena) {
+  open();
+  EXPECT_EQ(driver->count("pin"), 0U);
+  auto another = std::make_unique<FakeGpuDriver>();
+  const FakeGpuDriver& pinning = *another;
+  std::vector<std::byte> arena(64);
+  GpuDeviceOptions options;
+  options.helpers = write(module_with(gpu_helper_kernels()));
+  options.arena = arena;
+  const auto with_arena = make_gpu_device(std::move(another), std::move(options));
+  EXPECT_EQ(pinning.count("pin"), 1U);
+}
+
 TEST_F(GpuDeviceTest, ReleasesEverything) {
   std::size_t left_over = 99;
   add_kernel("k", host_kernel(+[](float*) {}));
