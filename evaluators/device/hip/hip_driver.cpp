@@ -281,10 +281,19 @@ private:
   std::vector<void*> pinned_;
 };
 
+// Without an AMD GPU some runtimes fail to initialise, others count none.
 int device_count(const Functions& hip) {
-  hip::check(hip, hip.hipInit(0), "hipInit");
+  const hip::Result initialised = hip.hipInit(0);
+  if (initialised == hip::kNoDevice || initialised == hip::kInvalidDevice) {
+    return 0;
+  }
+  hip::check(hip, initialised, "hipInit");
   int count = 0;
-  hip::check(hip, hip.hipGetDeviceCount(&count), "hipGetDeviceCount");
+  const hip::Result counted = hip.hipGetDeviceCount(&count);
+  if (counted == hip::kNoDevice) {
+    return 0;
+  }
+  hip::check(hip, counted, "hipGetDeviceCount");
   return count;
 }
 
@@ -338,7 +347,7 @@ std::vector<GpuProbe> probe_hip_devices() {
     const Functions& hip = hip::functions();
     const int count = device_count(hip);
     if (count == 0) {
-      return {no_device("the HIP runtime shows no device", kNoDeviceRemedy)};
+      return {no_device("the HIP runtime shows no AMD GPU", kNoDeviceRemedy)};
     }
     std::vector<GpuProbe> found;
     for (int ordinal = 0; ordinal < count; ++ordinal) {

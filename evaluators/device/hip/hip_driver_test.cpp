@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -167,12 +168,17 @@ TEST_F(HipDriver, ProbesEveryDevice) {
 }
 
 TEST_F(HipDriver, ProbeSaysWhyThereIsNoDevice) {
-  hip_double_fail("hipGetDeviceCount", 0, 100);
-  const std::vector<GpuProbe> probes = probe_hip_devices();
-  ASSERT_EQ(probes.size(), 1U);
-  EXPECT_EQ(probes[0].ordinal, -1);
-  EXPECT_FALSE(probes[0].availability.ok);
-  EXPECT_THAT(probes[0].availability.why, HasSubstr("hipErrorNoDevice"));
+  for (const auto& [call, result, why] : {std::tuple{"hipInit", 101, "shows no AMD GPU"},
+                                          std::tuple{"hipGetDeviceCount", 100, "shows no AMD GPU"},
+                                          std::tuple{"hipInit", 35, "hipInit"}}) {
+    hip_double_reset();
+    hip_double_fail(call, 0, result);
+    const std::vector<GpuProbe> probes = probe_hip_devices();
+    ASSERT_EQ(probes.size(), 1U);
+    EXPECT_EQ(probes[0].ordinal, -1);
+    EXPECT_FALSE(probes[0].availability.ok);
+    EXPECT_THAT(probes[0].availability.why, HasSubstr(why));
+  }
 }
 
 TEST_F(HipDriver, OpeningADeviceThatIsNotThereSaysSo) {

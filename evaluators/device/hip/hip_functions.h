@@ -23,6 +23,8 @@ struct Uuid {
 };
 
 constexpr Result kSuccess = 0;
+constexpr Result kNoDevice = 100;
+constexpr Result kInvalidDevice = 101;
 constexpr Result kNotReady = 600;
 constexpr unsigned kStreamNonBlocking = 1;
 constexpr int kCaptureThreadLocal = 1;

@@ -55,9 +55,9 @@ GpuToolchain find_hip(const std::string& architecture) {
   }
   const std::vector<std::string> known = hip_architectures(hiprtc_rocm_major());
   if (std::find(known.begin(), known.end(), architecture) == known.end()) {
-    throw Error(fmt::format("'{}' is no architecture that {} compiles for{}", architecture,
-                            availability.detail, suggestion(architecture, known)),
-                "write it like gfx90a");
+    throw Error(fmt::format("'{}' is no architecture that {} compiles for", architecture,
+                            availability.detail),
+                "it compiles for: " + join(known, ", "));
   }
   GpuToolchain toolchain{"hip", availability.detail, kHipPrelude, {}, {}, {}, {}};
   std::error_code error;

@@ -4,6 +4,8 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <dlfcn.h>
@@ -72,6 +74,17 @@ std::string resolve_all(void* library, Hiprtc& api) {
   return missing;
 }
 
+// The library's own file, whose name has the full version: libamdhip64.so.5.2.21153.
+std::string file_of(void* function, const std::string& name) {
+  Dl_info found{};
+  if (dladdr(function, &found) == 0 || found.dli_fname == nullptr) {
+    return name;
+  }
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical(found.dli_fname, error);
+  return error ? name : file.string();
+}
+
 // ROCm 5 keeps hiprtc in libamdhip64; later ones have a library for it.
 Hiprtc load_hiprtc() {
   Hiprtc api;
@@ -84,7 +97,7 @@ Hiprtc load_hiprtc() {
       }
       const std::string missing = resolve_all(library, api);
       if (missing.empty()) {
-        api.library = name;
+        api.library = file_of(reinterpret_cast<void*>(api.create_program), name);
         api.rocm_major = major;
         return api;
       }
@@ -247,9 +260,8 @@ Availability probe_hiprtc() {
   if (hiprtc().library.empty()) {
     return Availability::no("no hiprtc: " + hiprtc().why, kRemedy);
   }
-  return Availability::yes(fmt::format("hiprtc of ROCm {} ({}); compiles for {}",
-                                       hiprtc().rocm_major, hiprtc().library,
-                                       join(hip_architectures(hiprtc().rocm_major), ", ")));
+  return Availability::yes(
+      fmt::format("hiprtc of ROCm {} ({})", hiprtc().rocm_major, hiprtc().library));
 }
 
 int hiprtc_rocm_major() {

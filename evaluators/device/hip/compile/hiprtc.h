@@ -20,7 +20,7 @@ constexpr const char* kHipPrelude = "winnow_hip.h";
 /// know. It writes temporary files below $TMPDIR (or /tmp).
 std::unique_ptr<RuntimeCompiler> open_hiprtc();
 
-/// Detail: library and ROCm version. Loads the library, compiles nothing.
+/// Detail: ROCm version and the library's file. Loads the library, compiles nothing.
 Availability probe_hiprtc();
 
 /// The compile targets that the hiprtc of this ROCm version knows; empty below ROCm 5.
