@@ -91,8 +91,7 @@ template <class Mask, class T> inline auto winnow_match_any_sync(Mask mask, T va
   }
   return same & Lanes(mask);
 }
-template <class Mask, class T>
-inline auto winnow_match_all_sync(Mask mask, T value, int* same) {
+template <class Mask, class T> inline auto winnow_match_all_sync(Mask mask, T value, int* same) {
   using Lanes = typename WINNOW_MASK::Type;
   *same = winnow_match_any_sync(mask, value) == Lanes(mask) ? 1 : 0;
   return *same != 0 ? Lanes(mask) : Lanes(0);
