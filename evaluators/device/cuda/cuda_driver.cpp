@@ -3,6 +3,7 @@
 #include "evaluators/device/cuda/cuda_functions.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <map>
 
@@ -18,13 +19,13 @@ constexpr std::size_t kPrintfBytes = std::size_t{1} << 20U;
 constexpr std::size_t kHeapBytes = std::size_t{8} << 20U;
 
 CUmodule to_module(GpuModule module) {
-  return reinterpret_cast<CUmodule>(module);
+  return std::bit_cast<CUmodule>(module);
 }
 CUfunction to_function(GpuKernel kernel) {
-  return reinterpret_cast<CUfunction>(kernel);
+  return std::bit_cast<CUfunction>(kernel);
 }
 CUgraphExec to_graph(GpuGraph graph) {
-  return reinterpret_cast<CUgraphExec>(graph);
+  return std::bit_cast<CUgraphExec>(graph);
 }
 
 class CudaDriver final : public GpuDriver {

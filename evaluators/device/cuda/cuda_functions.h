@@ -61,7 +61,8 @@ namespace winnow::evaluators::cuda {
   X(cuTensorMapEncodeTiled)
 
 struct Functions {
-#define WINNOW_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
+#define WINNOW_CUDA_MEMBER(name)                                                                   \
+  decltype(&::name) name = nullptr; // NOLINT(bugprone-macro-parentheses)
   WINNOW_CUDA_FUNCTIONS(WINNOW_CUDA_MEMBER)
 #undef WINNOW_CUDA_MEMBER
   // By its first name: drivers before 12.8 do not have the _v2 that newer headers ask for.

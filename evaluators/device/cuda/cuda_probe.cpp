@@ -62,6 +62,7 @@ std::vector<GpuProbe> probe_cuda_devices() {
     int count = 0;
     check(cuda.cuDeviceGetCount(&count), "cuDeviceGetCount");
     std::vector<GpuProbe> found;
+    found.reserve(static_cast<std::size_t>(count) + 1);
     for (int ordinal = 0; ordinal < count; ++ordinal) {
       found.push_back(probe(cuda, ordinal));
     }

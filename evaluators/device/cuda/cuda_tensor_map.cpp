@@ -1,6 +1,7 @@
 #include "evaluators/device/cuda/cuda_functions.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -109,9 +110,9 @@ TensorMapBytes encode(const Functions& cuda, const tasks::ResolvedTensorMap& map
   const auto strides = copied<cuuint64_t, kMaxRank>(map.strides_bytes);
   const auto box = copied<cuuint32_t, kMaxRank>(map.box);
   const auto element_strides = copied<cuuint32_t, kMaxRank>(map.element_strides);
-  alignas(64) CUtensorMap encoded{};
+  CUtensorMap encoded{};
   const CUresult result = cuda.cuTensorMapEncodeTiled(
-      &encoded, type_of(map.dtype), static_cast<cuuint32_t>(rank), reinterpret_cast<void*>(tensor),
+      &encoded, type_of(map.dtype), static_cast<cuuint32_t>(rank), std::bit_cast<void*>(tensor),
       extents.data(), strides.data(), box.data(), element_strides.data(),
       interleave_of(map.options.interleave), swizzle_of(map.options.swizzle),
       promotion_of(map.options.l2_promotion),

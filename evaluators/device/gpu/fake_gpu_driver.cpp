@@ -3,6 +3,7 @@
 #include "tasks/generator_core.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 // The helper kernels with one thread for every launch.
@@ -23,8 +24,9 @@ void atomicAdd(unsigned long long* at, unsigned long long value) {
   *at += value;
 }
 
-#define __device__
-#define __global__ static
+// CUDA's own words:
+#define __device__        // NOLINT(bugprone-reserved-identifier)
+#define __global__ static // NOLINT(bugprone-reserved-identifier)
 #include "evaluators/device/gpu/helpers.cu"
 #undef __global__
 #undef __device__
@@ -37,7 +39,7 @@ namespace {
 constexpr std::size_t kAlignment = 256; // as cuMemAlloc gives
 
 std::byte* at(GpuAddress address) {
-  return reinterpret_cast<std::byte*>(address);
+  return std::bit_cast<std::byte*>(address);
 }
 
 // A launch's arguments as they were when it was queued.

@@ -448,7 +448,8 @@ TEST_F(GpuDeviceTest, EncodesTensorMapsAtTheLaunch) {
   EXPECT_EQ(written[0], 0x2a);
   ASSERT_TRUE(driver->encoded.has_value());
   EXPECT_EQ(driver->encoded->first.extents, map.extents);
-  const GpuAddress expected = written[1] | written[2] << 8U | written[3] << 16U;
+  GpuAddress expected = 0;
+  std::memcpy(&expected, written.data() + 1, 3);
   EXPECT_EQ((driver->encoded->second - 16) & 0xffffffU, expected);
   driver->failures.emplace("encode", GpuError("cuTensorMapEncodeTiled", "CUDA_ERROR_INVALID_VALUE",
                                               "box", GpuFailure::InvalidLaunch, false));

@@ -87,9 +87,9 @@ __global__ void winnow_generate(unsigned char* data, unsigned long long count, i
   using namespace winnow_helpers;
   const GeneratorSpec spec = make_spec(kind, a, b);
   const RandomStream stream{seed, name_hash};
+  const auto size = static_cast<Bits64>(element_bytes);
   for (Bits64 i = first_index(); i < count; i += index_step()) {
-    store_bits(data + i * element_bytes, element_bytes,
-               drawn_bits(spec, dtype, element_bytes, stream, i));
+    store_bits(data + i * size, element_bytes, drawn_bits(spec, dtype, element_bytes, stream, i));
   }
 }
 
@@ -101,11 +101,12 @@ __global__ void winnow_verify_generated(const unsigned char* data, unsigned long
   using namespace winnow_helpers;
   const GeneratorSpec spec = make_spec(kind, a, b);
   const RandomStream stream{seed, name_hash};
+  const auto size = static_cast<Bits64>(element_bytes);
   for (Bits64 i = first_index(); i < count; i += index_step()) {
-    Bits64 changed = load_bits(data + i * element_bytes, element_bytes) ^
+    Bits64 changed = load_bits(data + i * size, element_bytes) ^
                      drawn_bits(spec, dtype, element_bytes, stream, i);
     if (changed != 0) {
-      Bits64 byte = i * element_bytes;
+      Bits64 byte = i * size;
       for (; (changed & 0xff) == 0; changed >>= 8U) {
         ++byte;
       }
