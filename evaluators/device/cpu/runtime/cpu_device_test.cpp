@@ -72,6 +72,13 @@ TEST_F(CpuDeviceTest, PassesDynamicSharedMemoryOfEveryBlock) {
   }
 }
 
+TEST_F(CpuDeviceTest, HasNoLibraries) {
+  auto device = load("__global__ void k(float* y) {}", 1);
+  tasks::LibraryStep step;
+  step.library = "cublaslt";
+  EXPECT_THROW(device->run({step}), Error);
+}
+
 TEST_F(CpuDeviceTest, GivesWarpOperationsTheirLanes) {
   auto device = load("__global__ void k(float* y) {\n"
                      "  unsigned t = threadIdx.x, warp = t / 32;\n"
