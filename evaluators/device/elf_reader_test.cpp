@@ -1,6 +1,7 @@
 #include "base/files.h"
 #include "evaluators/device/elf_reader.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -32,6 +33,10 @@ void read_everything(const std::string& bytes) {
   reader.read_symbol("expf");
   reader.dynamic_tags();
   reader.relocation_types();
+  reader.relocations();
+  for (const ElfSection& section : reader.sections()) {
+    reader.section_bytes(section);
+  }
 }
 
 TEST(ElfReader, ReadsASharedObject) {
@@ -47,6 +52,10 @@ TEST(ElfReader, ReadsASharedObject) {
   EXPECT_EQ(reader.read_symbol("signgam"), std::string(4, '\0')); // an int in .bss
   EXPECT_THAT(reader.dynamic_tags(), Contains(DT_NEEDED));
   EXPECT_FALSE(reader.undefined_symbols().empty());
+  const auto relocations = reader.relocations();
+  EXPECT_EQ(relocations.size(), reader.relocation_types().size());
+  EXPECT_TRUE(std::any_of(relocations.begin(), relocations.end(),
+                          [](const ElfRelocation& one) { return !one.symbol.empty(); }));
 }
 
 TEST(ElfReader, RefusesWhatIsNoElfFile) {

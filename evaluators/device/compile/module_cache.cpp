@@ -38,7 +38,8 @@ std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {
     const auto json = nlohmann::json::parse(read_file(path, kMaxAnswerBytes));
     auto answer = json.at("answer").get<CompileAnswer>();
     if (answer.verdict == tasks::Verdict::Correct &&
-        sha256_hex(read_file(module_path(key), kMaxModuleBytes)) != json.at("module_sha256")) {
+        sha256_hex(read_file(module_path(key), kMaxModuleBytes)) !=
+            json.at("module_sha256").get<std::string>()) {
       return std::nullopt;
     }
     return answer;

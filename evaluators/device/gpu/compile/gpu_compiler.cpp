@@ -77,16 +77,21 @@ private:
   std::string cache_key(const CompileRequest& request) const {
     std::error_code error;
     const std::uintmax_t library_bytes = std::filesystem::file_size(toolchain_.library, error);
-    const nlohmann::json key{{"source", request.source},
-                             {"file", request.file},
-                             {"parameters", request.parameters},
-                             {"kernels", request.kernels},
-                             {"constants", request.constants},
-                             {"options", nvrtc_options(options_.architecture, request.fast_math)},
-                             {"toolchain", toolchain_},
-                             {"library_bytes", error ? 0 : library_bytes},
-                             {"headers", headers_digest_},
-                             {"version", kGpuSourceVersion}};
+    const nlohmann::json key{
+        {"source", request.source},
+        {"file", request.file},
+        {"parameters", request.parameters},
+        {"kernels", request.kernels},
+        {"constants", request.constants},
+        {"architecture", options_.architecture},
+        {"fast_math", request.fast_math},
+        {"options", options_.kind == "cuda"
+                        ? nvrtc_options(options_.architecture, request.fast_math)
+                        : std::vector<std::string>()},
+        {"toolchain", toolchain_},
+        {"library_bytes", error ? 0 : library_bytes},
+        {"headers", headers_digest_},
+        {"version", kGpuSourceVersion}};
     return sha256_hex(dump(key) + request.source);
   }
 
