@@ -59,12 +59,13 @@ int main(int argc, char** argv) {
   std::printf("%-12s %6s %22s %16s\n", "task", "cases", "evaluation, median ms", "per run ms");
   const auto catalogue = tasks::find_catalogue();
   std::vector<double> all;
+  const auto host = evaluators::open_device(evaluators::select_device("cpu"), options);
   for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
     const tasks::Task task = tiny_only(tasks::load_task(entry.folder));
     const auto parsed = tasks::parse_kernel_file(task.baseline, "baseline.cu");
     const tasks::KernelFile& kernel = parsed.kernel_file.value();
     const auto choice = tasks::parameter_choices(kernel.plan, 1).at(0);
-    Evaluator evaluator(task, options);
+    Evaluator evaluator(task, host, options);
     milliseconds(evaluator, kernel, choice); // fills the cache, starts the judge
     std::vector<double> samples;
     for (int i = 0; i < repeats; ++i) {

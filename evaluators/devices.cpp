@@ -1,24 +1,41 @@
 // Which devices and compilers this machine has.
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
+#include "evaluators/device/cuda/compile/nvrtc.h"
+#include "evaluators/device/cuda/cuda_driver.h"
+#include "evaluators/device/hip/compile/hiprtc.h"
+#include "evaluators/device/hip/hip_driver.h"
 #include "evaluators/evaluator.h"
+#include "evaluators/worker/worker_device.h"
 #include "profiling/host_info.h"
 
-#include <dlfcn.h>
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
 namespace {
 
+constexpr std::chrono::milliseconds kProbeTimeout{30'000};
 constexpr const char* kNoCompiler = "apt-get install clang (or g++) and binutils";
+
+std::vector<ToolReport> probe_cpu_compilers() {
+  return {{"clang++", probe_cpu_compiler("clang++")}, {"g++", probe_cpu_compiler("g++")}};
+}
 
 DeviceReport probe_cpu() {
   const profiling::HostInfo host = profiling::host_info();
-  DeviceReport report{
-      "cpu", fmt::format("{}, {} cores", host.cpu_model, host.cores), {}, cpu_device_facts()};
-  for (const ToolReport& tool : probe_compilers()) {
+  DeviceReport report;
+  report.kind = report.id = "cpu";
+  report.name = fmt::format("{}, {} cores", host.cpu_model, host.cores);
+  report.facts = cpu_device_facts();
+  for (const ToolReport& tool : probe_cpu_compilers()) {
     if (tool.availability.ok) {
       report.availability = Availability::yes(fmt::format("{} with {}", report.name, tool.name));
       return report;
@@ -28,55 +45,157 @@ DeviceReport probe_cpu() {
   return report;
 }
 
-// GPU devices are not part of this version; doctor still says what the machine has.
-DeviceReport probe_gpu(const char* kind, const char* library, const char* driver) {
-  DeviceReport report{kind, "", {}, {}};
-  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr) {
-    report.availability =
-        Availability::no(fmt::format("no {} ({} cannot be loaded)", driver, library),
-                         "use the cpu device: this version of Winnow runs kernels on it only");
-    return report;
-  }
-  report.availability = Availability::no(
-      fmt::format("{} found, but this version of Winnow runs kernels on the cpu device only",
-                  driver),
-      "use the cpu device");
-  dlclose(handle);
+DeviceReport gpu_report(const std::string& kind, const GpuProbe& probe) {
+  DeviceReport report;
+  report.kind = kind;
+  report.id = probe.ordinal < 0 ? kind : fmt::format("{}:{}", kind, probe.ordinal);
+  report.name = probe.name;
+  report.uuid = probe.uuid;
+  report.driver = probe.driver;
+  report.availability = probe.availability;
+  report.facts = probe.facts;
   return report;
+}
+
+// What the child process has found; a reason when it has not come back.
+std::vector<DeviceReport> probe_gpus() {
+  Command command;
+  command.argv = {executable_path().string(), "_devices"};
+  for (const char* kind : {"cuda", "hip"}) {
+    const char* name = driver_library_variable(kind);
+    if (const char* value = std::getenv(name)) {
+      command.environment[name] = value;
+    }
+  }
+  command.limits.wall = kProbeTimeout;
+  const ChildResult child = run_child(command, {});
+  std::vector<DeviceReport> reports;
+  try {
+    const nlohmann::json found = nlohmann::json::parse(child.out);
+    for (const char* kind : {"cuda", "hip"}) {
+      for (const nlohmann::json& probe : found.at(kind)) {
+        reports.push_back(gpu_report(kind, probe.get<GpuProbe>()));
+      }
+    }
+  } catch (const nlohmann::json::exception&) {
+    GpuProbe broken;
+    broken.availability =
+        Availability::no("the process that asked the GPU drivers " + describe(child),
+                         "run `nvidia-smi` or `rocm-smi`; a driver that hangs needs a restart");
+    reports = {gpu_report("cuda", broken), gpu_report("hip", broken)};
+  }
+  return reports;
+}
+
+// A GPU without a compiler for its code is of no use.
+void require_compiler(DeviceReport& report, const Availability& compiler) {
+  if (report.availability.ok && !compiler.ok) {
+    report.availability = Availability::no(
+        fmt::format("{} is there, but {}", report.name, compiler.why), compiler.remedy);
+  }
+}
+
+std::vector<DeviceReport> probe_all() {
+  std::vector<DeviceReport> reports{probe_cpu()};
+  for (DeviceReport& report : probe_gpus()) {
+    require_compiler(report, report.kind == "cuda" ? probe_nvrtc() : probe_hiprtc());
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+const DeviceReport* find_best(const std::vector<DeviceReport>& reports) {
+  const auto usable = [](const DeviceReport& report) { return report.availability.ok; };
+  const auto gpu = std::find_if(reports.begin() + 1, reports.end(), usable);
+  if (gpu != reports.end()) {
+    return &*gpu;
+  }
+  return usable(reports.front()) ? &reports.front() : nullptr;
+}
+
+[[noreturn]] void no_device_at_all(const std::vector<DeviceReport>& reports) {
+  std::vector<std::string> reasons;
+  for (const DeviceReport& report : reports) {
+    reasons.push_back(report.id + ": " + report.availability.why);
+  }
+  throw DeviceUnavailable("no device can be used: " + join(reasons, "; "), kNoCompiler);
 }
 
 } // namespace
 
-std::vector<DeviceReport> probe_devices() {
-  return {probe_cpu(), probe_gpu("cuda", "libcuda.so.1", "NVIDIA driver"),
-          probe_gpu("hip", "libamdhip64.so", "HIP runtime")};
+const std::vector<DeviceReport>& probe_devices() {
+  static const std::vector<DeviceReport> reports = probe_all();
+  return reports;
+}
+
+int device_probe_worker_main(std::vector<std::string> /*arguments*/) {
+  const nlohmann::json found{{"cuda", probe_cuda_devices()}, {"hip", probe_hip_devices()}};
+  std::cout << found.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::flush;
+  return 0;
 }
 
 std::vector<ToolReport> probe_compilers() {
-  return {{"clang++", probe_cpu_compiler("clang++")}, {"g++", probe_cpu_compiler("g++")}};
+  std::vector<ToolReport> tools = probe_cpu_compilers();
+  tools.push_back({"nvrtc", probe_nvrtc()});
+  tools.push_back({"hiprtc", probe_hiprtc()});
+  return tools;
 }
 
-DeviceReport select_device(const std::string& kind) {
-  std::vector<std::string> known{"best"};
-  std::string reasons;
-  for (const DeviceReport& report : probe_devices()) {
-    known.push_back(report.kind);
-    if (report.availability.ok && (kind == "best" || kind == report.kind)) {
-      return report;
+DeviceReport select_device(const std::string& name) {
+  const std::vector<DeviceReport>& reports = probe_devices();
+  if (name == "best") {
+    const DeviceReport* best = find_best(reports);
+    if (best == nullptr) {
+      no_device_at_all(reports);
     }
-    if (kind == report.kind) {
+    return *best;
+  }
+  std::vector<std::string> known{"best"};
+  for (const DeviceReport& report : reports) {
+    known.push_back(report.id);
+    const bool first_of_kind = name == report.kind;
+    if (name != report.id && !first_of_kind) {
+      continue;
+    }
+    if (!report.availability.ok) {
       throw DeviceUnavailable(
-          fmt::format("device '{}' cannot be used: {}", kind, report.availability.why),
+          fmt::format("device '{}' cannot be used: {}", name, report.availability.why),
           report.availability.remedy);
     }
-    reasons +=
-        fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", report.kind, report.availability.why);
+    return report;
   }
-  if (kind != "best") {
-    throw UsageError(fmt::format("unknown device '{}'{}", kind, suggestion(kind, known)));
+  const std::string kind = name.substr(0, name.find(':'));
+  const bool known_kind = std::any_of(reports.begin(), reports.end(),
+                                      [&](const DeviceReport& one) { return one.kind == kind; });
+  if (known_kind && kind != name) {
+    throw DeviceUnavailable(
+        fmt::format("there is no device '{}' here; there is {}", name, join(known, ", ")),
+        "see `winnow doctor`");
   }
-  throw DeviceUnavailable("no device can be used: " + reasons, kNoCompiler);
+  throw UsageError(fmt::format("unknown device '{}'{}", name, suggestion(name, known)));
+}
+
+std::vector<DeviceReport> select_devices(const std::string& names) {
+  std::vector<DeviceReport> devices;
+  std::size_t begin = 0;
+  while (begin <= names.size()) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    DeviceReport device = select_device(std::string(trim(names.substr(begin, end - begin))));
+    for (const DeviceReport& other : devices) {
+      if (other.id == device.id) {
+        throw UsageError("--device names " + device.id + " twice");
+      }
+      if (other.kind != device.kind || other.name != device.name) {
+        throw UsageError(fmt::format("{} ({}) and {} ({}) are different: times of one cannot be "
+                                     "ranked with times of the other",
+                                     other.id, other.name, device.id, device.name),
+                         "name devices of one model, or start a run for each");
+      }
+    }
+    devices.push_back(std::move(device));
+    begin = end + 1;
+  }
+  return devices;
 }
 
 } // namespace winnow::evaluators

@@ -1,13 +1,17 @@
 #include "evaluators/evaluation_run.h"
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "evaluators/device/cpu/cpu_device.h"
+#include "evaluators/reference_check.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
 namespace {
@@ -25,33 +29,6 @@ std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
   value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
   return value ^ (value >> 31U);
-}
-
-std::vector<std::int64_t> dimensions(const tasks::TensorSpec& tensor, const tasks::Task& task,
-                                     const tasks::Shape& shape) {
-  tasks::Scope scope;
-  tasks::bind_shape(task, shape, scope);
-  std::vector<std::int64_t> extents;
-  for (const tasks::Expression& extent : tensor.shape) {
-    extents.push_back(extent.evaluate(scope));
-  }
-  return extents.empty() ? std::vector<std::int64_t>{1} : extents;
-}
-
-double relative_limit(const tasks::Task& task, const tasks::Shape& shape) {
-  tasks::Scope scope;
-  tasks::bind_shape(task, shape, scope);
-  return task.tolerance.multiple.evaluate_float(scope) * tasks::epsilon(task.tolerance.precision);
-}
-
-std::string mismatch_text(const tasks::Mismatch& mismatch) {
-  const auto number = [](double value) {
-    return std::isnan(value) ? std::string("nan") : fmt::format("{:.9g}", value);
-  };
-  return fmt::format("{}{} = {}, expected {} within {:.3g}; {} of {} elements differ: {}",
-                     mismatch.tensor, mismatch.first_position, number(mismatch.got),
-                     number(mismatch.expected), mismatch.limit, mismatch.wrong, mismatch.total,
-                     mismatch.pattern);
 }
 
 std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics) {
@@ -73,9 +50,9 @@ EvaluationRun::EvaluationRun(Session& session, const tasks::KernelFile& file,
                              tasks::ParameterChoice choice, Depth depth)
     : session_(session), file_(file), depth_(depth) {
   result_.parameters = choice;
-  result_.device = session.device.kind;
-  result_.device_name = session.device.name;
-  result_.isolation = to_string(session.sandbox.level());
+  result_.device = session.host->device.kind;
+  result_.device_name = session.host->device.name;
+  result_.isolation = to_string(session.host->sandbox.level());
   result_.evaluator_version = kEvaluatorVersion;
   result_.started_at = utc_now();
   built_.choice = std::move(choice);
@@ -83,12 +60,8 @@ EvaluationRun::EvaluationRun(Session& session, const tasks::KernelFile& file,
 
 tasks::Evaluation EvaluationRun::run() {
   const auto start = std::chrono::steady_clock::now();
-  const bool full = depth_ == Depth::Full;
-  const bool passed =
-      compile() && tiny() && (!full || check()) && search() && time() && (!full || promotion());
-  if (passed) {
-    result_.verdict = full ? Verdict::Correct : Verdict::NotJudged;
-    result_.stage = full ? Stage::Done : result_.stage;
+  if (compile()) {
+    run_compiled();
   }
   if (session_.cancelled) {
     result_.verdict = Verdict::Infrastructure;
@@ -96,6 +69,50 @@ tasks::Evaluation EvaluationRun::run() {
   }
   result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return std::move(result_);
+}
+
+void EvaluationRun::run_compiled() {
+  const bool full = depth_ == Depth::Full;
+  const std::string key = full ? fingerprint() : std::string();
+  if (const auto known = session_.known.find(key); !key.empty() && known != session_.known.end()) {
+    copy_known(known->second);
+    return;
+  }
+  if (tiny() && (!full || check()) && search() && time() && (!full || promotion())) {
+    result_.verdict = full ? Verdict::Correct : Verdict::NotJudged;
+    result_.stage = full ? Stage::Done : result_.stage;
+  }
+  if (!key.empty() && !session_.cancelled && result_.verdict != Verdict::Infrastructure) {
+    session_.known.emplace(key, result_);
+  }
+}
+
+std::string EvaluationRun::fingerprint() const {
+  if (result_.build.machine_code_digest.empty() || !session_.options.reuse) {
+    return {};
+  }
+  std::string text = result_.build.machine_code_digest;
+  for (const tasks::Shape& shape : session_.task.shapes) {
+    std::vector<tasks::Diagnostic> errors, warnings;
+    const auto plan =
+        tasks::resolve_plan(file_, session_.task, shape, built_.choice, session_.host->device.facts,
+                            built_.compiled.facts, errors, warnings);
+    if (!plan) {
+      return {};
+    }
+    text += shape.id + nlohmann::json(*plan).dump();
+  }
+  return sha256_hex(text);
+}
+
+void EvaluationRun::copy_known(const tasks::Evaluation& known) {
+  tasks::Evaluation copy = known;
+  copy.parameters = result_.parameters;
+  copy.build = result_.build;
+  copy.started_at = result_.started_at;
+  copy.notes.push_back("not run again: the same machine code with the same launches was judged "
+                       "before in this session");
+  result_ = std::move(copy);
 }
 
 bool EvaluationRun::fail(Verdict verdict, std::string detail) {
@@ -106,10 +123,7 @@ bool EvaluationRun::fail(Verdict verdict, std::string detail) {
 
 bool EvaluationRun::compile() {
   result_.stage = Stage::Compile;
-  std::vector<tasks::Shape> shapes = session_.task.shapes_of(ShapeSet::Tiny, result_.device);
-  for (tasks::Shape& shape : session_.task.shapes_of(ShapeSet::Search, result_.device)) {
-    shapes.push_back(std::move(shape));
-  }
+  const std::vector<tasks::Shape> shapes = shown_shapes(session_.task, result_.device);
   std::vector<tasks::Diagnostic> errors;
   built_ =
       session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Plain, errors);
@@ -129,7 +143,7 @@ bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seed
     std::vector<tasks::Diagnostic> errors, warnings;
     const auto plan =
         tasks::resolve_plan(*built.file, *built.task, shapes[i], built.choice,
-                            session_.device.facts, built.compiled.facts, errors, warnings);
+                            session_.host->device.facts, built.compiled.facts, errors, warnings);
     if (!plan) {
       return fail(plan_verdict(errors), diagnostics_text(errors));
     }
@@ -164,20 +178,13 @@ std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>&
     if (sampling != nullptr) {
       run_case.sampling = *sampling;
     }
-    for (const tasks::Buffer& buffer : planned.plan.buffers) {
-      if (buffer.kind == tasks::Buffer::Kind::Output || buffer.kind == tasks::Buffer::Kind::InOut) {
-        const auto bytes =
-            static_cast<std::uint64_t>(buffer.count) * tasks::size_bytes(buffer.dtype);
-        run_case.outputs.push_back({buffer.name, offset, bytes});
-        offset += (bytes + 63) / 64 * 64;
-      }
-    }
+    run_case.outputs = output_slices(session_.task, planned.shape, offset);
     run_cases.push_back(std::move(run_case));
   }
-  if (offset > session_.arena.size_bytes()) {
+  if (offset > session_.host->arena.size_bytes()) {
     throw Error(
         fmt::format("the outputs of {} shapes need {} bytes, more than the {} that are there",
-                    cases.size(), offset, session_.arena.size_bytes()),
+                    cases.size(), offset, session_.host->arena.size_bytes()),
         "use smaller shapes in task.toml");
   }
   return run_cases;
@@ -185,17 +192,19 @@ std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>&
 
 RunOutcome EvaluationRun::run_module(const BuiltKernel& built, std::vector<RunCase> cases,
                                      unsigned workers, std::chrono::milliseconds wall) const {
+  DeviceHost& host = *session_.host;
   RunRequest request;
-  request.device = session_.device.kind;
   request.module = built.compiled.module;
   request.workers = workers;
   request.cases = std::move(cases);
   RunnerLimits limits;
   limits.wall = wall;
-  limits.memory_bytes = session_.options.memory_bytes + session_.arena.size_bytes();
-  session_.arena.clear();
-  return run_cases(session_.sandbox, session_.arena, std::move(request), limits,
-                   [this] { return session_.cancelled.load(); });
+  limits.memory_bytes = session_.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes();
+  if (!host.worker_device.is_gpu()) {
+    host.arena.clear(); // a GPU's worker keeps its pages pinned
+  }
+  const SpentTime spent(host.spent.run_seconds);
+  return host.runner->run(std::move(request), limits, [this] { return session_.cancelled.load(); });
 }
 
 CaseResult EvaluationRun::blank_case(Stage stage, const PlannedCase& planned) {
@@ -208,22 +217,14 @@ CaseResult EvaluationRun::blank_case(Stage stage, const PlannedCase& planned) {
   return result;
 }
 
+std::string EvaluationRun::judged_key(const PlannedCase& planned) {
+  return fmt::format("{}#{}", planned.shape.id, planned.seed);
+}
+
 CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
                                      const RunCase& run_case) {
-  JudgeRequest request;
-  request.key = fmt::format("{}#{}", planned.shape.id, planned.seed);
-  request.module = session_.reference.compiled.module;
-  request.plan = session_.own_plan(session_.reference, planned.shape);
-  request.seed = planned.seed;
-  request.salt = run_case.salt;
-  request.relative_limit = relative_limit(session_.task, planned.shape);
-  request.absolute_limit = session_.task.tolerance.absolute;
-  for (const ArenaSlice& slice : run_case.outputs) {
-    const tasks::TensorSpec& tensor = *session_.task.find_tensor(slice.tensor);
-    request.tensors.push_back(
-        {slice, tensor.dtype, dimensions(tensor, session_.task, planned.shape)});
-  }
-  const JudgeReply reply = session_.judge.ask(request);
+  const JudgeReply reply = session_.ask(
+      judge_request(session_, planned.shape, planned.seed, run_case.salt, run_case.outputs));
   CaseResult result = blank_case(stage, planned);
   result.verdict = reply.verdict;
   result.mismatch = reply.mismatch;
@@ -249,7 +250,11 @@ bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& c
       outcome.fault ? std::min(outcome.faulty_case, cases.size()) : cases.size();
   bool passed = true;
   for (std::size_t i = 0; i < completed; ++i) {
-    passed = add_case(judge_case(stage, cases[i], run_list[i])) && passed;
+    const bool right = add_case(judge_case(stage, cases[i], run_list[i]));
+    if (right && i < outcome.report.cases.size()) {
+      judged_outputs_[judged_key(cases[i])] = outcome.report.cases[i].outputs;
+    }
+    passed = right && passed;
   }
   if (outcome.fault) {
     CaseResult faulty = blank_case(stage, cases[std::min(completed, cases.size() - 1)]);
@@ -318,7 +323,7 @@ void EvaluationRun::explain_by_check() {
 }
 
 bool EvaluationRun::check() {
-  if (!session_.options.check) {
+  if (!session_.options.check || !session_.host->compiler->has_check_mode()) {
     return true;
   }
   result_.stage = Stage::Check;

@@ -4,6 +4,8 @@
 #include "evaluators/worker/runner.h"
 #include "tasks/evaluation.h"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,11 @@ private:
   };
 
   bool compile();
+  void run_compiled();
+  /// What identifies an evaluation by what runs in it; empty when the machine code is not known, or
+  /// the plan does not hold for every shape.
+  std::string fingerprint() const;
+  void copy_known(const tasks::Evaluation& known);
   bool tiny();
   bool check();
   bool search();
@@ -48,6 +55,7 @@ private:
   /// Runs the cases, has the judge compare each, appends their results. False when one failed.
   bool run_and_judge(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                      const BuiltKernel& built);
+  static std::string judged_key(const PlannedCase& planned);
   static tasks::CaseResult blank_case(tasks::Stage stage, const PlannedCase& planned);
   tasks::CaseResult judge_case(tasks::Stage stage, const PlannedCase& planned,
                                const RunCase& run_case);
@@ -55,6 +63,8 @@ private:
   void explain_by_check();
   bool add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
                    std::size_t first_case, bool is_baseline);
+  SamplingRequest sampling_request() const;
+  void add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case);
   void score();
   bool fail(tasks::Verdict verdict, std::string detail);
 
@@ -63,6 +73,8 @@ private:
   Depth depth_;
   BuiltKernel built_;
   tasks::Evaluation result_;
+  /// Checksums of outputs that were judged correct, by judged_key().
+  std::map<std::string, std::map<std::string, std::uint64_t>> judged_outputs_;
 };
 
 } // namespace winnow::evaluators

@@ -1,5 +1,6 @@
 // The timing stage of EvaluationRun: the candidate beside the task's baseline.
 #include "evaluators/evaluation_run.h"
+#include "evaluators/library_timing.h"
 #include "evaluators/timing/sampling.h"
 
 #include <fmt/format.h>
@@ -43,19 +44,35 @@ bool EvaluationRun::time() {
       return false;
     }
   }
+  if (depth_ == Depth::Full) {
+    add_libraries(cases, first_case);
+  }
   score();
   return result_.verdict != Verdict::Implausible;
 }
 
-bool EvaluationRun::add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
-                                std::size_t first_case, bool is_baseline) {
+SamplingRequest EvaluationRun::sampling_request() const {
   SamplingRequest sampling;
-  sampling.budget = session_.options.time_budget / kRounds;
+  const std::chrono::milliseconds asked = session_.options.time_budget;
+  sampling.budget = (asked.count() > 0 ? asked : default_time_budget(result_.device)) / kRounds;
   if (depth_ == Depth::Quick) {
     sampling.budget /= kQuickDivisor;
     sampling.min_samples = 3;
   }
-  const std::vector<RunCase> run_list = run_cases_of(cases, &sampling);
+  return sampling;
+}
+
+bool EvaluationRun::add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
+                                std::size_t first_case, bool is_baseline) {
+  const SamplingRequest sampling = sampling_request();
+  std::vector<RunCase> run_list = run_cases_of(cases, &sampling);
+  for (std::size_t i = 0; i < run_list.size(); ++i) {
+    if (is_baseline) {
+      run_list[i].outputs.clear(); // it was judged when it was a candidate itself
+    } else {
+      run_list[i].known_outputs = judged_outputs_[judged_key(cases[i])];
+    }
+  }
   const RunOutcome outcome = run_module(built, run_list, 0, session_.options.run_timeout);
   if (outcome.fault || outcome.cancelled) {
     const Verdict verdict =
@@ -73,6 +90,11 @@ bool EvaluationRun::add_samples(const BuiltKernel& built, const std::vector<Plan
     if (is_baseline) {
       continue;
     }
+    timed.prepare_ns = report.prepare_ns;
+    if (report.outputs_known) {
+      timed.verdict = Verdict::Correct;
+      continue;
+    }
     // What the timed process computed is judged too.
     const CaseResult judged = judge_case(Stage::Time, cases[report.index], run_list[report.index]);
     timed.verdict = judged.verdict;
@@ -86,6 +108,13 @@ bool EvaluationRun::add_samples(const BuiltKernel& built, const std::vector<Plan
     }
   }
   return true;
+}
+
+void EvaluationRun::add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case) {
+  for (std::size_t i = 0; i < cases.size() && !session_.cancelled; ++i) {
+    result_.cases[first_case + i].libraries =
+        library_timings(session_, cases[i].shape, cases[i].seed, sampling_request());
+  }
 }
 
 void EvaluationRun::score() {
@@ -106,9 +135,9 @@ void EvaluationRun::score() {
   for (const tasks::Shape& shape : session_.task.shapes_of(ShapeSet::Search, result_.device)) {
     tasks::Scope scope;
     tasks::bind_shape(session_.task, shape, scope);
-    const double floor_ns = physical_floor_ns(
-        session_.task.bytes.evaluate_float(scope), session_.task.operations.evaluate_float(scope),
-        static_cast<unsigned>(session_.device.facts.sm_count));
+    const double floor_ns = physical_floor_ns(session_.task.bytes.evaluate_float(scope),
+                                              session_.task.operations.evaluate_float(scope),
+                                              session_.host->device.facts);
     for (const CaseResult& timed : result_.cases) {
       if (timed.shape_id == shape.id && timed.stage == Stage::Time && timed.median_ns < floor_ns) {
         fail(Verdict::Implausible,

@@ -49,9 +49,9 @@ struct Evaluator::State : Session {
     Evaluation result;
     result.verdict = verdict;
     result.detail = std::move(detail);
-    result.device = device.kind;
-    result.device_name = device.name;
-    result.isolation = to_string(sandbox.level());
+    result.device = host->device.kind;
+    result.device_name = host->device.name;
+    result.isolation = to_string(host->sandbox.level());
     result.evaluator_version = kEvaluatorVersion;
     result.started_at = utc_now();
     return result;
@@ -68,8 +68,8 @@ private:
   }
 };
 
-Evaluator::Evaluator(tasks::Task task, EvaluationOptions options)
-    : state_(std::make_unique<State>(std::move(task), std::move(options))) {}
+Evaluator::Evaluator(tasks::Task task, std::shared_ptr<DeviceHost> host, EvaluationOptions options)
+    : state_(std::make_unique<State>(std::move(task), std::move(host), std::move(options))) {}
 Evaluator::~Evaluator() = default;
 
 Evaluation Evaluator::evaluate(const tasks::KernelFile& candidate,
@@ -129,10 +129,46 @@ const tasks::Task& Evaluator::task() const {
   return state_->task;
 }
 const DeviceReport& Evaluator::device() const {
-  return state_->device;
+  return state_->host->device;
 }
 Isolation Evaluator::isolation() const {
-  return state_->sandbox.level();
+  return state_->host->sandbox.level();
+}
+
+std::chrono::milliseconds default_time_budget(std::string_view device_kind) {
+  constexpr std::chrono::milliseconds kCpu{150};
+  constexpr std::chrono::milliseconds kGpu{20}; // its clock is exact and nothing else runs on it
+  return device_kind == "cpu" ? kCpu : kGpu;
+}
+
+std::shared_ptr<DeviceHost> open_device(const DeviceReport& device,
+                                        const EvaluationOptions& options) {
+  return std::make_shared<DeviceHost>(device, options);
+}
+
+HostStatistics statistics(const DeviceHost& host) {
+  HostStatistics statistics = host.spent;
+  statistics.worker_restarts = host.runner->restarts();
+  return statistics;
+}
+
+void compile_ahead(DeviceHost& host, const tasks::Task& task, std::string_view text,
+                   const std::string& file_name, std::size_t max_variants,
+                   const std::function<bool()>& cancelled) {
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file_name);
+  if (!parsed.kernel_file) {
+    return;
+  }
+  try {
+    for (const tasks::ParameterChoice& choice : tasks::parameter_choices(
+             parsed.kernel_file->plan, std::max<std::size_t>(max_variants, 1))) {
+      std::vector<tasks::Diagnostic> ignored; // the evaluation finds and says the same
+      build_kernel(*host.compiler, host.device.facts, *parsed.kernel_file, task, choice,
+                   shown_shapes(task, host.device.kind), BuildMode::Plain, cancelled, ignored);
+    }
+  } catch (const Error&) { // likewise
+  } catch (const tasks::ExpressionError&) {
+  }
 }
 
 } // namespace winnow::evaluators

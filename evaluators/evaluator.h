@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace winnow::evaluators {
@@ -21,21 +22,29 @@ namespace winnow::evaluators {
 /// Raised whenever a change here could change a verdict or a rank; stored with every evaluation.
 constexpr int kEvaluatorVersion = 1;
 
-/// A device kind that this build knows, and whether it can be used on this machine.
+/// A device, and whether it can be used on this machine. A kind that this build knows but the
+/// machine has none of is there once, with the reason.
 struct DeviceReport {
   std::string kind; ///< "cpu", "cuda", "hip"
+  std::string id;   ///< "cpu", "cuda:0", "hip:1"
   std::string name;
+  std::string uuid;   ///< GPUs
+  std::string driver; ///< GPUs: version
   Availability availability;
   tasks::DeviceFacts facts;
 };
-std::vector<DeviceReport> probe_devices();
+/// Asks the GPUs' drivers in a child process; the first answer counts for the whole process.
+const std::vector<DeviceReport>& probe_devices();
 struct ToolReport {
-  std::string name; ///< "clang++", "g++", "ld"
+  std::string name; ///< "clang++", "g++", "nvrtc", "hiprtc"
   Availability availability;
 };
 std::vector<ToolReport> probe_compilers();
-/// "best" resolves to the fastest kind available. Throws DeviceUnavailable with reason and remedy.
-DeviceReport select_device(const std::string& kind);
+/// "best" is the first GPU that works, else the cpu; "cuda" is the first of its kind. Throws
+/// UsageError, or DeviceUnavailable with reason and remedy.
+DeviceReport select_device(const std::string& name);
+/// A list of them, "cuda:0,cuda:1": different devices of one kind and model.
+std::vector<DeviceReport> select_devices(const std::string& names);
 
 struct EvaluationOptions {
   std::string device = "best";
@@ -45,12 +54,39 @@ struct EvaluationOptions {
   bool check = true;      ///< run check mode on a tiny shape
   bool promotion = true;  ///< hidden shapes gate `correct`
   bool timing = true;
-  std::chrono::milliseconds time_budget{150};    ///< sampling per shape and kernel
+  bool reuse = true; ///< do not run machine code and launches again that this session has judged
+  std::chrono::milliseconds time_budget{0};      ///< sampling per shape and kernel; 0: the device's
   std::chrono::milliseconds run_timeout{10'000}; ///< one worker, one stage
   std::chrono::milliseconds compile_timeout{20'000};
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
   std::filesystem::path cache; ///< empty: cache_directory()
 };
+
+/// Sampling per shape and kernel unless the options say otherwise: what a median needs.
+std::chrono::milliseconds default_time_budget(std::string_view device_kind);
+
+struct DeviceHost;
+/// Opens a device for the evaluators of any number of tasks. Throws Error, DeviceUnavailable.
+std::shared_ptr<DeviceHost> open_device(const DeviceReport& device,
+                                        const EvaluationOptions& options);
+/// Where the time of a device's evaluations has gone so far, and what they cost in workers.
+struct HostStatistics {
+  double run_seconds = 0;     ///< a worker ran cases
+  double judge_seconds = 0;   ///< the judge compared, and ran the reference
+  double compile_seconds = 0; ///< an evaluation waited for a compiler or the cache
+  int worker_restarts = 0;    ///< workers that candidates, or the device, have broken
+};
+HostStatistics statistics(const DeviceHost& host);
+/// Compiles for a GPU architecture ("sm_90a", "gfx90a") that this machine need not have and runs
+/// nothing: the verdict is NotJudged when it compiles. Throws Error when no compiler works here.
+tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
+                               const std::string& file_name, const std::string& kind,
+                               const std::string& architecture, const EvaluationOptions& options);
+/// Compiles ahead what an evaluation of `text` will ask the cache for first. Any thread. Never
+/// throws for what the candidate is.
+void compile_ahead(DeviceHost& host, const tasks::Task& task, std::string_view text,
+                   const std::string& file_name, std::size_t max_variants,
+                   const std::function<bool()>& cancelled);
 
 /// Judges candidates of one task on one device: parse, compile, tiny shapes, check mode, search
 /// shapes, timing beside the task's baseline, hidden promotion shapes. Compilers, candidates and
@@ -58,7 +94,7 @@ struct EvaluationOptions {
 /// and keeps its answers to itself. One evaluation at a time; cancel() from any thread.
 class Evaluator {
 public:
-  Evaluator(tasks::Task task, EvaluationOptions options);
+  Evaluator(tasks::Task task, std::shared_ptr<DeviceHost> host, EvaluationOptions options);
   ~Evaluator();
   Evaluator(const Evaluator&) = delete; // owns child processes
   Evaluator& operator=(const Evaluator&) = delete;
@@ -89,5 +125,6 @@ int compile_worker_main(std::vector<std::string> arguments);
 int compile_gpu_worker_main(std::vector<std::string> arguments);
 int run_worker_main(std::vector<std::string> arguments);
 int judge_worker_main(std::vector<std::string> arguments);
+int device_probe_worker_main(std::vector<std::string> arguments);
 
 } // namespace winnow::evaluators

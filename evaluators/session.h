@@ -1,11 +1,11 @@
 #pragma once
 
-#include "evaluators/device/compiler.h"
+#include "evaluators/device_host.h"
 #include "evaluators/evaluator.h"
 #include "evaluators/judge/judge.h"
-#include "evaluators/worker/arena.h"
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,18 +13,11 @@
 
 namespace winnow::evaluators {
 
-/// A kernel file compiled for some shapes with one choice of parameters.
-struct BuiltKernel {
-  const tasks::KernelFile* file = nullptr;
-  const tasks::Task* task = nullptr; ///< the task as this file sees it
-  tasks::ParameterChoice choice;
-  CompileResult compiled;
-};
-
-/// What all evaluations of one task on one device share: the fences, the compiler, the shared
-/// memory, the judge, and the task's own kernels.
+/// What all evaluations of one task on one device share: the device, the judge, and the task's own
+/// kernels.
 struct Session {
-  Session(tasks::Task task_to_judge, EvaluationOptions evaluation_options);
+  Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
+          EvaluationOptions evaluation_options);
 
   /// Compiles `file` for what `shapes` need. Mistakes in kernel names go to `errors`.
   BuiltKernel build(const tasks::KernelFile& file, const tasks::Task& view,
@@ -33,21 +26,23 @@ struct Session {
   /// The baseline or the reference, which must compile. Throws Error naming the task's file.
   const BuiltKernel& own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
                                 const std::vector<tasks::Shape>& shapes, BuiltKernel& slot);
+  /// The judge's answer, its time counted.
+  JudgeReply ask(const JudgeRequest& request);
   tasks::ResolvedPlan own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
 
   tasks::Task task;
   tasks::Task reference_task;
   EvaluationOptions options;
-  DeviceReport device;
-  Sandbox sandbox;
-  Arena arena;
-  std::filesystem::path cache;
-  std::unique_ptr<Compiler> compiler;
+  std::shared_ptr<DeviceHost> host;
   Judge judge;
   tasks::KernelFile reference_file;
   tasks::KernelFile baseline_file;
   BuiltKernel reference;
   BuiltKernel baseline;
+  /// Evaluations in full by everything that ran in them: machine code and launches. GPU code only.
+  std::map<std::string, tasks::Evaluation> known;
+  /// Times of the task's library baselines, by shape.
+  std::map<std::string, std::vector<tasks::LibraryTiming>> libraries;
   std::atomic<bool> cancelled{false};
 };
 

@@ -72,7 +72,7 @@ Availability catalogue_availability() {
 std::vector<Finding> examine_machine(const RunConfig& config) {
   std::vector<Finding> findings;
   for (const evaluators::DeviceReport& device : evaluators::probe_devices()) {
-    findings.push_back({"device", device.kind, device.availability});
+    findings.push_back({"device", device.id, device.availability});
   }
   for (const evaluators::ToolReport& tool : evaluators::probe_compilers()) {
     findings.push_back({"compiler", tool.name, tool.availability});

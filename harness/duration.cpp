@@ -1,5 +1,7 @@
 #include "harness/duration.h"
 
+#include "base/error.h"
+
 #include <array>
 #include <charconv>
 #include <utility>
@@ -35,6 +37,15 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
     return std::nullopt;
   }
   return std::chrono::milliseconds(static_cast<std::int64_t>(number * *unit + 0.5));
+}
+
+std::chrono::milliseconds duration_option(const std::string& option, const std::string& text) {
+  const auto duration = parse_duration(text);
+  if (!duration || duration->count() == 0) {
+    throw UsageError(option + " " + text +
+                     ": expected seconds, or a duration such as 250ms, 90s or 10m");
+  }
+  return *duration;
 }
 
 std::string format_duration(std::chrono::milliseconds duration) {

@@ -43,6 +43,45 @@ std::string cases_table(const std::vector<tasks::CaseResult>& cases) {
   return to_aligned_text(table, 0) + "\n";
 }
 
+/// "cublaslt, m=64, n=64: 123.40 us, the candidate takes 0.81x of it"
+std::string libraries_text(const std::vector<tasks::CaseResult>& cases) {
+  std::string text;
+  for (const tasks::CaseResult& result : cases) {
+    for (const tasks::LibraryTiming& library : result.libraries) {
+      text += fmt::format("{}, {}: ", library.name, result.shape);
+      if (library.agrees && library.median_ns > 0) {
+        text += microseconds(library.median_ns) + " us";
+        text += result.median_ns > 0 ? fmt::format(", the candidate takes {:.2f}x of it",
+                                                   result.median_ns / library.median_ns)
+                                     : "";
+      } else {
+        text += "not compared: " + library.error;
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+std::string resources_table(const tasks::BuildRecord& build) {
+  if (build.kernels.empty()) {
+    return {};
+  }
+  store::TextTable table;
+  table.columns = {{"kernel (" + build.architecture + ")"},
+                   {"registers", true},
+                   {"spill B", true},
+                   {"stack B", true},
+                   {"static shared B", true}};
+  for (const tasks::KernelResources& kernel : build.kernels) {
+    table.rows.push_back({kernel.kernel, std::to_string(kernel.registers),
+                          std::to_string(kernel.spill_store_bytes + kernel.spill_load_bytes),
+                          std::to_string(kernel.stack_bytes),
+                          std::to_string(kernel.static_shared_bytes)});
+  }
+  return to_aligned_text(table, 0) + "\n";
+}
+
 } // namespace
 
 std::string parameters_text(const tasks::ParameterChoice& parameters) {
@@ -54,7 +93,8 @@ std::string parameters_text(const tasks::ParameterChoice& parameters) {
 }
 
 std::string eval_text(const tasks::Evaluation& evaluation) {
-  std::string text = cases_table(evaluation.cases);
+  std::string text = resources_table(evaluation.build) + cases_table(evaluation.cases) +
+                     libraries_text(evaluation.cases);
   text += fmt::format("verdict: {}", to_string(evaluation.verdict));
   if (evaluation.verdict != tasks::Verdict::Correct) {
     text += fmt::format(" ({})", describe(evaluation.verdict));

@@ -1,5 +1,10 @@
 #include "harness/evaluator_judge.h"
 
+#include "base/text.h"
+
+#include <algorithm>
+#include <thread>
+
 namespace winnow::harness {
 
 std::vector<tasks::Evaluation> EvaluatorJudge::judge(std::string_view text, std::string file_name,
@@ -11,10 +16,56 @@ std::vector<tasks::Evaluation> EvaluatorJudge::judge(std::string_view text, std:
   return evaluator_.evaluate_family(*parsed.kernel_file, max_variants);
 }
 
-JudgeFactory evaluator_judges(evaluators::EvaluationOptions options) {
-  return [options = std::move(options)](const tasks::Task& task) {
-    return std::make_unique<EvaluatorJudge>(task, options);
-  };
+OpenDevices::OpenDevices(const evaluators::EvaluationOptions& options)
+    : options_(options), reports_(evaluators::select_devices(options.device)) {
+  for (const evaluators::DeviceReport& report : reports_) {
+    hosts_.push_back(evaluators::open_device(report, options_));
+  }
+}
+
+std::string OpenDevices::names() const {
+  std::vector<std::string> ids;
+  ids.reserve(reports_.size());
+  for (const evaluators::DeviceReport& report : reports_) {
+    ids.push_back(report.id);
+  }
+  return join(ids, ",");
+}
+
+std::vector<JudgeFactory> OpenDevices::judges() const {
+  std::vector<JudgeFactory> factories;
+  for (const auto& host : hosts_) {
+    factories.emplace_back([host, options = options_](const tasks::Task& task) {
+      return std::make_unique<EvaluatorJudge>(task, host, options);
+    });
+  }
+  return factories;
+}
+
+JudgePoolSetup OpenDevices::pool() const {
+  JudgePoolSetup setup;
+  setup.devices = judges();
+  if (first().kind != "cpu") {
+    setup.compile_threads = std::max(1U, std::thread::hardware_concurrency());
+    setup.compile_ahead = [host = hosts_.front()](const JudgeJob& job,
+                                                  const std::function<bool()>& cancelled) {
+      evaluators::compile_ahead(*host, *job.task, job.text, job.file_name, job.max_variants,
+                                cancelled);
+    };
+  }
+  return setup;
+}
+
+evaluators::HostStatistics OpenDevices::statistics() const {
+  evaluators::HostStatistics sum;
+  for (const auto& host : hosts_) {
+    const evaluators::HostStatistics one = evaluators::statistics(*host);
+    sum.run_seconds += one.run_seconds;
+    sum.judge_seconds += one.judge_seconds;
+    sum.compile_seconds += one.compile_seconds;
+    sum.worker_restarts += one.worker_restarts;
+  }
+  return sum;
 }
 
 } // namespace winnow::harness

@@ -2,14 +2,20 @@
 
 #include "evaluators/evaluator.h"
 #include "harness/judge.h"
+#include "harness/judge_pool.h"
+
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace winnow::harness {
 
 /// The real judge: evaluators::Evaluator.
 class EvaluatorJudge : public Judge {
 public:
-  EvaluatorJudge(const tasks::Task& task, const evaluators::EvaluationOptions& options)
-      : evaluator_(task, options) {}
+  EvaluatorJudge(const tasks::Task& task, std::shared_ptr<evaluators::DeviceHost> host,
+                 const evaluators::EvaluationOptions& options)
+      : evaluator_(task, std::move(host), options) {}
   std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
                                        std::size_t max_variants) override;
   void cancel() override { evaluator_.cancel(); }
@@ -18,6 +24,26 @@ private:
   evaluators::Evaluator evaluator_;
 };
 
-JudgeFactory evaluator_judges(evaluators::EvaluationOptions options);
+/// The devices that `options.device` names, open: judges for each, and what may be done ahead of
+/// them. On the cpu that is nothing: compilers would take the cores from the timings.
+class OpenDevices {
+public:
+  /// Throws UsageError, DeviceUnavailable, Error.
+  explicit OpenDevices(const evaluators::EvaluationOptions& options);
+
+  const evaluators::DeviceReport& first() const { return reports_.front(); }
+  /// "cuda:0,cuda:1"
+  std::string names() const;
+  std::vector<JudgeFactory> judges() const;
+  /// For JudgePoolSetup; `done` is left to the caller.
+  JudgePoolSetup pool() const;
+  /// Over all devices.
+  evaluators::HostStatistics statistics() const;
+
+private:
+  evaluators::EvaluationOptions options_;
+  std::vector<evaluators::DeviceReport> reports_;
+  std::vector<std::shared_ptr<evaluators::DeviceHost>> hosts_;
+};
 
 } // namespace winnow::harness

@@ -38,6 +38,27 @@ TEST(EvalReport, ShowsEachShapeAndTheVerdict) {
   }
 }
 
+TEST(EvalReport, NamesTheLibrariesThatTheCandidateIsComparedWith) {
+  tasks::Evaluation evaluation;
+  evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
+  tasks::LibraryTiming library;
+  library.name = "cublaslt";
+  library.median_ns = 2000;
+  library.agrees = true;
+  tasks::LibraryTiming refused;
+  refused.name = "other";
+  refused.error = "not installed";
+  tasks::LibraryTiming wrong = library;
+  wrong.name = "third";
+  wrong.agrees = false;
+  wrong.error = "c(0) differs";
+  evaluation.cases[0].libraries = {library, refused, wrong};
+  const std::string text = eval_text(evaluation);
+  EXPECT_THAT(text, HasSubstr("cublaslt, n=1000: 2.00 us, the candidate takes 0.50x of it\n"));
+  EXPECT_THAT(text, HasSubstr("other, n=1000: not compared: not installed\n"));
+  EXPECT_THAT(text, HasSubstr("third, n=1000: not compared: c(0) differs\n"));
+}
+
 TEST(EvalReport, KeepsHiddenShapesHidden) {
   tasks::Evaluation evaluation;
   evaluation.cases = {timed_case(tasks::ShapeSet::Promotion, "n=1021")};

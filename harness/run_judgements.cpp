@@ -13,7 +13,7 @@ namespace {
 
 using tasks::Verdict;
 
-// The evaluator and the judging thread have tried again already.
+// The evaluator has tried each of them again already.
 constexpr int kFaultsInARow = 3;
 
 std::string attempt_line(const std::string& key, const tasks::Evaluation& evaluation) {
@@ -99,7 +99,7 @@ void RunLoop::enqueue(TaskState& state, const std::optional<Proposal>& proposal,
   judging_[candidate] = {&state, proposal, text};
   // The baseline is the yardstick as it stands: tuned, it would be faster than what others beat.
   const std::int64_t variants = proposal ? setup_.config.max_variants : 1;
-  worker_->add({state.task, candidate, text, name, static_cast<std::size_t>(variants)});
+  judges_->add({state.task, candidate, text, name, static_cast<std::size_t>(variants)});
 }
 
 void RunLoop::handle(JudgeResult& result) {

@@ -32,8 +32,9 @@ RunLoop::RunLoop(RunLoopSetup setup)
     : setup_(std::move(setup)), started_(setup_.now()),
       budget_(setup_.config.limits, setup_.config.endpoint),
       queue_(std::make_shared<EventQueue<Event>>()) {
-  worker_ = std::make_unique<JudgeWorker>(
-      setup_.judges, [queue = queue_](JudgeResult result) { queue->push(std::move(result)); });
+  judges_ = std::make_unique<JudgePool>(
+      JudgePoolSetup{setup_.judges, setup_.compile_ahead, setup_.compile_threads,
+                     [queue = queue_](JudgeResult result) { queue->push(std::move(result)); }});
 }
 
 RunLoop::~RunLoop() {
@@ -124,7 +125,7 @@ void RunLoop::show_progress() {
 }
 
 RunOutcome RunLoop::wind_up() {
-  worker_->stop();
+  judges_->stop();
   drain();
   RunOutcome result = outcome();
   setup_.journal.event("session ended",

@@ -5,7 +5,7 @@
 #include "harness/config.h"
 #include "harness/event_queue.h"
 #include "harness/journal.h"
-#include "harness/judge_worker.h"
+#include "harness/judge_pool.h"
 #include "harness/progress.h"
 #include "harness/strategy.h"
 
@@ -31,7 +31,9 @@ struct RunLoopSetup {
   const Strategy& strategy;
   agents::ModelEndpoint& endpoint;
   std::function<std::vector<agents::Message>(const agents::ProposalContext&)> prompts;
-  JudgeFactory judges;
+  std::vector<JudgeFactory> judges; ///< one per device
+  decltype(JudgePoolSetup::compile_ahead) compile_ahead;
+  unsigned compile_threads = 0;
   Progress& progress;
   std::chrono::milliseconds elapsed_before{0}; ///< in earlier sessions of this run
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
@@ -145,7 +147,7 @@ private:
   int faults_in_a_row_ = 0; ///< of the machine
   Stop stop_ = Stop::No;
   std::string stop_message_;
-  std::unique_ptr<JudgeWorker> worker_; ///< last: its thread uses the queue
+  std::unique_ptr<JudgePool> judges_; ///< last: its threads use the queue
 };
 
 } // namespace winnow::harness

@@ -66,7 +66,9 @@ protected:
                   .strategy = *strategy,
                   .endpoint = endpoint,
                   .prompts = prompt,
-                  .judges = judges_,
+                  .judges = {judges_},
+                  .compile_ahead = {},
+                  .compile_threads = 0,
                   .progress = progress,
                   .elapsed_before = elapsed_before(store.events(run)),
                   .now = now_});

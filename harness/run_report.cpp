@@ -46,7 +46,8 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
   query.top = kRowsShown;
   const auto rows = store.leaderboard(query);
   return rows.empty() ? "no correct kernel yet\n"
-                      : store::format_leaderboard(rows, store::Format::Table);
+                      : store::format_leaderboard(rows, store::Format::Table,
+                                                  store.baseline_standings(rows));
 }
 
 std::string run_summary(const RunOutcome& outcome, const RunConfig& config,

@@ -87,7 +87,7 @@ void check_resumable_overrides(const std::vector<ConfigOverride>& overrides) {
 struct Session {
   RunConfig config;
   std::vector<tasks::Task> tasks;
-  evaluators::DeviceReport device;
+  OpenDevices devices;
   RunStore& store;
   store::RunRow run;
 };
@@ -99,16 +99,20 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
       make_strategy(session.config.strategy, {static_cast<std::size_t>(session.config.proposals),
                                               static_cast<std::size_t>(session.config.chains)});
   Journal journal(session.store, session.run.id);
+  const evaluators::DeviceReport& device = session.devices.first();
+  const JudgePoolSetup pool = session.devices.pool();
   RunLoop loop({.config = session.config,
                 .tasks = session.tasks,
-                .facts = session.device.facts,
-                .device_kind = session.device.kind,
-                .device_name = session.device.name,
+                .facts = device.facts,
+                .device_kind = device.kind,
+                .device_name = device.name,
                 .journal = journal,
                 .strategy = *strategy,
                 .endpoint = *endpoint,
                 .prompts = [&](const auto& context) { return templates.proposal(context); },
-                .judges = evaluator_judges(session.config.evaluation),
+                .judges = pool.devices,
+                .compile_ahead = pool.compile_ahead,
+                .compile_threads = pool.compile_threads,
                 .progress = progress,
                 .elapsed_before = elapsed_before(session.store.events(session.run.id))});
   const OnInterrupt stop(interrupt, [&] { loop.interrupt(); });
@@ -117,8 +121,8 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
 
 ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
   Progress progress(std::cerr, stderr_is_terminal(), terminal_columns());
-  progress.event("run '" + session.run.name + "' on " + session.device.kind + " (" +
-                     session.device.name + "), store " + session.config.store,
+  progress.event("run '" + session.run.name + "' on " + session.devices.names() + " (" +
+                     session.devices.first().name + "), store " + session.config.store,
                  Progress::Weight::Important);
   const RunOutcome outcome = drive(session, interrupt, progress);
   std::cout << run_leaderboard(session.store, session.run.name);
@@ -147,9 +151,10 @@ store::RunRow locked_run(RunStore& store, const std::string& name) {
 ExitCode start_run(RunConfig config, bool name_is_given) {
   Interrupt interrupt; // before any other thread
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
-  const evaluators::DeviceReport device = evaluators::select_device(config.evaluation.device);
-  config.evaluation.device = device.kind;
   check_isolation(config.evaluation);
+  OpenDevices devices(config.evaluation);
+  const evaluators::DeviceReport& device = devices.first();
+  config.evaluation.device = devices.names();
   agents::make_endpoint(config.endpoint); // says what is wrong with it before there is a run
   config.tasks.clear();
   for (const tasks::Task& task : tasks) {
@@ -160,7 +165,8 @@ ExitCode start_run(RunConfig config, bool name_is_given) {
     config.name = free_name(store, config.name);
   }
   store.create_run(config.name, stored_config(config, tasks, device), describe_environment(device));
-  Session session{config, std::move(tasks), device, store, locked_run(store, config.name)};
+  Session session{config, std::move(tasks), std::move(devices), store,
+                  locked_run(store, config.name)};
   return drive_and_report(session, interrupt);
 }
 
@@ -176,9 +182,8 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   apply_overrides(config, overrides);
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
   check_same_tasks(stored, tasks);
-  const evaluators::DeviceReport device = evaluators::select_device(config.evaluation.device);
   check_isolation(config.evaluation);
-  Session session{config, std::move(tasks), device, store, run};
+  Session session{config, std::move(tasks), OpenDevices(config.evaluation), store, run};
   return drive_and_report(session, interrupt);
 }
 

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kDefaultColumns = 80;
 constexpr const char* kStoreDirectory = "runs";
+constexpr const char* kFirstStore = "baselines.db"; // of a command that writes beside no run
 
 std::vector<fs::path> stores_in(const fs::path& directory) {
   std::vector<fs::path> stores;
@@ -27,6 +28,25 @@ std::vector<fs::path> stores_in(const fs::path& directory) {
     }
   }
   return stores;
+}
+
+std::string store_of_environment() {
+  const char* variable = std::getenv("WINNOW_STORE");
+  return variable != nullptr ? variable : "";
+}
+
+/// Of runs/; empty when it has none.
+fs::path newest_store() {
+  fs::path newest;
+  fs::file_time_type newest_time;
+  for (const fs::path& store : stores_in(kStoreDirectory)) {
+    const auto time = fs::last_write_time(store);
+    if (newest.empty() || time > newest_time) {
+      newest = store;
+      newest_time = time;
+    }
+  }
+  return newest;
 }
 
 } // namespace
@@ -53,23 +73,26 @@ std::string find_store(const std::string& given) {
   if (!given.empty()) {
     return require_store(given);
   }
-  if (const char* variable = std::getenv("WINNOW_STORE"); variable != nullptr && *variable != 0) {
-    return require_store(variable);
+  if (const std::string named = store_of_environment(); !named.empty()) {
+    return require_store(named);
   }
-  fs::path newest;
-  fs::file_time_type newest_time;
-  for (const fs::path& store : stores_in(kStoreDirectory)) {
-    const auto time = fs::last_write_time(store);
-    if (newest.empty() || time > newest_time) {
-      newest = store;
-      newest_time = time;
-    }
-  }
+  const fs::path newest = newest_store();
   if (newest.empty()) {
     throw UsageError("no store given, and there is no *.db file in runs/",
                      "name one with --store FILE, or make one: winnow run");
   }
   return newest.string();
+}
+
+std::string find_store_to_write(const std::string& given) {
+  if (!given.empty()) {
+    return given;
+  }
+  if (std::string named = store_of_environment(); !named.empty()) {
+    return named;
+  }
+  const fs::path newest = newest_store();
+  return newest.empty() ? (fs::path(kStoreDirectory) / kFirstStore).string() : newest.string();
 }
 
 std::string require_store(const std::string& path) {

@@ -11,6 +11,9 @@ std::size_t terminal_columns(); ///< of stderr; $COLUMNS if set; 80 when unknown
 /// The store of a command that reads: the path given, else $WINNOW_STORE, else the newest *.db file
 /// in runs/. Throws UsageError when there is none.
 std::string find_store(const std::string& given);
+/// The store of a command that adds to one: the path given, else $WINNOW_STORE, else the newest
+/// *.db file in runs/, else runs/baselines.db. It need not exist.
+std::string find_store_to_write(const std::string& given);
 /// The same path. Throws UsageError when there is no such file.
 std::string require_store(const std::string& path);
 

@@ -14,12 +14,13 @@ struct Worker {
   int (*run)(std::vector<std::string> arguments);
 };
 
-constexpr std::array<Worker, 5> kWorkers{{
+constexpr std::array<Worker, 6> kWorkers{{
     {"_compile", evaluators::compile_worker_main},
     {"_compile-gpu", evaluators::compile_gpu_worker_main},
     {"_run", evaluators::run_worker_main},
     {"_judge", evaluators::judge_worker_main},
     {"_probe", evaluators::probe_worker_main},
+    {"_devices", evaluators::device_probe_worker_main},
 }};
 
 const Worker* find_worker(int argc, char** argv) {

@@ -26,21 +26,6 @@ double or_zero(const Query& query, int column) {
   return query.is_null(column) ? 0.0 : query.real(column);
 }
 
-std::string encode_samples(const std::vector<double>& samples) {
-  json values = json::array();
-  for (const double sample : samples) {
-    values.push_back(tasks::number_json(sample));
-  }
-  return dump(values);
-}
-std::vector<double> decode_samples(const std::string& text) {
-  std::vector<double> samples;
-  for (const json& value : json::parse(text)) {
-    samples.push_back(tasks::number_of(value));
-  }
-  return samples;
-}
-
 tasks::ShapeSet shape_set_from_string(std::string_view text) {
   for (const auto set : {tasks::ShapeSet::Tiny, tasks::ShapeSet::Search, tasks::ShapeSet::Promotion,
                          tasks::ShapeSet::HeldOut}) {
@@ -69,8 +54,10 @@ std::optional<RowId> insert_build(Database& database, const tasks::BuildRecord& 
     return std::nullopt;
   }
   Query(database,
-        "INSERT INTO builds (digest, compiler, log) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
-      .bind(build.digest, build.compiler, build.log)
+        "INSERT INTO builds (digest, compiler, log, architecture, machine_code_digest, kernels) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+      .bind(build.digest, build.compiler, build.log, build.architecture, build.machine_code_digest,
+            dump(json(build.kernels)))
       .run();
   Query query(database, "SELECT id FROM builds WHERE digest = ?");
   query.bind(build.digest).next();
@@ -88,8 +75,8 @@ void insert_cases(Database& database, RowId evaluation,
                   const std::vector<tasks::CaseResult>& cases) {
   Query insert(database,
                "INSERT INTO cases (evaluation_id, ordinal, stage, shape_id, shape_set, shape, "
-               "seed, verdict, detail, mismatch, max_error_ratio, median_ns, baseline_median_ns) "
-               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+               "seed, verdict, detail, mismatch, max_error_ratio, median_ns, baseline_median_ns, "
+               "prepare_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Query insert_series(database,
                       "INSERT INTO sample_series (case_id, kernel, times_ns) VALUES (?, ?, ?)");
   std::int64_t ordinal = 0;
@@ -100,7 +87,8 @@ void insert_cases(Database& database, RowId evaluation,
         .bind(evaluation, ordinal++, static_cast<int>(result.stage), result.shape_id,
               to_string(result.set), result.shape, static_cast<std::int64_t>(result.seed),
               static_cast<int>(result.verdict), result.detail, mismatch, result.max_error_ratio,
-              measured(result.median_ns), measured(result.baseline_median_ns))
+              measured(result.median_ns), measured(result.baseline_median_ns),
+              measured(result.prepare_ns))
         .run();
     const RowId case_id = database.last_insert_id();
     insert_samples(insert_series, case_id, "candidate", result.samples_ns);
@@ -128,6 +116,12 @@ tasks::Evaluation read_evaluation(const Query& query) {
   evaluation.build.digest = query.text(17);
   evaluation.build.compiler = query.text(18);
   evaluation.build.log = query.text(19);
+  evaluation.build.architecture = query.text(20);
+  evaluation.build.machine_code_digest = query.text(21);
+  if (!query.is_null(22)) {
+    evaluation.build.kernels =
+        json::parse(query.text(22)).get<std::vector<tasks::KernelResources>>();
+  }
   return evaluation;
 }
 
@@ -152,10 +146,26 @@ tasks::CaseResult read_case(const Query& query) {
   if (!query.is_null(13)) {
     result.baseline_samples_ns = decode_samples(query.text(13));
   }
+  result.prepare_ns = or_zero(query, 14);
   return result;
 }
 
 } // namespace
+
+std::string encode_samples(const std::vector<double>& samples) {
+  json values = json::array();
+  for (const double sample : samples) {
+    values.push_back(tasks::number_json(sample));
+  }
+  return dump(values);
+}
+std::vector<double> decode_samples(const std::string& text) {
+  std::vector<double> samples;
+  for (const json& value : json::parse(text)) {
+    samples.push_back(tasks::number_of(value));
+  }
+  return samples;
+}
 
 void insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,
                        const tasks::Evaluation& evaluation) {
@@ -174,6 +184,7 @@ void insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal
             evaluation.seconds)
       .run();
   insert_cases(database, database.last_insert_id(), evaluation.cases);
+  insert_library_timings(database, candidate, evaluation);
 }
 
 std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database, RowId run) {
@@ -183,7 +194,7 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
               "SELECT e.id, e.candidate_id, e.verdict, e.stage, e.detail, e.notes, e.speedup, "
               "e.score_ns, e.device, e.device_name, e.isolation, e.evaluator_version, "
               "e.build_from_cache, e.build_seconds, e.started_at, e.seconds, v.parameters, "
-              "b.digest, b.compiler, b.log "
+              "b.digest, b.compiler, b.log, b.architecture, b.machine_code_digest, b.kernels "
               "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
               "JOIN variants AS v ON v.id = e.variant_id "
               "LEFT JOIN builds AS b ON b.id = e.build_id WHERE c.run_id = ? AND e.ordinal = 0");
@@ -195,7 +206,7 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
   Query cases(database,
               "SELECT k.evaluation_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
               "k.verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns, "
-              "k.baseline_median_ns, s.times_ns, b.times_ns FROM candidates AS c "
+              "k.baseline_median_ns, s.times_ns, b.times_ns, k.prepare_ns FROM candidates AS c "
               "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
               "JOIN cases AS k ON k.evaluation_id = e.id "
               "LEFT JOIN sample_series AS s ON s.case_id = k.id AND s.kernel = 'candidate' "

@@ -24,6 +24,7 @@ struct ExportedCandidate {
 struct ExportedRun {
   std::vector<RunRow> runs;
   std::vector<LeaderboardRow> leaderboard;
+  std::vector<BaselineStanding> baselines;
   std::vector<VerdictCount> verdicts;
   std::vector<ExportedCandidate> candidates;
 };
@@ -38,6 +39,7 @@ bool asked_for(const CandidateState& state, const LeaderboardQuery& query) {
 ExportedRun collect(const RunStore& store, const LeaderboardQuery& query) {
   ExportedRun all;
   all.leaderboard = store.leaderboard(query);
+  all.baselines = store.baseline_standings(all.leaderboard);
   all.verdicts = store.verdict_counts(query);
   LeaderboardQuery everyone = query;
   everyone.top = 0;
@@ -95,9 +97,10 @@ json candidate_json(const ExportedCandidate& candidate) {
 }
 
 std::string to_json_text(const ExportedRun& all) {
-  json document{{"schema", "winnow.export"},       {"version", 1},
-                {"runs", json::array()},           {"leaderboard", json::array()},
-                {"verdict_counts", json::array()}, {"candidates", json::array()}};
+  json document{{"schema", "winnow.export"},  {"version", 1},
+                {"runs", json::array()},      {"leaderboard", json::array()},
+                {"baselines", json::array()}, {"verdict_counts", json::array()},
+                {"candidates", json::array()}};
   for (const RunRow& run : all.runs) {
     document["runs"].push_back({{"id", run.id},
                                 {"name", run.name},
@@ -107,6 +110,9 @@ std::string to_json_text(const ExportedRun& all) {
   }
   for (const LeaderboardRow& row : all.leaderboard) {
     document["leaderboard"].push_back(leaderboard_row_json(row));
+  }
+  for (const BaselineStanding& standing : all.baselines) {
+    document["baselines"].push_back(baseline_standing_json(standing));
   }
   for (const VerdictCount& count : all.verdicts) {
     document["verdict_counts"].push_back({{"run", count.run},
@@ -183,7 +189,7 @@ std::string to_markdown_text(const ExportedRun& all) {
     row.resize(kColumnsBeforeFile);
   }
   std::string text = "# Winnow export\n\n";
-  text += format_leaderboard(all.leaderboard, Format::Markdown);
+  text += format_leaderboard(all.leaderboard, Format::Markdown, all.baselines);
   text += "\n## Verdicts\n\n" + to_markdown(verdict_table(all));
   text += "\n## Candidates\n\n" + to_markdown(candidates);
   text += "\n## Kernel files of the leaderboard\n";
@@ -212,7 +218,7 @@ std::string export_run(const RunStore& store, const LeaderboardQuery& query, For
   case Format::Table:
     break;
   }
-  return format_leaderboard(all.leaderboard, Format::Table) + "\n" +
+  return format_leaderboard(all.leaderboard, Format::Table, all.baselines) + "\n" +
          to_aligned_text(verdict_table(all), 0);
 }
 

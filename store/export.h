@@ -12,8 +12,9 @@ namespace winnow::store {
 enum class Format : std::uint8_t { Table, Json, Csv, Markdown };
 
 /// Table: aligned columns for a terminal. Json: schema "winnow.leaderboard", version 1. Csv: RFC
-/// 4180.
-std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format);
+/// 4180, rows only. `baselines` are shown with the rows of their group.
+std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format,
+                               const std::vector<BaselineStanding>& baselines = {});
 
 /// Everything about a run's candidates that may leave the machine: leaderboard, verdict counts,
 /// every candidate with its verdict, detail, cases (hidden ones by verdict only) and kernel file.

@@ -74,17 +74,18 @@ TEST(FormatLeaderboard, TableGroupsByTaskAndDevice) {
   EXPECT_EQ(
       format_leaderboard({sample_row(), second, other}, Format::Table),
       "axpy on cpu (Test CPU)\n"
-      "  rank  speedup      time  candidate  file      by        parameters       isolation   "
-      "evaluated\n"
-      "     1    2.35x  412.3 us         12  01234567  modèle    BLOCK=128 VEC=4  bubblewrap  "
-      "2026-11-20 09:44\n"
-      "     2    1.00x     1.5 s         12  01234567  baseline                   bubblewrap  "
-      "2026-11-20 09:44\n"
+      "  rank  speedup vs baseline.cu      time  candidate  file      by        parameters       "
+      "isolation   evaluated\n"
+      "     1                   2.35x  412.3 us         12  01234567  modèle    BLOCK=128 VEC=4  "
+      "bubblewrap  2026-11-20 09:44\n"
+      "     2                   1.00x     1.5 s         12  01234567  baseline                   "
+      "bubblewrap  2026-11-20 09:44\n"
       "\n"
       "gemm on cpu (Test CPU)\n"
-      "  rank  speedup   time  candidate  file      by        parameters  isolation   evaluated\n"
-      "     2    1.00x  15 ns         12  01234567  baseline              bubblewrap  "
-      "2026-11-20 09:44\n");
+      "  rank  speedup vs baseline.cu   time  candidate  file      by        parameters  "
+      "isolation   evaluated\n"
+      "     2                   1.00x  15 ns         12  01234567  baseline              "
+      "bubblewrap  2026-11-20 09:44\n");
 }
 
 TEST(FormatLeaderboard, RevisionsAreNamedWhereThereAreSeveral) {
@@ -118,7 +119,8 @@ TEST(FormatLeaderboard, CsvAndMarkdownHoldTheRows) {
   EXPECT_THAT(csv, HasSubstr("\r\naxpy,cpu,Test CPU,1,2.3456,412345,12,1,model,modèle,"
                              "\"{\"\"BLOCK\"\":128,\"\"VEC\"\":4}\",bubblewrap,"));
   const std::string markdown = format_leaderboard({sample_row()}, Format::Markdown);
-  EXPECT_THAT(markdown, StartsWith("## axpy on cpu (Test CPU)\n\n| rank | speedup |"));
+  EXPECT_THAT(markdown,
+              StartsWith("## axpy on cpu (Test CPU)\n\n| rank | speedup vs baseline.cu |"));
   EXPECT_THAT(markdown, HasSubstr("| 1 | 2.35x | 412.3 us | 12 |"));
 }
 

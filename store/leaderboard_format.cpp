@@ -15,6 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kShortDigest = 8;
+constexpr std::size_t kMaxStandingBytes = 240;
+constexpr const char* kSpeedupVersus = "baseline.cu";
 constexpr const char* kNobodyYet = "No candidate is correct and timed yet.\n";
 
 /// Four significant digits: "412.3 us".
@@ -42,12 +44,6 @@ std::string minute_text(std::string time) {
   return time;
 }
 
-/// What is ranked together.
-bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
-  return a.task_digest == b.task_digest && a.task == b.task && a.device == b.device &&
-         a.device_name == b.device_name && a.evaluator_version == b.evaluator_version;
-}
-
 std::string group_heading(const LeaderboardRow& row) {
   return to_valid_utf8(fmt::format("{} on {} ({})", row.task, row.device, row.device_name));
 }
@@ -65,9 +61,11 @@ std::string group_note(const std::vector<LeaderboardRow>& rows, const Leaderboar
 
 TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
   TextTable table;
-  table.columns = {{"rank", true},        {"speedup", true},    {"time", true},
-                   {"candidate", true},   {"file", false},      {"by", false},
-                   {"parameters", false}, {"isolation", false}, {"evaluated", false}};
+  table.columns = {{"rank", true},        {"speedup vs baseline.cu", true},
+                   {"time", true},        {"candidate", true},
+                   {"file", false},       {"by", false},
+                   {"parameters", false}, {"isolation", false},
+                   {"evaluated", false}};
   for (const LeaderboardRow& row : rows) {
     table.rows.push_back(
         {fmt::format("{}", row.rank), fmt::format("{:.2f}x", row.speedup),
@@ -78,8 +76,35 @@ TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
   return table;
 }
 
+/// "torch eager 2.9.1: 1.30x the time of baseline.cu, over 2 shapes"
+std::string standing_text(const BaselineStanding& standing) {
+  const std::string name =
+      standing.version.empty() ? standing.name : standing.name + " " + standing.version;
+  const std::string text =
+      standing.relative_time > 0
+          ? fmt::format("{}: {:.3g}x the time of baseline.cu, over {} shape{}", name,
+                        standing.relative_time, standing.shapes, standing.shapes == 1 ? "" : "s")
+          : fmt::format("{}: not compared with baseline.cu: {}", name, standing.note);
+  return truncate_text(on_one_line(text), kMaxStandingBytes);
+}
+
+/// A line for each library or framework that was measured for the row's group.
+std::string standings_text(const LeaderboardRow& row,
+                           const std::vector<BaselineStanding>& baselines, Format format) {
+  std::string text;
+  for (const BaselineStanding& standing : baselines) {
+    if (standing.task == row.task && standing.task_digest == row.task_digest &&
+        standing.device == row.device && standing.device_name == row.device_name &&
+        standing.evaluator_version == row.evaluator_version) {
+      text += (format == Format::Markdown ? "- " : "  ") + standing_text(standing) + "\n";
+    }
+  }
+  return text.empty() || format != Format::Markdown ? text : "\n" + text;
+}
+
 /// One heading and table for each group.
-std::string format_groups(const std::vector<LeaderboardRow>& rows, Format format) {
+std::string format_groups(const std::vector<LeaderboardRow>& rows,
+                          const std::vector<BaselineStanding>& baselines, Format format) {
   if (rows.empty()) {
     return kNobodyYet;
   }
@@ -92,12 +117,18 @@ std::string format_groups(const std::vector<LeaderboardRow>& rows, Format format
     text += text.empty() ? "" : "\n";
     text += format == Format::Markdown ? "## " + heading + "\n\n" + to_markdown(table)
                                        : heading + "\n" + to_aligned_text(table, 2);
+    text += standings_text(*first, baselines, format);
     first = last;
   }
   return text;
 }
 
 } // namespace
+
+bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
+  return a.task_digest == b.task_digest && a.task == b.task && a.device == b.device &&
+         a.device_name == b.device_name && a.evaluator_version == b.evaluator_version;
+}
 
 std::string parameters_text(const std::string& parameters_json) {
   const json parameters = json::parse(parameters_json, nullptr, false);
@@ -115,6 +146,7 @@ json leaderboard_row_json(const LeaderboardRow& row) {
           {"device_name", row.device_name},
           {"rank", row.rank},
           {"speedup", row.speedup},
+          {"speedup_versus", kSpeedupVersus},
           {"score_ns", row.score_ns},
           {"candidate", row.candidate},
           {"evaluation", row.evaluation},
@@ -129,12 +161,28 @@ json leaderboard_row_json(const LeaderboardRow& row) {
           {"evaluator_version", row.evaluator_version}};
 }
 
+json baseline_standing_json(const BaselineStanding& standing) {
+  const bool compared = standing.relative_time > 0;
+  return {{"task", standing.task},
+          {"task_digest", standing.task_digest},
+          {"device", standing.device},
+          {"device_name", standing.device_name},
+          {"evaluator_version", standing.evaluator_version},
+          {"name", standing.name},
+          {"version", standing.version},
+          {"time_versus", kSpeedupVersus},
+          {"relative_time", compared ? json(standing.relative_time) : json(nullptr)},
+          {"shapes", standing.shapes},
+          {"agrees", standing.agrees},
+          {"note", standing.note}};
+}
+
 TextTable full_table(const std::vector<LeaderboardRow>& rows) {
   TextTable table;
   for (const char* heading :
        {"task", "device", "device_name", "rank", "speedup", "score_ns", "candidate", "run",
         "origin", "model", "parameters", "isolation", "evaluated_at", "lines", "digest",
-        "task_digest", "evaluator_version"}) {
+        "task_digest", "evaluator_version", "speedup_versus"}) {
     table.columns.push_back({heading, false});
   }
   for (const LeaderboardRow& row : rows) {
@@ -143,19 +191,25 @@ TextTable full_table(const std::vector<LeaderboardRow>& rows) {
                           fmt::format("{}", row.candidate), fmt::format("{}", row.run), row.origin,
                           row.model, row.parameters, row.isolation, row.evaluated_at,
                           fmt::format("{}", row.lines), row.digest, row.task_digest,
-                          fmt::format("{}", row.evaluator_version)});
+                          fmt::format("{}", row.evaluator_version), kSpeedupVersus});
   }
   return table;
 }
 
-std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format) {
+std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format,
+                               const std::vector<BaselineStanding>& baselines) {
   switch (format) {
   case Format::Json: {
     json list = json::array();
     for (const LeaderboardRow& row : rows) {
       list.push_back(leaderboard_row_json(row));
     }
-    const json document{{"schema", "winnow.leaderboard"}, {"version", 1}, {"rows", list}};
+    json beside = json::array();
+    for (const BaselineStanding& standing : baselines) {
+      beside.push_back(baseline_standing_json(standing));
+    }
+    const json document{
+        {"schema", "winnow.leaderboard"}, {"version", 1}, {"rows", list}, {"baselines", beside}};
     return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   }
   case Format::Csv:
@@ -164,7 +218,7 @@ std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format f
   case Format::Table:
     break;
   }
-  return format_groups(rows, format);
+  return format_groups(rows, baselines, format);
 }
 
 } // namespace winnow::store

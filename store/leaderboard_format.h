@@ -10,8 +10,13 @@
 
 namespace winnow::store {
 
+/// Whether the two are ranked together.
+bool same_group(const LeaderboardRow& a, const LeaderboardRow& b);
+
 /// One row as the JSON outputs show it.
 nlohmann::json leaderboard_row_json(const LeaderboardRow& row);
+
+nlohmann::json baseline_standing_json(const BaselineStanding& standing);
 
 /// {"BLOCK":128,"VEC":4} as "BLOCK=128 VEC=4".
 std::string parameters_text(const std::string& parameters_json);

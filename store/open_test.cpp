@@ -58,6 +58,10 @@ std::filesystem::path closed_store(const TemporaryDirectory& directory) {
   return path;
 }
 
+std::int64_t newest_version() {
+  return migrations().back().version;
+}
+
 TEST(OpenStore, CreatesTheFileAndItsDirectories) {
   const TemporaryDirectory directory("store-test");
   const std::filesystem::path path = directory.path() / "a" / "b" / "store.db";
@@ -70,7 +74,8 @@ TEST(OpenStore, IsMarkedAndReadableByOtherTools) {
   const auto path = closed_store(directory);
   EXPECT_THAT(query_file(path, "PRAGMA application_id"),
               ElementsAre(std::to_string(kApplicationId)));
-  EXPECT_THAT(query_file(path, "PRAGMA user_version"), ElementsAre("1"));
+  EXPECT_THAT(query_file(path, "PRAGMA user_version"),
+              ElementsAre(std::to_string(newest_version())));
   EXPECT_THAT(query_file(path, "PRAGMA journal_mode"), ElementsAre("wal"));
   EXPECT_THAT(query_file(path, "PRAGMA integrity_check"), ElementsAre("ok"));
   EXPECT_THAT(query_file(path, "SELECT number, name FROM verdicts WHERE number IN (0, 8)"),
@@ -144,7 +149,8 @@ TEST(OpenStore, ANewerStoreIsRefused) {
   write_raw(path, "PRAGMA user_version = 99");
   for (const auto mode : {kReadWrite, kReadOnly}) {
     EXPECT_THAT(opening_error(path, mode),
-                HasSubstr("written by a newer Winnow (schema 99, this one knows 1)"));
+                HasSubstr("written by a newer Winnow (schema 99, this one knows " +
+                          std::to_string(newest_version()) + ")"));
   }
 }
 
@@ -287,21 +293,39 @@ TEST_F(ReadOnlyDirectory, NoStoreCanBeMadeInIt) {
 TEST(Migrations, AreAppliedInOrderAndOnce) {
   const TemporaryDirectory directory("store-test");
   Database database(closed_store(directory), OpenMode::ReadWrite, {});
-  const std::vector<Migration> steps{{1, "nonsense that was applied long ago"},
-                                     {2, "CREATE TABLE added (x) STRICT"},
-                                     {3, "ALTER TABLE added ADD COLUMN y INTEGER"}};
-  EXPECT_ANY_THROW(apply_migrations(database, {{2, "CREATE TABLE added (x INTEGER) STRICT; bad"}}));
+  const std::int64_t next = newest_version() + 1;
+  EXPECT_ANY_THROW(
+      apply_migrations(database, {{next, "CREATE TABLE added (x INTEGER) STRICT; bad"}}));
   EXPECT_THAT(query_file(database.path(), "SELECT count(*) FROM sqlite_schema "
                                           "WHERE name = 'added'"),
               ElementsAre("0"))
       << "half a step is undone";
-  const std::vector<Migration> good{
-      {1, steps[0].sql}, {2, "CREATE TABLE added (x INTEGER) STRICT"}, {3, steps[2].sql}};
+  const std::vector<Migration> good{{1, "nonsense that was applied long ago"},
+                                    {next, "CREATE TABLE added (x INTEGER) STRICT"},
+                                    {next + 1, "ALTER TABLE added ADD COLUMN y INTEGER"}};
   apply_migrations(database, good);
   apply_migrations(database, good);
-  EXPECT_THAT(query_file(database.path(), "PRAGMA user_version"), ElementsAre("3"));
+  EXPECT_THAT(query_file(database.path(), "PRAGMA user_version"),
+              ElementsAre(std::to_string(next + 1)));
   EXPECT_THAT(query_file(database.path(), "SELECT name FROM pragma_table_info('added')"),
               ElementsAre("x", "y"));
+}
+
+TEST(Migrations, AFirstStoreKeepsItsRows) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = directory.path() / "first.db";
+  {
+    SQLite::Database first(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    first.exec(std::string(migrations().front().sql));
+    first.exec("PRAGMA application_id = " + std::to_string(kApplicationId) +
+               "; PRAGMA user_version = 1; "
+               "INSERT INTO builds (digest, compiler, log) VALUES ('d', 'clang++', '')");
+  }
+  const RunStore store(path, kReadWrite);
+  EXPECT_THAT(query_file(path, "SELECT digest, architecture, machine_code_digest, kernels "
+                               "FROM builds"),
+              ElementsAre("d|||[]"));
+  EXPECT_THAT(store.baseline_timings("axpy", ""), ::testing::IsEmpty());
 }
 
 TEST(Migrations, TheLookupTablesFollowTheProgram) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "store/baselines.h"
 #include "store/open_options.h"
 #include "tasks/evaluation.h"
 #include "tasks/task.h"
@@ -137,6 +138,17 @@ public:
   /// counts. Does nothing when the candidate has evaluations already.
   void add_evaluations(RowId candidate, const std::vector<tasks::Evaluation>& evaluations);
   std::vector<CandidateState> candidates(RowId run) const;
+
+  // ---- libraries and frameworks beside the task's baseline ----
+  /// All rows of one measurement at once.
+  void add_baseline_timings(RowId task, const std::vector<BaselineTiming>& timings);
+  /// The newest of each name and shape, by name and in the order of measurement, over all revisions
+  /// of the task. An empty device_name: of every device.
+  std::vector<BaselineTiming> baseline_timings(const std::string& task,
+                                               const std::string& device_name) const;
+  /// What is stored for the groups of these rows (as leaderboard() gives them), beside the times of
+  /// baseline.cu that were taken with each group's first row.
+  std::vector<BaselineStanding> baseline_standings(const std::vector<LeaderboardRow>& rows) const;
 
   // ---- reading ----
   /// By task, device and rank. Throws UsageError for a run that does not exist.

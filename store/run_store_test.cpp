@@ -254,6 +254,12 @@ TEST(RunStore, AnEvaluationIsGivenBackAsItWas) {
   const tasks::Evaluation given = correct_evaluation(2);
   EXPECT_EQ(tasks::evaluation_json(found), tasks::evaluation_json(given));
   EXPECT_EQ(found.build.log, given.build.log);
+  EXPECT_EQ(found.build.architecture, given.build.architecture);
+  EXPECT_EQ(found.build.machine_code_digest, given.build.machine_code_digest);
+  ASSERT_EQ(found.build.kernels.size(), 1U);
+  EXPECT_EQ(found.build.kernels[0].kernel, "axpy<128>");
+  EXPECT_EQ(found.build.kernels[0].stack_bytes, 24);
+  EXPECT_EQ(found.cases[0].prepare_ns, 12.5);
   EXPECT_EQ(found.build.from_cache, given.build.from_cache);
   ASSERT_EQ(found.cases.size(), 2U);
   EXPECT_EQ(found.cases[0].seed, given.cases[0].seed);

@@ -52,7 +52,9 @@ tasks::Evaluation correct_evaluation(double speedup) {
   evaluation.stage = tasks::Stage::Done;
   evaluation.notes = {"a note"};
   evaluation.parameters = {{"BLOCK", 128}, {"VEC", 4}};
-  evaluation.build = {"build digest", "clang++ 14", true, 0.25, "no warnings"};
+  evaluation.build = {
+      "build digest", "clang++ 14", true,          0.25,
+      "no warnings",  "sm_90a",     "code digest", {{"axpy<128>", 32, 8, 16, 24, 1024}}};
   evaluation.speedup = speedup;
   evaluation.score_ns = 1000 / speedup;
   evaluation.device = "cpu";
@@ -73,6 +75,7 @@ tasks::Evaluation correct_evaluation(double speedup) {
   timed.baseline_samples_ns = {201, 202};
   timed.median_ns = 100.25;
   timed.baseline_median_ns = 201.5;
+  timed.prepare_ns = 12.5;
   tasks::CaseResult hidden;
   hidden.stage = tasks::Stage::Promotion;
   hidden.shape_id = "promotion/0";

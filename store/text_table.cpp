@@ -7,13 +7,6 @@
 namespace winnow::store {
 namespace {
 
-std::string on_one_line(std::string_view text) {
-  std::string clean = to_valid_utf8(text);
-  std::replace_if(
-      clean.begin(), clean.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  return clean;
-}
-
 std::size_t width(std::string_view text) {
   const auto starts_code_point = [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
@@ -64,6 +57,13 @@ std::vector<std::string> headings(const TextTable& table) {
 }
 
 } // namespace
+
+std::string on_one_line(std::string_view text) {
+  std::string clean = to_valid_utf8(text);
+  std::replace_if(
+      clean.begin(), clean.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return clean;
+}
 
 std::string to_aligned_text(const TextTable& table, std::size_t indent) {
   std::vector<std::vector<std::string>> lines{headings(table)};

@@ -21,6 +21,19 @@ Json numbers(const std::vector<double>& values) {
   return list;
 }
 
+Json libraries_json(const std::vector<LibraryTiming>& libraries) {
+  Json json = Json::array();
+  for (const LibraryTiming& library : libraries) {
+    json.push_back({{"name", library.name},
+                    {"samples_ns", numbers(library.samples_ns)},
+                    {"median_ns", number_json(library.median_ns)},
+                    {"max_error_ratio", number_json(library.max_error_ratio)},
+                    {"agrees", library.agrees},
+                    {"error", to_valid_utf8(library.error)}});
+  }
+  return json;
+}
+
 Json case_json(const CaseResult& result) {
   Json json{{"stage", to_string(result.stage)},
             {"set", to_string(result.set)},
@@ -38,6 +51,8 @@ Json case_json(const CaseResult& result) {
   json["baseline_samples_ns"] = numbers(result.baseline_samples_ns);
   json["median_ns"] = number_json(result.median_ns);
   json["baseline_median_ns"] = number_json(result.baseline_median_ns);
+  json["prepare_ns"] = number_json(result.prepare_ns);
+  json["libraries"] = libraries_json(result.libraries);
   return json;
 }
 
@@ -46,10 +61,31 @@ Json build_json(const BuildRecord& build) {
           {"compiler", build.compiler},
           {"from_cache", build.from_cache},
           {"seconds", number_json(build.seconds)},
-          {"log", to_valid_utf8(build.log)}};
+          {"log", to_valid_utf8(build.log)},
+          {"architecture", build.architecture},
+          {"machine_code_digest", build.machine_code_digest},
+          {"kernels", build.kernels}};
 }
 
 } // namespace
+
+void to_json(Json& json, const KernelResources& resources) {
+  json = {{"kernel", to_valid_utf8(resources.kernel)},
+          {"registers", resources.registers},
+          {"spill_store_bytes", resources.spill_store_bytes},
+          {"spill_load_bytes", resources.spill_load_bytes},
+          {"stack_bytes", resources.stack_bytes},
+          {"static_shared_bytes", resources.static_shared_bytes}};
+}
+
+void from_json(const Json& json, KernelResources& resources) {
+  json.at("kernel").get_to(resources.kernel);
+  json.at("registers").get_to(resources.registers);
+  json.at("spill_store_bytes").get_to(resources.spill_store_bytes);
+  json.at("spill_load_bytes").get_to(resources.spill_load_bytes);
+  json.at("stack_bytes").get_to(resources.stack_bytes);
+  json.at("static_shared_bytes").get_to(resources.static_shared_bytes);
+}
 
 Json evaluation_json(const Evaluation& evaluation) {
   Json json{{"schema", "winnow.evaluation"},

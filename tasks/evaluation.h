@@ -28,6 +28,17 @@ struct Mismatch {
   std::string pattern;    ///< "only the last column tile", "every row from 96", "all NaN", ...
 };
 
+/// A library baseline of the task at one shape, timed in the session of the candidate beside it.
+struct LibraryTiming {
+  std::string name; ///< "cublaslt"
+  std::vector<double> samples_ns;
+  double median_ns = 0;       ///< 0: not timed
+  double max_error_ratio = 0; ///< largest difference from the reference / limit
+  bool agrees = false;        ///< with the reference
+  std::string error;          ///< why it was not timed, or where it differs; empty: neither
+  bool is_fresh = true;       ///< false: measured beside an earlier candidate of the session
+};
+
 /// One shape with one seed in one stage.
 struct CaseResult {
   Stage stage = Stage::Tiny;
@@ -43,6 +54,8 @@ struct CaseResult {
   std::vector<double> baseline_samples_ns; ///< the task's baseline in the same session
   double median_ns = 0;                    ///< 0: not timed
   double baseline_median_ns = 0;           ///< 0: not timed
+  std::vector<LibraryTiming> libraries;    ///< timing stages of GPUs that have them
+  double prepare_ns = 0;                   ///< of the plan's `prepare` steps, once; 0: none
 };
 
 /// One compiled variant of a candidate.
@@ -75,6 +88,10 @@ struct Evaluation {
   std::string started_at; ///< ISO-8601 UTC
   double seconds = 0;
 };
+
+void to_json(nlohmann::json& json, const KernelResources& resources);
+/// Throws nlohmann exceptions.
+void from_json(const nlohmann::json& json, KernelResources& resources);
 
 /// The public form (schema "winnow.evaluation", version 1): `eval --json` and the exports.
 /// Hidden shapes appear with their verdict only.

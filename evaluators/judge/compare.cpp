@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,7 @@ namespace {
 using tasks::Verdict;
 
 constexpr std::size_t kMaxRememberedIndices = 1U << 16U;
+constexpr std::int64_t kElementsPerThread = std::int64_t{1} << 18; // fewer are not worth a thread
 
 std::vector<std::int64_t> coordinates(std::int64_t index, const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> position(shape.size());
@@ -130,22 +133,53 @@ std::int64_t total_elements(const Comparison& comparison) {
   return static_cast<std::int64_t>(comparison.got.size() / tasks::size_bytes(comparison.dtype));
 }
 
+struct Element {
+  double got = 0, expected = 0, limit = 0, ratio = 0;
+};
+
+Element element_at(const Comparison& comparison, std::int64_t index) {
+  const auto at = static_cast<std::size_t>(index);
+  const std::size_t size = tasks::size_bytes(comparison.dtype);
+  Element element;
+  element.got = tasks::load_element(comparison.dtype, comparison.got.data() + at * size);
+  element.expected = comparison.expected[at];
+  const double magnitude = comparison.magnitude.empty() ? std::fabs(element.expected)
+                                                        : std::fabs(comparison.magnitude[at]);
+  element.limit = comparison.relative_limit * magnitude + comparison.absolute_limit;
+  element.ratio = error_ratio(element.got, element.expected, element.limit);
+  return element;
+}
+
+// The largest ratio of all elements, on several cores.
+double largest_ratio(const Comparison& comparison) {
+  const std::int64_t total = total_elements(comparison);
+  const std::int64_t parts = std::clamp<std::int64_t>(
+      total / kElementsPerThread, 1, std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<double> largest(static_cast<std::size_t>(parts));
+  const auto scan = [&](std::int64_t part) {
+    double ratio = 0;
+    for (std::int64_t i = total * part / parts; i < total * (part + 1) / parts; ++i) {
+      ratio = std::max(ratio, element_at(comparison, i).ratio);
+    }
+    largest[static_cast<std::size_t>(part)] = ratio;
+  };
+  std::vector<std::jthread> threads;
+  for (std::int64_t part = 1; part < parts; ++part) {
+    threads.emplace_back(scan, part);
+  }
+  scan(0);
+  threads.clear();
+  return *std::max_element(largest.begin(), largest.end());
+}
+
 ComparisonResult compare_floating(const Comparison& comparison) {
   const std::int64_t total = total_elements(comparison);
-  const std::size_t size = tasks::size_bytes(comparison.dtype);
+  const double max_ratio = largest_ratio(comparison);
   Tally tally(comparison);
-  double max_ratio = 0;
-  for (std::int64_t i = 0; i < total; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const double got = tasks::load_element(comparison.dtype, comparison.got.data() + at * size);
-    const double expected = comparison.expected[at];
-    const double magnitude =
-        comparison.magnitude.empty() ? std::fabs(expected) : std::fabs(comparison.magnitude[at]);
-    const double limit = comparison.relative_limit * magnitude + comparison.absolute_limit;
-    const double ratio = error_ratio(got, expected, limit);
-    max_ratio = std::max(max_ratio, ratio);
-    if (ratio > 1) {
-      tally.add(i, got, expected, limit, ratio);
+  for (std::int64_t i = 0; max_ratio > 1 && i < total; ++i) {
+    const Element element = element_at(comparison, i);
+    if (element.ratio > 1) {
+      tally.add(i, element.got, element.expected, element.limit, element.ratio);
     }
   }
   return tally.result(total, max_ratio);

@@ -12,9 +12,10 @@ constexpr std::size_t kMaxReplyBytes = 1U << 20U;
 
 } // namespace
 
-Judge::Judge(const Sandbox& sandbox, const Arena& arena, std::filesystem::path modules,
-             std::chrono::milliseconds timeout)
-    : sandbox_(sandbox), arena_(arena), modules_(std::move(modules)), timeout_(timeout) {}
+Judge::Judge(const Sandbox& sandbox, const Arena& arena, WorkerDevice device,
+             std::filesystem::path modules, std::chrono::milliseconds timeout)
+    : sandbox_(sandbox), arena_(arena), device_(std::move(device)), modules_(std::move(modules)),
+      timeout_(timeout) {}
 
 Judge::~Judge() = default;
 
@@ -26,8 +27,12 @@ JudgeReply Judge::ask(const JudgeRequest& request) {
       limits.output_bytes = kMaxReplyBytes;
       SandboxPolicy policy;
       policy.readable = {modules_};
-      child_ = std::make_unique<ChildProcess>(
-          sandbox_.command("_judge", {}, policy, limits, {{arena_.fd(), kArenaFd}}));
+      if (!device_.library.empty()) {
+        policy.readable.push_back(device_.library);
+      }
+      policy.gpu = device_.is_gpu();
+      child_ = std::make_unique<ChildProcess>(sandbox_.command(
+          "_judge", arguments_of(device_), policy, limits, {{arena_.fd(), kArenaFd}}));
     }
     if (!child_->write(encode(request), timeout_)) {
       return failed("it does not take questions");

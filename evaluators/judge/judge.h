@@ -3,6 +3,7 @@
 #include "evaluators/process/sandbox.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/protocol.h"
+#include "evaluators/worker/worker_device.h"
 
 #include <chrono>
 #include <filesystem>
@@ -14,8 +15,8 @@ namespace winnow::evaluators {
 /// outlives evaluations, so that the reference runs once per shape and seed.
 class Judge {
 public:
-  Judge(const Sandbox& sandbox, const Arena& arena, std::filesystem::path modules,
-        std::chrono::milliseconds timeout);
+  Judge(const Sandbox& sandbox, const Arena& arena, WorkerDevice device,
+        std::filesystem::path modules, std::chrono::milliseconds timeout);
   ~Judge();
   Judge(const Judge&) = delete; // owns the child
   Judge& operator=(const Judge&) = delete;
@@ -29,6 +30,7 @@ private:
 
   const Sandbox& sandbox_;
   const Arena& arena_;
+  WorkerDevice device_;
   std::filesystem::path modules_; ///< directory that holds the reference's module
   std::chrono::milliseconds timeout_;
   std::unique_ptr<ChildProcess> child_;

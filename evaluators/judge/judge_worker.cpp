@@ -1,7 +1,6 @@
 // The `_judge` child: runs the task's reference, remembers its answers, and compares the outputs
 // that candidates left in the arena. The answers never leave this process.
 #include "base/error.h"
-#include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/evaluator.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/process/sandbox.h"
@@ -9,9 +8,11 @@
 #include "evaluators/worker/case_runner.h"
 #include "evaluators/worker/poison.h"
 #include "evaluators/worker/protocol.h"
+#include "evaluators/worker/worker_device.h"
 
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <iostream>
 #include <map>
 #include <string>
@@ -25,20 +26,16 @@ namespace {
 // Answers of one case: by tensor name, as the reference wrote them.
 using Answers = std::map<std::string, std::vector<std::byte>>;
 
+constexpr std::size_t kMaxRememberedBytes = std::size_t{4} << 30U;
+
 std::span<const double> as_doubles(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const double*>(bytes.data()), bytes.size() / sizeof(double)};
 }
 
 class JudgeWorker {
 public:
-  JudgeWorker() : arena_(kArenaFd) {
-    CpuDeviceOptions options;
-    options.on_fatal = [](const DeviceFault& fault) {
-      const std::string line = encode(broken_reference(fault.detail));
-      [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, line.data(), line.size());
-    };
-    device_ = make_cpu_device(std::move(options));
-  }
+  explicit JudgeWorker(const WorkerDevice& spec)
+      : arena_(kArenaFd), device_(make_worker_device(spec, 0, {}, report_fatal)) {}
 
   JudgeReply answer(const JudgeRequest& request) {
     if (const auto fault = ensure_answers(request)) {
@@ -58,6 +55,11 @@ public:
   }
 
 private:
+  static void report_fatal(const DeviceFault& fault) {
+    const std::string line = encode(broken_reference(fault.detail));
+    [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, line.data(), line.size());
+  }
+
   static JudgeReply broken_reference(const std::string& detail) {
     JudgeReply reply;
     reply.detail = "reference.cu failed: " + detail;
@@ -73,7 +75,7 @@ private:
       module_ = request.module;
     }
     CaseRunner runner(*device_, request.plan, request.seed);
-    runner.prepare(0); // an answer that it forgets to write is NaN
+    runner.poison(0); // an answer that it forgets to write is NaN
     if (auto fault = runner.run()) {
       return fault;
     }
@@ -88,8 +90,24 @@ private:
         answers.emplace(buffer.name, std::move(bytes));
       }
     }
-    answers_.emplace(request.key, std::move(answers));
+    remember(request.key, std::move(answers));
     return std::nullopt;
+  }
+
+  /// The oldest are forgotten when there are too many: they can be had again.
+  void remember(const std::string& key, Answers answers) {
+    for (const auto& [tensor, bytes] : answers) {
+      remembered_bytes_ += bytes.size();
+    }
+    answers_.emplace(key, std::move(answers));
+    order_.push_back(key);
+    while (remembered_bytes_ > kMaxRememberedBytes && order_.size() > 1) {
+      for (const auto& [tensor, bytes] : answers_.at(order_.front())) {
+        remembered_bytes_ -= bytes.size();
+      }
+      answers_.erase(order_.front());
+      order_.pop_front();
+    }
   }
 
   ComparisonResult compare_tensor(const JudgeRequest& request, const JudgedTensor& tensor) {
@@ -115,6 +133,8 @@ private:
   std::unique_ptr<Device> device_;
   std::filesystem::path module_;
   std::map<std::string, Answers> answers_;
+  std::deque<std::string> order_; ///< keys of answers_, oldest first
+  std::size_t remembered_bytes_ = 0;
 };
 
 } // namespace
@@ -122,7 +142,7 @@ private:
 int judge_worker_main(std::vector<std::string> arguments) {
   try {
     enter_sandbox(arguments);
-    JudgeWorker worker;
+    JudgeWorker worker(take_device_arguments(arguments));
     std::string line;
     while (std::getline(std::cin, line)) {
       const JudgeReply reply = worker.answer(decode_judge_request(line));

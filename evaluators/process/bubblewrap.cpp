@@ -1,6 +1,7 @@
 #include "evaluators/process/bubblewrap.h"
 
 #include "base/error.h"
+#include "evaluators/process/fence.h"
 
 #include <algorithm>
 #include <fstream>
@@ -106,6 +107,14 @@ std::vector<std::string> bubblewrap_command(const fs::path& bwrap, const fs::pat
   for (const auto& [path, how] : binds) {
     if (!below(path, "/usr") || policy.writable == path) {
       command.insert(command.end(), {how, path.string(), path.string()});
+    }
+  }
+  if (policy.gpu) {
+    for (const fs::path& file : gpu_device_files()) {
+      command.insert(command.end(), {"--dev-bind", file.string(), file.string()});
+    }
+    for (const char* path : {"/sys/module", "/sys/devices", "/sys/class", "/sys/bus/pci"}) {
+      command.insert(command.end(), {"--ro-bind-try", path, path});
     }
   }
   // Else whoever runs inside could fill the machine's memory with files there.

@@ -111,7 +111,7 @@ void enter_sandbox(std::vector<std::string>& arguments) {
     restrict_files(fence.policy);
   }
   if (fence.level != Isolation::Rlimits) {
-    restrict_system_calls(fence.policy.may_spawn);
+    restrict_system_calls(fence.policy);
   }
 }
 

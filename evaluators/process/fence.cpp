@@ -44,6 +44,8 @@ void set_option(Fence& fence, std::string_view name, std::string_view value) {
     fence.policy.writable = value;
   } else if (name == "spawn") {
     fence.policy.may_spawn = value == "1";
+  } else if (name == "gpu") {
+    fence.policy.gpu = value == "1";
   } else {
     throw Error("unknown hidden option --fence-" + std::string(name));
   }
@@ -69,6 +71,7 @@ std::vector<std::string> fence_options(const Fence& fence) {
     add("write", fence.policy.writable.string());
   }
   add("spawn", fence.policy.may_spawn ? "1" : "0");
+  add("gpu", fence.policy.gpu ? "1" : "0");
   return options;
 }
 

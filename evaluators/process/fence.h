@@ -35,6 +35,10 @@ std::vector<std::string> fence_options(const Fence& fence);
 /// Reads and removes them. Throws Error when there are none or one is not understood.
 Fence take_fence_options(std::vector<std::string>& arguments);
 
+/// The device files through which NVIDIA's and AMD's user-space drivers work, as far as they are
+/// here.
+std::vector<std::filesystem::path> gpu_device_files();
+
 /// The kernel's Landlock version; below 1 there is none.
 int landlock_abi();
 
@@ -44,8 +48,9 @@ void restrict_files(const SandboxPolicy& policy);
 
 /// seccomp: refuses (EPERM) sockets, other processes, mounts, kernel interfaces that no worker
 /// needs and, without `may_spawn`, new processes and programs and changes of files' modes and
-/// owners. Threads are allowed.
-void restrict_system_calls(bool may_spawn);
+/// owners. Threads are allowed. With `gpu`, UNIX sockets may be made and listen, as CUDA's driver
+/// insists on, but neither connect nor accept.
+void restrict_system_calls(const SandboxPolicy& policy);
 
 /// Sandbox::command without asking whether the level works here.
 Command fenced_command(Isolation level, const std::filesystem::path& program,

@@ -123,6 +123,18 @@ void allow_system(const Ruleset& ruleset) {
   }
 }
 
+/// What the user-space drivers of GPUs open: their device files, and under /proc and /sys what they
+/// read about the machine; they also write the names of their threads.
+void allow_gpu(const Ruleset& ruleset) {
+  for (const std::filesystem::path& file : gpu_device_files()) {
+    ruleset.allow(file, kReadFile | kWriteFile | kIoctlDev);
+  }
+  for (const char* path : {"/proc/driver", "/proc/devices", "/proc/modules", "/sys", "/dev/dri"}) {
+    ruleset.allow(path, kReadFile | kReadDir);
+  }
+  ruleset.allow("/proc/self", kReadFile | kReadDir | kWriteFile);
+}
+
 } // namespace
 
 int landlock_abi() {
@@ -142,6 +154,9 @@ void restrict_files(const SandboxPolicy& policy) {
   if (!policy.writable.empty()) {
     constexpr std::uint64_t kAll = kFirstAbi | kRefer | kTruncate;
     ruleset.require(policy.writable, kAll & ~(kMakeChar | kMakeBlock | kExecute));
+  }
+  if (policy.gpu) {
+    allow_gpu(ruleset);
   }
   ruleset.enforce();
 }

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace winnow::evaluators {
@@ -23,10 +24,7 @@ using Filter = std::unique_ptr<std::remove_pointer_t<scmp_filter_ctx>, Release>;
 
 /// Nothing a compiler, a kernel's run or a judge needs, and each a door: network, other processes,
 /// mounts and namespaces, keys, and the parts of the kernel where holes are found.
-constexpr const char* kNever[] = {"socket",
-                                  "connect",
-                                  "bind",
-                                  "listen",
+constexpr const char* kNever[] = {"connect",
                                   "accept",
                                   "accept4",
                                   "shmget",
@@ -104,6 +102,9 @@ constexpr const char* kNever[] = {"socket",
                                   "vhangup",
                                   "nfsservctl"};
 
+/// Without the first there is no use for the others.
+constexpr const char* kListening[] = {"socket", "bind", "listen"};
+
 constexpr const char* kNoSpawn[] = {"execve", "execveat",        "fork",
                                     "vfork",  "rt_sigqueueinfo", "rt_tgsigqueueinfo"};
 
@@ -177,10 +178,17 @@ void restrict_run(Rules& rules) {
 
 } // namespace
 
-void restrict_system_calls(bool may_spawn) {
+void restrict_system_calls(const SandboxPolicy& policy) {
   Rules rules;
   for (const char* name : kNever) {
     rules.deny(name, EPERM);
+  }
+  if (policy.gpu) {
+    rules.deny("socket", EPERM, {argument_is_not(0, AF_UNIX)});
+  } else {
+    for (const char* name : kListening) {
+      rules.deny(name, EPERM);
+    }
   }
   rules.deny("truncate", EPERM); // Landlock's since ABI 3 only; linkers use ftruncate
   // clone3's flags are behind a pointer that a filter cannot follow; the C library falls back to
@@ -191,7 +199,7 @@ void restrict_system_calls(bool may_spawn) {
   }
   rules.deny("prlimit64", EPERM, {argument_is_not(0, 0)}); // another process's limits
   rules.deny("ioctl", EPERM, {argument_bits(1, 0xffffffffU, TIOCSTI)});
-  if (!may_spawn) {
+  if (!policy.may_spawn) {
     restrict_run(rules);
   }
   rules.load();

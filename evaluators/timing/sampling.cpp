@@ -12,6 +12,8 @@ constexpr double kTargetRelativeError = 0.002;
 constexpr double kOverdraft = 4; // slow kernels may spend this many budgets on min_samples
 constexpr double kMaxBytesPerNs = 128 * 6.0;
 constexpr double kMaxOperationsPerNs = 64 * 6.0;
+constexpr double kGpuMemoryFactor = 3;
+constexpr double kGpuOperationsPerNs = 16384 * 2.5;
 
 double relative_standard_error(const std::vector<double>& samples) {
   const auto count = static_cast<double>(samples.size());
@@ -41,8 +43,13 @@ bool more_samples(const SamplingRequest& request, const std::vector<double>& sam
   return spent_ns < budget_ns && relative_standard_error(samples_ns) > kTargetRelativeError;
 }
 
-double physical_floor_ns(double bytes, double operations, unsigned cores) {
-  return std::max(bytes / kMaxBytesPerNs, operations / kMaxOperationsPerNs) / std::max(1U, cores);
+double physical_floor_ns(double bytes, double operations, const tasks::DeviceFacts& facts) {
+  const auto units = static_cast<double>(std::max<std::int64_t>(1, facts.sm_count));
+  if (facts.peak_bytes_per_second > 0) {
+    return std::max(bytes / (kGpuMemoryFactor * facts.peak_bytes_per_second * 1e-9),
+                    operations / (kGpuOperationsPerNs * units));
+  }
+  return std::max(bytes / kMaxBytesPerNs, operations / kMaxOperationsPerNs) / units;
 }
 
 } // namespace winnow::evaluators

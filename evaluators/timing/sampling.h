@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/worker/protocol.h"
+#include "tasks/plan_resolve.h"
 
 #include <vector>
 
@@ -12,8 +13,10 @@ namespace winnow::evaluators {
 bool more_samples(const SamplingRequest& request, const std::vector<double>& samples_ns,
                   double spent_ns);
 
-/// No machine of `cores` cores does a run in less: 128 bytes and 64 operations a cycle and core at
-/// 6 GHz, above what any x86-64 or Arm core has. Nanoseconds.
-double physical_floor_ns(double bytes, double operations, unsigned cores);
+/// No device with these facts does a run in less, in nanoseconds. A GPU (peak_bytes_per_second is
+/// known): three times its memory's peak, because a run's last writes may end in the L2 cache, and
+/// 16384 operations a cycle and multiprocessor at 2.5 GHz, above any dense matrix rate so far. A
+/// cpu: 128 bytes and 64 operations a cycle and core at 6 GHz.
+double physical_floor_ns(double bytes, double operations, const tasks::DeviceFacts& facts);
 
 } // namespace winnow::evaluators

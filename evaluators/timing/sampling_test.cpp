@@ -25,9 +25,16 @@ TEST(Sampling, StopsWhenTheSpreadIsSmallTheBudgetSpentOrTheLimitReached) {
 }
 
 TEST(Sampling, PhysicalFloorScalesWithBytesOperationsAndCores) {
-  EXPECT_DOUBLE_EQ(physical_floor_ns(768, 0, 1), 1.0);
-  EXPECT_DOUBLE_EQ(physical_floor_ns(768, 0, 2), 0.5);
-  EXPECT_DOUBLE_EQ(physical_floor_ns(768, 3840, 1), 10.0);
+  tasks::DeviceFacts cpu;
+  EXPECT_DOUBLE_EQ(physical_floor_ns(768, 0, cpu), 1.0);
+  EXPECT_DOUBLE_EQ(physical_floor_ns(768, 3840, cpu), 10.0);
+  cpu.sm_count = 2;
+  EXPECT_DOUBLE_EQ(physical_floor_ns(768, 0, cpu), 0.5);
+  tasks::DeviceFacts gpu;
+  gpu.peak_bytes_per_second = 4e12;
+  EXPECT_DOUBLE_EQ(physical_floor_ns(12e6, 0, gpu), 1000.0);
+  gpu.sm_count = 100;
+  EXPECT_DOUBLE_EQ(physical_floor_ns(0, 40960e3 * 100, gpu), 1000.0);
 }
 
 } // namespace

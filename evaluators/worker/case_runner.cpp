@@ -46,16 +46,29 @@ CaseRunner::~CaseRunner() {
   device_.release_buffers();
 }
 
-void CaseRunner::prepare(std::uint64_t salt) {
+void CaseRunner::poison(std::uint64_t salt) {
   for (const auto& [name, slot] : slots_) {
     const tasks::Buffer& buffer = *slot.buffer;
-    if (buffer.kind == Kind::Output || (buffer.kind == Kind::Scratch && !buffer.once)) {
-      device_.fill_pattern(slot.handle, poison_pattern(buffer.dtype, salt));
-    } else if (buffer.kind == Kind::Scratch) {
+    if (has_input(buffer) || (buffer.keep && prepared_)) {
+      continue;
+    }
+    if (buffer.once) {
       device_.upload(slot.handle, filled(buffer, *buffer.once));
+    } else {
+      device_.fill_pattern(slot.handle, poison_pattern(buffer.dtype, salt));
     }
   }
   restore();
+}
+
+std::optional<DeviceFault> CaseRunner::run_prepare() {
+  prepared_ = true;
+  if (plan_.prepare.empty()) {
+    return std::nullopt;
+  }
+  auto fault = device_.run(plan_.prepare);
+  prepare_ns_ = static_cast<double>(device_.elapsed().count());
+  return fault;
 }
 
 void CaseRunner::restore() {
@@ -112,6 +125,10 @@ const CaseRunner::Slot& CaseRunner::slot(const std::string& name) const {
     throw Error(fmt::format("no buffer '{}' in the plan of this case", name));
   }
   return found->second;
+}
+
+std::uint64_t CaseRunner::checksum(const std::string& tensor) {
+  return device_.checksum(slot(tensor).handle);
 }
 
 std::size_t CaseRunner::output_bytes(const std::string& tensor) const {

@@ -24,8 +24,11 @@ public:
   CaseRunner& operator=(const CaseRunner&) = delete;
 
   /// Poisons outputs and scratch (poison.h), restores inouts, fills scratch that is declared
-  /// `once`.
-  void prepare(std::uint64_t salt);
+  /// `once`; leaves alone what the plan's `prepare` steps have written.
+  void poison(std::uint64_t salt);
+  /// The plan's `prepare` steps: once, after poison().
+  std::optional<DeviceFault> run_prepare();
+  double prepare_ns() const { return prepare_ns_; } ///< 0 without such steps
   /// Restores inouts only: between timed launches.
   void restore();
   std::optional<DeviceFault> run();
@@ -33,6 +36,7 @@ public:
   std::optional<DeviceFault> run_timed();
   /// Guard zones, and scratch declared `once` that does not hold its value again.
   std::optional<DeviceFault> verify();
+  std::uint64_t checksum(const std::string& tensor);
   std::size_t output_bytes(const std::string& tensor) const;
   void download(const std::string& tensor, std::span<std::byte> bytes);
 
@@ -47,6 +51,8 @@ private:
   Device& device_;
   const tasks::ResolvedPlan& plan_;
   std::map<std::string, Slot> slots_;
+  double prepare_ns_ = 0;
+  bool prepared_ = false;
 };
 
 } // namespace winnow::evaluators

@@ -28,7 +28,10 @@ ArenaSlice slice_of(const json& value) {
 }
 
 json case_json(const RunCase& run_case) {
-  json value{{"plan", run_case.plan}, {"seed", run_case.seed}, {"salt", run_case.salt}};
+  json value{{"plan", run_case.plan},
+             {"seed", run_case.seed},
+             {"salt", run_case.salt},
+             {"known_outputs", run_case.known_outputs}};
   for (const ArenaSlice& slice : run_case.outputs) {
     value["outputs"].push_back(slice_json(slice));
   }
@@ -46,6 +49,7 @@ RunCase case_of(const json& value) {
   run_case.plan = value.at("plan").get<tasks::ResolvedPlan>();
   run_case.seed = value.at("seed");
   run_case.salt = value.at("salt");
+  value.at("known_outputs").get_to(run_case.known_outputs);
   for (const json& slice : value.value("outputs", json::array())) {
     run_case.outputs.push_back(slice_of(slice));
   }
@@ -65,8 +69,7 @@ std::string line(const json& value) {
 } // namespace
 
 std::string encode(const RunRequest& request) {
-  json value{{"device", request.device},
-             {"module", request.module.string()},
+  json value{{"module", request.module.string()},
              {"workers", request.workers},
              {"deadline_ms", request.deadline.count()},
              {"cases", json::array()}};
@@ -79,7 +82,6 @@ std::string encode(const RunRequest& request) {
 RunRequest decode_run_request(const std::string& text) {
   const json value = json::parse(text);
   RunRequest request;
-  request.device = value.at("device");
   request.module = value.at("module").get<std::string>();
   request.workers = value.at("workers");
   request.deadline = std::chrono::milliseconds(value.at("deadline_ms").get<std::int64_t>());
@@ -90,7 +92,12 @@ RunRequest decode_run_request(const std::string& text) {
 }
 
 std::string encode(const RunCaseReport& report) {
-  json value{{"case", report.index}, {"samples_ns", report.samples_ns}};
+  json value{{"case", report.index},
+             {"samples_ns", report.samples_ns},
+             {"prepare_ns", report.prepare_ns},
+             {"outputs", report.outputs},
+             {"outputs_known", report.outputs_known},
+             {"printed", report.printed}};
   if (report.fault) {
     value["fault"] = {{"verdict", to_string(report.fault->verdict)},
                       {"detail", report.fault->detail}};
@@ -112,6 +119,14 @@ std::string encode_end() {
   return line({{"end", true}});
 }
 
+std::string encode_ready() {
+  return line({{"ready", true}});
+}
+
+bool is_ready(const std::string& text) {
+  return text + "\n" == encode_ready();
+}
+
 bool add_line(RunReport& report, const std::string& text) {
   try {
     const json value = json::parse(text);
@@ -126,6 +141,10 @@ bool add_line(RunReport& report, const std::string& text) {
       RunCaseReport run_case;
       run_case.index = value.at("case");
       run_case.samples_ns = value.at("samples_ns").get<std::vector<double>>();
+      run_case.prepare_ns = value.at("prepare_ns");
+      value.at("outputs").get_to(run_case.outputs);
+      run_case.outputs_known = value.at("outputs_known");
+      run_case.printed = value.at("printed");
       if (value.contains("fault")) {
         run_case.fault = DeviceFault{verdict_of(value.at("fault").at("verdict")),
                                      value.at("fault").at("detail")};

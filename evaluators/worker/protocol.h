@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,11 +45,13 @@ struct RunCase {
   std::uint64_t seed = 0;
   std::uint64_t salt = 0; ///< of the poison (poison.h)
   std::vector<ArenaSlice> outputs;
+  /// Device::checksum() of each output of a run that was judged correct: when the outputs are the
+  /// same again they stay where they are. Empty: they always go to the arena.
+  std::map<std::string, std::uint64_t> known_outputs;
   std::optional<SamplingRequest> sampling; ///< absent: run once
 };
 
 struct RunRequest {
-  std::string device = "cpu";
   std::filesystem::path module;
   unsigned workers = 0; ///< see CpuDeviceOptions
   std::chrono::milliseconds deadline{0};
@@ -60,6 +63,10 @@ struct RunCaseReport {
   std::size_t index = 0;
   std::optional<DeviceFault> fault;
   std::vector<double> samples_ns;
+  double prepare_ns = 0;                        ///< of the plan's `prepare` steps
+  std::map<std::string, std::uint64_t> outputs; ///< Device::checksum() of each
+  bool outputs_known = false; ///< equal to RunCase::known_outputs: not in the arena
+  std::string printed;        ///< by device code on a GPU
 };
 
 /// The whole answer of a `_run` child, put together from its lines.
@@ -99,6 +106,9 @@ RunRequest decode_run_request(const std::string& line);
 std::string encode(const RunCaseReport& report);
 std::string encode_findings(const std::vector<CheckFinding>& findings);
 std::string encode_end();
+/// What a worker with a GPU says first: its context is ready.
+std::string encode_ready();
+bool is_ready(const std::string& line);
 /// Adds one line of a `_run` child; false when it is not one of ours.
 bool add_line(RunReport& report, const std::string& line);
 

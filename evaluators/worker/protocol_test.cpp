@@ -39,8 +39,13 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
 
 TEST(Protocol, ReportIsPutTogetherFromItsLines) {
   RunReport report;
-  RunCaseReport timed{0, std::nullopt, {1.5, 2.5}};
-  RunCaseReport faulty{1, DeviceFault{tasks::Verdict::OutOfBounds, "write of 'y' \xff"}, {}};
+  RunCaseReport timed;
+  timed.samples_ns = {1.5, 2.5};
+  timed.outputs = {{"y", 0xfedcba9876543210U}};
+  RunCaseReport faulty;
+  faulty.index = 1;
+  faulty.fault = DeviceFault{tasks::Verdict::OutOfBounds, "write of 'y' \xff"};
+  faulty.printed = "thread 0";
   EXPECT_TRUE(add_line(report, encode(timed)));
   EXPECT_TRUE(add_line(report, encode(faulty)));
   EXPECT_TRUE(add_line(report, encode_findings({{tasks::Verdict::Unstable, "race", false}})));
@@ -48,6 +53,8 @@ TEST(Protocol, ReportIsPutTogetherFromItsLines) {
   EXPECT_TRUE(add_line(report, encode_end()));
   EXPECT_TRUE(report.complete);
   EXPECT_EQ(report.cases.at(0).samples_ns, (std::vector<double>{1.5, 2.5}));
+  EXPECT_EQ(report.cases.at(0).outputs, timed.outputs);
+  EXPECT_EQ(report.cases.at(1).printed, "thread 0");
   EXPECT_EQ(report.cases.at(1).fault->verdict, tasks::Verdict::OutOfBounds);
   EXPECT_FALSE(report.findings.at(0).certain);
 }

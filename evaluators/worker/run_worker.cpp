@@ -1,15 +1,16 @@
-// The `_run` child: loads one compiled module and runs the cases of one stage. Everything it says
-// is taken with care: it shares its memory with a candidate.
+// The `_run` child: for each request, loads one compiled module and runs the cases of one stage. On
+// the cpu it lives for one request, on a GPU as long as its context does. Everything it says is
+// taken with care: it shares its memory with a candidate.
 #include "base/error.h"
-#include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/evaluator.h"
 #include "evaluators/process/sandbox.h"
 #include "evaluators/timing/sampling.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/case_runner.h"
+#include "evaluators/worker/printed_text.h"
 #include "evaluators/worker/protocol.h"
+#include "evaluators/worker/worker_device.h"
 
-#include <atomic>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -19,52 +20,102 @@
 namespace winnow::evaluators {
 namespace {
 
-void say(const std::string& line) {
-  std::size_t written = 0;
-  while (written < line.size()) {
-    const ssize_t count = write(STDOUT_FILENO, line.data() + written, line.size() - written);
-    if (count <= 0) {
-      return;
-    }
-    written += static_cast<std::size_t>(count);
-  }
-}
-
 class RunWorker {
 public:
-  explicit RunWorker(RunRequest request) : request_(std::move(request)), arena_(kArenaFd) {
-    CpuDeviceOptions options;
-    options.workers = request_.workers;
-    options.deadline = request_.deadline;
-    options.on_fatal = [this](const DeviceFault& fault) { report({current_, fault, {}}); };
-    device_ = make_cpu_device(std::move(options));
+  explicit RunWorker(WorkerDevice spec)
+      : spec_(std::move(spec)), arena_(kArenaFd), printed_(spec_.is_gpu()) {
+    if (spec_.standing) { // a context takes a while: it is there before the first request
+      RunRequest any;
+      any.deadline = spec_.deadline;
+      open_device(any);
+      say(encode_ready());
+    }
   }
 
-  void run() {
-    device_->load_module(request_.module);
-    for (current_ = 0; current_ < request_.cases.size(); ++current_) {
-      RunCaseReport result = run_case(request_.cases[current_]);
-      const bool failed = result.fault.has_value();
-      report(result);
-      if (failed) {
-        break; // later cases would only repeat it
-      }
+  /// False when the device can do nothing more.
+  bool serve(RunRequest request) {
+    request_ = std::move(request);
+    if (!device_) {
+      open_device(request_);
+    }
+    if (load()) {
+      run_cases();
+    }
+    if (!device_->usable()) {
+      return false;
     }
     say(encode_findings(device_->findings()));
     say(encode_end());
+    return true;
   }
 
 private:
-  static void report(const RunCaseReport& result) { say(encode(result)); }
+  void run_cases() {
+    for (current_ = 0; current_ < request_.cases.size(); ++current_) {
+      const RunCaseReport result = run_case(request_.cases[current_]);
+      say(encode(result));
+      if (result.fault) {
+        break; // later cases would only repeat it
+      }
+    }
+  }
+
+  bool load() {
+    try {
+      device_->load_module(request_.module);
+      return true;
+    } catch (const DeviceFailure& failure) {
+      current_ = 0;
+      report_fatal(failure.fault());
+      return false;
+    }
+  }
+
+  void open_device(const RunRequest& request) {
+    device_ = make_worker_device(spec_, request.workers, request.deadline,
+                                 [this](const DeviceFault& fault) { report_fatal(fault); });
+  }
+
+  void report_fatal(const DeviceFault& fault) {
+    RunCaseReport report;
+    report.index = current_;
+    report.fault = fault;
+    say(encode(report));
+  }
+
+  void say(const std::string& line) const {
+    std::size_t written = 0;
+    while (written < line.size()) {
+      const ssize_t count =
+          write(printed_.protocol_fd(), line.data() + written, line.size() - written);
+      if (count <= 0) {
+        return;
+      }
+      written += static_cast<std::size_t>(count);
+    }
+  }
 
   RunCaseReport run_case(const RunCase& run_case) {
-    RunCaseReport result{current_, std::nullopt, {}};
+    RunCaseReport result;
+    result.index = current_;
+    try {
+      run_steps(run_case, result);
+    } catch (const DeviceFailure& failure) {
+      result.fault = failure.fault();
+    }
+    result.printed = printed_.take();
+    return result;
+  }
+
+  void run_steps(const RunCase& run_case, RunCaseReport& result) {
     CaseRunner runner(*device_, run_case.plan, run_case.seed);
-    runner.prepare(run_case.salt);
-    if (run_case.sampling) {
+    runner.poison(run_case.salt);
+    result.fault = runner.run_prepare();
+    result.prepare_ns = runner.prepare_ns();
+    if (!result.fault && run_case.sampling) {
       result.fault = sample(runner, *run_case.sampling, result.samples_ns);
       if (!result.fault) {
-        runner.prepare(run_case.salt); // the answer that is judged comes from a launch of its own
+        runner.poison(run_case.salt); // the answer that is judged comes from a launch of its own
       }
     }
     if (!result.fault) {
@@ -74,11 +125,22 @@ private:
       result.fault = runner.verify();
     }
     if (!result.fault) {
-      for (const ArenaSlice& slice : run_case.outputs) {
-        runner.download(slice.tensor, arena_.slice(slice.offset, slice.bytes));
-      }
+      hand_over(runner, run_case, result);
     }
-    return result;
+  }
+
+  void hand_over(CaseRunner& runner, const RunCase& run_case, RunCaseReport& result) {
+    for (const ArenaSlice& slice : run_case.outputs) {
+      result.outputs[slice.tensor] = runner.checksum(slice.tensor);
+    }
+    result.outputs_known =
+        !run_case.known_outputs.empty() && result.outputs == run_case.known_outputs;
+    if (result.outputs_known) {
+      return;
+    }
+    for (const ArenaSlice& slice : run_case.outputs) {
+      runner.download(slice.tensor, arena_.slice(slice.offset, slice.bytes));
+    }
   }
 
   std::optional<DeviceFault> sample(CaseRunner& runner, const SamplingRequest& sampling,
@@ -100,8 +162,10 @@ private:
     return std::nullopt;
   }
 
-  RunRequest request_;
+  WorkerDevice spec_;
   ArenaView arena_;
+  PrintedText printed_;
+  RunRequest request_;
   std::unique_ptr<Device> device_;
   std::size_t current_ = 0;
 };
@@ -111,11 +175,13 @@ private:
 int run_worker_main(std::vector<std::string> arguments) {
   try {
     enter_sandbox(arguments);
+    RunWorker worker(take_device_arguments(arguments));
     std::string line;
-    if (!std::getline(std::cin, line)) {
-      throw Error("_run: no request on stdin");
+    while (std::getline(std::cin, line)) {
+      if (!worker.serve(decode_run_request(line))) {
+        return kFaultExitCode;
+      }
     }
-    RunWorker(decode_run_request(line)).run();
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "winnow _run: %s\n", error.what());

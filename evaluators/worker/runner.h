@@ -3,9 +3,14 @@
 #include "evaluators/process/sandbox.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/protocol.h"
+#include "evaluators/worker/worker_device.h"
 
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace winnow::evaluators {
@@ -26,9 +31,34 @@ struct RunnerLimits {
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
 };
 
-/// Runs the cases in a fresh `_run` child and waits for its end. Never throws for what the
-/// candidate does.
-RunOutcome run_cases(const Sandbox& sandbox, const Arena& arena, RunRequest request,
-                     const RunnerLimits& limits, const std::function<bool()>& cancelled);
+/// Runs cases in `_run` children of this program. Never throws for what a candidate does. One
+/// thread at a time.
+class Runner {
+public:
+  virtual ~Runner() = default;
+  virtual RunOutcome run(RunRequest request, const RunnerLimits& limits,
+                         const std::function<bool()>& cancelled) = 0;
+  /// Workers that had to be replaced because a candidate, or the device, broke them.
+  virtual int restarts() const { return 0; }
+};
+
+/// For the cpu: a fresh child for each call.
+std::unique_ptr<Runner> make_fresh_runner(const Sandbox& sandbox, const Arena& arena);
+
+/// For a GPU: one child that keeps the context, and a spare with a context of its own that takes
+/// over when the first breaks. A device that cannot even give a fresh worker a context, twice in a
+/// row, is quarantined: every later call answers `infrastructure` at once. `modules` is the
+/// directory that holds compiled modules.
+std::unique_ptr<Runner> make_standing_runner(const Sandbox& sandbox, const Arena& arena,
+                                             WorkerDevice device, std::filesystem::path modules);
+
+/// What the end of a worker that has not reported its own fault means for the candidate.
+DeviceFault fault_of_ended_worker(const ChildResult& result);
+
+/// Device code may print this much in one stage.
+constexpr std::uint64_t kMaxPrintedByStage = 4U << 20U;
+
+/// Sets fault and faulty_case from what the worker reported; true when it reported one.
+bool take_reported_fault(RunOutcome& outcome);
 
 } // namespace winnow::evaluators

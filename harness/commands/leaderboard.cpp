@@ -34,7 +34,7 @@ ExitCode leaderboard(const LeaderboardCommand& command) {
     std::cerr << "no correct kernel yet\n";
     return ExitCode::Done;
   }
-  std::cout << store::format_leaderboard(rows, format);
+  std::cout << store::format_leaderboard(rows, format, store.baseline_standings(rows));
   return ExitCode::Done;
 }
 

@@ -62,7 +62,8 @@ TEST_P(BuggyKernel, GetsItsVerdictAndIsExplained) {
                                            "tests/buggy/" + expected.at("file").get<std::string>(),
                                            "--device", "cpu", "--json"});
   const json evaluation = json_output(result);
-  EXPECT_EQ(evaluation.value("verdict", ""), expected.at("verdict")) << result.out << result.err;
+  EXPECT_EQ(evaluation.value("verdict", ""), expected.at("verdict").get<std::string>())
+      << result.out << result.err;
   EXPECT_EQ(result.exit_code, 10);
   const std::string detail = evaluation.value("detail", "");
   for (const std::string said : expected.at("says")) {

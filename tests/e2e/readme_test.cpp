@@ -42,7 +42,8 @@ TEST(Readme, ItsCommandsWork) {
   EXPECT_GE(commands.size(), 8U);
   for (std::vector<std::string> command : commands) {
     const std::string text = join(command, " ");
-    if (command.front() == "run") { // a live endpoint: only that the options exist
+    const bool needs_gpu = text.find("--device cuda") != std::string::npos;
+    if (command.front() == "run" || needs_gpu) { // a live endpoint, too: that the options exist
       command.emplace_back("--help");
     }
     for (std::size_t i = 0; i + 1 < command.size(); ++i) {

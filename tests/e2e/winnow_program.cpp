@@ -31,6 +31,10 @@ evaluators::Command winnow_command(const std::vector<std::string>& arguments,
   const char* path = std::getenv("PATH");
   command.environment.emplace("PATH", path != nullptr ? path : "/usr/bin:/bin");
   command.environment.emplace("HOME", home().string());
+  if (!options.gpus) {
+    command.environment.emplace("WINNOW_CUDA_LIBRARY", "/nonexistent/libcuda.so.1");
+    command.environment.emplace("WINNOW_HIP_LIBRARY", "/nonexistent/libamdhip64.so");
+  }
   for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name)) {
       command.environment.emplace(name, value);

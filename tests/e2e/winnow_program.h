@@ -22,6 +22,7 @@ struct ProgramResult {
 struct ProgramOptions {
   std::map<std::string, std::string> environment;
   std::chrono::milliseconds timeout{120'000};
+  bool gpus = false; ///< otherwise the program finds no driver, whatever the machine has
 };
 ProgramResult run_winnow(const std::vector<std::string>& arguments,
                          const ProgramOptions& options = {});

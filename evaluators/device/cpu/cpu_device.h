@@ -24,6 +24,9 @@ struct CpuDeviceOptions {
 /// and thread. Divergent barriers, deadlocks and traps are returned by run(). One device at a time.
 std::unique_ptr<Device> make_cpu_device(CpuDeviceOptions options);
 
+/// Address space that the stacks of device threads may take, on all workers together.
+std::uint64_t cpu_stack_bytes();
+
 /// Facts of this machine as expressions see them (sm_count = cores, warp_size = 32, ...).
 tasks::DeviceFacts cpu_device_facts();
 

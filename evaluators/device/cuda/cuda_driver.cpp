@@ -277,6 +277,7 @@ bool CudaDriver::idle() {
     return false;
   }
   check(result, "cuStreamQuery");
+  check(cuda_.cuStreamSynchronize(stream_), "cuStreamSynchronize"); // prints what kernels printed
   return true;
 }
 

@@ -83,7 +83,7 @@ TEST(Nvrtc, CompilesEveryCommonHeader) {
     source += fmt::format("#include <{}>\n", entry.path().filename().string());
   }
   EXPECT_EQ(nvrtc.compile(source + kUsesThePrelude,
-                          {"-arch=sm_90", "-std=c++17",
+                          {"-arch=sm_90", "-std=c++17", "-default-device",
                            fmt::format("-I{}/common", directory.path().string())}),
             "");
 }

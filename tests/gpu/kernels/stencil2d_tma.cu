@@ -2,7 +2,7 @@
 {
   "let": { "tma": "w % 4 == 0" },
   "tensor_maps": {
-    "grid_map": { "tensor": "in", "extents": ["w", "h"], "strides": ["w"], "box": [68, 34] }
+    "grid_map": { "tensor": "in", "extents": ["w", "h"], "strides": ["w"], "box": [72, 34] }
   },
   "launches": [
     { "kernel": "stencil_tma", "when": "tma",
@@ -14,9 +14,10 @@
   ]
 }
 @*/
-// One copy by the tensor memory accelerator brings a tile with its halo. It starts at row and
-// column -1: what lies outside of the grid arrives as 0, which is what the stencil wants there. The
-// box is 68 wide, not 66, because its rows must be whole units of 16 bytes.
+// One copy by the tensor memory accelerator brings a tile with its halo. What lies outside of the
+// grid arrives as 0, which is what the stencil wants there. The box begins at column -4, not -1, and
+// is 72 wide, not 66: a row of it begins and ends at a multiple of 16 bytes, else the copy is an
+// illegal instruction.
 #include <cuda.h>
 
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
@@ -55,7 +56,7 @@ __device__ __forceinline__ void load_box(unsigned to, const CUtensorMap& map, un
                : "memory");
 }
 
-constexpr int kTileX = 64, kTileY = 32, kBoxX = 68, kBoxY = kTileY + 2;
+constexpr int kTileX = 64, kTileY = 32, kHaloX = 4, kBoxX = kTileX + 2 * kHaloX, kBoxY = kTileY + 2;
 
 extern "C" __global__ void __launch_bounds__(256)
     stencil_tma(const __grid_constant__ CUtensorMap grid_map, float* __restrict__ out, float center,
@@ -69,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(256)
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     barrier_expect(barrier, sizeof tile);
-    load_box(shared_address(tile), grid_map, barrier, left - 1, top - 1);
+    load_box(shared_address(tile), grid_map, barrier, left - kHaloX, top - 1);
   }
   __syncthreads(); // the barrier is initialised
   barrier_wait(barrier, 0);
@@ -77,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(256)
   if (column >= w) {
     return;
   }
-  const int x = threadIdx.x + 1;
+  const int x = threadIdx.x + kHaloX;
   for (int y = threadIdx.y + 1; y <= kTileY && top + y - 1 < h; y += blockDim.y) {
     const float around = tile[y - 1][x] + tile[y + 1][x] + tile[y][x - 1] + tile[y][x + 1];
     out[(size_t)(top + y - 1) * w + column] = center * tile[y][x] + side * around;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "evaluators/device/cpu/runtime/checker.h"
 #include "evaluators/device/cpu/runtime/entry_points.h"
+#include "evaluators/device/cpu/runtime/fiber.h"
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
 #include "evaluators/device/cpu/runtime/launch_arguments.h"
 #include "evaluators/device/cpu/runtime/launcher.h"
@@ -25,13 +26,16 @@ namespace {
 constexpr std::uint64_t kMaxStaticSharedBytes = 48 << 10; // of a GPU, without an attribute
 constexpr std::uint64_t kMaxCooperativeBlocks = 256;      // one OS thread each
 
+// Each worker may need a thousand stacks, each two mappings; a process may have 65,530.
+constexpr int kMaxWorkers = 24;
+
 unsigned available_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) != 0) {
     return 1;
   }
-  return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+  return static_cast<unsigned>(std::clamp(CPU_COUNT(&set), 1, kMaxWorkers));
 }
 
 WinnowUint3 to_uint3(const std::array<std::int64_t, 3>& size) {
@@ -295,6 +299,11 @@ std::unique_ptr<Device> make_cpu_device(CpuDeviceOptions options) {
   cpu::link_entry_points();
   cpu::link_checker_entry_points();
   return std::make_unique<CpuDevice>(std::move(options));
+}
+
+std::uint64_t cpu_stack_bytes() {
+  const auto stacks = static_cast<std::uint64_t>(tasks::DeviceFacts{}.max_threads_per_block);
+  return available_cores() * stacks * cpu::kFiberStackBytes;
 }
 
 tasks::DeviceFacts cpu_device_facts() {

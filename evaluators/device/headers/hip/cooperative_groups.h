@@ -1,8 +1,10 @@
 // The part of cooperative groups that fits one grid: grid, block, tiles and coalesced groups. Tiles
 // may have up to as many threads as a wave has lanes; coalesced groups are CUDA's, of at most 32
-// lanes. (hiprtc's own header needs host headers that are not there.)
+// lanes. (The HIP header of ROCm 5.2 needs host headers that are not there; later hiprtcs have less
+// than this built in, so ours has a name of its own.)
 #pragma once
 #include "winnow_hip.h"
+#define cooperative_groups winnow_cooperative_groups
 
 #pragma clang force_cuda_host_device begin
 

@@ -1,0 +1,107 @@
+// How many candidates a minute one machine judges in full: N different axpy kernels, queued at
+// once, compiled cold, judged on tiny shapes with three seeds, search shapes, timed beside the
+// baseline, judged on promotion shapes.
+//   throughput_bench [--device cuda] [N=500]
+#include "base/error.h"
+#include "base/files.h"
+#include "evaluators/evaluator.h"
+#include "harness/cli.h"
+#include "harness/evaluator_judge.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <latch>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace {
+
+using winnow::harness::JudgeJob;
+using winnow::harness::JudgePool;
+using winnow::harness::JudgePoolSetup;
+using winnow::harness::JudgeResult;
+namespace evaluators = winnow::evaluators;
+namespace tasks = winnow::tasks;
+
+// Correct kernels whose machine code differs: in the number of elements a thread takes, and in a
+// value of alpha, far outside what inputs have, for which the answer would be wrong.
+std::string kernel(int number) {
+  return fmt::format(R"cu(/*@winnow
+{{ "launches": [ {{ "kernel": "axpy", "grid": ["ceil_div(n, 256 * {0})"], "block": [256],
+                   "args": ["x", "y", "z", "n", "alpha"] }} ] }}
+@*/
+extern "C" __global__ void axpy(const float* x, const float* y, float* z, int n, float alpha) {{
+  int first = blockIdx.x * (256 * {0}) + threadIdx.x;
+  for (int k = 0; k < {0}; ++k) {{
+    int i = first + k * 256;
+    if (i < n) z[i] = alpha * x[i] + (alpha == {1}.5f ? 0.f : y[i]);
+  }}
+}}
+)cu",
+                     1 + number % 8, 1000 + number);
+}
+
+void judge_all(const tasks::Task& task, const winnow::harness::OpenDevices& devices, int count) {
+  std::mutex mutex;
+  std::map<tasks::Verdict, int> verdicts;
+  std::latch done(count);
+  JudgePoolSetup setup = devices.pool();
+  setup.done = [&](const JudgeResult& result) {
+    const std::lock_guard lock(mutex);
+    ++verdicts[result.evaluations.empty() ? tasks::Verdict::Infrastructure
+                                          : result.evaluations.front().verdict];
+    done.count_down();
+  };
+  const auto start = std::chrono::steady_clock::now();
+  JudgePool pool(std::move(setup));
+  for (int i = 0; i < count; ++i) {
+    pool.add({&task, i, kernel(i), fmt::format("axpy_{}.cu", i), 1});
+  }
+  done.wait();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  pool.stop();
+  const evaluators::HostStatistics spent = devices.statistics();
+  std::printf("%d candidates in %.1f s: %.0f a minute\n", count, seconds, count * 60 / seconds);
+  std::printf(
+      "share of the wall time: a worker runs %.0f %%, the judge compares %.0f %%, waiting "
+      "for compilers %.0f %%, else %.0f %%\n",
+      100 * spent.run_seconds / seconds, 100 * spent.judge_seconds / seconds,
+      100 * spent.compile_seconds / seconds,
+      100 * (1 - (spent.run_seconds + spent.judge_seconds + spent.compile_seconds) / seconds));
+  for (const auto& [verdict, number] : verdicts) {
+    std::printf("%d %s\n", number, std::string(to_string(verdict)).c_str());
+  }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (winnow::harness::is_worker(argc, argv)) {
+    return winnow::harness::run_worker(argc, argv);
+  }
+  evaluators::EvaluationOptions options;
+  options.tiny_seeds = 3;
+  int count = 500;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--device" && i + 1 < argc) {
+      options.device = argv[++i];
+    } else {
+      count = std::atoi(argv[i]);
+    }
+  }
+  try {
+    const winnow::TemporaryDirectory cache("throughput-cache");
+    options.cache = cache.path();
+    const tasks::Task task = tasks::find_task(tasks::find_catalogue(), "axpy");
+    judge_all(task, winnow::harness::OpenDevices(options), count);
+    return 0;
+  } catch (const winnow::Error& error) {
+    std::fprintf(stderr, "%s; %s\n", error.what(), error.remedy().c_str());
+    return 1;
+  }
+}

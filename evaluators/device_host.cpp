@@ -1,0 +1,203 @@
+#include "evaluators/device_host.h"
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "evaluators/cuda_architecture.h"
+#include "evaluators/device/cpu/compile/cpu_compiler.h"
+#include "evaluators/device/gpu/compile/gpu_compiler.h"
+#include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/device/hip/compile/hiprtc.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace winnow::evaluators {
+namespace {
+
+// Sparse: only what a stage's outputs need is ever backed by memory.
+constexpr std::uint64_t kArenaBytes = std::uint64_t{4} << 30;
+
+std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const Sandbox& sandbox,
+                                        const EvaluationOptions& options,
+                                        const std::filesystem::path& cache) {
+  if (device.kind == "cpu") {
+    CpuCompilerOptions compiler;
+    compiler.cache = cache;
+    compiler.timeout = options.compile_timeout;
+    compiler.memory_bytes = options.memory_bytes;
+    return make_cpu_compiler(sandbox, compiler);
+  }
+  GpuCompilerOptions compiler;
+  compiler.kind = device.kind;
+  compiler.architecture = device.facts.architecture;
+  compiler.cache = cache;
+  compiler.timeout = options.compile_timeout;
+  compiler.memory_bytes = std::max(compiler.memory_bytes, options.memory_bytes);
+  return make_gpu_compiler(sandbox, compiler);
+}
+
+// The kernels with which a GPU's worker draws inputs and checks buffers.
+std::filesystem::path compile_helpers(Compiler& compiler) {
+  CompileRequest request;
+  request.file = "helpers.cu";
+  request.source = gpu_helper_source();
+  request.kernels = gpu_helper_kernels();
+  const CompileResult result = compiler.compile(request);
+  if (result.verdict != tasks::Verdict::Correct) {
+    throw Error("Winnow's own helper kernels do not compile for this GPU: " + result.detail,
+                "run `winnow doctor`; if the toolkit is sound, report it");
+  }
+  return result.module;
+}
+
+WorkerDevice worker_device_of(const DeviceReport& device, const EvaluationOptions& options,
+                              Compiler& compiler) {
+  WorkerDevice worker;
+  worker.device = device.id;
+  worker.deadline = options.run_timeout;
+  if (worker.is_gpu()) {
+    worker.helpers = compile_helpers(compiler);
+    const char* library = std::getenv(driver_library_variable(device.kind));
+    worker.library = library == nullptr ? "" : std::filesystem::absolute(library);
+  }
+  return worker;
+}
+
+std::unique_ptr<Runner> make_runner(const DeviceHost& host) {
+  return host.worker_device.is_gpu()
+             ? make_standing_runner(host.sandbox, host.arena, host.worker_device, host.cache)
+             : make_fresh_runner(host.sandbox, host.arena);
+}
+
+bool wants_fast_math(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
+                     std::vector<tasks::Diagnostic>& errors) {
+  const tasks::PlanExpression& fast_math = file.plan.fast_math;
+  if (fast_math.expression.empty()) {
+    return false;
+  }
+  tasks::Scope scope;
+  for (const auto& [name, value] : choice) {
+    scope.set(name, value);
+  }
+  try {
+    return fast_math.expression.evaluate(scope) != 0;
+  } catch (const tasks::ExpressionError& error) {
+    errors.push_back({file.file, fast_math.at, std::string("fast_math: ") + error.what(),
+                      "true, false or a parameter"});
+    return false;
+  }
+}
+
+} // namespace
+
+tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
+                               const std::string& file_name, const std::string& kind,
+                               const std::string& architecture, const EvaluationOptions& options) {
+  DeviceReport device;
+  device.kind = device.id = kind;
+  device.name = architecture;
+  device.facts =
+      kind == "hip" ? hip_architecture_facts(architecture) : cuda_architecture_facts(architecture);
+  const Sandbox sandbox = Sandbox::best(options.require_isolation);
+  const auto compiler = make_compiler(device, sandbox, options,
+                                      options.cache.empty() ? cache_directory() : options.cache);
+  tasks::Evaluation result;
+  result.device = kind;
+  result.device_name = architecture;
+  result.isolation = to_string(sandbox.level());
+  result.evaluator_version = kEvaluatorVersion;
+  result.started_at = utc_now();
+  std::vector<tasks::Diagnostic> errors;
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file_name);
+  if (!parsed.kernel_file) {
+    result.verdict = tasks::Verdict::BadPlan;
+    result.detail = to_string(parsed.errors.front());
+    return result;
+  }
+  result.stage = tasks::Stage::Compile;
+  result.parameters = default_choice(*parsed.kernel_file);
+  const BuiltKernel built =
+      build_kernel(*compiler, device.facts, *parsed.kernel_file, task, result.parameters,
+                   shown_shapes(task, kind), BuildMode::Plain, {}, errors);
+  result.build = built.compiled.build;
+  result.verdict = errors.empty() ? built.compiled.verdict : tasks::Verdict::BadPlan;
+  result.detail = errors.empty() ? built.compiled.detail : to_string(errors.front());
+  if (result.verdict == tasks::Verdict::Correct) {
+    result.verdict = tasks::Verdict::NotJudged; // it compiles; nothing has run
+  }
+  return result;
+}
+
+GpuLock::GpuLock(const DeviceReport& device) {
+  if (device.kind == "cpu") {
+    return;
+  }
+  const std::string name = device.uuid.empty() ? device.id : device.uuid;
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("winnow-" + name + ".lock");
+  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd_ < 0) {
+    throw Error("cannot open the lock of " + device.id + ": " + path.string(),
+                "make it readable and writable, or set TMPDIR");
+  }
+  if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    close(fd_);
+    throw DeviceUnavailable(device.id + " is in use by another Winnow, and timings never share a "
+                                        "GPU",
+                            "wait for it to end, or choose another GPU with --device");
+  }
+}
+
+GpuLock::~GpuLock() {
+  if (fd_ >= 0) {
+    close(fd_);
+  }
+}
+
+DeviceHost::DeviceHost(DeviceReport report, const EvaluationOptions& options)
+    : device(std::move(report)), lock(device), sandbox(Sandbox::best(options.require_isolation)),
+      arena(kArenaBytes), cache(options.cache.empty() ? cache_directory() : options.cache),
+      compiler(make_compiler(device, sandbox, options, cache)),
+      worker_device(worker_device_of(device, options, *compiler)), runner(make_runner(*this)) {}
+
+BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
+                         const tasks::KernelFile& file, const tasks::Task& view,
+                         const tasks::ParameterChoice& choice,
+                         const std::vector<tasks::Shape>& shapes, BuildMode mode,
+                         const std::function<bool()>& cancelled,
+                         std::vector<tasks::Diagnostic>& errors) {
+  BuiltKernel built{&file, &view, choice, {}};
+  CompileRequest request;
+  request.file = file.file;
+  request.source = file.source;
+  request.parameters = choice;
+  request.kernels = tasks::kernel_names(file, view, shapes, choice, facts, errors);
+  request.constants = tasks::device_constants(file, choice, errors);
+  request.mode = mode;
+  request.fast_math = wants_fast_math(file, choice, errors);
+  if (errors.empty()) {
+    built.compiled = compiler.compile(request, cancelled);
+  }
+  return built;
+}
+
+tasks::ParameterChoice default_choice(const tasks::KernelFile& file) {
+  const auto choices = tasks::parameter_choices(file.plan, 1);
+  return choices.empty() ? tasks::ParameterChoice{} : choices.front();
+}
+
+std::vector<tasks::Shape> shown_shapes(const tasks::Task& task, const std::string& device_kind) {
+  std::vector<tasks::Shape> shapes = task.shapes_of(tasks::ShapeSet::Tiny, device_kind);
+  for (tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, device_kind)) {
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+} // namespace winnow::evaluators

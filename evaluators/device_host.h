@@ -1,0 +1,88 @@
+#pragma once
+
+#include "evaluators/device/compiler.h"
+#include "evaluators/evaluator.h"
+#include "evaluators/worker/arena.h"
+#include "evaluators/worker/runner.h"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// A kernel file compiled for some shapes with one choice of parameters.
+struct BuiltKernel {
+  const tasks::KernelFile* file = nullptr;
+  const tasks::Task* task = nullptr; ///< the task as this file sees it
+  tasks::ParameterChoice choice;
+  CompileResult compiled;
+};
+
+/// Keeps other Winnow processes from a GPU for as long as it lives, so that timings never share
+/// one. A lock file in the system's directory for temporary files, named after the GPU.
+class GpuLock {
+public:
+  GpuLock() = default;
+  /// Throws DeviceUnavailable when another process has it.
+  explicit GpuLock(const DeviceReport& device);
+  ~GpuLock();
+  GpuLock(const GpuLock&) = delete; // owns the descriptor
+  GpuLock& operator=(const GpuLock&) = delete;
+
+private:
+  int fd_ = -1;
+};
+
+/// One device of this machine, open for judging: its fences, compiler, shared memory and worker.
+/// The evaluators of all tasks share it; one evaluation at a time. Only `compiler` and
+/// build_kernel() are for any thread.
+struct DeviceHost {
+  /// Throws Error, DeviceUnavailable.
+  DeviceHost(DeviceReport report, const EvaluationOptions& options);
+
+  DeviceReport device;
+  GpuLock lock;
+  Sandbox sandbox;
+  Arena arena;
+  std::filesystem::path cache;
+  std::unique_ptr<Compiler> compiler;
+  WorkerDevice worker_device;
+  std::unique_ptr<Runner> runner;
+  HostStatistics spent; ///< by the one evaluation at a time
+};
+
+/// Adds the time from here to the end of the scope to one of HostStatistics.
+class SpentTime {
+public:
+  explicit SpentTime(double& seconds) : seconds_(seconds) {}
+  ~SpentTime() {
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  SpentTime(const SpentTime&) = delete; // adds once
+  SpentTime& operator=(const SpentTime&) = delete;
+
+private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Compiles `file` for what `shapes` need on a device with these facts. Mistakes in its plan go to
+/// `errors`.
+BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
+                         const tasks::KernelFile& file, const tasks::Task& view,
+                         const tasks::ParameterChoice& choice,
+                         const std::vector<tasks::Shape>& shapes, BuildMode mode,
+                         const std::function<bool()>& cancelled,
+                         std::vector<tasks::Diagnostic>& errors);
+
+/// The first allowed choice; empty when there is none.
+tasks::ParameterChoice default_choice(const tasks::KernelFile& file);
+
+/// The shapes that a candidate is compiled for first: tiny and search.
+std::vector<tasks::Shape> shown_shapes(const tasks::Task& task, const std::string& device_kind);
+
+} // namespace winnow::evaluators

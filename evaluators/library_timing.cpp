@@ -1,0 +1,74 @@
+#include "evaluators/library_timing.h"
+
+#include "evaluators/reference_check.h"
+#include "tasks/library_baseline.h"
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::LibraryTiming;
+
+constexpr int kStarts = 3; // loading a large library takes seconds
+
+RunOutcome run_library(Session& session, RunCase run_case) {
+  RunRequest request;
+  request.module = session.baseline.compiled.module;
+  request.cases.push_back(std::move(run_case));
+  RunnerLimits limits;
+  limits.wall = kStarts * session.options.run_timeout;
+  limits.memory_bytes = session.options.memory_bytes + session.host->arena.size_bytes();
+  return session.host->runner->run(std::move(request), limits,
+                                   [&session] { return session.cancelled.load(); });
+}
+
+LibraryTiming measure(Session& session, const tasks::LibraryBaselinePlan& library,
+                      const tasks::Shape& shape, std::uint64_t seed,
+                      const SamplingRequest& sampling) {
+  LibraryTiming timing;
+  timing.name = library.name;
+  RunCase run_case;
+  run_case.plan = library.plan;
+  run_case.seed = run_case.salt = seed;
+  run_case.sampling = sampling;
+  std::uint64_t needed = 0;
+  run_case.outputs = output_slices(session.task, shape, needed);
+  const std::vector<ArenaSlice> outputs = run_case.outputs;
+  const RunOutcome outcome = run_library(session, std::move(run_case));
+  if (outcome.fault || outcome.cancelled || outcome.report.cases.empty()) {
+    timing.error = outcome.fault ? outcome.fault->detail : "cancelled";
+    return timing;
+  }
+  const JudgeReply reply = session.ask(judge_request(session, shape, seed, seed, outputs));
+  timing.agrees = reply.verdict == tasks::Verdict::Correct;
+  timing.max_error_ratio = reply.max_error_ratio;
+  timing.error = reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail;
+  timing.samples_ns = outcome.report.cases.front().samples_ns;
+  timing.median_ns = tasks::median(timing.samples_ns);
+  return timing;
+}
+
+} // namespace
+
+std::vector<LibraryTiming> library_timings(Session& session, const tasks::Shape& shape,
+                                           std::uint64_t seed, const SamplingRequest& sampling) {
+  if (session.host->device.kind != "cuda") {
+    return {};
+  }
+  if (const auto known = session.libraries.find(shape.id); known != session.libraries.end()) {
+    return known->second;
+  }
+  std::vector<LibraryTiming> timings;
+  for (const tasks::LibraryBaselinePlan& library : tasks::library_plans(session.task, shape)) {
+    timings.push_back(measure(session, library, shape, seed, sampling));
+  }
+  if (!session.cancelled) {
+    std::vector<LibraryTiming>& kept = session.libraries[shape.id];
+    kept = timings;
+    for (LibraryTiming& timing : kept) {
+      timing.is_fresh = false;
+    }
+  }
+  return timings;
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "evaluators/session.h"
+#include "evaluators/worker/protocol.h"
+#include "tasks/evaluation.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// The task's library baselines at one shape, on the inputs that `seed` gives: judged and timed
+/// once a session, by the worker that times the candidates. The session's baseline (whose module
+/// the worker has loaded anyway) and reference must be built for the shape. Empty on devices
+/// without libraries; what goes wrong is in the result.
+std::vector<tasks::LibraryTiming> library_timings(Session& session, const tasks::Shape& shape,
+                                                  std::uint64_t seed,
+                                                  const SamplingRequest& sampling);
+
+} // namespace winnow::evaluators

@@ -1,0 +1,111 @@
+#include "evaluators/reference_check.h"
+
+#include "base/error.h"
+#include "evaluators/worker/arena.h"
+
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr std::uint64_t kSliceAlignment = 64;
+
+std::vector<std::int64_t> dimensions(const tasks::TensorSpec& tensor, const tasks::Task& task,
+                                     const tasks::Shape& shape) {
+  tasks::Scope scope;
+  tasks::bind_shape(task, shape, scope);
+  std::vector<std::int64_t> extents;
+  for (const tasks::Expression& extent : tensor.shape) {
+    extents.push_back(extent.evaluate(scope));
+  }
+  return extents.empty() ? std::vector<std::int64_t>{1} : extents;
+}
+
+double relative_limit(const tasks::Task& task, const tasks::Shape& shape) {
+  tasks::Scope scope;
+  tasks::bind_shape(task, shape, scope);
+  return task.tolerance.multiple.evaluate_float(scope) * tasks::epsilon(task.tolerance.precision);
+}
+
+void put(const ArenaView& arena, const ArenaSlice& slice,
+         const std::map<std::string, std::span<const std::byte>>& outputs) {
+  const auto output = outputs.find(slice.tensor);
+  if (output == outputs.end()) {
+    throw Error("output '" + slice.tensor + "' is missing");
+  }
+  if (output->second.size() != slice.bytes) {
+    throw Error(fmt::format("output '{}' has {} bytes, expected {}", slice.tensor,
+                            output->second.size(), slice.bytes));
+  }
+  std::memcpy(arena.slice(slice.offset, slice.bytes).data(), output->second.data(), slice.bytes);
+}
+
+} // namespace
+
+std::vector<ArenaSlice> output_slices(const tasks::Task& task, const tasks::Shape& shape,
+                                      std::uint64_t& offset) {
+  std::vector<ArenaSlice> slices;
+  for (const tasks::TensorSpec& tensor : task.tensors) {
+    if (tensor.role == tasks::Role::Input) {
+      continue;
+    }
+    const auto count = static_cast<std::uint64_t>(tasks::element_count(tensor, shape));
+    const std::uint64_t bytes = count * tasks::size_bytes(tensor.dtype);
+    slices.push_back({tensor.name, offset, bytes});
+    offset += (bytes + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;
+  }
+  return slices;
+}
+
+JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, std::uint64_t seed,
+                           std::uint64_t salt, std::vector<ArenaSlice> outputs) {
+  JudgeRequest request;
+  request.key = fmt::format("{}#{}", shape.id, seed);
+  request.module = session.reference.compiled.module;
+  request.plan = session.own_plan(session.reference, shape);
+  request.seed = seed;
+  request.salt = salt;
+  request.relative_limit = relative_limit(session.task, shape);
+  request.absolute_limit = session.task.tolerance.absolute;
+  for (ArenaSlice& slice : outputs) {
+    const tasks::TensorSpec& tensor = *session.task.find_tensor(slice.tensor);
+    request.tensors.push_back(
+        {std::move(slice), tensor.dtype, dimensions(tensor, session.task, shape)});
+  }
+  return request;
+}
+
+std::string mismatch_text(const tasks::Mismatch& mismatch) {
+  const auto number = [](double value) {
+    return std::isnan(value) ? std::string("nan") : fmt::format("{:.9g}", value);
+  };
+  return fmt::format("{}{} = {}, expected {} within {:.3g}; {} of {} elements differ: {}",
+                     mismatch.tensor, mismatch.first_position, number(mismatch.got),
+                     number(mismatch.expected), mismatch.limit, mismatch.wrong, mismatch.total,
+                     mismatch.pattern);
+}
+
+ReferenceCheck::ReferenceCheck(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
+                               const EvaluationOptions& options)
+    : session_(std::make_unique<Session>(task, std::move(host), options)) {}
+
+JudgeReply
+ReferenceCheck::compare(const tasks::Shape& shape, std::uint64_t seed,
+                        const std::map<std::string, std::span<const std::byte>>& outputs) {
+  Session& session = *session_;
+  session.own_kernel(session.reference_file, session.reference_task, {shape}, session.reference);
+  std::uint64_t needed = 0;
+  const std::vector<ArenaSlice> slices = output_slices(session.task, shape, needed);
+  {
+    const ArenaView arena(session.host->arena.fd());
+    for (const ArenaSlice& slice : slices) {
+      put(arena, slice, outputs);
+    }
+  }
+  return session.ask(judge_request(session, shape, seed, 0, slices));
+}
+
+} // namespace winnow::evaluators

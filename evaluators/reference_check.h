@@ -1,0 +1,48 @@
+#pragma once
+
+#include "evaluators/session.h"
+#include "evaluators/worker/protocol.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// Where each output of the task goes in the arena at this shape, one after the other from
+/// `offset`, which is moved to behind the last one.
+std::vector<ArenaSlice> output_slices(const tasks::Task& task, const tasks::Shape& shape,
+                                      std::uint64_t& offset);
+
+/// What to ask the judge about `outputs`, which lie in the arena. The session's reference must be
+/// built for the shape. `salt`: of the poison that was in them before (poison.h).
+JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, std::uint64_t seed,
+                           std::uint64_t salt, std::vector<ArenaSlice> outputs);
+
+/// "c(row 3, col 7) = 1.5, expected 1.25 within 1e-06; 8 of 64 elements differ: ..."
+std::string mismatch_text(const tasks::Mismatch& mismatch);
+
+/// Compares what something other than a kernel computed, a framework or a library, with
+/// reference.cu on the same inputs.
+class ReferenceCheck {
+public:
+  /// Throws Error when the task's own files are broken.
+  ReferenceCheck(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
+                 const EvaluationOptions& options);
+
+  /// `outputs`: by tensor, row-major elements as tasks::store_element() writes them. The inputs are
+  /// those of tasks::generate_tensor() with `seed`. Throws Error when an output is missing, is not
+  /// as large as its tensor, or reference.cu does not compile; `infrastructure` in the reply: the
+  /// judge could not answer.
+  JudgeReply compare(const tasks::Shape& shape, std::uint64_t seed,
+                     const std::map<std::string, std::span<const std::byte>>& outputs);
+
+private:
+  std::unique_ptr<Session> session_;
+};
+
+} // namespace winnow::evaluators

@@ -1,0 +1,91 @@
+#include "base/text.h"
+#include "evaluators/worker/runner.h"
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::Verdict;
+using End = ChildResult::End;
+
+// The worker notices its own deadline first and can say where it hangs; the parent's comes later.
+constexpr std::chrono::milliseconds kGrace{1000};
+constexpr std::size_t kMaxPrintedBytes = 2000;
+
+class FreshRunner final : public Runner {
+public:
+  FreshRunner(const Sandbox& sandbox, const Arena& arena) : sandbox_(sandbox), arena_(arena) {}
+
+  RunOutcome run(RunRequest request, const RunnerLimits& limits,
+                 const std::function<bool()>& cancelled) override {
+    request.deadline = limits.wall;
+    const ChildResult child = run_child(command(request, limits), encode(request), cancelled);
+    RunOutcome outcome;
+    outcome.cancelled = child.end == End::Cancelled;
+    outcome.printed = truncate_text(to_valid_utf8(child.err), kMaxPrintedBytes);
+    for (const std::string_view line : split_lines(child.out)) {
+      add_line(outcome.report, std::string(line));
+    }
+    if (!take_reported_fault(outcome) && !outcome.report.complete) {
+      outcome.fault = fault_of_ended_worker(child);
+      outcome.faulty_case = outcome.report.cases.size();
+    }
+    return outcome;
+  }
+
+private:
+  Command command(const RunRequest& request, const RunnerLimits& limits) const {
+    Limits child_limits;
+    child_limits.wall = limits.wall + kGrace;
+    child_limits.memory_bytes = limits.memory_bytes;
+    child_limits.output_bytes = kMaxPrintedByStage;
+    child_limits.file_bytes = 1; // it writes no files
+    SandboxPolicy policy;
+    policy.readable = {request.module};
+    return sandbox_.command("_run", {}, policy, child_limits, {{arena_.fd(), kArenaFd}});
+  }
+
+  const Sandbox& sandbox_;
+  const Arena& arena_;
+};
+
+} // namespace
+
+DeviceFault fault_of_ended_worker(const ChildResult& result) {
+  switch (result.end) {
+  case End::WallTimeout:
+  case End::CpuTimeout:
+    return {Verdict::Timeout, describe(result)};
+  case End::OutputLimit:
+    return {Verdict::OverLimit, fmt::format("prints more than {} MiB; remove the printf calls",
+                                            kMaxPrintedByStage >> 20U)};
+  case End::Signaled:
+    return {Verdict::Crashed, describe(result)};
+  case End::Exited:
+  case End::SpawnFailed:
+  case End::Cancelled:
+    break;
+  }
+  std::string detail = "the worker " + (result.error.empty() ? describe(result) : result.error);
+  if (!result.err.empty()) {
+    detail += ": " + truncate_text(to_valid_utf8(trim(result.err)), 500);
+  }
+  return {Verdict::Infrastructure, detail};
+}
+
+bool take_reported_fault(RunOutcome& outcome) {
+  for (const RunCaseReport& run_case : outcome.report.cases) {
+    if (run_case.fault) {
+      outcome.fault = run_case.fault;
+      outcome.faulty_case = run_case.index;
+    }
+  }
+  return outcome.fault.has_value();
+}
+
+std::unique_ptr<Runner> make_fresh_runner(const Sandbox& sandbox, const Arena& arena) {
+  return std::make_unique<FreshRunner>(sandbox, arena);
+}
+
+} // namespace winnow::evaluators

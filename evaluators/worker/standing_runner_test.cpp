@@ -1,0 +1,137 @@
+// The runner that keeps its workers, tried on the cpu device: the processes are as real as on a
+// GPU.
+#include "evaluators/device/cpu/runtime/test_modules.h"
+#include "evaluators/evaluator.h"
+#include "evaluators/worker/runner.h"
+#include "tests/support/worker_main.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+namespace winnow::test {
+const std::vector<HiddenSubcommand>& hidden_subcommands() {
+  static const std::vector<HiddenSubcommand> table{{"_run", evaluators::run_worker_main}};
+  return table;
+}
+
+} // namespace winnow::test
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::Verdict;
+
+constexpr std::uint64_t kArenaBytes = 1U << 20U;
+constexpr std::int64_t kCount = 64;
+
+class StandingRunnerTest : public CpuDeviceTest {
+protected:
+  std::unique_ptr<Runner> runner(const std::filesystem::path& modules) {
+    WorkerDevice device;
+    device.deadline = std::chrono::milliseconds(500);
+    return make_standing_runner(sandbox_, arena_, device, modules);
+  }
+
+  static RunRequest request(const std::filesystem::path& module) {
+    tasks::Buffer y;
+    y.name = "y";
+    y.kind = tasks::Buffer::Kind::Output;
+    y.count = kCount;
+    RunCase run_case;
+    run_case.plan.buffers = {y};
+    run_case.plan.steps = on_y(1, kCount);
+    run_case.outputs = {{"y", 0, kCount * sizeof(float)}};
+    RunRequest request;
+    request.module = module;
+    request.cases = {run_case};
+    return request;
+  }
+
+  static std::filesystem::path module_of(const std::string& body) {
+    return build_module("extern \"C\" __global__ void k(float* y) { " + body + " }", {"k"});
+  }
+
+  static RunOutcome run(Runner& runner, const std::filesystem::path& module) {
+    return runner.run(request(module), {}, [] { return false; });
+  }
+
+  float first_output() {
+    float value = 0;
+    EXPECT_EQ(pread(arena_.fd(), &value, sizeof value, 0), static_cast<ssize_t>(sizeof value));
+    return value;
+  }
+
+  Sandbox sandbox_ = Sandbox::best();
+  Arena arena_{kArenaBytes};
+};
+
+TEST_F(StandingRunnerTest, OneWorkerServesManyRequests) {
+  const auto three = module_of("y[threadIdx.x] = 3;");
+  const auto four = module_of("y[threadIdx.x] = 4;");
+  const auto standing = runner(three.parent_path());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(run(*standing, three).fault.has_value());
+    EXPECT_EQ(first_output(), 3);
+    EXPECT_FALSE(run(*standing, four).fault.has_value());
+    EXPECT_EQ(first_output(), 4);
+  }
+  EXPECT_EQ(standing->restarts(), 0);
+}
+
+TEST_F(StandingRunnerTest, ABrokenKernelCostsOnlyItsOwnResult) {
+  const auto good = module_of("y[threadIdx.x] = 1;");
+  const auto wild = module_of("y[64 + threadIdx.x] = 1;");
+  const auto endless = module_of("while (true) { *(volatile float*)y = 1; }");
+  const auto standing = runner(good.parent_path());
+  EXPECT_FALSE(run(*standing, good).fault.has_value());
+  const RunOutcome fault = run(*standing, wild);
+  ASSERT_TRUE(fault.fault.has_value());
+  EXPECT_EQ(fault.fault->verdict, Verdict::OutOfBounds) << fault.fault->detail;
+  EXPECT_FALSE(run(*standing, good).fault.has_value());
+  const RunOutcome hung = run(*standing, endless);
+  ASSERT_TRUE(hung.fault.has_value());
+  EXPECT_EQ(hung.fault->verdict, Verdict::Timeout) << hung.fault->detail;
+  EXPECT_FALSE(run(*standing, good).fault.has_value());
+  EXPECT_EQ(first_output(), 1);
+  EXPECT_EQ(standing->restarts(), 2);
+}
+
+TEST_F(StandingRunnerTest, OutputsThatAreKnownStayWhereTheyAre) {
+  const auto good = module_of("y[threadIdx.x] = 1;");
+  const auto standing = runner(good.parent_path());
+  const RunOutcome first = run(*standing, good);
+  arena_.clear();
+  RunRequest again = request(good);
+  again.cases[0].known_outputs = first.report.cases.at(0).outputs;
+  const RunOutcome same = standing->run(again, {}, [] { return false; });
+  EXPECT_TRUE(same.report.cases.at(0).outputs_known);
+  EXPECT_EQ(first_output(), 0);
+  again.cases[0].known_outputs["y"] ^= 1U;
+  const RunOutcome other = standing->run(again, {}, [] { return false; });
+  EXPECT_FALSE(other.report.cases.at(0).outputs_known);
+  EXPECT_EQ(first_output(), 1);
+}
+
+TEST_F(StandingRunnerTest, CancellingEndsTheWorkerAndTheNextTakesOver) {
+  const auto good = module_of("y[threadIdx.x] = 1;");
+  const auto endless = module_of("while (true) { *(volatile float*)y = 1; }");
+  const auto standing = runner(good.parent_path());
+  const RunOutcome cancelled = standing->run(request(endless), {}, [] { return true; });
+  EXPECT_TRUE(cancelled.cancelled);
+  EXPECT_FALSE(run(*standing, good).fault.has_value());
+}
+
+TEST_F(StandingRunnerTest, ADeviceThatGivesNoContextIsQuarantined) {
+  const auto good = module_of("y[threadIdx.x] = 1;");
+  WorkerDevice device;
+  device.device = "cuda:4096"; // the worker cannot open it, whatever is here
+  const auto standing = make_standing_runner(sandbox_, arena_, device, good.parent_path());
+  const RunOutcome first = run(*standing, good);
+  ASSERT_TRUE(first.fault.has_value());
+  EXPECT_EQ(first.fault->verdict, Verdict::Infrastructure);
+  EXPECT_THAT(first.fault->detail, testing::HasSubstr("cuda:4096 is quarantined"));
+  EXPECT_THAT(run(*standing, good).fault->detail, testing::HasSubstr("quarantined"));
+}
+
+} // namespace
+} // namespace winnow::evaluators

@@ -1,0 +1,105 @@
+#include "evaluators/worker/worker_device.h"
+
+#include "base/error.h"
+#include "evaluators/device/cpu/cpu_device.h"
+#include "evaluators/device/cuda/cublaslt.h"
+#include "evaluators/device/cuda/cuda_driver.h"
+#include "evaluators/device/gpu/gpu_device.h"
+#include "evaluators/device/hip/hip_driver.h"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr std::string_view kDevice = "--device=";
+constexpr std::string_view kHelpers = "--helpers=";
+constexpr std::string_view kDeadline = "--deadline-ms=";
+constexpr std::string_view kStanding = "--standing";
+constexpr std::string_view kLibrary = "--library=";
+
+int parse_number(std::string_view text, const std::string& whole) {
+  int value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || value < 0) {
+    throw UsageError("'" + whole + "': expected a number, not '" + std::string(text) + "'");
+  }
+  return value;
+}
+
+std::unique_ptr<GpuDriver> open_driver(const WorkerDevice& device, const DeviceName& name) {
+  if (!device.library.empty()) {
+    setenv(driver_library_variable(name.kind), device.library.c_str(), 1);
+  }
+  return name.kind == "hip" ? open_hip_driver(name.ordinal) : open_cuda_driver(name.ordinal);
+}
+
+} // namespace
+
+std::vector<std::string> arguments_of(const WorkerDevice& device) {
+  std::vector<std::string> arguments{
+      std::string(kDevice) + device.device, std::string(kHelpers) + device.helpers.string(),
+      std::string(kDeadline) + std::to_string(device.deadline.count())};
+  if (device.standing) {
+    arguments.emplace_back(kStanding);
+  }
+  if (!device.library.empty()) {
+    arguments.push_back(std::string(kLibrary) + device.library.string());
+  }
+  return arguments;
+}
+
+WorkerDevice take_device_arguments(std::vector<std::string>& arguments) {
+  WorkerDevice device;
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with(kDevice)) {
+      device.device = argument.substr(kDevice.size());
+    } else if (argument.starts_with(kHelpers)) {
+      device.helpers = argument.substr(kHelpers.size());
+    } else if (argument.starts_with(kDeadline)) {
+      device.deadline =
+          std::chrono::milliseconds(parse_number(argument.substr(kDeadline.size()), argument));
+    } else if (argument.starts_with(kLibrary)) {
+      device.library = argument.substr(kLibrary.size());
+    } else if (argument == kStanding) {
+      device.standing = true;
+    } else {
+      throw Error("unknown hidden argument '" + argument + "'");
+    }
+  }
+  arguments.clear();
+  return device;
+}
+
+const char* driver_library_variable(std::string_view kind) {
+  return kind == "cuda" ? "WINNOW_CUDA_LIBRARY" : kind == "hip" ? "WINNOW_HIP_LIBRARY" : nullptr;
+}
+
+DeviceName parse_device_name(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  DeviceName name{text.substr(0, colon), 0};
+  if (colon != std::string::npos) {
+    name.ordinal = parse_number(std::string_view(text).substr(colon + 1), text);
+  }
+  return name;
+}
+
+std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, unsigned workers,
+                                           std::chrono::milliseconds cpu_deadline,
+                                           std::function<void(const DeviceFault&)> on_fatal) {
+  if (!device.is_gpu()) {
+    return make_cpu_device({workers, std::move(on_fatal), cpu_deadline});
+  }
+  GpuDeviceOptions options;
+  options.helpers = device.helpers;
+  options.deadline = device.deadline;
+  options.on_fatal = std::move(on_fatal);
+  const DeviceName name = parse_device_name(device.device);
+  if (name.kind == "cuda") {
+    options.open_library = open_cuda_library;
+  }
+  return make_gpu_device(open_driver(device, name), std::move(options));
+}
+
+} // namespace winnow::evaluators

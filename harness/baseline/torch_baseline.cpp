@@ -1,0 +1,120 @@
+#include "harness/baseline/torch_baseline.h"
+
+#include "base/files.h"
+#include "evaluators/device_host.h"
+#include "evaluators/reference_check.h"
+#include "harness/baseline/torch_process.h"
+#include "tasks/evaluation.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{8} << 30U;
+
+/// What is open while one task is measured.
+class Measurement {
+public:
+  Measurement(const tasks::Task& task, const TorchBaselineOptions& options,
+              const evaluators::DeviceReport& device)
+      : task_(task), options_(options), device_(device), directory_("baseline"),
+        process_(task, directory_.path(), process_options()) {
+    process_.start(); // before anything expensive: PyTorch may be missing
+  }
+
+  TorchBaseline run() {
+    evaluators::ReferenceCheck check(task_, evaluators::open_device(device_, options_.evaluation),
+                                     options_.evaluation);
+    TorchBaseline result{device_, process_.version(), {}};
+    for (const tasks::Shape& shape : evaluators::shown_shapes(task_, device_.kind)) {
+      if (options_.progress) {
+        options_.progress(shape);
+      }
+      process_.write_inputs(shape, options_.evaluation.seed);
+      for (const TorchMode mode : {TorchMode::Eager, TorchMode::Compiled}) {
+        result.timings.push_back(measure(check, shape, mode));
+      }
+    }
+    return result;
+  }
+
+private:
+  TorchProcessOptions process_options() const {
+    TorchProcessOptions process;
+    process.python = options_.python;
+    process.device = device_;
+    process.timeout = options_.timeout;
+    const std::chrono::milliseconds asked = options_.evaluation.time_budget;
+    process.budget = asked.count() > 0 ? asked : evaluators::default_time_budget(device_.kind);
+    return process;
+  }
+
+  store::BaselineTiming measure(evaluators::ReferenceCheck& check, const tasks::Shape& shape,
+                                TorchMode mode) {
+    TorchAnswer answer = process_.run(mode, shape.set == tasks::ShapeSet::Search);
+    store::BaselineTiming timing;
+    timing.task = task_.name;
+    timing.name = to_string(mode);
+    timing.version = process_.version();
+    timing.device = device_.kind;
+    timing.device_name = device_.name;
+    timing.shape_id = shape.id;
+    timing.shape = to_string(shape);
+    timing.error = answer.error;
+    if (answer.error.empty()) {
+      compare(check, shape, timing);
+    }
+    if (!answer.times_ns.empty()) {
+      timing.median_ns = tasks::median(answer.times_ns);
+      timing.times_ns = std::move(answer.times_ns);
+    }
+    return timing;
+  }
+
+  void compare(evaluators::ReferenceCheck& check, const tasks::Shape& shape,
+               store::BaselineTiming& timing) {
+    std::vector<std::string> contents;
+    for (const tasks::TensorSpec& tensor : task_.tensors) {
+      if (tensor.role != tasks::Role::Input) {
+        contents.push_back(read_file(process_.output_file(contents.size()), kMaxTensorBytes));
+      }
+    }
+    std::map<std::string, std::span<const std::byte>> outputs;
+    for (const tasks::TensorSpec& tensor : task_.tensors) {
+      if (tensor.role != tasks::Role::Input) {
+        outputs[tensor.name] = std::as_bytes(std::span(contents[outputs.size()]));
+      }
+    }
+    const evaluators::JudgeReply reply = check.compare(shape, options_.evaluation.seed, outputs);
+    if (reply.verdict == tasks::Verdict::Infrastructure) {
+      timing.error = "not compared: " + reply.detail;
+      return;
+    }
+    timing.agrees = reply.verdict == tasks::Verdict::Correct;
+    timing.max_error_ratio = reply.max_error_ratio;
+    timing.error = reply.mismatch ? evaluators::mismatch_text(*reply.mismatch) : reply.detail;
+  }
+
+  const tasks::Task& task_;
+  const TorchBaselineOptions& options_;
+  evaluators::DeviceReport device_;
+  TemporaryDirectory directory_;
+  TorchProcess process_;
+};
+
+} // namespace
+
+TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions& options) {
+  return Measurement(task, options, evaluators::select_device(options.evaluation.device)).run();
+}
+
+bool agrees(const TorchBaseline& baseline) {
+  return std::none_of(baseline.timings.begin(), baseline.timings.end(),
+                      [](const store::BaselineTiming& timing) { return timing.agrees == false; });
+}
+
+} // namespace winnow::harness

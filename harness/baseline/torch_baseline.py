@@ -1,0 +1,210 @@
+"""Times a task's reference.py with PyTorch: the child process of `winnow baseline torch`.
+
+    python3 torch_baseline.py DIRECTORY DEVICE
+
+DIRECTORY holds reference.py (KernelBench's form), the inputs in_0.raw, in_1.raw, ... and takes the
+outputs out_0.raw, ...: row-major elements, little-endian. DEVICE is torch's: cpu, cuda:0.
+
+It says what it is on a first line of stdout: {"torch": version, "device": name}, or why it cannot
+work: {"missing": why}. Then each line of stdin asks for one run and gets one line:
+  {"mode": "eager" or "compile", "inputs": [{"name", "dtype", "shape"}], "inouts": [indices of
+   inputs], "outputs": [as inputs], "scalars": [numbers], "tf32": bool, "sampling": null or
+   {"warmup", "min_samples", "max_samples", "budget_ns"}}
+  {"error": null or text, "times_ns": [numbers]}
+stdout is for these lines only: whatever else prints goes to stderr.
+"""
+
+import importlib.util
+import json
+import os
+import sys
+import time
+
+OVERDRAFT = 4  # a slow model may spend this many budgets on its least number of samples
+FLUSH_L2_SIZES = 3
+UNKNOWN_L2_BYTES = 128 << 20
+MAX_ERROR_CHARACTERS = 2000
+
+
+def dtypes(torch):
+    names = {
+        "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16",
+        "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "i8": "int8", "u8": "uint8",
+        "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64",
+        "u64": "uint64", "bool": "bool", "i4x2": "uint8",
+    }  # fmt: skip
+    return {ours: getattr(torch, theirs, None) for ours, theirs in names.items()}
+
+
+class Runner:
+    def __init__(self, torch, directory, device):
+        self.torch = torch
+        self.directory = directory
+        self.device = torch.device(device)
+        self.dtypes = dtypes(torch)
+        path = os.path.join(directory, "reference.py")
+        spec = importlib.util.spec_from_file_location("reference", path)
+        self.reference = importlib.util.module_from_spec(spec)
+        sys.modules["reference"] = self.reference
+        spec.loader.exec_module(self.reference)
+
+    def dtype(self, name):
+        if self.dtypes.get(name) is None:
+            raise ValueError(f"PyTorch {self.torch.__version__} has no tensors of {name}")
+        return self.dtypes[name]
+
+    def load(self, index, tensor):
+        path = os.path.join(self.directory, f"in_{index}.raw")
+        size = os.path.getsize(path)
+        data = self.torch.from_file(path, shared=False, size=size, dtype=self.torch.uint8)
+        typed = data.view(self.dtype(tensor["dtype"])).reshape(tensor["shape"])
+        return typed.clone() if self.device.type == "cpu" else typed.to(self.device)
+
+    def save(self, index, expected, tensor):
+        dtype = self.dtype(expected["dtype"])
+        shape = list(tensor.shape)
+        if tensor.dtype != dtype or shape != expected["shape"]:
+            raise ValueError(
+                f"output '{expected['name']}' is {tensor.dtype} {shape}, the task says "
+                f"{dtype} {expected['shape']}"
+            )
+        data = tensor.detach().contiguous().reshape(-1).view(self.torch.uint8).cpu()
+        path = os.path.join(self.directory, f"out_{index}.raw")
+        with open(path, "wb") as file:
+            file.truncate(data.numel())
+        self.torch.from_file(
+            path, shared=True, size=data.numel(), dtype=self.torch.uint8
+        ).copy_(data)
+
+    def model(self, scalars):
+        expected = len(self.reference.get_init_inputs())
+        if expected != len(scalars):
+            raise ValueError(
+                f"get_init_inputs() has {expected} values, the task has {len(scalars)} scalars"
+            )
+        return self.reference.Model(*scalars).to(self.device).eval()
+
+    def answer(self, request):
+        torch = self.torch
+        torch._dynamo.reset()  # each shape is compiled for itself
+        precision = "high" if request["tf32"] else "highest"
+        torch.set_float32_matmul_precision(precision)
+        torch.backends.cudnn.allow_tf32 = request["tf32"]
+        inputs = [self.load(i, tensor) for i, tensor in enumerate(request["inputs"])]
+        originals = {i: inputs[i].clone() for i in request["inouts"]}
+        model = self.model(request["scalars"])
+        if request["mode"] == "compile":
+            model = torch.compile(model)
+
+        def restore():
+            for i, original in originals.items():
+                inputs[i].copy_(original)
+
+        with torch.no_grad():
+            results = model(*inputs)
+            results = list(results) if isinstance(results, (tuple, list)) else [results]
+            if len(results) != len(request["outputs"]):
+                raise ValueError(
+                    f"forward() gives {len(results)} tensors, the task has "
+                    f"{len(request['outputs'])} outputs"
+                )
+            for i, (expected, tensor) in enumerate(zip(request["outputs"], results)):
+                self.save(i, expected, tensor)
+            del results
+            if request["sampling"] is None:
+                return []
+            take = self.cuda_sample if self.device.type == "cuda" else self.cpu_sample
+            return samples(take(lambda: model(*inputs), restore), request["sampling"])
+
+    def cuda_sample(self, run, restore):
+        torch = self.torch
+        properties = torch.cuda.get_device_properties(self.device)
+        l2_bytes = getattr(properties, "L2_cache_size", 0) or UNKNOWN_L2_BYTES
+        flush = torch.empty(FLUSH_L2_SIZES * l2_bytes, dtype=torch.uint8, device=self.device)
+        start = torch.cuda.Event(enable_timing=True)
+        stop = torch.cuda.Event(enable_timing=True)
+
+        def take():
+            restore()
+            flush.zero_()  # also hides how long Python takes to queue the first kernels
+            start.record()
+            run()
+            stop.record()
+            stop.synchronize()
+            return start.elapsed_time(stop) * 1e6  # from ms
+
+        return take
+
+    def cpu_sample(self, run, restore):
+        def take():
+            restore()
+            start = time.perf_counter_ns()
+            run()
+            return time.perf_counter_ns() - start
+
+        return take
+
+    def usable(self):
+        """False after a GPU error that every later call would repeat."""
+        if self.device.type == "cpu":
+            return True
+        try:
+            self.torch.cuda.synchronize(self.device)
+            self.torch.cuda.empty_cache()
+            return True
+        except Exception:
+            return False
+
+
+def samples(take, sampling):
+    for _ in range(sampling["warmup"]):
+        take()
+    times = []
+    start = time.perf_counter_ns()
+    while len(times) < sampling["max_samples"]:
+        times.append(take())
+        budget = sampling["budget_ns"]
+        if len(times) < sampling["min_samples"]:
+            budget *= OVERDRAFT
+        if time.perf_counter_ns() - start >= budget:
+            break
+    return times
+
+
+def open_runner(directory, device):
+    """The runner and the first line; (None, line) when torch or the device is missing."""
+    try:
+        import torch
+        import torch._dynamo
+    except (ImportError, OSError) as error:
+        return None, {"missing": f"{sys.executable} cannot import torch: {error}"}
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        return None, {"missing": f"torch {torch.__version__} cannot use a GPU here"}
+    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else "cpu"
+    return Runner(torch, directory, device), {"torch": torch.__version__, "device": name}
+
+
+def main():
+    protocol = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def say(message):
+        protocol.write(json.dumps(message) + "\n")
+        protocol.flush()
+
+    runner, first_line = open_runner(sys.argv[1], sys.argv[2])
+    say(first_line)
+    if runner is None:
+        return
+    for line in sys.stdin:
+        try:
+            say({"error": None, "times_ns": runner.answer(json.loads(line))})
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            say({"error": text[:MAX_ERROR_CHARACTERS], "times_ns": []})
+        if not runner.usable():
+            sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

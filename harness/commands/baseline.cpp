@@ -1,0 +1,83 @@
+#include "base/error.h"
+#include "harness/baseline/torch_baseline.h"
+#include "harness/baseline/torch_process.h"
+#include "harness/commands/commands.h"
+#include "harness/duration.h"
+#include "harness/terminal.h"
+#include "store/run_store.h"
+
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace winnow::harness {
+namespace {
+
+struct BaselineCommand {
+  std::string task;
+  std::string store;
+  std::string python = "python3";
+  std::string timeout = "5m";
+  std::string time_budget;
+  evaluators::EvaluationOptions options;
+  bool json = false;
+};
+
+ExitCode torch(const BaselineCommand& command) {
+  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
+  TorchBaselineOptions options;
+  options.evaluation = command.options;
+  options.python = find_python(command.python);
+  options.timeout = duration_option("--timeout", command.timeout);
+  if (!command.time_budget.empty()) {
+    options.evaluation.time_budget = duration_option("--time-budget", command.time_budget);
+  }
+  options.progress = [](const tasks::Shape& shape) {
+    std::cerr << shape.id << " (" << to_string(shape) << ")\n";
+  };
+  const TorchBaseline baseline = measure_torch(task, options);
+  std::cout << (command.json ? to_json_text(task, baseline) : to_text(baseline)) << std::flush;
+  const std::string path = find_store_to_write(command.store);
+  store::RunStore store(path, store::RunStore::Mode::ReadWrite);
+  store.add_baseline_timings(store.add_task(task), baseline.timings);
+  std::cerr << "stored in " << path << '\n';
+  return agrees(baseline) ? ExitCode::Done : ExitCode::NotCorrect;
+}
+
+void add_torch(CLI::App& parent, BaselineCommand& command) {
+  parent.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
+  parent
+      .add_option("--device", command.options.device,
+                  "best, cpu, cuda or hip, or one of several: cuda:0")
+      ->capture_default_str();
+  parent.add_option("--store", command.store,
+                    "SQLite file that takes the results, made if need be (default: "
+                    "$WINNOW_STORE, else the newest runs/*.db, else runs/baselines.db)");
+  parent.add_option("--python", command.python, "Python that has PyTorch: a name or a path")
+      ->capture_default_str();
+  parent
+      .add_option("--timeout", command.timeout,
+                  "wall-clock limit for one shape, eager or compiled: load, compile, run, time")
+      ->capture_default_str();
+  parent.add_option("--time-budget", command.time_budget,
+                    "sampling time per shape, eager and compiled each, after at least 20 samples "
+                    "in at most four times as long; default 150ms on the cpu, 20ms on a GPU");
+  parent.add_flag("--json", command.json, "one JSON document, schema winnow.baselines, version 1");
+}
+
+} // namespace
+
+void add_baseline(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<BaselineCommand>();
+  CLI::App* sub =
+      app.add_subcommand("baseline", "Time what frameworks need for a task, and store it");
+  sub->require_subcommand(1);
+  CLI::App* torch_sub = sub->add_subcommand(
+      "torch", "Time the task's reference.py with PyTorch, eager and with torch.compile, and "
+               "compare its answers with reference.cu (exit code 10: they differ)");
+  add_torch(*torch_sub, *command);
+  torch_sub->callback([command, &chosen] { chosen = [command] { return torch(*command); }; });
+}
+
+} // namespace winnow::harness

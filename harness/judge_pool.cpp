@@ -1,0 +1,152 @@
+#include "harness/judge_pool.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+
+namespace winnow::harness {
+namespace {
+
+constexpr std::chrono::milliseconds kCancelAgain{50};
+
+} // namespace
+
+JudgePool::JudgePool(JudgePoolSetup setup)
+    : setup_(std::move(setup)), lanes_(setup_.devices.size()) {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    threads_.emplace_back([this, i] { judge_jobs(i); });
+  }
+  for (unsigned i = 0; setup_.compile_ahead && i < setup_.compile_threads; ++i) {
+    threads_.emplace_back([this] { compile_jobs(); });
+  }
+}
+
+JudgePool::~JudgePool() {
+  stop();
+}
+
+void JudgePool::add(JudgeJob job) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({std::move(job), setup_.compile_ahead ? State::Waiting : State::Ready});
+  }
+  changed_.notify_all();
+}
+
+void JudgePool::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    queue_.remove_if([](const Queued& queued) { return queued.state != State::Compiling; });
+  }
+  changed_.notify_all();
+  cancel_until_idle();
+  for (std::thread& thread : threads_) {
+    thread.join();
+  }
+  threads_.clear();
+}
+
+bool JudgePool::idle() const {
+  return std::all_of(lanes_.begin(), lanes_.end(),
+                     [](const Lane& lane) { return lane.running == nullptr; });
+}
+
+void JudgePool::cancel_until_idle() {
+  // More than once: a cancel() that comes just before judge() begins may be lost.
+  std::unique_lock lock(mutex_);
+  while (!idle()) {
+    for (const Lane& lane : lanes_) {
+      if (lane.running != nullptr) {
+        lane.running->cancel();
+      }
+    }
+    changed_.wait_for(lock, kCancelAgain, [this] { return idle(); });
+  }
+}
+
+std::list<JudgePool::Queued>::iterator JudgePool::next_job() {
+  return std::find_if(queue_.begin(), queue_.end(),
+                      [](const Queued& queued) { return queued.state == State::Ready; });
+}
+
+void JudgePool::judge_jobs(std::size_t device) {
+  for (;;) {
+    JudgeJob job;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return stopping_ || next_job() != queue_.end(); });
+      if (stopping_) {
+        return;
+      }
+      const auto next = next_job();
+      job = std::move(next->job);
+      queue_.erase(next);
+    }
+    JudgeResult result = judge(job, device);
+    {
+      const std::lock_guard lock(mutex_);
+      lanes_[device].running = nullptr;
+      changed_.notify_all();
+      if (stopping_) {
+        return; // it may have been cancelled: a resumed run judges it again
+      }
+    }
+    setup_.done(std::move(result));
+  }
+}
+
+void JudgePool::compile_jobs() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    auto next = queue_.end();
+    changed_.wait(lock, [&] {
+      next = std::find_if(queue_.begin(), queue_.end(),
+                          [](const Queued& queued) { return queued.state == State::Waiting; });
+      return stopping_ || next != queue_.end();
+    });
+    if (stopping_) {
+      return;
+    }
+    next->state = State::Compiling; // nobody else touches it now
+    lock.unlock();
+    setup_.compile_ahead(next->job, [this] {
+      const std::lock_guard guard(mutex_);
+      return stopping_;
+    });
+    lock.lock();
+    next->state = State::Ready;
+    changed_.notify_all();
+  }
+}
+
+JudgeResult JudgePool::judge(const JudgeJob& job, std::size_t device) {
+  JudgeResult result{job.candidate, {}, {}};
+  Lane& lane = lanes_[device];
+  try {
+    std::unique_ptr<Judge>& judge = lane.judges[job.task];
+    if (!judge) {
+      judge = setup_.devices[device](*job.task);
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) {
+        return result;
+      }
+      lane.running = judge.get();
+    }
+    result.evaluations = judge->judge(job.text, job.file_name, job.max_variants);
+    if (result.evaluations.empty()) {
+      throw Error("the evaluator gave no evaluation for " + job.file_name);
+    }
+  } catch (const Error& error) {
+    result.evaluations.clear();
+    result.error = error.what() + (error.remedy().empty() ? "" : "; " + error.remedy());
+  } catch (const std::exception& error) {
+    result.evaluations.clear();
+    result.error = error.what();
+  }
+  return result;
+}
+
+} // namespace winnow::harness

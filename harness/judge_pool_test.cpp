@@ -1,0 +1,148 @@
+#include "base/error.h"
+#include "harness/judge_pool.h"
+#include "harness/loop_doubles.h"
+
+#include <barrier>
+#include <future>
+#include <latch>
+#include <mutex>
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace winnow::harness {
+namespace {
+
+/// Judges until it is cancelled.
+class Endless : public Judge {
+public:
+  explicit Endless(std::promise<void>& started) : started_(started) {}
+  std::vector<tasks::Evaluation> judge(std::string_view, std::string, std::size_t) override {
+    started_.set_value();
+    cancelled_.get_future().wait();
+    return {tasks::Evaluation{}};
+  }
+  void cancel() override {
+    if (!told_) {
+      told_ = true;
+      cancelled_.set_value();
+    }
+  }
+
+private:
+  std::promise<void>& started_;
+  std::promise<void> cancelled_;
+  bool told_ = false;
+};
+
+JudgePoolSetup on_one_device(JudgeFactory judges, std::function<void(JudgeResult)> done) {
+  return {{std::move(judges)}, {}, 0, std::move(done)};
+}
+
+TEST(JudgePool, StopCancelsWhatRunsAndDropsTheRest) {
+  const tasks::Task task = test::small_task("a");
+  std::promise<void> started;
+  int done = 0;
+  JudgePool pool(
+      on_one_device([&](const tasks::Task&) { return std::make_unique<Endless>(started); },
+                    [&](JudgeResult) { ++done; }));
+  pool.add({&task, 1, "x", "x.cu"});
+  pool.add({&task, 2, "x", "x.cu"});
+  started.get_future().wait();
+  pool.stop();
+  EXPECT_EQ(done, 0);
+}
+
+TEST(JudgePool, JudgesInOrderWithOneJudgePerTask) {
+  const tasks::Task a = test::small_task("a");
+  const tasks::Task b = test::small_task("b");
+  int judges = 0;
+  std::vector<std::int64_t> order;
+  std::promise<void> last;
+  JudgePool pool(on_one_device(
+      [&](const tasks::Task&) {
+        ++judges;
+        return std::make_unique<test::FakeJudge>();
+      },
+      [&](JudgeResult result) {
+        order.push_back(result.candidate);
+        if (order.size() == 3) {
+          last.set_value();
+        }
+      }));
+  pool.add({&a, 1, a.baseline, "a.cu"});
+  pool.add({&b, 2, b.baseline, "b.cu"});
+  pool.add({&a, 3, a.baseline, "a.cu"});
+  last.get_future().wait();
+  pool.stop();
+  EXPECT_EQ(order, (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(judges, 2);
+}
+
+TEST(JudgePool, AnErrorIsReportedWithItsRemedy) {
+  const tasks::Task task = test::small_task("a");
+  std::promise<JudgeResult> result;
+  JudgePool pool(on_one_device(
+      [](const tasks::Task&) -> std::unique_ptr<Judge> { throw Error("broken", "mend it"); },
+      [&](JudgeResult found) { result.set_value(std::move(found)); }));
+  pool.add({&task, 1, "x", "x.cu"});
+  const JudgeResult found = result.get_future().get();
+  EXPECT_TRUE(found.evaluations.empty());
+  EXPECT_EQ(found.error, "broken; mend it");
+}
+
+/// Waits until as many judges as there are devices are at work.
+class Meeting : public Judge {
+public:
+  explicit Meeting(std::barrier<>& all) : all_(all) {}
+  std::vector<tasks::Evaluation> judge(std::string_view, std::string, std::size_t) override {
+    all_.arrive_and_wait();
+    return {tasks::Evaluation{}};
+  }
+  void cancel() override {}
+
+private:
+  std::barrier<>& all_;
+};
+
+TEST(JudgePool, DevicesWorkAtTheSameTime) {
+  const tasks::Task task = test::small_task("a");
+  std::barrier<> all(2);
+  std::latch done(2);
+  JudgePoolSetup setup;
+  setup.devices.assign(2, [&](const tasks::Task&) { return std::make_unique<Meeting>(all); });
+  setup.done = [&](const JudgeResult&) { done.count_down(); };
+  JudgePool pool(std::move(setup));
+  pool.add({&task, 1, "x", "x.cu"});
+  pool.add({&task, 2, "x", "x.cu"});
+  done.wait(); // hangs when one device takes both in turn
+}
+
+TEST(JudgePool, CompilesAheadBeforeItJudges) {
+  const tasks::Task task = test::small_task("a");
+  std::mutex mutex;
+  std::set<std::int64_t> compiled;
+  std::vector<bool> compiled_first;
+  std::latch done(5);
+  JudgePoolSetup setup;
+  setup.devices = {[&](const tasks::Task&) { return std::make_unique<test::FakeJudge>(); }};
+  setup.compile_threads = 3;
+  setup.compile_ahead = [&](const JudgeJob& job, const std::function<bool()>&) {
+    const std::lock_guard lock(mutex);
+    compiled.insert(job.candidate);
+  };
+  setup.done = [&](const JudgeResult& result) {
+    const std::lock_guard lock(mutex);
+    compiled_first.push_back(compiled.contains(result.candidate));
+    done.count_down();
+  };
+  JudgePool pool(std::move(setup));
+  for (int candidate = 0; candidate < 5; ++candidate) {
+    pool.add({&task, candidate, task.baseline, "x.cu"});
+  }
+  done.wait();
+  EXPECT_EQ(compiled_first, std::vector<bool>(5, true));
+}
+
+} // namespace
+} // namespace winnow::harness

@@ -1,0 +1,212 @@
+// The parts of RunStore that keep what libraries and frameworks need for a task's operation.
+#include "store/baselines.h"
+
+#include "base/text.h"
+#include "store/evaluation_rows.h"
+#include "store/leaderboard_format.h"
+#include "store/run_store_state.h"
+#include "tasks/evaluation.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace winnow::store {
+namespace {
+
+// Of each name and shape the newest: a repeated measurement replaces the one before.
+constexpr const char* kSelectNewest =
+    "SELECT t.name, b.name, b.version, b.device, b.device_name, b.shape_id, b.shape, b.median_ns, "
+    "b.times_ns, b.max_error_ratio, b.agrees, b.error, b.recorded_at "
+    "FROM baseline_timings AS b JOIN tasks AS t ON t.id = b.task_id "
+    "WHERE t.name = ?1 AND ?2 IN ('', t.digest) AND ?3 IN ('', b.device_name) AND b.id = "
+    "(SELECT max(n.id) FROM baseline_timings AS n WHERE n.task_id = b.task_id AND n.device_name = "
+    "b.device_name AND n.name = b.name AND n.shape_id = b.shape_id) "
+    "ORDER BY b.task_id, b.device_name, b.name, b.id";
+
+std::optional<double> optional_real(const Query& query, int column) {
+  return query.is_null(column) ? std::nullopt : std::optional(query.real(column));
+}
+
+BaselineTiming read_timing(const Query& query) {
+  BaselineTiming timing;
+  timing.task = query.text(0);
+  timing.name = query.text(1);
+  timing.version = query.text(2);
+  timing.device = query.text(3);
+  timing.device_name = query.text(4);
+  timing.shape_id = query.text(5);
+  timing.shape = query.text(6);
+  timing.median_ns = optional_real(query, 7);
+  timing.times_ns = decode_samples(query.text(8));
+  timing.max_error_ratio = optional_real(query, 9);
+  if (!query.is_null(10)) {
+    timing.agrees = query.integer(10) != 0;
+  }
+  timing.error = query.is_null(11) ? "" : query.text(11);
+  timing.recorded_at = query.text(12);
+  return timing;
+}
+
+std::vector<BaselineTiming> newest_timings(const Database& database, const std::string& task,
+                                           const std::string& task_digest,
+                                           const std::string& device_name) {
+  Query select(database, kSelectNewest);
+  select.bind(task, task_digest, device_name);
+  std::vector<BaselineTiming> timings;
+  while (select.next()) {
+    timings.push_back(read_timing(select));
+  }
+  return timings;
+}
+
+/// The times of baseline.cu that were taken in the same session as the evaluation's own, by shape.
+std::map<std::string, double> baseline_medians(const Database& database, RowId evaluation) {
+  Query select(database, "SELECT shape_id, baseline_median_ns FROM cases "
+                         "WHERE evaluation_id = ? AND baseline_median_ns > 0");
+  select.bind(evaluation);
+  std::map<std::string, double> medians;
+  while (select.next()) {
+    medians[select.text(0)] = select.real(1);
+  }
+  return medians;
+}
+
+/// Why the timings of one name cannot be compared with those of baseline.cu; empty: they can.
+std::string obstacle(const std::vector<const BaselineTiming*>& timings,
+                     const std::map<std::string, double>& medians) {
+  for (const BaselineTiming* timing : timings) {
+    if (timing->agrees == false) {
+      return fmt::format("does not agree with reference.cu at {} ({}): {}", timing->shape_id,
+                         timing->shape, timing->error);
+    }
+  }
+  for (const auto& [shape_id, median] : medians) {
+    const auto found =
+        std::find_if(timings.begin(), timings.end(),
+                     [&](const BaselineTiming* timing) { return timing->shape_id == shape_id; });
+    if (found == timings.end() || !(*found)->median_ns) {
+      const bool explained = found != timings.end() && !(*found)->error.empty();
+      return "no time at " + shape_id + (explained ? ": " + (*found)->error : "");
+    }
+  }
+  return medians.empty() ? "baseline.cu has no time to compare with" : "";
+}
+
+BaselineStanding standing_of(const LeaderboardRow& row,
+                             const std::vector<const BaselineTiming*>& timings,
+                             const std::map<std::string, double>& medians) {
+  BaselineStanding standing;
+  standing.task = row.task;
+  standing.task_digest = row.task_digest;
+  standing.device = row.device;
+  standing.device_name = row.device_name;
+  standing.evaluator_version = row.evaluator_version;
+  standing.agrees = true;
+  standing.name = timings.back()->name;
+  standing.version = timings.back()->version;
+  std::vector<double> ratios;
+  for (const BaselineTiming* timing : timings) {
+    standing.agrees = standing.agrees && timing->agrees.value_or(true);
+    const auto median = medians.find(timing->shape_id);
+    if (timing->median_ns && median != medians.end()) {
+      ratios.push_back(*timing->median_ns / median->second);
+    }
+  }
+  standing.shapes = static_cast<std::int64_t>(ratios.size());
+  standing.note = obstacle(timings, medians);
+  standing.relative_time = standing.note.empty() ? tasks::geometric_mean(ratios) : 0;
+  return standing;
+}
+
+void insert_timings(Database& database, RowId task, const std::vector<BaselineTiming>& timings) {
+  Query insert(database, "INSERT INTO baseline_timings (task_id, name, version, device, "
+                         "device_name, shape_id, shape, median_ns, times_ns, max_error_ratio, "
+                         "agrees, error, recorded_at) "
+                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const BaselineTiming& timing : timings) {
+    const std::optional<std::string> error =
+        timing.error.empty() ? std::nullopt : std::optional(timing.error);
+    insert
+        .bind(task, timing.name, timing.version, timing.device, timing.device_name, timing.shape_id,
+              timing.shape, timing.median_ns, encode_samples(timing.times_ns),
+              timing.max_error_ratio, timing.agrees, error, utc_now())
+        .run();
+  }
+}
+
+BaselineTiming library_timing(const tasks::Evaluation& evaluation, const tasks::CaseResult& result,
+                              const tasks::LibraryTiming& library) {
+  BaselineTiming timing;
+  timing.name = library.name;
+  timing.device = evaluation.device;
+  timing.device_name = evaluation.device_name;
+  timing.shape_id = result.shape_id;
+  timing.shape = result.shape;
+  timing.error = library.error;
+  if (library.median_ns > 0) { // else it gave no answer
+    timing.median_ns = library.median_ns;
+    timing.times_ns = library.samples_ns;
+    timing.max_error_ratio = library.max_error_ratio;
+    timing.agrees = library.agrees;
+  }
+  return timing;
+}
+
+} // namespace
+
+void insert_library_timings(Database& database, RowId candidate,
+                            const tasks::Evaluation& evaluation) {
+  std::vector<BaselineTiming> timings;
+  for (const tasks::CaseResult& result : evaluation.cases) {
+    for (const tasks::LibraryTiming& library : result.libraries) {
+      if (library.is_fresh) {
+        timings.push_back(library_timing(evaluation, result, library));
+      }
+    }
+  }
+  if (timings.empty()) {
+    return;
+  }
+  Query task(database, "SELECT task_id FROM candidates WHERE id = ?");
+  task.bind(candidate).next();
+  insert_timings(database, task.integer(0), timings);
+}
+
+void RunStore::add_baseline_timings(RowId task, const std::vector<BaselineTiming>& timings) {
+  Database& database = state_->database;
+  database.write([&] { insert_timings(database, task, timings); });
+}
+
+std::vector<BaselineTiming> RunStore::baseline_timings(const std::string& task,
+                                                       const std::string& device_name) const {
+  Database& database = state_->database;
+  return database.read([&] { return newest_timings(database, task, {}, device_name); });
+}
+
+std::vector<BaselineStanding>
+RunStore::baseline_standings(const std::vector<LeaderboardRow>& rows) const {
+  Database& database = state_->database;
+  return database.read([&] {
+    std::vector<BaselineStanding> standings;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const LeaderboardRow& row = rows[i];
+      if (i > 0 && same_group(rows[i - 1], row)) {
+        continue; // the group's first row has its baselines
+      }
+      const auto timings = newest_timings(database, row.task, row.task_digest, row.device_name);
+      std::map<std::string, std::vector<const BaselineTiming*>> by_name;
+      for (const BaselineTiming& timing : timings) {
+        by_name[timing.name].push_back(&timing);
+      }
+      const auto medians = baseline_medians(database, row.evaluation);
+      for (const auto& [name, of_name] : by_name) {
+        standings.push_back(standing_of(row, of_name, medians));
+      }
+    }
+    return standings;
+  });
+}
+
+} // namespace winnow::store

@@ -1,0 +1,237 @@
+// `winnow baseline torch` on the real program: with a stand-in for Python that answers like the
+// real script, and with PyTorch where it is installed.
+#include "base/files.h"
+#include "tests/e2e/winnow_program.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kTaskToml = R"(title = "Copy"
+description = "y[i] = x[i]"
+operations = "n"
+bytes = "8 * n"
+[axes]
+n = "elements"
+[tensors.x]
+role = "input"
+dtype = "f32"
+shape = ["n"]
+[tensors.y]
+role = "output"
+dtype = "f32"
+shape = ["n"]
+[scalars.unused]
+dtype = "f32"
+value = 0.1
+[tolerance]
+precision = "f32"
+multiple = "1"
+[[shapes.tiny]]
+n = 5
+[[shapes.search]]
+n = 1000
+[[shapes.promotion]]
+n = 7
+[[shapes.held_out]]
+n = 11
+)";
+
+constexpr const char* kReference = R"cu(/*@winnow
+{ "launches": [ { "kernel": "copy", "grid": ["ceil_div(n, 64)"], "block": [64],
+                  "args": ["x", "y", "y_magnitude", "n"] } ] }
+@*/
+extern "C" __global__ void copy(const float* x, double* y, double* size, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    y[i] = x[i];
+    size[i] = fabs(x[i]);
+  }
+}
+)cu";
+
+constexpr const char* kBaseline = R"cu(/*@winnow
+{ "launches": [ { "kernel": "copy", "grid": ["ceil_div(n, 64)"], "block": [64],
+                  "args": ["x", "y", "n"] } ] }
+@*/
+extern "C" __global__ void copy(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    y[i] = x[i];
+  }
+}
+)cu";
+
+constexpr const char* kPython = R"(import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, unused):
+        super().__init__()
+
+    def forward(self, x):
+        return x.clone()
+
+
+def get_inputs():
+    return [torch.randn(1000)]
+
+
+def get_init_inputs():
+    return [0.1]
+)";
+
+/// What a stand-in does with one request; `$line` is the request. The real script's protocol.
+constexpr const char* kCopies = "cp in_0.raw out_0.raw\n";
+constexpr const char* kZeroes = "head -c $(wc -c <in_0.raw) /dev/zero >out_0.raw\n";
+constexpr const char* kDies = "echo 'out of luck' >&2; exit 3\n";
+constexpr const char* kSleeps = "sleep 60\n";
+constexpr const char* kTalksNonsense = "echo nonsense; continue\n";
+
+struct BaselineTest : testing::Test {
+  BaselineTest() {
+    fs::create_directories(task_folder);
+    put(task_folder / "task.toml", kTaskToml);
+    put(task_folder / "reference.cu", kReference);
+    put(task_folder / "baseline.cu", kBaseline);
+    put(task_folder / "reference.py", kPython);
+  }
+
+  static void put(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+  /// A program that compiles nothing and does `eager` for the other mode.
+  std::string stand_in(const std::string& eager) const {
+    const fs::path path = directory.path() / "python3";
+    put(path, "#!/bin/sh\ncd \"$2\" && [ -f reference.py ] && [ \"$3\" = cpu ] || exit 9\n"
+              "[ -z \"$WINNOW_TEST_SECRET\" ] || exit 8\n"
+              "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"}'\n"
+              "while read -r line; do\n"
+              "case \"$line\" in *'\"mode\":\"compile\"'*)\n"
+              "  echo '{\"error\":\"no compiler here\",\"times_ns\":[]}'; continue;; esac\n" +
+                  eager +
+                  "case \"$line\" in *'\"sampling\":null'*) times='[]';; *) "
+                  "times='[3000,1000,2000]';; esac\n"
+                  "echo \"{\\\"error\\\":null,\\\"times_ns\\\":$times}\"\ndone\n");
+    fs::permissions(path, fs::perms::owner_all);
+    return path.string();
+  }
+
+  ProgramResult run(const std::string& python, std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments{"baseline",     "torch",    task_folder.string(),
+                                       "--device",     "cpu",      "--store",
+                                       store.string(), "--python", python};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    ProgramOptions options;
+    options.environment["WINNOW_TEST_SECRET"] = "key";
+    return run_winnow(arguments, options);
+  }
+
+  /// Name, shape, median, agreement and error of each stored row.
+  std::vector<std::string> stored() const {
+    SQLite::Database database(store.string(), SQLite::OPEN_READONLY);
+    SQLite::Statement query(database,
+                            "SELECT name || '|' || shape_id || '|' || coalesce(median_ns, '-') || "
+                            "'|' || coalesce(agrees, '-') || '|' || coalesce(error, '-') "
+                            "FROM baseline_timings ORDER BY id");
+    std::vector<std::string> rows;
+    while (query.executeStep()) {
+      rows.push_back(query.getColumn(0).getString());
+    }
+    return rows;
+  }
+
+  TemporaryDirectory directory{"baseline-test"};
+  fs::path task_folder = directory.path() / "copying";
+  fs::path store = directory.path() / "store.db";
+};
+
+TEST_F(BaselineTest, TimesComparesAndStores) {
+  const ProgramResult result = run(stand_in(kCopies), {"--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  const json document = json_output(result);
+  EXPECT_EQ(document.value("schema", ""), "winnow.baselines");
+  const json& search = document.at("baselines").at(2);
+  EXPECT_EQ(search.at("name"), "torch eager");
+  EXPECT_EQ(search.at("version"), "9.9.9");
+  EXPECT_EQ(search.at("median_ns"), 2000);
+  EXPECT_EQ(search.at("max_error_ratio"), 0);
+  EXPECT_THAT(stored(), testing::ElementsAre("torch eager|tiny/0|-|1|-",
+                                             "torch.compile|tiny/0|-|-|no compiler here",
+                                             "torch eager|search/0|2000.0|1|-",
+                                             "torch.compile|search/0|-|-|no compiler here"));
+}
+
+TEST_F(BaselineTest, AWrongAnswerIsStoredAsOneThatDiffers) {
+  const ProgramResult result = run(stand_in(kZeroes));
+  EXPECT_EQ(result.exit_code, 10) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("agrees with reference.cu"));
+  EXPECT_THAT(result.out, HasSubstr("torch eager, search/0 (n=1000"));
+  ASSERT_EQ(stored().size(), 4U);
+  EXPECT_THAT(stored()[2], HasSubstr("torch eager|search/0|2000.0|0|y"));
+  EXPECT_THAT(stored()[2], HasSubstr("1000 of 1000 elements differ"));
+}
+
+TEST_F(BaselineTest, AChildThatDiesOrTalksNonsenseCostsItsOwnAnswerOnly) {
+  for (const char* eager : {kDies, kTalksNonsense}) {
+    fs::remove(store);
+    const ProgramResult result = run(stand_in(eager));
+    EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+    ASSERT_EQ(stored().size(), 4U);
+    EXPECT_THAT(stored()[0], HasSubstr("torch eager|tiny/0|-|-|"));
+    EXPECT_THAT(stored()[0], HasSubstr(eager == kDies ? "out of luck" : "nonsense"));
+    EXPECT_THAT(stored()[3], HasSubstr("torch.compile|search/0|-|-|no compiler here"));
+  }
+}
+
+TEST_F(BaselineTest, AChildThatHangsIsKilled) {
+  const ProgramResult result = run(stand_in(kSleeps), {"--timeout", "500ms"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(stored().at(0), HasSubstr("no answer within"));
+  EXPECT_LT(result.wall_seconds, 30);
+}
+
+TEST_F(BaselineTest, WithoutPyTorchNothingIsStored) {
+  const fs::path python = directory.path() / "bare";
+  put(python, "#!/bin/sh\necho '{\"missing\": \"bare cannot import torch: No module\"}'\n");
+  fs::permissions(python, fs::perms::owner_all);
+  const ProgramResult result = run(python.string());
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("bare cannot import torch"));
+  EXPECT_THAT(result.err, HasSubstr("remedy: pip install torch"));
+  EXPECT_EQ(result.out, "");
+  EXPECT_FALSE(fs::exists(store));
+}
+
+TEST_F(BaselineTest, WithoutPythonTheOptionIsNamed) {
+  const ProgramResult result = run("no_such_python");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--python no_such_python"));
+}
+
+TEST_F(BaselineTest, TheRealScriptAgreesWhereTorchIsInstalled) {
+  evaluators::Command command;
+  command.argv = {"/usr/bin/env", "python3", "-c", "import torch"};
+  command.environment["PATH"] = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
+  command.limits.wall = std::chrono::minutes(1);
+  if (evaluators::run_child(command, "").exit_code != 0) {
+    GTEST_SKIP() << "python3 cannot import torch";
+  }
+  const ProgramResult result = run("python3");
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(stored().at(0), HasSubstr("torch eager|tiny/0|-|1|-"));
+  EXPECT_THAT(stored().at(2), testing::MatchesRegex("torch eager\\|search/0\\|[0-9.e+]+\\|1\\|-"));
+}
+
+} // namespace
+} // namespace winnow::test
