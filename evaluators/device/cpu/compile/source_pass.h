@@ -23,7 +23,8 @@ struct SourcePassInput {
 
 struct SourcePassResult {
   /// C++17 for a CPU module: headers, parameters, the code with its own line numbers, kernel table,
-  /// one winnow_signature_N array per kernel, one winnow_constant_N per constant. Empty when there is a mistake.
+  /// one winnow_signature_N array per kernel, one winnow_constant_N per constant. Empty when there
+  /// is a mistake.
   std::string translated;
   std::optional<SourceMistake> mistake;
   SourceScan scan; ///< its tokens are gone; kernels and hints are of use

@@ -55,7 +55,8 @@ TEST(GpuSource, KeepsPtx) {
 }
 
 TEST(GpuSource, FindsMistakesInPlans) {
-  EXPECT_THAT(assemble("__global__ void other() {}\n").mistake->what, HasSubstr("launches kernel 'k'"));
+  EXPECT_THAT(assemble("__global__ void other() {}\n").mistake->what,
+              HasSubstr("launches kernel 'k'"));
   for (const char* constant : {"", "1; int x = 2", "\"text\"", "1\n2", "#x"}) {
     EXPECT_TRUE(assemble(kKernel, {constant}).mistake) << constant;
   }
