@@ -22,6 +22,15 @@ extern "C" int __lsan_is_turned_off() {
 } // NOLINT(bugprone-reserved-*)
 #endif
 
+#ifdef WINNOW_SANITIZED
+// Compiler libraries that are loaded at run time keep some memory for ever. Children have no
+// environment that could say so.
+extern "C" const char* __lsan_default_suppressions(); // NOLINT(bugprone-reserved-identifier)
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libLLVM\nleak:libnvrtc\nleak:libamdhip64\nleak:libamd_comgr\nleak:libhiprtc\n";
+}
+#endif
+
 namespace winnow::evaluators {
 namespace {
 
