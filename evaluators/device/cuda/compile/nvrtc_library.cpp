@@ -13,6 +13,9 @@
 namespace winnow::evaluators {
 namespace {
 
+// NVRTC keeps memory for ever; unloaded, nobody could tell whose it is.
+constexpr int kOpenForGood = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+
 namespace fs = std::filesystem;
 
 constexpr const char* kRemedy =
@@ -159,9 +162,9 @@ void NvrtcLibrary::Close::operator()(void* handle) const {
 
 NvrtcLibrary::NvrtcLibrary(const fs::path& library, const fs::path& builtins) {
   if (!builtins.empty()) {
-    builtins_.reset(dlopen(builtins.c_str(), RTLD_NOW | RTLD_LOCAL));
+    builtins_.reset(dlopen(builtins.c_str(), kOpenForGood));
   }
-  handle_.reset(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL));
+  handle_.reset(dlopen(library.c_str(), kOpenForGood));
   if (!handle_) {
     const char* why = dlerror();
     throw Error(fmt::format("NVRTC cannot be loaded: {}", why != nullptr ? why : "no reason given"),
