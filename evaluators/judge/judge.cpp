@@ -25,12 +25,7 @@ JudgeReply Judge::ask(const JudgeRequest& request) {
       Limits limits;
       limits.wall = std::chrono::milliseconds(0); // each question has a time limit instead
       limits.output_bytes = kMaxReplyBytes;
-      SandboxPolicy policy;
-      policy.readable = {modules_};
-      if (!device_.library.empty()) {
-        policy.readable.push_back(device_.library);
-      }
-      policy.gpu = device_.is_gpu();
+      const SandboxPolicy policy = sandbox_policy(device_, modules_);
       child_ = std::make_unique<ChildProcess>(sandbox_.command(
           "_judge", arguments_of(device_), policy, limits, {{arena_.fd(), kArenaFd}}));
     }

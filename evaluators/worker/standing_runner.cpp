@@ -60,12 +60,7 @@ private:
     limits.wall = milliseconds(0);    // each request has a limit instead
     limits.output_bytes = kFileBytes; // of one answer
     limits.file_bytes = kFileBytes;
-    SandboxPolicy policy;
-    policy.readable = {modules_};
-    if (!device_.library.empty()) {
-      policy.readable.push_back(device_.library);
-    }
-    policy.gpu = device_.is_gpu();
+    const SandboxPolicy policy = sandbox_policy(device_, modules_);
     return {std::make_unique<ChildProcess>(sandbox_.command("_run", arguments_of(device_), policy,
                                                             limits, {{arena_.fd(), kArenaFd}})),
             false};

@@ -72,6 +72,16 @@ WorkerDevice take_device_arguments(std::vector<std::string>& arguments) {
   return device;
 }
 
+SandboxPolicy sandbox_policy(const WorkerDevice& device, const std::filesystem::path& modules) {
+  SandboxPolicy policy;
+  policy.readable = {modules};
+  if (!device.library.empty()) {
+    policy.readable.push_back(device.library);
+  }
+  policy.gpu = device.is_gpu();
+  return policy;
+}
+
 const char* driver_library_variable(std::string_view kind) {
   return kind == "cuda" ? "WINNOW_CUDA_LIBRARY" : kind == "hip" ? "WINNOW_HIP_LIBRARY" : nullptr;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/device/device.h"
+#include "evaluators/process/sandbox.h"
 
 #include <chrono>
 #include <filesystem>
@@ -30,6 +31,10 @@ const char* driver_library_variable(std::string_view kind);
 std::vector<std::string> arguments_of(const WorkerDevice& device);
 /// Consumes them. Throws Error for what it does not understand.
 WorkerDevice take_device_arguments(std::vector<std::string>& arguments);
+
+/// What a child that works on the device may see: compiled modules and, for a GPU, its device files
+/// and driver library.
+SandboxPolicy sandbox_policy(const WorkerDevice& device, const std::filesystem::path& modules);
 
 /// "cuda:1" is {"cuda", 1}; "cuda" alone is the first.
 struct DeviceName {
