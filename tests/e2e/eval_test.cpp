@@ -13,17 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<std::filesystem::path> catalogue_tasks() {
-  std::vector<std::filesystem::path> folders;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(project_folder() / "tasks/catalogue")) {
-    if (entry.path().filename() == "task.toml") {
-      folders.push_back(entry.path().parent_path());
-    }
-  }
-  return folders;
-}
-
 class Baseline : public testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Baseline, IsCorrectWithPerShapeCases) {

@@ -43,17 +43,6 @@ protected:
   }
 };
 
-std::vector<std::filesystem::path> catalogue_tasks() {
-  std::vector<std::filesystem::path> folders;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(project_folder() / "tasks/catalogue")) {
-    if (entry.path().filename() == "task.toml") {
-      folders.push_back(entry.path().parent_path());
-    }
-  }
-  return folders;
-}
-
 TEST_F(Gpu, EveryBaselineIsCorrect) {
   for (const std::filesystem::path& folder : catalogue_tasks()) {
     const ProgramResult result =

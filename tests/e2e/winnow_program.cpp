@@ -22,6 +22,17 @@ std::filesystem::path project_folder() {
   return WINNOW_PROJECT_FOLDER;
 }
 
+std::vector<std::filesystem::path> catalogue_tasks() {
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(project_folder() / "tasks/catalogue")) {
+    if (entry.path().filename() == "task.toml") {
+      folders.push_back(entry.path().parent_path());
+    }
+  }
+  return folders;
+}
+
 evaluators::Command winnow_command(const std::vector<std::string>& arguments,
                                    const ProgramOptions& options) {
   evaluators::Command command;

@@ -31,6 +31,8 @@ evaluators::Command winnow_command(const std::vector<std::string>& arguments,
                                    const ProgramOptions& options = {});
 
 std::filesystem::path project_folder();
+/// The folder of every task in the catalogue.
+std::vector<std::filesystem::path> catalogue_tasks();
 /// stdout as JSON; fails the test when it is none.
 nlohmann::json json_output(const ProgramResult& result);
 
