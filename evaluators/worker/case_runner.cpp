@@ -61,6 +61,10 @@ void CaseRunner::poison(std::uint64_t salt) {
   restore();
 }
 
+void CaseRunner::upload(const std::string& tensor, std::span<const std::byte> bytes) {
+  device_.upload(slot(tensor).handle, bytes);
+}
+
 std::optional<DeviceFault> CaseRunner::run_prepare() {
   prepared_ = true;
   if (plan_.prepare.empty()) {

@@ -26,6 +26,8 @@ public:
   /// Poisons outputs and scratch (poison.h), restores inouts, fills scratch that is declared
   /// `once`; leaves alone what the plan's `prepare` steps have written.
   void poison(std::uint64_t salt);
+  /// Replaces what poison() left in an input or inout.
+  void upload(const std::string& tensor, std::span<const std::byte> bytes);
   /// The plan's `prepare` steps: once, after poison().
   std::optional<DeviceFault> run_prepare();
   double prepare_ns() const { return prepare_ns_; } ///< 0 without such steps

@@ -35,6 +35,9 @@ json case_json(const RunCase& run_case) {
   for (const ArenaSlice& slice : run_case.outputs) {
     value["outputs"].push_back(slice_json(slice));
   }
+  for (const ArenaSlice& slice : run_case.inputs) {
+    value["inputs"].push_back(slice_json(slice));
+  }
   if (run_case.sampling) {
     value["sampling"] = {{"warmup", run_case.sampling->warmup},
                          {"min", run_case.sampling->min_samples},
@@ -52,6 +55,9 @@ RunCase case_of(const json& value) {
   value.at("known_outputs").get_to(run_case.known_outputs);
   for (const json& slice : value.value("outputs", json::array())) {
     run_case.outputs.push_back(slice_of(slice));
+  }
+  for (const json& slice : value.value("inputs", json::array())) {
+    run_case.inputs.push_back(slice_of(slice));
   }
   if (value.contains("sampling")) {
     const json& sampling = value.at("sampling");

@@ -45,6 +45,8 @@ struct RunCase {
   std::uint64_t seed = 0;
   std::uint64_t salt = 0; ///< of the poison (poison.h)
   std::vector<ArenaSlice> outputs;
+  /// Inputs whose elements are taken from the arena and not drawn. Runs without `sampling` only.
+  std::vector<ArenaSlice> inputs;
   /// Device::checksum() of each output of a run that was judged correct: when the outputs are the
   /// same again they stay where they are. Empty: they always go to the arena.
   std::map<std::string, std::uint64_t> known_outputs;

@@ -20,6 +20,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   run_case.seed = 0xffffffffffffffffULL;
   run_case.salt = 0x7ff8fff97ff8fffbULL;
   run_case.outputs = {{"y", 64, 128}};
+  run_case.inputs = {{"x", 192, 256}};
   run_case.sampling = SamplingRequest{1, 2, 3, std::chrono::milliseconds(4)};
   tasks::FillStep fill;
   fill.buffer = "y";
@@ -33,6 +34,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   ASSERT_EQ(read.cases.size(), 1U);
   EXPECT_EQ(read.cases[0].seed, run_case.seed);
   EXPECT_EQ(read.cases[0].outputs.at(0).offset, 64U);
+  EXPECT_EQ(read.cases[0].inputs.at(0).bytes, 256U);
   EXPECT_EQ(read.cases[0].sampling->max_samples, 3);
   EXPECT_EQ(std::get<tasks::FillStep>(read.cases[0].plan.steps.at(0)).value, fill.value);
 }

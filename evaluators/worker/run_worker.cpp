@@ -110,6 +110,9 @@ private:
   void run_steps(const RunCase& run_case, RunCaseReport& result) {
     CaseRunner runner(*device_, run_case.plan, run_case.seed);
     runner.poison(run_case.salt);
+    for (const ArenaSlice& input : run_case.inputs) {
+      runner.upload(input.tensor, arena_.slice(input.offset, input.bytes));
+    }
     result.fault = runner.run_prepare();
     result.prepare_ns = runner.prepare_ns();
     if (!result.fault && run_case.sampling) {
