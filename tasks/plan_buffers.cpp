@@ -43,18 +43,23 @@ void must_be_writable(const PlanContext& context, const BufferReference& referen
   }
 }
 
+// A floating type rounds what it is given, but F8E4M3 has no infinity: it would store NaN.
+bool holds(DType dtype, double value) {
+  std::array<std::byte, 8> storage{};
+  store_element(dtype, storage.data(), value);
+  const double stored = load_element(dtype, storage.data());
+  return is_floating(dtype) ? std::isinf(stored) || !std::isinf(value) : stored == value;
+}
+
 void check_value(const PlanContext& context, const Buffer& buffer, double value,
                  SourcePosition at) {
-  if (is_floating(buffer.dtype)) {
-    return;
-  }
-  std::array<std::byte, 8> storage{};
-  store_element(buffer.dtype, storage.data(), value);
-  if (load_element(buffer.dtype, storage.data()) != value) {
+  if (!holds(buffer.dtype, value)) {
+    const bool no_infinity = is_floating(buffer.dtype);
     context.fail(at,
-                 fmt::format("the value {} does not fit '{}' of dtype {}", value, buffer.name,
-                             to_string(buffer.dtype)),
-                 "a value of that type");
+                 fmt::format("the value {} does not fit '{}' of dtype {}{}", value, buffer.name,
+                             to_string(buffer.dtype),
+                             no_infinity ? ", which has no infinity and would store nan" : ""),
+                 no_infinity ? "a finite value or \"nan\"" : "a value of that type");
   }
 }
 

@@ -321,6 +321,13 @@ INSTANTIATE_TEST_SUITE_P(
             R"js({"scratch": {"s": {"dtype": "i32", "count": 1}}, "launches": [{"fill": "s", "value": "inf"}]})js",
             "the value inf does not fit"},
         PlanMistakeCase{
+            R"js({"scratch": {"s": {"dtype": "f8e4m3", "count": 1}}, "launches": [{"fill": "s", "value": "-inf"}]})js",
+            "the value -inf does not fit 's' of dtype f8e4m3, which has no infinity and would "
+            "store nan; expected a finite value"},
+        PlanMistakeCase{
+            R"js({"scratch": {"s": {"dtype": "f8e4m3", "count": 1, "once": "inf"}}, "launches": [{"fill": "s", "value": 1}]})js",
+            "the value inf does not fit 's' of dtype f8e4m3"},
+        PlanMistakeCase{
             R"js({"scratch": {"s": {"dtype": "i32", "count": 1, "once": 0.5}}, "launches": [{"fill": "s", "value": 1}]})js",
             "the value 0.5 does not fit"},
         PlanMistakeCase{R"js({"launches": [{"copy": "y", "to": "x"}]})js",
