@@ -22,6 +22,8 @@ public:
   virtual std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
                                                std::size_t max_variants) = 0;
   virtual void cancel() = 0;
+  /// Why its device will judge nothing any more (it was lost); empty: it will. On judge()'s thread.
+  virtual std::string lost_device() const { return {}; }
 };
 
 /// Called on the judging thread, once a task, when its first candidate comes.

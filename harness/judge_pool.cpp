@@ -84,16 +84,36 @@ void JudgePool::judge_jobs(std::size_t device) {
       queue_.erase(next);
     }
     JudgeResult result = judge(job, device);
+    const std::string lost = lost_device(job, device);
     {
       const std::lock_guard lock(mutex_);
       lanes_[device].running = nullptr;
+      lanes_[device].lost = lost;
       changed_.notify_all();
       if (stopping_) {
         return; // it may have been cancelled: a resumed run judges it again
       }
+      if (!lost.empty() && any_device_left()) {
+        queue_.push_front({std::move(job), State::Ready});
+        return;
+      }
+    }
+    if (!lost.empty()) {
+      result = {job.candidate, {}, "no device is left to judge on: " + lost};
     }
     setup_.done(std::move(result));
   }
+}
+
+std::string JudgePool::lost_device(const JudgeJob& job, std::size_t device) const {
+  const auto& judges = lanes_[device].judges;
+  const auto judge = judges.find(job.task);
+  return judge == judges.end() || !judge->second ? "" : judge->second->lost_device();
+}
+
+bool JudgePool::any_device_left() const {
+  return std::any_of(lanes_.begin(), lanes_.end(),
+                     [](const Lane& lane) { return lane.lost.empty(); });
 }
 
 void JudgePool::compile_jobs() {

@@ -40,7 +40,9 @@ struct JudgePoolSetup {
   std::function<void(JudgeResult)> done; ///< runs on a device's thread
 };
 
-/// Judges candidates, each on the first device that is free, oldest first.
+/// Judges candidates, each on the first device that is free, oldest first. A device that is lost is
+/// given no more of them, and the one that met the loss goes to another device; when none is left
+/// every result is an error that says so.
 class JudgePool {
 public:
   explicit JudgePool(JudgePoolSetup setup);
@@ -62,6 +64,7 @@ private:
   struct Lane {
     std::map<const tasks::Task*, std::unique_ptr<Judge>> judges;
     Judge* running = nullptr;
+    std::string lost; ///< why the device is; guarded by mutex_
   };
 
   void judge_jobs(std::size_t device);
@@ -70,6 +73,8 @@ private:
   void cancel_until_idle();
   bool idle() const;
   JudgeResult judge(const JudgeJob& job, std::size_t device);
+  std::string lost_device(const JudgeJob& job, std::size_t device) const;
+  bool any_device_left() const;
 
   JudgePoolSetup setup_;
   std::mutex mutex_; ///< guards what follows

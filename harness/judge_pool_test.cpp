@@ -2,11 +2,14 @@
 #include "harness/judge_pool.h"
 #include "harness/loop_doubles.h"
 
+#include <atomic>
 #include <barrier>
 #include <future>
 #include <latch>
+#include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -116,6 +119,77 @@ TEST(JudgePool, DevicesWorkAtTheSameTime) {
   pool.add({&task, 1, "x", "x.cu"});
   pool.add({&task, 2, "x", "x.cu"});
   done.wait(); // hangs when one device takes both in turn
+}
+
+/// Its device is lost while it judges for the first time.
+class Lost : public Judge {
+public:
+  explicit Lost(std::atomic<int>& asked) : asked_(asked) {}
+  std::vector<tasks::Evaluation> judge(std::string_view, std::string, std::size_t) override {
+    ++asked_;
+    tasks::Evaluation evaluation;
+    evaluation.verdict = tasks::Verdict::Infrastructure;
+    return {evaluation};
+  }
+  void cancel() override {}
+  std::string lost_device() const override { return "cuda:1: fell off the bus"; }
+
+private:
+  std::atomic<int>& asked_;
+};
+
+TEST(JudgePool, ALostDeviceLeavesItsCandidatesToTheOthers) {
+  const tasks::Task task = test::small_task("a");
+  std::atomic<int> asked = 0;
+  std::mutex mutex;
+  std::map<std::int64_t, JudgeResult> results;
+  std::latch done(20);
+  JudgePoolSetup setup;
+  setup.devices = {[&](const tasks::Task&) { return std::make_unique<Lost>(asked); },
+                   [&](const tasks::Task&) {
+                     while (asked == 0) { // the other device has the first
+                       std::this_thread::yield();
+                     }
+                     return std::make_unique<test::FakeJudge>();
+                   }};
+  setup.done = [&](JudgeResult result) {
+    const std::lock_guard lock(mutex);
+    results[result.candidate] = std::move(result);
+    done.count_down();
+  };
+  JudgePool pool(std::move(setup));
+  for (int candidate = 0; candidate < 20; ++candidate) {
+    pool.add({&task, candidate, task.baseline, "x.cu"});
+  }
+  done.wait();
+  pool.stop();
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(results.size(), 20U);
+  for (const auto& [candidate, result] : results) {
+    EXPECT_EQ(result.error, "") << candidate;
+    EXPECT_NE(result.evaluations.at(0).verdict, tasks::Verdict::Infrastructure) << candidate;
+  }
+}
+
+TEST(JudgePool, SaysWhenNoDeviceIsLeft) {
+  const tasks::Task task = test::small_task("a");
+  std::atomic<int> asked = 0;
+  std::mutex mutex;
+  std::vector<std::string> errors;
+  std::latch done(2);
+  JudgePoolSetup setup;
+  setup.devices.assign(2, [&](const tasks::Task&) { return std::make_unique<Lost>(asked); });
+  setup.done = [&](const JudgeResult& result) {
+    const std::lock_guard lock(mutex);
+    errors.push_back(result.error);
+    done.count_down();
+  };
+  JudgePool pool(std::move(setup));
+  pool.add({&task, 1, "x", "x.cu"});
+  pool.add({&task, 2, "x", "x.cu"});
+  done.wait();
+  EXPECT_EQ(errors,
+            std::vector<std::string>(2, "no device is left to judge on: cuda:1: fell off the bus"));
 }
 
 TEST(JudgePool, CompilesAheadBeforeItJudges) {
