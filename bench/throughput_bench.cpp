@@ -1,13 +1,16 @@
 // How many candidates a minute one machine judges in full: N different axpy kernels, queued at
 // once, compiled cold, judged on tiny shapes with three seeds, search shapes, timed beside the
 // baseline, judged on promotion shapes.
-//   throughput_bench [--device cuda] [N=500]
+//   throughput_bench [--device cuda] [--faults F] [N=500]
+// F of the kernels trap, which on a GPU breaks the worker: how long the next candidate waits for
+// another.
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/evaluator.h"
 #include "harness/cli.h"
 #include "harness/evaluator_judge.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -29,23 +32,34 @@ namespace tasks = winnow::tasks;
 
 // Correct kernels whose machine code differs: in the number of elements a thread takes, and in a
 // value of alpha, far outside what inputs have, for which the answer would be wrong.
-std::string kernel(int number) {
+std::string kernel(int number, bool faulty) {
   return fmt::format(R"cu(/*@winnow
 {{ "launches": [ {{ "kernel": "axpy", "grid": ["ceil_div(n, 256 * {0})"], "block": [256],
                    "args": ["x", "y", "z", "n", "alpha"] }} ] }}
 @*/
 extern "C" __global__ void axpy(const float* x, const float* y, float* z, int n, float alpha) {{
-  int first = blockIdx.x * (256 * {0}) + threadIdx.x;
+  {2}int first = blockIdx.x * (256 * {0}) + threadIdx.x;
   for (int k = 0; k < {0}; ++k) {{
     int i = first + k * 256;
     if (i < n) z[i] = alpha * x[i] + (alpha == {1}.5f ? 0.f : y[i]);
   }}
 }}
 )cu",
-                     1 + number % 8, 1000 + number);
+                     1 + number % 8, 1000 + number, faulty ? "__trap(); " : "");
 }
 
-void judge_all(const tasks::Task& task, const winnow::harness::OpenDevices& devices, int count) {
+void print(const evaluators::HostStatistics& spent) {
+  if (spent.worker_restarts == 0) {
+    return;
+  }
+  std::printf("%d workers broken; the next candidate waited for another %.0f ms on average, %.0f "
+              "ms at most\n",
+              spent.worker_restarts, 1e3 * spent.recovery_seconds / std::max(1, spent.recoveries),
+              1e3 * spent.longest_recovery_seconds);
+}
+
+void judge_all(const tasks::Task& task, const winnow::harness::OpenDevices& devices, int count,
+               int faults) {
   std::mutex mutex;
   std::map<tasks::Verdict, int> verdicts;
   std::latch done(count);
@@ -59,7 +73,8 @@ void judge_all(const tasks::Task& task, const winnow::harness::OpenDevices& devi
   const auto start = std::chrono::steady_clock::now();
   JudgePool pool(std::move(setup));
   for (int i = 0; i < count; ++i) {
-    pool.add({&task, i, kernel(i), fmt::format("axpy_{}.cu", i), 1});
+    const bool faulty = (i + 1) * faults / count != i * faults / count; // spread evenly
+    pool.add({&task, i, kernel(i, faulty), fmt::format("axpy_{}.cu", i), 1});
   }
   done.wait();
   const double seconds =
@@ -73,6 +88,7 @@ void judge_all(const tasks::Task& task, const winnow::harness::OpenDevices& devi
       100 * spent.run_seconds / seconds, 100 * spent.judge_seconds / seconds,
       100 * spent.compile_seconds / seconds,
       100 * (1 - (spent.run_seconds + spent.judge_seconds + spent.compile_seconds) / seconds));
+  print(spent);
   for (const auto& [verdict, number] : verdicts) {
     std::printf("%d %s\n", number, std::string(to_string(verdict)).c_str());
   }
@@ -87,9 +103,12 @@ int main(int argc, char** argv) {
   evaluators::EvaluationOptions options;
   options.tiny_seeds = 3;
   int count = 500;
+  int faults = 0;
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--device" && i + 1 < argc) {
       options.device = argv[++i];
+    } else if (std::string_view(argv[i]) == "--faults" && i + 1 < argc) {
+      faults = std::clamp(std::atoi(argv[++i]), 0, 100'000);
     } else {
       count = std::atoi(argv[i]);
     }
@@ -98,7 +117,7 @@ int main(int argc, char** argv) {
     const winnow::TemporaryDirectory cache("throughput-cache");
     options.cache = cache.path();
     const tasks::Task task = tasks::find_task(tasks::find_catalogue(), "axpy");
-    judge_all(task, winnow::harness::OpenDevices(options), count);
+    judge_all(task, winnow::harness::OpenDevices(options), count, faults);
     return 0;
   } catch (const winnow::Error& error) {
     std::fprintf(stderr, "%s; %s\n", error.what(), error.remedy().c_str());

@@ -3,12 +3,10 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/device/cpu/cpu_device.h"
-#include "evaluators/reference_check.h"
+#include "evaluators/device/guard_core.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,20 +14,9 @@
 namespace winnow::evaluators {
 namespace {
 
-using tasks::CaseResult;
 using tasks::ShapeSet;
 using tasks::Stage;
 using tasks::Verdict;
-
-constexpr std::size_t kMaxNotes = 10;
-constexpr std::uint64_t kPoisonSalt = 0x706f69736f6eULL;
-
-std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15ULL;
-  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
-  return value ^ (value >> 31U);
-}
 
 std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics) {
   std::vector<std::string> lines;
@@ -157,127 +144,16 @@ bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seed
     }
     for (int seed = 0; seed < seeds; ++seed) {
       const std::uint64_t position = i * 1000 + static_cast<std::uint64_t>(seed);
-      cases.push_back({shapes[i],
-                       mix(session_.options.seed ^
-                           mix(position ^ (static_cast<std::uint64_t>(shapes[i].set) << 32U))),
-                       *plan});
+      PlannedCase& planned = cases.emplace_back();
+      planned.shape = shapes[i];
+      planned.seed =
+          mix_bits(session_.options.seed ^
+                   mix_bits(position ^ static_cast<std::uint64_t>(shapes[i].set) << 32U));
+      planned.plan = *plan;
+      planned.is_first = seed == 0;
     }
   }
   return true;
-}
-
-std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>& cases,
-                                                 const SamplingRequest* sampling) const {
-  std::vector<RunCase> run_cases;
-  std::uint64_t offset = 0;
-  for (const PlannedCase& planned : cases) {
-    RunCase run_case;
-    run_case.plan = planned.plan;
-    run_case.seed = planned.seed;
-    run_case.salt = mix(planned.seed ^ kPoisonSalt);
-    if (sampling != nullptr) {
-      run_case.sampling = *sampling;
-    }
-    run_case.outputs = output_slices(session_.task, planned.shape, offset);
-    run_cases.push_back(std::move(run_case));
-  }
-  if (offset > session_.host->arena.size_bytes()) {
-    throw Error(
-        fmt::format("the outputs of {} shapes need {} bytes, more than the {} that are there",
-                    cases.size(), offset, session_.host->arena.size_bytes()),
-        "use smaller shapes in task.toml");
-  }
-  return run_cases;
-}
-
-RunOutcome EvaluationRun::run_module(const BuiltKernel& built, std::vector<RunCase> cases,
-                                     unsigned workers, std::chrono::milliseconds wall) const {
-  DeviceHost& host = *session_.host;
-  RunRequest request;
-  request.module = built.compiled.module;
-  request.workers = workers;
-  request.cases = std::move(cases);
-  RunnerLimits limits;
-  limits.wall = wall;
-  limits.memory_bytes = session_.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes();
-  if (!host.worker_device.is_gpu()) {
-    host.arena.clear(); // a GPU's worker keeps its pages pinned
-  }
-  const SpentTime spent(host.spent.run_seconds);
-  return host.runner->run(std::move(request), limits, [this] { return session_.cancelled.load(); });
-}
-
-CaseResult EvaluationRun::blank_case(Stage stage, const PlannedCase& planned) {
-  CaseResult result;
-  result.stage = stage;
-  result.shape_id = planned.shape.id;
-  result.set = planned.shape.set;
-  result.shape = to_string(planned.shape);
-  result.seed = planned.seed;
-  return result;
-}
-
-std::string EvaluationRun::judged_key(const PlannedCase& planned) {
-  return fmt::format("{}#{}", planned.shape.id, planned.seed);
-}
-
-CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
-                                     const RunCase& run_case) {
-  const JudgeReply reply = session_.ask(
-      judge_request(session_, planned.shape, planned.seed, run_case.salt, run_case.outputs));
-  CaseResult result = blank_case(stage, planned);
-  result.verdict = reply.verdict;
-  result.mismatch = reply.mismatch;
-  result.max_error_ratio = reply.max_error_ratio;
-  result.detail = reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail;
-  return result;
-}
-
-bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& cases,
-                                  const BuiltKernel& built) {
-  std::vector<tasks::Shape> shapes;
-  shapes.reserve(cases.size());
-  for (const PlannedCase& planned : cases) {
-    shapes.push_back(planned.shape);
-  }
-  session_.own_kernel(session_.reference_file, session_.reference_task, shapes, session_.reference);
-  const std::vector<RunCase> run_list = run_cases_of(cases, nullptr);
-  const RunOutcome outcome = run_module(built, run_list, 0, session_.options.run_timeout);
-  if (outcome.cancelled) {
-    return fail(Verdict::Infrastructure, "cancelled");
-  }
-  const std::size_t completed =
-      outcome.fault ? std::min(outcome.faulty_case, cases.size()) : cases.size();
-  bool passed = true;
-  for (std::size_t i = 0; i < completed; ++i) {
-    const bool right = add_case(judge_case(stage, cases[i], run_list[i]));
-    if (right && i < outcome.report.cases.size()) {
-      judged_outputs_[judged_key(cases[i])] = outcome.report.cases[i].outputs;
-    }
-    passed = right && passed;
-  }
-  if (outcome.fault) {
-    CaseResult faulty = blank_case(stage, cases[std::min(completed, cases.size() - 1)]);
-    faulty.verdict = outcome.fault->verdict;
-    faulty.detail = outcome.fault->detail;
-    passed = add_case(std::move(faulty)) && passed;
-  }
-  if (!outcome.printed.empty() && !tasks::is_hidden(cases.front().shape.set) &&
-      result_.notes.size() < kMaxNotes) {
-    result_.notes.push_back("the kernel printed: " + outcome.printed);
-  }
-  return passed;
-}
-
-bool EvaluationRun::add_case(CaseResult result) {
-  const bool passed = result.verdict == Verdict::Correct;
-  if (!passed && result_.verdict == Verdict::NotJudged) { // the first failure decides
-    fail(result.verdict, tasks::is_hidden(result.set) ? std::string(describe(result.verdict))
-                                                      : fmt::format("{} ({}): {}", result.shape_id,
-                                                                    result.shape, result.detail));
-  }
-  result_.cases.push_back(std::move(result));
-  return passed;
 }
 
 bool EvaluationRun::tiny() {
@@ -341,7 +217,7 @@ bool EvaluationRun::check() {
     return false;
   }
   const RunOutcome outcome =
-      run_module(checked, run_cases_of(cases, nullptr), 1, session_.options.run_timeout);
+      run_module(checked, run_cases_of(cases), 1, session_.options.run_timeout);
   for (const CheckFinding& finding : outcome.report.findings) {
     if (finding.certain) {
       return fail(finding.verdict, finding.detail);
@@ -362,7 +238,9 @@ bool EvaluationRun::check() {
 bool EvaluationRun::search() {
   result_.stage = Stage::Search;
   std::vector<PlannedCase> cases;
-  return plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_, cases) &&
+  const int seeds = session_.options.timing ? timed_slots(session_) : 1; // what is timed is judged
+  return plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), seeds, built_,
+                    cases) &&
          run_and_judge(Stage::Search, cases, built_);
 }
 

@@ -17,6 +17,9 @@ enum class Depth : std::uint8_t {
   Quick, ///< one seed, no check mode, short timing, no hidden shapes: never `correct`
 };
 
+/// How many inputs of a shape take turns in timed launches.
+int timed_slots(const Session& session);
+
 /// One variant of one candidate on its way through the stages. Each stage adds its cases and, when
 /// it fails, sets verdict and detail.
 class EvaluationRun {
@@ -30,6 +33,7 @@ private:
     tasks::Shape shape;
     std::uint64_t seed = 0;
     tasks::ResolvedPlan plan;
+    bool is_first = true; ///< of the seeds of its shape
   };
 
   bool compile();
@@ -49,7 +53,7 @@ private:
   bool plan_cases(const std::vector<tasks::Shape>& shapes, int seeds, const BuiltKernel& built,
                   std::vector<PlannedCase>& cases);
   std::vector<RunCase> run_cases_of(const std::vector<PlannedCase>& cases,
-                                    const SamplingRequest* sampling) const;
+                                    const SamplingRequest* sampling = nullptr) const;
   RunOutcome run_module(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
                         std::chrono::milliseconds wall) const;
   /// Runs the cases, has the judge compare each, appends their results. False when one failed.
@@ -57,16 +61,28 @@ private:
                      const BuiltKernel& built);
   static std::string judged_key(const PlannedCase& planned);
   static tasks::CaseResult blank_case(tasks::Stage stage, const PlannedCase& planned);
-  tasks::CaseResult judge_case(tasks::Stage stage, const PlannedCase& planned,
-                               const RunCase& run_case);
+  tasks::CaseResult judge_case(tasks::Stage stage, const PlannedCase& planned, std::uint64_t salt,
+                               const std::vector<ArenaSlice>& outputs);
+  tasks::CaseResult judge_run(tasks::Stage stage, const PlannedCase& planned,
+                              const RunCase& run_case, const RunReport& report, std::size_t index);
+  void ask_for_repetitions(tasks::Stage stage, const std::vector<PlannedCase>& cases,
+                           std::vector<RunCase>& run_list) const;
   bool add_case(tasks::CaseResult result); ///< false when it failed
   void explain_by_check();
+  /// `cases`: all slots of a shape one after the other.
   bool add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
                    std::size_t first_case, bool is_baseline);
+  bool judge_timed(const RunCase& run_case, const std::vector<PlannedCase>& slots,
+                   const RunCaseReport& report, tasks::CaseResult& timed);
   SamplingRequest sampling_request() const;
+  std::vector<RunCase> timed_run_cases(const std::vector<PlannedCase>& cases, bool is_baseline,
+                                       std::size_t first_case);
+  double speedup_so_far(std::size_t first_case) const;
   void add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case);
   void score();
   bool fail(tasks::Verdict verdict, std::string detail);
+
+  static constexpr std::size_t kMaxNotes = 10;
 
   Session& session_;
   const tasks::KernelFile& file_;

@@ -3,6 +3,9 @@
 #include "evaluators/library_timing.h"
 #include "evaluators/timing/sampling.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 namespace winnow::evaluators {
@@ -15,8 +18,38 @@ using tasks::Verdict;
 
 constexpr int kRounds = 2; // baseline and candidate take turns, so that a slow spell hits both
 constexpr int kQuickDivisor = 4;
+constexpr int kSlots = 3;
+constexpr int kFewSlots = 2; // where drawing and judging inputs is dear
+constexpr std::uint64_t kPoolBytes = std::uint64_t{1} << 30; // of kSlots sets of tensors
+
+std::uint64_t tensor_bytes(const tasks::Task& task, const tasks::Shape& shape) {
+  std::uint64_t bytes = 0;
+  for (const tasks::TensorSpec& tensor : task.tensors) {
+    bytes += static_cast<std::uint64_t>(tasks::element_count(tensor, shape)) *
+             tasks::size_bytes(tensor.dtype);
+  }
+  return bytes;
+}
+
+/// Those of area number `area`; see SamplingRequest.
+std::vector<ArenaSlice> outputs_in_area(const RunCase& run_case, int area) {
+  std::vector<ArenaSlice> outputs = run_case.outputs;
+  for (ArenaSlice& slice : outputs) {
+    slice.offset += static_cast<std::uint64_t>(area) * run_case.sampling->area_bytes;
+  }
+  return outputs;
+}
 
 } // namespace
+
+int timed_slots(const Session& session) {
+  const std::string& device = session.host->device.kind;
+  std::uint64_t most = 0;
+  for (const tasks::Shape& shape : session.task.shapes_of(ShapeSet::Search, device)) {
+    most = std::max(most, tensor_bytes(session.task, shape));
+  }
+  return device == "cpu" || kSlots * most > kPoolBytes ? kFewSlots : kSlots;
+}
 
 bool EvaluationRun::time() {
   if (!session_.options.timing) {
@@ -27,12 +60,14 @@ bool EvaluationRun::time() {
       session_.task.shapes_of(ShapeSet::Search, result_.device);
   session_.own_kernel(session_.baseline_file, session_.task, shapes, session_.baseline);
   std::vector<PlannedCase> cases;
-  if (!plan_cases(shapes, 1, built_, cases)) {
+  if (!plan_cases(shapes, timed_slots(session_), built_, cases)) {
     return false;
   }
   const std::size_t first_case = result_.cases.size();
   for (const PlannedCase& planned : cases) {
-    result_.cases.push_back(blank_case(Stage::Time, planned));
+    if (planned.is_first) {
+      result_.cases.push_back(blank_case(Stage::Time, planned));
+    }
   }
   std::vector<PlannedCase> baseline_cases = cases;
   for (PlannedCase& planned : baseline_cases) {
@@ -62,17 +97,31 @@ SamplingRequest EvaluationRun::sampling_request() const {
   return sampling;
 }
 
-bool EvaluationRun::add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
-                                std::size_t first_case, bool is_baseline) {
-  const SamplingRequest sampling = sampling_request();
-  std::vector<RunCase> run_list = run_cases_of(cases, &sampling);
-  for (std::size_t i = 0; i < run_list.size(); ++i) {
+std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCase>& cases,
+                                                    bool is_baseline, std::size_t first_case) {
+  SamplingRequest sampling = sampling_request();
+  sampling.areas = timed_slots(session_) + 1;
+  sampling.verify_all = !is_baseline && speedup_so_far(first_case) > 1;
+  std::vector<PlannedCase> firsts;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(firsts),
+               [](const PlannedCase& planned) { return planned.is_first; });
+  std::vector<RunCase> run_list = run_cases_of(firsts, &sampling);
+  std::size_t shape = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    shape += i > 0 && cases[i].is_first ? 1 : 0;
+    run_list[shape].sampling->slots.push_back(
+        {cases[i].seed, is_baseline ? std::map<std::string, std::uint64_t>{}
+                                    : judged_outputs_[judged_key(cases[i])]});
     if (is_baseline) {
-      run_list[i].outputs.clear(); // it was judged when it was a candidate itself
-    } else {
-      run_list[i].known_outputs = judged_outputs_[judged_key(cases[i])];
+      run_list[shape].outputs.clear(); // it was judged when it was a candidate itself
     }
   }
+  return run_list;
+}
+
+bool EvaluationRun::add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
+                                std::size_t first_case, bool is_baseline) {
+  const std::vector<RunCase> run_list = timed_run_cases(cases, is_baseline, first_case);
   const RunOutcome outcome = run_module(built, run_list, 0, session_.options.run_timeout);
   if (outcome.fault || outcome.cancelled) {
     const Verdict verdict =
@@ -80,8 +129,9 @@ bool EvaluationRun::add_samples(const BuiltKernel& built, const std::vector<Plan
     return fail(verdict, fmt::format("while timing {}: {}", is_baseline ? "the baseline" : "it",
                                      outcome.cancelled ? "cancelled" : outcome.fault->detail));
   }
+  const std::size_t slots = cases.size() / run_list.size();
   for (const RunCaseReport& report : outcome.report.cases) {
-    if (report.index >= cases.size()) {
+    if (report.index >= run_list.size()) {
       return fail(Verdict::Infrastructure, "the worker reports a case that nobody asked for");
     }
     CaseResult& timed = result_.cases[first_case + report.index];
@@ -91,29 +141,62 @@ bool EvaluationRun::add_samples(const BuiltKernel& built, const std::vector<Plan
       continue;
     }
     timed.prepare_ns = report.prepare_ns;
-    if (report.outputs_known) {
-      timed.verdict = Verdict::Correct;
-      continue;
-    }
-    // What the timed process computed is judged too.
-    const CaseResult judged = judge_case(Stage::Time, cases[report.index], run_list[report.index]);
-    timed.verdict = judged.verdict;
-    timed.detail = judged.detail;
-    timed.mismatch = judged.mismatch;
-    timed.max_error_ratio = judged.max_error_ratio;
-    if (judged.verdict != Verdict::Correct) {
-      const Verdict verdict =
-          judged.verdict == Verdict::Infrastructure ? Verdict::Infrastructure : Verdict::Unstable;
-      return fail(verdict, "right before, wrong after timed launches: " + judged.detail);
+    const auto first = cases.begin() + static_cast<std::ptrdiff_t>(report.index * slots);
+    if (!judge_timed(run_list[report.index], {first, first + static_cast<std::ptrdiff_t>(slots)},
+                     report, timed)) {
+      return false;
     }
   }
   return true;
 }
 
+bool EvaluationRun::judge_timed(const RunCase& run_case, const std::vector<PlannedCase>& slots,
+                                const RunCaseReport& report, CaseResult& timed) {
+  timed.verdict = Verdict::Correct;
+  for (const TimedOutput& output : report.timed_outputs) {
+    if (output.slot >= slots.size() || output.area < 0 || output.area >= run_case.sampling->areas) {
+      return fail(Verdict::Infrastructure, "the worker reports outputs that nobody asked for");
+    }
+    const CaseResult judged = judge_case(Stage::Time, slots[output.slot], output.salt,
+                                         outputs_in_area(run_case, output.area));
+    timed.verdict = judged.verdict;
+    timed.detail = judged.detail;
+    timed.mismatch = judged.mismatch;
+    timed.max_error_ratio = std::max(timed.max_error_ratio, judged.max_error_ratio);
+    if (judged.verdict == Verdict::Infrastructure) {
+      return fail(Verdict::Infrastructure, "while judging a timed launch: " + judged.detail);
+    }
+    if (judged.verdict != Verdict::Correct) {
+      return fail(Verdict::Unstable, "right before, wrong when timed: " + judged.detail);
+    }
+    if (session_.task.tolerance.reproducible) {
+      timed.verdict = Verdict::Unstable;
+      return fail(Verdict::Unstable, "a timed launch gave other bits than a run before on the same "
+                                     "input, though right within tolerance");
+    }
+  }
+  return true;
+}
+
+double EvaluationRun::speedup_so_far(std::size_t first_case) const {
+  std::vector<double> ratios;
+  for (std::size_t i = first_case; i < result_.cases.size(); ++i) {
+    const CaseResult& timed = result_.cases[i];
+    if (!timed.samples_ns.empty() && !timed.baseline_samples_ns.empty()) {
+      ratios.push_back(tasks::median(timed.baseline_samples_ns) /
+                       std::max(1.0, tasks::median(timed.samples_ns)));
+    }
+  }
+  return ratios.empty() ? 0 : tasks::geometric_mean(ratios);
+}
+
 void EvaluationRun::add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case) {
-  for (std::size_t i = 0; i < cases.size() && !session_.cancelled; ++i) {
-    result_.cases[first_case + i].libraries =
-        library_timings(session_, cases[i].shape, cases[i].seed, sampling_request());
+  std::size_t timed = first_case;
+  for (const PlannedCase& planned : cases) {
+    if (planned.is_first && !session_.cancelled) {
+      result_.cases[timed++].libraries =
+          library_timings(session_, planned.shape, planned.seed, sampling_request());
+    }
   }
 }
 

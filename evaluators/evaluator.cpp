@@ -125,6 +125,11 @@ void Evaluator::cancel() {
   state_->cancelled = true;
 }
 
+std::string Evaluator::quarantine() const {
+  const std::string why = state_->host->runner->quarantine();
+  return why.empty() ? why : state_->host->device.id + ": " + why;
+}
+
 const tasks::Task& Evaluator::task() const {
   return state_->task;
 }
@@ -148,7 +153,12 @@ std::shared_ptr<DeviceHost> open_device(const DeviceReport& device,
 
 HostStatistics statistics(const DeviceHost& host) {
   HostStatistics statistics = host.spent;
-  statistics.worker_restarts = host.runner->restarts();
+  const RunnerStatistics runner = host.runner->statistics();
+  statistics.worker_restarts = runner.restarts;
+  statistics.recoveries = runner.recoveries;
+  statistics.recovery_seconds = std::chrono::duration<double>(runner.recovery_time).count();
+  statistics.longest_recovery_seconds =
+      std::chrono::duration<double>(runner.longest_recovery).count();
   return statistics;
 }
 

@@ -71,10 +71,13 @@ std::shared_ptr<DeviceHost> open_device(const DeviceReport& device,
                                         const EvaluationOptions& options);
 /// Where the time of a device's evaluations has gone so far, and what they cost in workers.
 struct HostStatistics {
-  double run_seconds = 0;     ///< a worker ran cases
-  double judge_seconds = 0;   ///< the judge compared, and ran the reference
-  double compile_seconds = 0; ///< an evaluation waited for a compiler or the cache
-  int worker_restarts = 0;    ///< workers that candidates, or the device, have broken
+  double run_seconds = 0;      ///< a worker ran cases
+  double judge_seconds = 0;    ///< the judge compared, and ran the reference
+  double compile_seconds = 0;  ///< an evaluation waited for a compiler or the cache
+  int worker_restarts = 0;     ///< workers that candidates, or the device, have broken
+  int recoveries = 0;          ///< candidates that came after one of these restarts...
+  double recovery_seconds = 0; ///< ...and what they waited together for a worker that is ready
+  double longest_recovery_seconds = 0;
 };
 HostStatistics statistics(const DeviceHost& host);
 /// Compiles for a GPU architecture ("sm_90a", "gfx90a") that this machine need not have and runs
@@ -110,6 +113,8 @@ public:
   std::vector<tasks::Evaluation> evaluate_family(const tasks::KernelFile& candidate,
                                                  std::size_t max_variants);
   void cancel();
+  /// Why the device answers every evaluation with `infrastructure` from now on; empty: it does not.
+  std::string quarantine() const;
 
   const tasks::Task& task() const;
   const DeviceReport& device() const;

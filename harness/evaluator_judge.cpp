@@ -64,6 +64,10 @@ evaluators::HostStatistics OpenDevices::statistics() const {
     sum.judge_seconds += one.judge_seconds;
     sum.compile_seconds += one.compile_seconds;
     sum.worker_restarts += one.worker_restarts;
+    sum.recoveries += one.recoveries;
+    sum.recovery_seconds += one.recovery_seconds;
+    sum.longest_recovery_seconds =
+        std::max(sum.longest_recovery_seconds, one.longest_recovery_seconds);
   }
   return sum;
 }

@@ -19,6 +19,7 @@ public:
   std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
                                        std::size_t max_variants) override;
   void cancel() override { evaluator_.cancel(); }
+  std::string lost_device() const override { return evaluator_.quarantine(); }
 
 private:
   evaluators::Evaluator evaluator_;

@@ -64,6 +64,7 @@ struct Tolerance {
   Precision precision = Precision::F32;
   Expression multiple; ///< float expression over axes, e.g. "8 + 2 * sqrt(k)"
   double absolute = 0;
+  bool reproducible = true; ///< two runs on the same input must give the same bits
 };
 
 /// In what a library multiplies and adds. TF32 rounds f32 factors; I32 is for integers.

@@ -217,6 +217,7 @@ private:
     task_.tolerance.precision = parse_precision(table);
     task_.tolerance.multiple = table.expression("multiple");
     task_.tolerance.absolute = table.number_or("absolute", 0);
+    task_.tolerance.reproducible = table.boolean_or("reproducible", true);
     if (task_.tolerance.absolute < 0) {
       table.fail("absolute", "a negative tolerance", "0 or more");
     }

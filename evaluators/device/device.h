@@ -52,8 +52,16 @@ public:
 
   /// Loads a compiled module; forgets the one before with all its state. Throws Error.
   virtual void load_module(const std::filesystem::path& path) = 0;
+  /// The module's variables hold again what they held when it was loaded, so nothing that a launch
+  /// has kept in them is left. True when that took loading it anew: the next launches are slower.
+  virtual bool reset_variables() = 0;
   /// Allocates a buffer in a guarded zone of its own and returns its index. Contents are undefined.
   virtual std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) = 0;
+  /// Buffers belong to the set that is selected when they are allocated, and steps find by name
+  /// only those of the selected set: one plan with several inputs at different addresses. Set 0 is
+  /// selected first.
+  virtual void select_buffers(std::size_t set) = 0;
+  /// All sets; selects set 0.
   virtual void release_buffers() = 0;
   virtual void upload(std::size_t buffer, std::span<const std::byte> bytes) = 0;
   virtual void download(std::size_t buffer, std::span<std::byte> bytes) = 0;
@@ -68,7 +76,8 @@ public:
   /// Runs the steps in order and waits for them. Buffers are named as in the plan.
   virtual std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) = 0;
   /// The same for a timing, as cheap to launch and as independent of earlier launches (cold
-  /// caches) as the device can make it. Until release_buffers(), always the same `steps`.
+  /// caches) as the device can make it. Until release_buffers(), always the same `steps`
+  /// with one set of buffers.
   virtual std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps) = 0;
   /// Device time of the last run() or run_timed(), as exact as this device can tell.
   virtual std::chrono::nanoseconds elapsed() const = 0;

@@ -3,6 +3,9 @@
 #include "base/error.h"
 #include "evaluators/worker/poison.h"
 
+#include <array>
+#include <bit>
+
 #include <fmt/format.h>
 
 namespace winnow::evaluators {
@@ -18,27 +21,34 @@ bool has_input(const tasks::Buffer& buffer) {
   return buffer.kind == Kind::Input || buffer.kind == Kind::InOut;
 }
 
-std::vector<std::byte> filled(const tasks::Buffer& buffer, double value) {
-  std::vector<std::byte> bytes(buffer_bytes(buffer));
-  const std::size_t size = tasks::size_bytes(buffer.dtype);
-  for (std::size_t offset = 0; offset < bytes.size(); offset += size) {
-    tasks::store_element(buffer.dtype, bytes.data() + offset, value);
+std::uint64_t repeated(tasks::DType dtype, double value) {
+  std::array<std::byte, sizeof(std::uint64_t)> bytes{};
+  for (std::size_t offset = 0; offset < bytes.size(); offset += tasks::size_bytes(dtype)) {
+    tasks::store_element(dtype, bytes.data() + offset, value);
   }
-  return bytes;
+  return std::bit_cast<std::uint64_t>(bytes);
 }
 
 } // namespace
 
-CaseRunner::CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uint64_t seed)
-    : device_(device), plan_(plan) {
+CaseRunner::CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uint64_t seed,
+                       std::size_t set)
+    : device_(device), plan_(plan), set_(set) {
+  device_.select_buffers(set_);
   for (const tasks::Buffer& buffer : plan_.buffers) {
     Slot slot;
     slot.buffer = &buffer;
     slot.handle = device_.allocate(buffer.name, buffer_bytes(buffer), buffer.kind == Kind::Input);
-    if (has_input(buffer)) {
-      device_.generate(slot.handle, buffer.generator, buffer.dtype, seed);
-    }
     slots_.emplace(buffer.name, slot);
+  }
+  draw(seed);
+}
+
+void CaseRunner::draw(std::uint64_t seed) {
+  for (const auto& [name, slot] : slots_) {
+    if (has_input(*slot.buffer)) {
+      device_.generate(slot.handle, slot.buffer->generator, slot.buffer->dtype, seed);
+    }
   }
 }
 
@@ -52,11 +62,8 @@ void CaseRunner::poison(std::uint64_t salt) {
     if (has_input(buffer) || (buffer.keep && prepared_)) {
       continue;
     }
-    if (buffer.once) {
-      device_.upload(slot.handle, filled(buffer, *buffer.once));
-    } else {
-      device_.fill_pattern(slot.handle, poison_pattern(buffer.dtype, salt));
-    }
+    device_.fill_pattern(slot.handle, buffer.once ? repeated(buffer.dtype, *buffer.once)
+                                                  : poison_pattern(buffer.dtype, salt));
   }
   restore();
 }
@@ -70,8 +77,14 @@ std::optional<DeviceFault> CaseRunner::run_prepare() {
   if (plan_.prepare.empty()) {
     return std::nullopt;
   }
+  device_.select_buffers(set_);
   auto fault = device_.run(plan_.prepare);
   prepare_ns_ = static_cast<double>(device_.elapsed().count());
+  for (auto& [name, slot] : slots_) {
+    if (slot.buffer->keep && !fault) {
+      slot.prepared = device_.checksum(slot.handle);
+    }
+  }
   return fault;
 }
 
@@ -84,36 +97,53 @@ void CaseRunner::restore() {
 }
 
 std::optional<DeviceFault> CaseRunner::run() {
+  device_.select_buffers(set_);
   return device_.run(plan_.steps);
 }
 
 std::optional<DeviceFault> CaseRunner::run_timed() {
+  device_.select_buffers(set_);
   return device_.run_timed(plan_.steps);
 }
 
 std::optional<DeviceFault> CaseRunner::verify() {
-  if (auto fault = device_.verify_guards()) {
-    return fault;
-  }
+  auto fault = device_.verify_guards();
+  return fault ? fault : verify_scratch();
+}
+
+std::optional<DeviceFault> CaseRunner::verify_scratch() {
   for (const auto& [name, slot] : slots_) {
-    if (slot.buffer->once) {
-      if (auto fault = verify_once(slot)) {
-        return fault;
-      }
+    auto fault = slot.buffer->once ? verify_once(slot) : verify_kept(slot);
+    if (fault) {
+      return fault;
     }
   }
   return std::nullopt;
+}
+
+// What a run leaves there, the next one could hand out as its answer.
+std::optional<DeviceFault> CaseRunner::verify_kept(const Slot& slot) {
+  if (!slot.buffer->keep || plan_.prepare.empty() ||
+      device_.checksum(slot.handle) == slot.prepared) {
+    return std::nullopt;
+  }
+  return DeviceFault{
+      tasks::Verdict::ModifiedInput,
+      fmt::format("scratch '{}' is declared `keep` but a launch has changed it; only "
+                  "`prepare` may write it",
+                  slot.buffer->name)};
 }
 
 std::optional<DeviceFault> CaseRunner::verify_once(const Slot& slot) {
   const tasks::Buffer& buffer = *slot.buffer;
   std::vector<std::byte> bytes(buffer_bytes(buffer));
   device_.download(slot.handle, bytes);
-  const std::vector<std::byte> expected = filled(buffer, *buffer.once);
+  const std::uint64_t pattern = repeated(buffer.dtype, *buffer.once);
+  const double expected = tasks::load_element(buffer.dtype, &pattern);
   const std::size_t size = tasks::size_bytes(buffer.dtype);
   for (std::size_t offset = 0; offset < bytes.size(); offset += size) {
     const double value = tasks::load_element(buffer.dtype, bytes.data() + offset);
-    if (value != tasks::load_element(buffer.dtype, expected.data() + offset)) {
+    if (value != expected) {
       return DeviceFault{tasks::Verdict::Wrong,
                          fmt::format("scratch '{}' is declared `once` but element {} is {} after a "
                                      "run; use fill or reset it in the kernel",

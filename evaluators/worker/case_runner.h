@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,8 +18,11 @@ namespace winnow::evaluators {
 /// for candidates and by `_judge` for the reference.
 class CaseRunner {
 public:
-  /// Allocates every buffer and draws the inputs from `seed`.
-  CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uint64_t seed);
+  /// Allocates every buffer, in the device's set `set` (Device::select_buffers()), and draws the
+  /// inputs from `seed`.
+  CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uint64_t seed,
+             std::size_t set = 0);
+  /// Releases the buffers of all sets.
   ~CaseRunner();
   CaseRunner(const CaseRunner&) = delete; // owns device buffers
   CaseRunner& operator=(const CaseRunner&) = delete;
@@ -26,18 +30,21 @@ public:
   /// Poisons outputs and scratch (poison.h), restores inouts, fills scratch that is declared
   /// `once`; leaves alone what the plan's `prepare` steps have written.
   void poison(std::uint64_t salt);
+  /// Draws the inputs anew.
+  void draw(std::uint64_t seed);
   /// Replaces what poison() left in an input or inout.
   void upload(const std::string& tensor, std::span<const std::byte> bytes);
   /// The plan's `prepare` steps: once, after poison().
   std::optional<DeviceFault> run_prepare();
   double prepare_ns() const { return prepare_ns_; } ///< 0 without such steps
-  /// Restores inouts only: between timed launches.
-  void restore();
   std::optional<DeviceFault> run();
   /// For a timing: see Device::run_timed().
   std::optional<DeviceFault> run_timed();
-  /// Guard zones, and scratch declared `once` that does not hold its value again.
+  /// Device::verify_guards(), of all sets, and verify_scratch().
   std::optional<DeviceFault> verify();
+  /// Scratch that is declared `once` and does not hold its value again, or is declared `keep` and
+  /// was changed by a run.
+  std::optional<DeviceFault> verify_scratch();
   std::uint64_t checksum(const std::string& tensor);
   std::size_t output_bytes(const std::string& tensor) const;
   void download(const std::string& tensor, std::span<std::byte> bytes);
@@ -46,12 +53,16 @@ private:
   struct Slot {
     const tasks::Buffer* buffer = nullptr;
     std::size_t handle = 0;
+    std::uint64_t prepared = 0; ///< checksum of what the `prepare` steps wrote; `keep` only
   };
   const Slot& slot(const std::string& name) const;
+  void restore();
   std::optional<DeviceFault> verify_once(const Slot& slot);
+  std::optional<DeviceFault> verify_kept(const Slot& slot);
 
   Device& device_;
   const tasks::ResolvedPlan& plan_;
+  std::size_t set_;
   std::map<std::string, Slot> slots_;
   double prepare_ns_ = 0;
   bool prepared_ = false;

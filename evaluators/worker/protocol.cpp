@@ -27,10 +27,39 @@ ArenaSlice slice_of(const json& value) {
   return {value.at("tensor"), value.at("offset"), value.at("bytes")};
 }
 
+json sampling_json(const SamplingRequest& sampling) {
+  json value{{"warmup", sampling.warmup},   {"min", sampling.min_samples},
+             {"max", sampling.max_samples}, {"budget_ms", sampling.budget.count()},
+             {"slots", json::array()},      {"verify_all", sampling.verify_all},
+             {"areas", sampling.areas},     {"area_bytes", sampling.area_bytes}};
+  for (const TimedSlot& slot : sampling.slots) {
+    value["slots"].push_back({{"seed", slot.seed}, {"known_outputs", slot.known_outputs}});
+  }
+  return value;
+}
+
+SamplingRequest sampling_of(const json& value) {
+  SamplingRequest sampling;
+  sampling.warmup = value.at("warmup");
+  sampling.min_samples = value.at("min");
+  sampling.max_samples = value.at("max");
+  sampling.budget = std::chrono::milliseconds(value.at("budget_ms").get<std::int64_t>());
+  for (const json& slot : value.at("slots")) {
+    TimedSlot& added = sampling.slots.emplace_back();
+    added.seed = slot.at("seed");
+    slot.at("known_outputs").get_to(added.known_outputs);
+  }
+  sampling.verify_all = value.at("verify_all");
+  sampling.areas = value.at("areas");
+  sampling.area_bytes = value.at("area_bytes");
+  return sampling;
+}
+
 json case_json(const RunCase& run_case) {
   json value{{"plan", run_case.plan},
              {"seed", run_case.seed},
              {"salt", run_case.salt},
+             {"repeat", run_case.repeat},
              {"known_outputs", run_case.known_outputs}};
   for (const ArenaSlice& slice : run_case.outputs) {
     value["outputs"].push_back(slice_json(slice));
@@ -39,10 +68,7 @@ json case_json(const RunCase& run_case) {
     value["inputs"].push_back(slice_json(slice));
   }
   if (run_case.sampling) {
-    value["sampling"] = {{"warmup", run_case.sampling->warmup},
-                         {"min", run_case.sampling->min_samples},
-                         {"max", run_case.sampling->max_samples},
-                         {"budget_ms", run_case.sampling->budget.count()}};
+    value["sampling"] = sampling_json(*run_case.sampling);
   }
   return value;
 }
@@ -52,6 +78,7 @@ RunCase case_of(const json& value) {
   run_case.plan = value.at("plan").get<tasks::ResolvedPlan>();
   run_case.seed = value.at("seed");
   run_case.salt = value.at("salt");
+  run_case.repeat = value.at("repeat");
   value.at("known_outputs").get_to(run_case.known_outputs);
   for (const json& slice : value.value("outputs", json::array())) {
     run_case.outputs.push_back(slice_of(slice));
@@ -60,10 +87,7 @@ RunCase case_of(const json& value) {
     run_case.inputs.push_back(slice_of(slice));
   }
   if (value.contains("sampling")) {
-    const json& sampling = value.at("sampling");
-    run_case.sampling =
-        SamplingRequest{sampling.at("warmup"), sampling.at("min"), sampling.at("max"),
-                        std::chrono::milliseconds(sampling.at("budget_ms").get<std::int64_t>())};
+    run_case.sampling = sampling_of(value.at("sampling"));
   }
   return run_case;
 }
@@ -103,7 +127,14 @@ std::string encode(const RunCaseReport& report) {
              {"prepare_ns", report.prepare_ns},
              {"outputs", report.outputs},
              {"outputs_known", report.outputs_known},
+             {"differing", report.differing},
+             {"timed_outputs", json::array()},
+             {"verified", report.verified},
              {"printed", report.printed}};
+  for (const TimedOutput& output : report.timed_outputs) {
+    value["timed_outputs"].push_back(
+        {{"slot", output.slot}, {"area", output.area}, {"salt", output.salt}});
+  }
   if (report.fault) {
     value["fault"] = {{"verdict", to_string(report.fault->verdict)},
                       {"detail", report.fault->detail}};
@@ -151,6 +182,11 @@ bool add_line(RunReport& report, const std::string& text) {
       value.at("outputs").get_to(run_case.outputs);
       run_case.outputs_known = value.at("outputs_known");
       run_case.printed = value.at("printed");
+      run_case.differing = value.at("differing");
+      for (const json& output : value.at("timed_outputs")) {
+        run_case.timed_outputs.push_back({output.at("slot"), output.at("area"), output.at("salt")});
+      }
+      run_case.verified = value.at("verified");
       if (value.contains("fault")) {
         run_case.fault = DeviceFault{verdict_of(value.at("fault").at("verdict")),
                                      value.at("fault").at("detail")};

@@ -30,12 +30,24 @@ struct ArenaSlice {
   std::uint64_t bytes = 0;
 };
 
-/// How often a case is launched for timing.
+/// One of the sets of inputs that take turns in timed launches.
+struct TimedSlot {
+  std::uint64_t seed = 0;
+  /// Device::checksum() of each output of a run with this seed that was judged correct.
+  std::map<std::string, std::uint64_t> known_outputs;
+};
+
+/// How a case is timed. The outputs of the last launch with every slot are verified, and those of
+/// some others, chosen at random: their checksums are known, or the outputs go to the arena.
 struct SamplingRequest {
-  int warmup = 2;
+  int warmup = 2; ///< launches that do not count; each slot has at least one
   int min_samples = 7;
   int max_samples = 200;
   std::chrono::milliseconds budget{150};
+  std::vector<TimedSlot> slots; ///< empty: the case's own seed and known outputs
+  bool verify_all = false;      ///< every launch is verified
+  int areas = 1;                ///< so many times there is room for the outputs in the arena
+  std::uint64_t area_bytes = 0; ///< from one to the next
 };
 
 /// One shape with one seed: inputs are generated, outputs and scratch poisoned, the plan is run,
@@ -51,6 +63,7 @@ struct RunCase {
   /// same again they stay where they are. Empty: they always go to the arena.
   std::map<std::string, std::uint64_t> known_outputs;
   std::optional<SamplingRequest> sampling; ///< absent: run once
+  bool repeat = false; ///< without `sampling`: run once more and compare the outputs
 };
 
 struct RunRequest {
@@ -58,6 +71,13 @@ struct RunRequest {
   unsigned workers = 0; ///< see CpuDeviceOptions
   std::chrono::milliseconds deadline{0};
   std::vector<RunCase> cases;
+};
+
+/// Outputs of a timed launch that are not those which were judged, in the arena.
+struct TimedOutput {
+  std::size_t slot = 0;
+  int area = 0;
+  std::uint64_t salt = 0; ///< of the poison that was in them before
 };
 
 /// What became of one case.
@@ -68,7 +88,10 @@ struct RunCaseReport {
   double prepare_ns = 0;                        ///< of the plan's `prepare` steps
   std::map<std::string, std::uint64_t> outputs; ///< Device::checksum() of each
   bool outputs_known = false; ///< equal to RunCase::known_outputs: not in the arena
-  std::string printed;        ///< by device code on a GPU
+  std::string differing;      ///< an output that a repetition on the same input changed
+  std::vector<TimedOutput> timed_outputs;
+  int verified = 0;    ///< timed launches
+  std::string printed; ///< by device code on a GPU
 };
 
 /// The whole answer of a `_run` child, put together from its lines.

@@ -21,13 +21,19 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   run_case.salt = 0x7ff8fff97ff8fffbULL;
   run_case.outputs = {{"y", 64, 128}};
   run_case.inputs = {{"x", 192, 256}};
-  run_case.sampling = SamplingRequest{1, 2, 3, std::chrono::milliseconds(4)};
+  run_case.sampling.emplace();
+  run_case.sampling->max_samples = 3;
   tasks::FillStep fill;
   fill.buffer = "y";
   fill.value = -std::numeric_limits<double>::infinity();
   run_case.plan.steps.emplace_back(fill);
   request.cases.push_back(run_case);
 
+  request.cases[0].repeat = true;
+  request.cases[0].sampling->slots = {{~std::uint64_t{0}, {{"y", 5}}}, {4, {}}};
+  request.cases[0].sampling->verify_all = true;
+  request.cases[0].sampling->areas = 3;
+  request.cases[0].sampling->area_bytes = 4096;
   const RunRequest read = decode_run_request(encode(request));
   EXPECT_EQ(read.module, request.module);
   EXPECT_EQ(read.deadline, request.deadline);
@@ -35,7 +41,15 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   EXPECT_EQ(read.cases[0].seed, run_case.seed);
   EXPECT_EQ(read.cases[0].outputs.at(0).offset, 64U);
   EXPECT_EQ(read.cases[0].inputs.at(0).bytes, 256U);
-  EXPECT_EQ(read.cases[0].sampling->max_samples, 3);
+  const SamplingRequest& sampling = *read.cases[0].sampling;
+  EXPECT_EQ(sampling.max_samples, 3);
+  EXPECT_EQ(sampling.slots.at(0).seed, ~std::uint64_t{0});
+  EXPECT_EQ(sampling.slots.at(0).known_outputs.at("y"), 5U);
+  EXPECT_TRUE(sampling.slots.at(1).known_outputs.empty());
+  EXPECT_TRUE(sampling.verify_all);
+  EXPECT_EQ(sampling.areas, 3);
+  EXPECT_EQ(sampling.area_bytes, 4096U);
+  EXPECT_TRUE(read.cases[0].repeat);
   EXPECT_EQ(std::get<tasks::FillStep>(read.cases[0].plan.steps.at(0)).value, fill.value);
 }
 
@@ -44,6 +58,8 @@ TEST(Protocol, ReportIsPutTogetherFromItsLines) {
   RunCaseReport timed;
   timed.samples_ns = {1.5, 2.5};
   timed.outputs = {{"y", 0xfedcba9876543210U}};
+  timed.timed_outputs = {{2, 1, 0xfedcba9876543210U}};
+  timed.differing = "z";
   RunCaseReport faulty;
   faulty.index = 1;
   faulty.fault = DeviceFault{tasks::Verdict::OutOfBounds, "write of 'y' \xff"};
@@ -56,6 +72,10 @@ TEST(Protocol, ReportIsPutTogetherFromItsLines) {
   EXPECT_TRUE(report.complete);
   EXPECT_EQ(report.cases.at(0).samples_ns, (std::vector<double>{1.5, 2.5}));
   EXPECT_EQ(report.cases.at(0).outputs, timed.outputs);
+  EXPECT_EQ(report.cases.at(0).timed_outputs.at(0).slot, 2U);
+  EXPECT_EQ(report.cases.at(0).timed_outputs.at(0).area, 1);
+  EXPECT_EQ(report.cases.at(0).timed_outputs.at(0).salt, 0xfedcba9876543210U);
+  EXPECT_EQ(report.cases.at(0).differing, "z");
   EXPECT_EQ(report.cases.at(1).printed, "thread 0");
   EXPECT_EQ(report.cases.at(1).fault->verdict, tasks::Verdict::OutOfBounds);
   EXPECT_FALSE(report.findings.at(0).certain);

@@ -2,13 +2,14 @@
 // the cpu it lives for one request, on a GPU as long as its context does. Everything it says is
 // taken with care: it shares its memory with a candidate.
 #include "base/error.h"
+#include "base/random_bits.h"
 #include "evaluators/evaluator.h"
 #include "evaluators/process/sandbox.h"
-#include "evaluators/timing/sampling.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/case_runner.h"
 #include "evaluators/worker/printed_text.h"
 #include "evaluators/worker/protocol.h"
+#include "evaluators/worker/timed_runs.h"
 #include "evaluators/worker/worker_device.h"
 
 #include <cstdio>
@@ -108,6 +109,10 @@ private:
   }
 
   void run_steps(const RunCase& run_case, RunCaseReport& result) {
+    if (run_case.sampling) {
+      result.fault = TimedRuns(*device_, run_case, arena_).run(result);
+      return;
+    }
     CaseRunner runner(*device_, run_case.plan, run_case.seed);
     runner.poison(run_case.salt);
     for (const ArenaSlice& input : run_case.inputs) {
@@ -115,12 +120,6 @@ private:
     }
     result.fault = runner.run_prepare();
     result.prepare_ns = runner.prepare_ns();
-    if (!result.fault && run_case.sampling) {
-      result.fault = sample(runner, *run_case.sampling, result.samples_ns);
-      if (!result.fault) {
-        runner.poison(run_case.salt); // the answer that is judged comes from a launch of its own
-      }
-    }
     if (!result.fault) {
       result.fault = runner.run();
     }
@@ -129,6 +128,9 @@ private:
     }
     if (!result.fault) {
       hand_over(runner, run_case, result);
+    }
+    if (!result.fault && run_case.repeat) {
+      result.fault = repeat(runner, run_case, result);
     }
   }
 
@@ -146,23 +148,20 @@ private:
     }
   }
 
-  std::optional<DeviceFault> sample(CaseRunner& runner, const SamplingRequest& sampling,
-                                    std::vector<double>& samples_ns) {
-    double spent_ns = 0;
-    for (int i = 0; more_samples(sampling, samples_ns, spent_ns); ++i) {
-      runner.restore();
-      if (auto fault = runner.run_timed()) {
-        return fault;
-      }
-      const auto nanoseconds = static_cast<double>(device_->elapsed().count());
-      spent_ns += nanoseconds;
-      // A warm-up launch that alone exceeds the budget counts: slow kernels get no second one.
-      if (i >= sampling.warmup ||
-          nanoseconds > static_cast<double>(std::chrono::nanoseconds(sampling.budget).count())) {
-        samples_ns.push_back(nanoseconds);
+  // With another poison: what depends on memory that nobody has written differs, too.
+  std::optional<DeviceFault> repeat(CaseRunner& runner, const RunCase& run_case,
+                                    RunCaseReport& result) {
+    runner.poison(random_bits());
+    if (auto fault = runner.run()) {
+      return fault;
+    }
+    for (const ArenaSlice& slice : run_case.outputs) {
+      if (runner.checksum(slice.tensor) != result.outputs[slice.tensor]) {
+        result.differing = slice.tensor;
+        break;
       }
     }
-    return std::nullopt;
+    return runner.verify();
   }
 
   WorkerDevice spec_;

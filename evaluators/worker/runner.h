@@ -26,6 +26,16 @@ struct RunOutcome {
   bool cancelled = false;
 };
 
+/// What candidates, or the device, have cost a runner in workers.
+struct RunnerStatistics {
+  int restarts = 0;   ///< workers that had to be replaced
+  int recoveries = 0; ///< requests that came next and found a worker that was ready
+  /// From the end of the broken worker's answer to the moment at which another that is ready had
+  /// the next request, less the time in which there was no request.
+  std::chrono::nanoseconds recovery_time{0};
+  std::chrono::nanoseconds longest_recovery{0};
+};
+
 struct RunnerLimits {
   std::chrono::milliseconds wall{10'000};
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
@@ -38,8 +48,9 @@ public:
   virtual ~Runner() = default;
   virtual RunOutcome run(RunRequest request, const RunnerLimits& limits,
                          const std::function<bool()>& cancelled) = 0;
-  /// Workers that had to be replaced because a candidate, or the device, broke them.
-  virtual int restarts() const { return 0; }
+  virtual RunnerStatistics statistics() const { return {}; }
+  /// Why no request will ever be answered again; empty: they will.
+  virtual std::string quarantine() const { return {}; }
 };
 
 /// For the cpu: a fresh child for each call.

@@ -3,6 +3,8 @@
 #include "evaluators/worker/runner.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,6 +20,7 @@ constexpr milliseconds kPoll{50};
 // The worker notices its own deadline first and can name the kernel; the parent's comes later.
 constexpr milliseconds kGrace{3000};
 constexpr int kFailuresBeforeQuarantine = 2;
+constexpr std::size_t kMaxEnded = 4;
 constexpr std::uint64_t kFileBytes = std::uint64_t{64} << 20U; // what device code prints, capped
 constexpr std::size_t kMaxPrintedBytes = 2000;
 
@@ -38,16 +41,18 @@ public:
   RunOutcome run(RunRequest request, const RunnerLimits& limits,
                  const std::function<bool()>& cancelled) override {
     RunOutcome outcome;
+    const Clock::time_point asked = Clock::now();
     try {
       ensure_worker(samples(request));
-      ask(request, limits, cancelled, outcome);
+      ask(request, limits, cancelled, outcome, asked);
     } catch (const Error& error) {
       outcome.fault = DeviceFault{Verdict::Infrastructure, error.what()};
     }
     return outcome;
   }
 
-  int restarts() const override { return restarts_; }
+  RunnerStatistics statistics() const override { return statistics_; }
+  std::string quarantine() const override { return quarantine_; }
 
 private:
   struct Worker {
@@ -71,6 +76,9 @@ private:
   /// A worker with a context, and another on its way. Before a timing the other must have arrived:
   /// making a context disturbs the device.
   void ensure_worker(bool quiet) {
+    if (quiet) {
+      ended_.clear(); // a context that is going away disturbs the device just as much
+    }
     while (worker_.child == nullptr) {
       if (!quarantine_.empty()) {
         throw Error(fmt::format("{} is quarantined: {}", device_.device, quarantine_));
@@ -84,7 +92,7 @@ private:
       }
       spare_ = {};
     }
-    if (spare_.child == nullptr) {
+    if (quiet && spare_.child == nullptr) {
       start_spare();
     }
     if (quiet && !spare_.ready && !await(spare_)) {
@@ -108,10 +116,14 @@ private:
   }
 
   void ask(RunRequest& request, const RunnerLimits& limits, const std::function<bool()>& cancelled,
-           RunOutcome& outcome) {
+           RunOutcome& outcome, Clock::time_point asked) {
     const Clock::time_point until = Clock::now() + limits.wall + kGrace;
     request.deadline = limits.wall;
     bool alive = worker_.child->write(encode(request), limits.wall);
+    count_recovery(asked);
+    if (spare_.child == nullptr) {
+      start_spare(); // while the worker is busy
+    }
     while (alive && !outcome.report.complete && Clock::now() < until) {
       if (cancelled()) {
         outcome.cancelled = true;
@@ -136,27 +148,43 @@ private:
   }
 
   void replace_worker(bool reported, const RunnerLimits& limits, RunOutcome& outcome) {
-    const bool running = worker_.child->running();
-    worker_.child->kill();
-    DeviceFault fault = fault_of_ended_worker(worker_.child->wait());
-    worker_ = {};
-    ++restarts_;
-    if (reported || outcome.cancelled) {
-      return;
+    if (!reported && !outcome.cancelled) {
+      outcome.fault = unreported_fault(limits);
+      outcome.faulty_case = outcome.report.cases.size();
     }
-    if (running) {
-      fault = {Verdict::Timeout, fmt::format("still running after {:.1f} s",
-                                             std::chrono::duration<double>(limits.wall).count())};
-    }
-    outcome.fault = std::move(fault);
-    outcome.faulty_case = outcome.report.cases.size();
+    retire(worker_);
   }
 
+  DeviceFault unreported_fault(const RunnerLimits& limits) {
+    if (worker_.child->running()) {
+      return {Verdict::Timeout, fmt::format("still running after {:.1f} s",
+                                            std::chrono::duration<double>(limits.wall).count())};
+    }
+    return fault_of_ended_worker(worker_.child->wait());
+  }
+
+  /// Ends it without waiting: a driver may take longer to clear a context away than the next
+  /// candidate is to wait.
   void retire(Worker& worker) {
     worker.child->kill();
-    worker.child->wait();
+    ended_.push_back(std::move(worker.child));
     worker = {};
-    ++restarts_;
+    ++statistics_.restarts;
+    broken_at_ = Clock::now();
+    while (ended_.size() > kMaxEnded || (!ended_.empty() && !ended_.front()->running())) {
+      ended_.erase(ended_.begin());
+    }
+  }
+
+  void count_recovery(Clock::time_point asked) {
+    if (!broken_at_) {
+      return;
+    }
+    const std::chrono::nanoseconds time = Clock::now() - std::max(asked, *broken_at_);
+    broken_at_.reset();
+    ++statistics_.recoveries;
+    statistics_.recovery_time += time;
+    statistics_.longest_recovery = std::max(statistics_.longest_recovery, time);
   }
 
   const Sandbox& sandbox_;
@@ -167,7 +195,9 @@ private:
   Worker spare_;
   std::string quarantine_; ///< why; empty: it is not
   int failures_ = 0;
-  int restarts_ = 0;
+  std::vector<std::unique_ptr<ChildProcess>> ended_; ///< killed, perhaps not gone yet
+  RunnerStatistics statistics_;
+  std::optional<Clock::time_point> broken_at_; ///< and nothing asked since
 };
 
 } // namespace

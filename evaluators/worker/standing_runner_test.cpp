@@ -75,7 +75,7 @@ TEST_F(StandingRunnerTest, OneWorkerServesManyRequests) {
     EXPECT_FALSE(run(*standing, four).fault.has_value());
     EXPECT_EQ(first_output(), 4);
   }
-  EXPECT_EQ(standing->restarts(), 0);
+  EXPECT_EQ(standing->statistics().restarts, 0);
 }
 
 TEST_F(StandingRunnerTest, ABrokenKernelCostsOnlyItsOwnResult) {
@@ -93,7 +93,44 @@ TEST_F(StandingRunnerTest, ABrokenKernelCostsOnlyItsOwnResult) {
   EXPECT_EQ(hung.fault->verdict, Verdict::Timeout) << hung.fault->detail;
   EXPECT_FALSE(run(*standing, good).fault.has_value());
   EXPECT_EQ(first_output(), 1);
-  EXPECT_EQ(standing->restarts(), 2);
+  EXPECT_EQ(standing->statistics().restarts, 2);
+}
+
+TEST_F(StandingRunnerTest, TheSpareTakesOverAtOnceAfterAFault) {
+  const auto good = module_of("y[threadIdx.x] = 1;");
+  const auto wild = module_of("y[64 + threadIdx.x] = 1;");
+  const auto standing = runner(good.parent_path());
+  RunRequest quiet = request(good);
+  quiet.cases[0].sampling.emplace(); // before a timing the spare must be ready
+  EXPECT_FALSE(standing->run(quiet, {}, [] { return false; }).fault.has_value());
+  EXPECT_EQ(standing->statistics().recoveries, 0);
+  EXPECT_TRUE(run(*standing, wild).fault.has_value());
+  EXPECT_EQ(standing->statistics().recoveries, 0) << "nobody has asked yet";
+  EXPECT_FALSE(run(*standing, good).fault.has_value());
+  EXPECT_FALSE(run(*standing, good).fault.has_value());
+  const RunnerStatistics statistics = standing->statistics();
+  EXPECT_EQ(statistics.restarts, 1);
+  EXPECT_EQ(statistics.recoveries, 1);
+  EXPECT_EQ(statistics.recovery_time, statistics.longest_recovery);
+  EXPECT_GT(statistics.recovery_time.count(), 0);
+  // A worker that is only started now takes longer than a write to one that waits.
+  EXPECT_LT(statistics.recovery_time, std::chrono::milliseconds(100));
+  EXPECT_EQ(standing->quarantine(), "");
+}
+
+TEST_F(StandingRunnerTest, ARepetitionOnTheSameInputIsCompared) {
+  const auto stable = module_of("y[threadIdx.x] = 1;");
+  const auto unwritten = module_of("if (threadIdx.x != 3) y[threadIdx.x] = 1;");
+  const auto standing = runner(stable.parent_path());
+  const auto differing = [&](const std::filesystem::path& module) {
+    RunRequest twice = request(module);
+    twice.cases[0].repeat = true;
+    const RunOutcome outcome = standing->run(twice, {}, [] { return false; });
+    EXPECT_FALSE(outcome.fault.has_value());
+    return outcome.report.cases.at(0).differing;
+  };
+  EXPECT_EQ(differing(stable), "");
+  EXPECT_EQ(differing(unwritten), "y");
 }
 
 TEST_F(StandingRunnerTest, OutputsThatAreKnownStayWhereTheyAre) {
@@ -131,6 +168,7 @@ TEST_F(StandingRunnerTest, ADeviceThatGivesNoContextIsQuarantined) {
   EXPECT_EQ(first.fault->verdict, Verdict::Infrastructure);
   EXPECT_THAT(first.fault->detail, testing::HasSubstr("cuda:4096 is quarantined"));
   EXPECT_THAT(run(*standing, good).fault->detail, testing::HasSubstr("quarantined"));
+  EXPECT_NE(standing->quarantine(), "");
 }
 
 } // namespace

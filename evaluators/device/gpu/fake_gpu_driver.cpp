@@ -1,5 +1,6 @@
 #include "evaluators/device/gpu/fake_gpu_driver.h"
 
+#include "evaluators/device/guard_core.h"
 #include "tasks/generator_core.h"
 
 #include <algorithm>
@@ -67,7 +68,8 @@ FakeGpuDriver::FakeGpuDriver() {
   using namespace fake_device;
   kernels = {{"winnow_generate", host_kernel(winnow_generate)},
              {"winnow_verify_generated", host_kernel(winnow_verify_generated)},
-             {"winnow_verify_poison", host_kernel(winnow_verify_poison)},
+             {"winnow_fill_guard", host_kernel(winnow_fill_guard)},
+             {"winnow_verify_guard", host_kernel(winnow_verify_guard)},
              {"winnow_fill", host_kernel(winnow_fill)},
              {"winnow_checksum", host_kernel(winnow_checksum)},
              {"winnow_read_all", host_kernel(winnow_read_all)}};

@@ -1,5 +1,6 @@
 #include "evaluators/device/gpu/gpu_buffers.h"
 
+#include "base/random_bits.h"
 #include "tasks/input_generator.h"
 
 #include <fmt/format.h>
@@ -46,7 +47,7 @@ std::optional<DeviceFault> changed_guard(const GpuBuffer& buffer, std::uint64_t 
 } // namespace
 
 GpuBuffers::GpuBuffers(GpuDriver& driver, Helpers& helpers)
-    : driver_(driver), helpers_(helpers),
+    : driver_(driver), helpers_(helpers), salt_(random_bits()),
       max_kept_bytes_(static_cast<std::size_t>(driver.facts().memory_bytes) / kKeptShare) {}
 
 GpuBuffers::~GpuBuffers() {
@@ -78,15 +79,18 @@ DeviceRange GpuBuffers::take_zone(std::size_t bytes) {
 std::size_t GpuBuffers::allocate(const std::string& name, std::size_t bytes, bool read_only) {
   GpuBuffer buffer;
   buffer.name = name;
+  buffer.set = selected_;
   buffer.read_only = read_only;
   buffer.zone = take_zone(align_up(2 * kGuardBytes + bytes, kPageBytes));
   buffer.data = {buffer.zone.begin + kGuardBytes, bytes};
   buffers_.push_back(buffer);
-  driver_.fill(buffer.zone.begin, kPoisonWord, 4, buffer.zone.bytes / 4);
+  helpers_.fill_guard(buffer.zone, salt_);
   return buffers_.size() - 1;
 }
 
 void GpuBuffers::clear() {
+  ++salt_; // another pattern in every zone
+  selected_ = 0;
   while (!buffers_.empty()) {
     const DeviceRange zone = buffers_.back().zone;
     buffers_.pop_back();
@@ -110,7 +114,7 @@ void GpuBuffers::release_kept() {
 
 const GpuBuffer* GpuBuffers::find(const std::string& name) const {
   for (auto buffer = buffers_.rbegin(); buffer != buffers_.rend(); ++buffer) {
-    if (buffer->name == name) {
+    if (buffer->set == selected_ && buffer->name == name) {
       return &*buffer;
     }
   }
@@ -154,8 +158,8 @@ std::optional<DeviceFault> GpuBuffers::changed() {
   helpers_.begin_checks(kChecksPerBuffer * buffers_.size());
   std::size_t check = 0;
   for (const GpuBuffer& buffer : buffers_) {
-    helpers_.check_poison(check, front_guard(buffer), true);
-    helpers_.check_poison(check + 1, rear_guard(buffer), false);
+    helpers_.check_guard(check, front_guard(buffer), salt_, true);
+    helpers_.check_guard(check + 1, rear_guard(buffer), salt_, false);
     if (buffer.read_only && buffer.draw) {
       helpers_.check_drawn(check + 2, buffer.data, *buffer.draw);
     }

@@ -13,10 +13,11 @@
 
 namespace winnow::evaluators::gpu {
 
-/// One buffer in an allocation of its own: a poisoned guard zone, the data, another one that begins
-/// with the byte after its end.
+/// One buffer in an allocation of its own: a guard zone (guard_core.h), the data, another one that
+/// begins with the byte after its end.
 struct GpuBuffer {
   std::string name;
+  std::size_t set = 0; ///< see Device::select_buffers()
   bool read_only = false;
   DeviceRange zone; ///< guards included
   DeviceRange data;
@@ -35,8 +36,11 @@ public:
 
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only);
   void clear();
+  void select(std::size_t set) { selected_ = set; }
+  std::size_t selected() const { return selected_; }
   const GpuBuffer& at(std::size_t index) const { return buffers_.at(index); }
-  /// nullptr when there is none of that name; the last one when there are several.
+  /// In the selected set. nullptr when there is none of that name; the last one when there are
+  /// several.
   const GpuBuffer* find(const std::string& name) const;
   /// Address of a byte of a buffer. Throws Error when [offset, offset + bytes) is not inside.
   GpuAddress range(const std::string& name, std::int64_t offset, std::int64_t bytes) const;
@@ -56,6 +60,8 @@ private:
 
   GpuDriver& driver_;
   Helpers& helpers_;
+  std::uint64_t salt_; ///< of the guard zones
+  std::size_t selected_ = 0;
   std::size_t max_kept_bytes_;
   std::size_t kept_bytes_ = 0;
   std::vector<GpuBuffer> buffers_;

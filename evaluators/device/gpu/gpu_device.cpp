@@ -5,6 +5,7 @@
 #include "evaluators/device/gpu/gpu_helpers.h"
 #include "evaluators/device/gpu/gpu_steps.h"
 
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -32,7 +33,9 @@ public:
   ~GpuDevice() override;
 
   void load_module(const std::filesystem::path& path) override;
+  bool reset_variables() override;
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override;
+  void select_buffers(std::size_t set) override { buffers_.select(set); }
   void release_buffers() override;
   void upload(std::size_t buffer, std::span<const std::byte> bytes) override;
   void download(std::size_t buffer, std::span<std::byte> bytes) override;
@@ -59,7 +62,7 @@ private:
   void run_step(const tasks::Step& step, std::chrono::steady_clock::time_point start);
   void empty_cache();
   void wait(const std::string& where, std::chrono::steady_clock::time_point start);
-  void drop_graph();
+  void drop_graphs();
 
   std::unique_ptr<GpuDriver> driver_;
   GpuDeviceOptions options_;
@@ -67,7 +70,8 @@ private:
   Helpers helpers_;
   gpu::GpuBuffers buffers_;
   gpu::Steps steps_;
-  GpuGraph graph_ = 0; ///< of run_timed()
+  std::filesystem::path module_;
+  std::map<std::size_t, GpuGraph> graphs_; ///< of run_timed(), by set of buffers
   gpu::DeviceRange cache_filler_;
   std::chrono::nanoseconds elapsed_{0};
   std::string dead_; ///< why nothing works any more
@@ -84,7 +88,7 @@ GpuDevice::GpuDevice(std::unique_ptr<GpuDriver> driver, GpuDeviceOptions options
 
 GpuDevice::~GpuDevice() {
   try {
-    drop_graph();
+    drop_graphs();
     if (cache_filler_.begin != 0) {
       driver_->release(cache_filler_.begin);
     }
@@ -127,14 +131,28 @@ void GpuDevice::require_module() const {
 
 void GpuDevice::load_module(const std::filesystem::path& path) {
   guarded("the module", [&] {
-    drop_graph();
+    drop_graphs();
     steps_.load_module(path);
+    module_ = path;
   });
 }
 
-void GpuDevice::drop_graph() {
-  if (graph_ != 0) {
-    driver_->release_graph(std::exchange(graph_, 0));
+bool GpuDevice::reset_variables() {
+  require_module();
+  if (!steps_.keeps_state()) {
+    return false;
+  }
+  load_module(std::filesystem::path(module_));
+  return true;
+}
+
+void GpuDevice::drop_graphs() {
+  while (!graphs_.empty()) {
+    const GpuGraph graph = graphs_.begin()->second;
+    graphs_.erase(graphs_.begin());
+    if (graph != 0) { // recording it has failed
+      driver_->release_graph(graph);
+    }
   }
 }
 
@@ -146,7 +164,7 @@ std::size_t GpuDevice::allocate(const std::string& name, std::size_t bytes, bool
 void GpuDevice::release_buffers() {
   if (usable()) { // also called while a failure unwinds
     guarded("releasing the buffers", [&] {
-      drop_graph();
+      drop_graphs();
       buffers_.clear();
     });
   }
@@ -238,9 +256,10 @@ std::optional<DeviceFault> GpuDevice::run_timed(const std::vector<tasks::Step>& 
                                 ? gpu::describe(steps.front())
                                 : fmt::format("a timed run of {} steps", steps.size());
   try {
-    if (graph_ == 0) {
+    GpuGraph& graph = graphs_[buffers_.selected()];
+    if (graph == 0) {
       steps_.prepare_recording(steps);
-      graph_ = driver_->record([&] {
+      graph = driver_->record([&] {
         for (const tasks::Step& step : steps) {
           steps_.queue(step);
         }
@@ -248,7 +267,7 @@ std::optional<DeviceFault> GpuDevice::run_timed(const std::vector<tasks::Step>& 
     }
     empty_cache();
     driver_->mark(0);
-    driver_->launch(graph_);
+    driver_->launch(graph);
     driver_->mark(1);
     wait(where, std::chrono::steady_clock::now());
     elapsed_ = driver_->between_marks();

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -189,6 +190,99 @@ TEST_F(GpuDeviceTest, SeesWritesAroundBuffers) {
     EXPECT_FALSE(after_write(0).has_value());
     EXPECT_FALSE(after_write(size - 1).has_value());
   }
+}
+
+TEST_F(GpuDeviceTest, SeesAGuardThatWasCopiedFromAnother) {
+  add_kernel("copy", host_kernel(+[](std::uint64_t* to, const std::uint64_t* from, int skip) {
+               std::memcpy(to, from + skip, 128);
+             }));
+  open();
+  device->allocate("x", 4096, false);
+  device->allocate("y", 4096, false);
+  const auto copied = [&](const std::string& to, long long at, const std::string& from, int skip) {
+    EXPECT_FALSE(
+        device->run({launch_of("copy", {pointer_argument(to, at), pointer_argument(from, 4096),
+                                        integer_argument(skip, 4)})}));
+    return device->verify_guards();
+  };
+  EXPECT_FALSE(copied("y", 0, "x", 0).has_value());
+  expect_fault(copied("y", 4096, "x", 0), Verdict::OutOfBounds, "buffer 'y' was written at byte");
+  device->release_buffers();
+  device->allocate("x", 4096, false);
+  EXPECT_FALSE(device->verify_guards().has_value());
+  expect_fault(copied("x", 4096, "x", 32), Verdict::OutOfBounds, "buffer 'x' was written at byte");
+}
+
+TEST_F(GpuDeviceTest, GuardsAreNaNInEveryFloatingTypeAndNewInEveryCase) {
+  add_kernel("read", host_kernel(+[](std::uint64_t* to, const std::uint64_t* from) {
+               std::memcpy(to, from, 64);
+             }));
+  open();
+  std::set<std::vector<std::byte>> seen;
+  for (int i = 0; i < 4; ++i) {
+    const std::size_t y = device->allocate("y", 64, false);
+    EXPECT_FALSE(
+        device->run({launch_of("read", {pointer_argument("y"), pointer_argument("y", 64)})}));
+    const auto bytes = contents<std::byte>(y, 64);
+    seen.insert(bytes);
+    for (const DType dtype : {DType::F64, DType::F32, DType::F16, DType::BF16, DType::F8E5M2}) {
+      for (std::size_t at = 0; at < bytes.size(); at += tasks::size_bytes(dtype)) {
+        EXPECT_TRUE(std::isnan(tasks::load_element(dtype, bytes.data() + at)))
+            << to_string(dtype) << " at " << at;
+      }
+    }
+    device->release_buffers();
+  }
+  EXPECT_EQ(seen.size(), 4U);
+}
+
+TEST_F(GpuDeviceTest, FindsBuffersInTheSelectedSet) {
+  add_kernel("k", host_kernel(+[](float* y, const float* x) { y[0] = x[0] + 1; }));
+  open();
+  std::vector<std::size_t> outputs;
+  for (int set = 0; set < 3; ++set) {
+    device->select_buffers(static_cast<std::size_t>(set));
+    floats("x", {static_cast<float>(10 * set)}, true);
+    outputs.push_back(floats("y", {0}));
+  }
+  const std::vector<tasks::Step> steps{
+      launch_of("k", {pointer_argument("y"), pointer_argument("x")})};
+  for (const std::size_t set : {2U, 0U, 1U, 2U}) {
+    device->select_buffers(set);
+    EXPECT_FALSE(device->run_timed(steps).has_value());
+  }
+  EXPECT_EQ(driver->count("record"), 3U) << "one graph for each set";
+  for (std::size_t set = 0; set < 3; ++set) {
+    EXPECT_EQ(contents<float>(outputs[set], 1)[0], static_cast<float>(10 * set + 1));
+  }
+  EXPECT_FALSE(device->verify_guards().has_value());
+  device->release_buffers();
+  EXPECT_EQ(driver->count("release_graph"), 3U);
+  EXPECT_THROW(device->run(steps), Error); // no set is left
+}
+
+TEST_F(GpuDeviceTest, LoadsModulesAnewEvenFromTheSamePath) {
+  add_kernel("k", host_kernel(+[](float*) {}));
+  open();
+  const std::string path = write(module_with({"k"}));
+  device->load_module(path);
+  driver->calls.clear();
+  device->load_module(path);
+  EXPECT_EQ(driver->calls, (std::vector<std::string>{"unload_module", "load_module"}));
+}
+
+TEST_F(GpuDeviceTest, ResetsVariablesByLoadingTheModuleAnew) {
+  add_kernel("k", host_kernel(+[](float*) {}));
+  open(); // its image is no ELF file, so it may have variables
+  floats("y", {0});
+  const std::vector<tasks::Step> steps{launch_of("k", {pointer_argument("y")})};
+  EXPECT_FALSE(device->run_timed(steps).has_value());
+  driver->calls.clear();
+  EXPECT_TRUE(device->reset_variables());
+  EXPECT_EQ(driver->calls,
+            (std::vector<std::string>{"release_graph", "unload_module", "load_module"}));
+  EXPECT_FALSE(device->run_timed(steps).has_value());
+  EXPECT_EQ(driver->count("record"), 1U);
 }
 
 TEST_F(GpuDeviceTest, SeesChangedInputs) {

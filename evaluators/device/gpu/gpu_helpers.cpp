@@ -86,6 +86,10 @@ void Helpers::fill(DeviceRange range, std::uint64_t pattern) {
   launch("winnow_fill", words_of(range), range.begin, std::uint64_t{range.bytes}, pattern);
 }
 
+void Helpers::fill_guard(DeviceRange range, std::uint64_t salt) {
+  launch("winnow_fill_guard", words_of(range), range.begin, std::uint64_t{range.bytes}, salt);
+}
+
 void Helpers::drive_out_of_cache(DeviceRange zeros) {
   launch("winnow_read_all", words_of(zeros), zeros.begin, std::uint64_t{zeros.bytes}, slot(0));
 }
@@ -124,8 +128,9 @@ void Helpers::check_drawn(std::size_t check, DeviceRange range, const Draw& draw
          draw.seed, draw.name_hash, slot(check));
 }
 
-void Helpers::check_poison(std::size_t check, DeviceRange range, bool backwards) {
-  launch("winnow_verify_poison", words_of(range) + 1, range.begin, std::uint64_t{range.bytes},
+void Helpers::check_guard(std::size_t check, DeviceRange range, std::uint64_t salt,
+                          bool backwards) {
+  launch("winnow_verify_guard", words_of(range) + 1, range.begin, std::uint64_t{range.bytes}, salt,
          backwards ? 1 : 0, slot(check));
 }
 

@@ -26,9 +26,6 @@ struct Draw {
   std::uint64_t name_hash = 0;
 };
 
-/// Poison of guard zones: read as any floating type, NaN.
-constexpr std::uint32_t kPoisonWord = 0xfffefffeU;
-
 /// The helper kernels (helper_kernels.h) of one driver. Calls only queue work unless they return a
 /// result. Throws GpuError.
 class Helpers {
@@ -43,6 +40,8 @@ public:
 
   void generate(DeviceRange range, const Draw& draw);
   void fill(DeviceRange range, std::uint64_t pattern);
+  /// Makes whole words a guard zone (guard_core.h).
+  void fill_guard(DeviceRange range, std::uint64_t salt);
   /// Reads a buffer of zeros that is several times as large as the L2 cache.
   void drive_out_of_cache(DeviceRange zeros);
   std::uint64_t checksum(DeviceRange range);
@@ -53,7 +52,7 @@ public:
   void check_drawn(std::size_t check, DeviceRange range, const Draw& draw);
   /// Finding: the distance from the range's begin (any address), or from its end with `backwards`,
   /// where the last byte is 1 away.
-  void check_poison(std::size_t check, DeviceRange range, bool backwards);
+  void check_guard(std::size_t check, DeviceRange range, std::uint64_t salt, bool backwards);
   /// One a check; kUntouched: nothing found.
   std::vector<std::uint64_t> findings();
 

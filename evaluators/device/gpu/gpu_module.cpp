@@ -2,8 +2,10 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluators/device/elf_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdint>
 
@@ -87,6 +89,26 @@ GpuModuleFile read_gpu_module(const std::filesystem::path& path) {
     return decode_gpu_module(bytes);
   } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what(), error.remedy());
+  }
+}
+
+bool has_variables(const GpuModuleFile& module) {
+  // NVIDIA's cubins, then AMD's code objects. Constant memory counts: a kernel may write there
+  // through a generic pointer.
+  constexpr std::array<std::string_view, 4> kSections{".nv.global", ".nv.constant3", ".data",
+                                                      ".bss"};
+  try {
+    const ElfReader image(
+        std::string(reinterpret_cast<const char*>(module.image.data()), module.image.size()));
+    return std::any_of(
+        image.sections().begin(), image.sections().end(), [&](const ElfSection& section) {
+          return section.size > 0 &&
+                 std::any_of(kSections.begin(), kSections.end(), [&](std::string_view name) {
+                   return std::string_view(section.name).starts_with(name);
+                 });
+        });
+  } catch (const ElfError&) {
+    return true;
   }
 }
 

@@ -23,4 +23,9 @@ GpuModuleFile decode_gpu_module(std::string_view bytes);
 /// decode_gpu_module() of a whole file; also throws Error when it cannot be read.
 GpuModuleFile read_gpu_module(const std::filesystem::path& path);
 
+/// Whether device code can keep something in the module's own memory from launch to launch:
+/// `__device__` and `__constant__` variables, static ones in functions. True when the image cannot
+/// be read.
+bool has_variables(const GpuModuleFile& module);
+
 } // namespace winnow::evaluators

@@ -35,6 +35,7 @@ void Steps::load_module(const std::filesystem::path& path) {
                 "compile it for this device");
   }
   module_ = driver_.load_module(file.image);
+  keeps_state_ = has_variables(file);
   symbols_ = std::move(file.symbols);
 }
 

@@ -30,6 +30,8 @@ public:
   /// Instead of the module before. Throws Error when it is for another device.
   void load_module(const std::filesystem::path& path);
   bool loaded() const { return module_ != 0; }
+  /// Whether the module has variables in global memory, which outlive a launch.
+  bool keeps_state() const { return keeps_state_; }
 
   /// The first step that would write an input without any kernel's doing.
   std::optional<DeviceFault> refuse(const std::vector<tasks::Step>& steps) const;
@@ -53,6 +55,7 @@ private:
   GpuLibraryOpener open_library_;
   std::map<std::string, std::unique_ptr<GpuLibrary>> libraries_; ///< opened so far
   GpuModule module_ = 0;
+  bool keeps_state_ = false;
   std::map<std::string, std::string> symbols_; ///< of the module, by the plan's names
   std::map<std::string, GpuKernel> kernels_;   ///< found so far
 };

@@ -16,8 +16,10 @@ std::string_view gpu_helper_source() {
     }
     constexpr std::string_view kOnce = "#pragma once\n"; // this is no header any more
     constexpr std::string_view kInclude = "#include \"tasks/dtype_core.h\"\n"; // it is above
-    for (const std::string_view line : {kOnce, kOnce, kInclude}) {
-      text.erase(text.find(line), line.size());
+    for (const std::string_view line : {kOnce, kInclude}) {
+      for (auto at = text.find(line); at != std::string::npos; at = text.find(line)) {
+        text.erase(at, line.size());
+      }
     }
     return text;
   }();
@@ -25,9 +27,9 @@ std::string_view gpu_helper_source() {
 }
 
 const std::vector<std::string>& gpu_helper_kernels() {
-  static const std::vector<std::string> kernels{"winnow_generate",      "winnow_verify_generated",
-                                                "winnow_verify_poison", "winnow_fill",
-                                                "winnow_checksum",      "winnow_read_all"};
+  static const std::vector<std::string> kernels{
+      "winnow_generate", "winnow_verify_generated", "winnow_fill_guard", "winnow_verify_guard",
+      "winnow_fill",     "winnow_checksum",         "winnow_read_all"};
   return kernels;
 }
 

@@ -172,27 +172,20 @@ TEST_P(HelperKernels, FindTheFirstChangedByte) {
   }
 }
 
-std::vector<std::uint8_t> poison(std::size_t bytes) {
-  std::vector<std::uint8_t> zone(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) {
-    zone[i] = i % 2 == 0 ? 0xfe : 0xff;
-  }
-  return zone;
-}
-
-TEST_P(HelperKernels, FindTheNearestPoisonThatIsGone) {
+TEST_P(HelperKernels, FindTheNearestByteOfAGuardThatIsGone) {
   constexpr std::size_t kBytes = 4096;
   for (const std::size_t begin : {std::size_t{0}, std::size_t{3}, std::size_t{8}}) {
     for (const std::size_t end : {begin + 1, begin + 7, kBytes - 2, kBytes}) {
-      auto zone = poison(kBytes);
+      constexpr std::uint64_t kSalt = 0x123456789abcdef0;
+      const std::size_t guard = device_->allocate("zone", kBytes, false);
+      launch("winnow_fill_guard", {buffer("zone"), whole(kBytes), whole(kSalt)});
+      auto zone = get<std::uint8_t>(guard, kBytes);
       const auto check = [&](int backwards) {
-        put("zone", zone);
-        const std::uint64_t found = result_of("winnow_verify_poison",
-                                              {buffer("zone", static_cast<std::int64_t>(begin)),
-                                               whole(end - begin), number(backwards)},
-                                              kUntouched);
-        device_->release_buffers();
-        return found;
+        device_->upload(guard, std::as_bytes(std::span(zone)));
+        return result_of("winnow_verify_guard",
+                         {buffer("zone", static_cast<std::int64_t>(begin)), whole(end - begin),
+                          whole(kSalt), number(backwards)},
+                         kUntouched);
       };
       if (begin > 0) {
         zone[begin - 1] = 0; // outside
@@ -207,6 +200,7 @@ TEST_P(HelperKernels, FindTheNearestPoisonThatIsGone) {
       zone[last] = 1;
       EXPECT_EQ(check(0), first - begin) << begin << " to " << end;
       EXPECT_EQ(check(1), end - last) << begin << " to " << end;
+      device_->release_buffers();
     }
   }
 }

@@ -1,6 +1,6 @@
-// The kernels that GpuDevice needs for itself (helper_kernels.h). The text of tasks/dtype_core.h
-// and tasks/generator_core.h comes before this one. Any grid of one dimension does; 8-byte loads
-// need `data` to be a multiple of 8.
+// The kernels that GpuDevice needs for itself (helper_kernels.h). The text of tasks/dtype_core.h,
+// tasks/generator_core.h and guard_core.h comes before this one. Any grid of one dimension does;
+// 8-byte loads need `data` to be a multiple of 8.
 
 namespace winnow_helpers {
 
@@ -8,6 +8,8 @@ using winnow::tasks::DType;
 using winnow::tasks::GeneratorSpec;
 using winnow::tasks::core::Bits64;
 using winnow::tasks::core::RandomStream;
+using winnow::evaluators::guard_word;
+using winnow::evaluators::mix_bits;
 
 __device__ inline Bits64 first_index() {
   return static_cast<Bits64>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -60,13 +62,6 @@ __device__ inline Bits64 drawn_bits(const GeneratorSpec& spec, int dtype, int el
   return element_bytes == 8 ? bits : bits & ((1ULL << (8 * element_bytes)) - 1);
 }
 
-// The finaliser of SplitMix64 (Steele et al., OOPSLA 2014): every bit depends on every bit.
-__device__ inline Bits64 mix(Bits64 bits) {
-  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebULL;
-  return bits ^ (bits >> 31U);
-}
-
 // Up to 8 bytes from `at`, the missing ones as 0.
 __device__ inline Bits64 load_word(const unsigned char* at, Bits64 bytes) {
   if (bytes >= 8) {
@@ -115,23 +110,35 @@ __global__ void winnow_verify_generated(const unsigned char* data, unsigned long
   }
 }
 
-// *nearest becomes the least distance at which a byte of a guard zone is not poison any more: from
-// `begin` on, or backwards from `begin + bytes`, where the last byte is 1 away.
-__global__ void winnow_verify_poison(const unsigned char* begin, unsigned long long bytes,
-                                     int backwards, unsigned long long* nearest) {
+// `begin` is a multiple of 8.
+__global__ void winnow_fill_guard(unsigned char* begin, unsigned long long bytes,
+                                  unsigned long long salt) {
+  using namespace winnow_helpers;
+  const Bits64 address = reinterpret_cast<Bits64>(begin);
+  for (Bits64 i = first_index(); i < bytes / 8; i += index_step()) {
+    *reinterpret_cast<Bits64*>(begin + 8 * i) = guard_word(salt, address + 8 * i);
+  }
+}
+
+// *nearest becomes the least distance at which a byte of a guard zone is not as winnow_fill_guard()
+// has left it: from `begin` on, or backwards from `begin + bytes`, where the last byte is 1 away.
+__global__ void winnow_verify_guard(const unsigned char* begin, unsigned long long bytes,
+                                    unsigned long long salt, int backwards,
+                                    unsigned long long* nearest) {
   using namespace winnow_helpers;
   const Bits64 skew = reinterpret_cast<Bits64>(begin) & 7U;
   const unsigned char* aligned = begin - skew;
+  const Bits64 address = reinterpret_cast<Bits64>(aligned);
   const Bits64 words = (skew + bytes + 7) / 8;
   for (Bits64 i = first_index(); i < words; i += index_step()) {
     const Bits64 from = i == 0 ? skew : 8 * i;
     const Bits64 to = 8 * i + 8 < skew + bytes ? 8 * i + 8 : skew + bytes;
-    if (to - from == 8 &&
-        *reinterpret_cast<const Bits64*>(aligned + from) == 0xfffefffefffefffeULL) {
+    const Bits64 expected = guard_word(salt, address + 8 * i);
+    if (to - from == 8 && *reinterpret_cast<const Bits64*>(aligned + from) == expected) {
       continue;
     }
     for (Bits64 at = from; at < to; ++at) {
-      if (aligned[at] != ((at & 1U) != 0 ? 0xff : 0xfe)) {
+      if (aligned[at] != ((expected >> (8 * (at & 7U))) & 0xffU)) {
         atomicMin(nearest, backwards != 0 ? skew + bytes - at : at - skew);
       }
     }
@@ -158,7 +165,7 @@ __global__ void winnow_checksum(const unsigned char* data, unsigned long long by
   using namespace winnow_helpers;
   Bits64 mine = 0;
   for (Bits64 i = first_index(); i < (bytes + 7) / 8; i += index_step()) {
-    mine += mix(load_word(data + 8 * i, bytes - 8 * i) + mix(i + 1));
+    mine += mix_bits(load_word(data + 8 * i, bytes - 8 * i) + mix_bits(i + 1));
   }
   atomicAdd(sum, mine);
 }

@@ -48,6 +48,8 @@ public:
   explicit CpuDevice(CpuDeviceOptions options);
 
   void load_module(const std::filesystem::path& path) override;
+  bool reset_variables() override;
+  void select_buffers(std::size_t set) override { buffers_.select(set); }
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override;
   void release_buffers() override;
   void upload(std::size_t buffer, std::span<const std::byte> bytes) override;
@@ -81,6 +83,7 @@ private:
   cpu::Launcher launcher_;
   std::unique_ptr<cpu::Watchdog> watchdog_;
   std::unique_ptr<cpu::Module> module_;
+  std::vector<std::byte> variables_;      ///< what the module's held when it was loaded, one by one
   std::unique_ptr<cpu::Checker> checker_; ///< of an instrumented module
   std::chrono::nanoseconds elapsed_{0};
 };
@@ -101,9 +104,23 @@ void CpuDevice::load_module(const std::filesystem::path& path) {
   checker_.reset();
   module_.reset(); // the loader would hand out the same module, with its state, again
   module_ = std::make_unique<cpu::Module>(path);
+  variables_.clear();
+  for (const cpu::ModuleVariable& variable : module_->image().globals) {
+    const std::byte* data = module_->load_address() + variable.offset;
+    variables_.insert(variables_.end(), data, data + variable.bytes);
+  }
   if (module_->checked()) {
     checker_ = std::make_unique<cpu::Checker>(buffers_, *module_);
   }
+}
+
+bool CpuDevice::reset_variables() {
+  const std::byte* from = variables_.data();
+  for (const cpu::ModuleVariable& variable : module_->image().globals) {
+    std::copy(from, from + variable.bytes, module_->load_address() + variable.offset);
+    from += variable.bytes;
+  }
+  return false;
 }
 
 std::size_t CpuDevice::allocate(const std::string& name, std::size_t bytes, bool read_only) {
@@ -116,7 +133,9 @@ void CpuDevice::upload(std::size_t buffer, std::span<const std::byte> bytes) {
     throw Error(fmt::format("upload of {} bytes into buffer '{}' of {}", bytes.size(), target.name,
                             target.bytes));
   }
-  buffers_.protect(false);
+  if (target.read_only) {
+    buffers_.protect(false);
+  }
   std::copy(bytes.begin(), bytes.end(), target.data);
 }
 
@@ -131,7 +150,9 @@ void CpuDevice::download(std::size_t buffer, std::span<std::byte> bytes) {
 
 void CpuDevice::fill_pattern(std::size_t buffer, std::uint64_t pattern) {
   const cpu::GuardedBuffer& target = buffers_.at(buffer);
-  buffers_.protect(false);
+  if (target.read_only) {
+    buffers_.protect(false);
+  }
   cpu::fill_repeating(target.data, target.bytes, &pattern, sizeof(pattern));
 }
 

@@ -213,6 +213,52 @@ TEST_F(CpuDeviceTest, ForgetsTheModuleBefore) {
   }
 }
 
+TEST_F(CpuDeviceTest, PutsVariablesBack) {
+  const std::string source = "__device__ int calls = 7;\n"
+                             "static __device__ int more[3] = {1, 2, 3};\n"
+                             "__global__ void k(float* y) {\n"
+                             "  __device__ static int inner;\n"
+                             "  y[0] = 100 * ++calls + 10 * ++more[2] + ++inner; }";
+  auto device = load(source, 1);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
+    EXPECT_EQ(download<float>(*device, 0, 1)[0], 841);
+    EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
+    EXPECT_EQ(download<float>(*device, 0, 1)[0], 952);
+    EXPECT_FALSE(device->reset_variables()) << "nothing is slower afterwards";
+  }
+}
+
+TEST_F(CpuDeviceTest, FindsBuffersInTheSelectedSet) {
+  auto device = make();
+  device->load_module(build_module("__global__ void k(float* y) { y[0] += 1; }", {"k"}));
+  for (std::size_t set = 0; set < 2; ++set) {
+    device->select_buffers(set);
+    upload(*device, device->allocate("y", 4, false),
+           std::vector<float>{static_cast<float>(10 * set)});
+  }
+  EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
+  device->select_buffers(0);
+  EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
+  EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
+  EXPECT_EQ(download<float>(*device, 0, 1)[0], 2);
+  EXPECT_EQ(download<float>(*device, 1, 1)[0], 11);
+  EXPECT_FALSE(device->verify_guards().has_value());
+}
+
+TEST_F(CpuDeviceTest, SeesBytesCopiedFromOneGuardToAnother) {
+  auto device = make();
+  device->load_module(build_module("__global__ void k(unsigned char* y, unsigned char* z) {\n"
+                                   "  for (int i = 5; i < 16; ++i) y[i] = z[i]; }",
+                                   {"k"}));
+  device->allocate("y", 5, false);
+  device->allocate("z", 5, false);
+  EXPECT_FALSE(device->run({launch_step("k", 1, 1, {buffer_argument("y"), buffer_argument("z")})}));
+  const auto fault = device->verify_guards();
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_THAT(fault->detail, testing::HasSubstr("buffer 'y' was written at byte"));
+}
+
 TEST_F(CpuDeviceTest, RefusesTooMuchSharedMemoryAndTooManyCooperativeBlocks) {
   auto device = load("__global__ void k(float* y) {\n"
                      "  __shared__ float s[1024]; s[threadIdx.x] = y[0]; __syncthreads();\n"

@@ -1,6 +1,8 @@
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
 
 #include "base/error.h"
+#include "base/random_bits.h"
+#include "evaluators/device/guard_core.h"
 
 #include <cerrno>
 #include <cstring>
@@ -19,14 +21,20 @@ std::size_t align_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-// Read as any floating type, poison is NaN.
-std::byte poison_at(const std::byte* address) {
-  return (reinterpret_cast<std::uintptr_t>(address) & 1) != 0 ? std::byte{0xff} : std::byte{0xfe};
+std::byte guard_byte(std::uint64_t salt, const std::byte* at) {
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  return static_cast<std::byte>(guard_word(salt, address) >> (8 * (address % 8)));
 }
 
-const std::byte* first_changed(const std::byte* begin, const std::byte* end) {
+void fill_guard(std::uint64_t salt, std::byte* begin, const std::byte* end) {
+  for (std::byte* at = begin; at != end; ++at) {
+    *at = guard_byte(salt, at);
+  }
+}
+
+const std::byte* first_changed(std::uint64_t salt, const std::byte* begin, const std::byte* end) {
   for (const std::byte* at = begin; at != end; ++at) {
-    if (*at != poison_at(at)) {
+    if (*at != guard_byte(salt, at)) {
       return at;
     }
   }
@@ -37,7 +45,7 @@ const std::byte* first_changed(const std::byte* begin, const std::byte* end) {
 
 void poison(std::byte* begin, const std::byte* end) {
   for (std::byte* at = begin; at != end; ++at) {
-    *at = poison_at(at);
+    *at = (reinterpret_cast<std::uintptr_t>(at) & 1) != 0 ? std::byte{0xff} : std::byte{0xfe};
   }
 }
 
@@ -66,8 +74,6 @@ GuardedBuffer map_guarded(const std::string& name, std::size_t bytes, bool read_
                     " bytes: " + std::strerror(errno),
                 "give the run more memory or use smaller shapes");
   }
-  poison(buffer.pages, buffer.data);
-  poison(buffer.data + bytes, buffer.pages + buffer.pages_bytes);
   return buffer;
 }
 
@@ -75,9 +81,15 @@ void unmap_guarded(const GuardedBuffer& buffer) noexcept {
   munmap(buffer.zone, buffer.zone_bytes);
 }
 
+GuardedBuffers::GuardedBuffers() : salt_(random_bits()) {}
+
 std::size_t GuardedBuffers::allocate(const std::string& name, std::size_t bytes, bool read_only) {
   protect(false);
-  buffers_.push_back(map_guarded(name, bytes, read_only));
+  GuardedBuffer buffer = map_guarded(name, bytes, read_only);
+  buffer.set = selected_;
+  fill_guard(salt_, buffer.pages, buffer.data);
+  fill_guard(salt_, buffer.data + bytes, buffer.pages + buffer.pages_bytes);
+  buffers_.push_back(std::move(buffer));
   return buffers_.size() - 1;
 }
 
@@ -86,12 +98,14 @@ void GuardedBuffers::clear() {
     unmap_guarded(buffer);
   }
   buffers_.clear();
+  ++salt_; // another pattern round every buffer
+  selected_ = 0;
   protected_ = false;
 }
 
 const GuardedBuffer* GuardedBuffers::find(const std::string& name) const {
   for (auto buffer = buffers_.rbegin(); buffer != buffers_.rend(); ++buffer) {
-    if (buffer->name == name) {
+    if (buffer->set == selected_ && buffer->name == name) {
       return &*buffer;
     }
   }
@@ -114,12 +128,12 @@ void GuardedBuffers::protect(bool on) {
 
 std::optional<std::string> GuardedBuffers::changed_poison() const {
   for (const GuardedBuffer& buffer : buffers_) {
-    if (const std::byte* at = first_changed(buffer.pages, buffer.data); at != nullptr) {
+    if (const std::byte* at = first_changed(salt_, buffer.pages, buffer.data); at != nullptr) {
       return "buffer '" + buffer.name + "' was written " + std::to_string(buffer.data - at) +
              " bytes before its start";
     }
     const std::byte* end = buffer.data + buffer.bytes;
-    if (const std::byte* at = first_changed(end, buffer.pages + buffer.pages_bytes);
+    if (const std::byte* at = first_changed(salt_, end, buffer.pages + buffer.pages_bytes);
         at != nullptr) {
       return "buffer '" + buffer.name + "' was written at byte " +
              std::to_string(at - buffer.data) + ", it has " + std::to_string(buffer.bytes) +

@@ -1,0 +1,178 @@
+// The cases of EvaluationRun: handed to a worker, judged, added to the result.
+#include "base/error.h"
+#include "evaluators/device/cpu/cpu_device.h"
+#include "evaluators/device/guard_core.h"
+#include "evaluators/evaluation_run.h"
+#include "evaluators/reference_check.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::CaseResult;
+using tasks::Stage;
+using tasks::Verdict;
+
+constexpr std::uint64_t kPoisonSalt = 0x706f69736f6eULL;
+
+/// What the slots of a timing take beyond those of one run.
+std::uint64_t more_memory(const std::vector<RunCase>& cases) {
+  std::uint64_t most = 0;
+  for (const RunCase& run_case : cases) {
+    const std::size_t slots = run_case.sampling ? run_case.sampling->slots.size() : 1;
+    std::uint64_t bytes = 0;
+    for (const tasks::Buffer& buffer : run_case.plan.buffers) {
+      bytes += static_cast<std::uint64_t>(buffer.count) * tasks::size_bytes(buffer.dtype);
+    }
+    most = std::max(most, slots > 1 ? (slots - 1) * bytes : 0);
+  }
+  return most;
+}
+
+} // namespace
+
+std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>& cases,
+                                                 const SamplingRequest* sampling) const {
+  std::vector<RunCase> run_cases;
+  std::uint64_t offset = 0;
+  for (const PlannedCase& planned : cases) {
+    RunCase run_case;
+    run_case.plan = planned.plan;
+    run_case.seed = planned.seed;
+    run_case.salt = mix_bits(planned.seed ^ kPoisonSalt);
+    run_case.outputs = output_slices(session_.task, planned.shape, offset);
+    if (sampling != nullptr) {
+      run_case.sampling = *sampling;
+      std::uint64_t& area = run_case.sampling->area_bytes;
+      area = offset - run_case.outputs.front().offset;
+      offset += static_cast<std::uint64_t>(sampling->areas - 1) * area;
+    }
+    run_cases.push_back(std::move(run_case));
+  }
+  if (offset > session_.host->arena.size_bytes()) {
+    throw Error(
+        fmt::format("the outputs of {} shapes need {} bytes, more than the {} that are there",
+                    cases.size(), offset, session_.host->arena.size_bytes()),
+        "use smaller shapes in task.toml");
+  }
+  return run_cases;
+}
+
+RunOutcome EvaluationRun::run_module(const BuiltKernel& built, std::vector<RunCase> cases,
+                                     unsigned workers, std::chrono::milliseconds wall) const {
+  DeviceHost& host = *session_.host;
+  RunRequest request;
+  request.module = built.compiled.module;
+  request.workers = workers;
+  request.cases = std::move(cases);
+  RunnerLimits limits;
+  limits.wall = wall;
+  limits.memory_bytes = session_.options.memory_bytes + host.arena.size_bytes() +
+                        cpu_stack_bytes() + more_memory(request.cases);
+  if (!host.worker_device.is_gpu()) {
+    host.arena.clear(); // a GPU's worker keeps its pages pinned
+  }
+  const SpentTime spent(host.spent.run_seconds);
+  return host.runner->run(std::move(request), limits, [this] { return session_.cancelled.load(); });
+}
+
+CaseResult EvaluationRun::blank_case(Stage stage, const PlannedCase& planned) {
+  CaseResult result;
+  result.stage = stage;
+  result.shape_id = planned.shape.id;
+  result.set = planned.shape.set;
+  result.shape = to_string(planned.shape);
+  result.seed = planned.seed;
+  return result;
+}
+
+std::string EvaluationRun::judged_key(const PlannedCase& planned) {
+  return fmt::format("{}#{}", planned.shape.id, planned.seed);
+}
+
+CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned, std::uint64_t salt,
+                                     const std::vector<ArenaSlice>& outputs) {
+  const JudgeReply reply =
+      session_.ask(judge_request(session_, planned.shape, planned.seed, salt, outputs));
+  CaseResult result = blank_case(stage, planned);
+  result.verdict = reply.verdict;
+  result.mismatch = reply.mismatch;
+  result.max_error_ratio = reply.max_error_ratio;
+  result.detail = reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail;
+  return result;
+}
+
+// One repetition a shape, where the task promises the same bits for the same input.
+void EvaluationRun::ask_for_repetitions(Stage stage, const std::vector<PlannedCase>& cases,
+                                        std::vector<RunCase>& run_list) const {
+  const bool repeats = stage == Stage::Tiny || stage == Stage::Search;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    run_list[i].repeat = repeats && cases[i].is_first && session_.task.tolerance.reproducible;
+  }
+}
+
+CaseResult EvaluationRun::judge_run(Stage stage, const PlannedCase& planned,
+                                    const RunCase& run_case, const RunReport& report,
+                                    std::size_t index) {
+  CaseResult result = judge_case(stage, planned, run_case.salt, run_case.outputs);
+  if (result.verdict == Verdict::Correct && index < report.cases.size()) {
+    judged_outputs_[judged_key(planned)] = report.cases[index].outputs;
+    if (const std::string& differing = report.cases[index].differing; !differing.empty()) {
+      result.verdict = Verdict::Unstable;
+      result.detail = fmt::format(
+          "right within tolerance, but a second run on the same input gave other bits in '{}': a "
+          "race, memory that nobody has written, or floating-point atomics, whose order changes",
+          differing);
+    }
+  }
+  return result;
+}
+
+bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& cases,
+                                  const BuiltKernel& built) {
+  std::vector<tasks::Shape> shapes;
+  shapes.reserve(cases.size());
+  for (const PlannedCase& planned : cases) {
+    shapes.push_back(planned.shape);
+  }
+  session_.own_kernel(session_.reference_file, session_.reference_task, shapes, session_.reference);
+  std::vector<RunCase> run_list = run_cases_of(cases);
+  ask_for_repetitions(stage, cases, run_list);
+  const RunOutcome outcome = run_module(built, run_list, 0, session_.options.run_timeout);
+  if (outcome.cancelled) {
+    return fail(Verdict::Infrastructure, "cancelled");
+  }
+  const std::size_t completed =
+      outcome.fault ? std::min(outcome.faulty_case, cases.size()) : cases.size();
+  bool passed = true;
+  for (std::size_t i = 0; i < completed; ++i) {
+    passed = add_case(judge_run(stage, cases[i], run_list[i], outcome.report, i)) && passed;
+  }
+  if (outcome.fault) {
+    CaseResult faulty = blank_case(stage, cases[std::min(completed, cases.size() - 1)]);
+    faulty.verdict = outcome.fault->verdict;
+    faulty.detail = outcome.fault->detail;
+    passed = add_case(std::move(faulty)) && passed;
+  }
+  if (!outcome.printed.empty() && !tasks::is_hidden(cases.front().shape.set) &&
+      result_.notes.size() < kMaxNotes) {
+    result_.notes.push_back("the kernel printed: " + outcome.printed);
+  }
+  return passed;
+}
+
+bool EvaluationRun::add_case(CaseResult result) {
+  const bool passed = result.verdict == Verdict::Correct;
+  if (!passed && result_.verdict == Verdict::NotJudged) { // the first failure decides
+    fail(result.verdict, tasks::is_hidden(result.set) ? std::string(describe(result.verdict))
+                                                      : fmt::format("{} ({}): {}", result.shape_id,
+                                                                    result.shape, result.detail));
+  }
+  result_.cases.push_back(std::move(result));
+  return passed;
+}
+
+} // namespace winnow::evaluators

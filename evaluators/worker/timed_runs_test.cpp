@@ -1,0 +1,153 @@
+// What timed launches give away, tried on the cpu device.
+#include "evaluators/device/cpu/runtime/test_modules.h"
+#include "evaluators/worker/timed_runs.h"
+
+#include <cstring>
+
+#include <gmock/gmock.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::Buffer;
+
+constexpr std::int64_t kCount = 64;
+constexpr std::uint64_t kBytes = kCount * sizeof(float);
+
+class TimedRunsTest : public CpuDeviceTest {
+protected:
+  /// A case with x -> y by a kernel with this body, three slots, whose known outputs are those of
+  /// kernel `y[i] = 2 * x[i]`.
+  void SetUp() override {
+    CpuDeviceTest::SetUp();
+    if (IsSkipped()) {
+      return;
+    }
+    Buffer x, y;
+    x.name = "x";
+    x.count = y.count = kCount;
+    y.name = "y";
+    y.kind = Buffer::Kind::Output;
+    case_.plan.buffers = {x, y};
+    case_.plan.steps = {launch_step("k", 1, kCount, {buffer_argument("x"), buffer_argument("y")})};
+    case_.outputs = {{"y", 0, kBytes}};
+    case_.sampling.emplace();
+    case_.sampling->max_samples = 12;
+    case_.sampling->min_samples = 12;
+    case_.sampling->areas = 4;
+    case_.sampling->area_bytes = kBytes;
+    device_ = make();
+    use("y[i] = 2 * x[i];");
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      CaseRunner runner(*device_, case_.plan, seed);
+      runner.poison(0);
+      EXPECT_FALSE(runner.run().has_value());
+      case_.sampling->slots.push_back({seed, {{"y", runner.checksum("y")}}});
+    }
+  }
+
+  void use(const std::string& body, const std::string& before = {}) {
+    device_->load_module(build_module(
+        before +
+            "extern \"C\" __global__ void k(const float* x, float* y) { int i = threadIdx.x; " +
+            body + " }",
+        {"k"}));
+  }
+
+  RunCaseReport time() {
+    RunCaseReport report;
+    report.fault = TimedRuns(*device_, case_, view_).run(report);
+    return report;
+  }
+
+  float in_area(int area, std::size_t element) {
+    float value = 0;
+    std::memcpy(&value,
+                view_.slice(static_cast<std::uint64_t>(area) * kBytes, kBytes).data() +
+                    element * sizeof(value),
+                sizeof(value));
+    return value;
+  }
+
+  RunCase case_;
+  Arena arena_{kBytes * 4};
+  ArenaView view_{arena_.fd()};
+  std::unique_ptr<Device> device_;
+};
+
+TEST_F(TimedRunsTest, AnHonestKernelGivesTheKnownOutputs) {
+  const RunCaseReport report = time();
+  EXPECT_FALSE(report.fault.has_value());
+  EXPECT_EQ(report.samples_ns.size(), 12U);
+  EXPECT_TRUE(report.outputs_known);
+  EXPECT_TRUE(report.timed_outputs.empty());
+  EXPECT_GE(report.verified, 3) << "the last launch of every slot";
+  EXPECT_LT(report.verified, 15);
+}
+
+TEST_F(TimedRunsTest, EveryLaunchOfALeaderIsVerified) {
+  case_.sampling->verify_all = true;
+  EXPECT_EQ(time().verified, 15) << "three launches only warm up";
+}
+
+TEST_F(TimedRunsTest, AKernelThatWritesNothingIsFound) {
+  use("if (i > 0) y[i] = 2 * x[i];");
+  const RunCaseReport report = time();
+  ASSERT_FALSE(report.timed_outputs.empty());
+  EXPECT_FALSE(report.outputs_known);
+  const TimedOutput& output = report.timed_outputs.front();
+  EXPECT_TRUE(std::isnan(in_area(output.area, 0))) << "what a launch before left is poisoned";
+  EXPECT_FALSE(std::isnan(in_area(output.area, 1)));
+}
+
+TEST_F(TimedRunsTest, AKernelThatIsRightOnlyAtFirstIsFound) {
+  use("__syncthreads(); if (i == 0) ++calls; __syncthreads(); y[i] = calls == 1 ? 2 * x[i] : 0;",
+      "__device__ int calls; ");
+  EXPECT_FALSE(time().timed_outputs.empty());
+}
+
+TEST_F(TimedRunsTest, WhatALaunchKeepsIsGoneBeforeTheSameInputComesAgain) {
+  // Counts the launches that find their own input in the cache of an earlier one.
+  use("bool hit = false; for (int s = 0; s < 8; ++s) hit = hit || key[s] == x[0];"
+      "__syncthreads(); if (i == 0 && !hit) key[used++ % 8] = x[0]; y[i] = hit ? -1 : 2 * x[i];",
+      "__device__ float key[8]; __device__ int used; ");
+  case_.sampling->verify_all = true;
+  const RunCaseReport report = time();
+  EXPECT_FALSE(report.fault.has_value());
+  EXPECT_TRUE(report.timed_outputs.empty()) << "some launch has met an input again";
+}
+
+TEST_F(TimedRunsTest, DifferentOutputsGoToAreasOfTheirOwn) {
+  use("y[i] = 3 * x[i];");
+  case_.sampling->verify_all = true;
+  const RunCaseReport report = time();
+  ASSERT_EQ(report.timed_outputs.size(), 4U) << "one while it runs, then one for each slot";
+  std::vector<std::size_t> slots;
+  for (const TimedOutput& output : report.timed_outputs) {
+    EXPECT_EQ(output.area, static_cast<int>(slots.size()));
+    slots.push_back(output.slot);
+  }
+  slots.erase(slots.begin());
+  EXPECT_THAT(slots, testing::ElementsAre(0, 1, 2));
+}
+
+TEST_F(TimedRunsTest, KeptScratchMustStayAsPrepared) {
+  Buffer kept;
+  kept.name = "kept";
+  kept.kind = Buffer::Kind::Scratch;
+  kept.count = kCount;
+  kept.keep = true;
+  case_.plan.buffers.push_back(kept);
+  case_.plan.prepare = {
+      launch_step("k", 1, kCount, {buffer_argument("x"), buffer_argument("kept")})};
+  EXPECT_FALSE(time().fault.has_value());
+  case_.plan.steps.push_back(
+      launch_step("k", 1, kCount, {buffer_argument("y"), buffer_argument("kept")}));
+  const RunCaseReport report = time();
+  ASSERT_TRUE(report.fault.has_value());
+  EXPECT_EQ(report.fault->verdict, tasks::Verdict::ModifiedInput);
+  EXPECT_THAT(report.fault->detail, testing::HasSubstr("scratch 'kept' is declared `keep`"));
+}
+
+} // namespace
+} // namespace winnow::evaluators
