@@ -91,6 +91,8 @@ CudaDriver::CudaDriver(int ordinal) {
   check(cuda_.cuCtxSetCurrent(context_), "cuCtxSetCurrent");
   check(cuda_.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, kPrintfBytes), "cuCtxSetLimit");
   check(cuda_.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, kHeapBytes), "cuCtxSetLimit");
+  // Unsupported before Ampere, where no line can be asked to stay.
+  static_cast<void>(cuda_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0));
   check(cuda_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
   for (CUevent& mark : marks_) {
     check(cuda_.cuEventCreate(&mark, CU_EVENT_DEFAULT), "cuEventCreate");
