@@ -48,6 +48,10 @@ bool blames_hidden_shapes(const Evaluation& evaluation) {
 }
 
 std::string mismatch_text(const tasks::Mismatch& mismatch) {
+  if (mismatch.wrong == 0) {
+    return fmt::format("  no element of `{}` is wrong by itself, but all together are: {}\n",
+                       mismatch.tensor, mismatch.pattern);
+  }
   std::string text = fmt::format("  {} of {} elements of `{}` are wrong", mismatch.wrong,
                                  mismatch.total, mismatch.tensor);
   if (mismatch.first_index >= 0) {

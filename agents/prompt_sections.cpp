@@ -87,13 +87,19 @@ std::string shape_lines(const tasks::Task& task, std::string_view device) {
 }
 
 std::string tolerance_text(const tasks::Tolerance& tolerance) {
-  std::string text = fmt::format("an element may differ from the exact result by ({}) * {:.3g} * "
-                                 "(the magnitude of what was added up for it)",
-                                 tolerance.multiple.text(), tasks::epsilon(tolerance.precision));
-  if (tolerance.absolute > 0) {
-    text += fmt::format(" + {:.3g}", tolerance.absolute);
+  if (tolerance.precision == tasks::Precision::Int) {
+    return "none: integers are exact";
   }
-  return text + fmt::format(" (what {} arithmetic needs)", to_string(tolerance.precision));
+  std::string text = fmt::format(
+      "an element may differ from the exact result by ({}) * {:.3g} * (the magnitude of what was "
+      "added up for it), besides the rounding of the output itself",
+      tolerance.multiple.text(), tasks::epsilon(tolerance.accumulate));
+  if (tolerance.absolute > 0) {
+    text += fmt::format(" and {:.3g}", tolerance.absolute);
+  }
+  return text + fmt::format("; the rms over all elements by ({}) of these units. That takes {} "
+                            "arithmetic; what is coarser is `low_precision`",
+                            tolerance.norm_multiple.text(), to_string(tolerance.accumulate));
 }
 
 bool is_about_values(Verdict verdict) {

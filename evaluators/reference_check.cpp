@@ -24,10 +24,15 @@ std::vector<std::int64_t> dimensions(const tasks::TensorSpec& tensor, const task
   return extents.empty() ? std::vector<std::int64_t>{1} : extents;
 }
 
-double relative_limit(const tasks::Task& task, const tasks::Shape& shape) {
+ErrorModel error_model(const tasks::Task& task, const tasks::Shape& shape) {
+  const tasks::Tolerance& tolerance = task.tolerance;
+  if (tolerance.precision == tasks::Precision::Int) {
+    return {};
+  }
   tasks::Scope scope;
   tasks::bind_shape(task, shape, scope);
-  return task.tolerance.multiple.evaluate_float(scope) * tasks::epsilon(task.tolerance.precision);
+  return {tolerance.accumulate, tolerance.multiple.evaluate_float(scope),
+          tolerance.norm_multiple.evaluate_float(scope), tolerance.absolute, tolerance.nan_allowed};
 }
 
 void put(const ArenaView& arena, const ArenaSlice& slice,
@@ -68,8 +73,7 @@ JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, st
   request.plan = session.own_plan(session.reference, shape);
   request.seed = seed;
   request.salt = salt;
-  request.relative_limit = relative_limit(session.task, shape);
-  request.absolute_limit = session.task.tolerance.absolute;
+  request.model = error_model(session.task, shape);
   for (ArenaSlice& slice : outputs) {
     const tasks::TensorSpec& tensor = *session.task.find_tensor(slice.tensor);
     request.tensors.push_back(
@@ -82,10 +86,12 @@ std::string mismatch_text(const tasks::Mismatch& mismatch) {
   const auto number = [](double value) {
     return std::isnan(value) ? std::string("nan") : fmt::format("{:.9g}", value);
   };
-  return fmt::format("{}{} = {}, expected {} within {:.3g}; {} of {} elements differ: {}",
-                     mismatch.tensor, mismatch.first_position, number(mismatch.got),
-                     number(mismatch.expected), mismatch.limit, mismatch.wrong, mismatch.total,
-                     mismatch.pattern);
+  const std::string count =
+      mismatch.wrong == 0 ? fmt::format("none of {} elements is wrong by itself", mismatch.total)
+                          : fmt::format("{} of {} elements differ", mismatch.wrong, mismatch.total);
+  return fmt::format("{}{} = {}, expected {} within {:.3g}; {}: {}", mismatch.tensor,
+                     mismatch.first_position, number(mismatch.got), number(mismatch.expected),
+                     mismatch.limit, count, mismatch.pattern);
 }
 
 ReferenceCheck::ReferenceCheck(const tasks::Task& task, std::shared_ptr<DeviceHost> host,

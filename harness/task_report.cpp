@@ -61,6 +61,17 @@ json tensor_json(const tasks::TensorSpec& tensor) {
           {"description", tensor.description}};
 }
 
+std::string tolerance_line(const tasks::Tolerance& tolerance) {
+  if (tolerance.precision == tasks::Precision::Int) {
+    return "tolerance: exact";
+  }
+  return fmt::format("tolerance ({}): ({}) * epsilon({}) * magnitude + half a unit in the last "
+                     "place + {:g}; rms ({})",
+                     to_string(tolerance.precision), tolerance.multiple.text(),
+                     to_string(tolerance.accumulate), tolerance.absolute,
+                     tolerance.norm_multiple.text());
+}
+
 } // namespace
 
 std::string task_list_text(const std::vector<tasks::Task>& list) {
@@ -96,11 +107,10 @@ std::string task_text(const tasks::Task& task) {
                         scalar.description);
   }
   text += "\n" + tensor_lines(task) + "\n" + shape_lines(task);
-  text += fmt::format(
-      "\ntolerance: ({}) * epsilon({}) * magnitude + {:g}\noperations: {}\nbytes: {}\n"
-      "folder: {}\ndigest: {}\n",
-      task.tolerance.multiple.text(), to_string(task.tolerance.precision), task.tolerance.absolute,
-      task.operations.text(), task.bytes.text(), task.folder.string(), task.digest);
+  text += fmt::format("\n{}\noperations: {}\nbytes: {}\n"
+                      "folder: {}\ndigest: {}\n",
+                      tolerance_line(task.tolerance), task.operations.text(), task.bytes.text(),
+                      task.folder.string(), task.digest);
   return text;
 }
 
@@ -116,9 +126,12 @@ json task_json(const tasks::Task& task) {
                 {"operations", task.operations.text()},
                 {"bytes", task.bytes.text()},
                 {"hidden_shapes", hidden_shapes(task)}};
-  document["tolerance"] = {{"multiple", task.tolerance.multiple.text()},
-                           {"precision", to_string(task.tolerance.precision)},
-                           {"absolute", task.tolerance.absolute}};
+  document["tolerance"] = {{"precision", to_string(task.tolerance.precision)},
+                           {"accumulate", to_string(task.tolerance.accumulate)},
+                           {"multiple", task.tolerance.multiple.text()},
+                           {"norm_multiple", task.tolerance.norm_multiple.text()},
+                           {"absolute", task.tolerance.absolute},
+                           {"nan", task.tolerance.nan_allowed}};
   for (const char* list : {"axes", "scalars", "tensors", "shapes"}) {
     document[list] = json::array();
   }

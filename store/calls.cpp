@@ -62,8 +62,11 @@ json define_task(const tasks::Task& task) {
           {"shapes", shapes},
           {"tolerance",
            {{"precision", to_string(task.tolerance.precision)},
+            {"accumulate", to_string(task.tolerance.accumulate)},
             {"multiple", task.tolerance.multiple.text()},
-            {"absolute", task.tolerance.absolute}}},
+            {"norm_multiple", task.tolerance.norm_multiple.text()},
+            {"absolute", task.tolerance.absolute},
+            {"nan", task.tolerance.nan_allowed}}},
           {"operations", task.operations.text()},
           {"bytes", task.bytes.text()}};
 }

@@ -1,9 +1,7 @@
 #include "tasks/dtype.h"
 
 #include <array>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <stdexcept>
 
 namespace winnow::tasks {
@@ -50,6 +48,7 @@ constexpr std::array kPrecisions{
     PrecisionText{Precision::BF16, "bf16", 0x1p-7},
     PrecisionText{Precision::F8E4M3, "f8e4m3", 0x1p-3},
     PrecisionText{Precision::F8E5M2, "f8e5m2", 0x1p-2},
+    PrecisionText{Precision::Int, "int", 0},
 };
 
 const DTypeText& entry(DType type) {
@@ -58,32 +57,6 @@ const DTypeText& entry(DType type) {
     throw std::invalid_argument("not a dtype: " + std::to_string(static_cast<int>(type)));
   }
   return kTypes[index];
-}
-
-// A code of a small floating format (dtype_core.h).
-template <class Format> double decode(unsigned bits) {
-  const double sign = (bits & Format::kSign) != 0 ? -1.0 : 1.0;
-  const unsigned code = bits & (Format::kSign - 1U);
-  if (code == Format::kInfinity && Format::kIeee) {
-    return sign * std::numeric_limits<double>::infinity();
-  }
-  if (code > Format::kLargest) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  constexpr int kMantissaBits = Format::kMantissaBits;
-  const int exponent = static_cast<int>(code >> kMantissaBits);
-  const int mantissa = static_cast<int>(code & ((1U << kMantissaBits) - 1U));
-  if (exponent == 0) {
-    return sign * std::ldexp(mantissa, 1 - Format::kBias - kMantissaBits);
-  }
-  return sign *
-         std::ldexp(mantissa + (1 << kMantissaBits), exponent - Format::kBias - kMantissaBits);
-}
-
-template <typename T> T load(const void* data) {
-  T value{};
-  std::memcpy(&value, data, sizeof value);
-  return value;
 }
 
 } // namespace
@@ -130,40 +103,9 @@ double epsilon(DType type) {
 }
 
 double load_element(DType type, const void* data) {
-  switch (type) {
-  case DType::F32:
-    return static_cast<double>(load<float>(data));
-  case DType::F64:
-    return load<double>(data);
-  case DType::F16:
-    return decode<core::Half>(load<std::uint16_t>(data));
-  case DType::BF16:
-    return decode<core::Bfloat16>(load<std::uint16_t>(data));
-  case DType::I8:
-    return static_cast<double>(load<std::int8_t>(data));
-  case DType::U8:
-  case DType::I4X2:
-    return static_cast<double>(load<std::uint8_t>(data));
-  case DType::I16:
-    return static_cast<double>(load<std::int16_t>(data));
-  case DType::U16:
-    return static_cast<double>(load<std::uint16_t>(data));
-  case DType::I32:
-    return static_cast<double>(load<std::int32_t>(data));
-  case DType::U32:
-    return static_cast<double>(load<std::uint32_t>(data));
-  case DType::I64:
-    return static_cast<double>(load<std::int64_t>(data));
-  case DType::U64:
-    return static_cast<double>(load<std::uint64_t>(data));
-  case DType::Bool:
-    return load<std::uint8_t>(data) != 0 ? 1.0 : 0.0;
-  case DType::F8E4M3:
-    return decode<core::Float8E4M3>(load<std::uint8_t>(data));
-  case DType::F8E5M2:
-    return decode<core::Float8E5M2>(load<std::uint8_t>(data));
-  }
-  throw std::invalid_argument("load_element: not a dtype");
+  core::Bits64 bits = 0;
+  std::memcpy(&bits, data, size_bytes(type)); // little-endian: the low bytes
+  return core::element_value(type, bits);
 }
 
 void store_element(DType type, void* data, double value) {

@@ -30,12 +30,12 @@ double epsilon(DType type);
 double load_element(DType type, const void* data);
 void store_element(DType type, void* data, double value);
 
-/// The arithmetic that a tolerance is stated for: that of a floating dtype, or tf32, in which
-/// tensor cores multiply f32 tensors (10 bits of mantissa).
-enum class Precision : std::uint8_t { F64, F32, TF32, F16, BF16, F8E4M3, F8E5M2 };
-std::string_view to_string(Precision precision); ///< "tf32", else the dtype's name
+/// The arithmetic that a tolerance is stated for: that of a floating dtype; tf32, in which tensor
+/// cores multiply f32 tensors (10 bits of mantissa); or that of integers, which is exact.
+enum class Precision : std::uint8_t { F64, F32, TF32, F16, BF16, F8E4M3, F8E5M2, Int };
+std::string_view to_string(Precision precision); ///< "tf32", "int", else the dtype's name
 std::optional<Precision> precision_from_string(std::string_view text);
 const std::vector<Precision>& all_precisions();
-double epsilon(Precision precision);
+double epsilon(Precision precision); ///< as for a dtype
 
 } // namespace winnow::tasks

@@ -69,6 +69,25 @@ template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> str
     return sign | (code > kLargest ? kTooLarge : static_cast<unsigned>(code));
   }
 
+  TASKS_ANYWHERE static double decode(unsigned bits) {
+    const double sign = (bits & kSign) != 0 ? -1.0 : 1.0;
+    const unsigned code = bits & (kSign - 1U);
+    if (code > kLargest) {
+      const bool is_infinite = kIeee && code == kInfinity;
+      return sign * __builtin_bit_cast(double,
+                                       is_infinite ? 0x7ff0000000000000ULL : 0x7ff8000000000000ULL);
+    }
+    const int exponent = static_cast<int>(code >> kMantissaBits);
+    const auto mantissa = static_cast<double>(code & ((1U << kMantissaBits) - 1U));
+    return exponent == 0 ? sign * mantissa * power_of_two(1 - kBias - kMantissaBits)
+                         : sign * (mantissa + (1U << kMantissaBits)) *
+                               power_of_two(exponent - kBias - kMantissaBits);
+  }
+
+  TASKS_ANYWHERE static double power_of_two(int exponent) {
+    return __builtin_bit_cast(double, static_cast<Bits64>(1023 + exponent) << 52U);
+  }
+
   // The code of a finite double's magnitude, as if exponents had no end.
   TASKS_ANYWHERE static Bits64 rounded(Bits64 magnitude) {
     const int exponent = static_cast<int>(magnitude >> 52U) - 1023;
@@ -164,6 +183,45 @@ TASKS_ANYWHERE inline Bits64 element_bits(DType type, double value) {
     return Float8E4M3::encode(value);
   case DType::F8E5M2:
     return Float8E5M2::encode(value);
+  }
+  return 0;
+}
+
+/// The element whose bytes are the low bytes of `bits`; what is above them is ignored (see
+/// load_element() in dtype.h). 0 for what is no type.
+TASKS_ANYWHERE inline double element_value(DType type, Bits64 bits) {
+  switch (type) {
+  case DType::F32:
+    return static_cast<double>(__builtin_bit_cast(float, static_cast<unsigned>(bits)));
+  case DType::F64:
+    return __builtin_bit_cast(double, bits);
+  case DType::F16:
+    return Half::decode(static_cast<unsigned>(bits & 0xffffU));
+  case DType::BF16:
+    return Bfloat16::decode(static_cast<unsigned>(bits & 0xffffU));
+  case DType::I8:
+    return static_cast<double>(static_cast<signed char>(bits));
+  case DType::U8:
+  case DType::I4X2:
+    return static_cast<double>(static_cast<unsigned char>(bits));
+  case DType::I16:
+    return static_cast<double>(static_cast<short>(bits));
+  case DType::U16:
+    return static_cast<double>(static_cast<unsigned short>(bits));
+  case DType::I32:
+    return static_cast<double>(static_cast<int>(bits));
+  case DType::U32:
+    return static_cast<double>(static_cast<unsigned>(bits));
+  case DType::I64:
+    return static_cast<double>(static_cast<long long>(bits));
+  case DType::U64:
+    return static_cast<double>(bits);
+  case DType::Bool:
+    return (bits & 0xffU) != 0 ? 1.0 : 0.0;
+  case DType::F8E4M3:
+    return Float8E4M3::decode(static_cast<unsigned>(bits & 0xffU));
+  case DType::F8E5M2:
+    return Float8E5M2::decode(static_cast<unsigned>(bits & 0xffU));
   }
   return 0;
 }

@@ -56,15 +56,16 @@ TEST(DType, NumbersStay) {
 }
 
 TEST(Precision, NamesRoundTripAndAgreeWithDTypes) {
-  EXPECT_EQ(all_precisions().size(), 7U);
+  EXPECT_EQ(all_precisions().size(), 8U);
   for (const Precision precision : all_precisions()) {
     EXPECT_EQ(precision_from_string(to_string(precision)), precision);
     if (const auto dtype = dtype_from_string(to_string(precision))) {
       EXPECT_EQ(epsilon(precision), epsilon(*dtype));
     } else {
-      EXPECT_EQ(precision, Precision::TF32);
+      EXPECT_TRUE(precision == Precision::TF32 || precision == Precision::Int);
     }
   }
+  EXPECT_EQ(epsilon(Precision::Int), 0);
   EXPECT_EQ(epsilon(Precision::TF32), 0x1p-10);
   EXPECT_EQ(precision_from_string("i32"), std::nullopt);
 }

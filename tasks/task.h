@@ -58,12 +58,17 @@ struct Shape {
 /// "rows=64, cols=1000, eps=1e-05"
 std::string to_string(const Shape& shape);
 
-/// An output element may differ from the reference by at most
-/// multiple * epsilon(precision) * magnitude + absolute, where the reference writes the magnitude.
+/// An element of a floating output may differ from the reference by at most
+/// multiple * epsilon(accumulate) * magnitude + epsilon(dtype) / 2 * |expected| + absolute, where
+/// the reference writes the magnitude. What is left of the difference without the last two terms,
+/// over epsilon(accumulate) * magnitude, may have an rms over all elements of norm_multiple.
 struct Tolerance {
-  Precision precision = Precision::F32;
-  Expression multiple; ///< float expression over axes, e.g. "8 + 2 * sqrt(k)"
+  Precision precision = Precision::F32;  ///< the task's class; Int: all outputs are integers
+  Precision accumulate = Precision::F32; ///< in which sums are formed
+  Expression multiple;                   ///< float expression over axes, e.g. "8 + 2 * sqrt(k)"
+  Expression norm_multiple; ///< the same; a quarter of `multiple` where the task states none
   double absolute = 0;
+  bool nan_allowed = false; ///< NaN is right where the reference has it
   bool reproducible = true; ///< two runs on the same input must give the same bits
 };
 

@@ -8,6 +8,7 @@
 #include "tasks/library_baseline.h"
 #include "tasks/plan_resolve.h"
 #include "tasks/task.h"
+#include "tasks/tolerance_parse.h"
 #include "tasks/toml_reader.h"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ public:
     parse_axes();
     parse_tensors();
     parse_scalars();
-    parse_tolerance();
+    task_.tolerance = parse_tolerance(root_.table("tolerance"), task_);
     task_.library_baselines = parse_library_baselines(root_, task_);
     const TomlReader shapes = root_.table("shapes");
     shapes.allow_keys({"tiny", "search", "promotion", "held_out"});
@@ -198,31 +199,6 @@ private:
     return dtype == DType::F32 ? static_cast<double>(static_cast<float>(value)) : value;
   }
 
-  static Precision parse_precision(const TomlReader& table) {
-    const std::string name = table.string("precision");
-    if (const auto precision = precision_from_string(name)) {
-      return *precision;
-    }
-    std::vector<std::string> known;
-    for (const Precision precision : all_precisions()) {
-      known.emplace_back(to_string(precision));
-    }
-    table.fail("precision", fmt::format("unknown precision '{}'{}", name, suggestion(name, known)),
-               "one of " + quoted_names(known));
-  }
-
-  void parse_tolerance() {
-    const TomlReader table = root_.table("tolerance");
-    table.allow_keys({"precision", "multiple", "absolute"});
-    task_.tolerance.precision = parse_precision(table);
-    task_.tolerance.multiple = table.expression("multiple");
-    task_.tolerance.absolute = table.number_or("absolute", 0);
-    task_.tolerance.reproducible = table.boolean_or("reproducible", true);
-    if (task_.tolerance.absolute < 0) {
-      table.fail("absolute", "a negative tolerance", "0 or more");
-    }
-  }
-
   void parse_set(const TomlReader& shapes, ShapeSet set) {
     const std::string set_name(to_string(set));
     int position = 0;
@@ -309,7 +285,12 @@ private:
           table.fail({}, mistake, "m, n and k of a library baseline that fit its tensors");
         }
       }
-      for (const Expression* cost : {&task_.operations, &task_.bytes, &task_.tolerance.multiple}) {
+      std::vector<const Expression*> positive{&task_.operations, &task_.bytes};
+      if (task_.tolerance.precision != Precision::Int) {
+        positive.insert(positive.end(),
+                        {&task_.tolerance.multiple, &task_.tolerance.norm_multiple});
+      }
+      for (const Expression* cost : positive) {
         if (const double value = cost->evaluate_float(scope); !(value > 0) || std::isinf(value)) {
           table.fail({}, fmt::format("'{}' = {} at this shape", cost->text(), value),
                      "a number above 0");

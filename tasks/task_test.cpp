@@ -189,6 +189,33 @@ TEST(Task, ToleranceMayBeStatedForTf32) {
   EXPECT_EQ(task.tolerance.precision, Precision::TF32);
 }
 
+TEST(Task, ToleranceHasDefaults) {
+  Scope scope;
+  scope.set("cols", std::int64_t{64});
+  const Tolerance plain = parse(kToml).tolerance;
+  EXPECT_EQ(plain.accumulate, Precision::F32);
+  EXPECT_EQ(plain.norm_multiple.evaluate_float(scope), 6); // a quarter of 8 + 2 * 8
+  EXPECT_FALSE(plain.nan_allowed);
+  const Tolerance stated =
+      parse(changed("precision = \"f32\"", "precision = \"f16\"\naccumulate = \"f32\"\n"
+                                           "norm_multiple = \"sqrt(cols)\"\nnan = true"))
+          .tolerance;
+  EXPECT_EQ(stated.precision, Precision::F16);
+  EXPECT_EQ(stated.accumulate, Precision::F32);
+  EXPECT_EQ(stated.norm_multiple.evaluate_float(scope), 8);
+  EXPECT_TRUE(stated.nan_allowed);
+  EXPECT_EQ(parse(changed("precision = \"f32\"", "precision = \"tf32\"")).tolerance.accumulate,
+            Precision::TF32);
+}
+
+TEST(Task, IntegerOutputsNeedNoTolerance) {
+  std::string text =
+      changed("role = \"output\"\ndtype = \"f32\"", "role = \"output\"\ndtype = \"i32\"");
+  const std::size_t from = text.find("precision = "), to = text.find("[[shapes.tiny]]");
+  text.replace(from, to - from, "precision = \"int\"\n");
+  EXPECT_EQ(parse(text).tolerance.precision, Precision::Int);
+}
+
 TEST(Task, InputsMayBeStatic) {
   const Task task = parse(changed("limit = 5 }", "limit = 5 }\nstatic = true"));
   EXPECT_FALSE(task.tensors[0].is_static);
@@ -253,6 +280,21 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"low = 0.5", "low = nan", "is not a finite number"},
         BadTask{"precision = \"f32\"", "precision = \"i32\"", "unknown precision 'i32'"},
         BadTask{"absolute = 1e-30", "absolute = -1", "a negative tolerance"},
+        BadTask{"absolute = 1e-30", "acumulate = \"f32\"",
+                "task.toml:40:1: unknown key 'acumulate'"},
+        BadTask{"absolute = 1e-30", "accumulate = \"f23\"",
+                "task.toml:40:14: unknown precision 'f23'; did you mean 'f32'?"},
+        BadTask{"absolute = 1e-30", "accumulate = \"int\"",
+                "task.toml:40:14: sums of floating outputs in integers"},
+        BadTask{"absolute = 1e-30", "norm_multiple = \"rows -\"",
+                "task.toml:40:24: the expression ends too early"},
+        BadTask{"absolute = 1e-30", "norm_multiple = \"cols - 7\"",
+                "'cols - 7' = 0 at this shape; expected a number above 0"},
+        BadTask{"absolute = 1e-30", "nan = 1", "task.toml:40:7: 'tolerance.nan' is not a boolean"},
+        BadTask{"precision = \"f32\"\nmultiple = \"8 + 2 * sqrt(cols)\"\nabsolute = 1e-30",
+                "precision = \"int\"",
+                "task.toml:38:13: precision 'int', but output 'a_result' is f32"},
+        BadTask{"precision = \"f32\"", "precision = \"int\"", "unknown key 'absolute'"},
         BadTask{"sqrt(cols)", "sqrt(-cols)", "the result is not a number"},
         BadTask{"rows = 3\n", "", "task.toml:42:1: 'shapes.tiny[0].rows' is missing"},
         BadTask{"rows = 3\n", "rows = 0\n", "task.toml:43:8: axis 'rows' = 0; expected 1 to 2^40"},

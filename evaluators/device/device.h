@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "evaluators/device/kept_answer.h"
 #include "evaluators/device/module.h"
 #include "tasks/plan_resolve.h"
 
@@ -85,6 +86,12 @@ public:
   virtual std::uint64_t checksum(std::size_t buffer) = 0;
   /// Guard zones and read-only buffers that were written since allocation.
   virtual std::optional<DeviceFault> verify_guards() = 0;
+  /// Copies an output of the reference, with its magnitude unless it is exact, to where it outlives
+  /// release_buffers(). nullptr: this device leaves comparing to the host, or has no room left.
+  virtual std::unique_ptr<KeptAnswer> keep(std::size_t /*expected*/,
+                                           std::optional<std::size_t> /*magnitude*/) {
+    return nullptr;
+  }
   /// False after a fault that nothing but a new process can mend.
   virtual bool usable() const { return true; }
   /// What check mode has found since the module was loaded; empty for plain modules.

@@ -1,5 +1,7 @@
 #include "evaluators/judge/compare.h"
 
+#include "evaluators/judge/pattern.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,15 +19,6 @@ using tasks::Verdict;
 constexpr std::size_t kMaxRememberedIndices = 1U << 16U;
 constexpr std::int64_t kElementsPerThread = std::int64_t{1} << 18; // fewer are not worth a thread
 
-std::vector<std::int64_t> coordinates(std::int64_t index, const std::vector<std::int64_t>& shape) {
-  std::vector<std::int64_t> position(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    position[d] = index % shape[d];
-    index /= shape[d];
-  }
-  return position;
-}
-
 bool holds_poison(std::span<const std::byte> data, std::size_t offset, std::size_t size,
                   std::uint64_t poison) {
   std::byte pattern[8];
@@ -36,20 +29,6 @@ bool holds_poison(std::span<const std::byte> data, std::size_t offset, std::size
     }
   }
   return true;
-}
-
-// Difference over limit; above 1 is wrong.
-double error_ratio(double got, double expected, double limit) {
-  if (std::isnan(got) || std::isnan(expected)) {
-    return std::isnan(got) && std::isnan(expected) ? 0 : std::numeric_limits<double>::infinity();
-  }
-  if (got == expected) {
-    return 0;
-  }
-  if (std::isinf(got) || std::isinf(expected) || limit <= 0) {
-    return std::numeric_limits<double>::infinity();
-  }
-  return std::fabs(got - expected) / limit;
 }
 
 // Collects wrong elements of one comparison.
@@ -76,10 +55,15 @@ public:
     }
   }
 
+  // The element to show when none is wrong by itself.
+  void add_within(std::int64_t index, double got, double expected, double limit) {
+    first_ = {index, got, expected, limit};
+  }
+
   ComparisonResult result(std::int64_t total, double max_ratio) const {
     ComparisonResult result;
     result.max_error_ratio = max_ratio;
-    if (wrong_ == 0) {
+    if (first_.index < 0) {
       return result;
     }
     tasks::Mismatch mismatch;
@@ -92,7 +76,7 @@ public:
     mismatch.expected = first_.expected;
     mismatch.limit = first_.limit;
     mismatch.worst_ratio = worst_ratio_;
-    mismatch.pattern = pattern(total);
+    mismatch.pattern = wrong_ > 0 ? pattern(total) : std::string();
     result.verdict = unwritten_ > 0 ? Verdict::UnwrittenOutput : Verdict::Wrong;
     result.mismatch = mismatch;
     return result;
@@ -134,34 +118,34 @@ std::int64_t total_elements(const Comparison& comparison) {
 }
 
 struct Element {
-  double got = 0, expected = 0, limit = 0, ratio = 0;
+  double got = 0, expected = 0;
+  ElementError error;
 };
 
-Element element_at(const Comparison& comparison, std::int64_t index) {
+Element element_at(const Comparison& comparison, const ErrorLimits& limits, std::int64_t index) {
   const auto at = static_cast<std::size_t>(index);
   const std::size_t size = tasks::size_bytes(comparison.dtype);
   Element element;
   element.got = tasks::load_element(comparison.dtype, comparison.got.data() + at * size);
   element.expected = comparison.expected[at];
-  const double magnitude = comparison.magnitude.empty() ? std::fabs(element.expected)
-                                                        : std::fabs(comparison.magnitude[at]);
-  element.limit = comparison.relative_limit * magnitude + comparison.absolute_limit;
-  element.ratio = error_ratio(element.got, element.expected, element.limit);
+  const double magnitude =
+      comparison.magnitude.empty() ? element.expected : comparison.magnitude[at];
+  element.error = error_of(element.got, element.expected, magnitude, limits);
   return element;
 }
 
-// The largest ratio of all elements, on several cores.
-double largest_ratio(const Comparison& comparison) {
+// All elements, on several cores.
+ErrorTotals totals_of(const Comparison& comparison, const ErrorLimits& limits) {
   const std::int64_t total = total_elements(comparison);
   const std::int64_t parts = std::clamp<std::int64_t>(
       total / kElementsPerThread, 1, std::max(1U, std::thread::hardware_concurrency()));
-  std::vector<double> largest(static_cast<std::size_t>(parts));
+  std::vector<ErrorTotals> totals(static_cast<std::size_t>(parts));
   const auto scan = [&](std::int64_t part) {
-    double ratio = 0;
+    ErrorTotals mine;
     for (std::int64_t i = total * part / parts; i < total * (part + 1) / parts; ++i) {
-      ratio = std::max(ratio, element_at(comparison, i).ratio);
+      mine.add(element_at(comparison, limits, i).error);
     }
-    largest[static_cast<std::size_t>(part)] = ratio;
+    totals[static_cast<std::size_t>(part)] = mine;
   };
   std::vector<std::jthread> threads;
   for (std::int64_t part = 1; part < parts; ++part) {
@@ -169,20 +153,122 @@ double largest_ratio(const Comparison& comparison) {
   }
   scan(0);
   threads.clear();
-  return *std::max_element(largest.begin(), largest.end());
+  for (std::size_t part = 1; part < totals.size(); ++part) {
+    totals[0].add(totals[part]);
+  }
+  return totals[0];
+}
+
+double rms(const ErrorTotals& totals) {
+  return totals.counted == 0 ? 0
+                             : std::sqrt(totals.square_sum / static_cast<double>(totals.counted));
+}
+
+// What the errors of an output look like that is not right.
+struct Survey {
+  std::int64_t off = 0; ///< elements whose error alone is above the limit of the rms
+  double max_units = 0;
+  double difference_squares = 0, expected_squares = 0;
+  Element worst; ///< and where it is
+  std::int64_t worst_index = 0;
+
+  void add(std::int64_t index, const Element& element, const ErrorLimits& limits) {
+    off += element.error.units > limits.norm_multiple ? 1 : 0;
+    max_units = std::max(max_units, element.error.units);
+    const double difference = element.got - element.expected;
+    difference_squares += difference * difference;
+    expected_squares += element.expected * element.expected;
+    if (element.error.units > worst.error.units) {
+      worst = element;
+      worst_index = index;
+    }
+  }
+};
+
+// The finest precision coarser than the one that is asked for, whose errors these could be. Zeros,
+// or half of the terms, are no matter of precision.
+std::optional<tasks::Precision> coarser_precision(const Comparison& comparison,
+                                                  const ErrorLimits& limits,
+                                                  const ErrorTotals& totals, const Survey& survey) {
+  constexpr double kRecognisable = 0.5;
+  constexpr std::int64_t kBulk = 4;    // one element in so many
+  constexpr std::int64_t kFewest = 16; // fewer may be wrong for any reason
+  const double relative = std::sqrt(survey.difference_squares / survey.expected_squares);
+  const bool bulk_is_off =
+      survey.off >= kFewest && kBulk * survey.off >= static_cast<std::int64_t>(totals.counted);
+  if (!std::isfinite(totals.max_ratio) || !bulk_is_off || !(relative < kRecognisable)) {
+    return std::nullopt;
+  }
+  // Rounded factors of random sign err in proportion to the sum, rounded sums in proportion to the
+  // magnitude. Outputs in 16 bits have factors in 16 bits, so it is their sums that were rounded.
+  const bool wide = tasks::size_bytes(comparison.dtype) >= sizeof(float);
+  const double size = wide ? relative : 2 * rms(totals) * limits.unit;
+  for (const tasks::Precision precision : tasks::all_precisions()) {
+    const double epsilon = tasks::epsilon(precision);
+    const bool possible = epsilon > limits.unit && (wide || precision != tasks::Precision::TF32);
+    const double limit = std::max(limits.multiple, 1.0) * epsilon;
+    if (possible && size <= epsilon && survey.max_units * limits.unit <= limit) {
+      return precision;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string norm_text(const Comparison& comparison, const ErrorTotals& totals) {
+  return fmt::format("rms error {:.3g} times epsilon({}) * magnitude, limit {:.3g}", rms(totals),
+                     to_string(comparison.model.accumulate), comparison.model.norm_multiple);
+}
+
+ComparisonResult broken_reference(const Comparison& comparison, std::int64_t index) {
+  ComparisonResult result;
+  result.verdict = Verdict::Infrastructure;
+  result.detail = fmt::format("it leaves NaN in {}{}; expected a number there, or "
+                              "`nan = true` in [tolerance] of task.toml",
+                              comparison.tensor, position_text(index, comparison.shape));
+  return result;
+}
+
+ComparisonResult explain(const Comparison& comparison, const ErrorLimits& limits,
+                         const ErrorTotals& totals) {
+  Tally tally(comparison);
+  Survey survey;
+  const std::int64_t total = total_elements(comparison);
+  for (std::int64_t i = 0; i < total; ++i) {
+    const Element element = element_at(comparison, limits, i);
+    if (std::isnan(element.expected) && !limits.nan_allowed) {
+      return broken_reference(comparison, i);
+    }
+    survey.add(i, element, limits);
+    if (element.error.ratio > 1) {
+      tally.add(i, element.got, element.expected, element.error.limit, element.error.ratio);
+    }
+  }
+  if (totals.beyond == 0) {
+    const Element& worst = survey.worst;
+    tally.add_within(survey.worst_index, worst.got, worst.expected, worst.error.limit);
+  }
+  ComparisonResult result = tally.result(total, error_ratio(totals, limits));
+  if (const auto precision = coarser_precision(comparison, limits, totals, survey)) {
+    result.verdict = Verdict::LowPrecision;
+    result.mismatch->pattern =
+        fmt::format("errors are as large as {} arithmetic makes them ({} is asked for): {}",
+                    to_string(*precision), to_string(comparison.model.accumulate),
+                    norm_text(comparison, totals));
+  } else if (totals.beyond == 0) {
+    result.mismatch->pattern = norm_text(comparison, totals);
+  }
+  return result;
 }
 
 ComparisonResult compare_floating(const Comparison& comparison) {
-  const std::int64_t total = total_elements(comparison);
-  const double max_ratio = largest_ratio(comparison);
-  Tally tally(comparison);
-  for (std::int64_t i = 0; max_ratio > 1 && i < total; ++i) {
-    const Element element = element_at(comparison, i);
-    if (element.ratio > 1) {
-      tally.add(i, element.got, element.expected, element.limit, element.ratio);
-    }
+  const ErrorLimits limits = limits_of(comparison.model, comparison.dtype);
+  const ErrorTotals totals = totals_of(comparison, limits);
+  if (!is_within(totals, limits)) {
+    return explain(comparison, limits, totals);
   }
-  return tally.result(total, max_ratio);
+  ComparisonResult result;
+  result.max_error_ratio = error_ratio(totals, limits);
+  return result;
 }
 
 ComparisonResult compare_exact(const Comparison& comparison) {
@@ -203,75 +289,31 @@ ComparisonResult compare_exact(const Comparison& comparison) {
   return result.mismatch ? tally.result(total, infinite) : result;
 }
 
-std::string range_text(const char* name, std::int64_t low, std::int64_t high, std::int64_t extent) {
-  if (low == 0 && high == extent - 1) {
-    return fmt::format("every {}", name);
-  }
-  const char* last = high == extent - 1 ? " (the last)" : "";
-  return low == high ? fmt::format("{} {}{}", name, low, last)
-                     : fmt::format("{}s {} to {}{}", name, low, high, last);
-}
-
-std::string dimension_name(std::size_t dimension, std::size_t count) {
-  if (count == 2) {
-    return dimension == 0 ? "row" : "column";
-  }
-  return count == 1 ? "element" : fmt::format("index of axis {}", dimension);
-}
-
-// "every 32 elements from 31" when the gaps are all equal and above one.
-std::string stride_text(const std::vector<std::int64_t>& wrong) {
-  if (wrong.size() < 3) {
-    return {};
-  }
-  const std::int64_t gap = wrong[1] - wrong[0];
-  for (std::size_t i = 1; i < wrong.size(); ++i) {
-    if (wrong[i] - wrong[i - 1] != gap) {
-      return {};
-    }
-  }
-  return gap > 1 ? fmt::format("every {} elements from {}", gap, wrong[0]) : std::string();
-}
-
 } // namespace
+
+ErrorLimits limits_of(const ErrorModel& model, tasks::DType output) {
+  ErrorLimits limits;
+  limits.unit = tasks::epsilon(model.accumulate);
+  limits.multiple = model.multiple;
+  limits.norm_multiple = model.norm_multiple;
+  limits.rounding = tasks::epsilon(output) / 2;
+  limits.absolute = model.absolute;
+  limits.nan_allowed = model.nan_allowed;
+  return limits;
+}
+
+bool is_within(const ErrorTotals& totals, const ErrorLimits& limits) {
+  return totals.beyond == 0 && rms(totals) <= limits.norm_multiple;
+}
+
+double error_ratio(const ErrorTotals& totals, const ErrorLimits& limits) {
+  const double norm = rms(totals);
+  return norm > 0 ? std::max(totals.max_ratio, norm / limits.norm_multiple) : totals.max_ratio;
+}
 
 ComparisonResult compare(const Comparison& comparison) {
   return tasks::is_floating(comparison.dtype) ? compare_floating(comparison)
                                               : compare_exact(comparison);
-}
-
-std::string describe_pattern(const std::vector<std::int64_t>& wrong,
-                             const std::vector<std::int64_t>& shape) {
-  if (wrong.size() == 1) {
-    return "only element " + position_text(wrong[0], shape);
-  }
-  std::vector<std::int64_t> low = coordinates(wrong.front(), shape);
-  std::vector<std::int64_t> high = low;
-  for (const std::int64_t index : wrong) {
-    const auto position = coordinates(index, shape);
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      low[d] = std::min(low[d], position[d]);
-      high[d] = std::max(high[d], position[d]);
-    }
-  }
-  std::int64_t box = 1;
-  std::string text;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    box *= high[d] - low[d] + 1;
-    text += (text.empty() ? "" : " of ") +
-            range_text(dimension_name(d, shape.size()).c_str(), low[d], high[d], shape[d]);
-  }
-  if (box == static_cast<std::int64_t>(wrong.size())) {
-    return text;
-  }
-  if (std::string stride = stride_text(wrong); !stride.empty()) {
-    return stride;
-  }
-  return fmt::format("{} elements within {}", wrong.size(), text);
-}
-
-std::string position_text(std::int64_t index, const std::vector<std::int64_t>& shape) {
-  return fmt::format("[{}]", fmt::join(coordinates(index, shape), ", "));
 }
 
 } // namespace winnow::evaluators

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "evaluators/device/compare_core.h"
 #include "tasks/evaluation.h"
 #include "tasks/verdict.h"
 
@@ -12,6 +13,21 @@
 
 namespace winnow::evaluators {
 
+/// A task's tolerance at one shape (docs/task.md).
+struct ErrorModel {
+  tasks::Precision accumulate = tasks::Precision::F32;
+  double multiple = 0;
+  double norm_multiple = 0;
+  double absolute = 0;
+  bool nan_allowed = false;
+};
+
+ErrorLimits limits_of(const ErrorModel& model, tasks::DType output);
+/// No element is beyond its limit, nor the rms over all of them.
+bool is_within(const ErrorTotals& totals, const ErrorLimits& limits);
+/// The larger of the largest difference / limit and rms / norm_multiple.
+double error_ratio(const ErrorTotals& totals, const ErrorLimits& limits);
+
 /// One output tensor of a candidate and what it should be.
 struct Comparison {
   std::string tensor;
@@ -22,27 +38,20 @@ struct Comparison {
   std::span<const double> magnitude; ///< floating outputs: scales the limit; empty: |expected|
   std::span<const std::byte> expected_exact; ///< integer outputs: elements of `dtype`
   std::uint64_t poison = 0;
-  double relative_limit = 0;
-  double absolute_limit = 0;
+  ErrorModel model; ///< floating outputs
 };
 
 struct ComparisonResult {
-  tasks::Verdict verdict = tasks::Verdict::Correct; ///< Correct, Wrong or UnwrittenOutput
+  /// Correct, Wrong, LowPrecision or UnwrittenOutput; Infrastructure: the reference is broken.
+  tasks::Verdict verdict = tasks::Verdict::Correct;
+  std::string detail; ///< Infrastructure: why
   std::optional<tasks::Mismatch> mismatch;
-  double max_error_ratio = 0; ///< largest difference / limit; infinite for NaN where none belongs
+  double max_error_ratio = 0; ///< error_ratio(); infinite for NaN where none belongs
 };
 
-/// |got - expected| <= relative_limit * magnitude + absolute_limit for each element; integers must
-/// be equal; NaN equals only NaN, an infinity only itself. An element that still holds the poison
-/// is unwritten, unless that is the right answer.
+/// Floating outputs: every element and the rms over all must keep their limits. Errors of most
+/// elements that a coarser precision explains are LowPrecision. Integers must be equal. An element
+/// that still holds the poison is unwritten, unless that is the right answer.
 ComparisonResult compare(const Comparison& comparison);
-
-/// What the wrong elements (flat indices, ascending) have in common, in words: "all of them",
-/// "columns 96 to 99 of every row", "every 32 elements from 31", ...
-std::string describe_pattern(const std::vector<std::int64_t>& wrong,
-                             const std::vector<std::int64_t>& shape);
-
-/// "[3, 17]" for a flat index into a row-major tensor.
-std::string position_text(std::int64_t index, const std::vector<std::int64_t>& shape);
 
 } // namespace winnow::evaluators

@@ -1,22 +1,35 @@
 #include "evaluators/judge/compare.h"
+#include "evaluators/judge/pattern.h"
 #include "evaluators/worker/poison.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <random>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace winnow::evaluators {
 namespace {
 
 using tasks::DType;
+using tasks::Precision;
 using tasks::Verdict;
+using testing::HasSubstr;
 
 constexpr std::uint64_t kPoison = 0x7ff8fff97ff8fffbULL;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// `multiple` times epsilon(f64), so that nothing else matters.
+ErrorModel plain_model(double limit) {
+  const double multiple = limit / tasks::epsilon(Precision::F64);
+  return {Precision::F64, multiple, multiple, 0, true};
+}
 
 ComparisonResult compare_floats(const std::vector<float>& got, const std::vector<double>& expected,
                                 std::vector<std::int64_t> shape) {
@@ -28,7 +41,7 @@ ComparisonResult compare_floats(const std::vector<float>& got, const std::vector
   comparison.expected = expected;
   comparison.magnitude = magnitude;
   comparison.poison = kPoison;
-  comparison.relative_limit = 1e-3;
+  comparison.model = plain_model(1e-3);
   return compare(comparison);
 }
 
@@ -102,17 +115,20 @@ protected:
     comparison.got = std::span(stored_).first(tasks::size_bytes(GetParam()));
     comparison.expected = std::span(&expected, 1);
     comparison.poison = poison_pattern(GetParam(), kSalt);
-    comparison.relative_limit = limit;
+    comparison.model = plain_model(limit);
     return compare(comparison);
   }
   static constexpr std::uint64_t kSalt = 0x5a5aa5a55aa55aa5ULL;
   std::array<std::byte, 8> stored_{};
 };
 
+// Half a unit in the last place is the output's own rounding.
 TEST_P(CompareFloats, KeepsTheLimit) {
   const double epsilon = tasks::epsilon(GetParam());
-  EXPECT_EQ(compare_one(1 + epsilon, 1 + 0.75 * epsilon, 0.5 * epsilon).verdict, Verdict::Correct);
-  EXPECT_EQ(compare_one(1 + epsilon, 1, 0.5 * epsilon).verdict, Verdict::Wrong);
+  const double half = GetParam() == DType::F64 ? 0 : epsilon / 2; // f64 has none
+  EXPECT_EQ(compare_one(1 + epsilon, 1 + epsilon - half, 1e-30).verdict, Verdict::Correct);
+  EXPECT_EQ(compare_one(1 + epsilon, 1 + 0.125 * epsilon, 0.5 * epsilon).verdict, Verdict::Correct);
+  EXPECT_EQ(compare_one(1 + epsilon, 1, 0.25 * epsilon).verdict, Verdict::Wrong);
   EXPECT_EQ(compare_one(-1, 1, epsilon).verdict, Verdict::Wrong);
   EXPECT_EQ(compare_one(std::nan(""), 1, epsilon).verdict, Verdict::Wrong);
 }
@@ -146,6 +162,178 @@ TEST(Compare, ComparesPairsOfNibblesAsBytes) {
   EXPECT_EQ(result.verdict, Verdict::Wrong);
   EXPECT_EQ(result.mismatch->got, 0xf8);
   EXPECT_EQ(result.mismatch->expected, 0x78);
+}
+
+// Products of random rows and columns, as a GEMM sums them, and the answer to them.
+class CompareSums : public testing::Test {
+protected:
+  static constexpr std::size_t kLength = 256, kOutputs = 1024;
+  using Rounding = std::function<double(double)>;
+
+  CompareSums() : expected_(kOutputs), magnitude_(kOutputs), sums_(kOutputs) {}
+
+  static double rounded(DType dtype, double value) {
+    std::array<std::byte, 8> stored{};
+    tasks::store_element(dtype, stored.data(), value);
+    return tasks::load_element(dtype, stored.data());
+  }
+  static double to_tf32(double value) {
+    auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    bits = (bits + 0xfffU + (bits >> 13U & 1U)) & ~0x1fffU;
+    return static_cast<double>(std::bit_cast<float>(bits));
+  }
+  static double same(double value) { return value; }
+
+  // Each output sums in order, rounded by `sum` after every step.
+  void compute(DType stored, const Rounding& factor, const Rounding& sum) {
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> normal;
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (std::size_t i = 0; i < kOutputs; ++i) {
+      expected_[i] = magnitude_[i] = sums_[i] = 0;
+      for (std::size_t p = 0; p < kLength; ++p) {
+        const double a = rounded(stored, normal(random)), b = rounded(stored, uniform(random));
+        expected_[i] += a * b;
+        magnitude_[i] += std::fabs(a * b);
+        sums_[i] = sum(sums_[i] + factor(a) * factor(b));
+      }
+    }
+  }
+
+  ComparisonResult compare_as(DType output, const ErrorModel& model) const {
+    std::vector<std::byte> got(kOutputs * tasks::size_bytes(output));
+    for (std::size_t i = 0; i < kOutputs; ++i) {
+      tasks::store_element(output, got.data() + i * tasks::size_bytes(output), sums_[i]);
+    }
+    Comparison comparison;
+    comparison.tensor = "c";
+    comparison.dtype = output;
+    comparison.shape = {kOutputs / 64, 64};
+    comparison.got = got;
+    comparison.expected = expected_;
+    comparison.magnitude = magnitude_;
+    comparison.poison = poison_pattern(output, 0);
+    comparison.model = model;
+    return compare(comparison);
+  }
+
+  // What task.toml of gemm_f32 (and of gemm_f16) and of gemm_tf32 say at k = kLength.
+  static ErrorModel f32_model() { return {Precision::F32, 10, 2, 0, false}; }
+  static ErrorModel tf32_model() { return {Precision::TF32, 0.75, 0.1375, 0, false}; }
+
+  static double f32(double value) { return static_cast<double>(static_cast<float>(value)); }
+  static double f16(double value) { return rounded(DType::F16, value); }
+  static double bf16(double value) { return rounded(DType::BF16, value); }
+
+  std::vector<double> expected_, magnitude_, sums_;
+};
+
+TEST_F(CompareSums, SequentialSumsInF32AreRight) {
+  compute(DType::F32, same, f32);
+  const auto result = compare_as(DType::F32, f32_model());
+  EXPECT_EQ(result.verdict, Verdict::Correct);
+  EXPECT_LT(result.max_error_ratio, 0.5);
+  EXPECT_GT(result.max_error_ratio, 0.01);
+}
+
+TEST_F(CompareSums, FactorsInTf32AreRightOnlyWhereTheTaskSaysSo) {
+  compute(DType::F32, to_tf32, f32);
+  EXPECT_EQ(compare_as(DType::F32, tf32_model()).verdict, Verdict::Correct);
+  const auto result = compare_as(DType::F32, f32_model());
+  EXPECT_EQ(result.verdict, Verdict::LowPrecision);
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_THAT(result.mismatch->pattern,
+              HasSubstr("errors are as large as tf32 arithmetic makes them (f32 is asked for): "
+                        "rms error 2"));
+  EXPECT_THAT(result.mismatch->pattern, HasSubstr("times epsilon(f32) * magnitude, limit 2"));
+}
+
+TEST_F(CompareSums, FactorsInBf16AreTooCoarseForTf32) {
+  compute(DType::F32, bf16, f32);
+  for (const ErrorModel& model : {f32_model(), tf32_model()}) {
+    const auto result = compare_as(DType::F32, model);
+    EXPECT_EQ(result.verdict, Verdict::LowPrecision);
+    ASSERT_TRUE(result.mismatch);
+    EXPECT_THAT(result.mismatch->pattern, HasSubstr("as bf16 arithmetic"));
+  }
+}
+
+TEST_F(CompareSums, SumsInF16AreTooCoarseForF16Outputs) {
+  compute(DType::F16, same, f32);
+  EXPECT_EQ(compare_as(DType::F16, f32_model()).verdict, Verdict::Correct);
+  compute(DType::F16, same, f16);
+  const auto result = compare_as(DType::F16, f32_model());
+  EXPECT_EQ(result.verdict, Verdict::LowPrecision);
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_THAT(result.mismatch->pattern, HasSubstr("as f16 arithmetic"));
+}
+
+// No element is beyond its limit, but bf16's rms is 0.21.
+TEST_F(CompareSums, TheNormAloneCatchesWhatNoElementShows) {
+  compute(DType::F32, bf16, f32);
+  ErrorModel model = tf32_model();
+  model.multiple = 2;
+  const auto result = compare_as(DType::F32, model);
+  EXPECT_EQ(result.verdict, Verdict::LowPrecision);
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_EQ(result.mismatch->wrong, 0);
+  EXPECT_GE(result.mismatch->first_index, 0);
+  EXPECT_NEAR(result.max_error_ratio, 0.21 / 0.1375, 0.15);
+  model.norm_multiple = 1;
+  EXPECT_EQ(compare_as(DType::F32, model).verdict, Verdict::Correct);
+}
+
+TEST_F(CompareSums, AFewWrongElementsAreNoMatterOfPrecision) {
+  compute(DType::F32, same, f32);
+  sums_[kOutputs - 1] += 1e-3 * magnitude_[kOutputs - 1];
+  const auto result = compare_as(DType::F32, f32_model());
+  EXPECT_EQ(result.verdict, Verdict::Wrong);
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_EQ(result.mismatch->pattern, "only element [15, 63]");
+}
+
+TEST_F(CompareSums, NothingIsNoMatterOfPrecision) {
+  compute(
+      DType::F32, [](double) { return 0.0; }, f32);
+  EXPECT_EQ(compare_as(DType::F32, f32_model()).verdict, Verdict::Wrong);
+  compute(DType::F32, to_tf32, f32);
+  sums_[7] = std::nan("");
+  EXPECT_EQ(compare_as(DType::F32, f32_model()).verdict, Verdict::Wrong);
+}
+
+TEST(Compare, NanThatTheTaskDoesNotAllowIsTheReferencesFault) {
+  for (const float got : {kNan, 1.0F}) {
+    const std::vector<double> expected{1.0, std::nan("")};
+    const std::vector<float> outputs{1.0F, got};
+    Comparison comparison;
+    comparison.tensor = "y";
+    comparison.shape = {2};
+    comparison.got = std::as_bytes(std::span(outputs));
+    comparison.expected = expected;
+    comparison.poison = kPoison;
+    comparison.model = {Precision::F32, 4, 1, 0, false};
+    const auto result = compare(comparison);
+    EXPECT_EQ(result.verdict, Verdict::Infrastructure);
+    EXPECT_THAT(result.detail, HasSubstr("NaN in y[1]; expected a number there, or `nan = true`"));
+  }
+}
+
+TEST(Compare, WithoutMagnitudeOnlyTheOutputsRoundingIsAllowed) {
+  const std::vector<double> expected{0, 1 + 0x1p-25}, magnitude{0, 0};
+  std::vector<float> got{0, 1};
+  Comparison comparison;
+  comparison.tensor = "y";
+  comparison.shape = {2};
+  comparison.expected = expected;
+  comparison.magnitude = magnitude;
+  comparison.poison = kPoison;
+  comparison.model = {Precision::F32, 4, 1, 0, false};
+  comparison.got = std::as_bytes(std::span(got));
+  EXPECT_EQ(compare(comparison).verdict, Verdict::Correct);
+  got[0] = 1e-40F;
+  EXPECT_EQ(compare(comparison).verdict, Verdict::Wrong);
+  comparison.model.absolute = 1e-37;
+  EXPECT_EQ(compare(comparison).verdict, Verdict::Correct);
 }
 
 TEST(Pattern, NamesATileEdge) {

@@ -2,6 +2,7 @@
 // that candidates left in the arena. The answers never leave this process.
 #include "base/error.h"
 #include "evaluators/evaluator.h"
+#include "evaluators/judge/answers.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/process/sandbox.h"
 #include "evaluators/worker/arena.h"
@@ -11,10 +12,7 @@
 #include "evaluators/worker/worker_device.h"
 
 #include <cstdio>
-#include <cstring>
-#include <deque>
 #include <iostream>
-#include <map>
 #include <string>
 
 #include <fmt/format.h>
@@ -22,15 +20,6 @@
 
 namespace winnow::evaluators {
 namespace {
-
-// Answers of one case: by tensor name, as the reference wrote them.
-using Answers = std::map<std::string, std::vector<std::byte>>;
-
-constexpr std::size_t kMaxRememberedBytes = std::size_t{4} << 30U;
-
-std::span<const double> as_doubles(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const double*>(bytes.data()), bytes.size() / sizeof(double)};
-}
 
 class JudgeWorker {
 public:
@@ -46,6 +35,9 @@ public:
     for (const JudgedTensor& tensor : request.tensors) {
       const ComparisonResult result = compare_tensor(request, tensor);
       reply.max_error_ratio = std::max(reply.max_error_ratio, result.max_error_ratio);
+      if (result.verdict == tasks::Verdict::Infrastructure) {
+        return broken_reference(result.detail);
+      }
       if (result.mismatch && !reply.mismatch) {
         reply.verdict = result.verdict;
         reply.mismatch = result.mismatch;
@@ -82,59 +74,25 @@ private:
     if (auto fault = runner.verify()) {
       return fault;
     }
-    Answers answers;
-    for (const tasks::Buffer& buffer : request.plan.buffers) {
-      if (buffer.kind == tasks::Buffer::Kind::Output || buffer.kind == tasks::Buffer::Kind::InOut) {
-        std::vector<std::byte> bytes(runner.output_bytes(buffer.name));
-        runner.download(buffer.name, bytes);
-        answers.emplace(buffer.name, std::move(bytes));
-      }
-    }
-    remember(request.key, std::move(answers));
+    answers_.remember(request.key, request.plan, runner);
     return std::nullopt;
   }
 
-  /// The oldest are forgotten when there are too many: they can be had again.
-  void remember(const std::string& key, Answers answers) {
-    for (const auto& [tensor, bytes] : answers) {
-      remembered_bytes_ += bytes.size();
-    }
-    answers_.emplace(key, std::move(answers));
-    order_.push_back(key);
-    while (remembered_bytes_ > kMaxRememberedBytes && order_.size() > 1) {
-      for (const auto& [tensor, bytes] : answers_.at(order_.front())) {
-        remembered_bytes_ -= bytes.size();
-      }
-      answers_.erase(order_.front());
-      order_.pop_front();
-    }
-  }
-
   ComparisonResult compare_tensor(const JudgeRequest& request, const JudgedTensor& tensor) {
-    const Answers& answers = answers_.at(request.key);
     Comparison comparison;
     comparison.tensor = tensor.slice.tensor;
     comparison.dtype = tensor.dtype;
     comparison.shape = tensor.shape;
     comparison.got = arena_.slice(tensor.slice.offset, tensor.slice.bytes);
     comparison.poison = poison_pattern(tensor.dtype, request.salt);
-    comparison.relative_limit = request.relative_limit;
-    comparison.absolute_limit = request.absolute_limit;
-    if (tasks::is_floating(tensor.dtype)) {
-      comparison.expected = as_doubles(answers.at(tensor.slice.tensor));
-      comparison.magnitude = as_doubles(answers.at(tensor.slice.tensor + "_magnitude"));
-    } else {
-      comparison.expected_exact = answers.at(tensor.slice.tensor);
-    }
-    return compare(comparison);
+    comparison.model = request.model;
+    return compare(std::move(comparison), answers_.at(request.key, tensor.slice.tensor));
   }
 
   ArenaView arena_;
   std::unique_ptr<Device> device_;
   std::filesystem::path module_;
-  std::map<std::string, Answers> answers_;
-  std::deque<std::string> order_; ///< keys of answers_, oldest first
-  std::size_t remembered_bytes_ = 0;
+  AnswerStore answers_; ///< some of them on device_
 };
 
 } // namespace

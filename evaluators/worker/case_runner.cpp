@@ -173,4 +173,13 @@ void CaseRunner::download(const std::string& tensor, std::span<std::byte> bytes)
   device_.download(slot(tensor).handle, bytes);
 }
 
+std::unique_ptr<KeptAnswer> CaseRunner::keep(const std::string& expected,
+                                             const std::string& magnitude) {
+  std::optional<std::size_t> handle;
+  if (!magnitude.empty()) {
+    handle = slot(magnitude).handle;
+  }
+  return device_.keep(slot(expected).handle, handle);
+}
+
 } // namespace winnow::evaluators

@@ -48,6 +48,8 @@ public:
   std::uint64_t checksum(const std::string& tensor);
   std::size_t output_bytes(const std::string& tensor) const;
   void download(const std::string& tensor, std::span<std::byte> bytes);
+  /// See Device::keep(). `magnitude` may be empty.
+  std::unique_ptr<KeptAnswer> keep(const std::string& expected, const std::string& magnitude);
 
 private:
   struct Slot {

@@ -199,6 +199,25 @@ bool add_line(RunReport& report, const std::string& text) {
   }
 }
 
+namespace {
+
+json model_json(const ErrorModel& model) {
+  return {{"accumulate", to_string(model.accumulate)},
+          {"multiple", model.multiple},
+          {"norm_multiple", model.norm_multiple},
+          {"absolute", model.absolute},
+          {"nan", model.nan_allowed}};
+}
+
+ErrorModel model_of(const json& value) {
+  const auto accumulate =
+      tasks::precision_from_string(value.at("accumulate").get<std::string>()).value();
+  return {accumulate, value.at("multiple"), value.at("norm_multiple"), value.at("absolute"),
+          value.at("nan")};
+}
+
+} // namespace
+
 std::string encode(const JudgeRequest& request) {
   json tensors = json::array();
   for (const JudgedTensor& tensor : request.tensors) {
@@ -211,8 +230,7 @@ std::string encode(const JudgeRequest& request) {
                {"plan", request.plan},
                {"seed", request.seed},
                {"salt", request.salt},
-               {"relative_limit", request.relative_limit},
-               {"absolute_limit", request.absolute_limit},
+               {"model", model_json(request.model)},
                {"tensors", tensors}});
 }
 
@@ -224,8 +242,7 @@ JudgeRequest decode_judge_request(const std::string& text) {
   request.plan = value.at("plan").get<tasks::ResolvedPlan>();
   request.seed = value.at("seed");
   request.salt = value.at("salt");
-  request.relative_limit = value.at("relative_limit");
-  request.absolute_limit = value.at("absolute_limit");
+  request.model = model_of(value.at("model"));
   for (const json& tensor : value.at("tensors")) {
     request.tensors.push_back(
         {slice_of(tensor.at("slice")),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/device/device.h"
+#include "evaluators/judge/compare.h"
 #include "tasks/evaluation.h"
 #include "tasks/plan_resolve.h"
 #include "tasks/verdict.h"
@@ -113,9 +114,8 @@ struct JudgeRequest {
   std::filesystem::path module;
   tasks::ResolvedPlan plan; ///< of the reference kernel
   std::uint64_t seed = 0;
-  std::uint64_t salt = 0;    ///< of the poison in the candidate's outputs
-  double relative_limit = 0; ///< multiple * epsilon: times the magnitude
-  double absolute_limit = 0;
+  std::uint64_t salt = 0; ///< of the poison in the candidate's outputs
+  ErrorModel model;
   std::vector<JudgedTensor> tensors;
 };
 

@@ -1,5 +1,6 @@
 #include "evaluators/device/gpu/fake_gpu_driver.h"
 
+#include "evaluators/device/compare_core.h"
 #include "evaluators/device/guard_core.h"
 #include "tasks/generator_core.h"
 
@@ -21,7 +22,10 @@ constexpr Index gridDim{1};
 void atomicMin(unsigned long long* at, unsigned long long value) {
   *at = std::min(*at, value);
 }
-void atomicAdd(unsigned long long* at, unsigned long long value) {
+void atomicMax(unsigned long long* at, unsigned long long value) {
+  *at = std::max(*at, value);
+}
+template <typename T> void atomicAdd(T* at, T value) {
   *at += value;
 }
 
@@ -29,6 +33,8 @@ void atomicAdd(unsigned long long* at, unsigned long long value) {
 #define __device__        // NOLINT(bugprone-reserved-identifier)
 #define __global__ static // NOLINT(bugprone-reserved-identifier)
 #include "evaluators/device/gpu/helpers.cu"
+// After it:
+#include "evaluators/device/gpu/compare.cu"
 #undef __global__
 #undef __device__
 
@@ -72,7 +78,9 @@ FakeGpuDriver::FakeGpuDriver() {
              {"winnow_verify_guard", host_kernel(winnow_verify_guard)},
              {"winnow_fill", host_kernel(winnow_fill)},
              {"winnow_checksum", host_kernel(winnow_checksum)},
-             {"winnow_read_all", host_kernel(winnow_read_all)}};
+             {"winnow_read_all", host_kernel(winnow_read_all)},
+             {"winnow_compare", host_kernel(winnow_compare)},
+             {"winnow_count_differences", host_kernel(winnow_count_differences)}};
 }
 
 FakeGpuDriver::~FakeGpuDriver() {

@@ -1,5 +1,6 @@
 #include "evaluators/device/gpu/gpu_device.h"
 
+#include "evaluators/device/gpu/gpu_answers.h"
 #include "evaluators/device/gpu/gpu_buffers.h"
 #include "evaluators/device/gpu/gpu_fault.h"
 #include "evaluators/device/gpu/gpu_helpers.h"
@@ -48,6 +49,8 @@ public:
   std::chrono::nanoseconds elapsed() const override { return elapsed_; }
   std::uint64_t checksum(std::size_t buffer) override;
   std::optional<DeviceFault> verify_guards() override;
+  std::unique_ptr<KeptAnswer> keep(std::size_t expected,
+                                   std::optional<std::size_t> magnitude) override;
   bool usable() const override { return dead_.empty(); }
   std::vector<CheckFinding> findings() override { return {}; }
 
@@ -69,6 +72,7 @@ private:
   tasks::DeviceFacts facts_;
   Helpers helpers_;
   gpu::GpuBuffers buffers_;
+  gpu::Answers answers_{*driver_, helpers_};
   gpu::Steps steps_;
   std::filesystem::path module_;
   std::map<std::size_t, GpuGraph> graphs_; ///< of run_timed(), by set of buffers
@@ -210,6 +214,14 @@ void GpuDevice::restore(std::size_t buffer) {
 
 std::uint64_t GpuDevice::checksum(std::size_t buffer) {
   return guarded("a checksum", [&] { return helpers_.checksum(buffers_.at(buffer).data); });
+}
+
+std::unique_ptr<KeptAnswer> GpuDevice::keep(std::size_t expected,
+                                            std::optional<std::size_t> magnitude) {
+  return guarded("keeping an answer", [&] {
+    return answers_.keep(buffers_.at(expected).data,
+                         magnitude ? buffers_.at(*magnitude).data : gpu::DeviceRange{});
+  });
 }
 
 std::optional<DeviceFault> GpuDevice::verify_guards() {

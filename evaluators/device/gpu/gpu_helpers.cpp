@@ -4,6 +4,8 @@
 #include "evaluators/device/gpu/helper_kernels.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <span>
 #include <utility>
 
@@ -14,6 +16,8 @@ namespace {
 
 constexpr std::uint64_t kBlockThreads = 256;
 constexpr std::uint64_t kBlocksPerMultiprocessor = 8;
+
+constexpr std::size_t kTotals = sizeof(ErrorTotals) / sizeof(std::uint64_t);
 
 std::uint64_t words_of(DeviceRange range) {
   return (range.bytes + 7) / 8;
@@ -112,6 +116,31 @@ void Helpers::reserve_results(std::size_t count) {
   }
   results_ = driver_.allocate(count * sizeof(std::uint64_t));
   reserved_results_ = count;
+}
+
+void Helpers::begin_comparison() {
+  reserve_results(kTotals);
+  driver_.fill(results_, 0, 4, 2 * kTotals);
+}
+
+void Helpers::compare(DeviceRange got, tasks::DType dtype, GpuAddress expected,
+                      GpuAddress magnitude, const ErrorLimits& limits) {
+  const auto element_bytes = static_cast<int>(tasks::size_bytes(dtype));
+  const std::uint64_t count = got.bytes / tasks::size_bytes(dtype);
+  launch("winnow_compare", count, got.begin, count, static_cast<int>(dtype), element_bytes,
+         expected, magnitude, limits.unit, limits.multiple, limits.rounding, limits.absolute,
+         limits.nan_allowed ? 1 : 0, results_);
+}
+
+void Helpers::compare_exact(DeviceRange got, GpuAddress expected) {
+  launch("winnow_count_differences", words_of(got), got.begin, expected, std::uint64_t{got.bytes},
+         results_);
+}
+
+ErrorTotals Helpers::comparison() {
+  std::array<std::uint64_t, kTotals> numbers{};
+  driver_.download(std::as_writable_bytes(std::span(numbers)), results_);
+  return std::bit_cast<ErrorTotals>(numbers);
 }
 
 void Helpers::begin_checks(std::size_t count) {

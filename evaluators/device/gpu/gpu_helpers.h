@@ -1,5 +1,6 @@
 #pragma once
 
+#include "evaluators/device/compare_core.h"
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "tasks/task.h"
 
@@ -45,6 +46,15 @@ public:
   /// Reads a buffer of zeros that is several times as large as the L2 cache.
   void drive_out_of_cache(DeviceRange zeros);
   std::uint64_t checksum(DeviceRange range);
+
+  /// Begins a comparison, whose totals comparison() waits for.
+  void begin_comparison();
+  /// `got`: elements of `dtype`; as many doubles at `expected` and `magnitude`.
+  void compare(DeviceRange got, tasks::DType dtype, GpuAddress expected, GpuAddress magnitude,
+               const ErrorLimits& limits);
+  /// Adds to `beyond` when the bytes are not the same.
+  void compare_exact(DeviceRange got, GpuAddress expected);
+  ErrorTotals comparison();
 
   /// Begins a round of `count` checks, whose findings findings() waits for.
   void begin_checks(std::size_t count);

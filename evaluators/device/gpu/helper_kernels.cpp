@@ -27,9 +27,15 @@ std::string_view gpu_helper_source() {
 }
 
 const std::vector<std::string>& gpu_helper_kernels() {
-  static const std::vector<std::string> kernels{
-      "winnow_generate", "winnow_verify_generated", "winnow_fill_guard", "winnow_verify_guard",
-      "winnow_fill",     "winnow_checksum",         "winnow_read_all"};
+  static const std::vector<std::string> kernels{"winnow_generate",
+                                                "winnow_verify_generated",
+                                                "winnow_fill_guard",
+                                                "winnow_verify_guard",
+                                                "winnow_fill",
+                                                "winnow_checksum",
+                                                "winnow_read_all",
+                                                "winnow_compare",
+                                                "winnow_count_differences"};
   return kernels;
 }
 

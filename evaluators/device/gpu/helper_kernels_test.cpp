@@ -1,5 +1,6 @@
 // The helper kernels as compiled device code, on the CPU device.
 #include "base/files.h"
+#include "evaluators/device/compare_core.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/gpu/helper_kernels.h"
@@ -7,6 +8,7 @@
 #include "tasks/input_generator.h"
 #include "tests/support/worker_main.h"
 
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <span>
@@ -244,6 +246,60 @@ TEST_P(HelperKernels, ReadAll) {
   last.back() = 9; // proves that it reads to the end
   put("x", last);
   EXPECT_EQ(result_of("winnow_read_all", {buffer("x"), whole(8000)}, 5), 9U);
+}
+
+TEST_P(HelperKernels, CompareAsTheHostDoes) {
+  const ErrorLimits limits{0x1p-10, 0.5, 0.1, 0x1p-9, 1e-3, true};
+  std::vector<double> expected(kCount), magnitude(kCount, 100);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    expected[i] = std::sin(static_cast<double>(i)) * 100;
+  }
+  expected[7] = std::nan("");
+  for (const DType dtype :
+       {DType::F64, DType::F32, DType::F16, DType::BF16, DType::F8E4M3, DType::F8E5M2}) {
+    const std::size_t size = tasks::size_bytes(dtype);
+    std::vector<std::byte> got(kCount * size);
+    ErrorTotals totals;
+    for (std::size_t i = 0; i < kCount; ++i) {
+      tasks::store_element(dtype, got.data() + i * size, expected[i] + (i % 10 == 0 ? 3 : 0.01));
+      const double stored = tasks::load_element(dtype, got.data() + i * size);
+      totals.add(error_of(stored, expected[i], magnitude[i], limits));
+    }
+    put("got", got);
+    put("expected", expected);
+    put("magnitude", magnitude);
+    const std::size_t result = put<std::uint64_t>("totals", {0, 0, 0, 0});
+    launch("winnow_compare",
+           {buffer("got"), whole(kCount), number(static_cast<int>(dtype)),
+            number(static_cast<int>(size)), buffer("expected"), buffer("magnitude"),
+            real(limits.unit), real(limits.multiple), real(limits.rounding), real(limits.absolute),
+            number(1), buffer("totals")});
+    const auto found = get<ErrorTotals>(result, 1)[0];
+    EXPECT_GT(totals.beyond, 100U);
+    EXPECT_EQ(found.beyond, totals.beyond) << to_string(dtype);
+    EXPECT_EQ(found.counted, totals.counted);
+    EXPECT_DOUBLE_EQ(found.max_ratio, totals.max_ratio);
+    EXPECT_NEAR(found.square_sum, totals.square_sum, 1e-9 * totals.square_sum);
+    device_->release_buffers();
+  }
+}
+
+TEST_P(HelperKernels, CountWordsThatDiffer) {
+  const std::vector<std::uint8_t> expected(kCount, 3);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{kCount} - 1}) {
+    std::vector<std::uint8_t> got = expected;
+    const auto differences = [&] {
+      put("got", got);
+      put("expected", expected);
+      const std::uint64_t found = result_of("winnow_count_differences",
+                                            {buffer("got"), buffer("expected"), whole(kCount)}, 0);
+      device_->release_buffers();
+      return found;
+    };
+    EXPECT_EQ(differences(), 0U);
+    got[at] = 4;
+    EXPECT_EQ(differences(), 1U);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, HelperKernels, testing::Values("g++", "clang++"),

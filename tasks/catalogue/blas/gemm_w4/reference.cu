@@ -13,8 +13,6 @@ __device__ int nibble(int bits) {
   return ((bits & 15) ^ 8) - 8;
 }
 
-// The magnitude: a rounding of the result, and 2^-10 of the terms, for kernels that round each
-// scaled weight to bfloat16.
 extern "C" __global__ void gemm_reference(const __nv_bfloat16* x, const unsigned char* w,
                                           const float* scale, double* y, double* magnitude,
                                           long long n, long long half_k) {
@@ -30,6 +28,6 @@ extern "C" __global__ void gemm_reference(const __nv_bfloat16* x, const unsigned
       size += fabs(first) + fabs(second);
     }
     y[row * n + column] = scale[column] * sum;
-    magnitude[row * n + column] = scale[column] * (fabs(sum) + size / 8);
+    magnitude[row * n + column] = scale[column] * size;
   }
 }

@@ -1,0 +1,70 @@
+#include "tasks/tolerance_parse.h"
+
+#include "base/text.h"
+#include "tasks/diagnostic.h"
+
+#include <fmt/format.h>
+
+namespace winnow::tasks {
+namespace {
+
+Precision parse_precision(const TomlReader& table, std::string_view key) {
+  const std::string name = table.string(key);
+  if (const auto precision = precision_from_string(name)) {
+    return *precision;
+  }
+  std::vector<std::string> known;
+  for (const Precision precision : all_precisions()) {
+    known.emplace_back(to_string(precision));
+  }
+  table.fail(key, fmt::format("unknown precision '{}'{}", name, suggestion(name, known)),
+             "one of " + join(known, ", "));
+}
+
+// Nothing else to state: integers are exact.
+void check_integers(const TomlReader& table, const Task& task) {
+  table.allow_keys({"precision", "reproducible"});
+  for (const TensorSpec& tensor : task.tensors) {
+    if (tensor.role != Role::Input && is_floating(tensor.dtype)) {
+      table.fail("precision",
+                 fmt::format("precision 'int', but output '{}' is {}", tensor.name,
+                             to_string(tensor.dtype)),
+                 "a floating precision");
+    }
+  }
+}
+
+Expression norm_multiple(const TomlReader& table, const Expression& multiple) {
+  return table.has("norm_multiple") ? table.expression("norm_multiple")
+                                    : Expression::parse(fmt::format("({}) / 4", multiple.text()));
+}
+
+} // namespace
+
+Tolerance parse_tolerance(const TomlReader& table, const Task& task) {
+  table.allow_keys({"precision", "accumulate", "multiple", "norm_multiple", "absolute", "nan",
+                    "reproducible"});
+  Tolerance tolerance;
+  tolerance.precision = tolerance.accumulate = parse_precision(table, "precision");
+  tolerance.reproducible = table.boolean_or("reproducible", true);
+  if (tolerance.precision == Precision::Int) {
+    check_integers(table, task);
+    return tolerance;
+  }
+  if (table.has("accumulate")) {
+    tolerance.accumulate = parse_precision(table, "accumulate");
+  }
+  if (tolerance.accumulate == Precision::Int) {
+    table.fail("accumulate", "sums of floating outputs in integers", "a floating precision");
+  }
+  tolerance.multiple = table.expression("multiple");
+  tolerance.norm_multiple = norm_multiple(table, tolerance.multiple);
+  tolerance.absolute = table.number_or("absolute", 0);
+  tolerance.nan_allowed = table.boolean_or("nan", false);
+  if (tolerance.absolute < 0) {
+    table.fail("absolute", "a negative tolerance", "0 or more");
+  }
+  return tolerance;
+}
+
+} // namespace winnow::tasks
