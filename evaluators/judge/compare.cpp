@@ -186,17 +186,17 @@ struct Survey {
 };
 
 // The finest precision coarser than the one that is asked for, whose errors these could be. Zeros,
-// or half of the terms, are no matter of precision.
+// or half of the terms, are no matter of precision; a few elements that are off may be so for any
+// reason, unless they are off by little.
 std::optional<tasks::Precision> coarser_precision(const Comparison& comparison,
                                                   const ErrorLimits& limits,
                                                   const ErrorTotals& totals, const Survey& survey) {
-  constexpr double kRecognisable = 0.5;
-  constexpr std::int64_t kBulk = 4;    // one element in so many
-  constexpr std::int64_t kFewest = 16; // fewer may be wrong for any reason
+  constexpr std::int64_t kBulk = 4; // one element in so many
+  constexpr std::int64_t kFew = 16;
+  const double recognisable = survey.off < kFew ? tasks::epsilon(tasks::Precision::BF16) : 0.5;
   const double relative = std::sqrt(survey.difference_squares / survey.expected_squares);
-  const bool bulk_is_off =
-      survey.off >= kFewest && kBulk * survey.off >= static_cast<std::int64_t>(totals.counted);
-  if (!std::isfinite(totals.max_ratio) || !bulk_is_off || !(relative < kRecognisable)) {
+  const bool bulk_is_off = kBulk * survey.off >= static_cast<std::int64_t>(totals.counted);
+  if (!std::isfinite(totals.max_ratio) || !bulk_is_off || !(relative < recognisable)) {
     return std::nullopt;
   }
   // Rounded factors of random sign err in proportion to the sum, rounded sums in proportion to the

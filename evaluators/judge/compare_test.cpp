@@ -128,7 +128,7 @@ TEST_P(CompareFloats, KeepsTheLimit) {
   const double half = GetParam() == DType::F64 ? 0 : epsilon / 2; // f64 has none
   EXPECT_EQ(compare_one(1 + epsilon, 1 + epsilon - half, 1e-30).verdict, Verdict::Correct);
   EXPECT_EQ(compare_one(1 + epsilon, 1 + 0.125 * epsilon, 0.5 * epsilon).verdict, Verdict::Correct);
-  EXPECT_EQ(compare_one(1 + epsilon, 1, 0.25 * epsilon).verdict, Verdict::Wrong);
+  EXPECT_NE(compare_one(1 + epsilon, 1, 0.25 * epsilon).verdict, Verdict::Correct);
   EXPECT_EQ(compare_one(-1, 1, epsilon).verdict, Verdict::Wrong);
   EXPECT_EQ(compare_one(std::nan(""), 1, epsilon).verdict, Verdict::Wrong);
 }
@@ -299,6 +299,23 @@ TEST_F(CompareSums, NothingIsNoMatterOfPrecision) {
   compute(DType::F32, to_tf32, f32);
   sums_[7] = std::nan("");
   EXPECT_EQ(compare_as(DType::F32, f32_model()).verdict, Verdict::Wrong);
+}
+
+// Tiny shapes come first and must not hide it.
+TEST(Compare, OneElementShowsAPrecisionOnlyWhenItIsOffByLittle) {
+  const auto verdict_of = [](float got) {
+    const std::vector<double> expected{1};
+    Comparison comparison;
+    comparison.tensor = "y";
+    comparison.shape = {1};
+    comparison.got = std::as_bytes(std::span(&got, 1));
+    comparison.expected = expected;
+    comparison.poison = kPoison;
+    comparison.model = {Precision::F32, 4, 1, 0, false};
+    return compare(comparison).verdict;
+  };
+  EXPECT_EQ(verdict_of(1 + 0x1p-12F), Verdict::LowPrecision);
+  EXPECT_EQ(verdict_of(1 + 0x1p-6F), Verdict::Wrong);
 }
 
 TEST(Compare, NanThatTheTaskDoesNotAllowIsTheReferencesFault) {
