@@ -196,7 +196,8 @@ std::optional<tasks::Precision> coarser_precision(const Comparison& comparison,
   const double recognisable = survey.off < kFew ? tasks::epsilon(tasks::Precision::BF16) : 0.5;
   const double relative = std::sqrt(survey.difference_squares / survey.expected_squares);
   const bool bulk_is_off = kBulk * survey.off >= static_cast<std::int64_t>(totals.counted);
-  if (!std::isfinite(totals.max_ratio) || !bulk_is_off || !(relative < recognisable)) {
+  if (!std::isfinite(totals.max_ratio) || survey.off == 0 || !bulk_is_off ||
+      !(relative < recognisable)) {
     return std::nullopt;
   }
   // Rounded factors of random sign err in proportion to the sum, rounded sums in proportion to the
