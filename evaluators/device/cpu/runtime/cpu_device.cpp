@@ -180,11 +180,23 @@ void CpuDevice::restore(std::size_t buffer) {
 
 std::uint64_t CpuDevice::checksum(std::size_t buffer) {
   const cpu::GuardedBuffer& source = buffers_.at(buffer);
+  constexpr std::size_t kLanes = 8; // one after the other, the multiplications would wait in line
+  std::array<std::uint64_t, kLanes> lanes{};
+  std::array<std::uint64_t, kLanes> words{};
+  for (std::size_t at = 0; at < source.bytes; at += sizeof(words)) {
+    const std::size_t bytes = std::min(sizeof(words), source.bytes - at);
+    if (bytes < sizeof(words)) {
+      words.fill(0);
+    }
+    std::memcpy(words.data(), source.data + at, bytes);
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      lanes[i] = (lanes[i] ^ words[i]) * 0x9e3779b97f4a7c15ULL;
+      lanes[i] ^= lanes[i] >> 32U;
+    }
+  }
   std::uint64_t hash = source.bytes;
-  for (std::size_t at = 0; at < source.bytes; at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, source.data + at, std::min(sizeof(word), source.bytes - at));
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+  for (const std::uint64_t lane : lanes) {
+    hash = (hash ^ lane) * 0x9e3779b97f4a7c15ULL;
     hash ^= hash >> 32U;
   }
   return hash;
