@@ -1,6 +1,7 @@
 // How long compiling kernel files takes, sandbox included, with an empty cache and from the cache.
 // Usage: compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] [--arch sm_90a]
-// [-j THREADS] FILE... Prints one line a file in milliseconds, then the medians over the files
+// [-j THREADS] FILE... Prints one line a file in milliseconds, of GPU code also the time in the
+// compiler library and to load it, then the medians over the files
 // (default: 5 repeats, the cpu device, the compilers that a run would choose). With -j also the
 // compiles per second of that many threads at once, and of one. Needs no GPU. Run it on an
 // otherwise idle machine.
@@ -108,17 +109,22 @@ std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
   return make_gpu_compiler(evaluators::Sandbox::best(), settings);
 }
 
-double compile_ms(evaluators::Compiler& compiler, const evaluators::CompileRequest& request) {
+tasks::BuildRecord compile(evaluators::Compiler& compiler,
+                           const evaluators::CompileRequest& request) {
   const evaluators::CompileResult result = compiler.compile(request, {});
   if (result.verdict != tasks::Verdict::Correct) {
     throw std::runtime_error(result.detail);
   }
-  return result.build.seconds * 1000;
+  return result.build;
 }
+
+constexpr double kMillisecondsPerSecond = 1000;
 
 struct Times {
   std::vector<double> cold_ms;
   std::vector<double> cached_ms;
+  std::vector<double> library_ms;
+  std::vector<double> load_ms;
 };
 
 Times measure(const evaluators::CompileRequest& request, const Options& options) {
@@ -126,10 +132,20 @@ Times measure(const evaluators::CompileRequest& request, const Options& options)
   for (int i = 0; i < options.repeats; ++i) {
     const TemporaryDirectory cache("compile-bench");
     const auto compiler = make_compiler(options, cache.path());
-    times.cold_ms.push_back(compile_ms(*compiler, request));
-    times.cached_ms.push_back(compile_ms(*compiler, request));
+    const tasks::BuildRecord cold = compile(*compiler, request);
+    times.cold_ms.push_back(cold.seconds * kMillisecondsPerSecond);
+    times.library_ms.push_back(cold.compiler_ms);
+    times.load_ms.push_back(cold.load_ms);
+    times.cached_ms.push_back(compile(*compiler, request).seconds * kMillisecondsPerSecond);
   }
   return times;
+}
+
+std::string library_text(const Times& times) {
+  const double library_ms = tasks::median(times.library_ms);
+  return library_ms > 0 ? fmt::format("  in the library {:6.1f} ms, loading it {:5.1f} ms",
+                                      library_ms, tasks::median(times.load_ms))
+                        : "";
 }
 
 // Compiles of all files by several threads, each with a comment of its own: nothing is cached.
@@ -175,6 +191,7 @@ int run(const Options& options) {
   using evaluators::BuildMode;
   std::vector<double> cold_ms;
   std::vector<double> cached_ms;
+  std::vector<double> library_ms;
   std::vector<evaluators::CompileRequest> requests;
   const bool cpu = options.device == "cpu";
   for (const std::string& file : options.files) {
@@ -185,17 +202,19 @@ int run(const Options& options) {
       request.mode = mode;
       const Times times = measure(request, options);
       const bool plain = mode == BuildMode::Plain;
-      fmt::print("{:<60} {:<5} cold {:7.1f} ms  cached {:6.2f} ms\n", file,
+      fmt::print("{:<60} {:<5} cold {:7.1f} ms  cached {:6.2f} ms{}\n", file,
                  plain ? "plain" : "check", tasks::median(times.cold_ms),
-                 tasks::median(times.cached_ms));
+                 tasks::median(times.cached_ms), library_text(times));
       if (plain) {
         cold_ms.push_back(tasks::median(times.cold_ms));
         cached_ms.push_back(tasks::median(times.cached_ms));
+        library_ms.push_back(tasks::median(times.library_ms));
       }
     }
   }
-  fmt::print("median over {} files, plain: cold {:.1f} ms, cached {:.2f} ms\n",
-             options.files.size(), tasks::median(cold_ms), tasks::median(cached_ms));
+  fmt::print("median over {} files, plain: cold {:.1f} ms, cached {:.2f} ms{}\n",
+             options.files.size(), tasks::median(cold_ms), tasks::median(cached_ms),
+             cpu ? "" : fmt::format(", in the library {:.1f} ms", tasks::median(library_ms)));
   if (options.threads > 0) {
     print_throughput(requests, options);
   }

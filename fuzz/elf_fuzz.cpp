@@ -1,6 +1,9 @@
 #include "evaluators/device/compile/entry_symbols.h"
+#include "evaluators/device/cpu/compile/cpu_findings.h"
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/cuda/compile/cubin.h"
+#include "evaluators/device/cuda/compile/cubin_findings.h"
+#include "evaluators/device/cuda/compile/ptx_writes.h"
 #include "evaluators/device/elf_reader.h"
 #include "evaluators/device/gpu/compile/code_object.h"
 
@@ -20,7 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       [](const ElfReader& elf) { read_constants(elf, 1); },
       [&](const ElfReader& elf) { read_cubin_resources(elf, kernels, symbols, ""); },
       [&](const ElfReader& elf) { cubin_digest(elf, kernels, symbols); },
-      [&](const ElfReader& elf) { code_object_digest(elf, kernels, symbols); }};
+      [&](const ElfReader& elf) { code_object_digest(elf, kernels, symbols); },
+      [&](const ElfReader& elf) { inspect_cubin(elf, symbols, "sm_90a", bytes); },
+      [&](const ElfReader& elf) { inspect_cubin(elf, symbols, "sm_90a", ""); },
+      [&](const ElfReader& elf) { inspect_cpu_module(elf, "__constant__ int k;"); }};
+  written_globals(bytes);
   for (const auto& read : readers) {
     try {
       read(ElfReader(bytes));

@@ -82,6 +82,14 @@ std::string resources_table(const tasks::BuildRecord& build) {
   return to_aligned_text(table, 0) + "\n";
 }
 
+std::string findings_text(const std::vector<tasks::Finding>& findings) {
+  std::string text;
+  for (const tasks::Finding& finding : findings) {
+    text += fmt::format("machine code: {}: {}\n", to_string(finding.kind), finding.detail);
+  }
+  return text;
+}
+
 } // namespace
 
 std::string parameters_text(const tasks::ParameterChoice& parameters) {
@@ -94,7 +102,7 @@ std::string parameters_text(const tasks::ParameterChoice& parameters) {
 
 std::string eval_text(const tasks::Evaluation& evaluation) {
   std::string text = resources_table(evaluation.build) + cases_table(evaluation.cases) +
-                     libraries_text(evaluation.cases);
+                     libraries_text(evaluation.cases) + findings_text(evaluation.build.findings);
   text += fmt::format("verdict: {}", to_string(evaluation.verdict));
   if (evaluation.verdict != tasks::Verdict::Correct) {
     text += fmt::format(" ({})", describe(evaluation.verdict));

@@ -54,10 +54,12 @@ std::optional<RowId> insert_build(Database& database, const tasks::BuildRecord& 
     return std::nullopt;
   }
   Query(database,
-        "INSERT INTO builds (digest, compiler, log, architecture, machine_code_digest, kernels) "
-        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+        "INSERT INTO builds (digest, compiler, log, architecture, machine_code_digest, kernels, "
+        "findings, compiler_ms, load_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING")
       .bind(build.digest, build.compiler, build.log, build.architecture, build.machine_code_digest,
-            dump(json(build.kernels)))
+            dump(json(build.kernels)), dump(json(build.findings)), measured(build.compiler_ms),
+            measured(build.load_ms))
       .run();
   Query query(database, "SELECT id FROM builds WHERE digest = ?");
   query.bind(build.digest).next();
@@ -121,6 +123,9 @@ tasks::Evaluation read_evaluation(const Query& query) {
   if (!query.is_null(22)) {
     evaluation.build.kernels =
         json::parse(query.text(22)).get<std::vector<tasks::KernelResources>>();
+    evaluation.build.findings = json::parse(query.text(23)).get<std::vector<tasks::Finding>>();
+    evaluation.build.compiler_ms = or_zero(query, 24);
+    evaluation.build.load_ms = or_zero(query, 25);
   }
   return evaluation;
 }
@@ -194,7 +199,8 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
               "SELECT e.id, e.candidate_id, e.verdict, e.stage, e.detail, e.notes, e.speedup, "
               "e.score_ns, e.device, e.device_name, e.isolation, e.evaluator_version, "
               "e.build_from_cache, e.build_seconds, e.started_at, e.seconds, v.parameters, "
-              "b.digest, b.compiler, b.log, b.architecture, b.machine_code_digest, b.kernels "
+              "b.digest, b.compiler, b.log, b.architecture, b.machine_code_digest, b.kernels, "
+              "b.findings, b.compiler_ms, b.load_ms "
               "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
               "JOIN variants AS v ON v.id = e.variant_id "
               "LEFT JOIN builds AS b ON b.id = e.build_id WHERE c.run_id = ? AND e.ordinal = 0");

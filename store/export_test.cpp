@@ -88,6 +88,18 @@ TEST(FormatLeaderboard, TableGroupsByTaskAndDevice) {
       "bubblewrap  2026-11-20 09:44\n");
 }
 
+TEST(FormatLeaderboard, SaysWhatWasFoundInTheMachineCode) {
+  LeaderboardRow row = sample_row();
+  EXPECT_THAT(format_leaderboard({row}, Format::Table), Not(HasSubstr("machine code")));
+  row.findings = {{tasks::FindingKind::ClockRead, "k: 1 instruction"},
+                  {tasks::FindingKind::MutableGlobal, "counter (4 bytes)"}};
+  const std::string text = format_leaderboard({sample_row(), row}, Format::Table);
+  EXPECT_THAT(text, HasSubstr("  machine code\n"));
+  EXPECT_THAT(text, HasSubstr("  keeps state, reads the clock\n"));
+  EXPECT_THAT(format_leaderboard({row}, Format::Csv), HasSubstr("keeps state, reads the clock"));
+  EXPECT_THAT(format_leaderboard({row}, Format::Json), HasSubstr("counter (4 bytes)"));
+}
+
 TEST(FormatLeaderboard, RevisionsAreNamedWhereThereAreSeveral) {
   LeaderboardRow revised = sample_row();
   revised.task_digest = "0ddba11500";

@@ -2,6 +2,8 @@
 // the views in store/schema/, nowhere else.
 #include "store/run_store_state.h"
 
+#include <nlohmann/json.hpp>
+
 namespace winnow::store {
 namespace {
 
@@ -40,13 +42,14 @@ LeaderboardRow read_row(const Query& query) {
   row.evaluated_at = query.text(15);
   row.evaluator_version = query.integer(16);
   row.task_digest = query.text(17);
+  row.findings = nlohmann::json::parse(query.text(18)).get<std::vector<tasks::Finding>>();
   return row;
 }
 
 constexpr const char* kColumns =
     "task, device, device_name, rank, speedup, score_ns, candidate_id, evaluation_id, run_id, "
     "origin, model, parameters, isolation, digest, lines, evaluated_at, evaluator_version, "
-    "task_digest";
+    "task_digest, findings";
 
 } // namespace
 

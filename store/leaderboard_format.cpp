@@ -66,12 +66,21 @@ TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
                    {"file", false},       {"by", false},
                    {"parameters", false}, {"isolation", false},
                    {"evaluated", false}};
+  const bool annotated = std::any_of(rows.begin(), rows.end(), [](const LeaderboardRow& row) {
+    return !annotations(row.findings).empty();
+  });
+  if (annotated) { // seldom: most boards do without the column
+    table.columns.push_back({"machine code", false});
+  }
   for (const LeaderboardRow& row : rows) {
     table.rows.push_back(
         {fmt::format("{}", row.rank), fmt::format("{:.2f}x", row.speedup),
          duration_text(row.score_ns), fmt::format("{}", row.candidate),
          row.digest.substr(0, kShortDigest), row.model.empty() ? row.origin : row.model,
          parameters_text(row.parameters), row.isolation, minute_text(row.evaluated_at)});
+    if (annotated) {
+      table.rows.back().push_back(annotations(row.findings));
+    }
   }
   return table;
 }
@@ -158,7 +167,8 @@ json leaderboard_row_json(const LeaderboardRow& row) {
           {"digest", row.digest},
           {"lines", row.lines},
           {"evaluated_at", row.evaluated_at},
-          {"evaluator_version", row.evaluator_version}};
+          {"evaluator_version", row.evaluator_version},
+          {"findings", row.findings}};
 }
 
 json baseline_standing_json(const BaselineStanding& standing) {
@@ -182,7 +192,7 @@ TextTable full_table(const std::vector<LeaderboardRow>& rows) {
   for (const char* heading :
        {"task", "device", "device_name", "rank", "speedup", "score_ns", "candidate", "run",
         "origin", "model", "parameters", "isolation", "evaluated_at", "lines", "digest",
-        "task_digest", "evaluator_version", "speedup_versus"}) {
+        "task_digest", "evaluator_version", "speedup_versus", "annotations"}) {
     table.columns.push_back({heading, false});
   }
   for (const LeaderboardRow& row : rows) {
@@ -191,7 +201,8 @@ TextTable full_table(const std::vector<LeaderboardRow>& rows) {
                           fmt::format("{}", row.candidate), fmt::format("{}", row.run), row.origin,
                           row.model, row.parameters, row.isolation, row.evaluated_at,
                           fmt::format("{}", row.lines), row.digest, row.task_digest,
-                          fmt::format("{}", row.evaluator_version), kSpeedupVersus});
+                          fmt::format("{}", row.evaluator_version), kSpeedupVersus,
+                          annotations(row.findings)});
   }
   return table;
 }

@@ -57,6 +57,8 @@ TEST(Leaderboard, ShowsWhatIsKnownOfARow) {
   EXPECT_EQ(rows[0].run, t.run);
   EXPECT_EQ(rows[0].origin, "model");
   EXPECT_EQ(rows[0].model, "some-model");
+  ASSERT_EQ(rows[0].findings.size(), 1U);
+  EXPECT_EQ(rows[0].findings[0].detail, "counter (4 bytes)");
   EXPECT_EQ(rows[0].parameters, R"({"BLOCK":128,"VEC":4})");
   EXPECT_EQ(rows[0].isolation, "bubblewrap");
   EXPECT_EQ(rows[0].lines, 2);

@@ -322,9 +322,9 @@ TEST(Migrations, AFirstStoreKeepsItsRows) {
                "INSERT INTO builds (digest, compiler, log) VALUES ('d', 'clang++', '')");
   }
   const RunStore store(path, kReadWrite);
-  EXPECT_THAT(query_file(path, "SELECT digest, architecture, machine_code_digest, kernels "
-                               "FROM builds"),
-              ElementsAre("d|||[]"));
+  EXPECT_THAT(query_file(path, "SELECT digest, architecture, machine_code_digest, kernels, "
+                               "findings, compiler_ms FROM builds"),
+              ElementsAre("d|||[]|[]|"));
   EXPECT_THAT(store.baseline_timings("axpy", ""), ::testing::IsEmpty());
 }
 

@@ -79,6 +79,7 @@ struct LeaderboardRow {
   std::string isolation, digest, evaluated_at;
   std::string task_digest; ///< revisions of a task are ranked apart
   std::int64_t lines = 0, evaluator_version = 0;
+  std::vector<tasks::Finding> findings; ///< in the machine code
 };
 
 struct LeaderboardQuery {

@@ -52,9 +52,17 @@ tasks::Evaluation correct_evaluation(double speedup) {
   evaluation.stage = tasks::Stage::Done;
   evaluation.notes = {"a note"};
   evaluation.parameters = {{"BLOCK", 128}, {"VEC", 4}};
-  evaluation.build = {
-      "build digest", "clang++ 14", true,          0.25,
-      "no warnings",  "sm_90a",     "code digest", {{"axpy<128>", 32, 8, 16, 24, 1024}}};
+  evaluation.build = {"build digest",
+                      "clang++ 14",
+                      true,
+                      0.25,
+                      "no warnings",
+                      "sm_90a",
+                      "code digest",
+                      {{"axpy<128>", 32, 8, 16, 24, 1024}},
+                      {{tasks::FindingKind::MutableGlobal, "counter (4 bytes)"}},
+                      41.5,
+                      2.5};
   evaluation.speedup = speedup;
   evaluation.score_ns = 1000 / speedup;
   evaluation.device = "cpu";

@@ -64,10 +64,18 @@ Json build_json(const BuildRecord& build) {
           {"log", to_valid_utf8(build.log)},
           {"architecture", build.architecture},
           {"machine_code_digest", build.machine_code_digest},
-          {"kernels", build.kernels}};
+          {"kernels", build.kernels},
+          {"findings", build.findings},
+          {"compiler_ms", number_json(build.compiler_ms)},
+          {"load_ms", number_json(build.load_ms)}};
 }
 
 } // namespace
+
+bool wants_stricter_runs(const BuildRecord& build) {
+  return std::any_of(build.findings.begin(), build.findings.end(),
+                     [](const Finding& finding) { return is_suspect(finding.kind); });
+}
 
 void to_json(Json& json, const KernelResources& resources) {
   json = {{"kernel", to_valid_utf8(resources.kernel)},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tasks/finding.h"
 #include "tasks/plan.h"
 #include "tasks/signature.h"
 #include "tasks/task.h"
@@ -68,7 +69,14 @@ struct BuildRecord {
   std::string architecture; ///< "sm_90a", "gfx90a"; empty on the cpu
   std::string machine_code_digest;      ///< of the instructions alone; empty: not known
   std::vector<KernelResources> kernels; ///< GPU code only
+  std::vector<Finding> findings;        ///< in the machine code
+  double compiler_ms = 0;               ///< in the compiler library when it was built; 0: not known
+  double load_ms = 0;                   ///< to load that library; 0: not known
 };
+
+/// Whether the machine code has means to tell launches apart or to deceive a stop watch: such a
+/// build is to be run under the stricter protocol. Alone it is no reason to reject.
+bool wants_stricter_runs(const BuildRecord& build);
 
 /// Everything that was found out about one variant of a candidate on one device.
 struct Evaluation {

@@ -57,7 +57,7 @@ ElfReader::ElfReader(std::string bytes) : bytes_(std::move(bytes)) {
       range(raw.sh_offset, raw.sh_size);
     }
     sections_.push_back({"", raw.sh_type, raw.sh_addr, raw.sh_offset, raw.sh_size, raw.sh_link,
-                         raw.sh_entsize, raw.sh_info});
+                         raw.sh_entsize, raw.sh_info, raw.sh_flags});
     names.push_back(raw.sh_name);
   }
   if (sections_.empty()) {

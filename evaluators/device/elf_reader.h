@@ -27,7 +27,8 @@ struct ElfSection {
   std::uint64_t size = 0;
   std::uint32_t link = 0;
   std::uint64_t entry_size = 0;
-  std::uint32_t info = 0; ///< of relocations: index of the section that they change
+  std::uint32_t info = 0;  ///< of relocations: index of the section that they change
+  std::uint64_t flags = 0; ///< SHF_*
 };
 
 struct ElfSymbol {

@@ -65,7 +65,10 @@ void to_json(nlohmann::json& json, const CompileAnswer& answer) {
           {"signatures", answer.signatures},
           {"constants", answer.constants},
           {"kernels", std::move(kernels)},
-          {"machine_code_digest", answer.machine_code_digest}};
+          {"machine_code_digest", answer.machine_code_digest},
+          {"findings", answer.findings},
+          {"compiler_ms", answer.compiler_ms},
+          {"load_ms", answer.load_ms}};
 }
 
 void from_json(const nlohmann::json& json, CompileAnswer& answer) {
@@ -78,6 +81,9 @@ void from_json(const nlohmann::json& json, CompileAnswer& answer) {
     answer.kernels.push_back(read_resources(kernel));
   }
   json.at("machine_code_digest").get_to(answer.machine_code_digest);
+  json.at("findings").get_to(answer.findings);
+  json.at("compiler_ms").get_to(answer.compiler_ms);
+  json.at("load_ms").get_to(answer.load_ms);
 }
 
 CompileAnswer failed_compile(Verdict verdict, std::string detail, std::string log) {
@@ -135,6 +141,9 @@ CompileResult compile_result(const CompileAnswer& answer, const CompileRequest& 
   result.build.log = answer.log;
   result.build.machine_code_digest = answer.machine_code_digest;
   result.build.kernels = answer.kernels;
+  result.build.findings = answer.findings;
+  result.build.compiler_ms = answer.compiler_ms;
+  result.build.load_ms = answer.load_ms;
   if (answer.verdict != Verdict::Correct) {
     return result;
   }

@@ -21,6 +21,9 @@ struct CompileAnswer {
   std::vector<std::int64_t> constants;         ///< one per constant expression
   std::vector<tasks::KernelResources> kernels; ///< GPU code only, one per kernel
   std::string machine_code_digest;             ///< GPU code only
+  std::vector<tasks::Finding> findings;        ///< in the machine code
+  double compiler_ms = 0;                      ///< in the compiler library; 0: not known
+  double load_ms = 0;                          ///< to load that library; 0: not known
 };
 
 void to_json(nlohmann::json& json, const CompileAnswer& answer);

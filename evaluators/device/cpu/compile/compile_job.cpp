@@ -5,6 +5,7 @@
 #include "evaluators/device/compile/entry_symbols.h"
 #include "evaluators/device/compile/unsupported_constructs.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
+#include "evaluators/device/cpu/compile/cpu_findings.h"
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
 #include "evaluators/process/child_process.h"
@@ -160,6 +161,7 @@ CompileAnswer judge_module(const CompileJob& job) {
   compiled.verdict = Verdict::Correct;
   compiled.signatures = read_signatures(module, job.request.kernels.size());
   compiled.constants = read_constants(module, job.request.constants.size());
+  compiled.findings = inspect_cpu_module(module, job.request.source);
   return compiled;
 }
 

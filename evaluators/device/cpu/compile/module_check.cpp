@@ -1,14 +1,12 @@
 #include "evaluators/device/cpu/compile/module_check.h"
 
+#include "evaluators/device/compile/symbol_names.h"
 #include "evaluators/device/cpu/compile/toolchain.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
-#include <memory>
 #include <set>
 
-#include <cxxabi.h>
 #include <elf.h>
 #include <fmt/format.h>
 
@@ -43,19 +41,6 @@ bool is_math_function(std::string_view name) {
     return true;
   }
   return !name.empty() && name.back() == 'f' && kBases.count(name.substr(0, name.size() - 1)) != 0;
-}
-
-std::string demangle(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text ? std::string(text.get()) : name;
-}
-
-std::string unqualified(const std::string& demangled) {
-  std::string name = demangled.substr(0, demangled.find_first_of("(<"));
-  const std::size_t colon = name.rfind("::");
-  return colon == std::string::npos ? name : name.substr(colon + 2);
 }
 
 ModuleObjection explain_import(const std::string& symbol) {

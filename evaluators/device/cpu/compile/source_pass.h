@@ -11,7 +11,7 @@
 namespace winnow::evaluators {
 
 /// Raised with every change of what the pass makes of a source: part of the cache key.
-constexpr int kSourcePassVersion = 4;
+constexpr int kSourcePassVersion = 5;
 
 struct SourcePassInput {
   std::string source;

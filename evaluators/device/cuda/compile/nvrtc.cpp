@@ -5,6 +5,7 @@
 #include "evaluators/device/cuda/compile/nvrtc_library.h"
 #include "evaluators/device/cuda/compile/ptxas_log.h"
 
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -114,13 +115,17 @@ public:
       options.push_back("-I" + directory);
     }
     RuntimeCompileOutput output;
+    const auto start = std::chrono::steady_clock::now();
     output.compiled = program.compile(options);
+    output.compiler_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     output.log = program.log();
     if (!output.compiled) {
       output.log = name_ptx_lines(output.log, program.ptx());
       return output;
     }
     output.image = program.cubin();
+    output.ptx = program.ptx();
     for (const std::string& name : job.instantiated) {
       output.symbols[name] = program.symbol(name);
     }

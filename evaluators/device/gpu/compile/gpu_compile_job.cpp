@@ -11,7 +11,9 @@
 #include "evaluators/device/gpu/compile/gpu_source.h"
 #include "evaluators/device/gpu/gpu_module.h"
 
+#include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -140,8 +142,8 @@ void name_as_planned(const GpuCompileJob& job, RuntimeCompileOutput& output) {
 
 CompileAnswer judge_image(const GpuCompileJob& job, const SourceScan& scan,
                           RuntimeCompileOutput output) {
-  GpuImageFacts facts =
-      read_gpu_image(job.toolchain.kind, output, job.request.kernels, job.request.constants.size());
+  GpuImageFacts facts = read_gpu_image(job.toolchain.kind, job.architecture, output,
+                                       job.request.kernels, job.request.constants.size());
   if (auto objection = check_shared_memory(job, scan, facts.kernels)) {
     return *objection;
   }
@@ -158,10 +160,20 @@ CompileAnswer judge_image(const GpuCompileJob& job, const SourceScan& scan,
   answer.constants = std::move(facts.constants);
   answer.kernels = std::move(facts.kernels);
   answer.machine_code_digest = std::move(facts.machine_code_digest);
+  answer.findings = std::move(facts.findings);
   write_file_atomic(
       job.directory / kGpuModuleName,
       encode(GpuModuleFile{job.architecture, std::move(output.symbols), std::move(output.image)}));
   return answer;
+}
+
+CompileAnswer judge_output(const GpuCompileJob& job, const SourceScan& scan,
+                           RuntimeCompileOutput output) {
+  if (!output.compiled) {
+    return explain_failure(job, scan, output.log);
+  }
+  name_as_planned(job, output);
+  return judge_image(job, scan, std::move(output));
 }
 
 } // namespace
@@ -176,13 +188,15 @@ CompileAnswer compile_gpu_job(const GpuCompileJob& job) {
         Verdict::CompileError,
         place_message(request.file, source.mistake->line, 0, source.mistake->what, request.source));
   }
-  RuntimeCompileOutput output =
-      open_runtime_compiler(job.toolchain)->compile(runtime_job(job, source.translated));
-  if (!output.compiled) {
-    return explain_failure(job, source.scan, output.log);
-  }
-  name_as_planned(job, output);
-  return judge_image(job, source.scan, std::move(output));
+  const auto start = std::chrono::steady_clock::now();
+  const std::unique_ptr<RuntimeCompiler> compiler = open_runtime_compiler(job.toolchain);
+  const std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
+  RuntimeCompileOutput output = compiler->compile(runtime_job(job, source.translated));
+  const double compiler_ms = output.compiler_ms;
+  CompileAnswer answer = judge_output(job, source.scan, std::move(output));
+  answer.load_ms = load.count();
+  answer.compiler_ms = compiler_ms;
+  return answer;
 }
 
 } // namespace winnow::evaluators

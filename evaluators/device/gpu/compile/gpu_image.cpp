@@ -1,11 +1,15 @@
 #include "evaluators/device/gpu/compile/gpu_image.h"
 
 #include "evaluators/device/compile/entry_symbols.h"
+#include "evaluators/device/compile/module_findings.h"
 #include "evaluators/device/cuda/compile/cubin.h"
+#include "evaluators/device/cuda/compile/cubin_findings.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/cuda/compile/ptxas_log.h"
 #include "evaluators/device/gpu/compile/code_object.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
+
+#include <utility>
 
 namespace winnow::evaluators {
 
@@ -14,7 +18,17 @@ std::unique_ptr<RuntimeCompiler> open_runtime_compiler(const GpuToolchain& toolc
                                  : open_nvrtc(toolchain.library, toolchain.builtins);
 }
 
-GpuImageFacts read_gpu_image(const std::string& kind, const RuntimeCompileOutput& output,
+namespace {
+
+// The driver's mark of a compilation unit.
+bool is_unit_mark(const std::string& symbol) {
+  return symbol.rfind("__hip_cuid_", 0) == 0;
+}
+
+} // namespace
+
+GpuImageFacts read_gpu_image(const std::string& kind, const std::string& architecture,
+                             const RuntimeCompileOutput& output,
                              const std::vector<std::string>& kernels, std::size_t constants) {
   const ElfReader image(
       std::string(reinterpret_cast<const char*>(output.image.data()), output.image.size()));
@@ -24,11 +38,16 @@ GpuImageFacts read_gpu_image(const std::string& kind, const RuntimeCompileOutput
   if (kind == "hip") {
     facts.kernels = read_code_object_resources(image, kernels, output.symbols);
     facts.machine_code_digest = code_object_digest(image, kernels, output.symbols);
+    facts.findings = writable_variables(image, is_unit_mark);
   } else {
     facts.kernels = read_cubin_resources(image, kernels, output.symbols, output.log);
     facts.machine_code_digest = cubin_digest(image, kernels, output.symbols);
     facts.advice = read_ptxas_advice(output.log);
+    facts.findings = inspect_cubin(image, output.symbols, architecture, output.ptx);
   }
+  const std::vector<tasks::Finding> local = local_memory(facts.kernels);
+  facts.findings.insert(facts.findings.end(), local.begin(), local.end());
+  facts.findings = shorten(std::move(facts.findings));
   return facts;
 }
 

@@ -2,6 +2,7 @@
 
 #include "evaluators/device/gpu/compile/gpu_toolchain.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
+#include "tasks/finding.h"
 #include "tasks/signature.h"
 
 #include <cstddef>
@@ -22,10 +23,12 @@ struct GpuImageFacts {
   std::vector<tasks::KernelResources> kernels;
   std::string machine_code_digest;
   std::vector<std::string> advice; ///< of the assembler
+  std::vector<tasks::Finding> findings;
 };
 
 /// `kind`: "cuda" (a cubin), "hip" (a code object). Throws ElfError when the image is malformed.
-GpuImageFacts read_gpu_image(const std::string& kind, const RuntimeCompileOutput& output,
+GpuImageFacts read_gpu_image(const std::string& kind, const std::string& architecture,
+                             const RuntimeCompileOutput& output,
                              const std::vector<std::string>& kernels, std::size_t constants);
 
 } // namespace winnow::evaluators

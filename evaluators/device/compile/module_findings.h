@@ -1,0 +1,28 @@
+#pragma once
+
+#include "evaluators/device/elf_reader.h"
+#include "tasks/finding.h"
+#include "tasks/signature.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// "k::counter (4 bytes)" of a variable's symbol.
+tasks::Finding mutable_global(const ElfSymbol& symbol);
+
+/// Variables of a shared object or an AMD code object in sections that can be written, but for
+/// those that `is_known` says are none: constants that the format keeps there, our own.
+std::vector<tasks::Finding>
+writable_variables(const ElfReader& module,
+                   const std::function<bool(const std::string&)>& is_known);
+
+/// One finding for each kernel that has a stack or spills.
+std::vector<tasks::Finding> local_memory(const std::vector<tasks::KernelResources>& kernels);
+
+/// At most a few of each kind, the last one saying how many there are.
+std::vector<tasks::Finding> shorten(std::vector<tasks::Finding> findings);
+
+} // namespace winnow::evaluators

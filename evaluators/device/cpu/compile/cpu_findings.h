@@ -1,0 +1,16 @@
+#pragma once
+
+#include "evaluators/device/elf_reader.h"
+#include "tasks/finding.h"
+
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// Variables that a CPU module could write, and its calls of the clock and of the scheduler.
+/// `source` tells `__constant__` variables, which are nothing special to a CPU's compiler, from
+/// others. Throws ElfError.
+std::vector<tasks::Finding> inspect_cpu_module(const ElfReader& module, const std::string& source);
+
+} // namespace winnow::evaluators

@@ -1,0 +1,81 @@
+#include "evaluators/device/cuda/compile/cubin_findings.h"
+
+#include "base/text.h"
+#include "evaluators/device/compile/module_findings.h"
+#include "evaluators/device/compile/symbol_names.h"
+#include "evaluators/device/cuda/compile/ptx_writes.h"
+#include "evaluators/device/cuda/compile/sass.h"
+
+#include <set>
+
+#include <elf.h>
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::Finding;
+using tasks::FindingKind;
+
+constexpr std::string_view kCode = ".text.";
+constexpr std::size_t kMaxNameBytes = 120;
+
+std::vector<Finding> find_globals(const ElfReader& cubin, std::string_view ptx) {
+  const std::set<std::string> written = written_globals(ptx);
+  std::vector<Finding> findings;
+  for (const ElfSymbol& symbol : cubin.all_symbols()) {
+    if (symbol.type != STT_OBJECT || symbol.section == SHN_UNDEF ||
+        symbol.section >= cubin.sections().size()) {
+      continue;
+    }
+    const std::string& section = cubin.sections()[symbol.section].name;
+    const bool global = section == ".nv.global" || section == ".nv.global.init";
+    if (global && (ptx.empty() ? section == ".nv.global" : written.count(symbol.name) != 0)) {
+      findings.push_back(mutable_global(symbol));
+    }
+  }
+  return findings;
+}
+
+// Of a kernel as the plan calls it, of another function as C++ does.
+std::string function_name(const std::string& symbol,
+                          const std::map<std::string, std::string>& symbols) {
+  for (const auto& [kernel, its_symbol] : symbols) {
+    if (its_symbol == symbol) {
+      return kernel;
+    }
+  }
+  return truncate_text(to_valid_utf8(demangle(symbol)), kMaxNameBytes);
+}
+
+void add(std::vector<Finding>& findings, FindingKind kind, const std::string& function,
+         std::size_t count) {
+  if (count > 0) {
+    findings.push_back(
+        {kind, fmt::format("{}: {} instruction{}", function, count, count == 1 ? "" : "s")});
+  }
+}
+
+} // namespace
+
+std::vector<Finding> inspect_cubin(const ElfReader& cubin,
+                                   const std::map<std::string, std::string>& symbols,
+                                   const std::string& architecture, std::string_view ptx) {
+  std::vector<Finding> findings = find_globals(cubin, ptx);
+  if (!has_known_sass(architecture)) {
+    return findings;
+  }
+  for (const ElfSection& section : cubin.sections()) {
+    if (section.name.rfind(kCode, 0) != 0) {
+      continue;
+    }
+    const SassCounts counts = count_sass(cubin.section_bytes(section));
+    const std::string function = function_name(section.name.substr(kCode.size()), symbols);
+    add(findings, FindingKind::ClockRead, function, counts.clock_reads);
+    add(findings, FindingKind::GlobalTimerRead, function, counts.global_timer_reads);
+    add(findings, FindingKind::Nanosleep, function, counts.sleeps);
+  }
+  return findings;
+}
+
+} // namespace winnow::evaluators
