@@ -9,7 +9,8 @@ It says what it is on a first line of stdout: {"torch": version, "device": name}
 work: {"missing": why}. Then each line of stdin asks for one run and gets one line:
   {"mode": "eager" or "compile", "inputs": [{"name", "dtype", "shape"}], "inouts": [indices of
    inputs], "outputs": [as inputs], "scalars": [numbers], "tf32": bool, "sampling": null or
-   {"warmup", "min_samples", "max_samples", "budget_ns"}}
+   {"warmup", "min_samples", "max_samples", "budget_ns"}, and perhaps "float64": true: floating
+   inputs are widened to float64, and floating outputs must be and are written as such}
   {"error": null or text, "times_ns": [numbers]}
 stdout is for these lines only: whatever else prints goes to stderr.
 """
@@ -60,8 +61,12 @@ class Runner:
         typed = data.view(self.dtype(tensor["dtype"])).reshape(tensor["shape"])
         return typed.clone() if self.device.type == "cpu" else typed.to(self.device)
 
-    def save(self, index, expected, tensor):
+    def widened(self, tensors):
+        return [tensor.double() if tensor.is_floating_point() else tensor for tensor in tensors]
+
+    def save(self, index, expected, tensor, float64):
         dtype = self.dtype(expected["dtype"])
+        dtype = self.torch.float64 if float64 and dtype.is_floating_point else dtype
         shape = list(tensor.shape)
         if tensor.dtype != dtype or shape != expected["shape"]:
             raise ValueError(
@@ -91,6 +96,8 @@ class Runner:
         torch.set_float32_matmul_precision(precision)
         torch.backends.cudnn.allow_tf32 = request["tf32"]
         inputs = [self.load(i, tensor) for i, tensor in enumerate(request["inputs"])]
+        float64 = request.get("float64", False)
+        inputs = self.widened(inputs) if float64 else inputs
         originals = {i: inputs[i].clone() for i in request["inouts"]}
         model = self.model(request["scalars"])
         if request["mode"] == "compile":
@@ -109,7 +116,7 @@ class Runner:
                     f"{len(request['outputs'])} outputs"
                 )
             for i, (expected, tensor) in enumerate(zip(request["outputs"], results)):
-                self.save(i, expected, tensor)
+                self.save(i, expected, tensor, float64)
             del results
             if request["sampling"] is None:
                 return []

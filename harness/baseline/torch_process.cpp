@@ -165,7 +165,7 @@ void TorchProcess::write_inputs(const tasks::Shape& shape, std::uint64_t seed) {
   }
 }
 
-std::string TorchProcess::request(TorchMode mode, bool timed) const {
+std::string TorchProcess::request(TorchMode mode, bool timed, bool float64) const {
   json request{{"mode", mode == TorchMode::Eager ? "eager" : "compile"},
                {"inputs", json::array()},
                {"inouts", json::array()},
@@ -193,13 +193,16 @@ std::string TorchProcess::request(TorchMode mode, bool timed) const {
                            {"max_samples", kMaxSamples},
                            {"budget_ns", std::chrono::nanoseconds(options_.budget).count()}};
   }
+  if (float64) {
+    request["float64"] = true;
+  }
   return request.dump() + "\n";
 }
 
-TorchAnswer TorchProcess::run(TorchMode mode, bool timed) {
+TorchAnswer TorchProcess::run(TorchMode mode, bool timed, bool float64) {
   start();
   const Clock::time_point asked = Clock::now();
-  child_->write(request(mode, timed), options_.timeout);
+  child_->write(request(mode, timed, float64), options_.timeout);
   const auto line = child_->read_line(options_.timeout);
   if (!line) {
     return {ended(asked), {}};

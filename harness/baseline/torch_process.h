@@ -47,14 +47,15 @@ public:
   /// them for the following answers.
   void write_inputs(const tasks::Shape& shape, std::uint64_t seed);
   /// Runs the model on the inputs written last, at the shape they are of; with `timed` takes
-  /// samples too. What goes wrong is in the answer.
-  TorchAnswer run(TorchMode mode, bool timed);
+  /// samples too; with `float64` the floating tensors are widened, the outputs too. What goes wrong
+  /// is in the answer.
+  TorchAnswer run(TorchMode mode, bool timed, bool float64 = false);
   /// Of the last run that gave an answer, for the `index`th tensor that is no input: row-major.
   std::filesystem::path output_file(std::size_t index) const;
 
 private:
   evaluators::Command command() const;
-  std::string request(TorchMode mode, bool timed) const;
+  std::string request(TorchMode mode, bool timed, bool float64) const;
   /// Why there was no answer since `asked`; the child is gone after it.
   std::string ended(std::chrono::steady_clock::time_point asked);
 

@@ -17,6 +17,7 @@ using Action = std::function<ExitCode()>;
 /// Each adds its subcommand, with help, to `app`; `chosen` is set when it is on the command line.
 void add_doctor(CLI::App& app, Action& chosen);
 void add_tasks(CLI::App& app, Action& chosen);
+void add_selftest(CLI::App& tasks_command, Action& chosen); ///< of `tasks`
 void add_baseline(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);

@@ -53,6 +53,7 @@ void add_tasks(CLI::App& app, Action& chosen) {
   shower->add_option("TASK", command->task, "name, category/name or folder")->required();
   shower->add_flag("--json", command->json, "one JSON document, schema winnow.task, version 1");
   shower->callback([command, &chosen] { chosen = [command] { return show(*command); }; });
+  add_selftest(*sub, chosen);
 }
 
 } // namespace winnow::harness

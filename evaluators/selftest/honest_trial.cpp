@@ -1,0 +1,147 @@
+#include "evaluators/selftest/honest_trial.h"
+
+#include "evaluators/reference_check.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using State = HonestResult::State;
+using tasks::Verdict;
+
+void reject(HonestResult& result, bool unsupported, std::string detail) {
+  result.state = unsupported ? State::Unsupported : State::Rejected;
+  result.detail = std::move(detail);
+}
+
+} // namespace
+
+std::string_view to_string(HonestResult::State state) {
+  switch (state) {
+  case State::Accepted:
+    return "accepted";
+  case State::Rejected:
+    return "rejected";
+  case State::Unsupported:
+    return "unsupported";
+  }
+  return "unknown_state";
+}
+
+int HonestTrial::seeds_at(const tasks::Shape& shape) const {
+  return input_elements(session_.task, shape) > options_.max_input_elements ? 1 : options_.seeds;
+}
+
+void HonestTrial::add(const tasks::Shape& shape, const JudgeReply& reply, HonestResult& result) {
+  ++result.cases;
+  result.max_error_ratio = std::max(result.max_error_ratio, reply.max_error_ratio);
+  if (reply.verdict != Verdict::Correct && result.state == State::Accepted) {
+    reject(result, false,
+           fmt::format("{} at {}: {}", to_string(reply.verdict), shape.id,
+                       reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail));
+  }
+}
+
+HonestResult HonestTrial::reference() {
+  HonestResult result;
+  result.file = "reference.cu";
+  const tasks::Task& task = session_.task;
+  for (const tasks::Shape& shape : shapes_for(task, session_.host->device.kind)) {
+    if (input_elements(task, shape) > options_.max_input_elements) {
+      continue;
+    }
+    const std::uint64_t seed = options_.evaluation.seed;
+    const ReferenceRun::Outcome outcome =
+        runner_.answers({{shape, tasks::draw_inputs(task, shape, seed)}});
+    if (outcome.fault) {
+      reject(result, false, fmt::format("{}: {}", shape.id, outcome.fault->detail));
+      return result;
+    }
+    const auto outputs = rounded_outputs(task, shape, outcome.answers.front());
+    add(shape, runner_.judge(shape, seed, poison_salt(seed), outputs), result);
+  }
+  return result;
+}
+
+HonestResult HonestTrial::kernel(const tasks::KernelFile& file,
+                                 const tasks::ParameterChoice& choice, const std::string& name) {
+  HonestResult result;
+  result.file = name;
+  result.parameters = choice;
+  std::vector<tasks::Diagnostic> errors;
+  const BuiltKernel built = session_.build(file, session_.task, choice,
+                                           shapes_for(session_.task, session_.host->device.kind),
+                                           BuildMode::Plain, errors);
+  if (!errors.empty()) {
+    reject(result, tasks::all_unsupported(errors), to_string(errors.front()));
+    return result;
+  }
+  if (built.compiled.verdict != Verdict::Correct) {
+    reject(result, built.compiled.verdict == Verdict::Unsupported, built.compiled.detail);
+    return result;
+  }
+  using enum tasks::ShapeSet;
+  for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
+    if (result.state == State::Accepted) {
+      run_set(built, set, result);
+    }
+  }
+  return result;
+}
+
+bool HonestTrial::plan(const BuiltKernel& built, tasks::ShapeSet set, std::vector<Planned>& cases,
+                       HonestResult& result) const {
+  std::uint64_t offset = 0;
+  for (const tasks::Shape& shape : session_.task.shapes_of(set, session_.host->device.kind)) {
+    std::vector<tasks::Diagnostic> errors, warnings;
+    const auto plan =
+        tasks::resolve_plan(*built.file, session_.task, shape, built.choice,
+                            session_.host->device.facts, built.compiled.facts, errors, warnings);
+    if (!plan) {
+      reject(result, tasks::all_unsupported(errors), to_string(errors.front()));
+      return false;
+    }
+    for (int i = 0; i < seeds_at(shape); ++i) {
+      RunCase run_case;
+      run_case.plan = *plan;
+      run_case.seed = options_.evaluation.seed + static_cast<std::uint64_t>(i);
+      run_case.salt = poison_salt(run_case.seed);
+      run_case.outputs = output_slices(session_.task, shape, offset);
+      cases.push_back({shape, std::move(run_case)});
+    }
+  }
+  return true;
+}
+
+void HonestTrial::run_set(const BuiltKernel& built, tasks::ShapeSet set, HonestResult& result) {
+  std::vector<Planned> cases;
+  if (!plan(built, set, cases, result)) {
+    return;
+  }
+  std::vector<RunCase> run_cases;
+  for (const Planned& planned : cases) {
+    run_cases.push_back(planned.run_case);
+  }
+  if (!session_.host->worker_device.is_gpu()) {
+    session_.host->arena.clear(); // a GPU's worker keeps its pages pinned
+  }
+  const RunOutcome outcome = runner_.run(built, std::move(run_cases));
+  if (outcome.fault) {
+    const std::size_t faulty = std::min(outcome.faulty_case, cases.size() - 1);
+    reject(result, outcome.fault->verdict == Verdict::Unsupported,
+           fmt::format("{} at {}: {}", to_string(outcome.fault->verdict), cases[faulty].shape.id,
+                       outcome.fault->detail));
+    return;
+  }
+  for (const Planned& planned : cases) {
+    add(planned.shape,
+        runner_.judge(planned.shape, planned.run_case.seed, planned.run_case.salt,
+                      planned.run_case.outputs),
+        result);
+  }
+}
+
+} // namespace winnow::evaluators

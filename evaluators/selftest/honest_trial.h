@@ -1,0 +1,42 @@
+#pragma once
+
+#include "evaluators/selftest/reference_run.h"
+#include "evaluators/selftest/selftest.h"
+#include "tasks/kernel_file.h"
+
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// Kernels that are right, at every shape of the device and with several seeds.
+class HonestTrial {
+public:
+  HonestTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options)
+      : session_(session), runner_(runner), options_(options) {}
+
+  /// What reference.cu computes, rounded once, where a host can draw the inputs.
+  HonestResult reference();
+  /// `name` for the result. Throws Error when the judge fails.
+  HonestResult kernel(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
+                      const std::string& name);
+
+private:
+  struct Planned {
+    tasks::Shape shape;
+    RunCase run_case;
+  };
+
+  int seeds_at(const tasks::Shape& shape) const;
+  /// False, with the result's state and detail set, when the plan does not hold for a shape.
+  bool plan(const BuiltKernel& built, tasks::ShapeSet set, std::vector<Planned>& cases,
+            HonestResult& result) const;
+  void run_set(const BuiltKernel& built, tasks::ShapeSet set, HonestResult& result);
+  static void add(const tasks::Shape& shape, const JudgeReply& reply, HonestResult& result);
+
+  Session& session_;
+  ReferenceRun& runner_;
+  const SelftestOptions& options_;
+};
+
+} // namespace winnow::evaluators

@@ -1,0 +1,183 @@
+#include "evaluators/selftest/mutant_trial.h"
+
+#include "base/error.h"
+#include "evaluators/worker/poison.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using State = MutantResult::State;
+
+constexpr std::uint64_t kStaleSeed = 0x57a1e; // added to the seed whose output is stale
+constexpr std::size_t kFirstMutant = 2;       // in a run: after the right and the stale case
+
+bool by_size(const tasks::Task& task, const tasks::Shape& left, const tasks::Shape& right) {
+  return input_elements(task, left) < input_elements(task, right);
+}
+
+std::map<std::string, std::uint64_t> poison_of(const tasks::HostTensors& outputs,
+                                               std::uint64_t seed) {
+  std::map<std::string, std::uint64_t> poison;
+  for (const auto& [name, output] : outputs) {
+    poison[name] = poison_pattern(output.dtype, poison_salt(seed));
+  }
+  return poison;
+}
+
+} // namespace
+
+std::string_view to_string(MutantResult::State state) {
+  switch (state) {
+  case State::Rejected:
+    return "rejected";
+  case State::Accepted:
+    return "accepted";
+  case State::NotApplicable:
+    return "not_applicable";
+  }
+  return "unknown_state";
+}
+
+MutantTrial::MutantTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options,
+                         tasks::ShapeSet set)
+    : session_(session), runner_(runner), options_(options), set_(set),
+      known_(session.task.shapes_of(tasks::ShapeSet::Search, session.host->device.kind).front()) {
+  for (const tasks::Mutant& mutant : tasks::mutants_of(session.task)) {
+    MutantResult result;
+    result.mutant = mutant;
+    result.set = set;
+    results_.push_back(std::move(result));
+  }
+}
+
+bool MutantTrial::is_live(std::size_t index) const {
+  return results_[index].state != State::Rejected;
+}
+
+std::vector<MutantResult> MutantTrial::run() {
+  const tasks::Task& task = session_.task;
+  std::vector<tasks::Shape> shapes = task.shapes_of(set_, session_.host->device.kind);
+  std::erase_if(shapes, [&](const tasks::Shape& shape) {
+    return input_elements(task, shape) > options_.max_input_elements;
+  });
+  std::sort(shapes.begin(), shapes.end(), [&](const tasks::Shape& left, const tasks::Shape& right) {
+    return by_size(task, left, right);
+  });
+  if (shapes.empty()) {
+    for (MutantResult& result : results_) {
+      result.why = fmt::format("inputs of more than {} elements", options_.max_input_elements);
+    }
+  }
+  const int seeds = set_ == tasks::ShapeSet::Tiny ? options_.evaluation.tiny_seeds : 1;
+  for (int i = 0; i < seeds; ++i) {
+    for (const tasks::Shape& shape : shapes) {
+      run_case(shape, options_.evaluation.seed + static_cast<std::uint64_t>(i));
+    }
+  }
+  return std::move(results_);
+}
+
+void MutantTrial::run_case(const tasks::Shape& shape, std::uint64_t seed) {
+  const tasks::HostTensors inputs = tasks::draw_inputs(session_.task, shape, seed);
+  std::vector<Prepared> prepared = prepare(shape, inputs);
+  const std::vector<tasks::HostTensors> outputs = compute(shape, seed, inputs, prepared);
+  judge_changed_outputs(shape, seed, inputs, outputs[0], outputs[1]);
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    judge(prepared[i].mutant, shape, seed, outputs[kFirstMutant + i]);
+  }
+}
+
+std::vector<MutantTrial::Prepared> MutantTrial::prepare(const tasks::Shape& shape,
+                                                        const tasks::HostTensors& inputs) {
+  std::vector<Prepared> prepared;
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    MutantResult& result = results_[i];
+    if (!result.mutant.runs_reference || !is_live(i)) {
+      continue;
+    }
+    ReferenceCase changed{shape, inputs};
+    std::string why =
+        tasks::change_inputs(result.mutant, session_.task, known_, changed.shape, changed.inputs);
+    if (why.empty()) {
+      prepared.push_back({i, std::move(changed)});
+    } else if (result.state == State::NotApplicable) {
+      result.why = std::move(why);
+    }
+  }
+  return prepared;
+}
+
+std::vector<tasks::HostTensors> MutantTrial::compute(const tasks::Shape& shape, std::uint64_t seed,
+                                                     const tasks::HostTensors& inputs,
+                                                     std::vector<Prepared>& prepared) {
+  while (true) {
+    std::vector<ReferenceCase> cases{
+        {shape, inputs}, {shape, tasks::draw_inputs(session_.task, shape, seed + kStaleSeed)}};
+    for (const Prepared& mutant : prepared) {
+      cases.push_back(mutant.reference_case);
+    }
+    const ReferenceRun::Outcome outcome = runner_.answers(cases);
+    const std::size_t completed = outcome.answers.size();
+    if (!outcome.fault) {
+      std::vector<tasks::HostTensors> outputs;
+      for (const ReferenceAnswer& answer : outcome.answers) {
+        outputs.push_back(rounded_outputs(session_.task, shape, answer));
+      }
+      return outputs;
+    }
+    if (completed < kFirstMutant || completed >= cases.size()) {
+      throw Error(fmt::format("{}: reference.cu failed at {}: {}", session_.task.name, shape.id,
+                              outcome.fault->detail),
+                  "mend the task's own file");
+    }
+    const auto faulty = prepared.begin() + static_cast<std::ptrdiff_t>(completed - kFirstMutant);
+    MutantResult& result = results_[faulty->mutant];
+    result.state = State::Rejected;
+    result.shape_id = shape.id;
+    result.verdict = outcome.fault->verdict;
+    prepared.erase(faulty);
+  }
+}
+
+void MutantTrial::judge_changed_outputs(const tasks::Shape& shape, std::uint64_t seed,
+                                        const tasks::HostTensors& inputs,
+                                        const tasks::HostTensors& right,
+                                        const tasks::HostTensors& stale) {
+  const tasks::MutantMaterial material{inputs, stale, poison_of(right, seed)};
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    MutantResult& result = results_[i];
+    if (result.mutant.runs_reference || !is_live(i)) {
+      continue;
+    }
+    tasks::HostTensors outputs = right;
+    std::string why =
+        tasks::change_outputs(result.mutant, session_.task, known_, material, outputs);
+    if (why.empty()) {
+      judge(i, shape, seed, outputs);
+    } else if (result.state == State::NotApplicable) {
+      result.why = std::move(why);
+    }
+  }
+}
+
+void MutantTrial::judge(std::size_t index, const tasks::Shape& shape, std::uint64_t seed,
+                        const tasks::HostTensors& outputs) {
+  const JudgeReply reply = runner_.judge(shape, seed, poison_salt(seed), outputs);
+  MutantResult& result = results_[index];
+  const bool accepted = reply.verdict == tasks::Verdict::Correct;
+  const bool nearest =
+      result.state == State::NotApplicable || reply.max_error_ratio > result.max_error_ratio;
+  if (!accepted || nearest) {
+    result.shape_id = shape.id;
+    result.verdict = reply.verdict;
+    result.max_error_ratio = reply.max_error_ratio;
+  }
+  result.state = accepted ? State::Accepted : State::Rejected;
+  result.why.clear();
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,169 @@
+#include "evaluators/selftest/reference_run.h"
+
+#include "base/error.h"
+#include "evaluators/device/cpu/cpu_device.h"
+#include "evaluators/reference_check.h"
+
+#include <cstring>
+#include <utility>
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr std::uint64_t kAlignment = 64;
+constexpr const char* kMagnitude = "_magnitude";
+
+using Kind = tasks::Buffer::Kind;
+
+ArenaSlice next_slice(const tasks::Buffer& buffer, std::uint64_t& offset) {
+  const std::uint64_t bytes =
+      static_cast<std::uint64_t>(buffer.count) * tasks::size_bytes(buffer.dtype);
+  ArenaSlice slice{buffer.name, offset, bytes};
+  offset += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return slice;
+}
+
+// The reference sees floating inouts as f64.
+void write_as(tasks::DType dtype, const tasks::HostTensor& tensor, std::span<std::byte> target) {
+  if (dtype == tensor.dtype) {
+    std::memcpy(target.data(), tensor.bytes.data(), tensor.bytes.size());
+    return;
+  }
+  const std::size_t size = tasks::size_bytes(dtype);
+  for (std::int64_t i = 0; i < tensor.count(); ++i) {
+    tasks::store_element(dtype, target.data() + static_cast<std::size_t>(i) * size, tensor.at(i));
+  }
+}
+
+} // namespace
+
+ReferenceRun::ReferenceRun(Session& session) : session_(session) {
+  session.own_kernel(session.reference_file, session.reference_task,
+                     shapes_for(session.task, session.host->device.kind), session.reference);
+}
+
+RunOutcome ReferenceRun::run(const BuiltKernel& built, std::vector<RunCase> cases) {
+  DeviceHost& host = *session_.host;
+  RunRequest request;
+  request.module = built.compiled.module;
+  request.cases = std::move(cases);
+  RunnerLimits limits;
+  limits.wall = session_.options.run_timeout;
+  limits.memory_bytes = session_.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes();
+  const SpentTime spent(host.spent.run_seconds);
+  return host.runner->run(std::move(request), limits, {});
+}
+
+RunCase ReferenceRun::place(const ReferenceCase& reference_case, const ArenaView& arena,
+                            std::uint64_t& offset) const {
+  RunCase run_case;
+  run_case.plan = session_.own_plan(session_.reference, reference_case.shape);
+  for (const tasks::Buffer& buffer : run_case.plan.buffers) {
+    if (buffer.kind == Kind::Input || buffer.kind == Kind::InOut) {
+      run_case.inputs.push_back(next_slice(buffer, offset));
+      const ArenaSlice& slice = run_case.inputs.back();
+      write_as(buffer.dtype, reference_case.inputs.at(buffer.name),
+               arena.slice(slice.offset, slice.bytes));
+    }
+    if (buffer.kind == Kind::Output || buffer.kind == Kind::InOut) {
+      run_case.outputs.push_back(next_slice(buffer, offset));
+    }
+  }
+  return run_case;
+}
+
+ReferenceAnswer ReferenceRun::take(const RunCase& run_case, const ArenaView& arena) const {
+  ReferenceAnswer answer;
+  for (const ArenaSlice& slice : run_case.outputs) {
+    tasks::HostTensor tensor;
+    const tasks::TensorSpec& seen = *session_.reference_task.find_tensor(slice.tensor);
+    tensor.dtype = seen.dtype;
+    const std::span<const std::byte> bytes = arena.slice(slice.offset, slice.bytes);
+    tensor.bytes.assign(bytes.begin(), bytes.end());
+    tensor.extents = {tensor.count()};
+    const bool is_output = session_.task.find_tensor(slice.tensor) != nullptr;
+    const std::string name =
+        is_output ? slice.tensor
+                  : slice.tensor.substr(0, slice.tensor.size() - std::strlen(kMagnitude));
+    (is_output ? answer.outputs : answer.magnitudes).emplace(name, std::move(tensor));
+  }
+  return answer;
+}
+
+ReferenceRun::Outcome ReferenceRun::answers(const std::vector<ReferenceCase>& cases) {
+  if (!session_.host->worker_device.is_gpu()) {
+    session_.host->arena.clear(); // a GPU's worker keeps its pages pinned
+  }
+  const ArenaView arena(session_.host->arena.fd());
+  std::vector<RunCase> run_cases;
+  std::uint64_t offset = 0;
+  for (const ReferenceCase& reference_case : cases) {
+    run_cases.push_back(place(reference_case, arena, offset));
+  }
+  const RunOutcome ran = run(session_.reference, run_cases);
+  Outcome outcome;
+  outcome.fault = ran.fault;
+  const std::size_t completed = ran.fault ? ran.faulty_case : cases.size();
+  for (std::size_t i = 0; i < completed; ++i) {
+    outcome.answers.push_back(take(run_cases[i], arena));
+  }
+  return outcome;
+}
+
+JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
+                               const tasks::HostTensors& outputs) {
+  std::uint64_t offset = 0;
+  const std::vector<ArenaSlice> slices = output_slices(session_.task, shape, offset);
+  const ArenaView arena(session_.host->arena.fd());
+  for (const ArenaSlice& slice : slices) {
+    const std::vector<std::byte>& bytes = outputs.at(slice.tensor).bytes;
+    std::memcpy(arena.slice(slice.offset, bytes.size()).data(), bytes.data(), bytes.size());
+  }
+  return judge(shape, seed, salt, slices);
+}
+
+JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
+                               const std::vector<ArenaSlice>& slices) {
+  JudgeReply reply = session_.ask(judge_request(session_, shape, seed, salt, slices));
+  if (reply.verdict == tasks::Verdict::Infrastructure) {
+    throw Error(session_.task.name + " at " + shape.id + ": " + reply.detail,
+                "if reference.cu is at fault, mend it; otherwise try again");
+  }
+  return reply;
+}
+
+tasks::HostTensors rounded_outputs(const tasks::Task& task, const tasks::Shape& shape,
+                                   const ReferenceAnswer& answer) {
+  tasks::HostTensors outputs;
+  for (const auto& [name, computed] : answer.outputs) {
+    tasks::HostTensor output = tasks::blank_tensor(*task.find_tensor(name), task, shape);
+    write_as(output.dtype, computed, output.bytes);
+    outputs.emplace(name, std::move(output));
+  }
+  return outputs;
+}
+
+std::vector<tasks::Shape> shapes_for(const tasks::Task& task, const std::string& device_kind) {
+  using enum tasks::ShapeSet;
+  std::vector<tasks::Shape> shapes;
+  for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
+    for (tasks::Shape& shape : task.shapes_of(set, device_kind)) {
+      shapes.push_back(std::move(shape));
+    }
+  }
+  return shapes;
+}
+
+std::int64_t input_elements(const tasks::Task& task, const tasks::Shape& shape) {
+  std::int64_t elements = 0;
+  for (const tasks::TensorSpec& tensor : task.tensors) {
+    elements += tensor.role == tasks::Role::Output ? 0 : tasks::element_count(tensor, shape);
+  }
+  return elements;
+}
+
+std::uint64_t poison_salt(std::uint64_t seed) {
+  return seed * 0x9e3779b97f4a7c15ULL; // any function that changes with the seed
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,126 @@
+#include "evaluators/selftest/selftest.h"
+
+#include "base/error.h"
+#include "base/files.h"
+#include "evaluators/selftest/honest_trial.h"
+#include "evaluators/selftest/mutant_trial.h"
+#include "evaluators/selftest/reference_run.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace winnow::evaluators {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxVariants = 64; // of one honest file
+constexpr const char* kHonestFolder = "honest";
+
+tasks::KernelFile load_kernel_file(const fs::path& path) {
+  tasks::KernelFileResult parsed =
+      tasks::parse_kernel_file(read_file(path, tasks::kMaxKernelFileBytes), path.string());
+  if (!parsed.kernel_file) {
+    throw UsageError(to_string(parsed.errors.front()), "mend the task's own file");
+  }
+  return std::move(*parsed.kernel_file);
+}
+
+std::vector<tasks::ParameterChoice> variants_of(const tasks::KernelFile& file) {
+  try {
+    auto choices = tasks::parameter_choices(file.plan, kMaxVariants);
+    if (!choices.empty()) {
+      return choices;
+    }
+  } catch (const tasks::ExpressionError& error) {
+    throw UsageError(file.file + ": where: " + error.what(), "mend the task's own file");
+  }
+  throw UsageError(file.file + ": no choice of parameters satisfies every `where`",
+                   "mend the task's own file");
+}
+
+// While the device judges one kernel, another core compiles the next ones into the cache.
+class AheadCompiler {
+public:
+  AheadCompiler(DeviceHost& host, const tasks::Task& task, const std::vector<fs::path>& files)
+      : thread_([&host, &task, files](const std::stop_token& stop) {
+          for (const fs::path& file : files) {
+            if (!stop.stop_requested()) {
+              compile_ahead(host, task, read_file(file, tasks::kMaxKernelFileBytes), file.string(),
+                            kMaxVariants, [&stop] { return stop.stop_requested(); });
+            }
+          }
+        }) {}
+
+private:
+  std::jthread thread_;
+};
+
+} // namespace
+
+Selftest::Selftest(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
+                   SelftestOptions options)
+    : options_(std::move(options)),
+      session_(std::make_unique<Session>(task, std::move(host), options_.evaluation)),
+      runner_(std::make_unique<ReferenceRun>(*session_)) {}
+
+Selftest::~Selftest() = default;
+
+std::vector<MutantResult> Selftest::mutants() {
+  using enum tasks::ShapeSet;
+  std::vector<MutantResult> results;
+  for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
+    for (MutantResult& result : MutantTrial(*session_, *runner_, options_, set).run()) {
+      results.push_back(std::move(result));
+    }
+  }
+  return results;
+}
+
+std::vector<HonestResult> Selftest::honest() {
+  const std::vector<fs::path> files = honest_files(session_->task.folder);
+  const AheadCompiler ahead(*session_->host, session_->task, files);
+  HonestTrial trial(*session_, *runner_, options_);
+  std::vector<HonestResult> results{trial.reference()};
+  for (const fs::path& path : files) {
+    const tasks::KernelFile file = load_kernel_file(path);
+    for (const tasks::ParameterChoice& choice : variants_of(file)) {
+      results.push_back(
+          trial.kernel(file, choice, path.lexically_relative(session_->task.folder).string()));
+    }
+  }
+  return results;
+}
+
+ReferenceAnswer Selftest::reference(const tasks::Shape& shape, std::uint64_t seed) {
+  ReferenceRun::Outcome outcome =
+      runner_->answers({{shape, tasks::draw_inputs(session_->task, shape, seed)}});
+  if (outcome.fault) {
+    throw Error(session_->task.name + ": reference.cu failed at " + shape.id + ": " +
+                    outcome.fault->detail,
+                "mend the task's own file");
+  }
+  return std::move(outcome.answers.front());
+}
+
+JudgeReply Selftest::judge(const tasks::Shape& shape, std::uint64_t seed,
+                           const tasks::HostTensors& outputs) {
+  return runner_->judge(shape, seed, poison_salt(seed), outputs);
+}
+
+std::vector<fs::path> honest_files(const fs::path& task_folder) {
+  std::vector<fs::path> files;
+  const fs::path folder = task_folder / kHonestFolder;
+  if (fs::is_directory(folder)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".cu") {
+        files.push_back(entry.path());
+      }
+    }
+  }
+  std::sort(files.begin(), files.end());
+  files.insert(files.begin(), task_folder / "baseline.cu");
+  return files;
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,122 @@
+#include "base/error.h"
+#include "harness/commands/commands.h"
+#include "harness/duration.h"
+#include "harness/selftest/reference_agreement.h"
+#include "harness/selftest/selftest_report.h"
+
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace winnow::harness {
+namespace {
+
+struct SelftestCommand {
+  std::vector<std::string> names;
+  std::string timeout = "60s";
+  evaluators::SelftestOptions options;
+  AgreementOptions agreement;
+  bool write_golden = false;
+  bool json = false;
+};
+
+std::vector<tasks::Task> chosen_tasks(const SelftestCommand& command) {
+  std::vector<tasks::Task> chosen;
+  const std::filesystem::path catalogue = tasks::find_catalogue();
+  for (const std::string& name : command.names) {
+    chosen.push_back(tasks::find_task(catalogue, name));
+  }
+  if (command.names.empty()) {
+    for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
+      chosen.push_back(tasks::load_task(entry.folder));
+    }
+  }
+  return chosen;
+}
+
+TaskSelftest prove(const tasks::Task& task, const SelftestCommand& command,
+                   const std::shared_ptr<evaluators::DeviceHost>& host) {
+  evaluators::Selftest selftest(task, host, command.options);
+  TaskSelftest result;
+  result.task = task.name;
+  result.digest = task.digest;
+  std::cerr << task.name << ": mutants\n";
+  result.mutants = selftest.mutants();
+  std::cerr << task.name << ": honest kernels\n";
+  result.honest = selftest.honest();
+  result.reference = check_reference(task, selftest, command.agreement);
+  return result;
+}
+
+ExitCode write_all_golden(const SelftestCommand& command,
+                          const std::shared_ptr<evaluators::DeviceHost>& host) {
+  for (const tasks::Task& task : chosen_tasks(command)) {
+    evaluators::Selftest selftest(task, host, command.options);
+    const ReferenceAgreement agreement = write_golden(task, selftest, command.agreement);
+    std::cout << golden_file(task).string() << ": " << agreement.source << ", " << agreement.shapes
+              << " shapes\n";
+    for (const std::string& note : agreement.notes) {
+      std::cerr << task.name << ": " << note << '\n';
+    }
+  }
+  return ExitCode::Done;
+}
+
+ExitCode selftest(SelftestCommand command) {
+  if (command.write_golden && command.names.empty()) {
+    throw UsageError("--write-golden needs a TASK", "name the tasks whose golden.json to write");
+  }
+  command.options.evaluation.run_timeout = duration_option("--timeout", command.timeout);
+  command.agreement.seed = command.options.evaluation.seed;
+  const evaluators::DeviceReport device =
+      evaluators::select_device(command.options.evaluation.device);
+  const auto host = evaluators::open_device(device, command.options.evaluation);
+  if (command.write_golden) {
+    return write_all_golden(command, host);
+  }
+  SelftestReport report{device.kind, device.name, {}};
+  bool proven = true;
+  for (const tasks::Task& task : chosen_tasks(command)) {
+    report.tasks.push_back(prove(task, command, host));
+    proven = proven && is_proven(report.tasks.back());
+  }
+  std::cout << (command.json ? to_json_text(report) : to_text(report)) << std::flush;
+  return proven ? ExitCode::Done : ExitCode::NotCorrect;
+}
+
+void add_options(CLI::App& sub, SelftestCommand& command) {
+  command.options.evaluation.device = "cpu";
+  sub.add_option("TASK", command.names,
+                 "name, category/name or folder of each task; default: the whole catalogue");
+  sub.add_option("--device", command.options.evaluation.device, "cpu, cuda, hip, best, cuda:1, ...")
+      ->capture_default_str();
+  sub.add_option("--seed", command.options.evaluation.seed, "inputs derive from it")
+      ->capture_default_str();
+  sub.add_option("--seeds", command.options.seeds, "inputs per shape for each honest kernel")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  sub.add_option("--python", command.agreement.python,
+                 "Python that may have PyTorch: a name or a path")
+      ->capture_default_str();
+  sub.add_option("--timeout", command.timeout,
+                 "wall-clock limit of one run: a kernel on all shapes of a set")
+      ->capture_default_str();
+  sub.add_flag("--write-golden", command.write_golden,
+               "write what PyTorch computes at the tiny shapes to the tasks' golden.json, once it "
+               "agrees with reference.cu; prove nothing else");
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.selftest, version 1");
+}
+
+} // namespace
+
+void add_selftest(CLI::App& tasks_command, Action& chosen) {
+  auto command = std::make_shared<SelftestCommand>();
+  CLI::App* sub = tasks_command.add_subcommand(
+      "selftest", "Have tasks prove themselves: mutants of the reference are rejected, honest "
+                  "kernels accepted, reference.cu agrees with reference.py (exit code 10: not so)");
+  add_options(*sub, *command);
+  sub->callback([command, &chosen] { chosen = [command] { return selftest(*command); }; });
+}
+
+} // namespace winnow::harness

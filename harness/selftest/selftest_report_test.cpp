@@ -1,0 +1,89 @@
+#include "harness/selftest/selftest_report.h"
+
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using evaluators::HonestResult;
+using evaluators::MutantResult;
+using testing::HasSubstr;
+using testing::Not;
+
+MutantResult mutant(tasks::MutantKind kind, tasks::ShapeSet set, MutantResult::State state) {
+  MutantResult result;
+  result.mutant.kind = kind;
+  result.set = set;
+  result.state = state;
+  result.shape_id = std::string(to_string(set)) + "/0";
+  result.max_error_ratio = std::numeric_limits<double>::infinity();
+  return result;
+}
+
+TaskSelftest proven_task() {
+  TaskSelftest selftest;
+  selftest.task = "axpy";
+  selftest.mutants = {
+      mutant(tasks::MutantKind::Zeros, tasks::ShapeSet::Tiny, MutantResult::State::Rejected),
+      mutant(tasks::MutantKind::Mean, tasks::ShapeSet::Tiny, MutantResult::State::NotApplicable)};
+  selftest.honest = {{"baseline.cu", {{"BLOCK", 128}}, HonestResult::State::Accepted, 9, 0.5, ""}};
+  selftest.reference = {ReferenceAgreement::State::Agrees, "torch 9.9", 3, 3, {}, ""};
+  return selftest;
+}
+
+TEST(SelftestReport, AProvenTask) {
+  const TaskSelftest selftest = proven_task();
+  EXPECT_TRUE(is_proven(selftest));
+  const std::string text = to_text({"cpu", "a cpu", {selftest}});
+  EXPECT_THAT(text, HasSubstr("rejected"));
+  EXPECT_THAT(text, HasSubstr("axpy: proven"));
+  EXPECT_THAT(text, HasSubstr("1 of 1 tasks proven, 1 of 1 honest kernels accepted"));
+  EXPECT_THAT(text, Not(HasSubstr("ACCEPTED")));
+}
+
+TEST(SelftestReport, OneAcceptedMutantIsEnoughToFail) {
+  TaskSelftest selftest = proven_task();
+  selftest.mutants.push_back(
+      mutant(tasks::MutantKind::Zeros, tasks::ShapeSet::HeldOut, MutantResult::State::Accepted));
+  EXPECT_FALSE(is_proven(selftest));
+  const std::string text = to_text({"cpu", "a cpu", {selftest}});
+  EXPECT_THAT(text, HasSubstr("ACCEPTED held_out/0"));
+  EXPECT_THAT(text, HasSubstr("mutant accepted on held_out: zeros"));
+}
+
+TEST(SelftestReport, OneRejectedHonestKernelIsEnoughToFail) {
+  TaskSelftest selftest = proven_task();
+  selftest.honest.push_back(
+      {"honest/tree.cu", {{"FAN", 2}}, HonestResult::State::Rejected, 4, 2.5, "wrong at tiny/1"});
+  EXPECT_FALSE(is_proven(selftest));
+  EXPECT_THAT(to_text({"cpu", "a cpu", {selftest}}),
+              HasSubstr("honest/tree.cu FAN=2 rejected: wrong at tiny/1"));
+}
+
+TEST(SelftestReport, NothingJudgedProvesNothing) {
+  TaskSelftest without_mutants = proven_task(), without_kernels = proven_task(),
+               unchecked = proven_task();
+  without_mutants.mutants.clear();
+  without_kernels.honest.clear();
+  unchecked.reference.state = ReferenceAgreement::State::Unchecked;
+  EXPECT_FALSE(is_proven(without_mutants));
+  EXPECT_FALSE(is_proven(without_kernels));
+  EXPECT_FALSE(is_proven(unchecked));
+}
+
+TEST(SelftestReport, JsonHasNoInfinities) {
+  const auto document = nlohmann::json::parse(to_json_text({"cpu", "a cpu", {proven_task()}}));
+  EXPECT_EQ(document.at("schema"), "winnow.selftest");
+  EXPECT_EQ(document.at("version"), 1);
+  const auto& task = document.at("tasks").at(0);
+  EXPECT_EQ(task.at("proven"), true);
+  EXPECT_TRUE(task.at("mutants").at(0).at("max_error_ratio").is_null());
+  EXPECT_EQ(task.at("reference").at("state"), "agrees");
+}
+
+} // namespace
+} // namespace winnow::harness

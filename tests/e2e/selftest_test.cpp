@@ -1,0 +1,237 @@
+// `winnow tasks selftest` on the real program: a task that is sound proves itself, one that is too
+// friendly does not; reference.py is run by a stand-in for Python that answers like the real
+// script.
+#include "base/files.h"
+#include "tests/e2e/winnow_program.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kTaskToml = R"(title = "Negation"
+description = "y[i] = -x[i]"
+operations = "n"
+bytes = "8 * n"
+[axes]
+n = "elements"
+[tensors.x]
+role = "input"
+dtype = "f32"
+shape = ["n"]
+generator = { kind = "normal", mean = 0, std = 1 }
+[tensors.y]
+role = "output"
+dtype = "f32"
+shape = ["n"]
+[tolerance]
+precision = "f32"
+multiple = "1"
+[[shapes.tiny]]
+n = 5
+[[shapes.tiny]]
+n = 130
+[[shapes.search]]
+n = 1000
+[[shapes.promotion]]
+n = 1013
+[[shapes.held_out]]
+n = 77
+)";
+
+/// `sign`: "-" is what the task asks for.
+std::string kernel(const std::string& sign, bool is_reference) {
+  const std::string type = is_reference ? "double" : "float";
+  return std::string("/*@winnow\n{ \"launches\": [ { \"kernel\": \"negate\", \"grid\": ") +
+         "[\"ceil_div(n, 64)\"], \"block\": [64],\n\"args\": [\"x\", \"y\", " +
+         (is_reference ? "\"y_magnitude\", " : "") +
+         "\"n\"] } ] }\n@*/\nextern \"C\" __global__ void negate(const float* x, " + type +
+         "* y, " + (is_reference ? "double* size, " : "") +
+         "int n) {\n  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) {\n" +
+         "    y[i] = " + sign + "x[i];\n" + (is_reference ? "    size[i] = fabs(x[i]);\n" : "") +
+         "  }\n}\n";
+}
+
+/// For the protocol of torch_baseline.py: refuses doubles, and does `otherwise` with floats.
+std::string stand_in(const std::string& otherwise) {
+  return "#!/bin/sh\ncd \"$2\" || exit 9\n"
+         "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"}'\n"
+         "while read -r line; do\n"
+         "case \"$line\" in *'\"float64\":true'*)\n"
+         "  echo '{\"error\":\"no doubles here\",\"times_ns\":[]}'; continue;; esac\n" +
+         otherwise + "\necho '{\"error\":null,\"times_ns\":[]}'\ndone\n";
+}
+/// The last byte of each float has the sign: 0x80 is flipped byte by byte.
+constexpr const char* kNegates =
+    "od -An -v -tu1 -w4 in_0.raw | while read -r a b c d; do\n"
+    "printf \"\\\\$(printf %03o $a)\\\\$(printf %03o $b)\\\\$(printf %03o $c)"
+    "\\\\$(printf %03o $(( d < 128 ? d + 128 : d - 128 )))\"; done >out_0.raw";
+constexpr const char* kCopies = "cp in_0.raw out_0.raw";
+
+struct SelftestTest : testing::Test {
+  SelftestTest() {
+    fs::create_directories(folder / "honest");
+    put("task.toml", kTaskToml);
+    put("reference.cu", kernel("-", true));
+    put("baseline.cu", kernel("-", false));
+    put("honest/from_zero.cu", kernel("0.0f - ", false));
+    put("reference.py", "class Model: pass\n");
+    put("negates", stand_in(kNegates));
+    put("copies", stand_in(kCopies));
+    put("bare", "#!/bin/sh\necho '{\"missing\": \"bare cannot import torch\"}'\n");
+    for (const char* program : {"negates", "copies", "bare"}) {
+      fs::permissions(folder / program, fs::perms::owner_all);
+    }
+  }
+
+  void put(const fs::path& name, const std::string& text) const {
+    std::ofstream(folder / name) << text;
+  }
+  void edit_task(const std::string& from, const std::string& to) const {
+    std::string text = kTaskToml;
+    text.replace(text.find(from), from.size(), to);
+    put("task.toml", text);
+  }
+  ProgramResult run(const std::string& python, std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments{"tasks",    "selftest", folder.string(),
+                                       "--device", "cpu",      "--seeds",
+                                       "2",        "--python", (folder / python).string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_winnow(arguments);
+  }
+  json selftest(const std::string& python, int exit_code) const {
+    const ProgramResult result = run(python, {"--json"});
+    EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;
+    const json document = json_output(result);
+    EXPECT_EQ(document.value("schema", ""), "winnow.selftest");
+    return document.at("tasks").at(0);
+  }
+
+  TemporaryDirectory directory{"selftest-test"};
+  fs::path folder = directory.path() / "negation";
+};
+
+/// "zeros on promotion", ... of the mutants in a state.
+std::vector<std::string> in_state(const json& task, const std::string& state) {
+  std::vector<std::string> names;
+  for (const json& mutant : task.at("mutants")) {
+    if (mutant.at("state") == state) {
+      names.push_back(mutant.at("mutant").get<std::string>() + " on " +
+                      mutant.at("set").get<std::string>());
+    }
+  }
+  return names;
+}
+
+TEST_F(SelftestTest, ASoundTaskProvesItself) {
+  const json task = selftest("negates", 0);
+  EXPECT_TRUE(task.at("proven"));
+  EXPECT_THAT(in_state(task, "accepted"), testing::IsEmpty());
+  EXPECT_THAT(
+      in_state(task, "rejected"),
+      testing::IsSupersetOf(
+          {"zeros on tiny", "identity on search", "mean on held_out", "inputs as tf32 on tiny",
+           "inputs as f8e4m3 on promotion", "truncated: x along axis 0 on promotion",
+           "stale output on tiny", "unwritten tail: y on search", "block skipped: y on held_out",
+           "hard-coded shape: y on promotion", "edge off by one: y along axis 0 on held_out"}));
+  EXPECT_EQ(task.at("honest").size(), 3U) << "reference.cu, baseline.cu, honest/from_zero.cu";
+  EXPECT_EQ(task.at("honest").at(2).at("cases"), 10) << "five shapes, two seeds";
+  EXPECT_EQ(task.at("reference").at("state"), "agrees");
+}
+
+TEST_F(SelftestTest, AConstantInputIsTooFriendly) {
+  edit_task(R"({ kind = "normal", mean = 0, std = 1 })", R"({ kind = "constant", value = 2 })");
+  const json task = selftest("negates", 10);
+  EXPECT_FALSE(task.at("proven"));
+  EXPECT_THAT(in_state(task, "accepted"),
+              testing::IsSupersetOf(
+                  {"mean on tiny", "stale output on search", "stale output on held_out"}));
+  EXPECT_THAT(in_state(task, "rejected"), testing::Contains("zeros on tiny"));
+}
+
+TEST_F(SelftestTest, ALooseToleranceIsFoundOut) {
+  edit_task(R"(multiple = "1")", R"(multiple = "100000")");
+  const ProgramResult result = run("negates");
+  EXPECT_EQ(result.exit_code, 10) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("ACCEPTED"));
+  EXPECT_THAT(result.out, HasSubstr("mutant accepted on tiny: inputs as bf16"));
+  EXPECT_THAT(result.out, HasSubstr("NOT PROVEN"));
+}
+
+TEST_F(SelftestTest, AToleranceThatHonestKernelsMissIsFoundOut) {
+  edit_task(R"(multiple = "1")", R"(multiple = "0.01")");
+  // A rounding that the reference does not have.
+  put("honest/from_zero.cu", kernel("-1.0000001f * ", false));
+  const json task = selftest("negates", 10);
+  const json& kernel = task.at("honest").at(2);
+  EXPECT_EQ(kernel.at("state"), "rejected");
+  EXPECT_THAT(kernel.at("detail").get<std::string>(), HasSubstr("at tiny/"));
+}
+
+TEST_F(SelftestTest, AReferenceThatComputesSomethingElseIsFoundOut) {
+  const json task = selftest("copies", 10);
+  EXPECT_EQ(task.at("reference").at("state"), "differs");
+  EXPECT_THAT(task.at("reference").at("detail").get<std::string>(), HasSubstr("tiny/0"));
+}
+
+TEST_F(SelftestTest, GoldenTensorsStandInForPyTorch) {
+  EXPECT_EQ(selftest("bare", 10).at("reference").at("state"), "unchecked");
+  const ProgramResult refused = run("copies", {"--write-golden"});
+  EXPECT_EQ(refused.exit_code, 1) << refused.out << refused.err;
+  EXPECT_FALSE(fs::exists(folder / "golden.json")) << "PyTorch and reference.cu disagree";
+  const ProgramResult missing = run("bare", {"--write-golden"});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("cannot import torch"));
+
+  const ProgramResult written = run("negates", {"--write-golden"});
+  EXPECT_EQ(written.exit_code, 0) << written.out << written.err;
+  const json reference = selftest("bare", 0).at("reference");
+  EXPECT_EQ(reference.at("state"), "agrees");
+  EXPECT_THAT(reference.at("source").get<std::string>(), HasSubstr("golden.json (torch 9.9.9)"));
+  EXPECT_EQ(reference.at("shapes"), 2);
+
+  json golden = json::parse(read_file(folder / "golden.json", 1U << 20U));
+  golden.at("samples").at(1).at("outputs").at("y").at(7) = 12.5;
+  put("golden.json", golden.dump());
+  EXPECT_EQ(selftest("bare", 10).at("reference").at("state"), "differs");
+
+  golden.at("samples").at(1).at("axes").at("n") = 131;
+  put("golden.json", golden.dump());
+  const ProgramResult stale = run("bare");
+  EXPECT_EQ(stale.exit_code, 2);
+  EXPECT_THAT(stale.err, HasSubstr("tiny/1 is no longer one of the task's"));
+  EXPECT_THAT(stale.err, HasSubstr("--write-golden"));
+}
+
+TEST_F(SelftestTest, OfTheCatalogueRejectsMutantsAndAcceptsHonestKernels) {
+  const ProgramResult result =
+      run_winnow({"tasks", "selftest", "axpy", "gemm_i8", "--seeds", "2", "--json"});
+  const json document = json_output(result);
+  ASSERT_EQ(document.at("tasks").size(), 2U) << result.err;
+  for (const json& task : document.at("tasks")) {
+    EXPECT_THAT(in_state(task, "accepted"), testing::IsEmpty()) << task.at("task");
+    for (const json& kernel : task.at("honest")) {
+      EXPECT_EQ(kernel.at("state"), "accepted") << kernel;
+    }
+    EXPECT_NE(task.at("reference").at("state"), "differs");
+  }
+}
+
+TEST(Selftest, OfANameThatIsNoTaskIsAUsageError) {
+  EXPECT_EQ(run_winnow({"tasks", "selftest", "no_such_task"}).exit_code, 2);
+  const ProgramResult result = run_winnow({"tasks", "selftest", "--write-golden"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--write-golden needs a TASK"));
+}
+
+} // namespace
+} // namespace winnow::test
