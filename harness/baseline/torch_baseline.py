@@ -10,11 +10,13 @@ work: {"missing": why}. Then each line of stdin asks for one run and gets one li
   {"mode": "eager" or "compile", "inputs": [{"name", "dtype", "shape"}], "inouts": [indices of
    inputs], "outputs": [as inputs], "scalars": [numbers], "tf32": bool, "sampling": null or
    {"warmup", "min_samples", "max_samples", "budget_ns"}, and perhaps "float64": true: floating
-   inputs are widened to float64, and floating outputs must be and are written as such}
+   inputs are widened to float64, and floating outputs must be and are written as such (without
+   "sampling")}
   {"error": null or text, "times_ns": [numbers]}
 stdout is for these lines only: whatever else prints goes to stderr.
 """
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -64,6 +66,26 @@ class Runner:
     def widened(self, tensors):
         return [tensor.double() if tensor.is_floating_point() else tensor for tensor in tensors]
 
+    @contextlib.contextmanager
+    def plain_products(self):
+        """torch's products of 8-bit matrices as they are documented: of doubles, of any size."""
+
+        def scaled_mm(a, b, scale_a, scale_b, **ignored):
+            return a.double() @ b.double() * (scale_a.double() * scale_b.double())
+
+        def int_mm(a, b):
+            return (a.long() @ b.long()).int()
+
+        plain = {"_scaled_mm": scaled_mm, "_int_mm": int_mm}
+        kept = {name: getattr(self.torch, name) for name in plain if hasattr(self.torch, name)}
+        for name, product in plain.items():
+            setattr(self.torch, name, product)
+        try:
+            yield
+        finally:
+            for name, product in kept.items():
+                setattr(self.torch, name, product)
+
     def save(self, index, expected, tensor, float64):
         dtype = self.dtype(expected["dtype"])
         dtype = self.torch.float64 if float64 and dtype.is_floating_point else dtype
@@ -108,7 +130,8 @@ class Runner:
                 inputs[i].copy_(original)
 
         with torch.no_grad():
-            results = model(*inputs)
+            with self.plain_products() if float64 else contextlib.nullcontext():
+                results = model(*inputs)
             results = list(results) if isinstance(results, (tuple, list)) else [results]
             if len(results) != len(request["outputs"]):
                 raise ValueError(
