@@ -31,6 +31,20 @@ std::string_view distribution(tasks::GeneratorSpec::Kind kind) {
     return "indices";
   case Kind::Constant:
     return "constant";
+  case Kind::LogUniform:
+    return "signed, of many magnitudes";
+  case Kind::Sparse:
+    return "mostly zero";
+  case Kind::Ties:
+    return "few different ones, many equal";
+  case Kind::Permutation:
+    return "a permutation of indices";
+  case Kind::OneHot:
+    return "0 and a single 1 in each group";
+  case Kind::Denormal:
+    return "subnormal";
+  case Kind::Special:
+    return "normally distributed, with infinities or NaN among them";
   }
   return "";
 }

@@ -152,8 +152,8 @@ template <typename T> TASKS_ANYWHERE Bits64 integer_bits(double value) {
 /// in dtype.h for how it rounds). 0 for what is no type.
 TASKS_ANYWHERE inline Bits64 element_bits(DType type, double value) {
   switch (type) {
-  case DType::F32:
-    return __builtin_bit_cast(unsigned, static_cast<float>(value));
+  case DType::F32: // which NaN a conversion makes depends on the machine
+    return value != value ? 0x7fc00000U : __builtin_bit_cast(unsigned, static_cast<float>(value));
   case DType::F64:
     return __builtin_bit_cast(Bits64, value);
   case DType::F16:

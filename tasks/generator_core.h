@@ -15,6 +15,13 @@ struct GeneratorSpec {
     SmallIntegers, ///< whole numbers in [a, b]: sums are exact
     Index,         ///< whole numbers in [0, a): for gathers
     Constant,      ///< `a`
+    LogUniform,    ///< +-2^e * [1, 2), e a whole number in [a, b): every octave alike
+    Sparse,        ///< normal with standard deviation `b` in a share `a` of the places, else 0
+    Ties,          ///< one of `a` values, `b` apart, around 0
+    Permutation,   ///< every `a` elements in a row are 0 to a - 1 in another order
+    OneHot,        ///< of every `a` elements in a row one is 1, the others 0
+    Denormal,      ///< in (-a, a), `a` the smallest normal number of the type
+    Special,       ///< standard normal; a share `a` is infinite or, with `b` = 1, NaN as well
   };
   Kind kind = Kind::Normal;
   double a = 0;
@@ -126,6 +133,65 @@ TASKS_ANYWHERE inline double heavy_tail(const RandomStream& stream, Bits64 index
   return stream.second_words(index).word[0] < kOneInHundred ? times(kTail, value) : value;
 }
 
+TASKS_ANYWHERE inline double signed_like(const RandomWords& random, double magnitude) {
+  return (random.word[3] & 1U) != 0 ? -magnitude : magnitude;
+}
+
+/// 2 to a whole power in [-1022, 1023].
+TASKS_ANYWHERE inline double power_of_two(int exponent) {
+  return __builtin_bit_cast(double, static_cast<Bits64>(exponent + 1023) << 52U);
+}
+
+TASKS_ANYWHERE inline double log_uniform(const RandomStream& stream, Bits64 index, double low,
+                                         double high) {
+  const RandomWords random = stream.words(index);
+  const auto exponent = static_cast<int>(whole(stream.second_words(index), low, high - low));
+  return signed_like(random, times(plus(1, uniform(random)), power_of_two(exponent)));
+}
+
+/// True for about that share of the indices.
+TASKS_ANYWHERE inline bool chosen(const RandomStream& stream, Bits64 index, double share) {
+  return uniform(stream.second_words(index)) < share;
+}
+
+/// Where `place` goes in a permutation of [0, count), count from 1 to 2^40: a Feistel network of
+/// four rounds over the next even number of bits, walked until it ends inside (Black and Rogaway,
+/// CT-RSA 2002).
+TASKS_ANYWHERE inline Bits64 permuted(const RandomStream& stream, Bits64 group, Bits64 place,
+                                      Bits64 count) {
+  unsigned half_bits = 1;
+  while ((1ULL << (2U * half_bits)) < count) {
+    ++half_bits;
+  }
+  const unsigned mask = (1U << half_bits) - 1U;
+  const RandomWords keys = stream.words(group);
+  Bits64 value = place;
+  do {
+    auto left = static_cast<unsigned>(value >> half_bits) & mask;
+    auto right = static_cast<unsigned>(value) & mask;
+    for (unsigned round = 0; round < 4; ++round) {
+      unsigned mixed = (right ^ keys.word[round]) * 0x9E3779B1U;
+      mixed = (mixed ^ (mixed >> 15U)) * 0x85EBCA77U;
+      const unsigned next = left ^ ((mixed ^ (mixed >> 13U)) & mask);
+      left = right;
+      right = next;
+    }
+    value = (static_cast<Bits64>(left) << half_bits) | right;
+  } while (value >= count);
+  return value;
+}
+
+TASKS_ANYWHERE inline double special(const RandomStream& stream, Bits64 index, double share,
+                                     bool with_nan) {
+  const RandomWords random = stream.words(index);
+  if (!chosen(stream, index, share)) {
+    return normal(random);
+  }
+  const double infinity = __builtin_bit_cast(double, 0x7ff0000000000000ULL);
+  const double nan = __builtin_bit_cast(double, 0x7ff8000000000000ULL);
+  return with_nan && random.word[0] % 3U == 0 ? nan : signed_like(random, infinity);
+}
+
 TASKS_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStream& stream,
                                       Bits64 index) {
   switch (spec.kind) {
@@ -141,6 +207,27 @@ TASKS_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStr
     return whole(stream.words(index), 0, spec.a);
   case GeneratorSpec::Kind::Constant:
     return spec.a;
+  case GeneratorSpec::Kind::LogUniform:
+    return log_uniform(stream, index, spec.a, spec.b);
+  case GeneratorSpec::Kind::Sparse:
+    return chosen(stream, index, spec.a) ? times(spec.b, normal(stream.words(index))) : 0;
+  case GeneratorSpec::Kind::Ties: {
+    const double middle = static_cast<double>(static_cast<Bits64>(spec.a) / 2U);
+    return times(plus(whole(stream.words(index), 0, spec.a), -middle), spec.b);
+  }
+  case GeneratorSpec::Kind::Permutation: {
+    const auto count = static_cast<Bits64>(spec.a);
+    return static_cast<double>(permuted(stream, index / count, index % count, count));
+  }
+  case GeneratorSpec::Kind::OneHot: {
+    const auto count = static_cast<Bits64>(spec.a);
+    const auto hot = static_cast<Bits64>(whole(stream.words(index / count), 0, spec.a));
+    return index % count == hot ? 1 : 0;
+  }
+  case GeneratorSpec::Kind::Denormal:
+    return signed_like(stream.words(index), times(uniform(stream.words(index)), spec.a));
+  case GeneratorSpec::Kind::Special:
+    return special(stream, index, spec.a, spec.b != 0);
   }
   return 0;
 }

@@ -3,23 +3,133 @@
 #include "base/text.h"
 
 #include <cmath>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace winnow::tasks {
 namespace {
 
-void check_generator(const TomlReader& table, const GeneratorSpec& spec) {
+using Kind = GeneratorSpec::Kind;
+
+/// How task.toml spells a kind. A key that is empty is not used; one without a default is required.
+struct KindKeys {
+  std::string_view name;
+  Kind kind;
+  std::string_view a_key, b_key;
+  std::optional<double> a, b;
+};
+
+const std::vector<KindKeys>& kinds() {
+  static const std::vector<KindKeys> all{
+      {"normal", Kind::Normal, "mean", "std", 0, 1},
+      {"uniform", Kind::Uniform, "low", "high", -1, 1},
+      {"heavy_tail", Kind::HeavyTail, "", "scale", 0, 1},
+      {"small_integers", Kind::SmallIntegers, "low", "high", -4, 4},
+      {"index", Kind::Index, "limit", "", {}, 0},
+      {"constant", Kind::Constant, "value", "", {}, 0},
+      {"log_uniform", Kind::LogUniform, "low", "high", 0x1p-20, 0x1p20},
+      {"sparse", Kind::Sparse, "density", "std", 0.1, 1},
+      {"ties", Kind::Ties, "values", "step", 5, 1},
+      {"permutation", Kind::Permutation, "length", "", {}, 0},
+      {"one_hot", Kind::OneHot, "length", "", {}, 0},
+      {"denormal", Kind::Denormal, "", "", 0, 0},
+      {"special", Kind::Special, "share", "nan", 0.01, 0},
+  };
+  return all;
+}
+
+const KindKeys& kind_of(const TomlReader& table) {
+  const std::string name = table.string("kind");
+  std::vector<std::string> names;
+  for (const KindKeys& known : kinds()) {
+    if (known.name == name) {
+      return known;
+    }
+    names.emplace_back(known.name);
+  }
+  table.fail("kind", fmt::format("unknown generator '{}'{}", name, suggestion(name, names)),
+             "one of " + join(names, ", "));
+}
+
+bool has_extent(Kind kind) {
+  return kind == Kind::Index || kind == Kind::Permutation || kind == Kind::OneHot;
+}
+
+bool is_whole(double value) {
   constexpr double kLargestExact = 0x1p53;
-  using Kind = GeneratorSpec::Kind;
-  const bool whole = spec.a == std::floor(spec.a) && spec.b == std::floor(spec.b) &&
-                     std::abs(spec.a) <= kLargestExact && std::abs(spec.b) <= kLargestExact;
+  return value == std::floor(value) && std::abs(value) <= kLargestExact;
+}
+
+void require_floating(const TomlReader& table, const TensorSpec& tensor) {
+  if (!is_floating(tensor.dtype)) {
+    table.fail(
+        "kind",
+        fmt::format("'{}' for a tensor of {}", table.string("kind"), to_string(tensor.dtype)),
+        "a floating dtype");
+  }
+}
+
+// The exponents between which log_uniform draws one.
+void take_octaves(const TomlReader& table, GeneratorSpec& spec) {
+  constexpr double kSmallest = 0x1p-1022;
+  const bool in_range = spec.a >= kSmallest && spec.b >= 2 * spec.a && std::isfinite(spec.b);
+  if (!in_range) {
+    table.fail({}, fmt::format("magnitudes from {} to {}", spec.a, spec.b),
+               "0 < low, and high at least twice low");
+  }
+  spec.a = std::ilogb(spec.a);
+  spec.b = std::ilogb(spec.b);
+}
+
+double smallest_normal(DType dtype) {
+  switch (dtype) {
+  case DType::F64:
+    return 0x1p-1022;
+  case DType::F16:
+  case DType::F8E5M2:
+    return 0x1p-14;
+  case DType::F8E4M3:
+    return 0x1p-6;
+  default: // f32, bf16
+    return 0x1p-126;
+  }
+}
+
+void check_share(const TomlReader& table, std::string_view key, double share) {
+  if (!(share >= 0 && share <= 1)) {
+    table.fail(key, fmt::format("{} = {}", key, share), "0 to 1");
+  }
+}
+
+void check_spread(const TomlReader& table, const GeneratorSpec& spec) {
+  if (spec.b < 0) {
+    table.fail({}, "a negative deviation", "0 or more");
+  }
+}
+
+// What the kinds of floating dtypes only demand.
+void check_floating_kind(const TomlReader& table, const TensorSpec& tensor, GeneratorSpec& spec) {
+  require_floating(table, tensor);
+  if (spec.kind == Kind::LogUniform) {
+    take_octaves(table, spec);
+  } else if (spec.kind == Kind::Denormal) {
+    spec.a = smallest_normal(tensor.dtype);
+  } else {
+    check_share(table, "share", spec.a);
+  }
+}
+
+void check_generator(const TomlReader& table, const TensorSpec& tensor, GeneratorSpec& spec) {
   switch (spec.kind) {
+  case Kind::Sparse:
+    check_share(table, "density", spec.a);
+    [[fallthrough]];
   case Kind::Normal:
   case Kind::HeavyTail:
-    if (spec.b < 0) {
-      table.fail({}, "a negative deviation", "0 or more");
-    }
+    check_spread(table, spec);
     return;
   case Kind::Uniform:
     if (spec.a >= spec.b) {
@@ -27,63 +137,59 @@ void check_generator(const TomlReader& table, const GeneratorSpec& spec) {
     }
     return;
   case Kind::SmallIntegers:
-    if (!whole || spec.a > spec.b) {
+    if (!is_whole(spec.a) || !is_whole(spec.b) || spec.a > spec.b) {
       table.fail({}, fmt::format("[{}, {}] is no range of whole numbers", spec.a, spec.b),
                  "whole numbers with low <= high");
     }
     return;
-  case Kind::Index:
-    if (!whole || spec.a < 1) {
-      table.fail("limit", fmt::format("limit = {}", spec.a), "a whole number of at least 1");
+  case Kind::Ties:
+    if (!is_whole(spec.a) || spec.a < 1 || !std::isfinite(spec.b)) {
+      table.fail("values", fmt::format("values = {}", spec.a), "a whole number of at least 1");
     }
     return;
+  case Kind::LogUniform:
+  case Kind::Denormal:
+  case Kind::Special:
+    check_floating_kind(table, tensor, spec);
+    return;
+  case Kind::Index:
+  case Kind::Permutation:
+  case Kind::OneHot:
   case Kind::Constant:
     return;
   }
 }
 
+// A switch is a number here: 1 is on.
+double value_of(const TomlReader& table, const KindKeys& known, std::string_view key,
+                std::optional<double> fallback) {
+  if (known.kind == Kind::Special && key == "nan") {
+    return table.boolean_or(key, false) ? 1 : 0;
+  }
+  return fallback ? table.number_or(key, *fallback) : table.number(key);
+}
+
 } // namespace
 
-GeneratorSpec parse_generator(const TomlReader& table) {
-  using Kind = GeneratorSpec::Kind;
-  struct KindKeys {
-    std::string name;
-    Kind kind;
-    std::string a_key, b_key; ///< empty: not used
-    double a, b;
-  };
-  static const std::vector<KindKeys> kinds{
-      {"normal", Kind::Normal, "mean", "std", 0, 1},
-      {"uniform", Kind::Uniform, "low", "high", -1, 1},
-      {"heavy_tail", Kind::HeavyTail, "", "scale", 0, 1},
-      {"small_integers", Kind::SmallIntegers, "low", "high", -4, 4},
-      {"index", Kind::Index, "limit", "", 0, 0},
-      {"constant", Kind::Constant, "value", "", 0, 0},
-  };
-  const std::string name = table.string("kind");
-  std::vector<std::string> names;
-  for (const KindKeys& known : kinds) {
-    names.push_back(known.name);
-    if (known.name != name) {
-      continue;
+void parse_generator(const TomlReader& table, TensorSpec& tensor) {
+  const KindKeys& known = kind_of(table);
+  std::vector<std::string> keys{"kind"};
+  GeneratorSpec spec{known.kind, known.a.value_or(1), known.b.value_or(0)};
+  if (!known.a_key.empty()) {
+    keys.emplace_back(known.a_key);
+    if (has_extent(known.kind)) {
+      tensor.generator_extent = table.expression(known.a_key);
+    } else {
+      spec.a = value_of(table, known, known.a_key, known.a);
     }
-    std::vector<std::string> keys{"kind"};
-    GeneratorSpec spec{known.kind, known.a, known.b};
-    const bool required = known.kind == Kind::Index || known.kind == Kind::Constant;
-    if (!known.a_key.empty()) {
-      keys.push_back(known.a_key);
-      spec.a = required ? table.number(known.a_key) : table.number_or(known.a_key, known.a);
-    }
-    if (!known.b_key.empty()) {
-      keys.push_back(known.b_key);
-      spec.b = table.number_or(known.b_key, known.b);
-    }
-    table.allow_keys(keys);
-    check_generator(table, spec);
-    return spec;
   }
-  table.fail("kind", fmt::format("unknown generator '{}'{}", name, suggestion(name, names)),
-             "one of " + join(names, ", "));
+  if (!known.b_key.empty()) {
+    keys.emplace_back(known.b_key);
+    spec.b = value_of(table, known, known.b_key, known.b);
+  }
+  table.allow_keys(keys);
+  check_generator(table, tensor, spec);
+  tensor.generator = spec;
 }
 
 } // namespace winnow::tasks

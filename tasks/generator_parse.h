@@ -5,8 +5,8 @@
 
 namespace winnow::tasks {
 
-/// The generator of a tensor that a table of task.toml states: docs/task.md has the kinds and their
-/// keys. Throws UsageError.
-GeneratorSpec parse_generator(const TomlReader& table);
+/// Reads the generator of a tensor, whose dtype is known: docs/task.md has the kinds and their keys.
+/// Sets `generator` and `generator_extent`. Throws UsageError.
+void parse_generator(const TomlReader& table, TensorSpec& tensor);
 
 } // namespace winnow::tasks

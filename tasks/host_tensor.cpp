@@ -43,8 +43,8 @@ HostTensors draw_inputs(const Task& task, const Shape& shape, std::uint64_t seed
       continue;
     }
     HostTensor drawn = blank_tensor(tensor, task, shape);
-    generate_tensor(tensor.generator, tensor.dtype, seed, tensor.name, drawn.bytes.data(),
-                    static_cast<std::uint64_t>(drawn.count()));
+    generate_tensor(generator_at(tensor, shape), tensor.dtype, seed, tensor.name,
+                    drawn.bytes.data(), static_cast<std::uint64_t>(drawn.count()));
     inputs.emplace(tensor.name, std::move(drawn));
   }
   return inputs;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -125,6 +126,95 @@ TEST(InputGenerator, WholeNumbersReachTheirBounds) {
   }
   EXPECT_GT(rows[4], 800);
   EXPECT_EQ(elements({Kind::Constant, 2.5, 0}, 2), (std::vector<double>{2.5, 2.5}));
+}
+
+TEST(InputGenerator, LogUniformFillsEveryOctaveAlike) {
+  std::vector<int> octaves(6, 0);
+  int negative = 0;
+  for (const double value : elements({Kind::LogUniform, -3, 3}, 60000)) {
+    ASSERT_GE(std::abs(value), 0.125);
+    ASSERT_LT(std::abs(value), 8);
+    ++octaves.at(static_cast<std::size_t>(std::ilogb(value) + 3));
+    negative += value < 0 ? 1 : 0;
+  }
+  EXPECT_GT(*std::min_element(octaves.begin(), octaves.end()), 9500);
+  EXPECT_NEAR(negative, 30000, 600);
+}
+
+TEST(InputGenerator, SparseIsMostlyZero) {
+  int filled = 0;
+  for (const double value : elements({Kind::Sparse, 0.2, 2}, 50000)) {
+    filled += value != 0 ? 1 : 0;
+  }
+  EXPECT_NEAR(filled, 10000, 400);
+}
+
+TEST(InputGenerator, TiesTakeFewValues) {
+  const auto values = elements({Kind::Ties, 3, 0.5}, 3000);
+  for (const double value : {-0.5, 0.0, 0.5}) {
+    EXPECT_GT(std::count(values.begin(), values.end(), value), 850);
+  }
+  EXPECT_EQ(*std::min_element(values.begin(), values.end()), -0.5);
+  EXPECT_EQ(*std::max_element(values.begin(), values.end()), 0.5);
+}
+
+TEST(InputGenerator, PermutationsHoldEveryIndexOnce) {
+  for (const std::uint64_t length : {1U, 2U, 7U, 64U, 1000U}) {
+    const auto values = elements({Kind::Permutation, static_cast<double>(length), 0}, 3 * length);
+    bool differ = false;
+    for (std::uint64_t group = 0; group < 3; ++group) {
+      std::vector<bool> seen(length);
+      for (std::uint64_t i = 0; i < length; ++i) {
+        const auto value = static_cast<std::uint64_t>(values[group * length + i]);
+        ASSERT_LT(value, length);
+        ASSERT_FALSE(seen[value]);
+        seen[value] = true;
+        differ = differ || value != static_cast<std::uint64_t>(values[i]);
+      }
+    }
+    EXPECT_TRUE(differ || length < 7) << length; // short ones may be equal by chance
+  }
+}
+
+TEST(InputGenerator, OneHotHasOneInEachGroup) {
+  const auto values = elements({Kind::OneHot, 10, 0}, 10000);
+  std::vector<int> places(10, 0);
+  for (std::size_t group = 0; group < 1000; ++group) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(10 * group);
+    ASSERT_EQ(std::count(begin, begin + 10, 1.0), 1);
+    ASSERT_EQ(std::count(begin, begin + 10, 0.0), 9);
+    ++places.at(static_cast<std::size_t>(std::find(begin, begin + 10, 1.0) - begin));
+  }
+  EXPECT_GT(*std::min_element(places.begin(), places.end()), 60);
+}
+
+TEST(InputGenerator, DenormalsAreSubnormalInTheirType) {
+  std::vector<float> values(1000);
+  generate_tensor({Kind::Denormal, 0x1p-126, 0}, DType::F32, 1, "x", values.data(), values.size());
+  for (const float value : values) {
+    EXPECT_TRUE(std::fpclassify(value) == FP_SUBNORMAL || std::abs(value) == 0x1p-126F ||
+                value == 0);
+  }
+  EXPECT_LT(*std::min_element(values.begin(), values.end()), 0);
+}
+
+TEST(InputGenerator, SpecialsAreInfiniteOrNan) {
+  int nan = 0, infinite = 0;
+  for (const double value : elements({Kind::Special, 0.1, 1}, 30000)) {
+    nan += std::isnan(value) ? 1 : 0;
+    infinite += std::isinf(value) ? 1 : 0;
+  }
+  EXPECT_NEAR(nan, 1000, 150);
+  EXPECT_NEAR(infinite, 2000, 200);
+  for (const double value : elements({Kind::Special, 0.5, 0}, 1000)) {
+    EXPECT_FALSE(std::isnan(value));
+  }
+}
+
+TEST(InputGenerator, NanHasOneBitPattern) {
+  std::uint32_t bits = 0;
+  store_element(DType::F32, &bits, -std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(bits, 0x7fc00000U);
 }
 
 } // namespace

@@ -93,7 +93,7 @@ std::vector<Buffer> buffers_of(const Task& task, const Shape& shape) {
     buffer.kind = static_cast<Buffer::Kind>(spec.role);
     buffer.dtype = spec.dtype;
     buffer.count = element_count(spec, shape);
-    buffer.generator = spec.generator;
+    buffer.generator = generator_at(spec, shape);
     buffers.push_back(std::move(buffer));
   }
   return buffers;

@@ -101,8 +101,8 @@ private:
       buffer.name = tensor.name;
       buffer.kind = buffer_kind(tensor.role);
       buffer.dtype = tensor.dtype;
-      buffer.generator = tensor.generator;
       try {
+        buffer.generator = generator_at(tensor, context_.shape());
         buffer.count = element_count(tensor, context_.shape());
       } catch (const ExpressionError& error) {
         context_.fail({}, context_.hidden() ? error.reason() : std::string(error.what()),

@@ -235,7 +235,7 @@ Buffer buffer_of(const Json& json) {
   buffer.dtype = dtype(json.at("dtype"));
   json.at("count").get_to(buffer.count);
   buffer.generator.kind =
-      enumerator(json.at("generator"), GeneratorSpec::Kind::Normal, GeneratorSpec::Kind::Constant);
+      enumerator(json.at("generator"), GeneratorSpec::Kind::Normal, GeneratorSpec::Kind::Special);
   buffer.generator.a = number_of(json.at("a"));
   buffer.generator.b = number_of(json.at("b"));
   if (const Json& once = json.at("once"); !once.is_null()) {

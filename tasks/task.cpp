@@ -74,14 +74,24 @@ const TensorSpec* Task::find_tensor(std::string_view tensor_name) const {
   return nullptr;
 }
 
-std::int64_t element_count(const TensorSpec& tensor, const Shape& shape) {
+namespace {
+
+// Tensor shapes use integer scalars only.
+Scope integer_scope(const Shape& shape) {
   Scope scope;
   for (const auto& [name, value] : shape.axes) {
     scope.set(name, value);
   }
   for (const auto& [name, value] : shape.scalars) {
-    scope.set(name, static_cast<std::int64_t>(value)); // shapes use integer scalars only
+    scope.set(name, static_cast<std::int64_t>(value));
   }
+  return scope;
+}
+
+} // namespace
+
+std::int64_t element_count(const TensorSpec& tensor, const Shape& shape) {
+  const Scope scope = integer_scope(shape);
   std::int64_t count = 1;
   for (const Expression& extent : tensor.shape) {
     const std::int64_t value = extent.evaluate(scope);
@@ -95,6 +105,21 @@ std::int64_t element_count(const TensorSpec& tensor, const Shape& shape) {
     }
   }
   return count;
+}
+
+GeneratorSpec generator_at(const TensorSpec& tensor, const Shape& shape) {
+  GeneratorSpec spec = tensor.generator;
+  if (!tensor.generator_extent.empty()) {
+    const std::int64_t extent = tensor.generator_extent.evaluate(integer_scope(shape));
+    if (extent < 1 || extent > (std::int64_t{1} << 40U)) {
+      throw ExpressionError(
+          1,
+          fmt::format("'{}' of the generator of '{}'", tensor.generator_extent.text(), tensor.name),
+          "1 to 2^40", std::to_string(extent));
+    }
+    spec.a = static_cast<double>(extent);
+  }
+  return spec;
 }
 
 void bind_shape(const Task& task, const Shape& shape, Scope& scope) {

@@ -26,9 +26,10 @@ struct TensorSpec {
   Role role = Role::Input;
   DType dtype = DType::F32;
   std::vector<Expression> shape; ///< over axes and integer scalars, row-major
-  GeneratorSpec generator;       ///< inputs and inouts only
+  GeneratorSpec generator;       ///< inputs and inouts only; see generator_at()
   std::string description;
   bool is_static = false; ///< inputs only: the same over many runs, so a plan may prepare it once
+  Expression generator_extent = {}; ///< over axes: `a` of Index, Permutation, OneHot; else empty
 };
 
 /// A by-value argument. Hidden shapes draw new values from [low, high].
@@ -132,6 +133,8 @@ const std::vector<std::string>& device_kinds();
 
 /// Elements of a tensor at a shape (checked product). Throws ExpressionError.
 std::int64_t element_count(const TensorSpec& tensor, const Shape& shape);
+/// How the tensor is drawn at a shape. Throws ExpressionError.
+GeneratorSpec generator_at(const TensorSpec& tensor, const Shape& shape);
 /// Sets the axes and scalars of `shape` (integer scalars as integers) in `scope`.
 void bind_shape(const Task& task, const Shape& shape, Scope& scope);
 

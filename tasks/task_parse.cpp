@@ -126,7 +126,7 @@ private:
                  "a generator for inputs and inouts only");
     }
     if (generator) {
-      tensor.generator = parse_generator(*generator);
+      parse_generator(*generator, tensor);
     } else if (tensor.role != Role::Output && !is_floating(tensor.dtype)) {
       table.fail({}, fmt::format("'{}' has no generator", name),
                  "one, such as generator = { kind = \"small_integers\", low = -4, high = 4 }");
@@ -279,6 +279,7 @@ private:
                      fmt::format("tensor '{}' has {} elements at this shape", tensor.name, count),
                      "at most 2^40");
         }
+        generator_at(tensor, shape);
       }
       for (const LibraryBaseline& baseline : task_.library_baselines) {
         if (const std::string mistake = library_mistake(task_, baseline, shape); !mistake.empty()) {

@@ -106,7 +106,7 @@ TEST(Task, ParsesAllParts) {
   EXPECT_EQ(task.tensors[0].role, Role::Input);
   EXPECT_EQ(task.tensors[1].name, "index");
   EXPECT_EQ(task.tensors[1].generator.kind, GeneratorSpec::Kind::Index);
-  EXPECT_EQ(task.tensors[1].generator.a, 5);
+  EXPECT_EQ(generator_at(task.tensors[1], task.shapes.front()).a, 5);
   EXPECT_EQ(task.tensors[2].name, "a_result");
   EXPECT_EQ(task.tensors[2].role, Role::Output);
   ASSERT_EQ(task.scalars.size(), 2U);
@@ -267,7 +267,16 @@ INSTANTIATE_TEST_SUITE_P(
                 "unknown generator 'norml'; did you mean 'normal'?"},
         BadTask{"std = 1 ", "low = 1 ", "unknown key 'low' in 'tensors.x.generator'"},
         BadTask{"std = 1 ", "std = -1 ", "a negative deviation"},
-        BadTask{"limit = 5", "limit = 0.5", "expected a whole number of at least 1"},
+        BadTask{"limit = 5", "limit = 0.5", "'tensors.index.generator.limit' is neither"},
+        BadTask{"limit = 5", "limit = \"rows - 3\"",
+                "'rows - 3' of the generator of 'index': 0; expected 1 to 2^40"},
+        BadTask{"kind = \"index\", limit = 5", "kind = \"denormal\"",
+                "'denormal' for a tensor of i32"},
+        BadTask{"kind = \"index\", limit = 5", "kind = \"ties\", values = 0.5", "values = 0.5"},
+        BadTask{"kind = \"normal\", mean = 0, std = 1", "kind = \"sparse\", density = 2",
+                "density = 2; expected 0 to 1"},
+        BadTask{"kind = \"normal\", mean = 0, std = 1", "kind = \"log_uniform\", low = -1",
+                "magnitudes from -1"},
         BadTask{", limit = 5", "", "'tensors.index.generator.limit' is missing"},
         BadTask{"generator = { kind = \"index\", limit = 5 }", "", "'index' has no generator"},
         BadTask{"limit = 5 }", "limit = 5 }\nstatic = 1",

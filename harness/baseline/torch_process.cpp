@@ -160,7 +160,8 @@ void TorchProcess::write_inputs(const tasks::Shape& shape, std::uint64_t seed) {
     }
     const auto count = static_cast<std::uint64_t>(tasks::element_count(tensor, shape));
     std::string bytes(count * tasks::size_bytes(tensor.dtype), '\0');
-    tasks::generate_tensor(tensor.generator, tensor.dtype, seed, tensor.name, bytes.data(), count);
+    tasks::generate_tensor(tasks::generator_at(tensor, shape), tensor.dtype, seed, tensor.name,
+                           bytes.data(), count);
     write_file(directory_ / fmt::format("in_{}.raw", index++), bytes);
   }
 }
