@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "evaluators/evaluator.h"
+#include "evaluators/process/escape_attempts.h"
 #include "harness/machine.h"
 #include "tasks/task.h"
 
@@ -82,6 +83,32 @@ std::vector<Finding> examine_machine(const RunConfig& config) {
   findings.push_back({"store", "store", store_availability(config.store)});
   findings.push_back({"catalogue", "tasks", catalogue_availability()});
   return findings;
+}
+
+std::string isolation_table() {
+  using evaluators::Isolation;
+  std::vector<std::string> levels;
+  std::vector<std::vector<evaluators::EscapeAttempt>> columns;
+  for (const Isolation level :
+       {Isolation::Bubblewrap, Isolation::LandlockSeccomp, Isolation::Rlimits}) {
+    if (evaluators::probe_isolation().at(level).ok) {
+      levels.emplace_back(to_string(level));
+      columns.push_back(evaluators::try_to_escape(level));
+    }
+  }
+  std::string text = fmt::format("{:<36}", "a candidate's process tries to");
+  for (const std::string& level : levels) {
+    text += fmt::format("{:<44}", level);
+  }
+  for (std::size_t row = 0; !columns.empty() && row < columns.front().size(); ++row) {
+    text += fmt::format("\n{:<36}", columns.front()[row].name);
+    for (const auto& column : columns) {
+      const evaluators::EscapeAttempt& attempt = column.at(row);
+      text += fmt::format("{:<44}",
+                          (attempt.stopped ? "stopped (" : "POSSIBLE (") + attempt.detail + ")");
+    }
+  }
+  return text + "\n";
 }
 
 bool any_device_usable(const std::vector<Finding>& findings) {

@@ -21,6 +21,10 @@ struct Finding {
 std::vector<Finding> examine_machine(const RunConfig& config);
 bool any_device_usable(const std::vector<Finding>& findings);
 
+/// What a candidate's process can do at each isolation level that works here: a table of attempts
+/// by level. Throws Error when none can be tried.
+std::string isolation_table();
+
 std::string doctor_text(const std::vector<Finding>& findings);
 /// Schema "winnow.doctor", version 1.
 nlohmann::json doctor_json(const std::vector<Finding>& findings);

@@ -1,4 +1,5 @@
 #include "evaluators/evaluator.h"
+#include "evaluators/process/escape_attempts.h"
 #include "harness/cli.h"
 
 #include <array>
@@ -14,12 +15,13 @@ struct Worker {
   int (*run)(std::vector<std::string> arguments);
 };
 
-constexpr std::array<Worker, 6> kWorkers{{
+constexpr std::array<Worker, 7> kWorkers{{
     {"_compile", evaluators::compile_worker_main},
     {"_compile-gpu", evaluators::compile_gpu_worker_main},
     {"_run", evaluators::run_worker_main},
     {"_judge", evaluators::judge_worker_main},
     {"_probe", evaluators::probe_worker_main},
+    {"_escape", evaluators::escape_worker_main},
     {"_devices", evaluators::device_probe_worker_main},
 }};
 

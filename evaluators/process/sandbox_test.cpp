@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/process/bubblewrap.h"
+#include "evaluators/process/escape_attempts.h"
 #include "evaluators/process/fence.h"
 #include "evaluators/process/sandbox.h"
 #include "evaluators/process/test_pipe.h"
@@ -328,6 +329,19 @@ std::string level_name(const testing::TestParamInfo<Isolation>& info) {
     break;
   }
   return "Bubblewrap";
+}
+
+TEST_P(SandboxLevel, LetsNobodyOut) {
+  const std::vector<EscapeAttempt> attempts = try_to_escape(GetParam());
+  EXPECT_GE(attempts.size(), 14U);
+  for (const EscapeAttempt& attempt : attempts) {
+    if (fences_files() || attempt.name == "fill the disk") {
+      EXPECT_TRUE(attempt.stopped) << attempt.name << ": " << attempt.detail;
+    }
+  }
+  if (!fences_files()) { // or the attempts would not be what they say
+    EXPECT_FALSE(attempts.front().stopped) << attempts.front().detail;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, SandboxLevel,

@@ -15,6 +15,7 @@ namespace {
 struct DoctorCommand {
   std::string config;
   bool json = false;
+  bool isolation = false;
 };
 
 /// Without any config file at hand the defaults are looked at: the doctor must work everywhere.
@@ -32,6 +33,10 @@ RunConfig config_to_examine(const std::string& given) {
 }
 
 ExitCode doctor(const DoctorCommand& command) {
+  if (command.isolation) {
+    std::cout << isolation_table();
+    return ExitCode::Done;
+  }
   const std::vector<Finding> findings = examine_machine(config_to_examine(command.config));
   if (command.json) {
     std::cout << doctor_json(findings).dump(2) << '\n';
@@ -51,6 +56,9 @@ void add_doctor(CLI::App& app, Action& chosen) {
                   "config whose endpoint and store are looked at (default: "
                   "configs/quickstart.toml)");
   sub->add_flag("--json", command->json, "one JSON document, schema winnow.doctor, version 1");
+  sub->add_flag("--isolation", command->isolation,
+                "try to break out of each isolation level and print what was stopped")
+      ->excludes("--json");
   sub->callback([command, &chosen] { chosen = [command] { return doctor(*command); }; });
 }
 

@@ -1,5 +1,6 @@
 #include "tests/support/worker_main.h"
 
+#include "evaluators/process/escape_attempts.h"
 #include "evaluators/process/sandbox.h"
 
 #include <cstdio>
@@ -16,6 +17,9 @@ constexpr int kUnknownSubcommand = 2;
 int run_hidden(std::string_view name, std::vector<std::string> arguments) {
   if (name == "_probe") {
     return evaluators::probe_worker_main(std::move(arguments));
+  }
+  if (name == "_escape") {
+    return evaluators::escape_worker_main(std::move(arguments));
   }
   for (const HiddenSubcommand& subcommand : hidden_subcommands()) {
     if (subcommand.name == name) {
