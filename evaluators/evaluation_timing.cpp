@@ -64,9 +64,22 @@ bool EvaluationRun::time() {
     return false;
   }
   const std::size_t first_case = result_.cases.size();
+  if (!take_turns(Stage::Time, cases, built_)) {
+    return false;
+  }
+  if (depth_ == Depth::Full) {
+    add_libraries(cases, first_case);
+  }
+  score();
+  return result_.verdict != Verdict::Implausible;
+}
+
+bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& cases,
+                               const BuiltKernel& built) {
+  const std::size_t first_case = result_.cases.size();
   for (const PlannedCase& planned : cases) {
     if (planned.is_first) {
-      result_.cases.push_back(blank_case(Stage::Time, planned));
+      result_.cases.push_back(blank_case(stage, planned));
     }
   }
   std::vector<PlannedCase> baseline_cases = cases;
@@ -75,15 +88,11 @@ bool EvaluationRun::time() {
   }
   for (int round = 0; round < kRounds; ++round) {
     if (!add_samples(session_.baseline, baseline_cases, first_case, true) ||
-        !add_samples(built_, cases, first_case, false)) {
+        !add_samples(built, cases, first_case, false)) {
       return false;
     }
   }
-  if (depth_ == Depth::Full) {
-    add_libraries(cases, first_case);
-  }
-  score();
-  return result_.verdict != Verdict::Implausible;
+  return true;
 }
 
 SamplingRequest EvaluationRun::sampling_request() const {

@@ -77,6 +77,11 @@ Evaluation Evaluator::evaluate(const tasks::KernelFile& candidate,
   return state_->evaluate(candidate, parameters, Depth::Full);
 }
 
+Evaluation Evaluator::evaluate_held_out(const tasks::KernelFile& candidate,
+                                        const tasks::ParameterChoice& parameters) {
+  return state_->evaluate(candidate, parameters, Depth::HeldOut);
+}
+
 Evaluation Evaluator::evaluate_text(std::string_view text, std::string file_name) {
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, std::move(file_name));
   if (!parsed.kernel_file) {

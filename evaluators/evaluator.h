@@ -60,6 +60,7 @@ struct EvaluationOptions {
   std::chrono::milliseconds compile_timeout{20'000};
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
   std::filesystem::path cache; ///< empty: cache_directory()
+  std::string precheck;        ///< a command that sees every kernel file first; empty: none
 };
 
 /// Sampling per shape and kernel unless the options say otherwise: what a median needs.
@@ -106,6 +107,10 @@ public:
   /// reported as such. `parameters` must be one of parameter_choices().
   tasks::Evaluation evaluate(const tasks::KernelFile& candidate,
                              const tasks::ParameterChoice& parameters);
+  /// On the held-out shapes and nothing else, for a final report: `correct` or what is wrong there;
+  /// hidden_speedup is over these shapes.
+  tasks::Evaluation evaluate_held_out(const tasks::KernelFile& candidate,
+                                      const tasks::ParameterChoice& parameters);
   /// As evaluate(), from text: parse mistakes become `bad_plan` (or `bad_reply` without any code).
   tasks::Evaluation evaluate_text(std::string_view text, std::string file_name);
   /// Every allowed variant up to `max_variants`: the default in full, the others as far as a quick

@@ -199,6 +199,7 @@ std::vector<ConfigKey> evaluation_keys() {
       key("evaluation", "compile_timeout", WINNOW_MEMBER(evaluation.compile_timeout)),
       key("evaluation", "memory_bytes", WINNOW_MEMBER(evaluation.memory_bytes), {1 << 20}),
       key("evaluation", "cache", WINNOW_MEMBER(evaluation.cache)),
+      key("evaluation", "precheck", WINNOW_MEMBER(evaluation.precheck)),
   };
 }
 

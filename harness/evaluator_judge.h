@@ -15,14 +15,17 @@ class EvaluatorJudge : public Judge {
 public:
   EvaluatorJudge(const tasks::Task& task, std::shared_ptr<evaluators::DeviceHost> host,
                  const evaluators::EvaluationOptions& options)
-      : evaluator_(task, std::move(host), options) {}
+      : evaluator_(task, std::move(host), options), precheck_(options.precheck) {}
   std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
                                        std::size_t max_variants) override;
   void cancel() override { evaluator_.cancel(); }
   std::string lost_device() const override { return evaluator_.quarantine(); }
 
 private:
+  tasks::Evaluation not_let_through(tasks::Verdict verdict, std::string detail) const;
+
   evaluators::Evaluator evaluator_;
+  std::string precheck_;
 };
 
 /// The devices that `options.device` names, open: judges for each, and what may be done ahead of
@@ -33,6 +36,7 @@ public:
   explicit OpenDevices(const evaluators::EvaluationOptions& options);
 
   const evaluators::DeviceReport& first() const { return reports_.front(); }
+  const std::shared_ptr<evaluators::DeviceHost>& first_host() const { return hosts_.front(); }
   /// "cuda:0,cuda:1"
   std::string names() const;
   std::vector<JudgeFactory> judges() const;

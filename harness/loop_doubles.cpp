@@ -10,13 +10,13 @@
 
 namespace winnow::harness::test {
 
-std::string kernel_text(const std::string& verdict, double speedup) {
-  return fmt::format("/*@winnow\n{{}}\n@*/\n// {} {}\n__global__ void kernel() {{}}\n", verdict,
-                     speedup);
+std::string kernel_text(const std::string& verdict, double speedup, double hidden_speedup) {
+  return fmt::format("/*@winnow\n{{}}\n@*/\n// {} {} {}\n__global__ void kernel() {{}}\n", verdict,
+                     speedup, hidden_speedup);
 }
 
-std::string reply_text(const std::string& verdict, double speedup) {
-  return "Here it is.\n```cuda\n" + kernel_text(verdict, speedup) + "```\n";
+std::string reply_text(const std::string& verdict, double speedup, double hidden_speedup) {
+  return "Here it is.\n```cuda\n" + kernel_text(verdict, speedup, hidden_speedup) + "```\n";
 }
 
 FakeEndpoint::FakeEndpoint(Answer answer)
@@ -97,7 +97,10 @@ std::vector<tasks::Evaluation> FakeJudge::judge(std::string_view text, std::stri
       tasks::verdict_from_string(text.substr(comment + 3, space - comment - 3)).value();
   evaluation.stage = tasks::Stage::Done;
   if (evaluation.verdict == tasks::Verdict::Correct) {
-    evaluation.speedup = std::strtod(std::string(text.substr(space)).c_str(), nullptr);
+    char* end = nullptr;
+    const std::string numbers(text.substr(space));
+    evaluation.speedup = std::strtod(numbers.c_str(), &end);
+    evaluation.hidden_speedup = std::strtod(end, nullptr);
     evaluation.score_ns = 1000 / evaluation.speedup;
   } else {
     evaluation.detail = "as its text says";

@@ -17,9 +17,9 @@
 namespace winnow::harness::test {
 
 /// A reply whose kernel FakeJudge gives this verdict and speedup.
-std::string reply_text(const std::string& verdict, double speedup);
+std::string reply_text(const std::string& verdict, double speedup, double hidden_speedup = 0);
 /// The kernel file in it.
-std::string kernel_text(const std::string& verdict, double speedup);
+std::string kernel_text(const std::string& verdict, double speedup, double hidden_speedup = 0);
 
 /// Answers on a thread of its own with what `answer` says, after what was asked before.
 class FakeEndpoint : public agents::ModelEndpoint {

@@ -27,6 +27,7 @@ std::size_t repairs_worth(Verdict verdict) {
   case Verdict::Unstable:
   case Verdict::LowPrecision:
   case Verdict::WrongUnseen:
+  case Verdict::Refused:
     return 1;
   case Verdict::NotJudged:
   case Verdict::Implausible:
@@ -60,7 +61,7 @@ std::optional<std::size_t> fastest_correct(const Chain& chain) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < chain.attempts.size(); ++i) {
     const tasks::Evaluation& evaluation = chain.attempts[i].evaluation;
-    if (evaluation.verdict == Verdict::Correct &&
+    if (evaluation.verdict == Verdict::Correct && evaluation.promoted &&
         (!best || evaluation.speedup > chain.attempts[*best].evaluation.speedup)) {
       best = i;
     }
@@ -80,7 +81,8 @@ Proposal propose(std::size_t index, const Chain& chain) {
   const std::size_t last = chain.attempts.size() - 1;
   const tasks::Evaluation& evaluation = chain.attempts[last].evaluation;
   if (evaluation.verdict == Verdict::Correct) {
-    const double best_speedup = chain.attempts[*proposal.best].evaluation.speedup;
+    const double best_speedup =
+        proposal.best ? chain.attempts[*proposal.best].evaluation.speedup : 0;
     if (evaluation.speedup >= kRegressedFraction * best_speedup) {
       proposal.previous = last;
     }

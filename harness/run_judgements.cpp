@@ -1,6 +1,7 @@
 #include "agents/reply.h"
 #include "base/digest.h"
 #include "base/text.h"
+#include "harness/promotion.h"
 #include "harness/run_loop.h"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ std::string attempt_line(const std::string& key, const tasks::Evaluation& evalua
     if (evaluation.score_ns > 0) {
       line += fmt::format(" {:.2f} us {:.2f}x", evaluation.score_ns / 1000, evaluation.speedup);
     }
+    line += evaluation.promoted ? "" : ", not promoted: slow on hidden shapes";
   } else if (!evaluation.detail.empty()) {
     line += ": " + std::string(split_lines(evaluation.detail).front());
   }
@@ -113,7 +115,10 @@ void RunLoop::handle(JudgeResult& result) {
     stop(Stop::Failure, "judging failed: " + result.error);
     return;
   }
-  const tasks::Evaluation& counts = result.evaluations.front();
+  tasks::Evaluation& counts = result.evaluations.front();
+  if (judgement.proposal) {
+    gate(*judgement.state, counts);
+  }
   record(result, judgement);
   PastAttempt attempt{result.candidate, judgement.text, counts};
   if (judgement.proposal) {
@@ -123,6 +128,19 @@ void RunLoop::handle(JudgeResult& result) {
   }
   if (faults_in_a_row_ >= kFaultsInARow) {
     stop(Stop::Failure, "the machine keeps failing: " + counts.detail);
+  }
+}
+
+void RunLoop::gate(const TaskState& state, tasks::Evaluation& evaluation) {
+  if (evaluation.verdict != Verdict::Correct ||
+      evaluation.speedup <= std::max(state.best_speedup, 1.0)) {
+    return;
+  }
+  evaluation.promoted = may_lead(evaluation, state.best_hidden_speedup);
+  if (!evaluation.promoted) {
+    evaluation.notes.insert(evaluation.notes.begin(),
+                            "faster than the best on the shapes shown, but more than 10 % slower "
+                            "than it on shapes of other sizes: not taken as the best");
   }
 }
 
@@ -169,10 +187,14 @@ void RunLoop::attach_baseline(TaskState& state, PastAttempt attempt) {
 void RunLoop::note_attempt(TaskState& state, const std::string& key,
                            const tasks::Evaluation& evaluation) {
   ++verdicts_[std::string(to_string(evaluation.verdict))];
-  const bool is_best = evaluation.verdict == Verdict::Correct &&
-                       evaluation.speedup > std::max(state.best_speedup, 1.0);
-  if (evaluation.verdict == Verdict::Correct) {
-    state.best_speedup = std::max(state.best_speedup, evaluation.speedup);
+  const bool leads = evaluation.verdict == Verdict::Correct && evaluation.promoted &&
+                     evaluation.speedup > state.best_speedup;
+  if (leads) {
+    state.best_speedup = evaluation.speedup;
+  }
+  const bool is_best = leads && evaluation.speedup > 1;
+  if (is_best) {
+    state.best_hidden_speedup = evaluation.hidden_speedup;
   }
   std::string line = attempt_line(key, evaluation);
   if (state.best_speedup > 0) {

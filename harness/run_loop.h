@@ -68,9 +68,10 @@ private:
     const tasks::Task* task = nullptr;
     store::RowId row = 0;
     TaskHistory history;
-    bool searchable = false;      ///< its baseline is correct
-    std::set<std::string> active; ///< keys being asked or judged
-    double best_speedup = 0;
+    bool searchable = false;        ///< its baseline is correct
+    std::set<std::string> active;   ///< keys being asked or judged
+    double best_speedup = 0;        ///< of those that were promoted
+    double best_hidden_speedup = 1; ///< of the same one; at first the baseline's
   };
   struct Call {
     TaskState* state = nullptr;
@@ -114,6 +115,8 @@ private:
   void enqueue(TaskState& state, const std::optional<Proposal>& proposal, store::RowId candidate,
                const std::string& text);
   void handle(JudgeResult& result);
+  /// Says whether an evaluation that would lead its task may do so.
+  static void gate(const TaskState& state, tasks::Evaluation& evaluation);
   void record(const JudgeResult& result, const Judgement& judgement);
   void attach(TaskState& state, const std::optional<Proposal>& proposal, PastAttempt attempt);
   void attach_baseline(TaskState& state, PastAttempt attempt);

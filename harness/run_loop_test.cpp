@@ -157,6 +157,33 @@ TEST_F(RunLoopTest, AsksJudgesAndRecordsEverything) {
   EXPECT_THAT(text, testing::HasSubstr("b best -1 previous 2 of 2"));
 }
 
+TEST_F(RunLoopTest, HiddenShapesDecideWhoLeads) {
+  tasks_.resize(1);
+  config_.proposals = 4;
+  const std::map<std::string, std::string> replies{
+      {"a/0/0", test::reply_text("correct", 1.5, 0.8)},  // slower than the baseline elsewhere
+      {"a/0/1", test::reply_text("correct", 2.0, 2.0)},  // the first to lead
+      {"a/0/2", test::reply_text("correct", 3.0, 1.7)},  // 15 % slower elsewhere
+      {"a/0/3", test::reply_text("correct", 2.5, 1.85)}, // 7.5 % slower elsewhere
+  };
+  FakeEndpoint endpoint(
+      [&](const ModelRequest& request) { return test::ok_reply(replies.at(request.key)); });
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  const RunStore store(store_path(), RunStore::Mode::ReadOnly);
+  std::vector<bool> promoted;
+  for (const store::CandidateState& candidate : store.candidates(1)) {
+    promoted.push_back(candidate.best->promoted);
+  }
+  EXPECT_THAT(promoted, testing::ElementsAre(true, false, true, false, true));
+  std::vector<double> ranked;
+  for (const store::LeaderboardRow& row : store.leaderboard({})) {
+    ranked.push_back(row.speedup);
+  }
+  EXPECT_THAT(ranked, testing::ElementsAre(2.5, 2.0, 1.0));
+  EXPECT_THAT(account(), testing::HasSubstr("a best 2 previous 3 of 3"))
+      << "not 3, which is faster";
+}
+
 TEST_F(RunLoopTest, EveryCrashResumesToTheSameEnd) {
   std::int64_t writes = 0;
   {

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/evaluator_judge.h"
+#include "harness/final_report.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/run_loop.h"
@@ -125,7 +126,12 @@ ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
                      session.devices.first().name + "), store " + session.config.store,
                  Progress::Weight::Important);
   const RunOutcome outcome = drive(session, interrupt, progress);
-  std::cout << run_leaderboard(session.store, session.run.name);
+  FinalReport report(session.store, session.run, session.devices.first_host(),
+                     session.devices.first(), session.config.evaluation);
+  if (outcome.end == RunOutcome::End::Finished) {
+    report.judge(session.tasks, [&] { return interrupt.interrupted(); });
+  }
+  std::cout << run_leaderboard(session.store, session.run.name) << report.text();
   std::cerr << run_summary(outcome, session.config, session.run.name);
   return exit_code(outcome.end);
 }

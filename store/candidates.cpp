@@ -94,6 +94,23 @@ void RunStore::add_evaluations(RowId candidate, const std::vector<tasks::Evaluat
   });
 }
 
+void RunStore::supersede_evaluation(RowId candidate, const tasks::Evaluation& evaluation) {
+  Database& database = state_->database;
+  database.write([&] {
+    Query counting(database, "SELECT id FROM evaluations WHERE candidate_id = ? AND ordinal = 0");
+    const bool has_one = counting.bind(candidate).next();
+    const RowId before = has_one ? counting.integer(0) : 0;
+    Query(database, "UPDATE evaluations SET ordinal = (SELECT max(ordinal) + 1 FROM evaluations "
+                    "WHERE candidate_id = ?1) WHERE candidate_id = ?1 AND ordinal = 0")
+        .bind(candidate)
+        .run();
+    const RowId now = insert_evaluation(database, candidate, 0, evaluation);
+    Query(database, "UPDATE evaluations SET superseded_by = ? WHERE id = ?")
+        .bind(now, before)
+        .run();
+  });
+}
+
 std::vector<CandidateState> RunStore::candidates(RowId run) const {
   Database& database = state_->database;
   return database.read([&] {

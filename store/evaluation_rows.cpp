@@ -127,6 +127,8 @@ tasks::Evaluation read_evaluation(const Query& query) {
     evaluation.build.compiler_ms = or_zero(query, 24);
     evaluation.build.load_ms = or_zero(query, 25);
   }
+  evaluation.hidden_speedup = or_zero(query, 26);
+  evaluation.promoted = query.integer(27) != 0;
   return evaluation;
 }
 
@@ -172,24 +174,26 @@ std::vector<double> decode_samples(const std::string& text) {
   return samples;
 }
 
-void insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,
-                       const tasks::Evaluation& evaluation) {
+RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,
+                        const tasks::Evaluation& evaluation) {
   const RowId variant = insert_variant(database, candidate, evaluation.parameters);
   const std::optional<RowId> build = insert_build(database, evaluation.build);
   Query(database,
         "INSERT INTO evaluations (candidate_id, variant_id, ordinal, verdict, stage, detail, "
         "notes, speedup, score_ns, device, device_name, isolation, evaluator_version, build_id, "
-        "build_from_cache, build_seconds, started_at, seconds) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        "build_from_cache, build_seconds, started_at, seconds, hidden_speedup, promoted) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(candidate, variant, ordinal, static_cast<int>(evaluation.verdict),
             static_cast<int>(evaluation.stage), evaluation.detail, dump(json(evaluation.notes)),
             measured(evaluation.speedup), measured(evaluation.score_ns), evaluation.device,
             evaluation.device_name, evaluation.isolation, evaluation.evaluator_version, build,
             evaluation.build.from_cache, evaluation.build.seconds, evaluation.started_at,
-            evaluation.seconds)
+            evaluation.seconds, measured(evaluation.hidden_speedup), evaluation.promoted)
       .run();
-  insert_cases(database, database.last_insert_id(), evaluation.cases);
+  const RowId row = database.last_insert_id();
+  insert_cases(database, row, evaluation.cases);
   insert_library_timings(database, candidate, evaluation);
+  return row;
 }
 
 std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database, RowId run) {
@@ -200,7 +204,7 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
               "e.score_ns, e.device, e.device_name, e.isolation, e.evaluator_version, "
               "e.build_from_cache, e.build_seconds, e.started_at, e.seconds, v.parameters, "
               "b.digest, b.compiler, b.log, b.architecture, b.machine_code_digest, b.kernels, "
-              "b.findings, b.compiler_ms, b.load_ms "
+              "b.findings, b.compiler_ms, b.load_ms, e.hidden_speedup, e.promoted "
               "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
               "JOIN variants AS v ON v.id = e.variant_id "
               "LEFT JOIN builds AS b ON b.id = e.build_id WHERE c.run_id = ? AND e.ordinal = 0");

@@ -14,9 +14,10 @@ class Database;
 std::string encode_samples(const std::vector<double>& samples);
 std::vector<double> decode_samples(const std::string& text);
 
-/// Writes one evaluation with its variant, build, cases and samples. Inside write().
-void insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,
-                       const tasks::Evaluation& evaluation);
+/// Writes one evaluation with its variant, build, cases and samples; returns its row. Inside
+/// write().
+RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,
+                        const tasks::Evaluation& evaluation);
 
 /// Writes what the evaluation has measured of its task's library baselines. Inside write().
 void insert_library_timings(Database& database, RowId candidate,

@@ -27,6 +27,7 @@ struct ExportedRun {
   std::vector<BaselineStanding> baselines;
   std::vector<VerdictCount> verdicts;
   std::vector<ExportedCandidate> candidates;
+  std::vector<HeldOutResult> held_out;
 };
 
 bool asked_for(const CandidateState& state, const LeaderboardQuery& query) {
@@ -56,6 +57,11 @@ ExportedRun collect(const RunStore& store, const LeaderboardQuery& query) {
         const auto rank = ranks.find(state.row.id);
         all.candidates.push_back(
             {run.name, std::move(state), rank == ranks.end() ? 0 : rank->second});
+      }
+    }
+    for (HeldOutResult& result : store.held_out(run.id)) {
+      if (query.task.empty() || query.task == result.task) {
+        all.held_out.push_back(std::move(result));
       }
     }
     all.runs.push_back(std::move(run));
@@ -97,10 +103,10 @@ json candidate_json(const ExportedCandidate& candidate) {
 }
 
 std::string to_json_text(const ExportedRun& all) {
-  json document{{"schema", "winnow.export"},  {"version", 1},
-                {"runs", json::array()},      {"leaderboard", json::array()},
-                {"baselines", json::array()}, {"verdict_counts", json::array()},
-                {"candidates", json::array()}};
+  json document{{"schema", "winnow.export"},   {"version", 1},
+                {"runs", json::array()},       {"leaderboard", json::array()},
+                {"baselines", json::array()},  {"verdict_counts", json::array()},
+                {"candidates", json::array()}, {"held_out", json::array()}};
   for (const RunRow& run : all.runs) {
     document["runs"].push_back({{"id", run.id},
                                 {"name", run.name},
@@ -120,6 +126,16 @@ std::string to_json_text(const ExportedRun& all) {
                                           {"device", text_or_null(count.device)},
                                           {"verdict", count.verdict},
                                           {"candidates", count.candidates}});
+  }
+  for (const HeldOutResult& result : all.held_out) {
+    document["held_out"].push_back(
+        {{"task", result.task},
+         {"device_name", result.device_name},
+         {"candidate", result.candidate},
+         {"verdict", to_string(result.verdict)},
+         {"speedup", result.speedup > 0 ? json(result.speedup) : json(nullptr)},
+         {"evaluator_version", result.evaluator_version},
+         {"judged_at", result.judged_at}});
   }
   for (const ExportedCandidate& candidate : all.candidates) {
     document["candidates"].push_back(candidate_json(candidate));

@@ -45,6 +45,33 @@ TEST(Leaderboard, RanksBySpeedupAndTiesShareARank) {
                           "axpy #5 2 0.5"));
 }
 
+TEST(Leaderboard, RanksWhatALaterJudgementSays) {
+  TestStore t;
+  const RowId fast = t.add("a", "fast", {correct_evaluation(3), correct_evaluation(2)});
+  t.add("b", "slow", {correct_evaluation(2)});
+  t.store.supersede_evaluation(fast, correct_evaluation(1.5));
+  EXPECT_THAT(summary(t.store.leaderboard({})), ElementsAre("axpy #1 2 2.0", "axpy #2 1 1.5"));
+  t.store.supersede_evaluation(fast, wrong_evaluation());
+  EXPECT_THAT(summary(t.store.leaderboard({})), ElementsAre("axpy #1 2 2.0"));
+  EXPECT_EQ(t.store.candidates(t.run).at(0).best->verdict, tasks::Verdict::Wrong);
+  EXPECT_THAT(query_file(t.path,
+                         "SELECT ordinal, verdict, speedup, superseded_by IS NOT NULL FROM "
+                         "evaluation_overview WHERE candidate_id = 1 ORDER BY evaluation_id"),
+              ElementsAre("2|correct|3.0|1", "1|correct|2.0|0", "3|correct|1.5|1", "0|wrong||0"));
+}
+
+TEST(Leaderboard, RanksAgainUnderANewerEvaluator) {
+  TestStore t;
+  const RowId candidate = t.add("a", "fast", {correct_evaluation(3)});
+  tasks::Evaluation newer = correct_evaluation(2.5);
+  ++newer.evaluator_version;
+  t.store.supersede_evaluation(candidate, newer);
+  const auto rows = t.store.leaderboard({});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].evaluator_version, newer.evaluator_version);
+  EXPECT_EQ(rows[0].speedup, 2.5);
+}
+
 TEST(Leaderboard, ShowsWhatIsKnownOfARow) {
   TestStore t;
   t.store.begin_call(t.run, t.task, "a", "replay", "some-model", nlohmann::json::object());

@@ -80,7 +80,7 @@ TEST(OpenStore, IsMarkedAndReadableByOtherTools) {
   EXPECT_THAT(query_file(path, "PRAGMA integrity_check"), ElementsAre("ok"));
   EXPECT_THAT(query_file(path, "SELECT number, name FROM verdicts WHERE number IN (0, 8)"),
               ElementsAre("0|not_judged", "8|out_of_bounds"));
-  EXPECT_EQ(query_file(path, "SELECT * FROM stages").size(), 8U);
+  EXPECT_EQ(query_file(path, "SELECT * FROM stages").size(), 9U);
 }
 
 TEST(OpenStore, ReadOnlyNeedsAFile) {

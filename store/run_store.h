@@ -1,6 +1,7 @@
 #pragma once
 
 #include "store/baselines.h"
+#include "store/held_out.h"
 #include "store/open_options.h"
 #include "tasks/evaluation.h"
 #include "tasks/task.h"
@@ -138,7 +139,14 @@ public:
   /// All variants of one candidate at once, with builds, cases and raw samples: the first one
   /// counts. Does nothing when the candidate has evaluations already.
   void add_evaluations(RowId candidate, const std::vector<tasks::Evaluation>& evaluations);
+  /// From now on this one counts for the candidate; the one before stays, as further evidence, and
+  /// says what superseded it.
+  void supersede_evaluation(RowId candidate, const tasks::Evaluation& evaluation);
   std::vector<CandidateState> candidates(RowId run) const;
+
+  /// Once per run, task and device; a second one is not taken.
+  void add_held_out(RowId run, RowId task, const HeldOutResult& result);
+  std::vector<HeldOutResult> held_out(RowId run) const; ///< by task
 
   // ---- libraries and frameworks beside the task's baseline ----
   /// All rows of one measurement at once.

@@ -27,7 +27,7 @@ std::vector<Migration> load_migrations() {
 std::vector<tasks::Stage> all_stages() {
   std::vector<tasks::Stage> stages;
   for (int number = static_cast<int>(tasks::Stage::Parse);
-       number <= static_cast<int>(tasks::Stage::Done); ++number) {
+       number <= static_cast<int>(tasks::Stage::HeldOut); ++number) {
     stages.push_back(static_cast<tasks::Stage>(number));
   }
   return stages;

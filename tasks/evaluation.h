@@ -89,6 +89,10 @@ struct Evaluation {
   std::vector<CaseResult> cases;
   double speedup = 0; ///< geometric mean over the search shapes of baseline/candidate; 0: not timed
   double score_ns = 0; ///< geometric mean over the search shapes of the median time; 0: not timed
+  /// As speedup, over the promotion shapes; 0: not timed there. Never in a prompt.
+  double hidden_speedup = 0;
+  /// False: correct, but on hidden shapes too slow beside the best so far to be ranked.
+  bool promoted = true;
   std::string device;  ///< "cpu"
   std::string device_name; ///< "AMD EPYC ..., 2 cores"
   std::string isolation;   ///< "bubblewrap", "landlock+seccomp", "rlimits"

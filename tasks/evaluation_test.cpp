@@ -18,9 +18,10 @@ TEST(Verdict, NamesRoundTripAndNumbersStay) {
     EXPECT_FALSE(describe(verdict).empty());
     names.emplace(to_string(verdict));
   }
-  EXPECT_EQ(names.size(), 19U);
+  EXPECT_EQ(names.size(), 20U);
   EXPECT_EQ(static_cast<int>(Verdict::OutOfBounds), 8);
   EXPECT_EQ(static_cast<int>(Verdict::Correct), 17);
+  EXPECT_EQ(static_cast<int>(Verdict::Refused), 19);
   EXPECT_EQ(to_string(Verdict::OutOfBounds), "out_of_bounds");
   EXPECT_EQ(verdict_from_string("right"), std::nullopt);
   EXPECT_EQ(to_string(static_cast<Verdict>(200)), "unknown_verdict");

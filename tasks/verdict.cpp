@@ -35,6 +35,7 @@ constexpr std::array kVerdicts{
     VerdictText{Verdict::Unsupported, "unsupported", "cannot run on this device"},
     VerdictText{Verdict::Correct, "correct", "is correct"},
     VerdictText{Verdict::Infrastructure, "infrastructure", "failed through the machine's fault"},
+    VerdictText{Verdict::Refused, "refused", "was refused by the external check"},
 };
 
 struct StageText {
@@ -47,6 +48,7 @@ constexpr std::array kStages{
     StageText{Stage::Tiny, "tiny"},           StageText{Stage::Check, "check"},
     StageText{Stage::Search, "search"},       StageText{Stage::Time, "time"},
     StageText{Stage::Promotion, "promotion"}, StageText{Stage::Done, "done"},
+    StageText{Stage::HeldOut, "held_out"},
 };
 
 const VerdictText* find(Verdict verdict) {

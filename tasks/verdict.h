@@ -29,6 +29,7 @@ enum class Verdict : std::uint8_t {
   Unsupported = 16, ///< this device cannot run it: not held against the candidate
   Correct = 17,
   Infrastructure = 18, ///< the machine's fault: retried, never blamed on a candidate
+  Refused = 19,        ///< by the user's own checker (--precheck-cmd): neither compiled nor run
 };
 
 std::string_view to_string(Verdict verdict); ///< snake_case: "out_of_bounds"
@@ -47,6 +48,7 @@ enum class Stage : std::uint8_t {
   Time = 6,
   Promotion = 7,
   Done = 8,
+  HeldOut = 9, ///< of a final report
 };
 
 std::string_view to_string(Stage stage);

@@ -23,6 +23,7 @@ void add_eval(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
 void add_resume(CLI::App& app, Action& chosen);
 void add_leaderboard(CLI::App& app, Action& chosen);
+void add_reverify(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
 
 constexpr const char* kStoreHelp =

@@ -258,6 +258,10 @@ void add_options(CLI::App& sub, EvalCommand& command) {
                  "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) where the sandbox "
                  "would be weaker")
       ->check(CLI::IsMember({"rlimits", "landlock+seccomp", "bubblewrap"}));
+  sub.add_option(
+      "--precheck-cmd", command.options.precheck,
+      "a shell command that gets each kernel file on stdin and prints a JSON object with "
+      "should_filter; what it refuses, or fails on, is not run");
   sub.add_flag("--json", command.json,
                "a JSON document, schema winnow.evaluation, version 1; for several files "
                "an array of them");

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -15,6 +16,7 @@ struct RunCommand {
   std::string name;
   std::string device;
   std::string isolation;
+  std::string precheck;
   std::vector<std::string> tasks;
   RunOptions shared;
 };
@@ -33,6 +35,9 @@ ExitCode run(const RunCommand& command) {
   add_override(overrides, "run.name", command.name);
   add_override(overrides, "run.device", command.device);
   add_override(overrides, "evaluation.require_isolation", command.isolation);
+  if (!command.precheck.empty()) {
+    overrides.push_back({"evaluation.precheck", nlohmann::json(command.precheck).dump()});
+  }
   if (!command.tasks.empty()) {
     overrides.push_back({"run.tasks", quoted_list(command.tasks)});
   }
@@ -60,6 +65,10 @@ void add_run(CLI::App& app, Action& chosen) {
   sub->add_option("--require-isolation", command->isolation,
                   "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) where the sandbox "
                   "would be weaker [evaluation.require_isolation]");
+  sub->add_option("--precheck-cmd", command->precheck,
+                  "a shell command that gets each kernel file on stdin and prints a JSON object "
+                  "with should_filter; what it refuses is not run, and nothing is when it fails "
+                  "[evaluation.precheck]");
   add_run_options(*sub, command->shared);
   sub->callback([command, &chosen] { chosen = [command] { return run(*command); }; });
 }

@@ -1,17 +1,49 @@
 // The recording behind the quickstart holds what models really send: each kind of mistake is there
 // and gets its verdict, and later replies improve on earlier ones.
 #include "base/files.h"
+#include "tests/e2e/prompt_leak.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <map>
 #include <set>
 #include <string>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::test {
 namespace {
+
+// Every message that was ever sent, of every task.
+int prompts_without_hidden_shapes(const std::string& store) {
+  SQLite::Database database(store, SQLite::OPEN_READONLY);
+  SQLite::Statement rows(database,
+                         "SELECT t.name, m.text FROM call_messages AS m JOIN model_calls AS c ON "
+                         "c.id = m.call_id JOIN tasks AS t ON t.id = c.task_id");
+  int prompts = 0;
+  for (; rows.executeStep(); ++prompts) {
+    const tasks::Task task =
+        tasks::find_task(project_folder() / "tasks/catalogue", rows.getColumn(0).getString());
+    for (const std::string& word : words_in(rows.getColumn(1).getString(), hidden_words(task))) {
+      ADD_FAILURE() << task.name << ": a prompt says '" << word
+                    << "', which is of a hidden shape:\n"
+                    << rows.getColumn(1).getString();
+    }
+  }
+  return prompts;
+}
+
+TEST(PromptLeak, IsSeenWhereThereIsOne) {
+  const tasks::Task task = tasks::find_task(project_folder() / "tasks/catalogue", "row_softmax");
+  const std::set<std::string> hidden = hidden_words(task);
+  EXPECT_TRUE(hidden.contains("509"));
+  EXPECT_FALSE(hidden.contains("1024")) << "a search shape has it";
+  EXPECT_EQ(words_in("1509, 509.5, 0.509, x509", {"509"}), std::vector<std::string>{});
+  EXPECT_EQ(words_in("wrong at cols = 509.", {"509"}), std::vector<std::string>{"509"});
+  EXPECT_EQ(words_in("wrong at (rows=37, cols=509)", hidden),
+            (std::vector<std::string>{"509", "rows=37, cols=509"}));
+}
 
 TEST(Quickstart, EndsWithARankedLeaderboardOfAllSixTasks) {
   const TemporaryDirectory directory("quickstart");
@@ -23,6 +55,7 @@ TEST(Quickstart, EndsWithARankedLeaderboardOfAllSixTasks) {
                   "--set", "evaluation.time_budget=40ms"},
                  options);
   ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_GE(prompts_without_hidden_shapes(store), 36);
   const nlohmann::json all = json_output(run_winnow({"export", "json", "--store", store}));
   std::map<std::string, int> tried;
   std::set<std::string> improved, verdicts;

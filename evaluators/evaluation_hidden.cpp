@@ -1,0 +1,79 @@
+// The hidden stages of EvaluationRun: shapes that no prompt has shown. What they find out is said
+// as pass or fail only.
+#include "evaluators/evaluation_run.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::CaseResult;
+using tasks::ShapeSet;
+using tasks::Stage;
+using tasks::Verdict;
+
+} // namespace
+
+bool EvaluationRun::promotion() {
+  if (!session_.options.promotion) {
+    result_.notes.push_back("hidden shapes were not run");
+    return true;
+  }
+  // A kernel slower than the baseline leads nothing: its times elsewhere decide nothing.
+  const bool timed = session_.options.timing && result_.speedup > 1;
+  return hidden(Stage::Promotion, ShapeSet::Promotion, timed);
+}
+
+bool EvaluationRun::held_out() {
+  return hidden(Stage::HeldOut, ShapeSet::HeldOut, session_.options.timing);
+}
+
+bool EvaluationRun::hidden(Stage stage, ShapeSet set, bool timed) {
+  result_.stage = stage;
+  const std::vector<tasks::Shape> shapes = session_.task.shapes_of(set, result_.device);
+  std::vector<tasks::Diagnostic> errors;
+  const BuiltKernel built =
+      session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Plain, errors);
+  if (!errors.empty() || built.compiled.verdict != Verdict::Correct) {
+    return fail(Verdict::WrongUnseen, "does not compile for a hidden shape");
+  }
+  std::vector<PlannedCase> cases;
+  if (!plan_cases(shapes, timed ? timed_slots(session_) : 1, built, cases)) {
+    return fail(Verdict::WrongUnseen, "the plan does not hold for a hidden shape: cover sizes that "
+                                      "are not multiples of a tile, primes and small sizes");
+  }
+  const bool passed =
+      run_and_judge(stage, cases, built) && (!timed || time_hidden(stage, cases, built));
+  if (passed || result_.verdict == Verdict::Infrastructure) {
+    return passed;
+  }
+  return fail(Verdict::WrongUnseen, fmt::format("{} on a hidden shape", describe(result_.verdict)));
+}
+
+bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cases,
+                                const BuiltKernel& built) {
+  std::vector<tasks::Shape> shapes;
+  std::transform(cases.begin(), cases.end(), std::back_inserter(shapes),
+                 [](const PlannedCase& planned) { return planned.shape; });
+  session_.own_kernel(session_.baseline_file, session_.task, shapes, session_.baseline);
+  const std::size_t first_case = result_.cases.size();
+  if (!take_turns(stage, cases, built)) {
+    return false;
+  }
+  std::vector<double> ratios;
+  for (std::size_t i = first_case; i < result_.cases.size(); ++i) {
+    CaseResult& timed = result_.cases[i];
+    timed.median_ns = tasks::median(timed.samples_ns);
+    timed.baseline_median_ns = tasks::median(timed.baseline_samples_ns);
+    if (timed.median_ns > 0 && timed.baseline_median_ns > 0) {
+      ratios.push_back(timed.baseline_median_ns / timed.median_ns);
+    }
+  }
+  result_.hidden_speedup = tasks::geometric_mean(ratios);
+  return true;
+}
+
+} // namespace winnow::evaluators

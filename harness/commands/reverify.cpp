@@ -1,0 +1,177 @@
+#include "base/error.h"
+#include "base/text.h"
+#include "evaluators/evaluator.h"
+#include "harness/commands/commands.h"
+#include "harness/interrupt.h"
+#include "harness/terminal.h"
+#include "store/run_store.h"
+#include "tasks/kernel_file.h"
+
+#include <atomic>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using tasks::Verdict;
+
+struct ReverifyCommand {
+  std::string store;
+  store::LeaderboardQuery query;
+  evaluators::EvaluationOptions options;
+};
+
+/// Judges the entries of leaderboards again, each with the parameters that it stands there with.
+class Reverification {
+public:
+  Reverification(store::RunStore& store, const evaluators::EvaluationOptions& options)
+      : store_(store), options_(options), device_(evaluators::select_device(options.device)),
+        host_(evaluators::open_device(device_, options)) {}
+
+  const evaluators::DeviceReport& device() const { return device_; }
+  void cancel() {
+    cancelled_ = true;
+    if (evaluators::Evaluator* running = running_) {
+      running->cancel();
+    }
+  }
+
+  void check(const store::LeaderboardRow& row) {
+    if (row.device_name != device_.name) {
+      std::cout << fmt::format("{} candidate {}: left out: it was measured on {}, this is {}\n",
+                               row.task, row.candidate, row.device_name, device_.name);
+      return;
+    }
+    const tasks::Evaluation now = judge_again(row);
+    if (cancelled_) {
+      return;
+    }
+    print(row, now);
+    failed_ = failed_ || now.verdict == Verdict::Infrastructure;
+    fallen_ = fallen_ || now.verdict != Verdict::Correct;
+    if (now.verdict != Verdict::Infrastructure) {
+      keep(row, now);
+    }
+  }
+
+  ExitCode exit_code() const {
+    return cancelled_ ? ExitCode::Interrupted
+           : failed_  ? ExitCode::Failure
+           : fallen_  ? ExitCode::NotCorrect
+                      : ExitCode::Done;
+  }
+  bool cancelled() const { return cancelled_; }
+
+private:
+  struct OpenTask {
+    tasks::Task task;
+    std::unique_ptr<evaluators::Evaluator> evaluator;
+  };
+
+  OpenTask& open(const std::string& name) {
+    OpenTask& found = tasks_[name];
+    if (!found.evaluator) {
+      found.task = tasks::find_task(tasks::find_catalogue(), name);
+      found.evaluator = std::make_unique<evaluators::Evaluator>(found.task, host_, options_);
+    }
+    return found;
+  }
+
+  tasks::Evaluation judge_again(const store::LeaderboardRow& row) {
+    evaluators::Evaluator& evaluator = *open(row.task).evaluator;
+    const std::string name = fmt::format("candidate-{}.cu", row.candidate);
+    const std::string text = store_.candidate(row.candidate).text;
+    const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, name);
+    running_ = &evaluator;
+    tasks::Evaluation now =
+        parsed.kernel_file
+            ? evaluator.evaluate(
+                  *parsed.kernel_file,
+                  nlohmann::json::parse(row.parameters).get<tasks::ParameterChoice>())
+            : evaluator.evaluate_text(text, name);
+    running_ = nullptr;
+    return now;
+  }
+
+  /// A task that has changed since makes another board: the kernel enters that one anew.
+  void keep(const store::LeaderboardRow& row, const tasks::Evaluation& now) {
+    const tasks::Task& task = open(row.task).task;
+    if (task.digest == row.task_digest) {
+      store_.supersede_evaluation(row.candidate, now);
+      return;
+    }
+    store::CandidateRow again = store_.candidate(row.candidate);
+    again.parent_id = row.candidate;
+    const store::RowId candidate = store_.add_candidate(row.run, store_.add_task(task), again);
+    store_.supersede_evaluation(candidate, now);
+  }
+
+  static void print(const store::LeaderboardRow& row, const tasks::Evaluation& now) {
+    std::string line = fmt::format(
+        "{} rank {} candidate {}: was correct {:.2f}x (evaluator {}), is {}", row.task, row.rank,
+        row.candidate, row.speedup, row.evaluator_version, to_string(now.verdict));
+    line += now.verdict == Verdict::Correct
+                ? fmt::format(" {:.2f}x (evaluator {})", now.speedup, now.evaluator_version)
+                : ": " + truncate_text(now.detail, 400);
+    std::cout << line << std::endl;
+  }
+
+  store::RunStore& store_;
+  evaluators::EvaluationOptions options_;
+  evaluators::DeviceReport device_;
+  std::shared_ptr<evaluators::DeviceHost> host_;
+  std::map<std::string, OpenTask> tasks_;
+  std::atomic<evaluators::Evaluator*> running_{nullptr};
+  std::atomic<bool> cancelled_{false};
+  bool failed_ = false;
+  bool fallen_ = false;
+};
+
+ExitCode reverify(const ReverifyCommand& command) {
+  Interrupt interrupt; // before any other thread
+  store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadWrite);
+  Reverification verification(store, command.options);
+  const OnInterrupt stop(interrupt, [&] { verification.cancel(); });
+  store::LeaderboardQuery query = command.query;
+  query.device = verification.device().kind;
+  const std::vector<store::LeaderboardRow> rows = store.leaderboard(query);
+  if (rows.empty()) {
+    std::cerr << "no correct kernel for " << query.device << " yet\n";
+  }
+  for (const store::LeaderboardRow& row : rows) {
+    if (!verification.cancelled()) {
+      verification.check(row);
+    }
+  }
+  return verification.exit_code();
+}
+
+} // namespace
+
+void add_reverify(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<ReverifyCommand>();
+  command->options.reuse = false;
+  CLI::App* sub = app.add_subcommand(
+      "reverify", "Judge the top of the leaderboards again with the evaluator and the tasks of "
+                  "today; what a kernel gets now counts, what it had is kept as evidence");
+  sub->add_option("--store", command->store, kStoreHelp);
+  sub->add_option("--task", command->query.task, "only this task (default: all)");
+  sub->add_option("--run", command->query.run, "only this run, by name (default: all)");
+  sub->add_option("--top", command->query.top, "rows per task; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  sub->add_option("--device", command->options.device,
+                  "best, cpu, cuda or hip; rows of another device are left out")
+      ->capture_default_str();
+  sub->footer("Exit codes: 0 all are still correct, 10 one is not (see the output), 1 one could "
+              "not be judged.");
+  sub->callback([command, &chosen] { chosen = [command] { return reverify(*command); }; });
+}
+
+} // namespace winnow::harness

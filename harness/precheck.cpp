@@ -1,0 +1,80 @@
+#include "harness/precheck.h"
+
+#include "base/text.h"
+#include "evaluators/process/child_process.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+using Outcome = PrecheckAnswer::Outcome;
+
+constexpr std::chrono::minutes kTimeLimit{5};
+constexpr std::size_t kMaxQuotedBytes = 400;
+
+evaluators::Command shell_command(const std::string& command) {
+  evaluators::Command shell;
+  shell.argv = {"/bin/sh", "-c", command};
+  shell.working_directory = std::filesystem::current_path();
+  shell.limits.wall = kTimeLimit;
+  for (const char* name : {"PATH", "HOME", "LANG"}) {
+    if (const char* value = std::getenv(name)) {
+      shell.environment[name] = value;
+    }
+  }
+  return shell;
+}
+
+PrecheckAnswer failed(const std::string& what) {
+  return {Outcome::Failed, "the command of --precheck-cmd " + what};
+}
+
+std::string_view last_line(std::string_view text) {
+  std::string_view last;
+  for (const std::string_view line : split_lines(text)) {
+    last = trim(line).empty() ? last : line;
+  }
+  return last;
+}
+
+std::string refusal(const json& answer) {
+  std::string text = answer.value("filter_reason", "no reason given");
+  std::vector<std::string> patterns;
+  for (const json& match : answer.value("matched_patterns", json::array())) {
+    patterns.push_back(match.value("pattern", ""));
+  }
+  text += patterns.empty() ? "" : " (" + join(patterns, ", ") + ")";
+  return truncate_text(to_valid_utf8(text), kMaxQuotedBytes);
+}
+
+PrecheckAnswer read_answer(std::string_view out) {
+  try {
+    const json answer = json::parse(last_line(out));
+    return answer.at("should_filter").get<bool>()
+               ? PrecheckAnswer{Outcome::Refused, refusal(answer)}
+               : PrecheckAnswer{Outcome::Passed, {}};
+  } catch (const json::exception&) {
+    return failed(
+        fmt::format("says '{}'; expected a last line such as {{\"should_filter\": false}}",
+                    truncate_text(to_valid_utf8(last_line(out)), kMaxQuotedBytes)));
+  }
+}
+
+} // namespace
+
+PrecheckAnswer precheck(const std::string& command, std::string_view text) {
+  const evaluators::ChildResult result = evaluators::run_child(shell_command(command), text);
+  if (result.end != evaluators::ChildResult::End::Exited || result.exit_code != 0) {
+    return failed(fmt::format("{}: {}", describe(result),
+                              truncate_text(to_valid_utf8(trim(result.err)), kMaxQuotedBytes)));
+  }
+  return read_answer(result.out);
+}
+
+} // namespace winnow::harness

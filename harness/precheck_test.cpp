@@ -1,0 +1,47 @@
+#include "harness/precheck.h"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+namespace winnow::harness {
+namespace {
+
+using Outcome = PrecheckAnswer::Outcome;
+
+TEST(Precheck, PassesOnlyWhatTheCommandPasses) {
+  const PrecheckAnswer answer =
+      precheck("echo looking; echo '{\"should_filter\": false}'; echo", "__global__ void k();");
+  EXPECT_EQ(answer.outcome, Outcome::Passed) << answer.detail;
+}
+
+TEST(Precheck, GivesTheTextOnStdin) {
+  const std::string command =
+      "if grep -q clock64; then echo '{\"should_filter\": true, \"filter_reason\": \"reads the "
+      "clock\", \"matched_patterns\": [{\"pattern\": \"clock64\"}]}'; "
+      "else echo '{\"should_filter\": false}'; fi";
+  EXPECT_EQ(precheck(command, "int a;").outcome, Outcome::Passed);
+  const PrecheckAnswer answer = precheck(command, "clock64();");
+  EXPECT_EQ(answer.outcome, Outcome::Refused);
+  EXPECT_EQ(answer.detail, "reads the clock (clock64)");
+}
+
+TEST(Precheck, FailsClosed) {
+  for (const char* command : {"exit 0", "exit 3", "no-such-program-here", "echo yes", "echo '{}'",
+                              "kill -9 $$", "echo '{\"should_filter\": \"no\"}'",
+                              "echo '{\"should_filter\": false}'; exit 1", "echo '[1]'"}) {
+    const PrecheckAnswer answer = precheck(command, "text");
+    EXPECT_EQ(answer.outcome, Outcome::Failed) << command;
+    EXPECT_NE(answer.detail.find("--precheck-cmd"), std::string::npos) << answer.detail;
+  }
+}
+
+TEST(Precheck, KeepsSecretsFromTheCommand) {
+  ASSERT_EQ(setenv("WINNOW_TEST_SECRET", "sesame", 1), 0);
+  const PrecheckAnswer answer =
+      precheck("test -z \"$WINNOW_TEST_SECRET\" && echo '{\"should_filter\": false}'", "text");
+  EXPECT_EQ(answer.outcome, Outcome::Passed) << answer.detail;
+}
+
+} // namespace
+} // namespace winnow::harness

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "tasks/task.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::test {
+
+/// What tells a task's hidden shapes: their descriptions, and the numbers (extents of at least 100,
+/// tensor sizes, scalars) that no shown shape has.
+std::set<std::string> hidden_words(const tasks::Task& task);
+
+/// Which of `words` stand in `text`, not as a part of a longer number or name.
+std::vector<std::string> words_in(std::string_view text, const std::set<std::string>& words);
+
+} // namespace winnow::test
