@@ -63,6 +63,10 @@ DeviceFault fault_of_ended_worker(const ChildResult& result) {
   case End::Signaled:
     return {Verdict::Crashed, describe(result)};
   case End::Exited:
+    if (result.exit_code == 0) { // workers end with success only after they have answered
+      return {Verdict::Crashed, "the kernel ended the process that it ran in"};
+    }
+    break;
   case End::SpawnFailed:
   case End::Cancelled:
     break;

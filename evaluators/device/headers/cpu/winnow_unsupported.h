@@ -7,6 +7,8 @@
 
 #define asm WINNOW_UNSUPPORTED("winnow-unsupported: asm (inline PTX)") __asm
 #define __asm__ WINNOW_UNSUPPORTED("winnow-unsupported: asm (inline PTX)") __asm
+// In sources it is written as asm by then; pasting tokens can still make one.
+#define __asm WINNOW_UNSUPPORTED("winnow-unsupported: asm (inline PTX)") __asm
 
 #define cudaTextureObject_t                                                                        \
   WINNOW_UNSUPPORTED("winnow-unsupported: cudaTextureObject_t (textures)") unsigned long long
