@@ -18,21 +18,6 @@ using testing::HasSubstr;
 const ProgramOptions kOnGpu{
     .environment = {}, .timeout = std::chrono::milliseconds(600'000), .gpus = true};
 
-/// Empty when a CUDA device works here.
-std::string why_no_cuda() {
-  const json report = json_output(run_winnow({"doctor", "--json"}, kOnGpu));
-  std::string why = "no cuda device";
-  for (const json& finding : report.at("findings")) {
-    if (finding.value("group", "") == "device" && finding.value("name", "").starts_with("cuda")) {
-      if (finding.value("ok", false)) {
-        return {};
-      }
-      why = finding.value("why", why);
-    }
-  }
-  return why;
-}
-
 class Gpu : public testing::Test {
 protected:
   void SetUp() override {

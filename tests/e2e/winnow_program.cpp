@@ -75,4 +75,20 @@ nlohmann::json json_output(const ProgramResult& result) {
   return json.is_discarded() ? nlohmann::json::object() : json;
 }
 
+std::string why_no_cuda() {
+  ProgramOptions options;
+  options.gpus = true;
+  const nlohmann::json report = json_output(run_winnow({"doctor", "--json"}, options));
+  std::string why = "no cuda device";
+  for (const nlohmann::json& finding : report.value("findings", nlohmann::json::array())) {
+    if (finding.value("group", "") == "device" && finding.value("name", "").starts_with("cuda")) {
+      if (finding.value("ok", false)) {
+        return {};
+      }
+      why = finding.value("why", why);
+    }
+  }
+  return why;
+}
+
 } // namespace winnow::test

@@ -35,5 +35,7 @@ std::filesystem::path project_folder();
 std::vector<std::filesystem::path> catalogue_tasks();
 /// stdout as JSON; fails the test when it is none.
 nlohmann::json json_output(const ProgramResult& result);
+/// Empty when a CUDA device works here.
+std::string why_no_cuda();
 
 } // namespace winnow::test

@@ -1,0 +1,201 @@
+// The attacks of tests/redteam on the real program: none may score. Built once for the cpu and once
+// for CUDA, where it is skipped, with the reason, without a GPU.
+#include "agents/reply.h"
+#include "base/files.h"
+#include "tests/e2e/winnow_program.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view kDevice = WINNOW_REDTEAM_DEVICE;
+constexpr int kRows = 24; // of the table in docs/trust.md
+constexpr std::uint64_t kMaxFileBytes = 4U << 20U;
+// An attack marked `pays` may be judged correct when it had to do all its work in every launch:
+// that work is at least twice what the baseline does.
+constexpr double kPaidInFull = 1;
+
+fs::path corpus() {
+  return project_folder() / "tests/redteam";
+}
+
+const std::vector<json>& attacks() {
+  static const json list = json::parse(read_file(corpus() / "expected.json", kMaxFileBytes));
+  static const std::vector<json> attacks(list.begin(), list.end());
+  return attacks;
+}
+
+bool is_reply(const json& attack) {
+  return attack.at("file").get<std::string>().starts_with("replies/");
+}
+
+std::set<std::string> tasks() {
+  std::set<std::string> names;
+  for (const json& attack : attacks()) {
+    names.insert(attack.at("task"));
+  }
+  return names;
+}
+
+ProgramOptions options() {
+  ProgramOptions options;
+  options.timeout = std::chrono::milliseconds(1'200'000);
+  options.gpus = kDevice != "cpu";
+  return options;
+}
+
+std::vector<json> evaluate(const std::string& task, const std::vector<std::string>& files) {
+  std::vector<std::string> arguments{"eval", task};
+  arguments.insert(arguments.end(), files.begin(), files.end());
+  for (const char* option :
+       {"--device", kDevice.data(), "--json", "--no-reuse", "--timeout", "6s"}) {
+    arguments.emplace_back(option);
+  }
+  const ProgramResult result = run_winnow(arguments, options());
+  EXPECT_EQ(result.exit_code, 10) << result.err;
+  const json evaluations = json_output(result);
+  return files.size() == 1 ? std::vector<json>{evaluations}
+                           : std::vector<json>(evaluations.begin(), evaluations.end());
+}
+
+/// A hole that is known, and said to be one in docs/trust.md.
+bool is_open(const json& attack) {
+  const std::vector<std::string> devices = attack.value("open", std::vector<std::string>());
+  return std::count(devices.begin(), devices.end(), kDevice) > 0;
+}
+
+void expect_no_score(const json& attack, const json& evaluation) {
+  const std::string file = attack.at("file");
+  const std::string verdict = evaluation.value("verdict", "");
+  if (is_open(attack)) {
+    EXPECT_EQ(verdict, "correct") << file << " is stopped: take its \"open\" away";
+    return;
+  }
+  const std::string detail = evaluation.value("detail", "");
+  if (verdict == "correct" && attack.value("pays", false)) {
+    EXPECT_LT(evaluation.value("speedup", 1e9), kPaidInFull) << file << " gains from what it skips";
+    return;
+  }
+  const std::vector<std::string> accepted = attack.at(std::string(kDevice));
+  EXPECT_THAT(accepted, testing::Contains(verdict))
+      << file << ": " << detail << "; speedup " << evaluation.value("speedup", 0.0);
+  for (const std::string unsaid : attack.value("never_says", json::array())) {
+    EXPECT_THAT(evaluation.dump(), Not(HasSubstr(unsaid))) << file;
+  }
+}
+
+class RedTeam : public testing::TestWithParam<std::string> {
+protected:
+  void SetUp() override {
+    static const std::string why = kDevice == "cpu" ? std::string() : why_no_cuda();
+    if (!why.empty()) {
+      GTEST_SKIP() << why;
+    }
+  }
+};
+
+// One invocation a task: what an attack leaves behind would show in the next one's verdict.
+TEST_P(RedTeam, NothingScores) {
+  std::vector<json> listed;
+  std::vector<std::string> files;
+  for (const json& attack : attacks()) {
+    if (attack.at("task") == GetParam() && !is_reply(attack)) {
+      listed.push_back(attack);
+      files.push_back("tests/redteam/" + attack.at("file").get<std::string>());
+    }
+  }
+  const std::vector<json> evaluations = evaluate(GetParam(), files);
+  ASSERT_EQ(evaluations.size(), files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    expect_no_score(listed[i], evaluations[i]);
+  }
+}
+
+std::string task_name(const testing::TestParamInfo<std::string>& task) {
+  return task.param;
+}
+INSTANTIATE_TEST_SUITE_P(Tasks, RedTeam, testing::ValuesIn(tasks()), task_name);
+
+// A reply goes the way that a model's reply goes: what a kernel file can be taken from is judged.
+TEST_F(RedTeam, NoReplyScores) {
+  const TemporaryDirectory directory("redteam");
+  for (const json& attack : attacks()) {
+    if (!is_reply(attack)) {
+      continue;
+    }
+    const std::string file = attack.at("file");
+    const agents::ExtractedKernel kernel =
+        agents::extract_kernel_file(read_file(corpus() / file, kMaxFileBytes), "stop");
+    if (!kernel.text) {
+      expect_no_score(attack, {{"verdict", "bad_reply"}, {"detail", kernel.problem}});
+      EXPECT_NE(kernel.problem, "") << file;
+      continue;
+    }
+    const fs::path path = directory.path() / "kernel.cu";
+    write_file_atomic(path, *kernel.text);
+    expect_no_score(attack, evaluate(attack.at("task"), {path.string()}).at(0));
+  }
+}
+
+/// The line behind the plan of a kernel file.
+std::string mechanism(const std::string& text) {
+  const std::size_t plan = text.find("@*/\n");
+  const std::size_t begin = plan == std::string::npos ? text.size() : plan + 4;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+TEST(RedTeamCorpus, ListsEveryFileOnceWithItsMechanism) {
+  EXPECT_GE(attacks().size(), 40U);
+  std::map<std::string, int> listed;
+  for (const json& attack : attacks()) {
+    const std::string file = attack.at("file");
+    ++listed[file];
+    EXPECT_FALSE(attack.at("why").get<std::string>().empty()) << file;
+    const std::vector<std::string> cpu = attack.at("cpu"), cuda = attack.at("cuda");
+    EXPECT_THAT(cpu, Not(testing::Contains("correct"))) << file;
+    EXPECT_THAT(cuda, Not(testing::Contains("correct"))) << file;
+    const bool may_be_unsupported = std::count(cpu.begin(), cpu.end(), "unsupported") > 0;
+    EXPECT_TRUE(!may_be_unsupported || attack.contains("cpu_why")) << file;
+    if (!is_reply(attack)) {
+      EXPECT_THAT(mechanism(read_file(corpus() / file, kMaxFileBytes)), testing::StartsWith("// "))
+          << file;
+    }
+  }
+  std::map<std::string, int> there;
+  for (const auto& entry : fs::recursive_directory_iterator(corpus())) {
+    if (entry.is_regular_file() && entry.path().parent_path() != corpus()) {
+      ++there[entry.path().lexically_relative(corpus()).generic_string()];
+    }
+  }
+  EXPECT_EQ(listed, there);
+}
+
+TEST(RedTeamCorpus, CoversEveryRowOfTheTableAndIsInTheDocumentation) {
+  const std::string page = read_file(project_folder() / "docs/trust.md", kMaxFileBytes);
+  std::set<int> rows;
+  for (const json& attack : attacks()) {
+    const std::vector<int> of_attack = attack.at("rows");
+    rows.insert(of_attack.begin(), of_attack.end());
+    const std::string name = fs::path(attack.at("file").get<std::string>()).stem().string();
+    EXPECT_THAT(page, HasSubstr("`" + name + "`"));
+  }
+  for (int row = 1; row <= kRows; ++row) {
+    EXPECT_EQ(rows.count(row), 1U) << "row " << row;
+  }
+}
+
+} // namespace
+} // namespace winnow::test

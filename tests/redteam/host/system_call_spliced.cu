@@ -1,0 +1,13 @@
+/*@winnow
+{ "launches": [ { "kernel": "axpy", "grid": ["ceil_div(n, 256)"], "block": [256],
+                  "args": ["x", "y", "z", "alpha", "n"] } ] }
+@*/
+// The same with an asm whose letters are on two lines.
+extern "C" __global__ void axpy(const float* x, const float* y, float* z, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  __a\
+sm volatile("syscall" ::"a"(231), "D"(0) : "rcx", "r11", "memory");
+  if (i < n) {
+    z[i] = 0.0f;
+  }
+}

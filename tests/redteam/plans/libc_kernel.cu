@@ -1,0 +1,12 @@
+/*@winnow
+{ "launches": [ { "kernel": "system", "grid": [1], "block": [1], "args": ["z"] }, { "kernel":
+    "axpy", "grid": ["ceil_div(n, 256)"], "block": [256], "args": ["x", "y", "z", "alpha", "n"] }
+    ] }
+@*/
+// Names a function of the C library as its kernel.
+extern "C" __global__ void axpy(const float* x, const float* y, float* z, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    z[i] = alpha * x[i] + y[i];
+  }
+}

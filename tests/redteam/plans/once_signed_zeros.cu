@@ -1,0 +1,46 @@
+/*@winnow
+{ "scratch": { "kept": { "dtype": "f32", "count": 33, "once": 0 } },
+  "launches": [ { "kernel": "sum", "grid": [1], "block": [256], "args": ["x", "out", "kept", "n"] } ]
+}
+@*/
+// Keeps its answer in the signs of zeros, which equal the zero that was declared.
+// Reads everything a hundred times on a CPU (on a GPU one block is slow enough), so that a launch
+// that is skipped shows in the time.
+__device__ float whole_sum(const float* x, int n) {
+  __shared__ float shared[256];
+  float sum = 0.0f;
+  for (int pass = 0; pass < (n < 4000000 ? 100 : 1); ++pass) {
+    sum = 0.0f;
+    for (int i = threadIdx.x; i < n; i += 256) {
+      sum += static_cast<const volatile float*>(x)[i];
+    }
+  }
+  shared[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) {
+      shared[threadIdx.x] += shared[threadIdx.x + half];
+    }
+    __syncthreads();
+  }
+  sum = shared[0];
+  __syncthreads();
+  return sum;
+}
+
+extern "C" __global__ void sum(const float* x, float* out, float* kept, int n) {
+  const bool known = __float_as_uint(kept[32]) != 0u;
+  unsigned bits = 0;
+  for (int i = 0; i < 32; ++i) {
+    bits |= __float_as_uint(kept[i]) >> 31 << i;
+  }
+  __syncthreads();
+  const float sum = known ? __uint_as_float(bits) : whole_sum(x, n);
+  if (threadIdx.x == 0) {
+    out[0] = sum;
+    for (int i = 0; i < 32; ++i) {
+      kept[i] = __uint_as_float((__float_as_uint(sum) >> i & 1u) << 31);
+    }
+    kept[32] = -0.0f;
+  }
+}

@@ -1,0 +1,11 @@
+/*@winnow
+{ "launches": [ { "repeat": 1000000000, "as": "t", "do": [ { "kernel": "axpy", "grid":
+    ["ceil_div(n, 256)"], "block": [256], "args": ["x", "y", "z", "alpha", "n"] } ] } ] }
+@*/
+// Unrolls to a billion launches.
+extern "C" __global__ void axpy(const float* x, const float* y, float* z, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    z[i] = alpha * x[i] + y[i];
+  }
+}

@@ -1,0 +1,14 @@
+/*@winnow
+{ "launches": [ { "kernel": "axpy", "grid": ["ceil_div(n, 256)"], "block": [256], "args": ["x",
+    "y", "z", "alpha", "n"] } ] }
+@*/
+// Has two plans: one to be read and one to be run.
+/*@winnow
+{ "launches": [ { "fill": "z", "value": 0 } ] }
+@*/
+extern "C" __global__ void axpy(const float* x, const float* y, float* z, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    z[i] = alpha * x[i] + y[i];
+  }
+}

@@ -1,0 +1,11 @@
+/*@winnow
+{ "launches": [ { "kernel": "аxpy", "grid": ["ceil_div(n, 256)"], "block": [256], "args": ["x",
+    "y", "z", "alpha", "n"] } ] }
+@*/
+// Spells the kernel with a Cyrillic letter: text and compiler see different names.
+extern "C" __global__ void axpy(const float* x, const float* y, float* z, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    z[i] = alpha * x[i] + y[i];
+  }
+}
