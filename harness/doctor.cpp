@@ -98,13 +98,13 @@ std::string isolation_table() {
   }
   std::string text = fmt::format("{:<36}", "a candidate's process tries to");
   for (const std::string& level : levels) {
-    text += fmt::format("{:<44}", level);
+    text += fmt::format("{:<56}", level);
   }
   for (std::size_t row = 0; !columns.empty() && row < columns.front().size(); ++row) {
     text += fmt::format("\n{:<36}", columns.front()[row].name);
     for (const auto& column : columns) {
       const evaluators::EscapeAttempt& attempt = column.at(row);
-      text += fmt::format("{:<44}",
+      text += fmt::format("{:<56}",
                           (attempt.stopped ? "stopped (" : "POSSIBLE (") + attempt.detail + ")");
     }
   }

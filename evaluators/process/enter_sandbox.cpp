@@ -121,6 +121,9 @@ void enter_sandbox(std::vector<std::string>& arguments) {
   }
   if (fence.level != Isolation::Rlimits) {
     restrict_system_calls(fence.policy);
+    if (fence.policy.loads_code) {
+      restrict_to_loaded_code();
+    }
   }
 }
 

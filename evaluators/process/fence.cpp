@@ -44,6 +44,8 @@ void set_option(Fence& fence, std::string_view name, std::string_view value) {
     fence.policy.writable = value;
   } else if (name == "spawn") {
     fence.policy.may_spawn = value == "1";
+  } else if (name == "loads-code") {
+    fence.policy.loads_code = value == "1";
   } else if (name == "gpu") {
     fence.policy.gpu = value == "1";
   } else {
@@ -71,6 +73,7 @@ std::vector<std::string> fence_options(const Fence& fence) {
     add("write", fence.policy.writable.string());
   }
   add("spawn", fence.policy.may_spawn ? "1" : "0");
+  add("loads-code", fence.policy.loads_code ? "1" : "0");
   add("gpu", fence.policy.gpu ? "1" : "0");
   return options;
 }

@@ -52,6 +52,10 @@ void restrict_files(const SandboxPolicy& policy);
 /// insists on, but neither connect nor accept.
 void restrict_system_calls(const SandboxPolicy& policy);
 
+/// Only code that is loaded now may make system calls; a process that makes one from elsewhere is
+/// killed by SIGSYS. Call it after restrict_system_calls(). Throws Error.
+void restrict_to_loaded_code();
+
 /// Sandbox::command without asking whether the level works here.
 Command fenced_command(Isolation level, const std::filesystem::path& program,
                        std::string_view subcommand, const std::vector<std::string>& arguments,

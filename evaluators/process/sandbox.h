@@ -27,7 +27,8 @@ struct SandboxPolicy {
   std::vector<std::filesystem::path> readable; ///< files or directories, at the same paths inside
   std::filesystem::path writable; ///< one directory, at the same path inside; may be empty
   bool may_spawn = false;         ///< compilers start children; a candidate's run does not
-  bool gpu = false;               ///< the device files of every GPU, and what their drivers read
+  bool loads_code = false; ///< of a candidate's: only what is loaded before may call the system
+  bool gpu = false;        ///< the device files of every GPU, and what their drivers read
 };
 
 /// What this machine offers, by trying: one short child a level.

@@ -331,6 +331,18 @@ std::string level_name(const testing::TestParamInfo<Isolation>& info) {
   return "Bubblewrap";
 }
 
+TEST_P(SandboxLevel, LetsNoForeignCodeCallTheSystem) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "the child's code is for x86-64";
+#endif
+  EXPECT_EQ(describe(act({"call-from-data"})), "exited with 0");
+  SandboxPolicy policy;
+  policy.loads_code = true;
+  EXPECT_EQ(describe(act({"call-from-data"}, policy)),
+            fences_files() ? "killed by SIGSYS" : "exited with 0");
+  EXPECT_EQ(describe(act({"thread"}, policy)), "exited with 0") << "the program's own code may";
+}
+
 TEST_P(SandboxLevel, LetsNobodyOut) {
   const std::vector<EscapeAttempt> attempts = try_to_escape(GetParam());
   EXPECT_GE(attempts.size(), 14U);

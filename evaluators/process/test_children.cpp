@@ -213,20 +213,45 @@ int probe_inside(const Arguments& /*arguments*/) {
   return 0;
 }
 
+/// Asks for its own process number by code that no file holds.
+int call_from_data(const Arguments&) {
+  static const unsigned char kCode[] = {0xb8, 39, 0, 0, 0, 0x0f, 0x05, 0xc3}; // x86-64: getpid
+  void* page =
+      mmap(nullptr, sizeof kCode, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::memcpy(page, kCode, sizeof kCode);
+  if (page == MAP_FAILED || mprotect(page, sizeof kCode, PROT_READ | PROT_EXEC) != 0) {
+    return 2;
+  }
+  return reinterpret_cast<int (*)()>(page)() == getpid() ? 0 : 1;
+}
+
 int act(Arguments arguments) {
   static const std::map<std::string, Action> actions{
-      {"abort", abort_now},         {"allocate", allocate},
-      {"chmod", change_mode},       {"truncate", cut_file},
-      {"prlimit", change_limit},    {"run", run_program},
-      {"many", start_many},         {"daemon", start_daemon},
-      {"probe", probe_inside},      {"echo", echo},
-      {"env", print_environment},   {"exec", replace_program},
-      {"exit", exit_with},          {"kill", signal_process},
-      {"print-file", print_file},   {"print-forever", print_without_end},
-      {"raise", raise_signal},      {"read", read_file},
-      {"read-fd", read_descriptor}, {"socket", open_socket},
-      {"spawn", start_process},     {"spin", spin},
-      {"thread", run_thread},       {"write", write_file},
+      {"abort", abort_now},
+      {"allocate", allocate},
+      {"chmod", change_mode},
+      {"truncate", cut_file},
+      {"prlimit", change_limit},
+      {"run", run_program},
+      {"call-from-data", call_from_data},
+      {"many", start_many},
+      {"daemon", start_daemon},
+      {"probe", probe_inside},
+      {"echo", echo},
+      {"env", print_environment},
+      {"exec", replace_program},
+      {"exit", exit_with},
+      {"kill", signal_process},
+      {"print-file", print_file},
+      {"print-forever", print_without_end},
+      {"raise", raise_signal},
+      {"read", read_file},
+      {"read-fd", read_descriptor},
+      {"socket", open_socket},
+      {"spawn", start_process},
+      {"spin", spin},
+      {"thread", run_thread},
+      {"write", write_file},
       {"zeros", write_zeros},
   };
   evaluators::enter_sandbox(arguments);

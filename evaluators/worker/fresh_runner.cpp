@@ -1,6 +1,8 @@
 #include "base/text.h"
 #include "evaluators/worker/runner.h"
 
+#include <csignal>
+
 #include <fmt/format.h>
 
 namespace winnow::evaluators {
@@ -43,6 +45,7 @@ private:
     child_limits.file_bytes = 1; // it writes no files
     SandboxPolicy policy;
     policy.readable = {request.module};
+    policy.loads_code = true;
     return sandbox_.command("_run", {}, policy, child_limits, {{arena_.fd(), kArenaFd}});
   }
 
@@ -61,7 +64,10 @@ DeviceFault fault_of_ended_worker(const ChildResult& result) {
     return {Verdict::OverLimit, fmt::format("prints more than {} MiB; remove the printf calls",
                                             kMaxPrintedByStage >> 20U)};
   case End::Signaled:
-    return {Verdict::Crashed, describe(result)};
+    return {Verdict::Crashed,
+            describe(result) + (result.signal == SIGSYS
+                                    ? ": the kernel tried to make a system call of its own"
+                                    : "")};
   case End::Exited:
     if (result.exit_code == 0) { // workers end with success only after they have answered
       return {Verdict::Crashed, "the kernel ended the process that it ran in"};

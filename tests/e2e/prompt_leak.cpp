@@ -1,5 +1,7 @@
 #include "tests/e2e/prompt_leak.h"
 
+#include "base/text.h"
+
 #include <cctype>
 
 #include <fmt/format.h>
@@ -59,6 +61,17 @@ std::set<std::string> hidden_words(const tasks::Task& task) {
     }
   }
   return hidden;
+}
+
+std::string outside_code(std::string_view text) {
+  std::string outside;
+  bool in_code = false;
+  for (const std::string_view line : split_lines(text)) {
+    const bool fence = line.starts_with("```");
+    in_code = fence ? !in_code : in_code;
+    outside += in_code || fence ? "" : std::string(line) + "\n";
+  }
+  return outside;
 }
 
 std::vector<std::string> words_in(std::string_view text, const std::set<std::string>& words) {

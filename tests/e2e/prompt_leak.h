@@ -13,6 +13,9 @@ namespace winnow::test {
 /// tensor sizes, scalars) that no shown shape has.
 std::set<std::string> hidden_words(const tasks::Task& task);
 
+/// `text` without its fenced blocks: what the model itself wrote, and the task's files.
+std::string outside_code(std::string_view text);
+
 /// Which of `words` stand in `text`, not as a part of a longer number or name.
 std::vector<std::string> words_in(std::string_view text, const std::set<std::string>& words);
 

@@ -71,19 +71,9 @@ std::vector<json> evaluate(const std::string& task, const std::vector<std::strin
                            : std::vector<json>(evaluations.begin(), evaluations.end());
 }
 
-/// A hole that is known, and said to be one in docs/trust.md.
-bool is_open(const json& attack) {
-  const std::vector<std::string> devices = attack.value("open", std::vector<std::string>());
-  return std::count(devices.begin(), devices.end(), kDevice) > 0;
-}
-
 void expect_no_score(const json& attack, const json& evaluation) {
   const std::string file = attack.at("file");
   const std::string verdict = evaluation.value("verdict", "");
-  if (is_open(attack)) {
-    EXPECT_EQ(verdict, "correct") << file << " is stopped: take its \"open\" away";
-    return;
-  }
   const std::string detail = evaluation.value("detail", "");
   if (verdict == "correct" && attack.value("pays", false)) {
     EXPECT_LT(evaluation.value("speedup", 1e9), kPaidInFull) << file << " gains from what it skips";

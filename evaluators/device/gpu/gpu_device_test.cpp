@@ -273,7 +273,7 @@ TEST_F(GpuDeviceTest, LoadsModulesAnewEvenFromTheSamePath) {
 
 TEST_F(GpuDeviceTest, ResetsVariablesByLoadingTheModuleAnew) {
   add_kernel("k", host_kernel(+[](float*) {}));
-  open(); // its image is no ELF file, so it may have variables
+  open(); // a module keeps state unless its compiler knows better
   floats("y", {0});
   const std::vector<tasks::Step> steps{launch_of("k", {pointer_argument("y")})};
   EXPECT_FALSE(device->run_timed(steps).has_value());

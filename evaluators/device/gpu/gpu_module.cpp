@@ -2,10 +2,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/device/elf_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdint>
 
@@ -14,7 +12,7 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr int kFormatVersion = 1;
+constexpr int kFormatVersion = 2;
 constexpr std::uint64_t kMaxModuleBytes = std::uint64_t{64} << 20U;
 constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxArchitectureBytes = 64;
@@ -39,6 +37,7 @@ GpuModuleFile read_header(std::string_view header, std::size_t image_bytes) {
     }
     json.at("architecture").get_to(module.architecture);
     json.at("symbols").get_to(module.symbols);
+    json.at("keeps_state").get_to(module.keeps_state);
     if (json.at("image_bytes").get<std::uint64_t>() != image_bytes) {
       refuse("its image is cut off");
     }
@@ -54,6 +53,7 @@ std::string encode(const GpuModuleFile& module) {
   const nlohmann::json header{{"winnow_gpu_module", kFormatVersion},
                               {"architecture", module.architecture},
                               {"symbols", module.symbols},
+                              {"keeps_state", module.keeps_state},
                               {"image_bytes", module.image.size()}};
   std::string bytes = header.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
   bytes.append(reinterpret_cast<const char*>(module.image.data()), module.image.size());
@@ -89,26 +89,6 @@ GpuModuleFile read_gpu_module(const std::filesystem::path& path) {
     return decode_gpu_module(bytes);
   } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what(), error.remedy());
-  }
-}
-
-bool has_variables(const GpuModuleFile& module) {
-  // NVIDIA's cubins, then AMD's code objects. Constant memory counts: a kernel may write there
-  // through a generic pointer.
-  constexpr std::array<std::string_view, 4> kSections{".nv.global", ".nv.constant3", ".data",
-                                                      ".bss"};
-  try {
-    const ElfReader image(
-        std::string(reinterpret_cast<const char*>(module.image.data()), module.image.size()));
-    return std::any_of(
-        image.sections().begin(), image.sections().end(), [&](const ElfSection& section) {
-          return section.size > 0 &&
-                 std::any_of(kSections.begin(), kSections.end(), [&](std::string_view name) {
-                   return std::string_view(section.name).starts_with(name);
-                 });
-        });
-  } catch (const ElfError&) {
-    return true;
   }
 }
 

@@ -14,6 +14,9 @@ struct GpuModuleFile {
   std::string architecture;                   ///< "sm_90a", "gfx90a"
   std::map<std::string, std::string> symbols; ///< plan's name "softmax<128>" to the image's symbol
   std::vector<std::byte> image;               ///< a cubin or a code object
+  /// Whether a launch can leave something in the module's own memory for the next: variables that
+  /// it writes, and any in constant memory.
+  bool keeps_state = true;
 };
 
 /// The bytes of a module file.
@@ -22,10 +25,5 @@ std::string encode(const GpuModuleFile& module);
 GpuModuleFile decode_gpu_module(std::string_view bytes);
 /// decode_gpu_module() of a whole file; also throws Error when it cannot be read.
 GpuModuleFile read_gpu_module(const std::filesystem::path& path);
-
-/// Whether device code can keep something in the module's own memory from launch to launch:
-/// `__device__` and `__constant__` variables, static ones in functions. True when the image cannot
-/// be read.
-bool has_variables(const GpuModuleFile& module);
 
 } // namespace winnow::evaluators

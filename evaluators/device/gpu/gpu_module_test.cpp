@@ -13,7 +13,8 @@ using testing::HasSubstr;
 GpuModuleFile sample() {
   return {"sm_90a",
           {{"softmax<128>", "_Z7softmaxILi128EEvPf"}, {"plain", "plain"}},
-          {std::byte{0x7f}, std::byte{'\n'}, std::byte{0}, std::byte{0xff}}};
+          {std::byte{0x7f}, std::byte{'\n'}, std::byte{0}, std::byte{0xff}},
+          false};
 }
 
 TEST(GpuModule, ReadsWhatItWrites) {
@@ -21,6 +22,7 @@ TEST(GpuModule, ReadsWhatItWrites) {
   EXPECT_EQ(read.architecture, "sm_90a");
   EXPECT_EQ(read.symbols, sample().symbols);
   EXPECT_EQ(read.image, sample().image);
+  EXPECT_FALSE(read.keeps_state);
 }
 
 TEST(GpuModule, ReadsFilesAndNamesTheOnesItCannotRead) {
@@ -47,7 +49,7 @@ TEST(GpuModule, RefusesEveryTruncation) {
 }
 
 TEST(GpuModule, RefusesOtherVersionsAndNamesThatAreNone) {
-  EXPECT_THROW(decode_gpu_module("{\"winnow_gpu_module\":2,\"architecture\":\"sm_90a\","
+  EXPECT_THROW(decode_gpu_module("{\"winnow_gpu_module\":1,\"architecture\":\"sm_90a\","
                                  "\"symbols\":{},\"image_bytes\":1}\nx"),
                Error);
   GpuModuleFile bad = sample();

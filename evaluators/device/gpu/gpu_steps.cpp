@@ -35,7 +35,7 @@ void Steps::load_module(const std::filesystem::path& path) {
                 "compile it for this device");
   }
   module_ = driver_.load_module(file.image);
-  keeps_state_ = has_variables(file);
+  keeps_state_ = file.keeps_state;
   symbols_ = std::move(file.symbols);
 }
 

@@ -9,6 +9,8 @@
 #include "evaluators/device/gpu/compile/code_object.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace winnow::evaluators {
@@ -23,6 +25,14 @@ namespace {
 // The driver's mark of a compilation unit.
 bool is_unit_mark(const std::string& symbol) {
   return symbol.rfind("__hip_cuid_", 0) == 0;
+}
+
+/// A kernel may write them through a generic pointer.
+bool has_constant_variables(const ElfReader& image) {
+  return std::any_of(
+      image.sections().begin(), image.sections().end(), [](const ElfSection& section) {
+        return section.size > 0 && std::string_view(section.name).starts_with(".nv.constant3");
+      });
 }
 
 } // namespace
@@ -45,6 +55,7 @@ GpuImageFacts read_gpu_image(const std::string& kind, const std::string& archite
     facts.advice = read_ptxas_advice(output.log);
     facts.findings = inspect_cubin(image, output.symbols, architecture, output.ptx);
   }
+  facts.keeps_state = !facts.findings.empty() || has_constant_variables(image);
   const std::vector<tasks::Finding> local = local_memory(facts.kernels);
   facts.findings.insert(facts.findings.end(), local.begin(), local.end());
   facts.findings = shorten(std::move(facts.findings));

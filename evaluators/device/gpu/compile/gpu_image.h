@@ -24,6 +24,7 @@ struct GpuImageFacts {
   std::string machine_code_digest;
   std::vector<std::string> advice; ///< of the assembler
   std::vector<tasks::Finding> findings;
+  bool keeps_state = true; ///< see GpuModuleFile
 };
 
 /// `kind`: "cuda" (a cubin), "hip" (a code object). Throws ElfError when the image is malformed.
