@@ -99,7 +99,7 @@ SamplingRequest EvaluationRun::sampling_request() const {
   SamplingRequest sampling;
   const std::chrono::milliseconds asked = session_.options.time_budget;
   sampling.budget = (asked.count() > 0 ? asked : default_time_budget(result_.device)) / kRounds;
-  if (depth_ == Depth::Quick) {
+  if (depth_ == Depth::Quick || result_.stage == Stage::Promotion) { // a gate of 10 % needs less
     sampling.budget /= kQuickDivisor;
     sampling.min_samples = 3;
   }

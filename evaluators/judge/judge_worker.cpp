@@ -24,7 +24,7 @@ namespace {
 class JudgeWorker {
 public:
   explicit JudgeWorker(const WorkerDevice& spec)
-      : arena_(kArenaFd), device_(make_worker_device(spec, 0, {}, report_fatal)) {}
+      : arena_(kArenaFd), device_(make_worker_device(spec, 0, {}, arena_.all(), report_fatal)) {}
 
   JudgeReply answer(const JudgeRequest& request) {
     if (const auto fault = ensure_answers(request)) {

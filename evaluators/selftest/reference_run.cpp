@@ -51,7 +51,7 @@ RunOutcome ReferenceRun::run(const BuiltKernel& built, std::vector<RunCase> case
   limits.wall = session_.options.run_timeout;
   limits.memory_bytes = session_.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes();
   const SpentTime spent(host.spent.run_seconds);
-  return host.runner->run(std::move(request), limits, {});
+  return host.runner->run(std::move(request), limits, [this] { return session_.cancelled.load(); });
 }
 
 RunCase ReferenceRun::place(const ReferenceCase& reference_case, const ArenaView& arena,

@@ -33,6 +33,7 @@ public:
   ~ArenaView();
   ArenaView(const ArenaView&) = delete; // owns the mapping
   ArenaView& operator=(const ArenaView&) = delete;
+  std::span<std::byte> all() const { return {data_, bytes_}; }
   /// Throws Error when the range lies outside.
   std::span<std::byte> slice(std::uint64_t offset, std::uint64_t bytes) const;
 

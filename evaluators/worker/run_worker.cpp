@@ -73,7 +73,7 @@ private:
   }
 
   void open_device(const RunRequest& request) {
-    device_ = make_worker_device(spec_, request.workers, request.deadline,
+    device_ = make_worker_device(spec_, request.workers, request.deadline, arena_.all(),
                                  [this](const DeviceFault& fault) { report_fatal(fault); });
   }
 

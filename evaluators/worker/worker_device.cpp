@@ -97,6 +97,7 @@ DeviceName parse_device_name(const std::string& text) {
 
 std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, unsigned workers,
                                            std::chrono::milliseconds cpu_deadline,
+                                           std::span<std::byte> arena,
                                            std::function<void(const DeviceFault&)> on_fatal) {
   if (!device.is_gpu()) {
     return make_cpu_device({workers, std::move(on_fatal), cpu_deadline});
@@ -104,6 +105,7 @@ std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, unsigned 
   GpuDeviceOptions options;
   options.helpers = device.helpers;
   options.deadline = device.deadline;
+  options.arena = arena;
   options.on_fatal = std::move(on_fatal);
   const DeviceName name = parse_device_name(device.device);
   if (name.kind == "cuda") {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,9 +45,11 @@ struct DeviceName {
 /// Throws UsageError when `text` is none.
 DeviceName parse_device_name(const std::string& text);
 
-/// `workers` and `cpu_deadline`: see CpuDeviceOptions. Throws DeviceUnavailable.
+/// `workers` and `cpu_deadline`: see CpuDeviceOptions; `arena`: see GpuDeviceOptions. Throws
+/// DeviceUnavailable.
 std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, unsigned workers,
                                            std::chrono::milliseconds cpu_deadline,
+                                           std::span<std::byte> arena,
                                            std::function<void(const DeviceFault&)> on_fatal);
 
 } // namespace winnow::evaluators

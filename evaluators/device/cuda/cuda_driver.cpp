@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -134,9 +135,11 @@ void CudaDriver::download(std::span<std::byte> to, GpuAddress from) {
 }
 
 void CudaDriver::pin(std::span<std::byte> memory) {
+  if (pinned_ != nullptr) {
+    check(cuda_.cuMemHostUnregister(std::exchange(pinned_, nullptr)), "cuMemHostUnregister");
+  }
   // A limit on locked memory only makes copies slower.
-  if (pinned_ == nullptr &&
-      cuda_.cuMemHostRegister(memory.data(), memory.size(), 0) == CUDA_SUCCESS) {
+  if (cuda_.cuMemHostRegister(memory.data(), memory.size(), 0) == CUDA_SUCCESS) {
     pinned_ = memory.data();
   }
 }

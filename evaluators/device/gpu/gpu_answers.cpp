@@ -65,8 +65,8 @@ void Answers::Kept::download(std::span<std::byte> expected, std::span<std::byte>
   owner_.driver_.download(magnitude.first(magnitude_.bytes), magnitude_.begin);
 }
 
-Answers::Answers(GpuDriver& driver, Helpers& helpers, std::size_t staging_bytes)
-    : driver_(driver), helpers_(helpers), staging_bytes_(staging_bytes),
+Answers::Answers(GpuDriver& driver, Helpers& helpers, PinnedArena& arena, std::size_t staging_bytes)
+    : driver_(driver), helpers_(helpers), arena_(arena), staging_bytes_(staging_bytes),
       max_bytes_(static_cast<std::size_t>(driver.facts().memory_bytes) / kShare) {}
 
 Answers::~Answers() {
@@ -130,6 +130,7 @@ void Answers::release(DeviceRange range) {
 }
 
 DeviceRange Answers::stage(std::span<const std::byte> bytes) {
+  arena_.cover(bytes);
   driver_.upload(staging_.begin, bytes);
   return {staging_.begin, bytes.size()};
 }

@@ -2,6 +2,7 @@
 
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "evaluators/device/gpu/gpu_helpers.h"
+#include "evaluators/device/gpu/pinned_arena.h"
 #include "evaluators/device/kept_answer.h"
 
 #include <cstddef>
@@ -16,7 +17,8 @@ public:
   static constexpr std::size_t kStagingBytes = std::size_t{64} << 20U;
 
   /// Outputs are uploaded in parts of `staging_bytes`, a multiple of 8.
-  Answers(GpuDriver& driver, Helpers& helpers, std::size_t staging_bytes = kStagingBytes);
+  Answers(GpuDriver& driver, Helpers& helpers, PinnedArena& arena,
+          std::size_t staging_bytes = kStagingBytes);
   ~Answers();
   Answers(const Answers&) = delete; // owns device memory
   Answers& operator=(const Answers&) = delete;
@@ -36,6 +38,7 @@ private:
 
   GpuDriver& driver_;
   Helpers& helpers_;
+  PinnedArena& arena_;
   std::size_t staging_bytes_;
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;

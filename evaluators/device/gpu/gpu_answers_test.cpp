@@ -30,7 +30,7 @@ protected:
     const auto path = directory_.path() / "helpers";
     write_file_atomic(path, encode(module));
     helpers_.emplace(driver, path);
-    answers.emplace(driver, *helpers_, kStagingBytes);
+    answers.emplace(driver, *helpers_, arena_, kStagingBytes);
   }
 
   template <class T> DeviceRange put(const std::vector<T>& values) {
@@ -46,6 +46,7 @@ protected:
 private:
   TemporaryDirectory directory_{"gpu-answers"};
   std::optional<Helpers> helpers_;
+  PinnedArena arena_{driver, {}};
 };
 
 // What is on the device is the host's arithmetic, part by part.

@@ -72,7 +72,8 @@ private:
   tasks::DeviceFacts facts_;
   Helpers helpers_;
   gpu::GpuBuffers buffers_;
-  gpu::Answers answers_{*driver_, helpers_};
+  gpu::PinnedArena arena_{*driver_, options_.arena};
+  gpu::Answers answers_{*driver_, helpers_, arena_};
   gpu::Steps steps_;
   std::filesystem::path module_;
   std::map<std::size_t, GpuGraph> graphs_; ///< of run_timed(), by set of buffers
@@ -84,11 +85,7 @@ private:
 GpuDevice::GpuDevice(std::unique_ptr<GpuDriver> driver, GpuDeviceOptions options)
     : driver_(std::move(driver)), options_(std::move(options)), facts_(driver_->facts()),
       helpers_(*driver_, options_.helpers), buffers_(*driver_, helpers_),
-      steps_(*driver_, helpers_, buffers_, options_.open_library) {
-  if (!options_.arena.empty()) {
-    driver_->pin(options_.arena);
-  }
-}
+      steps_(*driver_, helpers_, buffers_, options_.open_library) {}
 
 GpuDevice::~GpuDevice() {
   try {
@@ -192,8 +189,10 @@ void GpuDevice::download(std::size_t buffer, std::span<std::byte> bytes) {
     throw Error(fmt::format("download of {} bytes from buffer '{}' of {}", bytes.size(),
                             source.name, source.data.bytes));
   }
-  guarded("the download of '" + source.name + "'",
-          [&] { driver_->download(bytes, source.data.begin); });
+  guarded("the download of '" + source.name + "'", [&] {
+    arena_.cover(bytes);
+    driver_->download(bytes, source.data.begin);
+  });
 }
 
 void GpuDevice::fill_pattern(std::size_t buffer, std::uint64_t pattern) {

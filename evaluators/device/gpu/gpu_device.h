@@ -21,7 +21,7 @@ struct GpuDeviceOptions {
   std::function<void(const DeviceFault&)> on_fatal;
   std::chrono::milliseconds deadline{0}; ///< of each run(), run_timed(); 0: none
   GpuLibraryOpener open_library;         ///< empty: this device has no libraries
-  std::span<std::byte> arena; ///< host memory that downloads go to, for pinning; may be empty
+  std::span<std::byte> arena; ///< host memory that tensors travel through, for pinning; or empty
 };
 
 /// A GPU behind the Device interface. Every buffer is an allocation of its own: a poisoned guard

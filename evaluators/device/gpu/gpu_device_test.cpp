@@ -622,16 +622,21 @@ TEST_F(GpuDeviceTest, RefusesCopiesLargerThanTheBuffer) {
   EXPECT_THROW(device->download(x, bytes), Error);
 }
 
-TEST_F(GpuDeviceTest, PinsTheArena) {
-  open();
-  EXPECT_EQ(driver->count("pin"), 0U);
+TEST_F(GpuDeviceTest, PinsAsMuchOfTheArenaAsLargeCopiesUse) {
   auto another = std::make_unique<FakeGpuDriver>();
   const FakeGpuDriver& pinning = *another;
-  std::vector<std::byte> arena(64);
+  std::vector<std::byte> arena(std::size_t{4} << 20U);
   GpuDeviceOptions options;
   options.helpers = write(module_with(gpu_helper_kernels()));
   options.arena = arena;
   const auto with_arena = make_gpu_device(std::move(another), std::move(options));
+  const std::size_t x = with_arena->allocate("x", arena.size(), false);
+  with_arena->download(x, std::span(arena).first(4096));
+  std::vector<std::byte> elsewhere(arena.size());
+  with_arena->download(x, elsewhere);
+  EXPECT_EQ(pinning.count("pin"), 0U) << "neither for a few bytes nor for other memory";
+  with_arena->download(x, std::span(arena).first(arena.size() / 2));
+  with_arena->download(x, arena);
   EXPECT_EQ(pinning.count("pin"), 1U);
 }
 

@@ -93,7 +93,8 @@ public:
   /// Synchronous, after all queued work.
   virtual void upload(GpuAddress to, std::span<const std::byte> bytes) = 0;
   virtual void download(std::span<std::byte> to, GpuAddress from) = 0;
-  /// Makes the host memory quick to copy to and from, if the driver can; unpinned at the end.
+  /// Makes the host memory quick to copy to and from, if the driver can, instead of what it was
+  /// given before; unpinned at the end.
   virtual void pin(std::span<std::byte> memory) = 0;
 
   virtual GpuModule load_module(std::span<const std::byte> image) = 0;

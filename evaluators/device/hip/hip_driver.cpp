@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -70,8 +71,8 @@ public:
     stream_.create();
   }
   ~HipDriver() override {
-    for (void* memory : pinned_) {
-      static_cast<void>(hip_.hipHostUnregister(memory));
+    if (pinned_ != nullptr) {
+      static_cast<void>(hip_.hipHostUnregister(pinned_));
     }
   }
   HipDriver(const HipDriver&) = delete; // owns the stream and what is pinned
@@ -104,8 +105,11 @@ public:
     synchronize();
   }
   void pin(std::span<std::byte> memory) override {
+    if (pinned_ != nullptr) {
+      check(hip_.hipHostUnregister(std::exchange(pinned_, nullptr)), "hipHostUnregister");
+    }
     if (hip_.hipHostRegister(memory.data(), memory.size(), 0) == hip::kSuccess) {
-      pinned_.push_back(memory.data());
+      pinned_ = memory.data();
     } else {
       static_cast<void>(hip_.hipGetLastError()); // or a later call would report it
     }
@@ -278,7 +282,7 @@ private:
   std::string version_;
   tasks::DeviceFacts facts_;
   HipStreamOwner stream_;
-  std::vector<void*> pinned_;
+  void* pinned_ = nullptr;
 };
 
 // Without an AMD GPU some runtimes fail to initialise, others count none.

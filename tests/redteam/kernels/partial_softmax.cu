@@ -1,11 +1,11 @@
 /*@winnow
-{ "launches": [ { "kernel": "softmax", "grid": ["ceil_div(cols, 64)", "rows"], "block": [64],
+{ "launches": [ { "kernel": "softmax", "grid": ["rows", "ceil_div(cols, 64)"], "block": [64],
                   "args": ["x", "y", "cols"] } ] }
 @*/
 // Reduces within one block only: right whenever a row fits into one.
 extern "C" __global__ void softmax(const float* x, float* y, int cols) {
-  const float* row = x + (size_t)blockIdx.y * cols;
-  const int begin = blockIdx.x * 64;
+  const float* row = x + (size_t)blockIdx.x * cols;
+  const int begin = blockIdx.y * 64;
   if (threadIdx.x == 0) {
     float largest = -INFINITY, sum = 0.0f;
     for (int c = begin; c < cols && c < begin + 64; ++c) {
@@ -15,7 +15,7 @@ extern "C" __global__ void softmax(const float* x, float* y, int cols) {
       sum += expf(row[c] - largest);
     }
     for (int c = begin; c < cols && c < begin + 64; ++c) {
-      y[(size_t)blockIdx.y * cols + c] = expf(row[c] - largest) / sum;
+      y[(size_t)blockIdx.x * cols + c] = expf(row[c] - largest) / sum;
     }
   }
 }

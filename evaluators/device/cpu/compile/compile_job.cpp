@@ -120,6 +120,12 @@ CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
   }
   ErrorReport report =
       report_errors(errors, job.request.file, job.request.source, job.request.parameters);
+  if (report.first.empty() && result.err.find("cc1plus: fatal error:") != std::string::npos) {
+    // g++ names no line for what a directive asks of it, such as a file that is not there.
+    return failed_compile(Verdict::CompileError,
+                          job.toolchain.version +
+                              " refused the source without naming a line of it");
+  }
   if (report.first.empty()) {
     const bool own_crash = result.err.find("internal compiler error") != std::string::npos ||
                            result.err.find("PLEASE submit a bug report") != std::string::npos;

@@ -246,6 +246,13 @@ TEST_P(CpuCompilerTest, OtherFilesCannotBeRead) {
   EXPECT_THAT(marker.detail + marker.build.log, Not(HasSubstr("root")));
 }
 
+TEST_P(CpuCompilerTest, DirectivesThatNameOtherFilesAreTheSourcesFault) {
+  const CompileResult result = compile("#pragma GCC dependency \"/etc/passwd\"\n"
+                                       "extern \"C\" __global__ void k(float* x) { x[0] = 1; }");
+  EXPECT_NE(result.verdict, Verdict::Infrastructure) << result.detail;
+  EXPECT_EQ(result.detail.find("root:"), std::string::npos);
+}
+
 TEST_P(CpuCompilerTest, UnsupportedConstructsAreNamed) {
   const CompileResult ptx =
       compile("__global__ void k(int* x) {\n  asm volatile(\"mov.u32 %0, 1;\" : \"=r\"(*x));\n}\n");
