@@ -31,6 +31,7 @@ struct CompileResult {
   std::filesystem::path module; ///< the binary, in the cache; empty when not compiled
   tasks::CompiledFacts facts;   ///< one signature per requested kernel, same order; constants
   tasks::BuildRecord build;
+  bool used_precompiled = false; ///< headers that another process had compiled
 };
 
 } // namespace winnow::evaluators

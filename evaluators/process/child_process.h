@@ -41,6 +41,9 @@ struct Command {
   /// False for what a fenced child starts itself: it stays in that child's session and group, so it
   /// dies when that group is killed; kill() then ends only the process itself.
   bool own_group = true;
+  /// Without address space randomisation: two such children that do the same find their libraries
+  /// and memory at the same places. A wish: containers may forbid it.
+  bool fixed_addresses = false;
 };
 
 /// How a child ended.

@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -126,6 +127,28 @@ private:
   posix_spawnattr_t attributes_{};
 };
 
+/// The calling thread's personality, which children inherit, while it lives.
+class Personality {
+public:
+  explicit Personality(bool fixed_addresses) {
+    constexpr unsigned long kQuery = 0xffffffff;
+    if (fixed_addresses) {
+      before_ = personality(kQuery);
+      personality(static_cast<unsigned long>(before_) | ADDR_NO_RANDOMIZE);
+    }
+  }
+  ~Personality() {
+    if (before_ >= 0) {
+      personality(static_cast<unsigned long>(before_));
+    }
+  }
+  Personality(const Personality&) = delete; // restores it once
+  Personality& operator=(const Personality&) = delete;
+
+private:
+  int before_ = -1;
+};
+
 /// The child gets exactly the numbers in `fds`. The sources are copied above all of these first:
 /// so no dup2 overwrites a source of a later one, or is onto itself (which would keep CLOEXEC).
 std::vector<UniqueFd> place_fds(posix_spawn_file_actions_t* actions,
@@ -181,6 +204,7 @@ int start(const Command& command, const std::vector<InheritedFd>& fds) {
   const std::vector<char*> envp = c_strings(environment);
   pid_t pid = -1;
   const int code = spawn_thread().run([&] {
+    const Personality personality(command.fixed_addresses);
     return posix_spawn(&pid, argv[0], actions.get(), attributes.get(), argv.data(), envp.data());
   });
   if (code != 0) {

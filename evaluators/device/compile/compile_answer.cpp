@@ -68,7 +68,9 @@ void to_json(nlohmann::json& json, const CompileAnswer& answer) {
           {"machine_code_digest", answer.machine_code_digest},
           {"findings", answer.findings},
           {"compiler_ms", answer.compiler_ms},
-          {"load_ms", answer.load_ms}};
+          {"load_ms", answer.load_ms},
+          {"used_precompiled", answer.used_precompiled},
+          {"library_address", answer.library_address}};
 }
 
 void from_json(const nlohmann::json& json, CompileAnswer& answer) {
@@ -84,6 +86,8 @@ void from_json(const nlohmann::json& json, CompileAnswer& answer) {
   json.at("findings").get_to(answer.findings);
   json.at("compiler_ms").get_to(answer.compiler_ms);
   json.at("load_ms").get_to(answer.load_ms);
+  answer.used_precompiled = json.value("used_precompiled", false); // older entries of the cache
+  answer.library_address = json.value("library_address", std::uint64_t{0});
 }
 
 CompileAnswer failed_compile(Verdict verdict, std::string detail, std::string log) {
@@ -144,6 +148,7 @@ CompileResult compile_result(const CompileAnswer& answer, const CompileRequest& 
   result.build.findings = answer.findings;
   result.build.compiler_ms = answer.compiler_ms;
   result.build.load_ms = answer.load_ms;
+  result.used_precompiled = answer.used_precompiled;
   if (answer.verdict != Verdict::Correct) {
     return result;
   }

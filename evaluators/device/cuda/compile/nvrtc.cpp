@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/personality.h>
 
 namespace winnow::evaluators {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 constexpr int kSuccess = 0;
 constexpr int kOutOfMemory = 1;
 constexpr int kErrorCompilation = 6;
+
+constexpr std::size_t kMaxPrecompileLog = 1000;
 
 /// A compilation in progress, destroyed with its owner.
 class Program {
@@ -38,6 +41,7 @@ public:
   // False when the source is at fault.
   bool compile(const std::vector<std::string>& options) const {
     std::vector<const char*> pointers;
+    pointers.reserve(options.size());
     for (const std::string& option : options) {
       pointers.push_back(option.c_str());
     }
@@ -64,6 +68,8 @@ public:
     check(nvrtc_.cubin(program_, reinterpret_cast<char*>(image.data())), "nvrtcGetCUBIN");
     return image;
   }
+
+  bool precompiled() const { return nvrtc_.pch_create_status(program_) == kSuccess; }
 
   std::string symbol(const std::string& expression) const {
     const char* name = nullptr;
@@ -100,36 +106,68 @@ private:
   NvrtcProgram program_ = nullptr;
 };
 
+std::vector<std::string> all_options(const RuntimeCompileJob& job) {
+  std::vector<std::string> options = nvrtc_options(job.architecture, job.fast_math);
+  for (const std::string& directory : job.include_directories) {
+    options.push_back("-I" + directory);
+  }
+  return options;
+}
+
+// NVRTC's note, the log's first line, is the only sign. Taken out: it names a file of ours.
+bool take_note_of_use(const RuntimeCompileJob& job, std::string& log) {
+  if (log.rfind(fmt::format("\"{}\": using precompiled header file \"", job.file), 0) != 0) {
+    return false;
+  }
+  const std::size_t end = log.find('\n');
+  log.erase(0, end == std::string::npos ? end : end + 1);
+  return true;
+}
+
+RuntimeCompileOutput compile_with(const NvrtcFunctions& nvrtc, const RuntimeCompileJob& job,
+                                  const std::vector<std::string>& options) {
+  const Program program(nvrtc, job);
+  for (const std::string& name : job.instantiated) {
+    program.add_name(name);
+  }
+  RuntimeCompileOutput output;
+  const auto start = std::chrono::steady_clock::now();
+  output.compiled = program.compile(options);
+  output.compiler_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  output.log = program.log();
+  output.used_precompiled = take_note_of_use(job, output.log);
+  if (!output.compiled) {
+    output.log = name_ptx_lines(output.log, program.ptx());
+    return output;
+  }
+  output.image = program.cubin();
+  output.ptx = program.ptx();
+  for (const std::string& name : job.instantiated) {
+    output.symbols[name] = program.symbol(name);
+  }
+  return output;
+}
+
 class Nvrtc final : public RuntimeCompiler {
 public:
   Nvrtc(const std::filesystem::path& library, const std::filesystem::path& builtins)
       : library_(library, builtins) {}
 
   RuntimeCompileOutput compile(const RuntimeCompileJob& job) override {
-    const Program program(library_.functions(), job);
-    for (const std::string& name : job.instantiated) {
-      program.add_name(name);
+    const NvrtcFunctions& nvrtc = library_.functions();
+    std::vector<std::string> options = all_options(job);
+    // NVRTC itself only looks where its heap lies, not whether what points into it still does.
+    if (job.precompiled && job.precompiled->library_address == library_.address() &&
+        nvrtc.set_pch_heap_size(kMaxPrecompiledBytes) == kSuccess) {
+      options.push_back("--use-pch=" + job.precompiled->file.string());
+      RuntimeCompileOutput output = compile_with(nvrtc, job, options);
+      if (output.compiled || output.used_precompiled) {
+        return output;
+      }
+      options.pop_back(); // it is gone or damaged, and the error may be about that
     }
-    std::vector<std::string> options = nvrtc_options(job.architecture, job.fast_math);
-    for (const std::string& directory : job.include_directories) {
-      options.push_back("-I" + directory);
-    }
-    RuntimeCompileOutput output;
-    const auto start = std::chrono::steady_clock::now();
-    output.compiled = program.compile(options);
-    output.compiler_ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    output.log = program.log();
-    if (!output.compiled) {
-      output.log = name_ptx_lines(output.log, program.ptx());
-      return output;
-    }
-    output.image = program.cubin();
-    output.ptx = program.ptx();
-    for (const std::string& name : job.instantiated) {
-      output.symbols[name] = program.symbol(name);
-    }
-    return output;
+    return compile_with(nvrtc, job, options);
   }
 
 private:
@@ -154,6 +192,29 @@ std::vector<std::string> nvrtc_options(const std::string& architecture, bool fas
     options.emplace_back("--use_fast_math");
   }
   return options;
+}
+
+PrecompiledHeader precompile_with_nvrtc(const std::filesystem::path& library,
+                                        const std::filesystem::path& builtins,
+                                        const RuntimeCompileJob& job,
+                                        const std::filesystem::path& file) {
+  constexpr unsigned long kQuery = 0xffffffff;
+  if ((static_cast<unsigned>(personality(kQuery)) & ADDR_NO_RANDOMIZE) == 0) {
+    throw Error("address space randomisation cannot be switched off for a compiler here");
+  }
+  const NvrtcLibrary loaded(library, builtins);
+  const NvrtcFunctions& nvrtc = loaded.functions();
+  if (nvrtc.set_pch_heap_size == nullptr || nvrtc.pch_create_status == nullptr ||
+      nvrtc.set_pch_heap_size(kMaxPrecompiledBytes) != kSuccess) {
+    throw Error("this NVRTC has no precompiled headers", "CUDA 12.8 has");
+  }
+  std::vector<std::string> options = all_options(job);
+  options.push_back("--create-pch=" + file.string());
+  const Program program(nvrtc, job);
+  if (!program.compile(options) || !program.precompiled()) {
+    throw Error("NVRTC did not precompile headers: " + program.log().substr(0, kMaxPrecompileLog));
+  }
+  return {file, loaded.address()};
 }
 
 std::unique_ptr<RuntimeCompiler> open_nvrtc(const std::filesystem::path& library,

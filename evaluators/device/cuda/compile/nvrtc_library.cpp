@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <malloc.h>
 
 namespace winnow::evaluators {
 namespace {
@@ -30,6 +31,11 @@ template <class Function> void resolve(void* library, const char* name, Function
   }
 }
 
+template <class Function>
+void resolve_if_there(void* library, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(dlsym(library, name));
+}
+
 NvrtcFunctions resolve_all(void* library) {
   NvrtcFunctions functions;
   resolve(library, "nvrtcVersion", functions.version);
@@ -45,6 +51,8 @@ NvrtcFunctions resolve_all(void* library) {
   resolve(library, "nvrtcGetCUBIN", functions.cubin);
   resolve(library, "nvrtcGetPTXSize", functions.ptx_size);
   resolve(library, "nvrtcGetPTX", functions.ptx);
+  resolve_if_there(library, "nvrtcSetPCHHeapSize", functions.set_pch_heap_size);
+  resolve_if_there(library, "nvrtcGetPCHCreateStatus", functions.pch_create_status);
   return functions;
 }
 
@@ -178,6 +186,18 @@ fs::path NvrtcLibrary::path() const {
   return dlinfo(handle_.get(), RTLD_DI_LINKMAP, &map) == 0 && map != nullptr
              ? real_path(map->l_name)
              : fs::path();
+}
+
+std::uint64_t NvrtcLibrary::address() const {
+  const link_map* map = nullptr;
+  return dlinfo(handle_.get(), RTLD_DI_LINKMAP, &map) == 0 && map != nullptr ? map->l_addr : 0;
+}
+
+void settle_addresses(const std::vector<std::string>& libraries) {
+  mallopt(M_MMAP_MAX, 0); // large blocks come from the heap, too
+  for (const std::string& library : libraries) {
+    dlopen(library.c_str(), kOpenForGood);
+  }
 }
 
 NvrtcSearch find_nvrtc() {

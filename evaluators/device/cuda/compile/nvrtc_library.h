@@ -3,6 +3,7 @@
 #include "base/availability.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -48,7 +49,15 @@ struct NvrtcFunctions {
   int (*cubin)(NvrtcProgram program, char* image) = nullptr;
   int (*ptx_size)(NvrtcProgram program, std::size_t* bytes) = nullptr;
   int (*ptx)(NvrtcProgram program, char* text) = nullptr;
+  // Null before CUDA 12.8, which brought precompiled headers.
+  int (*set_pch_heap_size)(std::size_t bytes) = nullptr;
+  int (*pch_create_status)(NvrtcProgram program) = nullptr;
 };
+
+/// First thing in a process that makes or uses a precompiled header: loads the libraries, in this
+/// order, and lets no amount of memory that is asked for later move what is mapped after them.
+/// Leaves errors to the NvrtcLibrary that follows.
+void settle_addresses(const std::vector<std::string>& libraries);
 
 /// A loaded library, unloaded with it.
 class NvrtcLibrary {
@@ -58,6 +67,7 @@ public:
 
   const NvrtcFunctions& functions() const { return functions_; }
   std::filesystem::path path() const; ///< where the loader found it; a real path
+  std::uint64_t address() const;      ///< where the loader put it
 
 private:
   struct Close {

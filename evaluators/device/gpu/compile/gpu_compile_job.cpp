@@ -1,11 +1,13 @@
 // What happens in a `_compile-gpu` child.
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
 #include "evaluators/device/compile/source_edits.h"
 #include "evaluators/device/compile/unsupported_constructs.h"
+#include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_header_rules.h"
 #include "evaluators/device/gpu/compile/gpu_image.h"
 #include "evaluators/device/gpu/compile/gpu_source.h"
@@ -39,13 +41,10 @@ std::string with_values(const std::string& kernel, const tasks::ParameterChoice&
   return apply_edits(kernel, std::move(edits));
 }
 
-RuntimeCompileJob runtime_job(const GpuCompileJob& job, std::string translated) {
+RuntimeCompileJob basic_job(const GpuCompileJob& job, std::string translated) {
   RuntimeCompileJob out;
   out.source = std::move(translated);
   out.file = kModuleFile;
-  for (const std::string& kernel : job.request.kernels) {
-    out.instantiated.push_back(with_values(kernel, job.request.parameters));
-  }
   out.architecture = job.architecture;
   out.fast_math = job.request.fast_math;
   for (const auto& tree : {job.headers / job.toolchain.kind, job.headers / "common"}) {
@@ -53,6 +52,17 @@ RuntimeCompileJob runtime_job(const GpuCompileJob& job, std::string translated) 
   }
   for (const auto& directory : job.toolchain.include_directories) {
     out.include_directories.push_back(directory.string());
+  }
+  return out;
+}
+
+RuntimeCompileJob runtime_job(const GpuCompileJob& job, const GpuSource& source) {
+  RuntimeCompileJob out = basic_job(job, source.translated);
+  for (const std::string& kernel : job.request.kernels) {
+    out.instantiated.push_back(with_values(kernel, job.request.parameters));
+  }
+  if (!source.group.empty() && source.group == job.group) {
+    out.precompiled = job.precompiled;
   }
   return out;
 }
@@ -182,7 +192,8 @@ CompileAnswer compile_gpu_job(const GpuCompileJob& job) {
   const CompileRequest& request = job.request;
   const GpuSource source =
       assemble_gpu_source({request.source, request.parameters, request.kernels, request.constants,
-                           gpu_header_rules(job.toolchain, job.headers), job.toolchain.prelude});
+                           gpu_header_rules(job.toolchain, job.headers), job.toolchain.prelude,
+                           header_groups(job.toolchain)});
   if (source.mistake) {
     return failed_compile(
         Verdict::CompileError,
@@ -191,12 +202,30 @@ CompileAnswer compile_gpu_job(const GpuCompileJob& job) {
   const auto start = std::chrono::steady_clock::now();
   const std::unique_ptr<RuntimeCompiler> compiler = open_runtime_compiler(job.toolchain);
   const std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
-  RuntimeCompileOutput output = compiler->compile(runtime_job(job, source.translated));
+  RuntimeCompileOutput output = compiler->compile(runtime_job(job, source));
   const double compiler_ms = output.compiler_ms;
+  const bool used_precompiled = output.used_precompiled;
   CompileAnswer answer = judge_output(job, source.scan, std::move(output));
   answer.load_ms = load.count();
   answer.compiler_ms = compiler_ms;
+  answer.used_precompiled = used_precompiled;
   return answer;
+}
+
+CompileAnswer precompile_gpu_headers(const GpuCompileJob& job) {
+  for (const HeaderGroup& group : header_groups(job.toolchain)) {
+    if (group.name == job.group) {
+      const PrecompiledHeader made =
+          precompile_with_nvrtc(job.toolchain.library, job.toolchain.builtins,
+                                basic_job(job, group_prefix(group, job.toolchain.prelude)),
+                                job.directory / kPrecompiledName);
+      CompileAnswer answer;
+      answer.verdict = Verdict::Correct;
+      answer.library_address = made.library_address;
+      return answer;
+    }
+  }
+  throw Error("there is no header group '" + job.group + "' here");
 }
 
 } // namespace winnow::evaluators

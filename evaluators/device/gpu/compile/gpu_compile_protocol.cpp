@@ -15,7 +15,13 @@ void to_json(nlohmann::json& json, const GpuCompileJob& job) {
           {"toolchain", job.toolchain},
           {"architecture", job.architecture},
           {"headers", job.headers.string()},
-          {"directory", job.directory.string()}};
+          {"directory", job.directory.string()},
+          {"group", job.group},
+          {"precompile", job.precompile}};
+  if (job.precompiled) {
+    json["precompiled"] = {{"file", job.precompiled->file.string()},
+                           {"library_address", job.precompiled->library_address}};
+  }
 }
 
 void from_json(const nlohmann::json& json, GpuCompileJob& job) {
@@ -30,6 +36,13 @@ void from_json(const nlohmann::json& json, GpuCompileJob& job) {
   json.at("architecture").get_to(job.architecture);
   job.headers = json.at("headers").get<std::string>();
   job.directory = json.at("directory").get<std::string>();
+  json.at("group").get_to(job.group);
+  json.at("precompile").get_to(job.precompile);
+  if (json.contains("precompiled")) {
+    const nlohmann::json& precompiled = json.at("precompiled");
+    job.precompiled = {precompiled.at("file").get<std::string>(),
+                       precompiled.at("library_address").get<std::uint64_t>()};
+  }
 }
 
 } // namespace winnow::evaluators

@@ -6,8 +6,10 @@
 #include "evaluators/device/compile/module_cache.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
+#include "evaluators/device/gpu/compile/precompiled_headers.h"
 #include "evaluators/device/headers/device_headers.h"
 
+#include <algorithm>
 #include <csignal>
 #include <system_error>
 
@@ -20,20 +22,28 @@ namespace {
 using tasks::Verdict;
 
 // Raised with every change of what is made of a source or of an answer: part of the cache key.
-constexpr int kGpuSourceVersion = 3;
+constexpr int kGpuSourceVersion = 4;
 // Beyond the compiler's own limit, for loading it and reading the image.
 constexpr std::chrono::milliseconds kWorkerGrace{2'000};
 constexpr std::uint64_t kModuleBytes = std::uint64_t{64} << 20U;
 constexpr unsigned kThreads = 64;
+constexpr std::size_t kKeyDigits = 32; // of a precompiled header's key
 
 std::string dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+std::uintmax_t file_size_of(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  return error ? 0 : bytes;
+}
+
 // Of the compiler itself. Other signals come from outside.
-bool is_crash(int signal) {
-  return signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGFPE ||
-         signal == SIGILL;
+bool crashed(const ChildResult& child) {
+  return child.end == ChildResult::End::Signaled &&
+         (child.signal == SIGSEGV || child.signal == SIGABRT || child.signal == SIGBUS ||
+          child.signal == SIGFPE || child.signal == SIGILL);
 }
 
 class GpuCompiler final : public Compiler {
@@ -44,7 +54,9 @@ public:
         cache_(std::filesystem::absolute(options_.cache) / options_.kind, ".gpu"),
         headers_digest_(device_headers_digest()),
         headers_(std::filesystem::absolute(options_.cache) /
-                 ("headers-" + headers_digest_.substr(0, 16))) {
+                 ("headers-" + headers_digest_.substr(0, 16))),
+        groups_(header_groups(toolchain_)),
+        precompiled_(std::filesystem::absolute(options_.cache) / options_.kind / "precompiled") {
     write_device_headers(headers_);
   }
 
@@ -75,8 +87,11 @@ public:
 private:
   // Everything that the module's bytes or the answer depend on.
   std::string cache_key(const CompileRequest& request) const {
-    std::error_code error;
-    const std::uintmax_t library_bytes = std::filesystem::file_size(toolchain_.library, error);
+    std::vector<std::string> prefixes;
+    prefixes.reserve(groups_.size());
+    for (const HeaderGroup& group : groups_) {
+      prefixes.push_back(group_prefix(group, toolchain_.prelude));
+    }
     const nlohmann::json key{
         {"source", request.source},
         {"file", request.file},
@@ -89,18 +104,37 @@ private:
                         ? nvrtc_options(options_.architecture, request.fast_math)
                         : std::vector<std::string>()},
         {"toolchain", toolchain_},
-        {"library_bytes", error ? 0 : library_bytes},
+        {"library_bytes", file_size_of(toolchain_.library)},
         {"headers", headers_digest_},
+        {"prefixes", prefixes},
         {"version", kGpuSourceVersion}};
     return sha256_hex(dump(key) + request.source);
+  }
+
+  // Everything that a precompiled header depends on.
+  std::string precompiled_key(const HeaderGroup& group, bool fast_math) const {
+    const std::filesystem::path program = executable_path();
+    std::error_code error;
+    const nlohmann::json key{
+        {"source", group_prefix(group, toolchain_.prelude)},
+        {"options", nvrtc_options(options_.architecture, fast_math)},
+        {"toolchain", toolchain_},
+        {"library_bytes", file_size_of(toolchain_.library)},
+        {"headers", headers_.string()},
+        {"isolation", to_string(sandbox_.level())},
+        // Whose libraries lie where is the program's affair.
+        {"program", program.string()},
+        {"program_bytes", file_size_of(program)},
+        {"program_time",
+         std::filesystem::last_write_time(program, error).time_since_epoch().count()}};
+    return sha256_hex(dump(key)).substr(0, kKeyDigits);
   }
 
   CompileResult build(const CompileRequest& request, const std::string& key,
                       const std::function<bool()>& cancelled) const {
     const TemporaryDirectory directory("compile");
-    const GpuCompileJob job{request, toolchain_, options_.architecture, headers_, directory.path()};
-    const ChildResult child =
-        run_child(worker_command(job.directory), dump(nlohmann::json(job)), cancelled);
+    const GpuCompileJob job = new_job(request, directory.path());
+    const ChildResult child = run_job(job, cancelled);
     if (child.end == ChildResult::End::Cancelled) {
       CompileResult result;
       result.detail = "cancelled";
@@ -114,20 +148,84 @@ private:
     return compile_result(answer, request);
   }
 
-  Command worker_command(const std::filesystem::path& directory) const {
+  GpuCompileJob new_job(const CompileRequest& request,
+                        const std::filesystem::path& directory) const {
+    GpuCompileJob job;
+    job.request = request;
+    job.toolchain = toolchain_;
+    job.architecture = options_.architecture;
+    job.headers = headers_;
+    job.directory = directory;
+    return job;
+  }
+
+  // With precompiled headers where they are of use; without them when the compiler crashes.
+  ChildResult run_job(GpuCompileJob job, const std::function<bool()>& cancelled) const {
+    const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const HeaderGroup& one) {
+      return may_use_group(one, job.request.source);
+    });
+    if (group == groups_.end() || !options_.precompile) {
+      return run_worker(job, cancelled);
+    }
+    job.group = group->name;
+    const std::string key = precompiled_key(*group, job.request.fast_math);
+    job.precompiled = precompiled_.get(
+        key, [&](const std::filesystem::path& file) { return precompile(*group, job, file); });
+    ChildResult child = run_worker(job, cancelled);
+    if (!job.precompiled || !crashed(child)) {
+      return child;
+    }
+    job.precompiled.reset();
+    child = run_worker(job, cancelled);
+    if (child.end == ChildResult::End::Exited) {
+      precompiled_.reject(key);
+    }
+    return child;
+  }
+
+  std::uint64_t precompile(const HeaderGroup& group, const GpuCompileJob& wanted,
+                           const std::filesystem::path& file) const {
+    CompileRequest nothing_of_a_candidate;
+    nothing_of_a_candidate.fast_math = wanted.request.fast_math;
+    GpuCompileJob job = new_job(nothing_of_a_candidate, file.parent_path());
+    job.group = group.name;
+    job.precompile = true;
+    const CompileAnswer answer = read_answer(run_worker(job, {}));
+    if (answer.verdict != Verdict::Correct) {
+      throw Error(answer.detail);
+    }
+    return answer.library_address;
+  }
+
+  ChildResult run_worker(const GpuCompileJob& job, const std::function<bool()>& cancelled) const {
+    return run_child(worker_command(job), dump(nlohmann::json(job)), cancelled);
+  }
+
+  Command worker_command(const GpuCompileJob& job) const {
     SandboxPolicy policy;
     policy.readable = toolchain_.include_directories;
     policy.readable.push_back(headers_);
     policy.readable.insert(policy.readable.end(), toolchain_.readable.begin(),
                            toolchain_.readable.end());
-    policy.writable = directory;
+    policy.writable = job.directory;
     Limits limits;
     limits.wall = options_.timeout + kWorkerGrace;
     limits.cpu = std::chrono::duration_cast<std::chrono::seconds>(limits.wall);
     limits.memory_bytes = options_.memory_bytes;
     limits.file_bytes = kModuleBytes;
     limits.processes = kThreads;
-    return sandbox_.command("_compile-gpu", {}, policy, limits);
+    if (!job.precompiled && !job.precompile) {
+      return sandbox_.command("_compile-gpu", {}, policy, limits);
+    }
+    if (job.precompiled) {
+      policy.readable.push_back(precompiled_.directory());
+    }
+    limits.file_bytes = kMaxPrecompiledBytes; // NVRTC's heap, too, is a file then
+    Command command = sandbox_.command("_compile-gpu",
+                                       {toolchain_.builtins.string(), toolchain_.library.string()},
+                                       policy, limits);
+    command.fixed_addresses = true;
+    return command;
   }
 
   CompileAnswer explain(const ChildResult& child) const {
@@ -139,7 +237,7 @@ private:
                       "templates, macros or unrolling)",
                       static_cast<double>(options_.timeout.count()) / 1000.0));
     }
-    if (child.end == End::Signaled && is_crash(child.signal)) {
+    if (crashed(child)) {
       return failed_compile(Verdict::CompileError,
                             toolchain_.version + ", compiling this source, " + describe(child));
     }
@@ -161,6 +259,8 @@ private:
   ModuleCache cache_;
   std::string headers_digest_;
   std::filesystem::path headers_;
+  std::vector<HeaderGroup> groups_;
+  mutable PrecompiledHeaders precompiled_;
 };
 
 } // namespace

@@ -17,6 +17,7 @@ struct GpuCompilerOptions {
   std::filesystem::path cache; ///< directory for modules
   std::chrono::milliseconds timeout{20'000};
   std::uint64_t memory_bytes = std::uint64_t{3} << 30; ///< address space of the compiler
+  bool precompile = true; ///< headers that take long to read, once per cache directory
 };
 
 /// Compiles with NVRTC or hiprtc in a fenced `_compile-gpu` child; needs no GPU. Modules are
