@@ -110,7 +110,8 @@ std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCas
                                                     bool is_baseline, std::size_t first_case) {
   SamplingRequest sampling = sampling_request();
   sampling.areas = timed_slots(session_) + 1;
-  sampling.verify_all = !is_baseline && speedup_so_far(first_case) > 1;
+  sampling.verify_all =
+      !is_baseline && (speedup_so_far(first_case) > 1 || wants_stricter_runs(result_.build));
   std::vector<PlannedCase> firsts;
   std::copy_if(cases.begin(), cases.end(), std::back_inserter(firsts),
                [](const PlannedCase& planned) { return planned.is_first; });
