@@ -93,7 +93,7 @@ struct Evaluation {
   double hidden_speedup = 0;
   /// False: correct, but on hidden shapes too slow beside the best so far to be ranked.
   bool promoted = true;
-  std::string device;  ///< "cpu"
+  std::string device;      ///< "cpu"
   std::string device_name; ///< "AMD EPYC ..., 2 cores"
   std::string isolation;   ///< "bubblewrap", "landlock+seccomp", "rlimits"
   int evaluator_version = 0;

@@ -42,8 +42,8 @@ Expression norm_multiple(const TomlReader& table, const Expression& multiple) {
 } // namespace
 
 Tolerance parse_tolerance(const TomlReader& table, const Task& task) {
-  table.allow_keys({"precision", "accumulate", "multiple", "norm_multiple", "absolute", "nan",
-                    "reproducible"});
+  table.allow_keys(
+      {"precision", "accumulate", "multiple", "norm_multiple", "absolute", "nan", "reproducible"});
   Tolerance tolerance;
   tolerance.precision = tolerance.accumulate = parse_precision(table, "precision");
   tolerance.reproducible = table.boolean_or("reproducible", true);
