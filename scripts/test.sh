@@ -15,20 +15,24 @@ echo "Building the tests ..." >&2
 cmake --build --preset ci -- --quiet
 ctest --preset ci -j "$(nproc)"
 
-seconds=${WINNOW_FUZZ_SECONDS:-10}
+# fuzz TARGET: runs it for $seconds from the seeds of its name; shows the end of its log when it finds something.
+fuzz() {
+  local name corpus seeds=()
+  name=$(basename "$1" _fuzz)
+  corpus=$(mktemp -d)
+  [[ -d fuzz/corpus/$name ]] && seeds=("fuzz/corpus/$name")
+  echo "Fuzzing $name for $seconds s" >&2
+  "$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+    -artifact_prefix="$corpus/" "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1 ||
+    { tail -n 50 "$corpus.log" >&2; echo "see $corpus and $corpus.log" >&2; return 1; }
+  rm -rf "$corpus" "$corpus.log"
+}
+export -f fuzz
+
+export seconds=${WINNOW_FUZZ_SECONDS:-10}
 if [[ $seconds -gt 0 ]]; then
   cmake --preset fuzz >/dev/null
   echo "Building the fuzz targets ..." >&2
   cmake --build --preset fuzz --target fuzzers -- --quiet
-  for target in build/fuzz/fuzz/*_fuzz; do
-    name=$(basename "$target" _fuzz)
-    corpus=$(mktemp -d)
-    seeds=()
-    [[ -d fuzz/corpus/$name ]] && seeds=("fuzz/corpus/$name")
-    echo "Fuzzing $name for $seconds s" >&2
-    "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
-      -artifact_prefix="$corpus/" "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1 ||
-      { tail -n 50 "$corpus.log" >&2; echo "see $corpus and $corpus.log" >&2; exit 1; }
-    rm -rf "$corpus" "$corpus.log"
-  done
+  printf '%s\0' build/fuzz/fuzz/*_fuzz | xargs -0 -n 1 -P "$(nproc)" bash -c 'fuzz "$@"' fuzz
 fi
