@@ -12,6 +12,8 @@
 namespace winnow {
 namespace {
 
+using testing::StartsWith;
+
 TEST(Digest, MatchesThePublishedVector) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
@@ -52,6 +54,15 @@ TEST(Text, ReplacesWhatATerminalMustNotSee) {
 TEST(Text, TruncatesAtALineEnd) {
   EXPECT_EQ(truncate_text("one\ntwo\nthree", 9), "one\ntwo\n[... 6 more bytes]");
   EXPECT_EQ(truncate_text("short", 9), "short");
+}
+
+TEST(Toml, SaysWhereAnAssertionOfItsParserFails) {
+  try {
+    parse_toml("a = 1\n[table]\n  [?]\nb = 2\n", "file.toml");
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), StartsWith("file.toml:3:4: not valid TOML: expected "));
+  }
 }
 
 TEST(Files, WritesAtomicallyAndRefusesTooMuch) {

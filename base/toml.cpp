@@ -4,15 +4,28 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
 namespace winnow {
 namespace {
 
+/// An assertion of toml++ that a document broke.
+struct TomlAssertion : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
 [[noreturn]] void fail(const std::string& file, std::size_t line, std::size_t column,
                        std::string_view what) {
   throw UsageError(fmt::format("{}:{}:{}: {}", file, line, column, what));
+}
+
+/// fail() for the character after `before`.
+[[noreturn]] void fail_after(std::string_view before, const std::string& file,
+                             std::string_view what) {
+  const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
+  fail(file, line, before.size() - (before.rfind('\n') + 1) + 1, what);
 }
 
 void require_ascii(std::string_view text, const std::string& file) {
@@ -21,13 +34,36 @@ void require_ascii(std::string_view text, const std::string& file) {
   if (other == text.end()) {
     return;
   }
-  const auto before = text.substr(0, static_cast<std::size_t>(other - text.begin()));
-  const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
-  const auto column = before.size() - (before.rfind('\n') + 1) + 1;
-  fail(file, line, column, "a character that is not ASCII; expected ASCII, in comments too");
+  fail_after(text.substr(0, static_cast<std::size_t>(other - text.begin())), file,
+             "a character that is not ASCII; expected ASCII, in comments too");
+}
+
+bool breaks_assertion(std::string_view text) {
+  try {
+    static_cast<void>(toml::parse(text));
+  } catch (const toml::parse_error&) { // also where the text was cut
+  } catch (const TomlAssertion&) {
+    return true;
+  }
+  return false;
+}
+
+/// The shortest beginning of `text` that breaks an assertion too, which knows no position itself.
+std::string_view beginning_that_breaks(std::string_view text) {
+  std::size_t fine = 0;
+  std::size_t broken = text.size();
+  while (broken - fine > 1) {
+    const std::size_t middle = fine + (broken - fine) / 2;
+    (breaks_assertion(text.substr(0, middle)) ? broken : fine) = middle;
+  }
+  return text.substr(0, fine);
 }
 
 } // namespace
+
+void toml_assertion_failed(const char* expression) {
+  throw TomlAssertion(expression);
+}
 
 toml::table parse_toml(std::string_view text, const std::string& file) {
   require_ascii(text, file);
@@ -36,6 +72,9 @@ toml::table parse_toml(std::string_view text, const std::string& file) {
   } catch (const toml::parse_error& error) {
     const auto& at = error.source().begin;
     fail(file, at.line, at.column, "not valid TOML: " + to_valid_utf8(error.description()));
+  } catch (const TomlAssertion& error) {
+    fail_after(beginning_that_breaks(text), file,
+               fmt::format("not valid TOML: expected {}", error.what()));
   }
 }
 
