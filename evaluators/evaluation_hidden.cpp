@@ -66,8 +66,7 @@ bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cas
   std::vector<double> ratios;
   for (std::size_t i = first_case; i < result_.cases.size(); ++i) {
     CaseResult& timed = result_.cases[i];
-    timed.median_ns = tasks::median(timed.samples_ns);
-    timed.baseline_median_ns = tasks::median(timed.baseline_samples_ns);
+    take_medians(timed);
     if (timed.median_ns > 0 && timed.baseline_median_ns > 0) {
       ratios.push_back(timed.baseline_median_ns / timed.median_ns);
     }

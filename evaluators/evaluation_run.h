@@ -85,6 +85,8 @@ private:
   SamplingRequest sampling_request() const;
   std::vector<RunCase> timed_run_cases(const std::vector<PlannedCase>& cases, bool is_baseline,
                                        std::size_t first_case);
+  /// Sets both medians of a timed case.
+  static void take_medians(tasks::CaseResult& timed);
   double speedup_so_far(std::size_t first_case) const;
   void add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case);
   void score();

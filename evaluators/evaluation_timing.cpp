@@ -188,6 +188,11 @@ bool EvaluationRun::judge_timed(const RunCase& run_case, const std::vector<Plann
   return true;
 }
 
+void EvaluationRun::take_medians(CaseResult& timed) {
+  timed.median_ns = tasks::median(timed.samples_ns);
+  timed.baseline_median_ns = tasks::median(timed.baseline_samples_ns);
+}
+
 double EvaluationRun::speedup_so_far(std::size_t first_case) const {
   std::vector<double> ratios;
   for (std::size_t i = first_case; i < result_.cases.size(); ++i) {
@@ -216,8 +221,7 @@ void EvaluationRun::score() {
     if (timed.stage != Stage::Time || timed.samples_ns.empty()) {
       continue;
     }
-    timed.median_ns = tasks::median(timed.samples_ns);
-    timed.baseline_median_ns = tasks::median(timed.baseline_samples_ns);
+    take_medians(timed);
     if (timed.median_ns <= 0 || timed.baseline_median_ns <= 0) {
       fail(Verdict::Implausible, timed.shape_id + ": the clock saw no time pass");
       return;

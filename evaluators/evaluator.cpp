@@ -126,6 +126,10 @@ std::vector<Evaluation> Evaluator::evaluate_family(const tasks::KernelFile& cand
   return family;
 }
 
+Evaluation Evaluator::not_begun(Verdict verdict, std::string detail) const {
+  return state_->blank(verdict, std::move(detail));
+}
+
 void Evaluator::cancel() {
   state_->cancelled = true;
 }

@@ -117,6 +117,8 @@ public:
   /// timing, then the fastest in full. The first element is the one that counts for the candidate.
   std::vector<tasks::Evaluation> evaluate_family(const tasks::KernelFile& candidate,
                                                  std::size_t max_variants);
+  /// One that ends before it begins, with the facts of the device.
+  tasks::Evaluation not_begun(tasks::Verdict verdict, std::string detail) const;
   void cancel();
   /// Why the device answers every evaluation with `infrastructure` from now on; empty: it does not.
   std::string quarantine() const;

@@ -14,8 +14,9 @@ std::vector<tasks::Evaluation> EvaluatorJudge::judge(std::string_view text, std:
     PrecheckAnswer answer = precheck(precheck_, text);
     if (answer.outcome != PrecheckAnswer::Outcome::Passed) {
       const bool refused = answer.outcome == PrecheckAnswer::Outcome::Refused;
-      return {not_let_through(refused ? tasks::Verdict::Refused : tasks::Verdict::Infrastructure,
-                              std::move(answer.detail))};
+      return {
+          evaluator_.not_begun(refused ? tasks::Verdict::Refused : tasks::Verdict::Infrastructure,
+                               std::move(answer.detail))};
     }
   }
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file_name);
@@ -23,20 +24,6 @@ std::vector<tasks::Evaluation> EvaluatorJudge::judge(std::string_view text, std:
     return {evaluator_.evaluate_text(text, std::move(file_name))}; // says what is wrong with it
   }
   return evaluator_.evaluate_family(*parsed.kernel_file, max_variants);
-}
-
-tasks::Evaluation EvaluatorJudge::not_let_through(tasks::Verdict verdict,
-                                                  std::string detail) const {
-  tasks::Evaluation evaluation;
-  evaluation.verdict = verdict;
-  evaluation.stage = tasks::Stage::Parse;
-  evaluation.detail = std::move(detail);
-  evaluation.device = evaluator_.device().kind;
-  evaluation.device_name = evaluator_.device().name;
-  evaluation.isolation = to_string(evaluator_.isolation());
-  evaluation.evaluator_version = evaluators::kEvaluatorVersion;
-  evaluation.started_at = utc_now();
-  return evaluation;
 }
 
 OpenDevices::OpenDevices(const evaluators::EvaluationOptions& options)

@@ -22,8 +22,6 @@ public:
   std::string lost_device() const override { return evaluator_.quarantine(); }
 
 private:
-  tasks::Evaluation not_let_through(tasks::Verdict verdict, std::string detail) const;
-
   evaluators::Evaluator evaluator_;
   std::string precheck_;
 };

@@ -34,6 +34,11 @@ namespace core {
 
 using Bits64 = unsigned long long;
 
+/// 2 to a whole power in [-1022, 1023].
+TASKS_ANYWHERE inline double power_of_two(int exponent) {
+  return __builtin_bit_cast(double, static_cast<Bits64>(1023 + exponent) << 52U);
+}
+
 /// How a small floating format ends: with infinities and NaNs in the top exponent (IEEE), or with
 /// one NaN alone as the top code (OCP e4m3).
 enum class Specials : unsigned char { Ieee, NanOnly };
@@ -82,10 +87,6 @@ template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> str
     return exponent == 0 ? sign * mantissa * power_of_two(1 - kBias - kMantissaBits)
                          : sign * (mantissa + (1U << kMantissaBits)) *
                                power_of_two(exponent - kBias - kMantissaBits);
-  }
-
-  TASKS_ANYWHERE static double power_of_two(int exponent) {
-    return __builtin_bit_cast(double, static_cast<Bits64>(1023 + exponent) << 52U);
   }
 
   // The code of a finite double's magnitude, as if exponents had no end.

@@ -137,11 +137,6 @@ TASKS_ANYWHERE inline double signed_like(const RandomWords& random, double magni
   return (random.word[3] & 1U) != 0 ? -magnitude : magnitude;
 }
 
-/// 2 to a whole power in [-1022, 1023].
-TASKS_ANYWHERE inline double power_of_two(int exponent) {
-  return __builtin_bit_cast(double, static_cast<Bits64>(exponent + 1023) << 52U);
-}
-
 TASKS_ANYWHERE inline double log_uniform(const RandomStream& stream, Bits64 index, double low,
                                          double high) {
   const RandomWords random = stream.words(index);

@@ -66,8 +66,6 @@ std::vector<EscapeAttempt> try_to_escape(Isolation level) {
   write_file_atomic(module, "module");
   const Listener listener;
   const volatile std::uint64_t word = 0x5ec2e7; // in the coordinator's memory
-  SandboxPolicy policy;
-  policy.readable = {module};
   Limits limits;
   limits.wall = kPatience;
   limits.processes = kMaxProcesses;
@@ -78,7 +76,7 @@ std::vector<EscapeAttempt> try_to_escape(Isolation level) {
                     .command("_escape",
                              {secret.string(), module.string(), std::to_string(listener.port()),
                               std::to_string(getpid()), address},
-                             policy, limits),
+                             candidate_policy(module), limits),
                 "");
   if (result.end != ChildResult::End::Exited || result.exit_code != 0) {
     throw Error("the escaping child " + describe(result) + ": " +

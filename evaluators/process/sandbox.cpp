@@ -63,6 +63,13 @@ void require_level(Isolation level) {
 
 } // namespace
 
+SandboxPolicy candidate_policy(const std::filesystem::path& module) {
+  SandboxPolicy policy;
+  policy.readable = {module};
+  policy.loads_code = true;
+  return policy;
+}
+
 Sandbox::Sandbox(Isolation level, std::filesystem::path program)
     : level_(level), program_(std::move(program)) {
   require_level(level);

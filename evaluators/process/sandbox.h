@@ -31,6 +31,9 @@ struct SandboxPolicy {
   bool gpu = false;        ///< the device files of every GPU, and what their drivers read
 };
 
+/// Of the process that loads and runs a candidate's module on the CPU.
+SandboxPolicy candidate_policy(const std::filesystem::path& module);
+
 /// What this machine offers, by trying: one short child a level.
 struct IsolationProbe {
   Availability bubblewrap;

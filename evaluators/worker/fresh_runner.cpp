@@ -43,10 +43,8 @@ private:
     child_limits.memory_bytes = limits.memory_bytes;
     child_limits.output_bytes = kMaxPrintedByStage;
     child_limits.file_bytes = 1; // it writes no files
-    SandboxPolicy policy;
-    policy.readable = {request.module};
-    policy.loads_code = true;
-    return sandbox_.command("_run", {}, policy, child_limits, {{arena_.fd(), kArenaFd}});
+    return sandbox_.command("_run", {}, candidate_policy(request.module), child_limits,
+                            {{arena_.fd(), kArenaFd}});
   }
 
   const Sandbox& sandbox_;
