@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs packages, builds with warnings as errors, runs every test, and fuzzes each parser for a
-# few seconds. WINNOW_FUZZ_SECONDS sets how long (default 10, 0 skips).
+# few seconds. WINNOW_FUZZ_SECONDS sets how long (default 10, 0 skips); WINNOW_FUZZ_SEED which inputs
+# (default 1, so that two runs of one commit try the same; 0 for other ones each time).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,13 +24,14 @@ fuzz() {
   [[ -d fuzz/corpus/$name ]] && seeds=("fuzz/corpus/$name")
   echo "Fuzzing $name for $seconds s" >&2
   "$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+    -print_funcs=0 -seed="$seed" \
     -artifact_prefix="$corpus/" "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1 ||
     { tail -n 50 "$corpus.log" >&2; echo "see $corpus and $corpus.log" >&2; return 1; }
   rm -rf "$corpus" "$corpus.log"
 }
 export -f fuzz
 
-export seconds=${WINNOW_FUZZ_SECONDS:-10}
+export seconds=${WINNOW_FUZZ_SECONDS:-10} seed=${WINNOW_FUZZ_SEED:-1}
 if [[ $seconds -gt 0 ]]; then
   cmake --preset fuzz >/dev/null
   echo "Building the fuzz targets ..." >&2
