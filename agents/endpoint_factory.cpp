@@ -1,6 +1,6 @@
-#include "agents/model_endpoint.h"
+#include "agents/endpoint_config.h"
 #include "agents/openai_endpoint.h"
-#include "agents/replay_endpoint.h"
+#include "agents/record/replay_endpoint.h"
 #include "base/error.h"
 #include "base/text.h"
 

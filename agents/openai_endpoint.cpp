@@ -1,6 +1,6 @@
 #include "agents/openai_endpoint.h"
 
-#include "agents/url.h"
+#include "agents/http/url.h"
 #include "base/error.h"
 #include "base/text.h"
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "agents/http_client.h"
-#include "agents/model_endpoint.h"
-#include "agents/openai_chat.h"
-#include "agents/retry.h"
+#include "agents/endpoint_config.h"
+#include "agents/http/http_client.h"
+#include "agents/http/retry.h"
+#include "agents/wire/chat_completions.h"
 
 #include <random>
 #include <string>

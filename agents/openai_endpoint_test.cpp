@@ -1,4 +1,4 @@
-#include "agents/model_endpoint.h"
+#include "agents/endpoint_config.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/fake_endpoint/fake_endpoint.h"

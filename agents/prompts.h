@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/model_endpoint.h"
+#include "agents/model_request.h"
 #include "agents/text_template.h"
 #include "tasks/evaluation.h"
 #include "tasks/plan_resolve.h"

@@ -1,4 +1,4 @@
-#include "agents/openai_chat.h"
+#include "agents/wire/chat_completions.h"
 
 #include <cstddef>
 #include <cstdint>

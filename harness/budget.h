@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/model_endpoint.h"
+#include "agents/endpoint_config.h"
 
 #include <chrono>
 #include <cstdint>

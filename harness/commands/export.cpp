@@ -1,6 +1,6 @@
 #include "store/export.h"
 
-#include "agents/recording.h"
+#include "agents/record/recording.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"

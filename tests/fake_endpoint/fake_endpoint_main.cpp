@@ -2,7 +2,7 @@
 // "user" is the key of the recorded call that answers it. Every answer appends its key to a file,
 // so that a test can tell whether a call was paid twice. Runs until its stdin ends.
 
-#include "agents/recording.h"
+#include "agents/record/recording.h"
 #include "base/error.h"
 #include "tests/fake_endpoint/fake_endpoint.h"
 

@@ -1,4 +1,4 @@
-#include "agents/replay_endpoint.h"
+#include "agents/record/replay_endpoint.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "agents/http_client.h"
+#include "agents/http/http_client.h"
 
-#include "agents/url.h"
+#include "agents/http/url.h"
 #include "base/error.h"
 
 #include <algorithm>

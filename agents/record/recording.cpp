@@ -1,4 +1,4 @@
-#include "agents/recording.h"
+#include "agents/record/recording.h"
 
 #include "agents/json_text.h"
 #include "base/error.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agents/model_endpoint.h"
-#include "agents/recording.h"
+#include "agents/record/recording.h"
 
 #include <chrono>
 #include <condition_variable>

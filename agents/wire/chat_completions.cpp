@@ -1,4 +1,4 @@
-#include "agents/openai_chat.h"
+#include "agents/wire/chat_completions.h"
 
 #include "agents/json_text.h"
 #include "base/error.h"

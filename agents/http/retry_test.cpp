@@ -1,4 +1,4 @@
-#include "agents/retry.h"
+#include "agents/http/retry.h"
 
 #include <gtest/gtest.h>
 

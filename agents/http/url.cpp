@@ -1,4 +1,4 @@
-#include "agents/url.h"
+#include "agents/http/url.h"
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/http_client.h"
+#include "agents/http/http_client.h"
 
 #include <chrono>
 #include <ctime>

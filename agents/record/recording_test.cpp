@@ -1,4 +1,4 @@
-#include "agents/recording.h"
+#include "agents/record/recording.h"
 #include "base/error.h"
 #include "base/files.h"
 
