@@ -21,6 +21,12 @@ const CLI::App& reached(const CLI::App& app) {
   return chosen.empty() ? app : reached(*chosen.front());
 }
 
+/// "winnow tasks selftest"
+std::string command_words(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return app.get_name() + (chosen.empty() ? "" : " " + command_words(*chosen.front()));
+}
+
 /// For a word that no command takes: the nearest option or subcommand.
 std::string near_miss(const CLI::App& app) {
   const CLI::App& command = reached(app);
@@ -55,11 +61,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (what.empty()) {
     what = error.what();
   }
-  std::string command = "winnow";
-  if (&reached(app) != &app) {
-    command += " " + reached(app).get_name();
-  }
-  std::cerr << "error: " << what << "\nsee: " << command << " --help\n";
+  std::cerr << "error: " << what << "\nsee: " << command_words(app) << " --help\n";
   return to_int(ExitCode::Usage);
 }
 

@@ -112,6 +112,15 @@ TEST(RunReport, SaysHowToGoOn) {
   EXPECT_THAT(run_summary(outcome, config, "quick"), HasSubstr("limits.calls = 5 is spent"));
   outcome.end = RunOutcome::End::Finished;
   EXPECT_THAT(run_summary(outcome, config, "quick"), Not(HasSubstr("resume")));
+  outcome.end = RunOutcome::End::Waiting;
+  outcome.message = "waiting for 2 replies";
+  EXPECT_THAT(
+      run_summary(outcome, config, "quick"),
+      HasSubstr("waiting for 2 replies\nonce they are there: winnow batch import REPLIES -o "
+                "REQUESTS --run quick --store 'runs/my store.db'\n"));
+  outcome.end = RunOutcome::End::Failed;
+  EXPECT_THAT(run_summary(outcome, config, "quick", "winnow again"),
+              HasSubstr("winnow again quick --store 'runs/my store.db'\n"));
 }
 
 TEST(RunReport, SaysWhatIsNotPriced) {
@@ -127,6 +136,7 @@ TEST(RunReport, EachEndHasItsExitCode) {
   EXPECT_EQ(to_int(exit_code(RunOutcome::End::BudgetSpent)), 5);
   EXPECT_EQ(to_int(exit_code(RunOutcome::End::Interrupted)), 130);
   EXPECT_EQ(to_int(exit_code(RunOutcome::End::Failed)), 1);
+  EXPECT_EQ(to_int(exit_code(RunOutcome::End::Waiting)), 0);
 }
 
 TEST(ShellWord, QuotesWhatAShellWouldChange) {

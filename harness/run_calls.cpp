@@ -138,6 +138,10 @@ void RunLoop::handle(Reply& event) {
     budget_.release(event.key);
     return;
   }
+  if (reply.status == ModelReply::Status::Deferred) { // it may cost still: what it reserved is kept
+    ++deferred_;
+    return;
+  }
   if (reply.status != ModelReply::Status::Ok) {
     handle_failure(call, reply);
     return;

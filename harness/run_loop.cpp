@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -22,6 +23,8 @@ std::string_view run_status(RunOutcome::End end) {
     return "interrupted";
   case RunOutcome::End::Failed:
     return "failed";
+  case RunOutcome::End::Waiting:
+    return "waiting for replies";
   }
   return "failed";
 }
@@ -155,6 +158,11 @@ RunOutcome RunLoop::outcome() const {
     if (!trouble_.empty()) {
       result.end = RunOutcome::End::Failed;
       result.message = trouble_;
+    } else if (deferred_ > 0) {
+      result.end = RunOutcome::End::Waiting;
+      result.message =
+          fmt::format("waiting for {} {}", deferred_, deferred_ == 1 ? "reply" : "replies");
+      result.message += refused_.empty() ? "" : "; " + refused_ + " allows no more calls";
     } else if (!refused_.empty()) {
       result.end = RunOutcome::End::BudgetSpent;
       result.message = refused_ + " is spent";

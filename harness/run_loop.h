@@ -40,7 +40,8 @@ struct RunLoopSetup {
 };
 
 struct RunOutcome {
-  enum class End : std::uint8_t { Finished, BudgetSpent, Interrupted, Failed };
+  /// Waiting: nothing is left but calls whose replies come from elsewhere.
+  enum class End : std::uint8_t { Finished, BudgetSpent, Interrupted, Failed, Waiting };
   End end = End::Finished;
   std::string message; ///< why, unless finished
   Spend spend;
@@ -144,8 +145,9 @@ private:
   std::map<std::string, store::ModelCallRow> recorded_; ///< by key
   std::map<std::pair<std::string, std::string>, store::CandidateState> known_; ///< task, call key
   std::map<std::string, std::int64_t> verdicts_;
-  std::string refused_; ///< the limit that kept the last dispatch from sending
-  std::string trouble_; ///< what failed without stopping the run
+  std::int64_t deferred_ = 0; ///< calls whose replies come from elsewhere
+  std::string refused_;       ///< the limit that kept the last dispatch from sending
+  std::string trouble_;       ///< what failed without stopping the run
   int failures_in_a_row_ = 0;
   int faults_in_a_row_ = 0; ///< of the machine
   Stop stop_ = Stop::No;

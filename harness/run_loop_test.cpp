@@ -28,6 +28,12 @@ ModelReply scripted(const ModelRequest& request) {
   return test::ok_reply(kReplies.at(request.key));
 }
 
+ModelReply deferred(const ModelRequest&) {
+  ModelReply reply;
+  reply.status = ModelReply::Status::Deferred;
+  return reply;
+}
+
 class Crash : public std::runtime_error {
 public:
   Crash() : std::runtime_error("crash") {}
@@ -254,6 +260,32 @@ TEST_F(RunLoopTest, ALimitOnCallsStopsWorkThatRemains) {
   FakeEndpoint second(scripted);
   EXPECT_EQ(session(second).end, End::Finished) << "a limit that stopped nothing is no failure";
   EXPECT_EQ(second.asked().size(), 2U);
+}
+
+TEST_F(RunLoopTest, CallsThatAreAnsweredElsewhereWaitInTheStore) {
+  FakeEndpoint asked(scripted);
+  ASSERT_EQ(session(asked).end, End::Finished);
+  const std::string expected = account();
+  forget();
+
+  FakeEndpoint deferring(deferred);
+  const RunOutcome outcome = session(deferring);
+  EXPECT_EQ(outcome.end, End::Waiting);
+  EXPECT_EQ(outcome.message, "waiting for 2 replies");
+  EXPECT_EQ(outcome.spend.calls, 0);
+  EXPECT_EQ(status(), "waiting for replies");
+  FakeEndpoint live(scripted);
+  EXPECT_EQ(session(live).end, End::Finished);
+  EXPECT_EQ(account(), expected);
+}
+
+TEST_F(RunLoopTest, CallsThatAreAnsweredElsewhereCountAgainstLimits) {
+  config_.limits.calls = 1;
+  FakeEndpoint deferring(deferred);
+  const RunOutcome outcome = session(deferring);
+  EXPECT_EQ(outcome.end, End::Waiting);
+  EXPECT_EQ(outcome.message, "waiting for 1 reply; limits.calls = 1 allows no more calls");
+  EXPECT_EQ(deferring.asked().size(), 1U);
 }
 
 TEST_F(RunLoopTest, ALimitOnDollarsHolds) {

@@ -36,6 +36,8 @@ ExitCode exit_code(RunOutcome::End end) {
     return ExitCode::Interrupted;
   case RunOutcome::End::Failed:
     return ExitCode::Failure;
+  case RunOutcome::End::Waiting:
+    return ExitCode::Done;
   }
   return ExitCode::Failure;
 }
@@ -50,9 +52,10 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
                                                   store.baseline_standings(rows));
 }
 
-std::string run_summary(const RunOutcome& outcome, const RunConfig& config,
-                        const std::string& run) {
-  const std::string where = " --store " + shell_word(config.store);
+std::string run_summary(const RunOutcome& outcome, const RunConfig& config, const std::string& run,
+                        const std::string& go_on) {
+  const std::string store = " --store " + shell_word(config.store);
+  const std::string where = " " + shell_word(run) + store + "\n";
   std::string text =
       fmt::format("{} calls, {} tokens, {}; {} in all\n", outcome.spend.calls, outcome.spend.tokens,
                   dollars_text(outcome.spend), format_duration(outcome.elapsed));
@@ -61,20 +64,21 @@ std::string run_summary(const RunOutcome& outcome, const RunConfig& config,
     break;
   case RunOutcome::End::BudgetSpent:
     text += "stopped: " + outcome.message +
-            "\nto go on, raise the limit (--max-... or --set): " + "winnow resume " +
-            shell_word(run) + where + "\n";
+            "\nto go on, raise the limit (--max-... or --set): " + go_on + where;
     break;
   case RunOutcome::End::Interrupted:
-    text += "interrupted, everything is saved; to go on: winnow resume " + shell_word(run) + where +
-            "\n";
+    text += "interrupted, everything is saved; to go on: " + go_on + where;
     break;
   case RunOutcome::End::Failed:
-    text += "failed: " + outcome.message +
-            "\neverything is saved; once that is mended: winnow resume " + shell_word(run) + where +
-            "\n";
+    text += "failed: " + outcome.message + "\neverything is saved; once that is mended: " + go_on +
+            where;
+    break;
+  case RunOutcome::End::Waiting:
+    text += outcome.message +
+            "\nonce they are there: winnow batch import REPLIES -o REQUESTS --run" + where;
     break;
   }
-  return text + "all results: winnow leaderboard" + where + "\n";
+  return text + "all results: winnow leaderboard" + store + "\n";
 }
 
 std::string shell_word(const std::string& text) {

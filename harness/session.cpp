@@ -91,10 +91,12 @@ struct Session {
   OpenDevices devices;
   RunStore& store;
   store::RunRow run;
+  agents::ModelEndpoint* instead = nullptr; ///< of the configured endpoint
 };
 
 RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
-  const auto endpoint = agents::make_endpoint(session.config.endpoint);
+  const auto configured =
+      session.instead == nullptr ? agents::make_endpoint(session.config.endpoint) : nullptr;
   const agents::PromptTemplates templates(session.config.prompts);
   const auto strategy =
       make_strategy(session.config.strategy, {static_cast<std::size_t>(session.config.proposals),
@@ -109,7 +111,7 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
                 .device_name = device.name,
                 .journal = journal,
                 .strategy = *strategy,
-                .endpoint = *endpoint,
+                .endpoint = session.instead == nullptr ? *configured : *session.instead,
                 .prompts = [&](const auto& context) { return templates.proposal(context); },
                 .judges = pool.devices,
                 .compile_ahead = pool.compile_ahead,
@@ -132,9 +134,13 @@ ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
     report.judge(session.tasks, [&] { return interrupt.interrupted(); });
   }
   std::cout << run_leaderboard(session.store, session.run.name) << report.text();
-  std::cerr << run_summary(outcome, session.config, session.run.name);
+  std::cerr << run_summary(outcome, session.config, session.run.name,
+                           session.instead == nullptr ? "winnow resume"
+                                                      : "winnow batch export -o REQUESTS --run");
   return exit_code(outcome.end);
 }
+
+} // namespace
 
 store::RunRow locked_run(RunStore& store, const std::string& name) {
   const auto run = store.find_run(name);
@@ -152,16 +158,16 @@ store::RunRow locked_run(RunStore& store, const std::string& name) {
   return *run;
 }
 
-} // namespace
-
-ExitCode start_run(RunConfig config, bool name_is_given) {
+ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* instead) {
   Interrupt interrupt; // before any other thread
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
   check_isolation(config.evaluation);
   OpenDevices devices(config.evaluation);
   const evaluators::DeviceReport& device = devices.first();
   config.evaluation.device = devices.names();
-  agents::make_endpoint(config.endpoint); // says what is wrong with it before there is a run
+  if (instead == nullptr) {
+    agents::make_endpoint(config.endpoint); // says what is wrong with it before there is a run
+  }
   config.tasks.clear();
   for (const tasks::Task& task : tasks) {
     config.tasks.push_back(task.name);
@@ -171,25 +177,29 @@ ExitCode start_run(RunConfig config, bool name_is_given) {
     config.name = free_name(store, config.name);
   }
   store.create_run(config.name, stored_config(config, tasks, device), describe_environment(device));
-  Session session{config, std::move(tasks), std::move(devices), store,
-                  locked_run(store, config.name)};
+  Session session{
+      config, std::move(tasks), std::move(devices), store, locked_run(store, config.name), instead};
   return drive_and_report(session, interrupt);
 }
 
-ExitCode resume_run(const std::string& store_path, const std::string& name,
-                    const std::vector<ConfigOverride>& overrides) {
-  Interrupt interrupt; // before any other thread
+RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverride>& overrides) {
   check_resumable_overrides(overrides);
+  RunConfig config = config_from_json(nlohmann::json::parse(run.config));
+  apply_overrides(config, overrides);
+  return config;
+}
+
+ExitCode resume_run(const std::string& store_path, const std::string& name,
+                    const std::vector<ConfigOverride>& overrides, agents::ModelEndpoint* instead) {
+  Interrupt interrupt; // before any other thread
   RunStore store(require_store(store_path), RunStore::Mode::ReadWrite);
   const store::RunRow run = locked_run(store, name);
-  const auto stored = nlohmann::json::parse(run.config);
-  RunConfig config = config_from_json(stored);
+  RunConfig config = resumed_config(run, overrides);
   config.store = store_path;
-  apply_overrides(config, overrides);
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
-  check_same_tasks(stored, tasks);
+  check_same_tasks(nlohmann::json::parse(run.config), tasks);
   check_isolation(config.evaluation);
-  Session session{config, std::move(tasks), OpenDevices(config.evaluation), store, run};
+  Session session{config, std::move(tasks), OpenDevices(config.evaluation), store, run, instead};
   return drive_and_report(session, interrupt);
 }
 

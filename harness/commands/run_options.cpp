@@ -1,8 +1,20 @@
 #include "harness/commands/run_options.h"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
+namespace {
+
+std::string quoted_list(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) {
+    text += (text.empty() ? "\"" : ", \"") + item + "\"";
+  }
+  return "[" + text + "]";
+}
+
+} // namespace
 
 void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--max-calls", options.max_calls,
@@ -30,6 +42,42 @@ std::vector<ConfigOverride> overrides_of(const RunOptions& options) {
     overrides.push_back(parse_override(text));
   }
   return overrides;
+}
+
+void add_new_run_options(CLI::App& command, NewRunOptions& options) {
+  command.add_option("--name", options.name,
+                     "name of the run [run.name]; must be new in the store (default: the "
+                     "config's, with -2, -3, ... if taken)");
+  command
+      .add_option("--task", options.tasks,
+                  "task to work on, may be repeated [run.tasks] (default: the config's)")
+      ->allow_extra_args(false);
+  command.add_option("--device", options.device, "best, cpu, cuda or hip [run.device]");
+  command.add_option("--require-isolation", options.isolation,
+                     "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) where the "
+                     "sandbox would be weaker [evaluation.require_isolation]");
+  command.add_option("--precheck-cmd", options.precheck,
+                     "a shell command that gets each kernel file on stdin and prints a JSON "
+                     "object with should_filter; what it refuses is not run, and nothing is when "
+                     "it fails [evaluation.precheck]");
+  add_run_options(command, options.shared);
+}
+
+RunConfig configured(const NewRunOptions& options) {
+  std::vector<ConfigOverride> overrides;
+  add_override(overrides, "run.store", options.store);
+  add_override(overrides, "run.name", options.name);
+  add_override(overrides, "run.device", options.device);
+  add_override(overrides, "evaluation.require_isolation", options.isolation);
+  if (!options.precheck.empty()) {
+    overrides.push_back({"evaluation.precheck", nlohmann::json(options.precheck).dump()});
+  }
+  if (!options.tasks.empty()) {
+    overrides.push_back({"run.tasks", quoted_list(options.tasks)});
+  }
+  const auto more = overrides_of(options.shared);
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return load_config(find_config(options.config), overrides);
 }
 
 void add_override(std::vector<ConfigOverride>& overrides, const std::string& key,

@@ -21,6 +21,24 @@ struct RunOptions {
 };
 
 void add_run_options(CLI::App& command, RunOptions& options);
+
+/// What a new run is made of. Empty: as in the config file.
+struct NewRunOptions {
+  std::string config; ///< empty: the quickstart's
+  std::string store;
+  std::string name;
+  std::string device;
+  std::string isolation;
+  std::string precheck;
+  std::vector<std::string> tasks;
+  RunOptions shared;
+};
+
+/// All of them but CONFIG and --store.
+void add_new_run_options(CLI::App& command, NewRunOptions& options);
+/// The config file with what the options say. Throws UsageError.
+RunConfig configured(const NewRunOptions& options);
+
 /// --set comes last, so it wins over the flags. Throws UsageError for one without '='.
 std::vector<ConfigOverride> overrides_of(const RunOptions& options);
 /// Unless the value is empty.
