@@ -1,6 +1,7 @@
 // SIGKILL at random moments of a replayed run: after `winnow resume` every store holds what an
 // uninterrupted run leaves, and no reply was asked for twice.
 #include "base/files.h"
+#include "tests/e2e/run_account.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <algorithm>
@@ -13,47 +14,15 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace winnow::test {
 namespace {
-
-using nlohmann::json;
 
 constexpr int kKills = 20;
 constexpr unsigned kSeed = 20;
 
 std::vector<std::string> run_arguments(const std::string& store) {
   return {"run", "tests/e2e/resume/resume.toml", "--store", store};
-}
-
-// What must not depend on where a run was killed: per candidate call, parent's call, text, verdict
-// and rank.
-std::set<std::string> outcome(const std::string& store) {
-  const json all = json_output(run_winnow({"export", "json", "--store", store}));
-  std::map<int, std::string> names{{0, "none"}};
-  const auto name = [](const json& candidate) {
-    return fmt::format("{}:{}", candidate.value("task", ""),
-                       candidate.at("call_key").is_null()
-                           ? candidate.value("origin", "")
-                           : candidate.at("call_key").get<std::string>());
-  };
-  for (const json& candidate : all.at("candidates")) {
-    names[candidate.at("id")] = name(candidate);
-  }
-  std::set<std::string> lines;
-  for (const json& candidate : all.at("candidates")) {
-    const json& parent = candidate.at("parent");
-    const bool is_new =
-        lines
-            .insert(fmt::format("{} from {} {} {} rank {}", name(candidate),
-                                names[parent.is_null() ? 0 : parent.get<int>()],
-                                candidate.value("digest", ""), candidate.value("verdict", ""),
-                                candidate.at("rank").dump()))
-            .second;
-    EXPECT_TRUE(is_new) << name(candidate) << " is there twice";
-  }
-  return lines;
 }
 
 // Every answered call of the run, and what it cost.
@@ -79,7 +48,7 @@ TEST(Resume, ASigkillAtAnyMomentLosesNothing) {
   const std::string whole = directory.path() / "whole.db";
   const ProgramResult uninterrupted = run_winnow(run_arguments(whole));
   ASSERT_EQ(uninterrupted.exit_code, 0) << uninterrupted.err;
-  const std::set<std::string> expected = outcome(whole);
+  const std::set<std::string> expected = run_account(whole);
   ASSERT_EQ(expected.size(), 10U) << "two baselines and eight replies";
   const std::set<std::string> expected_calls = calls(whole);
   ASSERT_EQ(expected_calls.size(), 8U);
@@ -98,7 +67,7 @@ TEST(Resume, ASigkillAtAnyMomentLosesNothing) {
       resumed = run_winnow(run_arguments(store));
     }
     ASSERT_EQ(resumed.exit_code, 0) << "killed after " << delay.count() << " ms\n" << resumed.err;
-    EXPECT_EQ(outcome(store), expected) << "killed after " << delay.count() << " ms";
+    EXPECT_EQ(run_account(store), expected) << "killed after " << delay.count() << " ms";
     EXPECT_EQ(calls(store), expected_calls) << "killed after " << delay.count() << " ms";
   }
 }

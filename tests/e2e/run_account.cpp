@@ -1,0 +1,46 @@
+#include "tests/e2e/run_account.h"
+
+#include "tests/e2e/winnow_program.h"
+
+#include <map>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::test {
+namespace {
+
+using nlohmann::json;
+
+std::string name_of(const json& candidate) {
+  return fmt::format("{}:{}", candidate.value("task", ""),
+                     candidate.at("call_key").is_null()
+                         ? candidate.value("origin", "")
+                         : candidate.at("call_key").get<std::string>());
+}
+
+} // namespace
+
+std::set<std::string> run_account(const std::string& store) {
+  const json all = json_output(run_winnow({"export", "json", "--store", store}));
+  std::map<int, std::string> names{{0, "none"}};
+  for (const json& candidate : all.at("candidates")) {
+    names[candidate.at("id")] = name_of(candidate);
+  }
+  std::set<std::string> lines;
+  for (const json& candidate : all.at("candidates")) {
+    const json& parent = candidate.at("parent");
+    const bool is_new =
+        lines
+            .insert(fmt::format("{} from {} {} {} rank {}", name_of(candidate),
+                                names[parent.is_null() ? 0 : parent.get<int>()],
+                                candidate.value("digest", ""), candidate.value("verdict", ""),
+                                candidate.at("rank").dump()))
+            .second;
+    EXPECT_TRUE(is_new) << name_of(candidate) << " is there twice";
+  }
+  return lines;
+}
+
+} // namespace winnow::test
