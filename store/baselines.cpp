@@ -25,10 +25,6 @@ constexpr const char* kSelectNewest =
     "b.device_name AND n.name = b.name AND n.shape_id = b.shape_id) "
     "ORDER BY b.task_id, b.device_name, b.name, b.id";
 
-std::optional<double> optional_real(const Query& query, int column) {
-  return query.is_null(column) ? std::nullopt : std::optional(query.real(column));
-}
-
 BaselineTiming read_timing(const Query& query) {
   BaselineTiming timing;
   timing.task = query.text(0);
@@ -38,9 +34,9 @@ BaselineTiming read_timing(const Query& query) {
   timing.device_name = query.text(4);
   timing.shape_id = query.text(5);
   timing.shape = query.text(6);
-  timing.median_ns = optional_real(query, 7);
+  timing.median_ns = query.optional_real(7);
   timing.times_ns = decode_samples(query.text(8));
-  timing.max_error_ratio = optional_real(query, 9);
+  timing.max_error_ratio = query.optional_real(9);
   if (!query.is_null(10)) {
     timing.agrees = query.integer(10) != 0;
   }

@@ -161,10 +161,63 @@ ModelCallRow read_call(const Database& database, const Query& query) {
   call.cached_tokens = query.integer(10);
   call.completion_tokens = query.integer(11);
   call.reasoning_tokens = query.integer(12);
-  call.dollars = query.is_null(13) ? std::nullopt : std::optional(query.real(13));
+  call.dollars = query.optional_real(13);
   call.seconds = query.real(14);
   call.started_at = query.text(15);
+  call.cache_write_tokens = query.integer(16);
+  call.price = query.text(17);
+  call.first_token_seconds = query.optional_real(18);
+  call.request_id = query.text(19);
+  call.attempts = query.integer(20);
+  call.repaired = query.integer(21) != 0;
+  call.served_from = query.is_null(22) ? std::nullopt : std::optional(query.integer(22));
+  call.request_digest = query.text(23);
   return call;
+}
+
+/// `which`: what follows WHERE, with its values bound in order.
+template <typename... Values>
+std::vector<ModelCallRow> read_calls(const Database& database, const char* which,
+                                     const Values&... values) {
+  std::vector<ModelCallRow> calls;
+  Query query(database,
+              fmt::format("SELECT id, key, endpoint, coalesce(answering_model, model), request, "
+                          "reply, status, error, finish_reason, prompt_tokens, cached_tokens, "
+                          "completion_tokens, reasoning_tokens, dollars, seconds, started_at, "
+                          "cache_write_tokens, price, first_token_seconds, request_id, "
+                          "coalesce(attempts, 1), repaired, served_from, request_digest "
+                          "FROM model_calls WHERE {}",
+                          which)
+                  .c_str());
+  query.bind(values...);
+  while (query.next()) {
+    calls.push_back(read_call(database, query));
+  }
+  return calls;
+}
+
+std::optional<std::int64_t> tokens_of(const std::optional<CallReservation>& reserved) {
+  return reserved ? std::optional(reserved->tokens) : std::nullopt;
+}
+std::optional<double> dollars_of(const std::optional<CallReservation>& reserved) {
+  return reserved ? std::optional(reserved->dollars) : std::nullopt;
+}
+
+/// A call that was cut off is sent again: what was held back for it may have been billed.
+void begin_again(Database& database, RowId call, std::string_view endpoint, std::string_view model,
+                 const std::string& request, const std::string& digest,
+                 const std::optional<CallReservation>& reserved) {
+  Query(database,
+        "UPDATE model_calls SET endpoint = ?, model = ?, request = ?, request_digest = ?, "
+        "started_at = ?, times_sent = times_sent + 1, "
+        "lost_sendings = lost_sendings + (reserved_tokens IS NOT NULL), "
+        "lost_tokens = lost_tokens + coalesce(reserved_tokens, 0), "
+        "lost_dollars = lost_dollars + coalesce(reserved_dollars, 0.0), "
+        "reserved_tokens = ?, reserved_dollars = ? WHERE id = ?")
+      .bind(endpoint, model, request, digest, utc_now(), tokens_of(reserved), dollars_of(reserved),
+            call)
+      .run();
+  Query(database, "DELETE FROM call_prompts WHERE call_id = ?").bind(call).run();
 }
 
 } // namespace
@@ -186,7 +239,8 @@ RowId RunStore::add_task(const tasks::Task& task) {
 }
 
 RowId RunStore::begin_call(RowId run, RowId task, std::string_view key, std::string_view endpoint,
-                           std::string_view model, const json& request) {
+                           std::string_view model, const json& request,
+                           const std::optional<CallReservation>& reserved) {
   Database& database = state_->database;
   return database.write([&] {
     std::optional<KnownCall> call = find_call(database, run, key);
@@ -194,16 +248,15 @@ RowId RunStore::begin_call(RowId run, RowId task, std::string_view key, std::str
       return call->id;
     }
     const auto [stored, prompts] = store_prompts(database, request);
+    const std::string digest = sha256_hex(dump(request));
     if (call) {
-      Query(database, "UPDATE model_calls SET endpoint = ?, model = ?, request = ?, "
-                      "started_at = ?, times_sent = times_sent + 1 WHERE id = ?")
-          .bind(endpoint, model, dump(stored), utc_now(), call->id)
-          .run();
-      Query(database, "DELETE FROM call_prompts WHERE call_id = ?").bind(call->id).run();
+      begin_again(database, call->id, endpoint, model, dump(stored), digest, reserved);
     } else {
       Query(database, "INSERT INTO model_calls (run_id, task_id, key, endpoint, model, status, "
-                      "times_sent, request, started_at) VALUES (?, ?, ?, ?, ?, 'pending', 1, ?, ?)")
-          .bind(run, task, key, endpoint, model, dump(stored), utc_now())
+                      "times_sent, request, request_digest, started_at, reserved_tokens, "
+                      "reserved_dollars) VALUES (?, ?, ?, ?, ?, 'pending', 1, ?, ?, ?, ?, ?)")
+          .bind(run, task, key, endpoint, model, dump(stored), digest, utc_now(),
+                tokens_of(reserved), dollars_of(reserved))
           .run();
       call = KnownCall{database.last_insert_id(), true};
     }
@@ -213,6 +266,16 @@ RowId RunStore::begin_call(RowId run, RowId task, std::string_view key, std::str
       link.bind(call->id, position, prompt).run();
     }
     return call->id;
+  });
+}
+
+void RunStore::set_reservation(RowId call, const std::optional<CallReservation>& reserved) {
+  Database& database = state_->database;
+  database.write([&] {
+    Query(database, "UPDATE model_calls SET reserved_tokens = ?, reserved_dollars = ? "
+                    "WHERE id = ? AND status = 'pending'")
+        .bind(tokens_of(reserved), dollars_of(reserved), call)
+        .run();
   });
 }
 
@@ -230,32 +293,75 @@ void RunStore::finish_call(RowId call, const ModelCallRow& outcome) {
     if (known.text(0) != "pending") {
       return;
     }
-    Query(database,
-          "UPDATE model_calls SET status = ?, reply = ?, error = ?, finish_reason = ?, "
-          "answering_model = nullif(?, ''), prompt_tokens = ?, cached_tokens = ?, "
-          "completion_tokens = ?, reasoning_tokens = ?, dollars = ?, seconds = ?, finished_at = ? "
-          "WHERE id = ?")
+    Query(
+        database,
+        "UPDATE model_calls SET status = ?, reply = ?, error = ?, finish_reason = ?, "
+        "answering_model = nullif(?, ''), prompt_tokens = ?, cached_tokens = ?, "
+        "completion_tokens = ?, reasoning_tokens = ?, cache_write_tokens = ?, dollars = ?, "
+        "price = nullif(?, ''), seconds = ?, first_token_seconds = ?, request_id = nullif(?, ''), "
+        "attempts = ?, repaired = ?, served_from = ?, finished_at = ? WHERE id = ?")
         .bind(outcome.status, outcome.reply, outcome.error, outcome.finish_reason, outcome.model,
               outcome.prompt_tokens, outcome.cached_tokens, outcome.completion_tokens,
-              outcome.reasoning_tokens, outcome.dollars, outcome.seconds, utc_now(), call)
+              outcome.reasoning_tokens, outcome.cache_write_tokens, outcome.dollars, outcome.price,
+              outcome.seconds, outcome.first_token_seconds, outcome.request_id, outcome.attempts,
+              outcome.repaired, outcome.served_from, utc_now(), call)
         .run();
   });
 }
 
 std::vector<ModelCallRow> RunStore::finished_calls(RowId run) const {
   Database& database = state_->database;
-  return database.read([&] {
-    std::vector<ModelCallRow> calls;
-    Query query(database,
-                "SELECT id, key, endpoint, coalesce(answering_model, model), request, reply, "
-                "status, error, finish_reason, prompt_tokens, cached_tokens, completion_tokens, "
-                "reasoning_tokens, dollars, seconds, started_at "
-                "FROM model_calls WHERE run_id = ? AND status <> 'pending' ORDER BY id");
-    query.bind(run);
-    while (query.next()) {
-      calls.push_back(read_call(database, query));
+  return database.read(
+      [&] { return read_calls(database, "run_id = ? AND status <> 'pending' ORDER BY id", run); });
+}
+
+std::vector<ModelCallRow> RunStore::pending_calls(RowId run) const {
+  Database& database = state_->database;
+  return database.read(
+      [&] { return read_calls(database, "run_id = ? AND status = 'pending' ORDER BY id", run); });
+}
+
+std::optional<ModelCallRow> RunStore::find_reply(RowId call) const {
+  Database& database = state_->database;
+  return database.read([&]() -> std::optional<ModelCallRow> {
+    Query own(database, "SELECT request_digest, run_id FROM model_calls WHERE id = ?");
+    if (!own.bind(call).next() || own.text(0).empty()) {
+      return std::nullopt;
     }
-    return calls;
+    const std::string digest = own.text(0);
+    const RowId run = own.integer(1);
+    Query earlier(database, "SELECT count(*) FROM model_calls WHERE request_digest = ? "
+                            "AND request_digest <> '' AND run_id = ? AND id < ?");
+    earlier.bind(digest, run, call).next();
+    // In the order of arrival: a reply that comes later must not move what was taken before.
+    std::vector<ModelCallRow> found =
+        read_calls(database,
+                   "request_digest = ? AND request_digest <> '' AND run_id <> ? AND status = 'ok' "
+                   "AND served_from IS NULL ORDER BY finished_at, id LIMIT 1 OFFSET ?",
+                   digest, run, earlier.integer(0));
+    return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+  });
+}
+
+RunCosts RunStore::run_costs(RowId run) const {
+  Database& database = state_->database;
+  return database.read([&] {
+    Query query(database, "SELECT calls, calls_from_record, prompt_tokens, completion_tokens, "
+                          "dollars, calls_without_price, unconfirmed_sendings, unconfirmed_tokens, "
+                          "unconfirmed_dollars FROM run_overview WHERE run_id = ?");
+    RunCosts costs;
+    if (query.bind(run).next()) {
+      costs.calls = query.integer(0);
+      costs.calls_from_record = query.integer(1);
+      costs.prompt_tokens = query.integer(2);
+      costs.completion_tokens = query.integer(3);
+      costs.dollars = query.optional_real(4);
+      costs.calls_without_price = query.integer(5);
+      costs.unconfirmed_sendings = query.integer(6);
+      costs.unconfirmed_tokens = query.integer(7);
+      costs.unconfirmed_dollars = query.real(8);
+    }
+    return costs;
   });
 }
 

@@ -14,7 +14,9 @@ namespace {
 
 constexpr const char* kSelectCandidates =
     "SELECT c.id, t.name, c.call_key, coalesce(c.parent_id, 0), c.origin, k.text, k.digest, "
-    "c.created_at, coalesce(m.model, '') FROM candidates AS c JOIN tasks AS t ON t.id = c.task_id "
+    "c.created_at, coalesce(m.model, ''), "
+    "CASE WHEN m.served_from IS NULL THEN m.dollars ELSE 0.0 END FROM candidates AS c JOIN tasks "
+    "AS t ON t.id = c.task_id "
     "JOIN kernel_files AS k ON k.id = c.kernel_file_id LEFT JOIN model_calls AS m ON m.id = "
     "c.call_id ";
 
@@ -29,6 +31,7 @@ CandidateRow read_candidate(const Query& query) {
   row.digest = query.text(6);
   row.created_at = query.text(7);
   row.model = query.text(8);
+  row.dollars = query.optional_real(9);
   return row;
 }
 

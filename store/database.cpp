@@ -271,6 +271,9 @@ double Query::real(int column) const {
   const SQLite::Column value = statement_->getColumn(column);
   return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
 }
+std::optional<double> Query::optional_real(int column) const {
+  return is_null(column) ? std::nullopt : std::optional(real(column));
+}
 std::string Query::text(int column) const {
   return statement_->getColumn(column).getString();
 }

@@ -93,6 +93,7 @@ public:
 
   std::int64_t integer(int column) const;
   double real(int column) const; ///< NaN for NULL
+  std::optional<double> optional_real(int column) const;
   std::string text(int column) const;
   bool is_null(int column) const;
 

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::store {
 namespace {
@@ -32,10 +33,11 @@ std::vector<std::string> examples(const std::string& text) {
 
 TEST(StoreDocumentation, ItsQueriesFindSomething) {
   TestStore t;
+  t.store.begin_call(t.run, t.task, "a", "replay", "m", nlohmann::json::object());
   t.add("a", "1", {correct_evaluation(2)});
   t.add("b", "2", {wrong_evaluation()});
   const auto queries = examples(page());
-  EXPECT_EQ(queries.size(), 3U);
+  EXPECT_EQ(queries.size(), 4U);
   for (const std::string& query : queries) {
     EXPECT_FALSE(query_file(t.path, query).empty()) << query;
   }

@@ -23,6 +23,7 @@ struct ExportedCandidate {
 
 struct ExportedRun {
   std::vector<RunRow> runs;
+  std::vector<RunCosts> costs; ///< of the same runs
   std::vector<LeaderboardRow> leaderboard;
   std::vector<BaselineStanding> baselines;
   std::vector<VerdictCount> verdicts;
@@ -64,6 +65,7 @@ ExportedRun collect(const RunStore& store, const LeaderboardQuery& query) {
         all.held_out.push_back(std::move(result));
       }
     }
+    all.costs.push_back(store.run_costs(run.id));
     all.runs.push_back(std::move(run));
   }
   return all;
@@ -84,6 +86,27 @@ json text_or_null(const std::string& text) {
   return text.empty() ? json(nullptr) : json(text);
 }
 
+json number_or_null(const std::optional<double>& number) {
+  return number ? json(*number) : json(nullptr);
+}
+
+json run_json(const RunRow& run, const RunCosts& costs) {
+  return {{"id", run.id},
+          {"name", run.name},
+          {"status", run.status},
+          {"started_at", run.started_at},
+          {"finished_at", text_or_null(run.finished_at)},
+          {"calls", costs.calls},
+          {"calls_from_record", costs.calls_from_record},
+          {"prompt_tokens", costs.prompt_tokens},
+          {"completion_tokens", costs.completion_tokens},
+          {"dollars", number_or_null(costs.dollars)},
+          {"calls_without_price", costs.calls_without_price},
+          {"unconfirmed_calls", costs.unconfirmed_sendings},
+          {"unconfirmed_tokens", costs.unconfirmed_tokens},
+          {"unconfirmed_dollars", costs.unconfirmed_dollars}};
+}
+
 json candidate_json(const ExportedCandidate& candidate) {
   const CandidateRow& row = candidate.state.row;
   return {{"id", row.id},
@@ -95,6 +118,7 @@ json candidate_json(const ExportedCandidate& candidate) {
           {"parent", row.parent_id == 0 ? json(nullptr) : json(row.parent_id)},
           {"created_at", row.created_at},
           {"digest", row.digest},
+          {"dollars", number_or_null(row.dollars)},
           {"verdict", verdict_text(candidate.state)},
           {"rank", candidate.rank == 0 ? json(nullptr) : json(candidate.rank)},
           {"kernel_file", has_kernel_file(candidate.state) ? json(row.text) : json(nullptr)},
@@ -107,12 +131,8 @@ std::string to_json_text(const ExportedRun& all) {
                 {"runs", json::array()},       {"leaderboard", json::array()},
                 {"baselines", json::array()},  {"verdict_counts", json::array()},
                 {"candidates", json::array()}, {"held_out", json::array()}};
-  for (const RunRow& run : all.runs) {
-    document["runs"].push_back({{"id", run.id},
-                                {"name", run.name},
-                                {"status", run.status},
-                                {"started_at", run.started_at},
-                                {"finished_at", text_or_null(run.finished_at)}});
+  for (std::size_t i = 0; i < all.runs.size(); ++i) {
+    document["runs"].push_back(run_json(all.runs[i], all.costs[i]));
   }
   for (const LeaderboardRow& row : all.leaderboard) {
     document["leaderboard"].push_back(leaderboard_row_json(row));
@@ -162,22 +182,34 @@ std::string number_or_nothing(double value) {
 TextTable candidate_table(const ExportedRun& all) {
   TextTable table;
   for (const char* heading :
-       {"run", "task", "candidate", "parent", "origin", "model", "verdict", "stage", "rank",
-        "speedup", "score_ns", "parameters", "device", "device_name", "isolation", "evaluated_at",
-        "digest", "detail", "kernel_file"}) {
+       {"run",          "task",       "candidate", "parent",      "origin",
+        "model",        "verdict",    "stage",     "rank",        "speedup",
+        "score_ns",     "parameters", "device",    "device_name", "isolation",
+        "evaluated_at", "digest",     "dollars",   "detail",      "kernel_file"}) {
     table.columns.push_back({heading, false});
   }
   for (const ExportedCandidate& candidate : all.candidates) {
     const CandidateRow& row = candidate.state.row;
     const tasks::Evaluation found = candidate.state.best.value_or(tasks::Evaluation{});
     const std::string stage(candidate.state.best ? to_string(found.stage) : "");
-    table.rows.push_back({candidate.run, row.task, fmt::format("{}", row.id),
-                          row.parent_id == 0 ? "" : fmt::format("{}", row.parent_id), row.origin,
-                          row.model, std::string(verdict_text(candidate.state)), stage,
+    table.rows.push_back({candidate.run,
+                          row.task,
+                          fmt::format("{}", row.id),
+                          row.parent_id == 0 ? "" : fmt::format("{}", row.parent_id),
+                          row.origin,
+                          row.model,
+                          std::string(verdict_text(candidate.state)),
+                          stage,
                           candidate.rank == 0 ? "" : fmt::format("{}", candidate.rank),
-                          number_or_nothing(found.speedup), number_or_nothing(found.score_ns),
-                          json(found.parameters).dump(), found.device, found.device_name,
-                          found.isolation, found.started_at, row.digest,
+                          number_or_nothing(found.speedup),
+                          number_or_nothing(found.score_ns),
+                          json(found.parameters).dump(),
+                          found.device,
+                          found.device_name,
+                          found.isolation,
+                          found.started_at,
+                          row.digest,
+                          row.dollars ? fmt::format("{}", *row.dollars) : "",
                           to_valid_utf8(found.detail),
                           has_kernel_file(candidate.state) ? to_valid_utf8(row.text) : ""});
   }
@@ -198,7 +230,7 @@ std::string code_block(const std::string& text) {
 }
 
 std::string to_markdown_text(const ExportedRun& all) {
-  constexpr std::size_t kColumnsBeforeFile = 18;
+  constexpr std::size_t kColumnsBeforeFile = 19;
   TextTable candidates = candidate_table(all);
   candidates.columns.resize(kColumnsBeforeFile);
   for (auto& row : candidates.rows) {

@@ -43,13 +43,14 @@ LeaderboardRow read_row(const Query& query) {
   row.evaluator_version = query.integer(16);
   row.task_digest = query.text(17);
   row.findings = nlohmann::json::parse(query.text(18)).get<std::vector<tasks::Finding>>();
+  row.dollars = query.optional_real(19);
   return row;
 }
 
 constexpr const char* kColumns =
     "task, device, device_name, rank, speedup, score_ns, candidate_id, evaluation_id, run_id, "
     "origin, model, parameters, isolation, digest, lines, evaluated_at, evaluator_version, "
-    "task_digest, findings";
+    "task_digest, findings, dollars";
 
 } // namespace
 

@@ -72,6 +72,12 @@ TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
   if (annotated) { // seldom: most boards do without the column
     table.columns.push_back({"machine code", false});
   }
+  const bool paid = std::any_of(rows.begin(), rows.end(), [](const LeaderboardRow& row) {
+    return row.dollars.value_or(0) > 0;
+  });
+  if (paid) {
+    table.columns.push_back({"cost", true});
+  }
   for (const LeaderboardRow& row : rows) {
     table.rows.push_back(
         {fmt::format("{}", row.rank), fmt::format("{:.2f}x", row.speedup),
@@ -80,6 +86,9 @@ TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
          parameters_text(row.parameters), row.isolation, minute_text(row.evaluated_at)});
     if (annotated) {
       table.rows.back().push_back(annotations(row.findings));
+    }
+    if (paid) {
+      table.rows.back().push_back(row.dollars ? fmt::format("${:.4f}", *row.dollars) : "-");
     }
   }
   return table;
@@ -168,7 +177,8 @@ json leaderboard_row_json(const LeaderboardRow& row) {
           {"lines", row.lines},
           {"evaluated_at", row.evaluated_at},
           {"evaluator_version", row.evaluator_version},
-          {"findings", row.findings}};
+          {"findings", row.findings},
+          {"dollars", row.dollars ? json(*row.dollars) : json(nullptr)}};
 }
 
 json baseline_standing_json(const BaselineStanding& standing) {
@@ -189,20 +199,49 @@ json baseline_standing_json(const BaselineStanding& standing) {
 
 TextTable full_table(const std::vector<LeaderboardRow>& rows) {
   TextTable table;
-  for (const char* heading :
-       {"task", "device", "device_name", "rank", "speedup", "score_ns", "candidate", "run",
-        "origin", "model", "parameters", "isolation", "evaluated_at", "lines", "digest",
-        "task_digest", "evaluator_version", "speedup_versus", "annotations"}) {
+  for (const char* heading : {"task",
+                              "device",
+                              "device_name",
+                              "rank",
+                              "speedup",
+                              "score_ns",
+                              "candidate",
+                              "run",
+                              "origin",
+                              "model",
+                              "parameters",
+                              "isolation",
+                              "evaluated_at",
+                              "lines",
+                              "digest",
+                              "task_digest",
+                              "evaluator_version",
+                              "speedup_versus",
+                              "annotations",
+                              "dollars"}) {
     table.columns.push_back({heading, false});
   }
   for (const LeaderboardRow& row : rows) {
-    table.rows.push_back({row.task, row.device, row.device_name, fmt::format("{}", row.rank),
-                          fmt::format("{}", row.speedup), fmt::format("{}", row.score_ns),
-                          fmt::format("{}", row.candidate), fmt::format("{}", row.run), row.origin,
-                          row.model, row.parameters, row.isolation, row.evaluated_at,
-                          fmt::format("{}", row.lines), row.digest, row.task_digest,
-                          fmt::format("{}", row.evaluator_version), kSpeedupVersus,
-                          annotations(row.findings)});
+    table.rows.push_back({row.task,
+                          row.device,
+                          row.device_name,
+                          fmt::format("{}", row.rank),
+                          fmt::format("{}", row.speedup),
+                          fmt::format("{}", row.score_ns),
+                          fmt::format("{}", row.candidate),
+                          fmt::format("{}", row.run),
+                          row.origin,
+                          row.model,
+                          row.parameters,
+                          row.isolation,
+                          row.evaluated_at,
+                          fmt::format("{}", row.lines),
+                          row.digest,
+                          row.task_digest,
+                          fmt::format("{}", row.evaluator_version),
+                          kSpeedupVersus,
+                          annotations(row.findings),
+                          row.dollars ? fmt::format("{}", *row.dollars) : ""});
   }
   return table;
 }

@@ -23,8 +23,9 @@ using RowId = std::int64_t;
 struct RunRow {
   RowId id = 0;
   std::string name;
-  std::string status; ///< "running", "finished", "interrupted", "stopped by budget"
-  std::string config; ///< the resolved configuration, JSON, without secrets
+  /// "running", "finished", "interrupted", "stopped by budget", "waiting for replies", "failed"
+  std::string status;
+  std::string config;                  ///< the resolved configuration, JSON, without secrets
   std::string started_at, finished_at; ///< finished_at: empty while it runs
 };
 
@@ -46,9 +47,34 @@ struct ModelCallRow {
   std::string error;
   std::string finish_reason;
   std::int64_t prompt_tokens = 0, cached_tokens = 0, completion_tokens = 0, reasoning_tokens = 0;
+  std::int64_t cache_write_tokens = 0;
   std::optional<double> dollars; ///< nullopt: price unknown
+  std::string price;             ///< JSON: what dollars was computed with; empty: nothing
   double seconds = 0;
+  std::optional<double> first_token_seconds;
+  std::string request_id; ///< the provider's
+  std::int64_t attempts = 1;
+  bool repaired = false;
+  std::optional<RowId> served_from; ///< the call whose recorded reply this is: nothing was paid
   std::string started_at;
+  std::string request_digest; ///< equal for identical requests; filled in when read
+};
+
+/// What is held back for a call while nobody knows what it costs.
+struct CallReservation {
+  std::int64_t tokens = 0;
+  double dollars = 0;
+};
+
+/// What the calls of a run cost. `unconfirmed_*`: sent and never answered, so perhaps billed.
+struct RunCosts {
+  std::int64_t calls = 0;
+  std::int64_t calls_from_record = 0; ///< of calls: nothing was paid for them
+  std::int64_t prompt_tokens = 0, completion_tokens = 0;
+  std::optional<double> dollars; ///< of the calls whose price is known; nullopt: of none
+  std::int64_t calls_without_price = 0;
+  std::int64_t unconfirmed_sendings = 0, unconfirmed_tokens = 0;
+  double unconfirmed_dollars = 0;
 };
 
 struct CandidateRow {
@@ -60,7 +86,8 @@ struct CandidateRow {
   std::string text;     ///< the kernel file, or the whole reply when none could be taken from it
   std::string digest;   ///< sha256 of text
   std::string created_at;
-  std::string model; ///< of its call; filled in when read
+  std::string model;             ///< of its call; filled in when read
+  std::optional<double> dollars; ///< that its call cost; nullopt: unknown, or no call; as model
 };
 
 /// A finished or pending candidate with the verdict that counts, in insertion order.
@@ -81,6 +108,7 @@ struct LeaderboardRow {
   std::string task_digest; ///< revisions of a task are ranked apart
   std::int64_t lines = 0, evaluator_version = 0;
   std::vector<tasks::Finding> findings; ///< in the machine code
+  std::optional<double> dollars; ///< that its reply cost; nullopt: unknown, or no model wrote it
 };
 
 struct LeaderboardQuery {
@@ -126,12 +154,23 @@ public:
   RowId add_task(const tasks::Task& task); ///< once per digest
   /// Before the call is sent: prompt and intent. Returns the call's row. Idempotent per (run, key):
   /// a call without a reply keeps its row and takes this request, one with a reply stays as it is.
+  /// `reserved`: what it may cost at most, which counts as unconfirmed until a reply is here;
+  /// nullopt: it costs nothing before then.
   RowId begin_call(RowId run, RowId task, std::string_view key, std::string_view endpoint,
-                   std::string_view model, const nlohmann::json& request);
+                   std::string_view model, const nlohmann::json& request,
+                   const std::optional<CallReservation>& reserved = std::nullopt);
+  /// Of a call that stays open: what it did cost, as far as anyone knows; nullopt: nothing.
+  void set_reservation(RowId call, const std::optional<CallReservation>& reserved);
   /// When the reply is here, before anything is made of it. The first outcome of a call stands.
   void finish_call(RowId call, const ModelCallRow& outcome);
   /// Calls of the run that have a reply (or failed for good), by key order of insertion.
   std::vector<ModelCallRow> finished_calls(RowId run) const;
+  /// Calls of the run that were begun and have no reply, in the same order.
+  std::vector<ModelCallRow> pending_calls(RowId run) const;
+  /// A reply that another run paid for an identical request. The first such request of a run gets
+  /// the oldest reply, the second the next one, so that two samples stay two; nullopt: none left.
+  std::optional<ModelCallRow> find_reply(RowId call) const;
+  RunCosts run_costs(RowId run) const;
 
   // ---- candidates and evaluations ----
   /// Idempotent per (run, task, call_key); with an empty call_key (baseline, person) per text.

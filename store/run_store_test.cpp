@@ -127,7 +127,11 @@ TEST(RunStore, AFinishedCallIsGivenBackAsItWas) {
   TestStore t;
   const RowId call = t.store.begin_call(t.run, t.task, "axpy/0/0", "replay", "m", kRequest);
   EXPECT_TRUE(t.store.finished_calls(t.run).empty());
+  ASSERT_EQ(t.store.pending_calls(t.run).size(), 1U);
+  EXPECT_EQ(t.store.pending_calls(t.run)[0].id, call);
+  EXPECT_EQ(json::parse(t.store.pending_calls(t.run)[0].request), kRequest);
   t.store.finish_call(call, answer("hello"));
+  EXPECT_TRUE(t.store.pending_calls(t.run).empty());
   const auto calls = t.store.finished_calls(t.run);
   ASSERT_EQ(calls.size(), 1U);
   EXPECT_EQ(calls[0].id, call);
