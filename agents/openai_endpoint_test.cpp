@@ -21,7 +21,11 @@ using tests::chat_reply;
 using tests::error_reply;
 using tests::FakeEndpoint;
 using tests::FakeReply;
+using tests::Fault;
+using tests::raw_reply;
 using tests::SeenRequest;
+using tests::with_fault;
+using tests::with_header;
 
 const std::string kKey = "sk-secret-0123456789";
 
@@ -60,22 +64,6 @@ Exchange exchange(std::vector<FakeReply> replies) {
   const auto endpoint = make_endpoint(config_for(server.base_url()));
   ModelReply reply = start(*endpoint, "axpy/0/0").get();
   return {reply, server.requests().size()};
-}
-
-FakeReply with_header(FakeReply reply, const std::string& name, const std::string& value) {
-  reply.headers.emplace_back(name, value);
-  return reply;
-}
-FakeReply with_fault(FakeReply reply, FakeReply::Fault fault) {
-  reply.fault = fault;
-  return reply;
-}
-FakeReply plain(int status, const std::string& body, const std::string& type = "text/html") {
-  FakeReply reply;
-  reply.status = status;
-  reply.body = body;
-  reply.content_type = type;
-  return reply;
 }
 
 TEST(OpenAiEndpoint, AsksAndPrices) {
@@ -132,7 +120,7 @@ TEST(OpenAiEndpoint, HonoursEveryFormOfRetryAfter) {
 
 TEST(OpenAiEndpoint, RetriesBrokenConnections) {
   const Exchange cut =
-      exchange({with_fault(chat_reply("x"), FakeReply::Fault::CloseMidBody), chat_reply("y")});
+      exchange({with_fault(chat_reply("x"), Fault::CloseMidBody), chat_reply("y")});
   EXPECT_EQ(cut.reply.text, "y") << cut.reply.error;
   EXPECT_EQ(cut.reply.attempts, 2);
 }
@@ -169,40 +157,40 @@ TEST(OpenAiEndpoint, ObeysXShouldRetry) {
 
 TEST(OpenAiEndpoint, ExplainsAnswersThatAreNone) {
   const auto error = [](const FakeReply& reply) { return exchange({reply}).reply.error; };
-  EXPECT_THAT(error(plain(200, "<html>Welcome to nginx")),
+  EXPECT_THAT(error(raw_reply(200, "<html>Welcome to nginx")),
               HasSubstr("the endpoint answered HTTP 200 with something that is not a JSON answer: "
                         "\"<html>Welcome to nginx\""));
-  EXPECT_THAT(error(plain(200, "")),
+  EXPECT_THAT(error(raw_reply(200, "")),
               HasSubstr("HTTP 200 with something that is not a JSON answer: an "
                         "empty body"));
-  EXPECT_THAT(error(plain(200, "\x01\xFF garbage")), HasSubstr("not a JSON answer"));
-  EXPECT_THAT(error(plain(200, std::string(100000, '['))), HasSubstr("nested more than 100"));
-  EXPECT_THAT(error(plain(200, "{\"choices\":[]}")), HasSubstr("an empty list"));
-  EXPECT_THAT(error(plain(403, "<html>Forbidden by proxy")), HasSubstr("Forbidden by proxy"));
-  EXPECT_THAT(error(with_header(plain(301, ""), "location", "https://elsewhere.example")),
+  EXPECT_THAT(error(raw_reply(200, "\x01\xFF garbage")), HasSubstr("not a JSON answer"));
+  EXPECT_THAT(error(raw_reply(200, std::string(100000, '['))), HasSubstr("nested more than 100"));
+  EXPECT_THAT(error(raw_reply(200, "{\"choices\":[]}")), HasSubstr("an empty list"));
+  EXPECT_THAT(error(raw_reply(403, "<html>Forbidden by proxy")), HasSubstr("Forbidden by proxy"));
+  EXPECT_THAT(error(with_header(raw_reply(301, ""), "location", "https://elsewhere.example")),
               HasSubstr("redirects are not followed: correct base_url"));
 }
 
 TEST(OpenAiEndpoint, TreatsAnErrorInsideHttp200AsAnError) {
-  const Exchange passing =
-      exchange({plain(200, R"({"error":{"message":"upstream","code":502}})", "application/json"),
-                chat_reply("x")});
+  const Exchange passing = exchange(
+      {raw_reply(200, R"({"error":{"message":"upstream","code":502}})", "application/json"),
+       chat_reply("x")});
   EXPECT_EQ(passing.reply.text, "x");
   const Exchange lasting =
-      exchange({plain(200, R"({"error":{"message":"bad","code":400}})", "application/json")});
+      exchange({raw_reply(200, R"({"error":{"message":"bad","code":400}})", "application/json")});
   EXPECT_EQ(lasting.requests, 1U);
   EXPECT_THAT(lasting.reply.error, HasSubstr("HTTP 200: bad (error 400 inside it)"));
 }
 
 TEST(OpenAiEndpoint, RefusesAHugeBody) {
   const Exchange done =
-      exchange({plain(200, std::string(65U << 20U, ' '), "application/octet-stream")});
+      exchange({raw_reply(200, std::string(65U << 20U, ' '), "application/octet-stream")});
   EXPECT_EQ(done.requests, 1U);
   EXPECT_THAT(done.reply.error, HasSubstr("larger than 64 MiB"));
 }
 
 TEST(OpenAiEndpoint, TimesOut) {
-  const FakeEndpoint server({with_fault({}, FakeReply::Fault::NeverAnswer)});
+  const FakeEndpoint server({with_fault(chat_reply(""), Fault::NeverAnswer)});
   EndpointConfig config = config_for(server.base_url());
   config.timeout_seconds = 0.05;
   config.max_attempts = 2;
@@ -213,7 +201,7 @@ TEST(OpenAiEndpoint, TimesOut) {
 }
 
 TEST(OpenAiEndpoint, NoticesAStalledAnswer) {
-  const FakeEndpoint server({with_fault(chat_reply("x"), FakeReply::Fault::StallMidBody)});
+  const FakeEndpoint server({with_fault(chat_reply("x"), Fault::StallMidBody)});
   EndpointConfig config = config_for(server.base_url());
   config.stall_seconds = 0.05;
   config.max_attempts = 1;
@@ -238,7 +226,7 @@ TEST(OpenAiEndpoint, CancelsCallsInFlightWaitingAndBetweenAttempts) {
   const FakeEndpoint server([](const SeenRequest& request, std::size_t) {
     const bool retried = nlohmann::json::parse(request.body)["user"] == "retried";
     return retried ? with_header(error_reply(429, "wait"), "retry-after", "500")
-                   : with_fault({}, FakeReply::Fault::NeverAnswer);
+                   : with_fault(chat_reply(""), Fault::NeverAnswer);
   });
   EndpointConfig config = config_for(server.base_url());
   config.parallel = 2;
@@ -257,7 +245,7 @@ TEST(OpenAiEndpoint, CancelsCallsInFlightWaitingAndBetweenAttempts) {
 }
 
 TEST(OpenAiEndpoint, FinishesEveryCallWhenItGoes) {
-  const FakeEndpoint server({with_fault({}, FakeReply::Fault::NeverAnswer)});
+  const FakeEndpoint server({with_fault(chat_reply(""), Fault::NeverAnswer)});
   std::vector<std::future<ModelReply>> replies;
   {
     const auto endpoint = make_endpoint(config_for(server.base_url()));
@@ -274,7 +262,7 @@ TEST(OpenAiEndpoint, LosesNothingUnderFaultsAndParallelCalls) {
   const FakeEndpoint server([](const SeenRequest& request, std::size_t number) {
     if (number % 5 == 4) {
       return number % 2 == 0 ? error_reply(500, "x")
-                             : with_fault(chat_reply("x"), FakeReply::Fault::CloseMidBody);
+                             : with_fault(chat_reply("x"), Fault::CloseMidBody);
     }
     return chat_reply(nlohmann::json::parse(request.body)["user"]);
   });

@@ -1,58 +1,63 @@
 #pragma once
 
+#include "tests/fake_endpoint/fake_reply.h"
+#include "tests/fake_endpoint/http_request.h"
+#include "tests/fake_endpoint/http_server.h"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace winnow::tests {
 
-/// A request as it arrived; header names in lower case.
-struct SeenRequest {
-  std::string path;
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;
-  std::string header(const std::string& name) const; ///< empty when absent
+/// US dollars per million tokens, by which the server keeps its account.
+struct FakePrice {
+  double input = 2;
+  double cached_input = 0.5;
+  double output = 8;
+  double dollars(const Usage& usage) const;
 };
 
-/// One scripted answer.
-struct FakeReply {
-  enum class Fault {
-    None,
-    NeverAnswer,  ///< accepts the request and says nothing until the server goes
-    CloseMidBody, ///< promises more bytes than it sends, then closes
-    StallMidBody, ///< sends a first part of the body, then nothing until the server goes
-  };
-  int status = 200;
-  std::string body;
-  std::string content_type = "application/json";
-  std::vector<std::pair<std::string, std::string>> headers;
-  Fault fault = Fault::None;
+/// An answer that left the server, and what it told its client it costs.
+struct AnsweredCall {
+  std::string key, model; ///< as asked; see question.h for where the formats have the key
+  bool whole = false;     ///< nothing of it was held back
+  Usage usage;            ///< as far as it was said
+  double dollars = 0;     ///< Answer::dollars or by FakePrice
 };
 
-/// A chat completion with this text; usage is 10 prompt (4 cached) and 5 completion (2 reasoning)
-/// tokens.
-FakeReply chat_reply(const std::string& text, const std::string& finish_reason = "stop");
-/// {"error": {"message", "type", "code"}} with this status.
-FakeReply error_reply(int status, const std::string& message, const std::string& type = "error");
+struct FakeEndpointOptions {
+  HttpServer::Options server;
+  FakePrice price;
+  /// Called on the server's thread before an answer's last bytes are written; may be empty.
+  std::function<void(const AnsweredCall&)> on_answer;
+  bool keep_requests = true; ///< false for benchmarks
+};
 
-/// An HTTP server on 127.0.0.1 with a scripted answer to every POST; it remembers the requests.
+/// A server on 127.0.0.1 that speaks chat completions, responses, Anthropic messages and Gemini's
+/// generateContent under their providers' paths, streaming when asked to, and answers from a
+/// script. Requests that a provider would refuse (no such path, no max_tokens for Anthropic) get
+/// HTTP 404 or 400 in place of the script's reply. It remembers the requests.
 class FakeEndpoint {
 public:
-  /// Called for each request, possibly on several threads at once; `number` counts from 0.
+  /// Called for each request, on the server's thread; `number` counts from 0.
   using Script = std::function<FakeReply(const SeenRequest& request, std::size_t number)>;
+  using Options = FakeEndpointOptions;
 
-  explicit FakeEndpoint(Script script, int port = 0);
+  explicit FakeEndpoint(Script script, Options options = {});
   explicit FakeEndpoint(std::vector<FakeReply> replies); ///< in order; the last one repeats
   ~FakeEndpoint();
   FakeEndpoint(const FakeEndpoint&) = delete; // owns a thread and a socket
   FakeEndpoint& operator=(const FakeEndpoint&) = delete;
 
   std::string base_url() const; ///< "http://127.0.0.1:PORT/v1"
+  std::string origin() const;   ///< "http://127.0.0.1:PORT"
   int port() const;
   std::vector<SeenRequest> requests() const;
+  std::vector<AnsweredCall> answered() const;
+  std::size_t connections() const; ///< accepted so far
 
 private:
   struct State;

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "evaluators/process/unique_fd.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct ssl_st;
+struct ssl_ctx_st;
+
+namespace winnow::tests {
+
+/// A certificate and its key for a server that speaks TLS.
+class TlsIdentity {
+public:
+  /// PEM files. Throws std::runtime_error when they cannot be used.
+  TlsIdentity(const std::string& certificate_file, const std::string& key_file);
+  ssl_ctx_st* context() const { return context_.get(); }
+
+private:
+  struct Deleter {
+    void operator()(ssl_ctx_st* context) const;
+  };
+  std::unique_ptr<ssl_ctx_st, Deleter> context_;
+};
+
+/// An accepted connection that never blocks, plain or TLS.
+class Socket {
+public:
+  enum class State { Ok, WouldBlock, Closed };
+  struct Moved {
+    State state = State::Closed;
+    std::size_t bytes = 0; ///< when Ok, at least 1
+  };
+
+  Socket(evaluators::UniqueFd fd, const TlsIdentity* tls);
+  int fd() const { return fd_.get(); }
+  Moved receive(char* buffer, std::size_t size);
+  Moved send(std::string_view bytes); ///< not empty
+
+private:
+  struct Deleter {
+    void operator()(ssl_st* session) const;
+  };
+  evaluators::UniqueFd fd_;
+  std::unique_ptr<ssl_st, Deleter> session_;
+};
+
+} // namespace winnow::tests
