@@ -90,6 +90,25 @@ fs::path cache_directory() {
   return path;
 }
 
+std::optional<fs::path> find_shipped_file(const fs::path& name) {
+  std::error_code ignored;
+  if (fs::is_regular_file(name, ignored)) {
+    return name; // short in messages
+  }
+  for (fs::path directory : {fs::current_path(), executable_path().parent_path()}) {
+    for (;;) {
+      if (fs::is_regular_file(directory / name, ignored)) {
+        return directory / name;
+      }
+      if (!directory.has_parent_path() || directory == directory.parent_path()) {
+        break;
+      }
+      directory = directory.parent_path();
+    }
+  }
+  return std::nullopt;
+}
+
 fs::path executable_path() {
   std::error_code code;
   fs::path path = fs::read_symlink("/proc/self/exe", code);

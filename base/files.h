@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,10 @@ private:
 /// $XDG_CACHE_HOME/winnow or ~/.cache/winnow (created, mode 0700); /tmp/winnow-cache-UID without a
 /// home.
 std::filesystem::path cache_directory();
+
+/// A file that comes with Winnow ("configs/quickstart.toml"): in the working directory or above it,
+/// else above the running program. Relative if it is in the working directory.
+std::optional<std::filesystem::path> find_shipped_file(const std::filesystem::path& name);
 
 /// The running program's own path, for spawning it again.
 std::filesystem::path executable_path();

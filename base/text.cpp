@@ -108,6 +108,12 @@ std::string to_valid_utf8(std::string_view text) {
   return clean;
 }
 
+bool has_shape(std::string_view text, std::string_view shape) {
+  return std::equal(text.begin(), text.end(), shape.begin(), shape.end(), [](char c, char wanted) {
+    return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted;
+  });
+}
+
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {

@@ -22,6 +22,9 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 /// U+FFFD.
 std::string to_valid_utf8(std::string_view text);
 
+/// Whether `text` is like `shape`, in which 'd' stands for any digit: "dddd-dd-dd".
+bool has_shape(std::string_view text, std::string_view shape);
+
 std::vector<std::string_view> split_lines(std::string_view text);
 std::string_view trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);

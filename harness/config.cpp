@@ -15,19 +15,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMaxConfigBytes = std::uint64_t{1} << 20U;
 constexpr const char* kDefaultConfig = "configs/quickstart.toml";
 
-std::optional<fs::path> find_upwards(fs::path directory, const fs::path& relative) {
-  std::error_code ignored;
-  for (;;) {
-    if (fs::is_regular_file(directory / relative, ignored)) {
-      return directory / relative;
-    }
-    if (!directory.has_parent_path() || directory == directory.parent_path()) {
-      return std::nullopt;
-    }
-    directory = directory.parent_path();
-  }
-}
-
 } // namespace
 
 ConfigOverride parse_override(std::string_view text) {
@@ -50,13 +37,8 @@ fs::path find_config(const std::string& given) {
   if (!given.empty()) {
     return given;
   }
-  if (fs::is_regular_file(kDefaultConfig)) {
-    return kDefaultConfig; // short in messages
-  }
-  for (const fs::path& start : {fs::current_path(), executable_path().parent_path()}) {
-    if (auto found = find_upwards(start, kDefaultConfig)) {
-      return *found;
-    }
+  if (auto found = find_shipped_file(kDefaultConfig)) {
+    return *found;
   }
   throw UsageError(std::string(kDefaultConfig) + " is neither in " + fs::current_path().string() +
                        " nor in " + executable_path().parent_path().string() + ", nor above them",
