@@ -28,6 +28,7 @@ struct WireAnswer {
   bool usage_known = false;
   std::optional<ProviderError> error;
   std::string malformed;
+  bool cut_off = false; ///< `malformed` because the answer ended early: another attempt may do
   /// What the endpoint counted even though no reply came of it: a stream that broke off.
   Usage lost_usage;
 };
@@ -61,17 +62,20 @@ public:
                           bool stream) const = 0;
   /// "Name: value"; the one with the key is absent for an empty key.
   virtual std::vector<std::string> headers(const std::string& key) const = 0;
+  /// The body, valid UTF-8. Throws Error for an extra_body or schema that is no JSON object.
   virtual nlohmann::json encode(const ModelRequest& request, const WireOptions& options) const = 0;
   virtual WireAnswer decode(std::string_view body) const = 0;
   virtual std::unique_ptr<StreamDecoder> stream_decoder() const = 0;
   virtual ProviderError decode_error(std::string_view body) const = 0;
 
-  /// The request as a line of the provider's batch input file, without a newline.
-  virtual std::string batch_line(const std::string& custom_id,
-                                 const ModelRequest& request) const = 0;
+  /// The request as a line of the provider's batch input file, without a newline. Anthropic takes
+  /// ids of 1 to 64 letters, digits, '_' and '-'; OpenAI and Gemini any.
+  virtual std::string batch_line(const std::string& custom_id, const ModelRequest& request,
+                                 const std::string& extra_body = {}) const = 0;
 };
 
-/// A line of a provider's batch output file, whatever the provider.
+/// A line of a provider's batch output file, whatever the provider, or of one that a person or
+/// another program wrote: {"custom_id": "...", "reply": "..."}.
 struct BatchAnswer {
   std::string custom_id;
   WireAnswer answer;
@@ -80,7 +84,8 @@ struct BatchAnswer {
 const std::vector<std::string>& wire_format_names();
 /// nullptr for an unknown name. "openai" is "chat".
 const WireFormat* find_wire_format(std::string_view name);
-/// Throws Error saying what was expected for a line that no format writes.
+/// Throws Error saying what was expected for a line that no format writes. A request that failed,
+/// was cancelled or expired is the answer's `error`.
 BatchAnswer decode_batch_line(std::string_view line);
 
 } // namespace winnow::agents

@@ -1,0 +1,249 @@
+#include "agents/json_text.h"
+#include "agents/wire/format_base.h"
+#include "agents/wire/json_members.h"
+#include "agents/wire/request_parts.h"
+
+#include <algorithm>
+
+namespace winnow::agents {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kBaseUrl = "https://api.anthropic.com";
+constexpr std::int64_t kDefaultMaxTokens = 16000; ///< the API requires a limit
+constexpr int kMaxCacheMarks = 4;
+
+/// Input tokens leave out those that were read from or written to the cache; output tokens include
+/// thinking.
+Usage decode_usage(const json& usage) {
+  Usage decoded;
+  decoded.cached_tokens = count_member(usage, "cache_read_input_tokens");
+  decoded.cache_write_tokens = count_member(usage, "cache_creation_input_tokens");
+  decoded.prompt_tokens =
+      count_member(usage, "input_tokens") + decoded.cached_tokens + decoded.cache_write_tokens;
+  decoded.completion_tokens = count_member(usage, "output_tokens");
+  decoded.reasoning_tokens =
+      count_member(object_member(usage, "output_tokens_details"), "thinking_tokens");
+  return consistent(decoded);
+}
+
+bool knows_usage(const json& usage) {
+  return usage.contains("input_tokens") && usage.contains("output_tokens");
+}
+
+std::string finish_reason_of(const std::string& stop_reason) {
+  if (stop_reason == "end_turn" || stop_reason == "stop_sequence") {
+    return "stop";
+  }
+  if (stop_reason == "max_tokens" || stop_reason == "model_context_window_exceeded") {
+    return "length";
+  }
+  return stop_reason == "tool_use"  ? "tool_calls"
+         : stop_reason == "refusal" ? "content_filter"
+                                    : stop_reason;
+}
+
+class AnthropicStream final : public EventStreamDecoder {
+public:
+  using EventStreamDecoder::EventStreamDecoder;
+
+private:
+  void take(const std::string& event, const json& data) final {
+    const std::string type = text_member(data, "type", event);
+    if (type == "message_start") {
+      const json& message = object_member(data, "message");
+      reply_.model = text_member(message, "model");
+      reply_.request_id = text_member(message, "id");
+      take_usage(object_member(message, "usage"));
+    } else if (type == "content_block_start") {
+      const json& block = object_member(data, "content_block");
+      add_text(text_member(block, "type") == "text" ? text_member(block, "text") : std::string());
+    } else if (type == "content_block_delta") {
+      const json& delta = object_member(data, "delta");
+      add_text(text_member(delta, "type") == "text_delta" ? text_member(delta, "text")
+                                                          : std::string());
+      has_content_ = true; // thinking, a tool's arguments
+    } else if (type == "message_delta") {
+      take_usage(object_member(data, "usage"));
+      take_end(object_member(data, "delta"));
+    } else if (type == "message_stop") {
+      complete_ = true;
+    }
+  }
+
+  /// Counts are cumulative; those that do not change any more may be left out or null.
+  void take_usage(const json& usage) {
+    for (const auto& [name, value] : usage.items()) {
+      if (!value.is_null()) {
+        usage_[name] = value;
+      }
+    }
+    reply_.usage = decode_usage(usage_);
+    usage_known_ = knows_usage(usage_);
+  }
+
+  void take_end(const json& delta) {
+    if (const std::string reason = text_member(delta, "stop_reason"); !reason.empty()) {
+      reply_.finish_reason = finish_reason_of(reason);
+      complete_ = true;
+    }
+  }
+
+  json usage_ = json::object();
+};
+
+/// Turns parts into content blocks, with a mark where a prefix ends that the provider is to cache.
+class BlockWriter {
+public:
+  /// Of all marks in `turns` only the last ones are written that the API allows: each covers all
+  /// before it.
+  explicit BlockWriter(const std::vector<Turn>& turns) {
+    for (const Turn& turn : turns) {
+      skipped_marks_ += static_cast<int>(
+          std::count_if(turn.parts.begin(), turn.parts.end(),
+                        [](const Turn::Part& part) { return part.end_of_prefix; }));
+    }
+    skipped_marks_ -= std::min(skipped_marks_, kMaxCacheMarks);
+  }
+
+  void append(const Turn& turn, json& blocks) {
+    for (const Turn::Part& part : turn.parts) {
+      json block{{"type", "text"}, {"text", part.text}};
+      if (part.end_of_prefix && --skipped_marks_ < 0) {
+        block["cache_control"] = {{"type", "ephemeral"}};
+      }
+      blocks.push_back(std::move(block));
+    }
+  }
+
+private:
+  int skipped_marks_ = 0;
+};
+
+/// The instructions stand apart from the conversation, wherever they came in it.
+void add_messages(json& body, const std::vector<Turn>& turns) {
+  BlockWriter writer(turns);
+  json system = json::array();
+  json messages = json::array();
+  for (const Turn& turn : turns) {
+    if (turn.role == "system") {
+      writer.append(turn, system);
+      continue;
+    }
+    json blocks = json::array();
+    writer.append(turn, blocks);
+    messages.push_back({{"role", turn.role}, {"content", std::move(blocks)}});
+  }
+  if (!system.empty()) {
+    body["system"] = std::move(system);
+  }
+  body["messages"] = std::move(messages);
+}
+
+/// A temperature is refused where the model thinks.
+void add_sampling(json& body, const ModelRequest& request) {
+  const bool thinks = !request.effort.empty() && request.effort != "none";
+  if (thinks) {
+    body["thinking"] = {{"type", "adaptive"}};
+    body["output_config"]["effort"] = request.effort == "minimal" ? "low" : request.effort;
+  } else if (!request.effort.empty()) {
+    body["thinking"] = {{"type", "disabled"}};
+  }
+  if (request.temperature >= 0 && !thinks) {
+    body["temperature"] = request.temperature;
+  }
+}
+
+class AnthropicFormat final : public FormatBase {
+public:
+  std::string_view name() const final { return "anthropic"; }
+  std::string_view default_base_url() const final { return kBaseUrl; }
+  std::string_view default_key_variable() const final { return "ANTHROPIC_API_KEY"; }
+  std::string url(const std::string& base, const std::string& model, bool stream) const final;
+  std::vector<std::string> headers(const std::string& key) const final;
+  json encode(const ModelRequest& request, const WireOptions& options) const final;
+  std::unique_ptr<StreamDecoder> stream_decoder() const final {
+    return std::make_unique<AnthropicStream>(*this);
+  }
+  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
+                         const std::string& extra_body) const final {
+    WireOptions options;
+    options.stream = false;
+    options.extra_body = extra_body;
+    return json_line({{"custom_id", custom_id}, {"params", encode(request, options)}});
+  }
+  Usage usage_of(const json& answer) const final {
+    return decode_usage(object_member(answer, "usage"));
+  }
+
+private:
+  WireAnswer decode_object(const json& body) const final;
+};
+
+std::string AnthropicFormat::url(const std::string& base, const std::string&, bool) const {
+  const BaseUrl url(base, kBaseUrl);
+  return url.with(url.path.ends_with("/v1") || url.path.ends_with("/messages") ? "/messages"
+                                                                               : "/v1/messages");
+}
+
+std::vector<std::string> AnthropicFormat::headers(const std::string& key) const {
+  std::vector<std::string> headers{"Content-Type: application/json",
+                                   "anthropic-version: 2023-06-01"};
+  if (key.starts_with("sk-ant-oat")) { // of a subscription, got by OAuth
+    headers.push_back("Authorization: Bearer " + key);
+  } else if (!key.empty()) {
+    headers.push_back("x-api-key: " + key);
+  }
+  return headers;
+}
+
+json AnthropicFormat::encode(const ModelRequest& request, const WireOptions& options) const {
+  json body{{"model", request.model}};
+  body["max_tokens"] =
+      request.max_output_tokens > 0 ? request.max_output_tokens : kDefaultMaxTokens;
+  add_messages(body, turns_of(request));
+  add_sampling(body, request);
+  if (!request.key.empty()) {
+    body["metadata"] = {{"user_id", request.key}};
+  }
+  if (request.schema) {
+    body["output_config"]["format"] = {{"type", "json_schema"},
+                                       {"schema", schema_of(*request.schema)}};
+  }
+  if (options.stream) {
+    body["stream"] = true;
+  }
+  merge_extra_body(body, options.extra_body);
+  return body;
+}
+
+WireAnswer AnthropicFormat::decode_object(const json& body) const {
+  if (!body.contains("content") || !body["content"].is_array()) {
+    return malformed_answer("JSON without \"content\"");
+  }
+  ModelReply reply;
+  reply.status = ModelReply::Status::Ok;
+  for (const json& block : body["content"]) {
+    if (block.is_object() && text_member(block, "type") == "text") {
+      reply.text += text_member(block, "text");
+    }
+  }
+  reply.finish_reason = finish_reason_of(text_member(body, "stop_reason"));
+  reply.model = text_member(body, "model");
+  reply.request_id = text_member(body, "id");
+  reply.usage = usage_of(body);
+  WireAnswer answer;
+  answer.usage_known = knows_usage(object_member(body, "usage"));
+  answer.reply = std::move(reply);
+  return answer;
+}
+
+} // namespace
+
+const FormatBase& anthropic_format() {
+  static const AnthropicFormat format;
+  return format;
+}
+
+} // namespace winnow::agents

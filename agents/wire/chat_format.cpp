@@ -1,0 +1,220 @@
+#include "agents/json_text.h"
+#include "agents/wire/format_base.h"
+#include "agents/wire/json_members.h"
+#include "agents/wire/openai_parts.h"
+#include "agents/wire/request_parts.h"
+
+namespace winnow::agents {
+namespace {
+
+using nlohmann::json;
+
+/// What a message says, or a piece of it in a stream.
+struct Content {
+  std::string text;
+  bool refused = false;
+};
+
+/// A content is a text, null, or parts of which the text ones count.
+Content content_of(const json& message) {
+  Content content{text_member(message, "content"), false};
+  for (const json& part : array_member(message, "content")) {
+    if (part.is_object() && text_member(part, "type", "text") == "text") {
+      content.text += text_member(part, "text");
+    }
+  }
+  if (const std::string refusal = text_member(message, "refusal"); !refusal.empty()) {
+    content.refused = true;
+    content.text += refusal;
+  }
+  return content;
+}
+
+std::string finish_reason_of(const json& choice, bool refused) {
+  const std::string reason = text_member(choice, "finish_reason");
+  return refused && reason != "length" ? "content_filter"
+         : reason == "function_call"   ? "tool_calls"
+                                       : reason;
+}
+
+/// Prompt tokens include cached ones, completion tokens include reasoning, as in our Usage.
+Usage decode_usage(const json& usage) {
+  const json& prompt = object_member(usage, "prompt_tokens_details");
+  Usage decoded;
+  decoded.prompt_tokens = count_member(usage, "prompt_tokens");
+  decoded.cached_tokens = prompt.contains("cached_tokens")
+                              ? count_member(prompt, "cached_tokens")
+                              : count_member(usage, "prompt_cache_hit_tokens"); // DeepSeek
+  decoded.cache_write_tokens = count_member(prompt, "cache_write_tokens");
+  decoded.completion_tokens = count_member(usage, "completion_tokens");
+  decoded.reasoning_tokens =
+      count_member(object_member(usage, "completion_tokens_details"), "reasoning_tokens");
+  const auto without_reasoning = decoded.prompt_tokens + decoded.completion_tokens;
+  if (decoded.reasoning_tokens > 0 &&
+      count_member(usage, "total_tokens") == without_reasoning + decoded.reasoning_tokens) {
+    decoded.completion_tokens += decoded.reasoning_tokens; // xAI counts reasoning apart
+  }
+  return consistent(decoded);
+}
+
+/// OpenRouter says what it charges: its own part, and with a key of the user's at the provider
+/// ("BYOK") what that provider takes.
+std::optional<double> decode_cost(const json& usage) {
+  const double cost = number_member(usage, "cost", -1);
+  if (cost < 0) {
+    return std::nullopt;
+  }
+  const auto own_key = usage.find("is_byok");
+  const double upstream =
+      number_member(object_member(usage, "cost_details"), "upstream_inference_cost", 0);
+  return own_key != usage.end() && *own_key == true && upstream > 0 ? cost + upstream : cost;
+}
+
+/// Where a body or chunk names usage. Returns whether it does.
+bool take_usage(const json& body, ModelReply& reply) {
+  const json& usage = object_member(body, "usage");
+  if (!usage.contains("prompt_tokens") || !usage.contains("completion_tokens")) {
+    return false;
+  }
+  reply.usage = decode_usage(usage);
+  reply.dollars = decode_cost(usage);
+  return true;
+}
+
+class ChatStream final : public EventStreamDecoder {
+public:
+  using EventStreamDecoder::EventStreamDecoder;
+
+private:
+  void take(const std::string&, const json& chunk) final {
+    reply_.model = text_member(chunk, "model", reply_.model);
+    reply_.request_id = text_member(chunk, "id", reply_.request_id);
+    usage_known_ = take_usage(chunk, reply_) || usage_known_; // in the last chunk, or in each
+    for (const json& choice : array_member(chunk, "choices")) {
+      if (choice.is_object() && count_member(choice, "index") == 0) {
+        take_choice(choice);
+      }
+    }
+  }
+
+  void take_choice(const json& choice) {
+    if (const json* error = find_error(choice)) {
+      fail(*error);
+      return;
+    }
+    const json& delta = object_member(choice, "delta");
+    const Content content = content_of(delta);
+    add_text(content.text);
+    refused_ = refused_ || content.refused;
+    for (const char* reasoning : {"reasoning_content", "reasoning"}) {
+      has_content_ = has_content_ || !text_member(delta, reasoning).empty();
+    }
+    has_content_ = has_content_ || !array_member(delta, "content").empty() ||
+                   !array_member(delta, "tool_calls").empty();
+    if (!text_member(choice, "finish_reason").empty()) {
+      reply_.finish_reason = finish_reason_of(choice, refused_);
+      complete_ = true;
+    }
+  }
+
+  bool refused_ = false;
+};
+
+class ChatFormat final : public FormatBase {
+public:
+  std::string_view name() const final { return "chat"; }
+  std::string_view default_base_url() const final { return kOpenAiBaseUrl; }
+  std::string_view default_key_variable() const final { return kOpenAiKeyVariable; }
+  std::string url(const std::string& base, const std::string&, bool) const final {
+    return BaseUrl(base, kOpenAiBaseUrl).with("/chat/completions");
+  }
+  std::vector<std::string> headers(const std::string& key) const final {
+    return openai_headers(key);
+  }
+  json encode(const ModelRequest& request, const WireOptions& options) const final;
+  std::unique_ptr<StreamDecoder> stream_decoder() const final {
+    return std::make_unique<ChatStream>(*this);
+  }
+  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
+                         const std::string& extra_body) const final {
+    return openai_batch_line(custom_id, "/v1/chat/completions",
+                             encode(request, batch_options(extra_body)));
+  }
+  Usage usage_of(const json& answer) const final {
+    return decode_usage(object_member(answer, "usage"));
+  }
+
+private:
+  WireAnswer decode_object(const json& body) const final;
+};
+
+json ChatFormat::encode(const ModelRequest& request, const WireOptions& options) const {
+  json body{{"model", request.model}, {"messages", openai_messages(turns_of(request))}};
+  if (options.openai_itself) {
+    add_prompt_cache_key(body, request);
+  } else if (!request.key.empty()) {
+    body["user"] = request.key; // a server's log and ours can be put side by side
+  }
+  if (sends_temperature(request, options)) {
+    body["temperature"] = request.temperature;
+  }
+  if (!request.effort.empty()) {
+    body["reasoning_effort"] = request.effort;
+  }
+  if (request.max_output_tokens > 0) {
+    // OpenAI's reasoning models refuse the old name; many compatible servers know only that.
+    body[options.openai_itself ? "max_completion_tokens" : "max_tokens"] =
+        request.max_output_tokens;
+  }
+  if (request.schema) {
+    body["response_format"] = {{"type", "json_schema"},
+                               {"json_schema",
+                                {{"name", request.schema->name},
+                                 {"strict", true},
+                                 {"schema", schema_of(*request.schema)}}}};
+  }
+  if (options.stream) {
+    body["stream"] = true;
+    body["stream_options"] = {{"include_usage", true}};
+  }
+  merge_extra_body(body, options.extra_body);
+  return body;
+}
+
+WireAnswer ChatFormat::decode_object(const json& body) const {
+  if (!body.contains("choices") || !body["choices"].is_array()) {
+    return malformed_answer("JSON without \"choices\"");
+  }
+  const json& choices = body["choices"];
+  if (choices.empty()) {
+    return malformed_answer("an empty list of \"choices\"");
+  }
+  const json& choice = choices.front();
+  if (const json* error = choice.is_object() ? find_error(choice) : nullptr) {
+    return failed_answer(error_within_success(*error));
+  }
+  const auto message = choice.find("message");
+  if (message == choice.end() || !message->is_object()) {
+    return malformed_answer("an answer whose first choice has no message");
+  }
+  Content content = content_of(*message);
+  ModelReply reply;
+  reply.status = ModelReply::Status::Ok;
+  reply.finish_reason = finish_reason_of(choice, content.refused);
+  reply.text = std::move(content.text);
+  reply.model = text_member(body, "model");
+  reply.request_id = text_member(body, "id");
+  WireAnswer answer;
+  answer.usage_known = take_usage(body, reply);
+  answer.reply = std::move(reply);
+  return answer;
+}
+
+} // namespace
+
+const FormatBase& chat_format() {
+  static const ChatFormat format;
+  return format;
+}
+
+} // namespace winnow::agents

@@ -1,0 +1,140 @@
+#include "agents/json_text.h"
+#include "agents/wire/format_base.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::agents {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kKeptOfStream = 4096; ///< in case that it turns out to be none
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+} // namespace
+
+void EventStreamDecoder::feed(std::string_view bytes) {
+  switch (body_) {
+  case Body::Unknown:
+    plain_ += bytes;
+    tell_body();
+    if (body_ == Body::Stream) {
+      parse(plain_);
+      plain_.resize(std::min(plain_.size(), kKeptOfStream));
+    }
+    break;
+  case Body::Plain:
+    plain_ += bytes;
+    break;
+  case Body::Stream:
+    plain_ += bytes.substr(0, kKeptOfStream - plain_.size());
+    parse(bytes);
+    break;
+  }
+}
+
+void EventStreamDecoder::parse(std::string_view bytes) {
+  if (!over_) {
+    parser_.feed(bytes, [this](const SseEvent& event) { take_event(event); });
+  }
+}
+
+/// Servers answer a request for a stream with JSON or a page of HTML too. No line of a stream
+/// begins as these do.
+void EventStreamDecoder::tell_body() {
+  std::string_view start = plain_;
+  for (std::size_t before = 0; before != start.size();) { // empty lines only show that it lives
+    before = start.size();
+    start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
+    start.remove_prefix(start.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+  }
+  plain_.erase(0, plain_.size() - start.size());
+  start = plain_;
+  if (kByteOrderMark.starts_with(start)) {
+    return;
+  }
+  const bool plain = start.front() == '{' || start.front() == '[' || start.front() == '<';
+  body_ = plain ? Body::Plain : Body::Stream;
+  has_content_ = plain;
+}
+
+void EventStreamDecoder::take_event(const SseEvent& event) {
+  if (over_) {
+    return;
+  }
+  if (trim(event.data) == "[DONE]") {
+    ended_ = over_ = true;
+    return;
+  }
+  json data;
+  try {
+    data = parse_untrusted_json(event.data);
+  } catch (const Error& failure) {
+    if (!body_ended_) { // else it is the rest of a broken stream
+      malformed_ = fmt::format("a stream with an event that is {}: {}", failure.what(),
+                               quoted_start(event.data));
+      over_ = true;
+    }
+    return;
+  }
+  if (data.is_array() && !data.empty()) {
+    data = json(data.front());
+  }
+  if (!data.is_object()) {
+    return;
+  }
+  if (const json* error = find_error(data)) {
+    fail(*error);
+  } else if (text_member(data, "type", event.name) == "error") {
+    fail(data);
+  } else {
+    any_event_ = true;
+    take(event.name, data);
+  }
+}
+
+void EventStreamDecoder::add_text(std::string_view text) {
+  reply_.text += text;
+  has_content_ = has_content_ || !text.empty();
+}
+
+void EventStreamDecoder::fail(const json& error) {
+  error_ = error_within_success(error);
+  over_ = true;
+}
+
+WireAnswer EventStreamDecoder::finish() {
+  body_ended_ = true;
+  if (body_ == Body::Stream && !over_) {
+    parser_.finish([this](const SseEvent& event) { take_event(event); });
+  }
+  if (body_ != Body::Stream || !(parser_.recognised() || parser_.overflowed())) {
+    return format_.decode(plain_);
+  }
+  if (!error_ && (complete_ || (ended_ && any_event_))) {
+    WireAnswer answer;
+    answer.reply = std::move(reply_);
+    answer.usage_known = usage_known_;
+    return answer;
+  }
+  WireAnswer answer = error_ ? failed_answer(std::move(*error_)) : malformed_stream();
+  answer.lost_usage = reply_.usage;
+  return answer;
+}
+
+WireAnswer EventStreamDecoder::malformed_stream() const {
+  if (!malformed_.empty()) {
+    return malformed_answer(malformed_);
+  }
+  if (parser_.overflowed()) {
+    return malformed_answer(fmt::format("a stream with an event of more than {} MiB",
+                                        SseParser::kMaxEventBytes >> 20U));
+  }
+  return broken_off(reply_.text);
+}
+
+} // namespace winnow::agents

@@ -1,0 +1,79 @@
+#include "agents/wire/format_base.h"
+
+#include "agents/json_text.h"
+#include "base/error.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::agents {
+
+using nlohmann::json;
+
+WireAnswer FormatBase::decode(std::string_view body) const {
+  json parsed;
+  try {
+    parsed = parse_untrusted_json(body);
+  } catch (const Error& failure) {
+    return malformed_answer(fmt::format("something that is not a JSON answer: {} ({})",
+                                        quoted_start(body), failure.what()));
+  }
+  WireAnswer answer = decode_json(parsed);
+  if (!answer.malformed.empty()) {
+    answer.malformed += ": " + quoted_start(body);
+  }
+  return answer;
+}
+
+WireAnswer FormatBase::decode_json(const json& body) const {
+  const bool list = body.is_array() && !body.empty();
+  const json& first = list ? body.front() : body;
+  if (const json* error = first.is_object() ? find_error(first) : nullptr) {
+    WireAnswer answer = failed_answer(error_within_success(*error));
+    answer.lost_usage = usage_of(first);
+    return answer;
+  }
+  if (list) {
+    return decode_array(body);
+  }
+  if (!body.is_object()) {
+    return malformed_answer("JSON that is no object");
+  }
+  WireAnswer answer = decode_object(body);
+  if (!answer.reply) {
+    answer.lost_usage = usage_of(body);
+  }
+  return answer;
+}
+
+WireAnswer FormatBase::decode_array(const json&) const {
+  return malformed_answer("JSON that is no object");
+}
+
+Usage consistent(Usage usage) {
+  usage.cached_tokens = std::min(usage.cached_tokens, usage.prompt_tokens);
+  usage.cache_write_tokens =
+      std::min(usage.cache_write_tokens, usage.prompt_tokens - usage.cached_tokens);
+  usage.reasoning_tokens = std::min(usage.reasoning_tokens, usage.completion_tokens);
+  return usage;
+}
+
+WireAnswer malformed_answer(std::string what) {
+  WireAnswer answer;
+  answer.malformed = std::move(what);
+  return answer;
+}
+
+WireAnswer failed_answer(ProviderError error) {
+  WireAnswer answer;
+  answer.error = std::move(error);
+  return answer;
+}
+
+WireAnswer broken_off(const std::string& text) {
+  return malformed_answer(
+      fmt::format("a stream that broke off after {} bytes of text", text.size()));
+}
+
+} // namespace winnow::agents

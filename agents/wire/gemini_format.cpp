@@ -1,0 +1,262 @@
+#include "agents/json_text.h"
+#include "agents/wire/format_base.h"
+#include "agents/wire/json_members.h"
+#include "agents/wire/request_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace winnow::agents {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kBaseUrl = "https://generativelanguage.googleapis.com";
+
+/// Output tokens leave thoughts out; a count of 0 is left out too.
+Usage decode_usage(const json& usage) {
+  Usage decoded;
+  decoded.prompt_tokens = count_member(usage, "promptTokenCount");
+  decoded.cached_tokens = count_member(usage, "cachedContentTokenCount");
+  decoded.reasoning_tokens = count_member(usage, "thoughtsTokenCount");
+  decoded.completion_tokens =
+      count_member(usage, "candidatesTokenCount") + decoded.reasoning_tokens;
+  return consistent(decoded);
+}
+
+std::string finish_reason_of(const std::string& reason) {
+  constexpr std::array<std::string_view, 6> kFiltered{
+      "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"};
+  if (std::find(kFiltered.begin(), kFiltered.end(), reason) != kFiltered.end()) {
+    return "content_filter";
+  }
+  return reason == "STOP" ? "stop" : reason == "MAX_TOKENS" ? "length" : reason;
+}
+
+/// An answer from its pieces: one, or those of a stream, which look the same.
+struct Pieces {
+  ModelReply& reply;
+  bool usage_known = false;
+  bool any = false;         ///< a candidate, or a word on why there is none
+  bool has_content = false; ///< thoughts count
+  bool finished = false;
+
+  void take(const json& piece) {
+    reply.model = text_member(piece, "modelVersion", reply.model);
+    reply.request_id = text_member(piece, "responseId", reply.request_id);
+    if (const json& usage = object_member(piece, "usageMetadata");
+        usage.contains("promptTokenCount")) {
+      reply.usage = decode_usage(usage); // of all so far
+      usage_known = true;
+    }
+    take_block(object_member(piece, "promptFeedback"));
+    if (const json& candidates = array_member(piece, "candidates"); !candidates.empty()) {
+      any = true;
+      take_candidate(candidates.front());
+    }
+  }
+
+private:
+  void take_block(const json& feedback) {
+    const std::string reason = text_member(feedback, "blockReason");
+    if (!reason.empty()) {
+      reply.text = fmt::format("The prompt was blocked: {}",
+                               text_member(feedback, "blockReasonMessage", reason));
+      reply.finish_reason = "content_filter";
+      any = has_content = finished = true;
+    }
+  }
+
+  void take_candidate(const json& candidate) {
+    for (const json& part : array_member(object_member(candidate, "content"), "parts")) {
+      const auto thought = part.find("thought");
+      if (thought == part.end() || *thought != true) {
+        reply.text += text_member(part, "text");
+      }
+      has_content = true;
+    }
+    if (const std::string reason = text_member(candidate, "finishReason"); !reason.empty()) {
+      reply.finish_reason = finish_reason_of(reason);
+      finished = true;
+    }
+  }
+};
+
+class GeminiStream final : public EventStreamDecoder {
+public:
+  using EventStreamDecoder::EventStreamDecoder;
+
+private:
+  void take(const std::string&, const json& data) final {
+    pieces_.take(data);
+    usage_known_ = pieces_.usage_known;
+    has_content_ = pieces_.has_content;
+    complete_ = pieces_.finished;
+  }
+
+  Pieces pieces_{reply_};
+};
+
+/// Models of the 2.x series take a number of tokens, later ones a level. The numbers are those that
+/// Google gives to the levels of OpenAI's format.
+json thinking_config(const std::string& model, const std::string& effort) {
+  if (model.find("gemini-2") != std::string::npos) {
+    const int budget = effort == "none"                         ? 0
+                       : effort == "minimal" || effort == "low" ? 1024
+                       : effort == "medium"                     ? 8192
+                                                                : 24576;
+    return {{"thinkingBudget", budget}};
+  }
+  const bool known = effort == "minimal" || effort == "low" || effort == "medium";
+  return {{"thinkingLevel", effort == "none" ? "minimal" : known ? effort : "high"}};
+}
+
+json text_parts(const Turn& turn) {
+  return json::array({{{"text", turn.text()}}});
+}
+
+json generation_config(const ModelRequest& request) {
+  json config = json::object();
+  if (request.temperature >= 0) {
+    config["temperature"] = request.temperature;
+  }
+  if (request.max_output_tokens > 0) {
+    config["maxOutputTokens"] = request.max_output_tokens;
+  }
+  if (!request.effort.empty()) {
+    config["thinkingConfig"] = thinking_config(request.model, request.effort);
+  }
+  if (request.schema) {
+    config["responseMimeType"] = "application/json";
+    config["responseJsonSchema"] = schema_of(*request.schema);
+  }
+  return config;
+}
+
+class GeminiFormat final : public FormatBase {
+public:
+  std::string_view name() const final { return "gemini"; }
+  std::string_view default_base_url() const final { return kBaseUrl; }
+  std::string_view default_key_variable() const final { return "GEMINI_API_KEY"; }
+  std::string url(const std::string& base, const std::string& model, bool stream) const final;
+  std::vector<std::string> headers(const std::string& key) const final;
+  json encode(const ModelRequest& request, const WireOptions& options) const final;
+  std::unique_ptr<StreamDecoder> stream_decoder() const final {
+    return std::make_unique<GeminiStream>(*this);
+  }
+  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
+                         const std::string& extra_body) const final {
+    WireOptions options;
+    options.extra_body = extra_body;
+    return json_line({{"key", custom_id}, {"request", encode(request, options)}});
+  }
+  Usage usage_of(const json& answer) const final {
+    return decode_usage(object_member(answer, "usageMetadata"));
+  }
+
+private:
+  WireAnswer decode_object(const json& body) const final;
+  WireAnswer decode_array(const json& body) const final;
+};
+
+/// Whether a base has its API version: "/v1beta", or Vertex AI's ".../publishers/google".
+bool names_version(std::string_view path) {
+  const std::string_view last = path.substr(path.rfind('/') + 1);
+  return path.find("/publishers/") != std::string_view::npos ||
+         (last.size() > 1 && last[0] == 'v' &&
+          std::isdigit(static_cast<unsigned char>(last[1])) != 0);
+}
+
+std::string GeminiFormat::url(const std::string& base, const std::string& model,
+                              bool stream) const {
+  constexpr std::string_view kModels = "/models/";
+  BaseUrl url(base, kBaseUrl);
+  if (const std::size_t method = url.path.rfind(':');
+      method != std::string::npos && url.path.ends_with("enerateContent")) {
+    url.path.resize(method); // what follows is ours to choose
+  } else {
+    std::string_view name = model;
+    name.remove_prefix(name.starts_with("models/") ? 7 : 0);
+    url.path += fmt::format("{}{}{}", names_version(url.path) ? "" : "/v1beta", kModels,
+                            percent_encoded(name));
+  }
+  if (!stream) {
+    return url.with(":generateContent");
+  }
+  if (url.query.find("alt=sse") == std::string::npos) {
+    url.query += url.query.empty() ? "?alt=sse" : "&alt=sse";
+  }
+  return url.with(":streamGenerateContent");
+}
+
+std::vector<std::string> GeminiFormat::headers(const std::string& key) const {
+  std::vector<std::string> headers{"Content-Type: application/json"};
+  if (!key.empty()) {
+    headers.push_back("x-goog-api-key: " + key); // as "?key=" it would land in logs
+  }
+  return headers;
+}
+
+json GeminiFormat::encode(const ModelRequest& request, const WireOptions& options) const {
+  json body = json::object();
+  json contents = json::array();
+  for (const Turn& turn : turns_of(request)) {
+    if (turn.role == "system") {
+      json& instruction = body["systemInstruction"]["parts"];
+      instruction.push_back({{"text", turn.text()}});
+      continue;
+    }
+    contents.push_back(
+        {{"role", turn.role == "assistant" ? "model" : "user"}, {"parts", text_parts(turn)}});
+  }
+  body["contents"] = std::move(contents);
+  if (json config = generation_config(request); !config.empty()) {
+    body["generationConfig"] = std::move(config);
+  }
+  merge_extra_body(body, options.extra_body);
+  return body;
+}
+
+WireAnswer GeminiFormat::decode_object(const json& body) const {
+  WireAnswer answer;
+  Pieces pieces{answer.reply.emplace()};
+  pieces.reply.status = ModelReply::Status::Ok;
+  pieces.take(body);
+  answer.usage_known = pieces.usage_known;
+  return pieces.any ? answer : malformed_answer("JSON without \"candidates\"");
+}
+
+/// A stream that was not asked to be server-sent events is one array.
+WireAnswer GeminiFormat::decode_array(const json& body) const {
+  WireAnswer answer;
+  Pieces pieces{answer.reply.emplace()};
+  pieces.reply.status = ModelReply::Status::Ok;
+  const json* error = nullptr;
+  for (const json& piece : body) {
+    error = piece.is_object() ? find_error(piece) : nullptr;
+    if (error != nullptr) {
+      break;
+    }
+    pieces.take(piece);
+  }
+  if (pieces.finished && error == nullptr) {
+    answer.usage_known = pieces.usage_known;
+    return answer;
+  }
+  WireAnswer bad = error != nullptr ? failed_answer(error_within_success(*error))
+                                    : broken_off(pieces.reply.text);
+  bad.lost_usage = pieces.reply.usage;
+  return bad;
+}
+
+} // namespace
+
+const FormatBase& gemini_format() {
+  static const GeminiFormat format;
+  return format;
+}
+
+} // namespace winnow::agents

@@ -1,0 +1,47 @@
+#include "agents/wire/openai_parts.h"
+
+namespace winnow::agents {
+
+using nlohmann::json;
+
+std::vector<std::string> openai_headers(const std::string& key) {
+  std::vector<std::string> headers{"Content-Type: application/json"};
+  if (!key.empty()) {
+    headers.push_back("Authorization: Bearer " + key);
+  }
+  return headers;
+}
+
+json openai_messages(const std::vector<Turn>& turns) {
+  json messages = json::array();
+  for (const Turn& turn : turns) {
+    messages.push_back({{"role", turn.role}, {"content", turn.text()}});
+  }
+  return messages;
+}
+
+void add_prompt_cache_key(json& body, const ModelRequest& request) {
+  if (const std::string key = prefix_key(request); !key.empty()) {
+    body["prompt_cache_key"] = key;
+  }
+}
+
+bool sends_temperature(const ModelRequest& request, const WireOptions& options) {
+  const bool reasons = !request.effort.empty() && request.effort != "none";
+  return request.temperature >= 0 && !(options.openai_itself && reasons);
+}
+
+WireOptions batch_options(const std::string& extra_body) {
+  WireOptions options;
+  options.stream = false;
+  options.openai_itself = true;
+  options.extra_body = extra_body;
+  return options;
+}
+
+std::string openai_batch_line(const std::string& custom_id, std::string_view path, json body) {
+  return json_line(
+      {{"custom_id", custom_id}, {"method", "POST"}, {"url", path}, {"body", std::move(body)}});
+}
+
+} // namespace winnow::agents

@@ -1,0 +1,209 @@
+#include "agents/json_text.h"
+#include "agents/wire/format_base.h"
+#include "agents/wire/json_members.h"
+#include "agents/wire/openai_parts.h"
+#include "agents/wire/request_parts.h"
+
+#include <fmt/format.h>
+
+namespace winnow::agents {
+namespace {
+
+using nlohmann::json;
+
+/// Input tokens include cached ones, output tokens include reasoning, as in our Usage.
+Usage decode_usage(const json& usage) {
+  const json& input = object_member(usage, "input_tokens_details");
+  Usage decoded;
+  decoded.prompt_tokens = count_member(usage, "input_tokens");
+  decoded.cached_tokens = count_member(input, "cached_tokens");
+  decoded.cache_write_tokens = count_member(input, "cache_write_tokens");
+  decoded.completion_tokens = count_member(usage, "output_tokens");
+  decoded.reasoning_tokens =
+      count_member(object_member(usage, "output_tokens_details"), "reasoning_tokens");
+  return consistent(decoded);
+}
+
+/// Of a list of output items. It may hold only reasoning, which is an empty answer.
+struct Output {
+  std::string text;
+  bool refused = false;
+  bool called = false; ///< a tool
+};
+
+Output output_of(const json& response) {
+  Output output;
+  for (const json& item : array_member(response, "output")) {
+    if (!item.is_object()) {
+      continue;
+    }
+    output.called = output.called || text_member(item, "type").ends_with("_call");
+    for (const json& part : array_member(item, "content")) {
+      if (!part.is_object() || text_member(item, "type", "message") != "message") {
+        continue;
+      }
+      if (text_member(part, "type") == "output_text") {
+        output.text += text_member(part, "text");
+      } else if (text_member(part, "type") == "refusal") {
+        output.text += text_member(part, "refusal");
+        output.refused = true;
+      }
+    }
+  }
+  return output;
+}
+
+std::string finish_reason_of(const json& response, const Output& output) {
+  if (text_member(response, "status") == "incomplete") {
+    const std::string reason = text_member(object_member(response, "incomplete_details"), "reason");
+    return reason == "max_output_tokens" ? "length" : reason;
+  }
+  return output.refused                         ? "content_filter"
+         : output.called && output.text.empty() ? "tool_calls"
+                                                : "stop";
+}
+
+ModelReply reply_of(const json& response) {
+  Output output = output_of(response);
+  ModelReply reply;
+  reply.status = ModelReply::Status::Ok;
+  reply.finish_reason = finish_reason_of(response, output);
+  reply.text = std::move(output.text);
+  reply.model = text_member(response, "model");
+  reply.request_id = text_member(response, "id");
+  reply.usage = decode_usage(object_member(response, "usage"));
+  return reply;
+}
+
+bool knows_usage(const json& response) {
+  const json& usage = object_member(response, "usage");
+  return usage.contains("input_tokens") && usage.contains("output_tokens");
+}
+
+class ResponsesStream final : public EventStreamDecoder {
+public:
+  using EventStreamDecoder::EventStreamDecoder;
+
+private:
+  void take(const std::string& event, const json& data) final {
+    const std::string type = text_member(data, "type", event);
+    if (type == "response.output_text.delta") {
+      add_text(text_member(data, "delta"));
+    } else if (type == "response.refusal.delta") {
+      add_text(text_member(data, "delta"));
+      refused_ = true;
+    } else if (type == "response.completed" || type == "response.incomplete") {
+      take_whole(object_member(data, "response"));
+    } else if (type == "response.failed" || type == "response.cancelled") {
+      take_failure(object_member(data, "response"), type);
+    } else if (type.ends_with(".delta")) { // reasoning, a tool's arguments
+      has_content_ = true;
+    }
+  }
+
+  /// The last event carries the whole answer again, although some servers leave its output out.
+  void take_whole(const json& response) {
+    ModelReply whole = reply_of(response);
+    if (whole.text.empty()) {
+      whole.text = std::move(reply_.text);
+      whole.finish_reason = refused_ ? "content_filter" : whole.finish_reason;
+    }
+    reply_ = std::move(whole);
+    usage_known_ = knows_usage(response);
+    has_content_ = complete_ = true;
+  }
+
+  void take_failure(const json& response, const std::string& type) {
+    reply_.usage = decode_usage(object_member(response, "usage"));
+    const json* error = find_error(response);
+    fail(error != nullptr ? *error : json(fmt::format("the answer ended with {}", type)));
+  }
+
+  bool refused_ = false;
+};
+
+class ResponsesFormat final : public FormatBase {
+public:
+  std::string_view name() const final { return "responses"; }
+  std::string_view default_base_url() const final { return kOpenAiBaseUrl; }
+  std::string_view default_key_variable() const final { return kOpenAiKeyVariable; }
+  std::string url(const std::string& base, const std::string&, bool) const final {
+    return BaseUrl(base, kOpenAiBaseUrl).with("/responses");
+  }
+  std::vector<std::string> headers(const std::string& key) const final {
+    return openai_headers(key);
+  }
+  json encode(const ModelRequest& request, const WireOptions& options) const final;
+  std::unique_ptr<StreamDecoder> stream_decoder() const final {
+    return std::make_unique<ResponsesStream>(*this);
+  }
+  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
+                         const std::string& extra_body) const final {
+    return openai_batch_line(custom_id, "/v1/responses",
+                             encode(request, batch_options(extra_body)));
+  }
+  Usage usage_of(const json& answer) const final {
+    return decode_usage(object_member(answer, "usage"));
+  }
+
+private:
+  WireAnswer decode_object(const json& body) const final;
+};
+
+json ResponsesFormat::encode(const ModelRequest& request, const WireOptions& options) const {
+  std::vector<Turn> turns = turns_of(request);
+  json body{{"model", request.model}, {"store", false}};
+  if (!turns.empty() && turns.front().role == "system") {
+    body["instructions"] = turns.front().text();
+    turns.erase(turns.begin());
+  }
+  body["input"] = openai_messages(turns);
+  if (options.openai_itself) {
+    add_prompt_cache_key(body, request);
+  } else if (!request.key.empty()) {
+    body["metadata"] = {{"key", request.key}};
+  }
+  if (sends_temperature(request, options)) {
+    body["temperature"] = request.temperature;
+  }
+  if (!request.effort.empty()) {
+    body["reasoning"] = {{"effort", request.effort}};
+  }
+  if (request.max_output_tokens > 0) {
+    body["max_output_tokens"] = request.max_output_tokens;
+  }
+  if (request.schema) {
+    body["text"]["format"] = {{"type", "json_schema"},
+                              {"name", request.schema->name},
+                              {"strict", true},
+                              {"schema", schema_of(*request.schema)}};
+  }
+  if (options.stream) {
+    body["stream"] = true;
+  }
+  merge_extra_body(body, options.extra_body);
+  return body;
+}
+
+WireAnswer ResponsesFormat::decode_object(const json& body) const {
+  if (!body.contains("output") || !body["output"].is_array()) {
+    return malformed_answer("JSON without \"output\"");
+  }
+  const std::string status = text_member(body, "status", "completed");
+  if (status != "completed" && status != "incomplete") {
+    return malformed_answer(fmt::format("a response that is \"{}\"", status));
+  }
+  WireAnswer answer;
+  answer.reply = reply_of(body);
+  answer.usage_known = knows_usage(body);
+  return answer;
+}
+
+} // namespace
+
+const FormatBase& responses_format() {
+  static const ResponsesFormat format;
+  return format;
+}
+
+} // namespace winnow::agents
