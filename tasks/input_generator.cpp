@@ -22,11 +22,17 @@ double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::stri
 
 void generate_tensor(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
                      std::string_view tensor, void* data, std::uint64_t count) {
-  const core::RandomStream stream{seed, hash_name(tensor)};
+  generate_elements(spec, dtype, seed, hash_name(tensor), 0, data, count);
+}
+
+void generate_elements(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
+                       std::uint64_t name_hash, std::uint64_t first, void* data,
+                       std::uint64_t count) {
+  const core::RandomStream stream{seed, name_hash};
   const std::uint64_t element_bytes = size_bytes(dtype);
   auto* bytes = static_cast<std::byte*>(data);
-  for (std::uint64_t index = 0; index < count; ++index) {
-    store_element(dtype, bytes + index * element_bytes, core::generate(spec, stream, index));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    store_element(dtype, bytes + i * element_bytes, core::generate(spec, stream, first + i));
   }
 }
 

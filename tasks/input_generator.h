@@ -21,4 +21,9 @@ std::uint64_t hash_name(std::string_view tensor);
 void generate_tensor(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
                      std::string_view tensor, void* data, std::uint64_t count);
 
+/// A part of it: elements [first, first + count) of the tensor whose name hashes to `name_hash`.
+void generate_elements(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
+                       std::uint64_t name_hash, std::uint64_t first, void* data,
+                       std::uint64_t count);
+
 } // namespace winnow::tasks

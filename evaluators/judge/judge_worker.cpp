@@ -24,7 +24,7 @@ namespace {
 class JudgeWorker {
 public:
   explicit JudgeWorker(const WorkerDevice& spec)
-      : arena_(kArenaFd), device_(make_worker_device(spec, 0, {}, arena_.all(), report_fatal)) {}
+      : arena_(kArenaFd), device_(make_worker_device(spec, device_options(), arena_.all())) {}
 
   JudgeReply answer(const JudgeRequest& request) {
     if (const auto fault = ensure_answers(request)) {
@@ -47,6 +47,12 @@ public:
   }
 
 private:
+  static CpuDeviceOptions device_options() {
+    CpuDeviceOptions options;
+    options.on_fatal = report_fatal;
+    return options;
+  }
+
   static void report_fatal(const DeviceFault& fault) {
     const std::string line = encode(broken_reference(fault.detail));
     [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, line.data(), line.size());

@@ -1,7 +1,10 @@
 #include "base/text.h"
+#include "evaluators/worker/drawn_inputs.h"
 #include "evaluators/worker/runner.h"
 
 #include <csignal>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -22,7 +25,10 @@ public:
   RunOutcome run(RunRequest request, const RunnerLimits& limits,
                  const std::function<bool()>& cancelled) override {
     request.deadline = limits.wall;
-    const ChildResult child = run_child(command(request, limits), encode(request), cancelled);
+    const std::vector<int> inputs = inputs_.lend(large_inputs(request));
+    request.inputs_lent = !inputs.empty();
+    const ChildResult child =
+        run_child(command(request, inputs, limits), encode(request), cancelled);
     RunOutcome outcome;
     outcome.cancelled = child.end == End::Cancelled;
     outcome.printed = truncate_text(to_valid_utf8(child.err), kMaxPrintedBytes);
@@ -37,18 +43,24 @@ public:
   }
 
 private:
-  Command command(const RunRequest& request, const RunnerLimits& limits) const {
+  Command command(const RunRequest& request, const std::vector<int>& inputs,
+                  const RunnerLimits& limits) const {
+    std::vector<InheritedFd> fds{{arena_.fd(), kArenaFd}};
+    for (const int input : inputs) {
+      fds.push_back({input, kFirstInputFd + static_cast<int>(fds.size()) - 1});
+    }
     Limits child_limits;
     child_limits.wall = limits.wall + kGrace;
     child_limits.memory_bytes = limits.memory_bytes;
     child_limits.output_bytes = kMaxPrintedByStage;
     child_limits.file_bytes = 1; // it writes no files
     return sandbox_.command("_run", {}, candidate_policy(request.module), child_limits,
-                            {{arena_.fd(), kArenaFd}});
+                            std::move(fds));
   }
 
   const Sandbox& sandbox_;
   const Arena& arena_;
+  DrawnInputs inputs_;
 };
 
 } // namespace

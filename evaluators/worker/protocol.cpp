@@ -102,6 +102,7 @@ std::string encode(const RunRequest& request) {
   json value{{"module", request.module.string()},
              {"workers", request.workers},
              {"deadline_ms", request.deadline.count()},
+             {"inputs_lent", request.inputs_lent},
              {"cases", json::array()}};
   for (const RunCase& run_case : request.cases) {
     value["cases"].push_back(case_json(run_case));
@@ -115,6 +116,7 @@ RunRequest decode_run_request(const std::string& text) {
   request.module = value.at("module").get<std::string>();
   request.workers = value.at("workers");
   request.deadline = std::chrono::milliseconds(value.at("deadline_ms").get<std::int64_t>());
+  request.inputs_lent = value.at("inputs_lent");
   for (const json& run_case : value.at("cases")) {
     request.cases.push_back(case_of(run_case));
   }

@@ -71,6 +71,7 @@ struct RunRequest {
   std::filesystem::path module;
   unsigned workers = 0; ///< see CpuDeviceOptions
   std::chrono::milliseconds deadline{0};
+  bool inputs_lent = false; ///< see drawn_inputs.h
   std::vector<RunCase> cases;
 };
 

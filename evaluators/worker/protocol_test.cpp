@@ -16,6 +16,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   request.module = "/cache/m.so";
   request.workers = 2;
   request.deadline = std::chrono::milliseconds(1234);
+  request.inputs_lent = true;
   RunCase run_case;
   run_case.seed = 0xffffffffffffffffULL;
   run_case.salt = 0x7ff8fff97ff8fffbULL;
@@ -37,6 +38,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   const RunRequest read = decode_run_request(encode(request));
   EXPECT_EQ(read.module, request.module);
   EXPECT_EQ(read.deadline, request.deadline);
+  EXPECT_TRUE(read.inputs_lent);
   ASSERT_EQ(read.cases.size(), 1U);
   EXPECT_EQ(read.cases[0].seed, run_case.seed);
   EXPECT_EQ(read.cases[0].outputs.at(0).offset, 64U);

@@ -7,6 +7,7 @@
 #include "evaluators/process/sandbox.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/case_runner.h"
+#include "evaluators/worker/drawn_inputs.h"
 #include "evaluators/worker/printed_text.h"
 #include "evaluators/worker/protocol.h"
 #include "evaluators/worker/timed_runs.h"
@@ -73,8 +74,14 @@ private:
   }
 
   void open_device(const RunRequest& request) {
-    device_ = make_worker_device(spec_, request.workers, request.deadline, arena_.all(),
-                                 [this](const DeviceFault& fault) { report_fatal(fault); });
+    CpuDeviceOptions options;
+    options.workers = request.workers;
+    options.deadline = request.deadline;
+    options.on_fatal = [this](const DeviceFault& fault) { report_fatal(fault); };
+    options.read_drawn = [lent = LentInputs(request)](const Draw& draw, std::span<std::byte> to) {
+      return lent.read(draw, to);
+    };
+    device_ = make_worker_device(spec_, std::move(options), arena_.all());
   }
 
   void report_fatal(const DeviceFault& fault) {

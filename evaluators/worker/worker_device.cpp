@@ -1,7 +1,6 @@
 #include "evaluators/worker/worker_device.h"
 
 #include "base/error.h"
-#include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/cuda/cublaslt.h"
 #include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/gpu/gpu_device.h"
@@ -95,18 +94,16 @@ DeviceName parse_device_name(const std::string& text) {
   return name;
 }
 
-std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, unsigned workers,
-                                           std::chrono::milliseconds cpu_deadline,
-                                           std::span<std::byte> arena,
-                                           std::function<void(const DeviceFault&)> on_fatal) {
+std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, CpuDeviceOptions cpu,
+                                           std::span<std::byte> arena) {
   if (!device.is_gpu()) {
-    return make_cpu_device({workers, std::move(on_fatal), cpu_deadline});
+    return make_cpu_device(std::move(cpu));
   }
   GpuDeviceOptions options;
   options.helpers = device.helpers;
   options.deadline = device.deadline;
   options.arena = arena;
-  options.on_fatal = std::move(on_fatal);
+  options.on_fatal = std::move(cpu.on_fatal);
   const DeviceName name = parse_device_name(device.device);
   if (name.kind == "cuda") {
     options.open_library = open_cuda_library;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/device.h"
 #include "evaluators/process/sandbox.h"
 
@@ -45,11 +46,9 @@ struct DeviceName {
 /// Throws UsageError when `text` is none.
 DeviceName parse_device_name(const std::string& text);
 
-/// `workers` and `cpu_deadline`: see CpuDeviceOptions; `arena`: see GpuDeviceOptions. Throws
+/// `cpu`: all of it is for the cpu, on_fatal for a GPU, too; `arena`: see GpuDeviceOptions. Throws
 /// DeviceUnavailable.
-std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, unsigned workers,
-                                           std::chrono::milliseconds cpu_deadline,
-                                           std::span<std::byte> arena,
-                                           std::function<void(const DeviceFault&)> on_fatal);
+std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, CpuDeviceOptions cpu,
+                                           std::span<std::byte> arena);
 
 } // namespace winnow::evaluators

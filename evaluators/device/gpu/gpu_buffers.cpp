@@ -3,6 +3,8 @@
 #include "base/random_bits.h"
 #include "tasks/input_generator.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace winnow::evaluators::gpu {
@@ -13,7 +15,10 @@ constexpr std::size_t kGuardBytes = std::size_t{512} << 10U;
 // CUDA hands out whole pages of this size; the guard at the end gets what is left of the last.
 constexpr std::size_t kPageBytes = std::size_t{2} << 20U;
 constexpr std::size_t kChecksPerBuffer = 3;
-constexpr std::size_t kKeptShare = 4; // of the memory that facts() offers
+constexpr std::size_t kKeptShare = 4;  // of the memory that facts() offers
+constexpr std::size_t kDrawnShare = 4; // of what is kept
+// Less is drawn in the time that it takes to wait for a checksum.
+constexpr std::size_t kMinDrawnBytes = std::size_t{1} << 20U;
 
 std::size_t align_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -47,7 +52,7 @@ std::optional<DeviceFault> changed_guard(const GpuBuffer& buffer, std::uint64_t 
 } // namespace
 
 GpuBuffers::GpuBuffers(GpuDriver& driver, Helpers& helpers)
-    : driver_(driver), helpers_(helpers), salt_(random_bits()),
+    : driver_(driver), helpers_(helpers), salt_(random_bits()), checksum_salt_(random_bits()),
       max_kept_bytes_(static_cast<std::size_t>(driver.facts().memory_bytes) / kKeptShare) {}
 
 GpuBuffers::~GpuBuffers() {
@@ -68,7 +73,7 @@ DeviceRange GpuBuffers::take_zone(std::size_t bytes) {
   try {
     return {driver_.allocate(bytes), bytes};
   } catch (const GpuError& error) {
-    if (error.failure() != GpuFailure::OutOfMemory || kept_.empty()) {
+    if (error.failure() != GpuFailure::OutOfMemory || kept_bytes_ == 0) {
       throw;
     }
   }
@@ -92,18 +97,40 @@ void GpuBuffers::clear() {
   ++salt_; // another pattern in every zone
   selected_ = 0;
   while (!buffers_.empty()) {
-    const DeviceRange zone = buffers_.back().zone;
+    const GpuBuffer buffer = buffers_.back();
     buffers_.pop_back();
-    if (kept_bytes_ + zone.bytes > max_kept_bytes_) {
-      driver_.release(zone.begin);
-    } else {
-      kept_.emplace(zone.bytes, zone.begin);
-      kept_bytes_ += zone.bytes;
-    }
+    keep(buffer);
   }
 }
 
+void GpuBuffers::keep(const GpuBuffer& buffer) {
+  if (kept_bytes_ + buffer.zone.bytes > max_kept_bytes_) {
+    driver_.release(buffer.zone.begin);
+    return;
+  }
+  kept_bytes_ += buffer.zone.bytes;
+  if (!buffer.draw || !buffer.checksum) {
+    kept_.emplace(buffer.zone.bytes, buffer.zone.begin);
+    return;
+  }
+  drawn_.push_back({*buffer.draw, *buffer.checksum, buffer.data, buffer.zone});
+  drawn_bytes_ += buffer.zone.bytes;
+  while (drawn_bytes_ > max_kept_bytes_ / kDrawnShare) {
+    forget_oldest_drawn();
+  }
+}
+
+void GpuBuffers::forget_oldest_drawn() {
+  const DeviceRange zone = drawn_.front().zone;
+  drawn_.pop_front();
+  drawn_bytes_ -= zone.bytes;
+  kept_.emplace(zone.bytes, zone.begin);
+}
+
 void GpuBuffers::release_kept() {
+  while (!drawn_.empty()) {
+    forget_oldest_drawn();
+  }
   while (!kept_.empty()) {
     const auto [bytes, address] = *kept_.begin();
     kept_.erase(kept_.begin());
@@ -135,9 +162,47 @@ GpuAddress GpuBuffers::range(const std::string& name, std::int64_t offset,
 void GpuBuffers::generate(std::size_t index, const tasks::GeneratorSpec& generator,
                           tasks::DType dtype, std::uint64_t seed) {
   GpuBuffer& buffer = buffers_.at(index);
+  const Draw draw{generator, dtype, seed, tasks::hash_name(buffer.name)};
+  const bool is_new = !buffer.draw && !buffer.checksum; // nothing has its address yet
+  const bool is_large = buffer.read_only && buffer.data.bytes >= kMinDrawnBytes;
+  if (is_large && is_new && take_drawn(buffer, draw)) {
+    return;
+  }
+  buffer.draw = draw;
   buffer.checksum.reset();
-  buffer.draw = Draw{generator, dtype, seed, tasks::hash_name(buffer.name)};
-  helpers_.generate(buffer.data, *buffer.draw);
+  helpers_.generate(buffer.data, draw);
+  if (is_large) {
+    buffer.checksum = checksum(buffer);
+  }
+}
+
+// In exchange for its own zone. Other kernels may have run since: what is no longer intact is drawn
+// again, and nobody is blamed.
+bool GpuBuffers::take_drawn(GpuBuffer& buffer, const Draw& draw) {
+  const auto found = std::find_if(drawn_.begin(), drawn_.end(), [&](const DrawnZone& drawn) {
+    return drawn.draw == draw && drawn.data.bytes == buffer.data.bytes;
+  });
+  if (found == drawn_.end()) {
+    return false;
+  }
+  const DrawnZone drawn = *found;
+  drawn_.erase(found);
+  drawn_bytes_ -= drawn.zone.bytes;
+  kept_.emplace(buffer.zone.bytes, buffer.zone.begin); // of the same size
+  buffer.zone = drawn.zone;
+  buffer.data = drawn.data;
+  helpers_.fill_guard(front_guard(buffer), salt_);
+  helpers_.fill_guard(rear_guard(buffer), salt_);
+  if (checksum(buffer) != drawn.checksum) {
+    return false;
+  }
+  buffer.draw = draw;
+  buffer.checksum = drawn.checksum;
+  return true;
+}
+
+std::uint64_t GpuBuffers::checksum(const GpuBuffer& buffer) const {
+  return helpers_.checksum(buffer.data, checksum_salt_);
 }
 
 void GpuBuffers::restore(std::size_t index) {
@@ -150,7 +215,7 @@ void GpuBuffers::note_contents(std::size_t index) {
   GpuBuffer& buffer = buffers_.at(index);
   if (buffer.read_only) {
     buffer.draw.reset();
-    buffer.checksum = helpers_.checksum(buffer.data);
+    buffer.checksum = checksum(buffer);
   }
 }
 
@@ -160,7 +225,7 @@ std::optional<DeviceFault> GpuBuffers::changed() {
   for (const GpuBuffer& buffer : buffers_) {
     helpers_.check_guard(check, front_guard(buffer), salt_, true);
     helpers_.check_guard(check + 1, rear_guard(buffer), salt_, false);
-    if (buffer.read_only && buffer.draw) {
+    if (buffer.read_only && buffer.draw && !buffer.checksum) {
       helpers_.check_drawn(check + 2, buffer.data, *buffer.draw);
     }
     check += kChecksPerBuffer;
@@ -181,11 +246,17 @@ std::optional<DeviceFault> GpuBuffers::changed() {
 
 std::optional<DeviceFault> GpuBuffers::changed_input(const GpuBuffer& buffer,
                                                      std::uint64_t finding) {
+  const bool differs = buffer.checksum && checksum(buffer) != *buffer.checksum;
+  if (differs && buffer.draw) {
+    helpers_.begin_checks(1);
+    helpers_.check_drawn(0, buffer.data, *buffer.draw);
+    finding = helpers_.findings().front();
+  }
   if (finding != Helpers::kUntouched) {
     return DeviceFault{tasks::Verdict::ModifiedInput,
                        fmt::format("input '{}' was changed at byte {}", buffer.name, finding)};
   }
-  if (buffer.checksum && helpers_.checksum(buffer.data) != *buffer.checksum) {
+  if (differs) {
     return DeviceFault{tasks::Verdict::ModifiedInput,
                        fmt::format("input '{}' was changed", buffer.name)};
   }

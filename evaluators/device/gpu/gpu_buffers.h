@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,10 +23,11 @@ struct GpuBuffer {
   DeviceRange zone; ///< guards included
   DeviceRange data;
   std::optional<Draw> draw;              ///< what generate() put there
-  std::optional<std::uint64_t> checksum; ///< of what else was put into a read-only one
+  std::optional<std::uint64_t> checksum; ///< of a read-only one that is large or was not drawn
 };
 
-/// The buffers of a case. Allocations are kept for the next case, which is often of the same shape.
+/// The buffers of a case. Allocations are kept for the next case, which is often of the same shape,
+/// and large inputs with their contents: where these are still intact nothing is drawn again.
 /// Throws GpuError.
 class GpuBuffers {
 public:
@@ -54,18 +56,33 @@ public:
   std::optional<DeviceFault> changed();
 
 private:
+  /// A free zone that holds an input.
+  struct DrawnZone {
+    Draw draw;
+    std::uint64_t checksum = 0;
+    DeviceRange data;
+    DeviceRange zone;
+  };
+
   DeviceRange take_zone(std::size_t bytes);
+  bool take_drawn(GpuBuffer& buffer, const Draw& draw);
+  void keep(const GpuBuffer& buffer);
+  void forget_oldest_drawn();
   void release_kept();
+  std::uint64_t checksum(const GpuBuffer& buffer) const;
   std::optional<DeviceFault> changed_input(const GpuBuffer& buffer, std::uint64_t finding);
 
   GpuDriver& driver_;
   Helpers& helpers_;
   std::uint64_t salt_; ///< of the guard zones
+  const std::uint64_t checksum_salt_;
   std::size_t selected_ = 0;
   std::size_t max_kept_bytes_;
-  std::size_t kept_bytes_ = 0;
+  std::size_t kept_bytes_ = 0; ///< of both kinds of free zones
   std::vector<GpuBuffer> buffers_;
   std::multimap<std::size_t, GpuAddress> kept_; ///< free zones by size
+  std::deque<DrawnZone> drawn_;                 ///< the oldest first
+  std::size_t drawn_bytes_ = 0;
 };
 
 } // namespace winnow::evaluators::gpu

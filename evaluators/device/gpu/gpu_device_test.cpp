@@ -21,6 +21,8 @@ using tasks::Verdict;
 using testing::HasSubstr;
 using Kind = tasks::GeneratorSpec::Kind;
 
+constexpr std::size_t kLargeBytes = (std::size_t{1} << 20U) + 4; // its contents are kept
+
 GpuModuleFile module_with(const std::vector<std::string>& kernels) {
   GpuModuleFile module;
   module.architecture = "fake_1";
@@ -302,6 +304,104 @@ TEST_F(GpuDeviceTest, SeesChangedInputs) {
   EXPECT_FALSE(device->verify_guards().has_value());
   EXPECT_FALSE(device->run({launch_of("at", {pointer_argument("w"), integer_argument(2, 4)})}));
   expect_fault(device->verify_guards(), Verdict::ModifiedInput, "input 'w' was changed");
+}
+
+TEST_F(GpuDeviceTest, SeesChangedLargeInputs) {
+  add_kernel("at", host_kernel(+[](float* x, int at) { x[at] += 1; }));
+  open();
+  const std::size_t x = device->allocate("x", kLargeBytes, true);
+  device->generate(x, {Kind::Normal, 0, 1}, DType::F32, 7);
+  EXPECT_FALSE(device->verify_guards().has_value());
+  EXPECT_EQ(driver->count("launch winnow_verify_generated"), 0U) << "a checksum will do";
+  EXPECT_FALSE(device->run({launch_of("at", {pointer_argument("x"), integer_argument(9, 4)})}));
+  const auto fault = device->verify_guards();
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->verdict, Verdict::ModifiedInput);
+  EXPECT_THAT(fault->detail, testing::MatchesRegex("input 'x' was changed at byte 3[6-9]"));
+}
+
+/// Large inputs x of two sets, drawn; a kernel that tells where they are.
+class GpuDrawnInputsTest : public GpuDeviceTest {
+protected:
+  static constexpr std::uint64_t kCount = kLargeBytes / sizeof(float);
+  static inline std::vector<float*> places;
+
+  void SetUp() override {
+    add_kernel("where", host_kernel(+[](float* x) { places.push_back(x); }));
+    add_kernel("at", host_kernel(+[](unsigned char* x, long long at) { x[at] ^= 1U; }));
+    open();
+  }
+
+  void draw(const std::vector<std::uint64_t>& seeds, std::size_t bytes = kLargeBytes) {
+    device->release_buffers();
+    places.clear();
+    inputs_.clear();
+    for (const std::uint64_t seed : seeds) {
+      device->select_buffers(inputs_.size());
+      inputs_.push_back(device->allocate("x", bytes, true));
+      device->allocate("y", bytes, false);
+      device->generate(inputs_.back(), {Kind::Normal, 0, 1}, DType::F32, seed);
+      EXPECT_FALSE(device->run({launch_of("where", {pointer_argument("x")})}).has_value());
+      std::vector<std::byte> expected(bytes);
+      tasks::generate_tensor({Kind::Normal, 0, 1}, DType::F32, seed, "x", expected.data(),
+                             bytes / sizeof(float));
+      EXPECT_EQ(contents<std::byte>(inputs_.back(), bytes), expected);
+    }
+    EXPECT_FALSE(device->verify_guards().has_value());
+  }
+
+  std::size_t draws() const { return driver->count("launch winnow_generate"); }
+
+private:
+  std::vector<std::size_t> inputs_;
+};
+
+TEST_F(GpuDrawnInputsTest, StayForTheNextRequest) {
+  draw({1, 2});
+  EXPECT_EQ(draws(), 2U);
+  device->load_module(write(module_with({"where", "at"}))); // as the baseline and candidates do
+  draw({2, 1});
+  EXPECT_EQ(draws(), 2U);
+  EXPECT_NE(places.at(0), places.at(1));
+  draw({3, 1});
+  EXPECT_EQ(draws(), 3U);
+  draw({1}, kLargeBytes + 4);
+  EXPECT_EQ(draws(), 4U) << "of another size";
+  draw({2, 3});
+  EXPECT_EQ(draws(), 4U);
+}
+
+TEST_F(GpuDrawnInputsTest, AreDrawnAgainWhenSomethingHasChangedThem) {
+  draw({1, 2});
+  device->release_buffers();
+  places.at(1)[kCount - 1] += 1; // a later kernel that writes where it must not
+  draw({1, 2});
+  EXPECT_EQ(draws(), 3U);
+}
+
+TEST_F(GpuDrawnInputsTest, HaveGuardsOfTheirOwnEachTime) {
+  draw({1});
+  std::vector<float> before(places.at(0) - 8, places.at(0));
+  draw({1});
+  EXPECT_EQ(draws(), 1U);
+  EXPECT_NE(std::memcmp(before.data(), places.at(0) - 8, 32), 0) << "the salt is another one";
+  for (const long long at : {-1LL, static_cast<long long>(kLargeBytes)}) {
+    draw({1});
+    EXPECT_FALSE(device->run({launch_of("at", {pointer_argument("x"), integer_argument(at, 8)})}));
+    expect_fault(device->verify_guards(), Verdict::OutOfBounds, "buffer 'x'");
+  }
+}
+
+TEST_F(GpuDrawnInputsTest, GiveWayWhenMemoryIsShort) {
+  draw({1});
+  device->release_buffers();
+  const std::size_t before = driver->count("release");
+  driver->failures.emplace("allocate", GpuError("cuMemAlloc", "CUDA_ERROR_OUT_OF_MEMORY", "",
+                                                GpuFailure::OutOfMemory, false));
+  device->allocate("large", std::size_t{64} << 20U, false);
+  EXPECT_EQ(driver->count("release"), before + 2) << "x and y";
+  draw({1});
+  EXPECT_EQ(draws(), 2U);
 }
 
 TEST_F(GpuDeviceTest, RefusesStepsThatWriteInputs) {

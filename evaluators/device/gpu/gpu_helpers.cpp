@@ -91,16 +91,17 @@ void Helpers::fill(DeviceRange range, std::uint64_t pattern) {
 }
 
 void Helpers::fill_guard(DeviceRange range, std::uint64_t salt) {
-  launch("winnow_fill_guard", words_of(range), range.begin, std::uint64_t{range.bytes}, salt);
+  launch("winnow_fill_guard", words_of(range) + 1, range.begin, std::uint64_t{range.bytes}, salt);
 }
 
 void Helpers::drive_out_of_cache(DeviceRange zeros) {
   launch("winnow_read_all", words_of(zeros), zeros.begin, std::uint64_t{zeros.bytes}, slot(0));
 }
 
-std::uint64_t Helpers::checksum(DeviceRange range) {
+std::uint64_t Helpers::checksum(DeviceRange range, std::uint64_t salt) {
   driver_.fill(slot(0), 0, 4, 2);
-  launch("winnow_checksum", words_of(range), range.begin, std::uint64_t{range.bytes}, slot(0));
+  launch("winnow_checksum", words_of(range), range.begin, std::uint64_t{range.bytes}, salt,
+         slot(0));
   std::uint64_t sum = 0;
   driver_.download(std::as_writable_bytes(std::span(&sum, 1)), slot(0));
   return sum + range.bytes;

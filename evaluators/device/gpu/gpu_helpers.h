@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/device/compare_core.h"
+#include "evaluators/device/draw.h"
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "tasks/task.h"
 
@@ -19,14 +20,6 @@ struct DeviceRange {
   std::size_t bytes = 0;
 };
 
-/// How a buffer's elements were drawn.
-struct Draw {
-  tasks::GeneratorSpec generator;
-  tasks::DType dtype = tasks::DType::F32;
-  std::uint64_t seed = 0;
-  std::uint64_t name_hash = 0;
-};
-
 /// The helper kernels (helper_kernels.h) of one driver. Calls only queue work unless they return a
 /// result. Throws GpuError.
 class Helpers {
@@ -41,11 +34,12 @@ public:
 
   void generate(DeviceRange range, const Draw& draw);
   void fill(DeviceRange range, std::uint64_t pattern);
-  /// Makes whole words a guard zone (guard_core.h).
+  /// Makes it a guard zone (guard_core.h); from any address on.
   void fill_guard(DeviceRange range, std::uint64_t salt);
   /// Reads a buffer of zeros that is several times as large as the L2 cache.
   void drive_out_of_cache(DeviceRange zeros);
-  std::uint64_t checksum(DeviceRange range);
+  /// Of the bytes and their places; see winnow_checksum() for `salt`.
+  std::uint64_t checksum(DeviceRange range, std::uint64_t salt = 0);
 
   /// Begins a comparison, whose totals comparison() waits for.
   void begin_comparison();

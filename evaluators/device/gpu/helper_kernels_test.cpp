@@ -210,6 +210,25 @@ TEST_P(HelperKernels, FindTheNearestByteOfAGuardThatIsGone) {
   }
 }
 
+TEST_P(HelperKernels, FillGuardsFromAnyByteOn) {
+  constexpr std::size_t kBytes = 64;
+  const std::size_t whole_zone = put("x", std::vector<std::uint8_t>(kBytes));
+  launch("winnow_fill_guard", {buffer("x"), whole(kBytes), whole(5)});
+  const auto expected = get<std::uint8_t>(whole_zone, kBytes);
+  const std::vector<std::uint8_t> other(kBytes, 0x55);
+  for (const std::size_t begin : {std::size_t{0}, std::size_t{3}, std::size_t{8}}) {
+    for (const std::size_t end : {begin + 1, begin + 7, begin + 21, kBytes}) {
+      device_->upload(whole_zone, std::as_bytes(std::span(other)));
+      launch("winnow_fill_guard",
+             {buffer("x", static_cast<std::int64_t>(begin)), whole(end - begin), whole(5)});
+      const auto filled = get<std::uint8_t>(whole_zone, kBytes);
+      for (std::size_t i = 0; i < kBytes; ++i) {
+        ASSERT_EQ(filled[i], i >= begin && i < end ? expected[i] : 0x55) << i << " " << begin;
+      }
+    }
+  }
+}
+
 TEST_P(HelperKernels, FillEveryByte) {
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{1003}}) {
     const std::size_t x = put("x", std::vector<std::uint8_t>(bytes + 8, 7));
@@ -223,9 +242,10 @@ TEST_P(HelperKernels, FillEveryByte) {
 }
 
 TEST_P(HelperKernels, HashContentsAndPlaces) {
-  const auto hash = [this](const std::vector<std::uint8_t>& bytes) {
+  const auto hash = [this](const std::vector<std::uint8_t>& bytes, std::uint64_t salt = 0) {
     put("x", bytes);
-    const std::uint64_t sum = result_of("winnow_checksum", {buffer("x"), whole(bytes.size())}, 0);
+    const std::uint64_t sum =
+        result_of("winnow_checksum", {buffer("x"), whole(bytes.size()), whole(salt)}, 0);
     device_->release_buffers();
     return sum;
   };
@@ -235,6 +255,7 @@ TEST_P(HelperKernels, HashContentsAndPlaces) {
   }
   const std::uint64_t first = hash(bytes);
   EXPECT_EQ(hash(bytes), first);
+  EXPECT_NE(hash(bytes, 1), first);
   std::swap_ranges(bytes.begin(), bytes.begin() + 8, bytes.begin() + 8);
   EXPECT_NE(hash(bytes), first);
   std::swap_ranges(bytes.begin(), bytes.begin() + 8, bytes.begin() + 8);

@@ -110,13 +110,25 @@ __global__ void winnow_verify_generated(const unsigned char* data, unsigned long
   }
 }
 
-// `begin` is a multiple of 8.
+// `begin` may be any address.
 __global__ void winnow_fill_guard(unsigned char* begin, unsigned long long bytes,
                                   unsigned long long salt) {
   using namespace winnow_helpers;
-  const Bits64 address = reinterpret_cast<Bits64>(begin);
-  for (Bits64 i = first_index(); i < bytes / 8; i += index_step()) {
-    *reinterpret_cast<Bits64*>(begin + 8 * i) = guard_word(salt, address + 8 * i);
+  const Bits64 skew = reinterpret_cast<Bits64>(begin) & 7U;
+  unsigned char* aligned = begin - skew;
+  const Bits64 address = reinterpret_cast<Bits64>(aligned);
+  const Bits64 words = (skew + bytes + 7) / 8;
+  for (Bits64 i = first_index(); i < words; i += index_step()) {
+    const Bits64 from = i == 0 ? skew : 8 * i;
+    const Bits64 to = 8 * i + 8 < skew + bytes ? 8 * i + 8 : skew + bytes;
+    const Bits64 word = guard_word(salt, address + 8 * i);
+    if (to - from == 8) {
+      *reinterpret_cast<Bits64*>(aligned + from) = word;
+      continue;
+    }
+    for (Bits64 at = from; at < to; ++at) {
+      aligned[at] = static_cast<unsigned char>(word >> (8 * (at & 7U)));
+    }
   }
 }
 
@@ -159,13 +171,14 @@ __global__ void winnow_fill(unsigned char* data, unsigned long long bytes,
   }
 }
 
-// Adds a hash of bytes and their places to *sum.
+// Adds a hash of bytes and their places to *sum. Who does not know `salt` cannot change bytes so that
+// it stays the same.
 __global__ void winnow_checksum(const unsigned char* data, unsigned long long bytes,
-                                unsigned long long* sum) {
+                                unsigned long long salt, unsigned long long* sum) {
   using namespace winnow_helpers;
   Bits64 mine = 0;
   for (Bits64 i = first_index(); i < (bytes + 7) / 8; i += index_step()) {
-    mine += mix_bits(load_word(data + 8 * i, bytes - 8 * i) + mix_bits(i + 1));
+    mine += mix_bits(load_word(data + 8 * i, bytes - 8 * i) + mix_bits(salt + i + 1));
   }
   atomicAdd(sum, mine);
 }

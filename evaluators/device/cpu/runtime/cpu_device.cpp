@@ -9,7 +9,6 @@
 #include "evaluators/device/cpu/runtime/launcher.h"
 #include "evaluators/device/cpu/runtime/module.h"
 #include "evaluators/device/cpu/runtime/watchdog.h"
-#include "tasks/input_generator.h"
 
 #include <algorithm>
 #include <array>
@@ -165,8 +164,11 @@ void CpuDevice::generate(std::size_t buffer, const tasks::GeneratorSpec& generat
                          tasks::DType dtype, std::uint64_t seed) {
   const cpu::GuardedBuffer& target = buffers_.at(buffer);
   buffers_.protect(false);
-  tasks::generate_tensor(generator, dtype, seed, target.name, target.data,
-                         target.bytes / tasks::size_bytes(dtype));
+  const Draw draw{generator, dtype, seed, tasks::hash_name(target.name)};
+  const std::span<std::byte> data(target.data, target.bytes);
+  if (!options_.read_drawn || !options_.read_drawn(draw, data)) {
+    draw_elements(draw, data);
+  }
   if (!target.read_only) { // a read-only one cannot change
     drawn_[buffer].assign(target.data, target.data + target.bytes);
   }

@@ -259,6 +259,26 @@ TEST_F(CpuDeviceTest, SeesBytesCopiedFromOneGuardToAnother) {
   EXPECT_THAT(fault->detail, testing::HasSubstr("buffer 'y' was written at byte"));
 }
 
+TEST_F(CpuDeviceTest, TakesInputsThatWereDrawnBefore) {
+  CpuDeviceOptions options;
+  options.read_drawn = [](const Draw& draw, std::span<std::byte> to) {
+    std::fill(to.begin(), to.end(), std::byte{7});
+    return draw.seed == 1 && draw.name_hash == tasks::hash_name("x");
+  };
+  const auto device = make_cpu_device(options);
+  const auto generated = [&](const std::string& name, std::uint64_t seed) {
+    const std::size_t buffer = device->allocate(name, 64, false);
+    device->generate(buffer, {}, tasks::DType::U8, seed);
+    device->fill_pattern(buffer, 0);
+    device->restore(buffer);
+    return download<std::uint8_t>(*device, buffer, 64);
+  };
+  std::vector<std::uint8_t> drawn(64);
+  tasks::generate_tensor({}, tasks::DType::U8, 2, "x", drawn.data(), drawn.size());
+  EXPECT_THAT(generated("x", 1), testing::Each(7));
+  EXPECT_EQ(generated("x", 2), drawn) << "nobody has that one";
+}
+
 TEST_F(CpuDeviceTest, RefusesTooMuchSharedMemoryAndTooManyCooperativeBlocks) {
   auto device = load("__global__ void k(float* y) {\n"
                      "  __shared__ float s[1024]; s[threadIdx.x] = y[0]; __syncthreads();\n"
