@@ -9,8 +9,8 @@ namespace winnow::evaluators {
 
 /// Whether one more sample is worth taking: at least min_samples (or as many as fit in four
 /// budgets), then until the budget is spent or the relative standard error is below 0.2 %.
-/// `samples_ns` are the ones taken so far, `spent_ns` the time that took, with warm-up,
-/// poisoning and verifying.
+/// `samples_ns` are the ones taken so far, `spent_ns` the time that took on the clock, with
+/// warm-up, poisoning, emptying caches and verifying.
 bool more_samples(const SamplingRequest& request, const std::vector<double>& samples_ns,
                   double spent_ns);
 

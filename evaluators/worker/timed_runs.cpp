@@ -4,6 +4,7 @@
 #include "evaluators/timing/sampling.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 
 namespace winnow::evaluators {
@@ -85,21 +86,22 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random_);
   for (const std::size_t i : order) {
+    const auto start = std::chrono::steady_clock::now();
     if (auto fault = launch(slots_[i])) {
       return fault;
     }
     const auto nanoseconds = static_cast<double>(device_.elapsed().count());
-    spent_ns_ += nanoseconds;
     // A warm-up launch that alone exceeds the budget counts: slow kernels get no second one.
     if (++launches_ > warmup || nanoseconds > budget_ns) {
       report.samples_ns.push_back(nanoseconds);
     }
     slots_[i].unverified = true;
     if (sampling_.verify_all || random_() % kVerifiedShare == 0) {
-      const auto start = std::chrono::steady_clock::now();
       verify(i, static_cast<int>(slots_.size()), report);
-      add_spent(start);
     }
+    // Poisoning, emptying caches and verifying count, too: they may take longer than the launch.
+    spent_ns_ +=
+        std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   }
   return std::nullopt;
 }
@@ -117,17 +119,9 @@ std::optional<DeviceFault> TimedRuns::warm_again() {
   return std::nullopt;
 }
 
-// What a launch costs besides counts, too, or verifying would multiply the time of a sampling.
-void TimedRuns::add_spent(std::chrono::steady_clock::time_point start) {
-  spent_ns_ +=
-      std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
-
 std::optional<DeviceFault> TimedRuns::launch(Slot& slot) {
-  const auto start = std::chrono::steady_clock::now();
   slot.salt = random_();
   slot.runner->poison(slot.salt);
-  add_spent(start);
   return slot.runner->run_timed();
 }
 

@@ -4,7 +4,6 @@
 #include "evaluators/worker/case_runner.h"
 #include "evaluators/worker/protocol.h"
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -37,7 +36,6 @@ private:
   std::optional<DeviceFault> round(RunCaseReport& report);
   std::optional<DeviceFault> warm_again();
   std::optional<DeviceFault> launch(Slot& slot);
-  void add_spent(std::chrono::steady_clock::time_point start);
   /// `spare_areas`: so many areas of the arena stay free for others.
   void verify(std::size_t slot, int spare_areas, RunCaseReport& report);
 
