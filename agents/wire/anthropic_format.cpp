@@ -171,7 +171,9 @@ public:
     WireOptions options;
     options.stream = false;
     options.extra_body = extra_body;
-    return json_line({{"custom_id", custom_id}, {"params", encode(request, options)}});
+    json params = encode(request, options);
+    params.erase("stream"); // of an extra_body that serves other requests too
+    return json_line({{"custom_id", custom_id}, {"params", std::move(params)}});
   }
   Usage usage_of(const json& answer) const final {
     return decode_usage(object_member(answer, "usage"));

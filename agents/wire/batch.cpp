@@ -33,10 +33,8 @@ WireAnswer decode_anthropic(const json& result) {
   if (const json* error = find_error(result)) {
     return failed_answer(error_within_success(*error));
   }
-  ProviderError error;
-  error.message =
-      fmt::format("the batch request ended as {}", quoted_start(text_member(result, "type")));
-  return failed_answer(std::move(error));
+  return failed_answer(
+      error_from(fmt::format("the batch request ended as \"{}\"", text_member(result, "type"))));
 }
 
 /// {"key", "response"}, {"key", "error"} or {"key", "status"}

@@ -12,8 +12,8 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 json line_of(const char* format) {
-  const std::string line =
-      format_named(format).batch_line("c7", full_request(), R"({"service_tier":"flex"})");
+  const std::string line = format_named(format).batch_line(
+      "c7", full_request(), R"({"service_tier":"flex","stream":true})");
   EXPECT_EQ(line.find('\n'), std::string::npos);
   return json::parse(line);
 }
@@ -30,12 +30,14 @@ TEST(BatchLines, AreWhatEachProviderReads) {
   const json anthropic = line_of("anthropic");
   EXPECT_EQ(anthropic["custom_id"], "c7");
   EXPECT_EQ(anthropic["params"]["max_tokens"], 1000);
+  for (const json& body : {chat["body"], responses["body"], anthropic["params"]}) {
+    EXPECT_FALSE(body.contains("stream"));
+  }
   const json gemini = line_of("gemini");
   EXPECT_EQ(gemini["key"], "c7");
   EXPECT_EQ(gemini["request"]["generationConfig"]["maxOutputTokens"], 1000);
   for (const json& body :
        {chat["body"], responses["body"], anthropic["params"], gemini["request"]}) {
-    EXPECT_FALSE(body.contains("stream"));
     EXPECT_EQ(body["service_tier"], "flex");
   }
 }

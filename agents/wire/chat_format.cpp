@@ -37,6 +37,18 @@ std::string finish_reason_of(const json& choice, bool refused) {
                                        : reason;
 }
 
+/// Why a choice is no answer; null if it is one.
+json failure_of(const json& choice) {
+  if (const json* error = find_error(choice)) {
+    return *error;
+  }
+  const std::string reason = text_member(choice, "finish_reason");
+  if (reason == "error" || reason == "insufficient_system_resource") { // OpenRouter's, DeepSeek's
+    return {{"message", "the answer ended for the reason \"" + reason + "\""}, {"code", 503}};
+  }
+  return nullptr;
+}
+
 /// Prompt tokens include cached ones, completion tokens include reasoning, as in our Usage.
 Usage decode_usage(const json& usage) {
   const json& prompt = object_member(usage, "prompt_tokens_details");
@@ -98,8 +110,8 @@ private:
   }
 
   void take_choice(const json& choice) {
-    if (const json* error = find_error(choice)) {
-      fail(*error);
+    if (const json failure = failure_of(choice); !failure.is_null()) {
+      fail(failure);
       return;
     }
     const json& delta = object_member(choice, "delta");
@@ -148,13 +160,17 @@ private:
   WireAnswer decode_object(const json& body) const final;
 };
 
-json ChatFormat::encode(const ModelRequest& request, const WireOptions& options) const {
-  json body{{"model", request.model}, {"messages", openai_messages(turns_of(request))}};
+/// A server's log and ours can be put side by side. To OpenAI itself another user for each call
+/// would spoil the cache.
+void add_key(json& body, const ModelRequest& request, const WireOptions& options) {
   if (options.openai_itself) {
     add_prompt_cache_key(body, request);
   } else if (!request.key.empty()) {
-    body["user"] = request.key; // a server's log and ours can be put side by side
+    body["user"] = request.key;
   }
+}
+
+void add_sampling(json& body, const ModelRequest& request, const WireOptions& options) {
   if (sends_temperature(request, options)) {
     body["temperature"] = request.temperature;
   }
@@ -166,6 +182,12 @@ json ChatFormat::encode(const ModelRequest& request, const WireOptions& options)
     body[options.openai_itself ? "max_completion_tokens" : "max_tokens"] =
         request.max_output_tokens;
   }
+}
+
+json ChatFormat::encode(const ModelRequest& request, const WireOptions& options) const {
+  json body{{"model", request.model}, {"messages", openai_messages(turns_of(request))}};
+  add_key(body, request, options);
+  add_sampling(body, request, options);
   if (request.schema) {
     body["response_format"] = {{"type", "json_schema"},
                                {"json_schema",
@@ -190,8 +212,8 @@ WireAnswer ChatFormat::decode_object(const json& body) const {
     return malformed_answer("an empty list of \"choices\"");
   }
   const json& choice = choices.front();
-  if (const json* error = choice.is_object() ? find_error(choice) : nullptr) {
-    return failed_answer(error_within_success(*error));
+  if (const json failure = failure_of(choice); !failure.is_null()) {
+    return failed_answer(error_within_success(failure));
   }
   const auto message = choice.find("message");
   if (message == choice.end() || !message->is_object()) {

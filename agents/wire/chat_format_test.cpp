@@ -213,6 +213,17 @@ TEST(ChatStream, StopsAtAnError) {
   }
 }
 
+TEST(Chat, TakesAnAnswerThatEndedInAFailureForAnError) {
+  const std::string choice = R"({"delta":{},"message":{"content":"half"},"finish_reason":"error"})";
+  for (const WireAnswer& answer :
+       {chat().decode(R"({"choices":[)" + choice + "]}"),
+        stream_answer(chat(), data_events({kHalf, R"({"choices":[)" + choice + "]}"}))}) {
+    ASSERT_TRUE(answer.error);
+    EXPECT_EQ(answer.error->status, 503);
+    EXPECT_THAT(answer.error->message, HasSubstr("\"error\""));
+  }
+}
+
 TEST(ChatStream, IgnoresToolCallsAndNullMembers) {
   const WireAnswer answer = stream_answer(
       chat(),

@@ -150,14 +150,17 @@ private:
   WireAnswer decode_object(const json& body) const final;
 };
 
-json ResponsesFormat::encode(const ModelRequest& request, const WireOptions& options) const {
-  std::vector<Turn> turns = turns_of(request);
-  json body{{"model", request.model}, {"store", false}};
+void add_input(json& body, std::vector<Turn> turns) {
   if (!turns.empty() && turns.front().role == "system") {
     body["instructions"] = turns.front().text();
     turns.erase(turns.begin());
   }
   body["input"] = openai_messages(turns);
+}
+
+json ResponsesFormat::encode(const ModelRequest& request, const WireOptions& options) const {
+  json body{{"model", request.model}, {"store", false}};
+  add_input(body, turns_of(request));
   if (options.openai_itself) {
     add_prompt_cache_key(body, request);
   } else if (!request.key.empty()) {
