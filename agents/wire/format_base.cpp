@@ -2,6 +2,7 @@
 
 #include "agents/json_text.h"
 #include "base/error.h"
+#include "base/text.h"
 
 #include <algorithm>
 
@@ -16,8 +17,11 @@ WireAnswer FormatBase::decode(std::string_view body) const {
   try {
     parsed = parse_untrusted_json(body);
   } catch (const Error& failure) {
-    return malformed_answer(fmt::format("something that is not a JSON answer: {} ({})",
-                                        quoted_start(body), failure.what()));
+    WireAnswer answer = malformed_answer(fmt::format("something that is not a JSON answer: {} ({})",
+                                                     quoted_start(body), failure.what()));
+    const std::string_view text = trim(body);
+    answer.cut_off = text.starts_with('{') && !text.ends_with('}');
+    return answer;
   }
   WireAnswer answer = decode_json(parsed);
   if (!answer.malformed.empty()) {
@@ -72,8 +76,10 @@ WireAnswer failed_answer(ProviderError error) {
 }
 
 WireAnswer broken_off(const std::string& text) {
-  return malformed_answer(
-      fmt::format("a stream that broke off after {} bytes of text", text.size()));
+  WireAnswer answer =
+      malformed_answer(fmt::format("a stream that broke off after {} bytes of text", text.size()));
+  answer.cut_off = true;
+  return answer;
 }
 
 } // namespace winnow::agents
