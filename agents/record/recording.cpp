@@ -5,6 +5,8 @@
 #include "base/files.h"
 #include "base/text.h"
 
+#include <algorithm>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -39,7 +41,8 @@ nlohmann::json usage_json(const Usage& usage) {
   return {{"prompt_tokens", usage.prompt_tokens},
           {"cached_tokens", usage.cached_tokens},
           {"completion_tokens", usage.completion_tokens},
-          {"reasoning_tokens", usage.reasoning_tokens}};
+          {"reasoning_tokens", usage.reasoning_tokens},
+          {"cache_write_tokens", usage.cache_write_tokens}};
 }
 
 const nlohmann::json& required_text(const nlohmann::json& call, const char* name) {
@@ -64,6 +67,24 @@ void check_schema(const nlohmann::json& call) {
   }
 }
 
+std::optional<double> optional_number(const nlohmann::json& call, const char* name) {
+  const auto member = call.find(name);
+  return member != call.end() && member->is_number() ? std::optional(member->get<double>())
+                                                     : std::nullopt;
+}
+
+void decode_usage(const nlohmann::json& call, Usage& usage) {
+  const auto member = call.find("usage");
+  if (member == call.end() || !member->is_object()) {
+    return;
+  }
+  usage.prompt_tokens = count_member(*member, "prompt_tokens");
+  usage.cached_tokens = count_member(*member, "cached_tokens");
+  usage.completion_tokens = count_member(*member, "completion_tokens");
+  usage.reasoning_tokens = count_member(*member, "reasoning_tokens");
+  usage.cache_write_tokens = count_member(*member, "cache_write_tokens");
+}
+
 ModelReply decode_reply(const nlohmann::json& call) {
   ModelReply reply;
   const std::string status = text_member(call, "status", "ok");
@@ -75,15 +96,17 @@ ModelReply decode_reply(const nlohmann::json& call) {
   reply.error = text_member(call, "error");
   reply.finish_reason = text_member(call, "finish_reason", "stop");
   reply.model = text_member(call, "model");
+  reply.request_id = text_member(call, "request_id");
   reply.seconds = number_member(call, "seconds", 0);
-  if (const auto dollars = call.find("dollars"); dollars != call.end() && dollars->is_number()) {
-    reply.dollars = dollars->get<double>();
+  reply.first_token_seconds = optional_number(call, "first_token_seconds");
+  reply.attempts = static_cast<int>(
+      std::clamp<std::int64_t>(count_member(call, "attempts"), 1, std::numeric_limits<int>::max()));
+  reply.repaired = call.value("repaired", nlohmann::json()) == true;
+  reply.dollars = optional_number(call, "dollars");
+  if (const auto price = call.find("price"); price != call.end()) {
+    reply.price = price_from_json(*price);
   }
-  if (const auto usage = call.find("usage"); usage != call.end() && usage->is_object()) {
-    reply.usage = {count_member(*usage, "prompt_tokens"), count_member(*usage, "cached_tokens"),
-                   count_member(*usage, "completion_tokens"),
-                   count_member(*usage, "reasoning_tokens")};
-  }
+  decode_usage(call, reply.usage);
   return reply;
 }
 
@@ -104,6 +127,21 @@ std::string encode_call(const RecordedCall& call) {
                               {"seconds", reply.seconds}};
   if (reply.dollars) {
     line["dollars"] = *reply.dollars;
+  }
+  if (reply.price) {
+    line["price"] = price_json(*reply.price);
+  }
+  if (reply.first_token_seconds) {
+    line["first_token_seconds"] = *reply.first_token_seconds;
+  }
+  if (!reply.request_id.empty()) {
+    line["request_id"] = reply.request_id;
+  }
+  if (reply.attempts > 1) {
+    line["attempts"] = reply.attempts;
+  }
+  if (reply.repaired) {
+    line["repaired"] = true;
   }
   if (!reply.error.empty()) {
     line["error"] = reply.error;

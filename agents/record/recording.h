@@ -11,8 +11,9 @@ namespace winnow::agents {
 
 /// One recorded call: a line of JSON {"schema":"winnow.call","version":1,"key","model","request",
 /// "reply","finish_reason","usage":{"prompt_tokens","cached_tokens","completion_tokens",
-/// "reasoning_tokens"},"dollars","seconds","status","error"}. Only schema, version, key and reply
-/// are required. Live runs export these, replay reads them.
+/// "reasoning_tokens","cache_write_tokens"},"dollars","price","seconds","first_token_seconds",
+/// "request_id","attempts","repaired","status","error"}. Only schema, version, key and reply are
+/// required. Live runs export these, replay reads them.
 struct RecordedCall {
   std::string key;
   ModelReply reply;

@@ -20,9 +20,14 @@ RecordedCall sample_call(const std::string& key) {
   call.reply.text = "line one\nline two \"quoted\" \xE2\x82\xAC";
   call.reply.finish_reason = "length";
   call.reply.model = "m-1";
-  call.reply.usage = {100, 50, 20, 5};
+  call.reply.usage = {100, 50, 20, 5, 30};
   call.reply.dollars = 0.0125;
   call.reply.seconds = 1.5;
+  call.reply.first_token_seconds = 0.25;
+  call.reply.request_id = "req_1";
+  call.reply.attempts = 3;
+  call.reply.repaired = true;
+  call.reply.price.emplace().output = 4;
   return call;
 }
 
@@ -42,7 +47,14 @@ TEST(Recording, ReadsWhatItWrites) {
   EXPECT_EQ(again.reply.usage.completion_tokens, 20);
   EXPECT_EQ(again.reply.usage.reasoning_tokens, 5);
   EXPECT_EQ(again.reply.dollars, 0.0125);
+  EXPECT_EQ(again.reply.usage.cache_write_tokens, 30);
   EXPECT_EQ(again.reply.seconds, 1.5);
+  EXPECT_EQ(again.reply.first_token_seconds, 0.25);
+  EXPECT_EQ(again.reply.request_id, "req_1");
+  EXPECT_EQ(again.reply.attempts, 3);
+  EXPECT_TRUE(again.reply.repaired);
+  ASSERT_TRUE(again.reply.price);
+  EXPECT_EQ(again.reply.price->output, 4);
 }
 
 TEST(Recording, KeepsFailuresAndUnknownPrices) {
@@ -68,6 +80,22 @@ TEST(Recording, NeedsOnlyKeyAndReply) {
   EXPECT_EQ(call.reply.status, ModelReply::Status::Ok);
   EXPECT_EQ(call.reply.finish_reason, "stop");
   EXPECT_EQ(call.request, "");
+  EXPECT_EQ(call.reply.attempts, 1);
+  EXPECT_FALSE(call.reply.repaired);
+  EXPECT_FALSE(call.reply.price);
+  EXPECT_FALSE(call.reply.first_token_seconds);
+}
+
+TEST(Recording, OddMembersAreAsGoodAsNone) {
+  const RecordedCall call = decode_call(
+      R"({"schema":"winnow.call","version":1,"key":"k","reply":"r","attempts":"many","price":{},)"
+      R"("repaired":"yes","first_token_seconds":"soon","request_id":7,"usage":3})");
+  EXPECT_EQ(call.reply.attempts, 1);
+  EXPECT_FALSE(call.reply.repaired);
+  EXPECT_FALSE(call.reply.price);
+  EXPECT_FALSE(call.reply.first_token_seconds);
+  EXPECT_EQ(call.reply.request_id, "");
+  EXPECT_EQ(call.reply.usage.prompt_tokens, 0);
 }
 
 std::string error_of(const std::string& text) {
