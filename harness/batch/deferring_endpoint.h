@@ -1,0 +1,25 @@
+#pragma once
+
+#include "agents/model_endpoint.h"
+
+#include <mutex>
+#include <vector>
+
+namespace winnow::harness {
+
+/// Answers nothing: every request is kept, for a file of requests, and Deferred. `done` runs before
+/// start() returns.
+class DeferringEndpoint final : public agents::ModelEndpoint {
+public:
+  std::string_view kind() const override { return "batch"; }
+  void start(agents::ModelRequest request, std::function<void(agents::ModelReply)> done) override;
+  void cancel_all() override {} // nothing is ever in flight
+
+  std::vector<agents::ModelRequest> requests() const; ///< in the order they were asked
+
+private:
+  mutable std::mutex mutex_;
+  std::vector<agents::ModelRequest> requests_;
+};
+
+} // namespace winnow::harness

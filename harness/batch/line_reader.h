@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <istream>
+#include <optional>
+#include <string>
+
+namespace winnow::harness {
+
+/// The lines of a stream, numbered from 1, none of which can fill the memory: one that is too long
+/// is read past.
+class LineReader {
+public:
+  struct Line {
+    std::size_t number = 0;
+    std::string text; ///< without its newline; empty when it is too long
+    bool too_long = false;
+  };
+
+  LineReader(std::istream& in, std::size_t max_bytes) : in_(in), max_bytes_(max_bytes) {}
+  std::optional<Line> next(); ///< nullopt at the end
+
+private:
+  std::istream& in_;
+  std::size_t max_bytes_;
+  std::size_t number_ = 0;
+};
+
+} // namespace winnow::harness

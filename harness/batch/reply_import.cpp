@@ -1,0 +1,120 @@
+#include "harness/batch/reply_import.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "harness/batch/line_reader.h"
+#include "harness/batch/reply_line.h"
+#include "harness/batch/request_file.h"
+#include "harness/journal.h"
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+// A reply that is longer than this holds no kernel that would be taken.
+constexpr std::size_t kMaxLineBytes = 32U << 20U;
+// A wrong file may be all problems.
+constexpr std::size_t kProblemsSaid = 100;
+
+} // namespace
+
+ReplyImport::ReplyImport(store::RunStore& store, store::RowId run, ReplyPrices prices,
+                         std::ostream& problems)
+    : store_(store), run_(run), prices_(std::move(prices)), problems_(problems) {
+  for (store::ModelCallRow& row : store.finished_calls(run)) {
+    add({std::move(row), true, false});
+  }
+  for (store::ModelCallRow& row : store.pending_calls(run)) {
+    add({std::move(row), false, false});
+  }
+}
+
+void ReplyImport::add(Call call) {
+  const std::string key = call.row.key;
+  keys_[custom_id(key)] = key;
+  keys_[key] = key;
+  calls_[key] = std::move(call);
+}
+
+void ReplyImport::read(std::istream& in, const std::string& name) {
+  LineReader lines(in, kMaxLineBytes);
+  while (const auto line = lines.next()) {
+    const std::string place = fmt::format("{}:{}", name, line->number);
+    if (line->too_long) {
+      ++counts_.malformed;
+      problem(place, fmt::format("longer than {} bytes", kMaxLineBytes));
+    } else if (!trim(line->text).empty()) {
+      take_line(line->text, place);
+    }
+  }
+}
+
+void ReplyImport::take_line(std::string_view line, const std::string& place) {
+  agents::BatchAnswer answer;
+  try {
+    answer = decode_reply_line(line);
+  } catch (const Error& error) {
+    ++counts_.malformed;
+    problem(place, error.what());
+    return;
+  }
+  const auto key = keys_.find(answer.custom_id);
+  if (key == keys_.end()) {
+    ++counts_.unknown;
+    problem(place, fmt::format("the run has asked for no call '{}'", custom_id(answer.custom_id)));
+    return;
+  }
+  take(answer.answer, calls_.at(key->second), place);
+}
+
+void ReplyImport::take(const agents::WireAnswer& answer, Call& call, const std::string& place) {
+  if (call.answered) {
+    ++counts_.answered_before;
+  } else if (answer.reply) {
+    store_reply(answer, call);
+    ++counts_.stored;
+  } else {
+    call.failed = true;
+    ++counts_.failed;
+    problem(place, fmt::format("call {} failed: {}", call.row.key,
+                               answer.error ? answer.error->message : answer.malformed));
+  }
+}
+
+void ReplyImport::store_reply(const agents::WireAnswer& answer, Call& call) {
+  agents::ModelRequest request;
+  request.key = call.row.key;
+  request.model = call.row.model;
+  agents::ModelReply reply = *answer.reply;
+  if (!reply.dollars && answer.usage_known) {
+    reply.price = prices_(reply.model.empty() ? request.model : reply.model);
+    if (reply.price) {
+      reply.dollars = agents::cost(*reply.price, reply.usage);
+    }
+  }
+  Journal(store_, run_).finish_call(call.row.id, request, call.row.endpoint, reply);
+  call.answered = true;
+  call.failed = false;
+}
+
+void ReplyImport::problem(const std::string& place, const std::string& what) {
+  ++problems_said_;
+  if (problems_said_ <= kProblemsSaid) {
+    problems_ << place << ": " << what << "; skipped\n";
+  } else if (problems_said_ == kProblemsSaid + 1) {
+    problems_ << "and so on; further lines that were skipped are only counted\n";
+  }
+}
+
+std::set<std::string> ReplyImport::outstanding() const {
+  std::set<std::string> keys;
+  for (const auto& [key, call] : calls_) {
+    if (!call.answered && !call.failed) {
+      keys.insert(key);
+    }
+  }
+  return keys;
+}
+
+} // namespace winnow::harness

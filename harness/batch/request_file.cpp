@@ -1,0 +1,41 @@
+#include "harness/batch/request_file.h"
+
+#include "base/digest.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace winnow::harness {
+namespace {
+
+constexpr std::size_t kMaxIdBytes = 64; // Anthropic's limit is the lowest
+constexpr std::size_t kDigestDigits = 16;
+
+} // namespace
+
+std::string custom_id(std::string_view key) {
+  std::string id;
+  bool fits = key.size() <= kMaxIdBytes;
+  for (const char c : key) {
+    const bool allowed = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+    fits = fits && (allowed || c == '/');
+    id += allowed ? c : '-';
+  }
+  if (!fits) {
+    id.resize(std::min(id.size(), kMaxIdBytes - kDigestDigits - 1));
+    id += "-" + sha256_hex(key).substr(0, kDigestDigits);
+  }
+  return id;
+}
+
+std::string request_file(const agents::WireFormat& format,
+                         const std::vector<agents::ModelRequest>& requests,
+                         const std::string& extra_body) {
+  std::string lines;
+  for (const agents::ModelRequest& request : requests) {
+    lines += format.batch_line(custom_id(request.key), request, extra_body) + "\n";
+  }
+  return lines;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "agents/model_request.h"
+#include "agents/wire/wire_format.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::harness {
+
+/// A call's key as providers take it: at most 64 of [a-zA-Z0-9_-]. "row_softmax/0/3" is
+/// "row_softmax-0-3"; what does not fit ends in a digest of the key.
+std::string custom_id(std::string_view key);
+
+/// The requests in the provider's batch form, one line of JSON each. `extra_body` is a JSON object
+/// that is merged over each request, or empty; Error for anything else.
+std::string request_file(const agents::WireFormat& format,
+                         const std::vector<agents::ModelRequest>& requests,
+                         const std::string& extra_body);
+
+} // namespace winnow::harness
