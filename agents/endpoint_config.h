@@ -13,14 +13,19 @@ namespace winnow::agents {
 
 /// An endpoint as configured ([endpoint] in a run's TOML). No secret is ever in it.
 struct EndpointConfig {
+  /// A name of providers.h, which stands for a kind and, if none is given, a base URL; may be
+  /// empty.
+  std::string provider;
   /// "replay", or a wire format: "chat", "responses", "anthropic", "gemini".
   std::string kind = "replay";
-  std::string file; ///< replay: a recording (JSON lines) or a store
-  std::string base_url = "https://api.openai.com/v1"; ///< empty: the provider's own
+  std::string file;     ///< replay: a recording (JSON lines) or a store
+  std::string run;      ///< replay from a store: the run's name; empty: the newest
+  bool reuse = false;   ///< requests that the run's store has a reply to are not sent
+  std::string base_url; ///< empty: the provider's own
   std::string model;
   /// Where the key comes from; see keys/key_source.h. The variable's name is empty for the
   /// provider's usual one, and a key may be missing for a server on this machine.
-  std::string api_key_env = "OPENAI_API_KEY";
+  std::string api_key_env;
   std::string api_key_cmd;
   std::string api_key_file;
 

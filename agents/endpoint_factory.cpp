@@ -1,9 +1,13 @@
 #include "agents/endpoint_config.h"
-#include "agents/openai_endpoint.h"
+#include "agents/endpoint_setup.h"
+#include "agents/live_endpoint.h"
+#include "agents/providers.h"
 #include "agents/record/replay_endpoint.h"
 #include "base/error.h"
 #include "base/text.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <system_error>
 
@@ -31,15 +35,42 @@ void check_numbers(const EndpointConfig& config) {
   require(
       config.replay_latency_scale >= 0 && std::isfinite(config.replay_latency_scale),
       fmt::format("replay_latency_scale is {}; expected 0 or more", config.replay_latency_scale));
-  require(config.connect_timeout_seconds > 0 && config.stall_seconds > 0,
-          "connect_timeout_seconds and stall_seconds must be more than 0");
+  require(config.connect_timeout_seconds > 0 && config.stall_seconds > 0 &&
+              config.first_token_seconds > 0 && config.outage_seconds > 0,
+          "connect_timeout_seconds, first_token_seconds, stall_seconds and outage_seconds must be "
+          "more than 0");
+  require(config.requests_per_minute >= 0 && config.tokens_per_minute >= 0,
+          "requests_per_minute and tokens_per_minute must be 0 or more");
   require(config.retry_base_seconds >= 0,
           fmt::format("retry_base_seconds is {}; expected 0 or more", config.retry_base_seconds));
 }
 
-std::string unknown_kind(const EndpointConfig& config) {
-  return fmt::format("[endpoint] unknown kind '{}'{}", config.kind,
-                     suggestion(config.kind, {"replay", "openai"}));
+/// Headers that carry secrets have no place in a config, which is stored with every run.
+void check_headers(const EndpointConfig& config) {
+  for (const std::string& header : config.extra_headers) {
+    const std::size_t colon = header.find(':');
+    require(colon != std::string::npos && colon > 0 &&
+                header.find_first_of("\r\n") == std::string::npos,
+            "each of extra_headers must be \"Name: value\"");
+    std::string name = header.substr(0, colon);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const bool secret = name == "authorization" || name == "cookie" || name.ends_with("api-key");
+    require(!secret, fmt::format("extra_headers must not hold '{}': keys come from api_key_env, "
+                                 "api_key_cmd or api_key_file",
+                                 name));
+  }
+}
+
+void check_words(const EndpointConfig& config) {
+  const std::vector<std::string> efforts{"none", "minimal", "low", "medium", "high", "xhigh", "max"};
+  require(config.effort.empty() ||
+              std::find(efforts.begin(), efforts.end(), config.effort) != efforts.end(),
+          fmt::format("unknown effort '{}'{}", config.effort, suggestion(config.effort, efforts)));
+  std::vector<std::string> kinds = wire_format_names();
+  kinds.insert(kinds.begin(), "replay");
+  require(config.kind == "replay" || find_wire_format(config.kind) != nullptr,
+          fmt::format("unknown kind '{}'{}", config.kind, suggestion(config.kind, kinds)));
 }
 
 Availability probe_replay(const EndpointConfig& config) {
@@ -54,8 +85,12 @@ Availability probe_replay(const EndpointConfig& config) {
 
 } // namespace
 
-std::unique_ptr<ModelEndpoint> make_endpoint(const EndpointConfig& config) {
+std::unique_ptr<ModelEndpoint> make_endpoint(const EndpointConfig& configured) {
+  EndpointConfig config = configured;
+  resolve_provider(config);
   check_numbers(config);
+  check_words(config);
+  check_headers(config);
   if (config.kind == "replay") {
     if (const Availability found = probe_replay(config); !found.ok) {
       throw UsageError(fmt::format("the replay endpoint cannot be used: {}", found.why),
@@ -64,20 +99,16 @@ std::unique_ptr<ModelEndpoint> make_endpoint(const EndpointConfig& config) {
     return std::make_unique<ReplayEndpoint>(read_recording(config.file), config.parallel,
                                             config.replay_latency_scale);
   }
-  if (config.kind == "openai") {
-    return std::make_unique<OpenAiEndpoint>(config);
-  }
-  throw UsageError(unknown_kind(config));
+  return std::make_unique<LiveEndpoint>(config, std::make_shared<HttpClient>());
 }
 
-Availability probe_endpoint(const EndpointConfig& config) {
+Availability probe_endpoint(const EndpointConfig& configured) {
+  EndpointConfig config = configured;
+  resolve_provider(config);
   if (config.kind == "replay") {
     return probe_replay(config);
   }
-  if (config.kind == "openai") {
-    return probe_openai(config);
-  }
-  return Availability::no(unknown_kind(config), "");
+  return probe_live(config);
 }
 
 } // namespace winnow::agents

@@ -39,7 +39,7 @@ bool worth_retrying(const FailedAttempt& failed) {
 
 std::optional<std::chrono::milliseconds> retry_delay(const RetryPolicy& policy,
                                                      const FailedAttempt& failed, double random) {
-  if (failed.attempt >= policy.max_attempts || !worth_retrying(failed)) {
+  if ((failed.attempt >= policy.max_attempts && !failed.waits) || !worth_retrying(failed)) {
     return std::nullopt;
   }
   const double jitter = 1 - kJitter * random;
@@ -72,7 +72,10 @@ requested_delay(const std::map<std::string, std::string>& headers, std::time_t n
   if (date == -1) {
     return std::nullopt;
   }
-  return milliseconds(std::difftime(date, now) * 1000);
+  const auto sent = headers.find("date");
+  const std::time_t theirs =
+      sent == headers.end() ? -1 : curl_getdate(sent->second.c_str(), nullptr);
+  return milliseconds(std::difftime(date, theirs == -1 ? now : theirs) * 1000);
 }
 
 } // namespace winnow::agents

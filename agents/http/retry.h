@@ -1,9 +1,8 @@
 #pragma once
 
-#include "agents/http/http_client.h"
-
 #include <chrono>
 #include <ctime>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -22,6 +21,8 @@ struct FailedAttempt {
   bool transport = false; ///< no complete answer came
   long status = 0;        ///< HTTP, or the code inside an HTTP 200
   bool out_of_money = false;
+  /// The endpoint limits its callers or is down: waiting is right, however many attempts it takes.
+  bool waits = false;
   std::optional<bool> should_retry;                   ///< the endpoint's own word
   std::optional<std::chrono::milliseconds> asked_for; ///< the endpoint's own delay
 };
@@ -32,7 +33,8 @@ std::optional<std::chrono::milliseconds> retry_delay(const RetryPolicy& policy,
                                                      const FailedAttempt& failed, double random);
 
 /// retry-after-ms, else retry-after in seconds or as an HTTP date; nullopt when absent or
-/// malformed.
+/// malformed. A date counts from the answer's own Date, if it has one: this machine's clock may be
+/// wrong.
 std::optional<std::chrono::milliseconds>
 requested_delay(const std::map<std::string, std::string>& headers, std::time_t now);
 

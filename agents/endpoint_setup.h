@@ -1,0 +1,28 @@
+#pragma once
+
+#include "agents/endpoint_config.h"
+#include "agents/http/gate.h"
+#include "agents/http/http_client.h"
+#include "agents/keys/key_source.h"
+#include "agents/wire/wire_format.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace winnow::agents {
+
+// What a live endpoint is made of, from its configuration. They throw UsageError.
+
+const WireFormat& format_of(const EndpointConfig& config);
+std::string base_url_of(const EndpointConfig& config); ///< without trailing slashes
+/// Empty when a server on this machine needs none.
+Key key_of(const EndpointConfig& config, const std::string& host);
+HttpOptions http_options(const EndpointConfig& config);
+GateLimits gate_limits(const EndpointConfig& config);
+std::chrono::milliseconds to_milliseconds(double seconds);
+
+/// Whether the configuration could work, without calling anyone.
+Availability probe_live(const EndpointConfig& config);
+
+} // namespace winnow::agents
