@@ -17,7 +17,7 @@ using nlohmann::json;
 constexpr const char* kKeysBelongElsewhere =
     "keys come from the environment; set endpoint.api_key_env to the variable's name";
 
-/// Null for what no key takes: tables, dates and lists of those.
+/// Null for what no key takes: dates, and lists and tables of those.
 json to_json(const toml::node& node) {
   if (const auto* text = node.as_string()) {
     return text->get();
@@ -37,6 +37,13 @@ json to_json(const toml::node& node) {
       list.push_back(to_json(item));
     }
     return list;
+  }
+  if (const auto* table = node.as_table()) {
+    json object = json::object();
+    for (const auto& [name, member] : *table) {
+      object[std::string(name.str())] = to_json(member);
+    }
+    return object;
   }
   return nullptr;
 }

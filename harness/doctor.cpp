@@ -1,8 +1,10 @@
 #include "harness/doctor.h"
 
+#include "agents/providers.h"
 #include "base/error.h"
 #include "evaluators/evaluator.h"
 #include "evaluators/process/escape_attempts.h"
+#include "harness/endpoints.h"
 #include "harness/machine.h"
 #include "tasks/task.h"
 
@@ -25,15 +27,17 @@ void add_isolation(std::vector<Finding>& findings) {
   findings.push_back({"isolation", "rlimits", probe.rlimits});
 }
 
-/// The endpoint as configured, and the other kind with its defaults.
+/// The endpoint as configured, and every provider that would need no more than its key.
 void add_endpoints(std::vector<Finding>& findings, const RunConfig& config) {
-  for (const std::string kind : {"replay", "openai"}) {
-    agents::EndpointConfig endpoint;
-    if (config.endpoint.kind == kind) {
-      endpoint = config.endpoint;
+  const std::string configured =
+      config.endpoint.provider.empty() ? config.endpoint.kind : config.endpoint.provider;
+  findings.push_back({"endpoint", configured, probe_run_endpoint(config.endpoint)});
+  for (const agents::Provider& provider : agents::providers()) {
+    if (!provider.key_variables.empty() && provider.name != configured) {
+      agents::EndpointConfig endpoint;
+      endpoint.provider = provider.name;
+      findings.push_back({"endpoint", provider.name, agents::probe_endpoint(endpoint)});
     }
-    endpoint.kind = kind;
-    findings.push_back({"endpoint", kind, agents::probe_endpoint(endpoint)});
   }
 }
 

@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   cmake ninja-build g++ clang binutils pkg-config ccache
-  nlohmann-json3-dev libfmt-dev libspdlog-dev libcli11-dev libtomlplusplus-dev
+  nlohmann-json3-dev libfmt-dev libspdlog-dev libcli11-dev libtomlplusplus-dev libvalijson-dev
   libsqlitecpp-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libseccomp-dev
   libboost-context-dev bubblewrap ca-certificates
 )
@@ -19,7 +19,7 @@ for option in "$@"; do
   esac
 done
 if [[ -n $tests ]]; then
-  packages+=(libgtest-dev libgmock-dev libcpp-httplib-dev sqlite3)
+  packages+=(libgtest-dev libgmock-dev sqlite3)
 fi
 if [[ -n $hip ]]; then
   packages+=(libamdhip64-dev)

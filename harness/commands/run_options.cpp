@@ -1,5 +1,7 @@
 #include "harness/commands/run_options.h"
 
+#include "agents/providers.h"
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -16,7 +18,22 @@ std::string quoted_list(const std::vector<std::string>& items) {
 
 } // namespace
 
+void add_endpoint_options(CLI::App& command, RunOptions& options) {
+  command
+      .add_option(
+          "--model", options.model,
+          "provider and model, for instance openai/gpt-5 or ollama/qwen3; see `winnow models "
+          "list` [endpoint.provider, endpoint.model]")
+      ->type_name("PROVIDER/MODEL");
+  command
+      .add_option("--set", options.set,
+                  "any key of the config, for instance --set run.proposals=3; may be repeated")
+      ->type_name("SECTION.KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
 void add_run_options(CLI::App& command, RunOptions& options) {
+  add_endpoint_options(command, options);
   command.add_option("--max-calls", options.max_calls,
                      "limit on model calls, resumed sessions included; 0: none [limits.calls]");
   command.add_option("--max-tokens", options.max_tokens,
@@ -25,15 +42,17 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                      "limit on US dollars; 0: none [limits.dollars]");
   command.add_option("--max-time", options.max_time,
                      "limit on wall time: seconds, or 90s, 10m, 1.5h; 0: none [limits.wall_time]");
-  command
-      .add_option("--set", options.set,
-                  "any key of the config, for instance --set run.proposals=3; may be repeated")
-      ->type_name("SECTION.KEY=VALUE")
-      ->allow_extra_args(false);
 }
 
 std::vector<ConfigOverride> overrides_of(const RunOptions& options) {
   std::vector<ConfigOverride> overrides;
+  if (!options.model.empty()) {
+    const auto [provider, model] = agents::parse_provider_model(options.model);
+    overrides.push_back({"endpoint.provider", provider});
+    overrides.push_back({"endpoint.model", nlohmann::json(model).dump()});
+    overrides.push_back({"endpoint.base_url", "\"\""}); // the config's is another provider's
+    overrides.push_back({"endpoint.api_key_env", "\"\""});
+  }
   add_override(overrides, "limits.calls", options.max_calls);
   add_override(overrides, "limits.tokens", options.max_tokens);
   add_override(overrides, "limits.dollars", options.max_dollars);

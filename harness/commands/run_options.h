@@ -11,8 +11,9 @@ class App;
 
 namespace winnow::harness {
 
-/// What `run` and `resume` have in common: limits and --set. Empty: as configured.
+/// What `run` and `resume` have in common: the model, limits and --set. Empty: as configured.
 struct RunOptions {
+  std::string model; ///< "PROVIDER/MODEL"
   std::string max_calls;
   std::string max_tokens;
   std::string max_dollars;
@@ -21,6 +22,8 @@ struct RunOptions {
 };
 
 void add_run_options(CLI::App& command, RunOptions& options);
+/// --model and --set only.
+void add_endpoint_options(CLI::App& command, RunOptions& options);
 
 /// What a new run is made of. Empty: as in the config file.
 struct NewRunOptions {

@@ -37,7 +37,7 @@ struct LiveRun {
 // A run of one task with two proposals against `endpoint`.
 void run_against(const FakeEndpoint& endpoint, LiveRun& run,
                  const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments{"run", "configs/openai.toml", "--store", run.store(), "--name",
+  std::vector<std::string> arguments{"run", "configs/live.toml", "--store", run.store(), "--name",
                                      "live"};
   for (const std::string& setting :
        {fmt::format("endpoint.base_url={}", endpoint.base_url()),
@@ -128,7 +128,7 @@ TEST(LiveRun, CtrlCSavesItAndSaysHowToResume) {
   options.environment["OPENAI_API_KEY"] = kKey;
   options.timeout = std::chrono::milliseconds(60'000);
   evaluators::ChildProcess child(
-      winnow_command({"run", "configs/openai.toml", "--store", store, "--name", "live", "--set",
+      winnow_command({"run", "configs/live.toml", "--store", store, "--name", "live", "--set",
                       "endpoint.base_url=" + endpoint.base_url(), "--set", "endpoint.model=fake",
                       "--set", "run.tasks=[\"axpy\"]", "--set", "evaluation.time_budget=20ms"},
                      options));

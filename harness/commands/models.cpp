@@ -1,0 +1,192 @@
+#include "agents/http/url.h"
+#include "agents/money/prices.h"
+#include "agents/providers.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "harness/commands/commands.h"
+#include "harness/commands/run_options.h"
+#include "harness/config.h"
+#include "store/text_table.h"
+
+#include <future>
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using agents::EndpointConfig;
+using agents::ModelReply;
+
+constexpr std::int64_t kTestOutputTokens = 1000; // reasoning counts, too
+constexpr std::size_t kShownReplyBytes = 200;
+
+struct ModelsCommand {
+  std::string config;
+  RunOptions shared;
+  bool json = false;
+};
+
+EndpointConfig configured_endpoint(const ModelsCommand& command) {
+  return load_config(find_config(command.config), overrides_of(command.shared)).endpoint;
+}
+
+std::string priced_models(const std::string& host) {
+  std::vector<std::string> names;
+  for (const auto& file : agents::price_files({})) {
+    for (const agents::PriceEntry& entry : agents::load_prices(file).entries) {
+      if (entry.host == host) {
+        names.push_back(entry.model);
+      }
+    }
+  }
+  return join(names, ", ");
+}
+
+/// What `list` says of one provider, for people and for programs.
+nlohmann::ordered_json describe(const agents::Provider& provider) {
+  EndpointConfig endpoint;
+  endpoint.provider = provider.name;
+  const Availability found = agents::probe_endpoint(endpoint);
+  const std::string key = provider.key_variables.empty() ? "none needed"
+                          : found.ok                     ? found.why
+                                                         : found.why + "; " + found.remedy;
+  return {{"provider", provider.name},
+          {"kind", provider.kind},
+          {"base_url", provider.base_url},
+          {"usable", found.ok},
+          {"key", key},
+          {"priced_models", priced_models(agents::parse_url(provider.base_url)->host)}};
+}
+
+ExitCode list(const ModelsCommand& command) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  store::TextTable table;
+  table.columns = {{"provider"}, {"kind"}, {"base URL"}, {"key"}, {"models with a price"}};
+  for (const agents::Provider& provider : agents::providers()) {
+    all.push_back(describe(provider));
+    std::vector<std::string> row;
+    for (const char* member : {"provider", "kind", "base_url", "key", "priced_models"}) {
+      row.push_back(all.back()[member]);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  if (command.json) {
+    std::cout << nlohmann::ordered_json{{"schema", "winnow.models"},
+                                        {"version", 1},
+                                        {"providers", all}}
+                     .dump(2)
+              << '\n';
+  } else {
+    std::cout << to_aligned_text(table, 0)
+              << "\nAny model of a provider: --model PROVIDER/MODEL. Any other server: --set "
+                 "endpoint.kind=chat\n--set endpoint.base_url=URL --set endpoint.model=NAME.\n";
+  }
+  return ExitCode::Done;
+}
+
+ModelReply ask(const EndpointConfig& endpoint) {
+  agents::ModelRequest request;
+  request.key = "models-test";
+  request.messages = {{"user", "Reply with the single word: ready"}};
+  request.max_output_tokens = kTestOutputTokens;
+  std::promise<ModelReply> promise;
+  const auto live = agents::make_endpoint(endpoint);
+  live->start(std::move(request), [&](ModelReply reply) { promise.set_value(std::move(reply)); });
+  return promise.get_future().get();
+}
+
+nlohmann::ordered_json to_json(const ModelReply& reply) {
+  nlohmann::ordered_json json{{"schema", "winnow.model_test"},
+                              {"version", 1},
+                              {"ok", reply.status == ModelReply::Status::Ok},
+                              {"model", reply.model},
+                              {"reply", reply.text},
+                              {"finish_reason", reply.finish_reason},
+                              {"request_id", reply.request_id},
+                              {"seconds", reply.seconds},
+                              {"first_token_seconds", nullptr},
+                              {"prompt_tokens", reply.usage.prompt_tokens},
+                              {"cached_tokens", reply.usage.cached_tokens},
+                              {"completion_tokens", reply.usage.completion_tokens},
+                              {"reasoning_tokens", reply.usage.reasoning_tokens},
+                              {"dollars", nullptr},
+                              {"error", reply.error}};
+  if (reply.first_token_seconds) {
+    json["first_token_seconds"] = *reply.first_token_seconds;
+  }
+  if (reply.dollars) {
+    json["dollars"] = *reply.dollars;
+  }
+  return json;
+}
+
+std::string to_text(const ModelReply& reply) {
+  const std::string first = reply.first_token_seconds
+                                ? fmt::format(", first token {:.3f} s", *reply.first_token_seconds)
+                                : std::string();
+  const std::string price =
+      reply.price     ? fmt::format(" (per million tokens: input ${:g}, output ${:g}; {})",
+                                    reply.price->input, reply.price->output, reply.price->source)
+      : reply.dollars ? " (said by the endpoint)"
+                      : "; see docs/endpoints.md for how to set a price";
+  return fmt::format(
+      "model    {}\nreply    {}\nended    {}\nlatency  {:.3f} s{}\ntokens   {} prompt ({} cached), "
+      "{} completion ({} reasoning)\ncost     {}{}\n",
+      reply.model, store::on_one_line(truncate_text(reply.text, kShownReplyBytes)),
+      reply.finish_reason, reply.seconds, first, reply.usage.prompt_tokens,
+      reply.usage.cached_tokens, reply.usage.completion_tokens, reply.usage.reasoning_tokens,
+      reply.dollars ? fmt::format("${:.6f}", *reply.dollars) : "unknown: no price for this model",
+      price);
+}
+
+ExitCode test(const ModelsCommand& command) {
+  EndpointConfig endpoint = configured_endpoint(command);
+  if (endpoint.kind == "replay" && endpoint.provider.empty()) {
+    throw UsageError("no model is named, and the config's endpoint replays a recording",
+                     "name one: winnow models test --model PROVIDER/MODEL; known providers: winnow "
+                     "models list");
+  }
+  endpoint.max_attempts = 1;
+  endpoint.outage_seconds = 1;
+  const ModelReply reply = ask(endpoint);
+  const bool ok = reply.status == ModelReply::Status::Ok;
+  if (command.json) {
+    std::cout << to_json(reply).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+              << '\n';
+  } else if (ok) {
+    std::cout << to_text(reply);
+  }
+  if (!ok) {
+    throw Error(reply.error);
+  }
+  return ExitCode::Done;
+}
+
+} // namespace
+
+void add_models(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<ModelsCommand>();
+  CLI::App* models = app.add_subcommand("models", "Providers of models, and a call to try one");
+  models->require_subcommand(1);
+  CLI::App* list_command = models->add_subcommand(
+      "list", "The providers that Winnow knows, whether their key is here, and what is priced");
+  list_command->add_flag("--json", command->json,
+                         "one JSON document, schema winnow.models, version 1");
+  list_command->callback([command, &chosen] { chosen = [command] { return list(*command); }; });
+  CLI::App* test_command =
+      models->add_subcommand("test", "Make one small call and show its latency, tokens and price");
+  test_command->add_option("CONFIG", command->config,
+                           "TOML file whose endpoint is used (default: configs/quickstart.toml "
+                           "with --model)");
+  add_endpoint_options(*test_command, command->shared);
+  test_command->add_flag("--json", command->json,
+                         "one JSON document, schema winnow.model_test, version 1");
+  test_command->callback([command, &chosen] { chosen = [command] { return test(*command); }; });
+}
+
+} // namespace winnow::harness
