@@ -14,26 +14,21 @@ constexpr std::int64_t kFirstCompletionTokens = 2048;
 
 } // namespace
 
-Budget::Budget(const Limits& limits, const agents::EndpointConfig& endpoint)
-    : limits_(limits), max_output_tokens_(endpoint.max_output_tokens),
-      dollars_per_million_input_(endpoint.dollars_per_million_input),
-      dollars_per_million_output_(endpoint.dollars_per_million_output) {}
+Budget::Budget(const Limits& limits, std::optional<agents::Price> price,
+               std::int64_t max_output_tokens)
+    : limits_(limits), price_(std::move(price)), max_output_tokens_(max_output_tokens) {}
 
 CallEstimate Budget::estimate(std::size_t prompt_bytes) const {
   const auto input = static_cast<std::int64_t>(prompt_bytes) / kBytesPerToken + 1;
   const std::int64_t output = max_output_tokens_ > 0
                                   ? max_output_tokens_
                                   : std::max(longest_completion_, kFirstCompletionTokens);
-  CallEstimate result;
-  result.tokens = input + output;
-  result.dollars = (static_cast<double>(input) * dollars_per_million_input_.value_or(0) +
-                    static_cast<double>(output) * dollars_per_million_output_.value_or(0)) /
-                   1e6;
-  return result;
+  return {input + output, price_ ? agents::highest_cost(*price_, input, output) : 0.0};
 }
 
 std::optional<std::string> Budget::reserve(const std::string& key, const CallEstimate& estimate) {
-  CallEstimate total{spent_.tokens + estimate.tokens, spent_.dollars + estimate.dollars};
+  CallEstimate total{spent_.tokens + spent_.unconfirmed.tokens + estimate.tokens,
+                     spent_.dollars + spent_.unconfirmed.dollars + estimate.dollars};
   for (const auto& [other, held] : reserved_) {
     total.tokens += held.tokens;
     total.dollars += held.dollars;
@@ -58,14 +53,30 @@ void Budget::release(const std::string& key) {
   reserved_.erase(key);
 }
 
-void Budget::settle(const std::string& key, const agents::Usage& usage,
-                    std::optional<double> dollars) {
+void Budget::cut_off(const std::string& key) {
+  if (const auto held = reserved_.find(key); held != reserved_.end()) {
+    add_unconfirmed({1, held->second.tokens, held->second.dollars});
+    reserved_.erase(held);
+  }
+}
+
+void Budget::add_unconfirmed(const Unconfirmed& earlier) {
+  spent_.unconfirmed.calls += earlier.calls;
+  spent_.unconfirmed.tokens += earlier.tokens;
+  spent_.unconfirmed.dollars += earlier.dollars;
+}
+
+void Budget::settle(const std::string& key, const agents::ModelReply& reply) {
   reserved_.erase(key);
   ++spent_.calls;
-  spent_.tokens += usage.prompt_tokens + usage.completion_tokens;
-  spent_.dollars += dollars.value_or(0);
-  spent_.unpriced_calls += dollars ? 0 : 1;
-  longest_completion_ = std::max(longest_completion_, usage.completion_tokens);
+  longest_completion_ = std::max(longest_completion_, reply.usage.completion_tokens);
+  if (reply.served_from) {
+    ++spent_.calls_from_record;
+    return;
+  }
+  spent_.tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens;
+  spent_.dollars += reply.dollars.value_or(0);
+  spent_.unpriced_calls += reply.dollars ? 0 : 1;
 }
 
 } // namespace winnow::harness

@@ -107,7 +107,6 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"[run]\nname = 'a'\nname = 'b'\n", "dir/my.toml:3:"},
       {"[run]\nstrategy = \"best-of-m\"\n", "did you mean 'best-of-n'?"},
       {"[run]\nchains = 9\nproposals = 2\n", "run.chains = 9 is more than run.proposals = 2"},
-      {"[limits]\ndollars = 1\n[endpoint]\nkind = \"openai\"\n", "prices are unknown"},
   };
   for (const Mistake& item : mistakes) {
     EXPECT_THAT(mistake(item.text), HasSubstr(item.message)) << item.text;

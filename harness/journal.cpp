@@ -7,24 +7,6 @@
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
-namespace {
-
-nlohmann::json request_json(const agents::ModelRequest& request) {
-  nlohmann::json messages = nlohmann::json::array();
-  for (const agents::Message& message : request.messages) {
-    messages.push_back({{"role", message.role}, {"content", message.text}});
-  }
-  nlohmann::json json{{"model", request.model}, {"messages", messages}};
-  if (request.temperature >= 0) {
-    json["temperature"] = request.temperature;
-  }
-  if (request.max_output_tokens > 0) {
-    json["max_output_tokens"] = request.max_output_tokens;
-  }
-  return json;
-}
-
-} // namespace
 
 Journal::Journal(store::RunStore& store, store::RowId run, std::function<void()> after_write)
     : store_(store), run_(run), after_write_(std::move(after_write)) {}
@@ -42,11 +24,32 @@ store::RowId Journal::add_task(const tasks::Task& task) {
 }
 
 store::RowId Journal::begin_call(store::RowId task, const agents::ModelRequest& request,
-                                 std::string_view endpoint) {
-  const store::RowId row =
-      store_.begin_call(run_, task, request.key, endpoint, request.model, request_json(request));
+                                 std::string_view endpoint,
+                                 const std::optional<store::CallReservation>& reserved) {
+  const store::RowId row = store_.begin_call(run_, task, request.key, endpoint, request.model,
+                                             request_json(request), reserved);
   written();
   return row;
+}
+
+void Journal::set_reservation(store::RowId call,
+                              const std::optional<store::CallReservation>& reserved) {
+  store_.set_reservation(call, reserved);
+  written();
+}
+
+std::optional<agents::ModelReply> Journal::recorded_reply(store::RowId call) const {
+  const std::optional<store::ModelCallRow> row = store_.find_reply(call);
+  if (!row) {
+    return std::nullopt;
+  }
+  agents::ModelReply reply = reply_from_row(*row);
+  reply.served_from = row->id;
+  reply.dollars = 0;
+  reply.price.reset();
+  reply.seconds = 0;
+  reply.first_token_seconds.reset();
+  return reply;
 }
 
 void Journal::finish_call(store::RowId call, const agents::ModelRequest& request,
@@ -63,8 +66,15 @@ void Journal::finish_call(store::RowId call, const agents::ModelRequest& request
   row.cached_tokens = reply.usage.cached_tokens;
   row.completion_tokens = reply.usage.completion_tokens;
   row.reasoning_tokens = reply.usage.reasoning_tokens;
+  row.cache_write_tokens = reply.usage.cache_write_tokens;
   row.dollars = reply.dollars;
+  row.price = reply.price ? agents::price_json(*reply.price).dump() : "";
   row.seconds = reply.seconds;
+  row.first_token_seconds = reply.first_token_seconds;
+  row.request_id = reply.request_id;
+  row.attempts = reply.attempts;
+  row.repaired = reply.repaired;
+  row.served_from = reply.served_from;
   store_.finish_call(call, row);
   written();
 }
@@ -107,15 +117,46 @@ std::chrono::milliseconds elapsed_before(const std::vector<store::EventRow>& eve
   return latest;
 }
 
+nlohmann::json request_json(const agents::ModelRequest& request) {
+  nlohmann::json messages = nlohmann::json::array();
+  for (const agents::Message& message : request.messages) {
+    messages.push_back({{"role", message.role}, {"content", message.text}});
+    if (message.end_of_prefix) {
+      messages.back()["end_of_prefix"] = true;
+    }
+  }
+  nlohmann::json json{{"model", request.model}, {"messages", messages}};
+  if (request.temperature >= 0) {
+    json["temperature"] = request.temperature;
+  }
+  if (request.max_output_tokens > 0) {
+    json["max_output_tokens"] = request.max_output_tokens;
+  }
+  if (!request.effort.empty()) {
+    json["effort"] = request.effort;
+  }
+  if (request.schema) {
+    json["schema"] = {{"name", request.schema->name}, {"schema", request.schema->schema}};
+  }
+  return json;
+}
+
 agents::ModelReply reply_from_row(const store::ModelCallRow& row) {
   agents::ModelReply reply;
   reply.status = agents::ModelReply::Status::Ok;
   reply.text = row.reply;
   reply.finish_reason = row.finish_reason;
   reply.model = row.model;
-  reply.usage = {row.prompt_tokens, row.cached_tokens, row.completion_tokens, row.reasoning_tokens};
+  reply.request_id = row.request_id;
+  reply.usage = {row.prompt_tokens, row.cached_tokens, row.completion_tokens, row.reasoning_tokens,
+                 row.cache_write_tokens};
   reply.dollars = row.dollars;
+  reply.price = agents::price_from_json(nlohmann::json::parse(row.price, nullptr, false));
   reply.seconds = row.seconds;
+  reply.first_token_seconds = row.first_token_seconds;
+  reply.attempts = static_cast<int>(row.attempts);
+  reply.repaired = row.repaired;
+  reply.served_from = row.served_from;
   return reply;
 }
 

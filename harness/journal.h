@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,15 @@ public:
   Journal(store::RunStore& store, store::RowId run, std::function<void()> after_write = {});
 
   store::RowId add_task(const tasks::Task& task);
+  /// `reserved`: what the call may cost although no reply comes; nullopt: nothing.
   store::RowId begin_call(store::RowId task, const agents::ModelRequest& request,
-                          std::string_view endpoint);
+                          std::string_view endpoint,
+                          const std::optional<store::CallReservation>& reserved);
+  /// What a call that stays open did cost; nullopt: nothing.
+  void set_reservation(store::RowId call, const std::optional<store::CallReservation>& reserved);
+  /// A reply that another run of the store paid for the same request and this one has not used
+  /// yet, free of charge.
+  std::optional<agents::ModelReply> recorded_reply(store::RowId call) const;
   /// Only for replies that arrived: a call that failed stays open and is sent again by a resumed
   /// run.
   void finish_call(store::RowId call, const agents::ModelRequest& request,
@@ -32,6 +40,7 @@ public:
   void set_status(std::string_view status);
 
   std::vector<store::ModelCallRow> finished_calls() const { return store_.finished_calls(run_); }
+  store::RunCosts costs() const { return store_.run_costs(run_); }
   std::vector<store::CandidateState> candidates() const { return store_.candidates(run_); }
 
 private:
@@ -48,6 +57,8 @@ constexpr const char* kElapsedSeconds = "elapsed_seconds";
 double seconds(std::chrono::milliseconds duration);
 /// How long earlier sessions took, as far as their events tell.
 std::chrono::milliseconds elapsed_before(const std::vector<store::EventRow>& events);
+/// A request as it is recorded: all of it but its key.
+nlohmann::json request_json(const agents::ModelRequest& request);
 /// A recorded reply, as if it had just arrived.
 agents::ModelReply reply_from_row(const store::ModelCallRow& row);
 

@@ -131,6 +131,25 @@ TEST(RunReport, SaysWhatIsNotPriced) {
   EXPECT_THAT(run_summary(outcome, {}, "r"), HasSubstr("price unknown"));
 }
 
+TEST(RunReport, SaysWhatOneCallCost) {
+  RunOutcome outcome;
+  outcome.spend = {.calls = 6, .calls_from_record = 2, .tokens = 10, .dollars = 0.5};
+  EXPECT_THAT(
+      run_summary(outcome, {}, "r"),
+      HasSubstr("6 calls (2 of them from the record), 10 tokens, $0.5000 ($0.1250 a call); "));
+}
+
+TEST(RunReport, SaysWhatMayBeBilledOnTop) {
+  RunOutcome outcome;
+  EXPECT_THAT(run_summary(outcome, {}, "r"), Not(HasSubstr("cut off")));
+  outcome.spend.unconfirmed = {3, 1200, 0.12};
+  EXPECT_THAT(run_summary(outcome, {}, "r"),
+              HasSubstr("3 calls were cut off; if billed, up to $0.1200 for 1200 tokens more\n"));
+  outcome.spend.unconfirmed = {1, 1200, 0};
+  EXPECT_THAT(run_summary(outcome, {}, "r"),
+              HasSubstr("1 call was cut off; if billed, up to 1200 tokens more\n"));
+}
+
 TEST(RunReport, EachEndHasItsExitCode) {
   EXPECT_EQ(exit_code(RunOutcome::End::Finished), ExitCode::Done);
   EXPECT_EQ(to_int(exit_code(RunOutcome::End::BudgetSpent)), 5);

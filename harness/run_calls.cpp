@@ -43,6 +43,7 @@ void RunLoop::dispatch() {
     refused_.clear();
     for (auto& [state, proposal] : open_proposals()) {
       moved = start(*state, proposal) || moved;
+      take_arrived(); // to send many takes a while
     }
   }
 }
@@ -81,19 +82,29 @@ bool RunLoop::start(TaskState& state, const Proposal& proposal) {
     return false;
   }
   const agents::ModelRequest request = request_for(state, proposal);
-  if (auto limit = budget_.reserve(key, budget_.estimate(prompt_bytes(request)))) {
+  const CallEstimate estimate = budget_.estimate(prompt_bytes(request));
+  if (auto limit = budget_.reserve(key, estimate)) {
     refused_ = *limit;
     return false;
   }
   state.active.insert(key);
-  send(state, proposal, request);
+  send(state, proposal, request, estimate);
   return true;
 }
 
-void RunLoop::send(TaskState& state, const Proposal& proposal,
-                   const agents::ModelRequest& request) {
-  const store::RowId row = setup_.journal.begin_call(state.row, request, setup_.endpoint.kind());
-  calls_[request.key] = {&state, proposal, request, row};
+void RunLoop::send(TaskState& state, const Proposal& proposal, const agents::ModelRequest& request,
+                   const CallEstimate& estimate) {
+  const bool bills = setup_.endpoint.kind() != "replay";
+  const std::optional<CallEstimate> at_stake = bills ? std::optional(estimate) : std::nullopt;
+  const store::RowId row =
+      setup_.journal.begin_call(state.row, request, setup_.endpoint.kind(), at_stake);
+  calls_[request.key] = {&state, proposal, request, row, at_stake};
+  if (setup_.config.endpoint.reuse) {
+    if (auto reply = setup_.journal.recorded_reply(row)) {
+      queue_->push(Reply{request.key, std::move(*reply)});
+      return;
+    }
+  }
   setup_.endpoint.start(request, [queue = queue_, key = request.key](ModelReply reply) {
     queue->push(Reply{key, std::move(reply)});
   });
@@ -123,7 +134,41 @@ agents::ModelRequest RunLoop::request_for(const TaskState& state, const Proposal
   request.messages = setup_.prompts(context);
   request.temperature = setup_.config.endpoint.temperature;
   request.max_output_tokens = setup_.config.endpoint.max_output_tokens;
+  request.effort = setup_.config.endpoint.effort;
   return request;
+}
+
+std::optional<RunLoop::Event> RunLoop::next_event(std::chrono::milliseconds wait) {
+  if (arrived_.empty()) {
+    if (auto event = queue_->pop(wait)) {
+      take(std::move(*event));
+    }
+  }
+  take_arrived();
+  if (arrived_.empty()) {
+    return std::nullopt;
+  }
+  Event event = std::move(arrived_.front());
+  arrived_.pop_front();
+  return event;
+}
+
+void RunLoop::take_arrived() {
+  while (auto event = queue_->pop(std::chrono::milliseconds{0})) {
+    take(std::move(*event));
+  }
+}
+
+// A reply is durable before anything is made of it, and before anything else is made of others.
+void RunLoop::take(Event event) {
+  if (const auto* reply = std::get_if<Reply>(&event)) {
+    const auto call = calls_.find(reply->key);
+    if (call != calls_.end() && reply->reply.status == ModelReply::Status::Ok) {
+      setup_.journal.finish_call(call->second.row, call->second.request, setup_.endpoint.kind(),
+                                 reply->reply);
+    }
+  }
+  arrived_.push_back(std::move(event));
 }
 
 void RunLoop::handle(Reply& event) {
@@ -134,32 +179,45 @@ void RunLoop::handle(Reply& event) {
   const Call call = std::move(it->second);
   calls_.erase(it);
   const ModelReply& reply = event.reply;
-  if (reply.status == ModelReply::Status::Cancelled) {
-    budget_.release(event.key);
+  switch (reply.status) {
+  case ModelReply::Status::Ok:
+    budget_.settle(event.key, reply);
+    failures_in_a_row_ = 0;
+    if (stop_ == Stop::No) { // otherwise the resumed run takes it from the store
+      accept_reply(*call.state, call.proposal, reply);
+    }
     return;
-  }
-  if (reply.status == ModelReply::Status::Deferred) { // it may cost still: what it reserved is kept
+  case ModelReply::Status::Cancelled:
+    call.at_stake ? budget_.cut_off(event.key) : budget_.release(event.key);
+    return;
+  case ModelReply::Status::Deferred: // it may cost still: what the budget reserved is kept
     ++deferred_;
+    setup_.journal.set_reservation(call.row, std::nullopt); // but it was not sent from here
     return;
-  }
-  if (reply.status != ModelReply::Status::Ok) {
+  case ModelReply::Status::Failed:
+  case ModelReply::Status::Exhausted:
     handle_failure(call, reply);
     return;
   }
-  setup_.journal.finish_call(call.row, call.request, setup_.endpoint.kind(), reply);
-  budget_.settle(event.key, reply.usage, reply.dollars);
-  failures_in_a_row_ = 0;
-  if (stop_ == Stop::No) { // otherwise the resumed run takes it from the store
-    accept_reply(*call.state, call.proposal, reply);
+}
+
+void RunLoop::release(const Call& call) {
+  budget_.release(call.request.key);
+  if (call.at_stake) {
+    setup_.journal.set_reservation(call.row, std::nullopt);
   }
 }
 
 // The call stays open in the store, so that a resumed run asks again.
 void RunLoop::handle_failure(const Call& call, const ModelReply& reply) {
   if (was_paid(reply)) {
-    budget_.settle(call.request.key, reply.usage, reply.dollars);
+    budget_.settle(call.request.key, reply);
+    const double at_most = call.at_stake ? call.at_stake->dollars : 0;
+    setup_.journal.set_reservation(
+        call.row, CallEstimate{reply.usage.prompt_tokens + reply.usage.completion_tokens,
+                               reply.dollars.value_or(at_most)});
   } else {
-    budget_.release(call.request.key);
+    release(call);
   }
   if (reply.status == ModelReply::Status::Exhausted) {
     end_chain(*call.state, call.proposal, "the recording has no further reply");
@@ -190,7 +248,7 @@ void RunLoop::drain() {
   }
   // Every call is answered, if only with "cancelled"; what came in meanwhile is kept.
   for (;;) {
-    auto event = queue_->pop(calls_.empty() ? std::chrono::milliseconds{0} : kDrainWait);
+    auto event = next_event(calls_.empty() ? std::chrono::milliseconds{0} : kDrainWait);
     if (event) {
       std::visit([this](auto& what) { handle(what); }, *event);
     } else if (calls_.empty()) {

@@ -33,7 +33,7 @@ std::string_view run_status(RunOutcome::End end) {
 
 RunLoop::RunLoop(RunLoopSetup setup)
     : setup_(std::move(setup)), started_(setup_.now()),
-      budget_(setup_.config.limits, setup_.config.endpoint),
+      budget_(setup_.config.limits, setup_.price, setup_.config.endpoint.max_output_tokens),
       queue_(std::make_shared<EventQueue<Event>>()) {
   judges_ = std::make_unique<JudgePool>(
       JudgePoolSetup{setup_.judges, setup_.compile_ahead, setup_.compile_threads,
@@ -73,7 +73,7 @@ bool RunLoop::step() {
          "limits.wall_time = " + format_duration(setup_.config.limits.wall_time) + " is spent");
     return false;
   }
-  if (auto event = queue_->pop(next_wait())) {
+  if (auto event = next_event(next_wait())) {
     std::visit([this](auto& what) { handle(what); }, *event);
   }
   return true;

@@ -10,9 +10,11 @@
 #include "harness/strategy.h"
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -35,6 +37,7 @@ struct RunLoopSetup {
   decltype(JudgePoolSetup::compile_ahead) compile_ahead;
   unsigned compile_threads = 0;
   Progress& progress;
+  std::optional<agents::Price> price = {};     ///< of the endpoint's calls; nullopt: unknown
   std::chrono::milliseconds elapsed_before{0}; ///< in earlier sessions of this run
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
@@ -79,6 +82,8 @@ private:
     Proposal proposal;
     agents::ModelRequest request;
     store::RowId row = 0;
+    std::optional<CallEstimate>
+        at_stake; ///< what may be billed without an answer; nullopt: nothing
   };
   struct Judgement {
     TaskState* state = nullptr;
@@ -102,10 +107,15 @@ private:
   void dispatch();
   std::vector<std::pair<TaskState*, Proposal>> open_proposals();
   bool start(TaskState& state, const Proposal& proposal);
-  void send(TaskState& state, const Proposal& proposal, const agents::ModelRequest& request);
+  void send(TaskState& state, const Proposal& proposal, const agents::ModelRequest& request,
+            const CallEstimate& estimate);
   agents::ModelRequest request_for(const TaskState& state, const Proposal& proposal) const;
+  std::optional<Event> next_event(std::chrono::milliseconds wait);
+  void take(Event event);
+  void take_arrived();
   void handle(Reply& event);
   void handle_failure(const Call& call, const agents::ModelReply& reply);
+  void release(const Call& call);
   void end_chain(TaskState& state, const Proposal& proposal, const std::string& why);
   void drain();
 
@@ -139,6 +149,7 @@ private:
   std::chrono::steady_clock::time_point started_;
   Budget budget_;
   std::shared_ptr<EventQueue<Event>> queue_; ///< shared with callbacks that may outlive the loop
+  std::deque<Event> arrived_;                ///< taken from the queue, replies in the store
   std::vector<TaskState> tasks_;
   std::map<std::string, Call> calls_;                   ///< in flight, by key
   std::map<store::RowId, Judgement> judging_;           ///< queued or running, by candidate

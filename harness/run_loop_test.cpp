@@ -1,9 +1,5 @@
 #include "base/error.h"
-#include "base/files.h"
-#include "harness/loop_doubles.h"
-#include "harness/run_loop.h"
-
-#include <sstream>
+#include "harness/run_loop_fixture.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -16,7 +12,9 @@ namespace {
 using agents::ModelReply;
 using agents::ModelRequest;
 using store::RunStore;
+using test::Crash;
 using test::FakeEndpoint;
+using test::RunLoopTest;
 using End = RunOutcome::End;
 
 /// Every kind of answer, by step; a pure function of the key, as a recording is.
@@ -33,121 +31,6 @@ ModelReply deferred(const ModelRequest&) {
   reply.status = ModelReply::Status::Deferred;
   return reply;
 }
-
-class Crash : public std::runtime_error {
-public:
-  Crash() : std::runtime_error("crash") {}
-};
-
-class RunLoopTest : public testing::Test {
-protected:
-  RunLoopTest() : directory_("run-loop-test") {
-    config_.proposals = 3;
-    config_.endpoint.kind = "fake";
-    config_.endpoint.model = "double";
-  }
-
-  std::filesystem::path store_path() const { return directory_.path() / "store.db"; }
-
-  /// One session: opens the store, makes or finds the run, drives it.
-  RunOutcome session(FakeEndpoint& endpoint, const std::function<void()>& after_write = {},
-                     const std::function<void(RunLoop&)>& with_loop = {}) {
-    RunStore store(store_path(), RunStore::Mode::ReadWrite);
-    if (!store.find_run("run")) {
-      store.create_run("run", nlohmann::json::object(), nlohmann::json::object());
-    }
-    const store::RowId run = store.find_run("run")->id;
-    Journal journal(store, run, after_write);
-    const auto strategy =
-        make_strategy(config_.strategy, {static_cast<std::size_t>(config_.proposals),
-                                         static_cast<std::size_t>(config_.chains)});
-    std::ostringstream progress_text;
-    Progress progress(progress_text, false, 80);
-    RunLoop loop({.config = config_,
-                  .tasks = tasks_,
-                  .facts = {},
-                  .device_kind = "cpu",
-                  .device_name = "double",
-                  .journal = journal,
-                  .strategy = *strategy,
-                  .endpoint = endpoint,
-                  .prompts = prompt,
-                  .judges = {judges_},
-                  .compile_ahead = {},
-                  .compile_threads = 0,
-                  .progress = progress,
-                  .elapsed_before = elapsed_before(store.events(run)),
-                  .now = now_});
-    if (with_loop) {
-      with_loop(loop);
-    }
-    return loop.run();
-  }
-
-  /// What a prompt may depend on, in short.
-  static std::vector<agents::Message> prompt(const agents::ProposalContext& context) {
-    return {{"user", fmt::format("{} best {} previous {} of {}", context.task->name,
-                                 context.best ? context.best->number : -1,
-                                 context.previous ? context.previous->number : -1,
-                                 context.history.size())}};
-  }
-
-  /// Everything that a resumed run must have in common with one that was never stopped.
-  std::string account() const {
-    const RunStore store(store_path(), RunStore::Mode::ReadOnly);
-    const auto run = store.find_run("run");
-    std::map<store::RowId, std::string> names;
-    std::vector<std::string> lines{"status " + run->status};
-    store::LeaderboardQuery everything;
-    everything.run = "run";
-    everything.top = 0;
-    for (const store::CandidateState& candidate : store.candidates(run->id)) {
-      const store::CandidateRow& row = candidate.row;
-      names[row.id] = row.task + ":" + row.call_key;
-      lines.push_back(fmt::format(
-          "{} {} parent {} {} {} {}", names[row.id], row.origin, names[row.parent_id], row.digest,
-          candidate.best ? to_string(candidate.best->verdict) : "not judged",
-          candidate.best ? candidate.best->speedup : 0));
-    }
-    for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
-      lines.push_back(call.key + " " + call.request + " " + call.reply);
-    }
-    for (const store::LeaderboardRow& row : store.leaderboard(everything)) {
-      lines.push_back(fmt::format("{} {} {} {}", row.task, row.rank, row.digest, row.speedup));
-    }
-    std::sort(lines.begin(), lines.end());
-    return fmt::format("{}\n", fmt::join(lines, "\n"));
-  }
-
-  std::set<std::string> recorded_keys() const {
-    std::set<std::string> keys;
-    if (std::filesystem::exists(store_path())) {
-      const RunStore store(store_path(), RunStore::Mode::ReadOnly);
-      if (const auto run = store.find_run("run")) {
-        for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
-          keys.insert(call.key);
-        }
-      }
-    }
-    return keys;
-  }
-
-  std::string status() const {
-    return RunStore(store_path(), RunStore::Mode::ReadOnly).find_run("run")->status;
-  }
-
-  void forget() {
-    for (const char* suffix : {"", "-wal", "-shm"}) {
-      std::filesystem::remove(store_path().string() + suffix);
-    }
-  }
-
-  TemporaryDirectory directory_;
-  RunConfig config_;
-  std::vector<tasks::Task> tasks_{test::small_task("a"), test::small_task("b")};
-  JudgeFactory judges_ = [](const tasks::Task&) { return std::make_unique<test::FakeJudge>(); };
-  std::function<std::chrono::steady_clock::time_point()> now_ = std::chrono::steady_clock::now;
-};
 
 TEST_F(RunLoopTest, AsksJudgesAndRecordsEverything) {
   FakeEndpoint endpoint(scripted);

@@ -20,6 +20,28 @@ std::string dollars_text(const Spend& spend) {
   std::string text = fmt::format("${:.4f}", spend.dollars);
   if (spend.unpriced_calls > 0) {
     text += fmt::format(" and {} calls of unknown price", spend.unpriced_calls);
+  } else if (spend.dollars > 0) {
+    text += fmt::format(" (${:.4f} a call)",
+                        spend.dollars / static_cast<double>(spend.calls - spend.calls_from_record));
+  }
+  return text;
+}
+
+/// "12 calls (3 of them from the record), 34567 tokens, $0.0840 (...); 2 min in all", and what may
+/// come on top.
+std::string spend_text(const RunOutcome& outcome) {
+  const Spend& spend = outcome.spend;
+  std::string text = fmt::format("{} calls", spend.calls);
+  if (spend.calls_from_record > 0) {
+    text += fmt::format(" ({} of them from the record)", spend.calls_from_record);
+  }
+  text += fmt::format(", {} tokens, {}; {} in all\n", spend.tokens, dollars_text(spend),
+                      format_duration(outcome.elapsed));
+  if (const Unconfirmed& lost = spend.unconfirmed; lost.calls > 0) {
+    text +=
+        fmt::format("{} {} cut off; if billed, up to {}{} tokens more\n", lost.calls,
+                    lost.calls == 1 ? "call was" : "calls were",
+                    lost.dollars > 0 ? fmt::format("${:.4f} for ", lost.dollars) : "", lost.tokens);
   }
   return text;
 }
@@ -56,9 +78,7 @@ std::string run_summary(const RunOutcome& outcome, const RunConfig& config, cons
                         const std::string& go_on) {
   const std::string store = " --store " + shell_word(config.store);
   const std::string where = " " + shell_word(run) + store + "\n";
-  std::string text =
-      fmt::format("{} calls, {} tokens, {}; {} in all\n", outcome.spend.calls, outcome.spend.tokens,
-                  dollars_text(outcome.spend), format_duration(outcome.elapsed));
+  std::string text = spend_text(outcome);
   switch (outcome.end) {
   case RunOutcome::End::Finished:
     break;

@@ -10,10 +10,12 @@ void RunLoop::restore() {
     tasks_.push_back(std::move(state));
   }
   for (store::ModelCallRow& call : setup_.journal.finished_calls()) {
-    const agents::ModelReply reply = reply_from_row(call);
-    budget_.settle(call.key, reply.usage, reply.dollars);
+    budget_.settle(call.key, reply_from_row(call));
     recorded_[call.key] = std::move(call);
   }
+  const store::RunCosts costs = setup_.journal.costs();
+  budget_.add_unconfirmed(
+      {costs.unconfirmed_sendings, costs.unconfirmed_tokens, costs.unconfirmed_dollars});
   for (store::CandidateState& candidate : setup_.journal.candidates()) {
     auto key = std::pair(candidate.row.task, candidate.row.call_key);
     known_.insert_or_assign(std::move(key), std::move(candidate));

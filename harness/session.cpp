@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "harness/endpoints.h"
 #include "harness/evaluator_judge.h"
 #include "harness/final_report.h"
 #include "harness/interrupt.h"
@@ -94,9 +95,16 @@ struct Session {
   agents::ModelEndpoint* instead = nullptr; ///< of the configured endpoint
 };
 
+/// The price of the run's calls, as far as it is known. Throws UsageError when a limit needs it.
+std::optional<agents::Price> known_price(const RunConfig& config) {
+  const std::optional<agents::Price> price = run_price(config.endpoint);
+  check_dollar_limit(config.limits, config.endpoint, price);
+  return price;
+}
+
 RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
   const auto configured =
-      session.instead == nullptr ? agents::make_endpoint(session.config.endpoint) : nullptr;
+      session.instead == nullptr ? make_run_endpoint(session.config.endpoint) : nullptr;
   const agents::PromptTemplates templates(session.config.prompts);
   const auto strategy =
       make_strategy(session.config.strategy, {static_cast<std::size_t>(session.config.proposals),
@@ -117,6 +125,7 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
                 .compile_ahead = pool.compile_ahead,
                 .compile_threads = pool.compile_threads,
                 .progress = progress,
+                .price = known_price(session.config),
                 .elapsed_before = elapsed_before(session.store.events(session.run.id))});
   const OnInterrupt stop(interrupt, [&] { loop.interrupt(); });
   return loop.run();
@@ -166,8 +175,9 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
   const evaluators::DeviceReport& device = devices.first();
   config.evaluation.device = devices.names();
   if (instead == nullptr) {
-    agents::make_endpoint(config.endpoint); // says what is wrong with it before there is a run
+    make_run_endpoint(config.endpoint); // says what is wrong with it before there is a run
   }
+  known_price(config);
   config.tasks.clear();
   for (const tasks::Task& task : tasks) {
     config.tasks.push_back(task.name);

@@ -1,0 +1,103 @@
+#include "harness/endpoints.h"
+
+#include "agents/http/url.h"
+#include "agents/money/prices.h"
+#include "agents/record/replay_endpoint.h"
+#include "agents/wire/wire_format.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "harness/journal.h"
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+/// The first bytes of every SQLite file.
+constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
+
+bool is_store(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kSqliteMagic.size(), '\0');
+  return file.read(head.data(), static_cast<std::streamsize>(head.size())) && head == kSqliteMagic;
+}
+
+bool replays_store(const agents::EndpointConfig& config) {
+  return config.kind == "replay" && is_store(config.file);
+}
+
+store::RunRow run_to_replay(const store::RunStore& store, const agents::EndpointConfig& config) {
+  const std::vector<store::RunRow> runs = store.runs();
+  if (runs.empty()) {
+    throw UsageError(fmt::format("the store {} has no run to replay", config.file),
+                     "name another store or a recording in [endpoint] file");
+  }
+  if (config.run.empty()) {
+    return runs.back();
+  }
+  if (const auto run = store.find_run(config.run)) {
+    return *run;
+  }
+  std::vector<std::string> names;
+  for (const store::RunRow& run : runs) {
+    names.push_back(run.name);
+  }
+  throw UsageError(fmt::format("[endpoint] run: no run '{}' in the store {}{}", config.run,
+                               config.file, suggestion(config.run, names)));
+}
+
+std::vector<agents::RecordedCall> recorded_calls(const agents::EndpointConfig& config) {
+  const store::RunStore store(config.file, store::RunStore::Mode::ReadOnly);
+  std::vector<agents::RecordedCall> calls;
+  for (const store::ModelCallRow& row : store.finished_calls(run_to_replay(store, config).id)) {
+    calls.push_back({row.key, reply_from_row(row), row.request});
+  }
+  return calls;
+}
+
+} // namespace
+
+std::unique_ptr<agents::ModelEndpoint> make_run_endpoint(const agents::EndpointConfig& config) {
+  if (!replays_store(config)) {
+    return agents::make_endpoint(config);
+  }
+  return std::make_unique<agents::ReplayEndpoint>(recorded_calls(config), config.parallel,
+                                                  config.replay_latency_scale);
+}
+
+Availability probe_run_endpoint(const agents::EndpointConfig& config) {
+  if (!replays_store(config)) {
+    return agents::probe_endpoint(config);
+  }
+  try {
+    const store::RunStore store(config.file, store::RunStore::Mode::ReadOnly);
+    return Availability::yes(fmt::format("recorded replies of run '{}' in {}",
+                                         run_to_replay(store, config).name, config.file));
+  } catch (const Error& failure) {
+    return Availability::no(failure.what(), failure.remedy());
+  }
+}
+
+std::optional<agents::Price> run_price(const agents::EndpointConfig& config) {
+  const agents::WireFormat* format = agents::find_wire_format(config.kind);
+  if (format == nullptr) {
+    return std::nullopt; // a replay
+  }
+  const auto url = agents::parse_url(
+      config.base_url.empty() ? std::string(format->default_base_url()) : config.base_url);
+  return url ? agents::endpoint_price(config, url->host, config.model) : std::nullopt;
+}
+
+void check_dollar_limit(const Limits& limits, const agents::EndpointConfig& config,
+                        const std::optional<agents::Price>& price) {
+  if (limits.dollars > 0 && config.kind != "replay" && !price) {
+    throw UsageError(
+        fmt::format("limits.dollars cannot hold: the price of '{}' is unknown", config.model),
+        "add it to a file like configs/prices.toml (endpoint.prices), or set "
+        "endpoint.dollars_per_million_input and dollars_per_million_output");
+  }
+}
+
+} // namespace winnow::harness

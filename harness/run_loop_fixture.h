@@ -1,0 +1,145 @@
+#pragma once
+
+#include "base/files.h"
+#include "harness/loop_doubles.h"
+#include "harness/run_loop.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness::test {
+
+/// Stops a run in the middle of a write, where a process might be killed.
+class Crash : public std::runtime_error {
+public:
+  Crash() : std::runtime_error("crash") {}
+};
+
+/// Runs of two tasks, in one store.
+class RunLoopTest : public testing::Test {
+protected:
+  RunLoopTest() : directory_("run-loop-test") {
+    config_.proposals = 3;
+    config_.endpoint.kind = "fake";
+    config_.endpoint.model = "double";
+  }
+
+  std::filesystem::path store_path() const { return directory_.path() / "store.db"; }
+
+  /// One session: opens the store, makes or finds the run, drives it.
+  RunOutcome session(agents::ModelEndpoint& endpoint, const std::function<void()>& after_write = {},
+                     const std::function<void(RunLoop&)>& with_loop = {}) {
+    store::RunStore store(store_path(), store::RunStore::Mode::ReadWrite);
+    if (!store.find_run(run_name_)) {
+      store.create_run(run_name_, nlohmann::json::object(), nlohmann::json::object());
+    }
+    const store::RowId run = store.find_run(run_name_)->id;
+    Journal journal(store, run, after_write);
+    const auto strategy =
+        make_strategy(config_.strategy, {static_cast<std::size_t>(config_.proposals),
+                                         static_cast<std::size_t>(config_.chains)});
+    std::ostringstream progress_text;
+    Progress progress(progress_text, false, 80);
+    RunLoop loop({.config = config_,
+                  .tasks = tasks_,
+                  .facts = {},
+                  .device_kind = "cpu",
+                  .device_name = "double",
+                  .journal = journal,
+                  .strategy = *strategy,
+                  .endpoint = endpoint,
+                  .prompts = prompt,
+                  .judges = {judges_},
+                  .compile_ahead = {},
+                  .compile_threads = 0,
+                  .progress = progress,
+                  .price = price_,
+                  .elapsed_before = elapsed_before(store.events(run)),
+                  .now = now_});
+    if (with_loop) {
+      with_loop(loop);
+    }
+    return loop.run();
+  }
+
+  /// What a prompt may depend on, in short.
+  static std::vector<agents::Message> prompt(const agents::ProposalContext& context) {
+    return {{"user", fmt::format("{} best {} previous {} of {}", context.task->name,
+                                 context.best ? context.best->number : -1,
+                                 context.previous ? context.previous->number : -1,
+                                 context.history.size())}};
+  }
+
+  /// Everything that a resumed run must have in common with one that was never stopped.
+  std::string account() const {
+    const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
+    const auto run = store.find_run(run_name_);
+    std::map<store::RowId, std::string> names;
+    std::vector<std::string> lines{"status " + run->status};
+    store::LeaderboardQuery everything;
+    everything.run = run_name_;
+    everything.top = 0;
+    for (const store::CandidateState& candidate : store.candidates(run->id)) {
+      const store::CandidateRow& row = candidate.row;
+      names[row.id] = row.task + ":" + row.call_key;
+      lines.push_back(fmt::format(
+          "{} {} parent {} {} {} {}", names[row.id], row.origin, names[row.parent_id], row.digest,
+          candidate.best ? to_string(candidate.best->verdict) : "not judged",
+          candidate.best ? candidate.best->speedup : 0));
+    }
+    for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
+      lines.push_back(call.key + " " + call.request + " " + call.reply);
+    }
+    for (const store::LeaderboardRow& row : store.leaderboard(everything)) {
+      lines.push_back(fmt::format("{} {} {} {}", row.task, row.rank, row.digest, row.speedup));
+    }
+    std::sort(lines.begin(), lines.end());
+    return fmt::format("{}\n", fmt::join(lines, "\n"));
+  }
+
+  std::set<std::string> recorded_keys() const {
+    std::set<std::string> keys;
+    if (std::filesystem::exists(store_path())) {
+      const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
+      if (const auto run = store.find_run(run_name_)) {
+        for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
+          keys.insert(call.key);
+        }
+      }
+    }
+    return keys;
+  }
+
+  std::string status() const {
+    return store::RunStore(store_path(), store::RunStore::Mode::ReadOnly)
+        .find_run(run_name_)
+        ->status;
+  }
+
+  void forget() {
+    for (const char* suffix : {"", "-wal", "-shm"}) {
+      std::filesystem::remove(store_path().string() + suffix);
+    }
+  }
+
+  TemporaryDirectory directory_;
+  RunConfig config_;
+  std::string run_name_ = "run";
+  std::optional<agents::Price> price_;
+  std::vector<tasks::Task> tasks_{test::small_task("a"), test::small_task("b")};
+  JudgeFactory judges_ = [](const tasks::Task&) { return std::make_unique<test::FakeJudge>(); };
+  std::function<std::chrono::steady_clock::time_point()> now_ = std::chrono::steady_clock::now;
+};
+
+} // namespace winnow::harness::test

@@ -1,0 +1,259 @@
+// What a run pays for: never a reply that it has, and it remembers what may have been billed.
+#include "agents/record/replay_endpoint.h"
+#include "harness/run_loop_fixture.h"
+
+#include <chrono>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::harness {
+namespace {
+
+using agents::ModelReply;
+using agents::ModelRequest;
+using store::RunStore;
+using test::Crash;
+using test::FakeEndpoint;
+using End = RunOutcome::End;
+
+/// Another text for each key.
+ModelReply by_key(const ModelRequest& request) {
+  return test::ok_reply(test::reply_text("correct", 2) + "// " + request.key);
+}
+
+class RunMoney : public test::RunLoopTest {
+protected:
+  RunMoney() { config_.strategy = "best-of-n"; }
+
+  store::RunCosts costs() const {
+    const RunStore store(store_path(), RunStore::Mode::ReadOnly);
+    return store.run_costs(store.find_run(run_name_)->id);
+  }
+
+  std::size_t model_candidates() const {
+    const RunStore store(store_path(), RunStore::Mode::ReadOnly);
+    const auto all = store.candidates(store.find_run(run_name_)->id);
+    return static_cast<std::size_t>(std::count_if(
+        all.begin(), all.end(), [](const auto& state) { return state.row.origin == "model"; }));
+  }
+
+  /// A session whose calls are all in flight when it is interrupted.
+  RunOutcome interrupted_session() {
+    FakeEndpoint never(by_key);
+    never.hold();
+    std::size_t asked = 0;
+    return session(never, {}, [&](RunLoop& loop) {
+      never.on_ask = [&](const std::string&) {
+        if (++asked == static_cast<std::size_t>(config_.endpoint.parallel)) {
+          loop.interrupt();
+        }
+      };
+    });
+  }
+};
+
+/// Answers before start() returns, as a fast endpoint may.
+class InstantEndpoint final : public agents::ModelEndpoint {
+public:
+  std::string_view kind() const override { return "instant"; }
+  void start(ModelRequest request, std::function<void(ModelReply)> done) override {
+    done(by_key(request));
+  }
+  void cancel_all() override {}
+};
+
+TEST_F(RunMoney, EveryReplyThatIsHereIsKeptBeforeOneIsUsed) {
+  InstantEndpoint endpoint;
+  EXPECT_THROW(session(endpoint,
+                       [this] {
+                         if (model_candidates() > 0) {
+                           throw Crash();
+                         }
+                       }),
+               Crash);
+  EXPECT_EQ(recorded_keys().size(), 4U) << "all that were in flight";
+}
+
+/// Judges no model's candidate before the store holds this many replies.
+class PatientJudge final : public test::FakeJudge {
+public:
+  PatientJudge(std::function<std::size_t()> recorded, std::size_t wanted)
+      : recorded_(std::move(recorded)), wanted_(wanted) {}
+
+  std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
+                                       std::size_t max_variants) override {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (file_name != "baseline.cu" && recorded_() < wanted_ &&
+           std::chrono::steady_clock::now() < give_up) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(file_name == "baseline.cu" || recorded_() >= wanted_) << "replies wait for a judge";
+    return FakeJudge::judge(text, std::move(file_name), max_variants);
+  }
+
+private:
+  std::function<std::size_t()> recorded_;
+  std::size_t wanted_;
+};
+
+TEST_F(RunMoney, ABusyJudgeKeepsNoReplyWaiting) {
+  judges_ = [this](const tasks::Task&) {
+    return std::make_unique<PatientJudge>([this] { return recorded_keys().size(); }, 6);
+  };
+  FakeEndpoint endpoint(by_key);
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+}
+
+TEST_F(RunMoney, WhatWasCutOffIsRemembered) {
+  price_ = agents::Price{};
+  price_->input = price_->output = 1000;
+  config_.endpoint.max_output_tokens = 1000;
+  const RunOutcome first = interrupted_session();
+  EXPECT_EQ(first.end, End::Interrupted);
+  EXPECT_EQ(first.spend.calls, 0);
+  EXPECT_EQ(first.spend.unconfirmed.calls, 4);
+  EXPECT_GT(first.spend.unconfirmed.tokens, 4000);
+  EXPECT_NEAR(first.spend.unconfirmed.dollars,
+              static_cast<double>(first.spend.unconfirmed.tokens) / 1000, 1e-9);
+  EXPECT_EQ(costs().unconfirmed_tokens, first.spend.unconfirmed.tokens);
+
+  config_.limits.dollars = first.spend.unconfirmed.dollars + 0.5;
+  FakeEndpoint refused(by_key);
+  const RunOutcome second = session(refused);
+  EXPECT_EQ(second.end, End::BudgetSpent);
+  EXPECT_TRUE(refused.asked().empty());
+  EXPECT_NEAR(second.spend.unconfirmed.dollars, first.spend.unconfirmed.dollars, 1e-9);
+
+  config_.limits = {};
+  config_.limits.calls = 6;
+  FakeEndpoint endpoint(by_key);
+  const RunOutcome third = session(endpoint);
+  EXPECT_EQ(third.end, End::Finished) << "the limit on calls does not count them";
+  EXPECT_EQ(third.spend.calls, 6);
+  EXPECT_EQ(third.spend.unconfirmed.calls, 4);
+  EXPECT_EQ(costs().unconfirmed_sendings, 4) << "also once they have been answered";
+}
+
+TEST_F(RunMoney, EachSendingThatWasCutOffCounts) {
+  interrupted_session();
+  const RunOutcome second = interrupted_session();
+  EXPECT_EQ(second.spend.unconfirmed.calls, 8);
+  EXPECT_EQ(costs().unconfirmed_sendings, 8);
+}
+
+TEST_F(RunMoney, ARecordingBillsNobody) {
+  std::vector<agents::RecordedCall> calls;
+  for (const char* key : {"a/0/0", "a/1/0", "a/2/0", "b/0/0", "b/1/0", "b/2/0"}) {
+    calls.push_back({key, test::ok_reply("no code"), ""});
+    calls.back().reply.seconds = 10'000;
+  }
+  agents::ReplayEndpoint endpoint(std::move(calls), 4, 1);
+  RunLoop* loop = nullptr;
+  const RunOutcome outcome = session(
+      endpoint,
+      [&] {
+        if (loop != nullptr && costs().calls > 0) {
+          loop->interrupt();
+        }
+      },
+      [&](RunLoop& started) { loop = &started; });
+  EXPECT_EQ(outcome.end, End::Interrupted);
+  EXPECT_EQ(outcome.spend.unconfirmed.calls, 0);
+  EXPECT_EQ(costs().unconfirmed_sendings, 0);
+}
+
+TEST_F(RunMoney, ACallThatFailedCostsWhatWasCounted) {
+  config_.endpoint.parallel = 1;
+  FakeEndpoint failing([](const ModelRequest& request) {
+    ModelReply reply = test::failed_reply("malformed");
+    if (request.key == "b/0/0") {
+      reply.usage.prompt_tokens = 70;
+      reply.usage.completion_tokens = 5;
+      reply.dollars = 0.25;
+    }
+    return request.key.ends_with("/0/0") && request.key != "a/0/0" ? reply : by_key(request);
+  });
+  const RunOutcome outcome = session(failing);
+  EXPECT_EQ(outcome.end, End::Failed);
+  EXPECT_EQ(costs().unconfirmed_sendings, 1);
+  EXPECT_EQ(costs().unconfirmed_tokens, 75);
+  EXPECT_DOUBLE_EQ(costs().unconfirmed_dollars, 0.25);
+}
+
+TEST_F(RunMoney, ACallThatWasRefusedCostsNothing) {
+  config_.endpoint.parallel = 1;
+  FakeEndpoint refusing([](const ModelRequest&) { return test::failed_reply("401"); });
+  const RunOutcome outcome = session(refusing);
+  EXPECT_EQ(outcome.end, End::Failed);
+  EXPECT_EQ(outcome.spend.unconfirmed.calls, 0);
+  EXPECT_EQ(costs().calls, 1);
+  EXPECT_EQ(costs().unconfirmed_sendings, 0);
+}
+
+/// The verdicts and texts of a run, whatever it paid.
+class RunReuse : public RunMoney {
+protected:
+  RunReuse() {
+    FakeEndpoint endpoint(by_key);
+    EXPECT_EQ(session(endpoint).end, End::Finished);
+    expected_ = account();
+    run_name_ = "again";
+    config_.endpoint.reuse = true;
+  }
+
+  std::string expected_;
+};
+
+TEST_F(RunReuse, IdenticalRequestsAreServedFromTheRecord) {
+  FakeEndpoint endpoint(by_key);
+  const RunOutcome outcome = session(endpoint);
+  EXPECT_EQ(outcome.end, End::Finished);
+  EXPECT_TRUE(endpoint.asked().empty());
+  EXPECT_EQ(outcome.spend.calls, 6);
+  EXPECT_EQ(outcome.spend.calls_from_record, 6);
+  EXPECT_EQ(outcome.spend.tokens, 0);
+  EXPECT_EQ(outcome.spend.dollars, 0);
+  EXPECT_EQ(account(), expected_) << "two samples of a prompt stay two samples";
+  EXPECT_EQ(costs().dollars, 0.0);
+}
+
+TEST_F(RunReuse, WhatTheRecordLacksIsAsked) {
+  config_.proposals = 4;
+  FakeEndpoint endpoint(by_key);
+  const RunOutcome outcome = session(endpoint);
+  EXPECT_EQ(outcome.end, End::Finished);
+  EXPECT_THAT(endpoint.asked(), testing::UnorderedElementsAre("a/3/0", "b/3/0"));
+  EXPECT_EQ(outcome.spend.calls_from_record, 6);
+  EXPECT_EQ(outcome.spend.tokens, 220);
+}
+
+TEST_F(RunReuse, EveryCrashResumesToTheSameReplies) {
+  config_.proposals = 4; // the first run to ask so many pays for the last two
+  std::int64_t writes = 0;
+  {
+    FakeEndpoint endpoint(by_key);
+    ASSERT_EQ(session(endpoint, [&] { ++writes; }).end, End::Finished);
+  }
+  const std::string expected = account();
+  for (std::int64_t crash_at = 1; crash_at < writes; crash_at += 3) {
+    run_name_ = fmt::format("crash {}", crash_at);
+    std::int64_t count = 0;
+    FakeEndpoint first(by_key);
+    EXPECT_THROW(session(first,
+                         [&] {
+                           if (++count == crash_at) {
+                             throw Crash();
+                           }
+                         }),
+                 Crash);
+    FakeEndpoint second(by_key);
+    ASSERT_EQ(session(second).end, End::Finished);
+    EXPECT_EQ(account(), expected) << "after write " << crash_at;
+    EXPECT_TRUE(first.asked().empty() && second.asked().empty());
+  }
+}
+
+} // namespace
+} // namespace winnow::harness
