@@ -86,9 +86,9 @@ void decode(const json& value, std::chrono::milliseconds& out, const Range&) {
   out = *duration;
 }
 
-void decode(const json& value, std::vector<std::string>& out, const Range&) {
+void decode(const json& value, std::vector<std::string>& out, const Range& range) {
   const bool strings =
-      value.is_array() && !value.empty() &&
+      value.is_array() && static_cast<double>(value.size()) >= range.low &&
       std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); });
   if (!strings) {
     throw BadValue("a list of strings, for instance [\"axpy\", \"row_softmax\"] or [\"all\"]");
@@ -145,13 +145,29 @@ ConfigKey existing_path(std::string section, std::string name, Access access) {
           [access](const RunConfig& config) { return json(access(config)); }};
 }
 
+/// A table, kept as the text of a JSON object; empty: none.
+template <typename Access>
+ConfigKey json_object(std::string section, std::string name, Access access) {
+  return {std::move(section), std::move(name),
+          [access](RunConfig& config, const json& value, const fs::path&) {
+            if (!value.is_object()) {
+              throw BadValue("a table, for instance {top_k = 20}");
+            }
+            access(config) = value.empty() ? std::string() : value.dump();
+          },
+          [access](const RunConfig& config) {
+            const std::string& text = access(config);
+            return text.empty() ? json::object() : json::parse(text);
+          }};
+}
+
 #define WINNOW_MEMBER(member) ([](auto& config) -> auto& { return config.member; })
 
 std::vector<ConfigKey> run_keys() {
   return {
       key("run", "name", WINNOW_MEMBER(name)),
       key("run", "store", WINNOW_MEMBER(store)),
-      key("run", "tasks", WINNOW_MEMBER(tasks)),
+      key("run", "tasks", WINNOW_MEMBER(tasks), {1}),
       key("run", "device", WINNOW_MEMBER(evaluation.device)),
       key("run", "strategy", WINNOW_MEMBER(strategy)),
       key("run", "proposals", WINNOW_MEMBER(proposals), {1, 100'000}),
@@ -169,6 +185,7 @@ std::vector<ConfigKey> run_keys() {
 
 std::vector<ConfigKey> endpoint_keys() {
   return {
+      key("endpoint", "provider", WINNOW_MEMBER(endpoint.provider)),
       key("endpoint", "kind", WINNOW_MEMBER(endpoint.kind)),
       existing_path("endpoint", "file", WINNOW_MEMBER(endpoint.file)),
       key("endpoint", "run", WINNOW_MEMBER(endpoint.run)),
@@ -176,16 +193,38 @@ std::vector<ConfigKey> endpoint_keys() {
       key("endpoint", "base_url", WINNOW_MEMBER(endpoint.base_url)),
       key("endpoint", "model", WINNOW_MEMBER(endpoint.model)),
       key("endpoint", "api_key_env", WINNOW_MEMBER(endpoint.api_key_env)),
-      key("endpoint", "timeout_seconds", WINNOW_MEMBER(endpoint.timeout_seconds), {0.001, 86'400}),
-      key("endpoint", "max_attempts", WINNOW_MEMBER(endpoint.max_attempts), {1, 100}),
+      key("endpoint", "api_key_cmd", WINNOW_MEMBER(endpoint.api_key_cmd)),
+      existing_path("endpoint", "api_key_file", WINNOW_MEMBER(endpoint.api_key_file)),
+      key("endpoint", "stream", WINNOW_MEMBER(endpoint.stream)),
+      key("endpoint", "effort", WINNOW_MEMBER(endpoint.effort)),
       key("endpoint", "temperature", WINNOW_MEMBER(endpoint.temperature), {-1, 2}),
       key("endpoint", "max_output_tokens", WINNOW_MEMBER(endpoint.max_output_tokens)),
+      json_object("endpoint", "extra_body", WINNOW_MEMBER(endpoint.extra_body)),
+      key("endpoint", "extra_headers", WINNOW_MEMBER(endpoint.extra_headers)),
+      existing_path("endpoint", "prices", WINNOW_MEMBER(endpoint.prices)),
       key("endpoint", "dollars_per_million_input",
           WINNOW_MEMBER(endpoint.dollars_per_million_input)),
       key("endpoint", "dollars_per_million_output",
           WINNOW_MEMBER(endpoint.dollars_per_million_output)),
       key("endpoint", "replay_latency_scale", WINNOW_MEMBER(endpoint.replay_latency_scale),
           {0, 1000}),
+  };
+}
+
+std::vector<ConfigKey> network_keys() {
+  constexpr Range kSeconds{0.001, 86'400};
+  return {
+      key("endpoint", "requests_per_minute", WINNOW_MEMBER(endpoint.requests_per_minute)),
+      key("endpoint", "tokens_per_minute", WINNOW_MEMBER(endpoint.tokens_per_minute)),
+      key("endpoint", "connect_timeout_seconds", WINNOW_MEMBER(endpoint.connect_timeout_seconds),
+          kSeconds),
+      key("endpoint", "first_token_seconds", WINNOW_MEMBER(endpoint.first_token_seconds), kSeconds),
+      key("endpoint", "stall_seconds", WINNOW_MEMBER(endpoint.stall_seconds), kSeconds),
+      key("endpoint", "timeout_seconds", WINNOW_MEMBER(endpoint.timeout_seconds), kSeconds),
+      key("endpoint", "max_attempts", WINNOW_MEMBER(endpoint.max_attempts), {1, 100}),
+      key("endpoint", "outage_seconds", WINNOW_MEMBER(endpoint.outage_seconds), {0.001, 604'800}),
+      key("endpoint", "proxy", WINNOW_MEMBER(endpoint.proxy)),
+      existing_path("endpoint", "ca_file", WINNOW_MEMBER(endpoint.ca_file)),
   };
 }
 
@@ -218,7 +257,7 @@ bool is_variable_name(const std::string& name) {
 const std::vector<ConfigKey>& config_keys() {
   static const std::vector<ConfigKey> keys = [] {
     std::vector<ConfigKey> all = run_keys();
-    for (const auto& more : {endpoint_keys(), evaluation_keys()}) {
+    for (const auto& more : {endpoint_keys(), network_keys(), evaluation_keys()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;
@@ -268,7 +307,7 @@ void check_config(const RunConfig& config) {
                                  config.proposals),
                      "the chains share the task's proposals: raise proposals or lower chains");
   }
-  if (!is_variable_name(config.endpoint.api_key_env)) {
+  if (!config.endpoint.api_key_env.empty() && !is_variable_name(config.endpoint.api_key_env)) {
     // The text is not repeated: it may be the key itself.
     throw UsageError("endpoint.api_key_env is not the name of an environment variable",
                      "keys come from the environment: put the variable's name there, for "
