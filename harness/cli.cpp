@@ -112,6 +112,8 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_leaderboard(app, chosen);
   add_reverify(app, chosen);
   add_export(app, chosen);
+  add_batch(app, chosen);
+  add_models(app, chosen);
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     sub->footer(exit_code_table());
   }

@@ -6,7 +6,7 @@ namespace winnow::harness {
 
 /// What the process's exit code says. Scripts rely on the numbers.
 enum class ExitCode : int {
-  Done = 0,              ///< eval: the kernel is correct
+  Done = 0,              ///< eval: the kernel is correct; batch: or replies are waited for
   Failure = 1,           ///< something is broken: store, endpoint, machine
   Usage = 2,             ///< bad option, config, task or file name
   DeviceUnavailable = 3, ///< the device that was asked for cannot be used here
@@ -22,9 +22,10 @@ constexpr int to_int(ExitCode code) {
 
 /// The table for --help.
 inline std::string exit_code_table() {
-  return "Exit codes: 0 done (eval: correct), 1 failure, 2 usage, 3 device not available,\n"
-         "  4 required isolation or permission not available, 5 budget spent with work left,\n"
-         "  10 eval: judged and not correct, 130 interrupted with the state saved.";
+  return "Exit codes: 0 done (eval: correct; batch: or waiting for replies), 1 failure, 2 usage,\n"
+         "  3 device not available, 4 required isolation or permission not available,\n"
+         "  5 budget spent with work left, 10 eval: judged and not correct,\n"
+         "  130 interrupted with the state saved.";
 }
 
 } // namespace winnow::harness

@@ -25,6 +25,8 @@ void add_resume(CLI::App& app, Action& chosen);
 void add_leaderboard(CLI::App& app, Action& chosen);
 void add_reverify(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
+void add_batch(CLI::App& app, Action& chosen);
+void add_models(CLI::App& app, Action& chosen);
 
 constexpr const char* kStoreHelp =
     "SQLite file with the results (default: $WINNOW_STORE, else the newest runs/*.db)";

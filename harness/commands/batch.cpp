@@ -1,0 +1,238 @@
+#include "agents/providers.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "harness/batch/deferring_endpoint.h"
+#include "harness/batch/reply_import.h"
+#include "harness/batch/request_file.h"
+#include "harness/commands/commands.h"
+#include "harness/commands/run_options.h"
+#include "harness/session.h"
+#include "harness/terminal.h"
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFormatHelp = "chat, responses, anthropic or gemini (default: as "
+                                    "endpoint.kind says, else chat)";
+
+/// Where requests are written, and how.
+struct RequestOutput {
+  std::string format;
+  std::string file; ///< empty: nowhere
+};
+
+struct ExportCommand {
+  NewRunOptions fresh;
+  std::string run;
+  RequestOutput output;
+};
+
+struct ImportCommand {
+  std::vector<std::string> files;
+  std::string run;
+  std::string store;
+  double price_factor = 1;
+  RequestOutput output;
+  RunOptions shared;
+};
+
+/// A file of requests that can be written once they are known.
+struct RequestWriter {
+  agents::EndpointConfig endpoint; ///< its provider resolved
+  const agents::WireFormat& format;
+  fs::path file;
+};
+
+const agents::WireFormat& find_format(const std::string& asked, const std::string& kind) {
+  const agents::WireFormat* format = agents::find_wire_format(asked.empty() ? kind : asked);
+  if (format == nullptr && !asked.empty()) {
+    throw UsageError("--format: there is no format '" + asked + "'" +
+                     suggestion(asked, agents::wire_format_names()));
+  }
+  return format != nullptr ? *format : *agents::find_wire_format("chat"); // kind is "replay"
+}
+
+/// Says what would be wrong with the file before any work is done for it: UsageError.
+RequestWriter request_writer(const RequestOutput& output, const RunConfig& config) {
+  agents::EndpointConfig endpoint = config.endpoint;
+  agents::resolve_provider(endpoint);
+  RequestWriter writer{endpoint, find_format(output.format, endpoint.kind), output.file};
+  if (endpoint.model.empty()) {
+    throw UsageError("endpoint.model is not set, and each request names its model",
+                     "add --model PROVIDER/MODEL or --set endpoint.model=NAME");
+  }
+  if (writer.file.has_parent_path() && !fs::is_directory(writer.file.parent_path())) {
+    throw UsageError("--output: no such folder: " + writer.file.parent_path().string());
+  }
+  request_file(writer.format, {agents::ModelRequest()}, endpoint.extra_body); // if it is bad
+  return writer;
+}
+
+/// All requests but those that wait for replies to a file written before.
+void write_requests(const RequestWriter& writer, const DeferringEndpoint& endpoint,
+                    const std::set<std::string>& outstanding) {
+  std::vector<agents::ModelRequest> requests = endpoint.requests();
+  const std::size_t waiting = std::erase_if(requests, [&](const agents::ModelRequest& request) {
+    return outstanding.contains(request.key);
+  });
+  if (!writer.file.empty()) {
+    write_file_atomic(writer.file,
+                      request_file(writer.format, requests, writer.endpoint.extra_body));
+    std::cerr << fmt::format("{} {} in {}\n", requests.size(),
+                             requests.size() == 1 ? "request" : "requests", writer.file.string());
+  }
+  if (waiting > 0) {
+    std::cerr << fmt::format("{} more wait for replies to requests that were written before "
+                             "(winnow batch export --run writes them again)\n",
+                             waiting);
+  }
+}
+
+RunConfig config_of(const std::string& store_path, const std::string& run,
+                    const std::vector<ConfigOverride>& overrides) {
+  store::RunStore store(store_path, store::RunStore::Mode::ReadWrite);
+  return resumed_config(locked_run(store, run), overrides);
+}
+
+ExitCode export_requests(const ExportCommand& command) {
+  if (command.run.empty() == command.fresh.config.empty()) {
+    throw UsageError("which run? name a CONFIG to start one, or --run to take one up");
+  }
+  const bool is_new = command.run.empty();
+  const std::string store = is_new ? "" : find_store(command.fresh.store);
+  const auto overrides = overrides_of(command.fresh.shared);
+  const RunConfig config =
+      is_new ? configured(command.fresh) : config_of(store, command.run, overrides);
+  const RequestWriter writer = request_writer(command.output, config);
+  DeferringEndpoint endpoint;
+  const ExitCode code = is_new ? start_run(config, !command.fresh.name.empty(), &endpoint)
+                               : resume_run(store, command.run, overrides, &endpoint);
+  write_requests(writer, endpoint, {});
+  return code;
+}
+
+void check_files(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (file != "-" && (fs::is_directory(file) || !std::ifstream(file))) {
+      throw UsageError(file + ": no such file, or not one that can be read");
+    }
+  }
+}
+
+/// Throws UsageError when there was not a line of this run.
+void report(const ReplyImport::Counts& counts, const std::string& run) {
+  std::cerr << counts.stored << (counts.stored == 1 ? " reply taken" : " replies taken");
+  const std::pair<std::size_t, const char*> others[] = {
+      {counts.answered_before, "had one before"},
+      {counts.failed, "failed and will be asked again"},
+      {counts.unknown, "of no call of this run"},
+      {counts.malformed, "not understood"}};
+  for (const auto& [count, what] : others) {
+    std::cerr << (count == 0 ? "" : fmt::format(", {} {}", count, what));
+  }
+  std::cerr << '\n';
+  if (counts.stored + counts.answered_before + counts.failed == 0) {
+    throw UsageError("nothing in these files is a reply to run '" + run + "'",
+                     "lines are a provider's batch output, {\"custom_id\", \"reply\"} or recorded "
+                     "calls (docs/batch.md)");
+  }
+}
+
+/// Returns the calls that wait for replies still.
+std::set<std::string> take_replies(const ImportCommand& command, const std::string& store_path,
+                                   const ReplyPrices& prices) {
+  store::RunStore store(store_path, store::RunStore::Mode::ReadWrite);
+  const store::RunRow run = locked_run(store, command.run);
+  ReplyImport import(store, run.id, prices, std::cerr);
+  for (const std::string& file : command.files) {
+    if (file == "-") {
+      import.read(std::cin, "stdin");
+    } else {
+      std::ifstream in(file, std::ios::binary);
+      import.read(in, file);
+    }
+  }
+  report(import.counts(), run.name);
+  return import.outstanding();
+}
+
+ExitCode import_replies(const ImportCommand& command) {
+  check_files(command.files);
+  const std::string store = find_store(command.store);
+  const auto overrides = overrides_of(command.shared);
+  const RunConfig config = config_of(store, command.run, overrides);
+  const RequestWriter writer = request_writer(command.output, config);
+  const auto outstanding = take_replies(
+      command, store, reply_prices(writer.endpoint, writer.format, command.price_factor));
+  DeferringEndpoint endpoint;
+  const ExitCode code = resume_run(store, command.run, overrides, &endpoint);
+  write_requests(writer, endpoint, outstanding);
+  return code;
+}
+
+void add_export_of_requests(CLI::App& batch, Action& chosen) {
+  auto command = std::make_shared<ExportCommand>();
+  CLI::App* sub = batch.add_subcommand(
+      "export", "Judge what can be judged, then write every request that waits for a reply");
+  sub->add_option("CONFIG", command->fresh.config, "TOML file: start a run from it");
+  CLI::Option* run =
+      sub->add_option("--run", command->run, "take up this run instead, by name or number");
+  sub->add_option("--store", command->fresh.store,
+                  "SQLite file with the results (CONFIG: default run.store; --run: "
+                  "$WINNOW_STORE, else the newest runs/*.db)");
+  sub->add_option("-o,--output", command->output.file, "file for the requests, a line of JSON each")
+      ->required();
+  sub->add_option("--format", command->output.format, kFormatHelp);
+  add_new_run_options(*sub, command->fresh);
+  for (const char* of_new_run :
+       {"CONFIG", "--name", "--task", "--device", "--require-isolation", "--precheck-cmd"}) {
+    run->excludes(sub->get_option(of_new_run));
+  }
+  sub->callback([command, &chosen] { chosen = [command] { return export_requests(*command); }; });
+}
+
+void add_import(CLI::App& batch, Action& chosen) {
+  auto command = std::make_shared<ImportCommand>();
+  CLI::App* sub = batch.add_subcommand(
+      "import", "Take replies, judge them and, with -o, write the requests that follow");
+  sub->add_option("FILE", command->files,
+                  "a provider's batch output, lines of {\"custom_id\", \"reply\"}, or recorded "
+                  "calls; - is stdin; may be repeated")
+      ->required();
+  sub->add_option("--run", command->run, "name or number of the run")->required();
+  sub->add_option("--store", command->store, kStoreHelp);
+  sub->add_option("-o,--output", command->output.file,
+                  "file for the next requests; empty when there are none");
+  sub->add_option("--format", command->output.format, kFormatHelp);
+  sub->add_option(
+         "--price-factor", command->price_factor,
+         "what a reply costs beside the endpoint's price; 0.5 for batch APIs that bill half")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  add_run_options(*sub, command->shared);
+  sub->callback([command, &chosen] { chosen = [command] { return import_replies(*command); }; });
+}
+
+} // namespace
+
+void add_batch(CLI::App& app, Action& chosen) {
+  CLI::App* sub = app.add_subcommand(
+      "batch", "Search through a provider's batch API, another program or a person: requests go "
+               "out as a file, replies come back as one");
+  sub->require_subcommand(1);
+  add_export_of_requests(*sub, chosen);
+  add_import(*sub, chosen);
+}
+
+} // namespace winnow::harness
