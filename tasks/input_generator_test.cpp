@@ -51,6 +51,31 @@ TEST(InputGenerator, TensorHoldsTheElements) {
   }
 }
 
+TEST(InputGenerator, TensorsOfAllKindsAndTypesHoldTheElements) {
+  constexpr std::uint64_t kCount = 1003; // several blocks and a part of one
+  constexpr std::uint64_t kFirst = 301;
+  for (const DType dtype : all_dtypes()) {
+    const std::uint64_t size = size_bytes(dtype);
+    for (const GeneratorSpec& spec :
+         {GeneratorSpec{Kind::Normal, 0.1, 3.3}, GeneratorSpec{Kind::Uniform, -0.7, 1.9},
+          GeneratorSpec{Kind::HeavyTail, 0, 30}, GeneratorSpec{Kind::LogUniform, -20, 20},
+          GeneratorSpec{Kind::Denormal, 0x1p-14, 0}, GeneratorSpec{Kind::Special, 0.2, 1}}) {
+      std::vector<std::byte> tensor(kCount * size), part((kCount - kFirst) * size);
+      generate_tensor(spec, dtype, 77, "x", tensor.data(), kCount);
+      for (std::uint64_t i = 0; i < kCount; ++i) {
+        std::array<std::byte, 8> expected{};
+        store_element(dtype, expected.data(), generate_element(spec, 77, "x", i));
+        ASSERT_TRUE(std::equal(expected.begin(), expected.begin() + static_cast<long>(size),
+                               tensor.begin() + static_cast<long>(i * size)))
+            << to_string(dtype) << ", kind " << static_cast<int>(spec.kind) << ", element " << i;
+      }
+      generate_elements(spec, dtype, 77, hash_name("x"), kFirst, part.data(), kCount - kFirst);
+      EXPECT_TRUE(
+          std::equal(part.begin(), part.end(), tensor.begin() + static_cast<long>(kFirst * size)));
+    }
+  }
+}
+
 TEST(InputGenerator, RoundsToEightBitFloatsAndKeepsThemFinite) {
   const GeneratorSpec spec{Kind::HeavyTail, 0, 100};
   for (const DType dtype : {DType::F8E4M3, DType::F8E5M2}) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -37,7 +38,11 @@ void draw_elements(const Draw& draw, std::span<std::byte> data) {
   };
   std::vector<std::jthread> others;
   for (std::uint64_t first = share; first < count; first += share) {
-    others.emplace_back(draw_from, first);
+    try {
+      others.emplace_back(draw_from, first);
+    } catch (const std::system_error&) { // the system has no more threads for us
+      draw_from(first);
+    }
   }
   draw_from(0);
 }
