@@ -43,7 +43,8 @@ TEST(Readme, ItsCommandsWork) {
   for (std::vector<std::string> command : commands) {
     const std::string text = join(command, " ");
     const bool needs_gpu = text.find("--device cuda") != std::string::npos;
-    if (command.front() == "run" || needs_gpu) { // a live endpoint, too: that the options exist
+    const bool needs_model = command.front() == "run" || command.front() == "batch";
+    if (needs_model || needs_gpu) { // that the options exist
       command.emplace_back("--help");
     }
     for (std::size_t i = 0; i + 1 < command.size(); ++i) {
