@@ -61,7 +61,7 @@ FakeReply no_money() {
 }
 
 FakeReply error_in_200() {
-  FakeReply reply = error_reply(502, "the upstream provider failed");
+  FakeReply reply = error_reply(502, "the upstream provider failed", "api_error");
   reply.status = 200;
   reply.error->code = "502";
   return reply;
