@@ -16,7 +16,7 @@ constexpr std::size_t kGuardBytes = std::size_t{512} << 10U;
 constexpr std::size_t kPageBytes = std::size_t{2} << 20U;
 constexpr std::size_t kChecksPerBuffer = 3;
 constexpr std::size_t kKeptShare = 4;  // of the memory that facts() offers
-constexpr std::size_t kDrawnShare = 4; // of what is kept
+constexpr std::size_t kDrawnShare = 2; // of what is kept
 // Less is drawn in the time that it takes to wait for a checksum.
 constexpr std::size_t kMinDrawnBytes = std::size_t{1} << 20U;
 

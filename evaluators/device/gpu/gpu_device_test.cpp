@@ -3,6 +3,7 @@
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/gpu/gpu_module.h"
 #include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/worker/timed_runs.h"
 #include "tasks/input_generator.h"
 
 #include <cmath>
@@ -390,6 +391,33 @@ TEST_F(GpuDrawnInputsTest, HaveGuardsOfTheirOwnEachTime) {
     EXPECT_FALSE(device->run({launch_of("at", {pointer_argument("x"), integer_argument(at, 8)})}));
     expect_fault(device->verify_guards(), Verdict::OutOfBounds, "buffer 'x'");
   }
+}
+
+TEST_F(GpuDrawnInputsTest, AreThereInEveryRequestOfATiming) {
+  RunCase run_case;
+  tasks::Buffer x, y;
+  x.name = "x";
+  y.name = "y";
+  y.kind = tasks::Buffer::Kind::Output;
+  x.count = y.count = kCount;
+  run_case.plan.buffers = {x, y};
+  run_case.plan.steps = {launch_of("where", {pointer_argument("x")})};
+  run_case.sampling.emplace();
+  run_case.sampling->slots = {{1, {}}, {2, {}}};
+  run_case.sampling->min_samples = run_case.sampling->max_samples = 6;
+  const Arena arena(4096);
+  const ArenaView view(arena.fd());
+  GpuModuleFile stateless = module_with({"where"});
+  stateless.keeps_state = false;
+  for (int request = 0; request < 4; ++request) { // baseline and candidate, twice
+    device->load_module(write(stateless));
+    places.clear();
+    RunCaseReport report;
+    EXPECT_FALSE(TimedRuns(*device, run_case, view).run(report).has_value());
+    EXPECT_EQ(report.samples_ns.size(), 6U);
+    EXPECT_EQ(std::set<float*>(places.begin(), places.end()).size(), 2U);
+  }
+  EXPECT_EQ(draws(), 2U);
 }
 
 TEST_F(GpuDrawnInputsTest, GiveWayWhenMemoryIsShort) {
