@@ -30,6 +30,7 @@ struct EndpointConfig {
   std::string api_key_file;
 
   bool stream = true;
+  bool structured_output = false; ///< ask for JSON that keeps to a schema
   std::string effort; ///< "low", "medium", "high", ...; empty: not sent
   double temperature = -1;
   std::int64_t max_output_tokens = 0;

@@ -3,7 +3,9 @@
 #include "tests/fake_endpoint/fake_endpoint.h"
 #include "tests/fake_endpoint/test_certificate.h"
 
+#include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -25,6 +27,15 @@ using tests::raw_reply;
 using tests::SeenRequest;
 using tests::with_fault;
 using tests::with_header;
+
+/// Within ten seconds.
+bool comes_true(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!condition() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return condition();
+}
 
 TEST(LiveEndpoint, AsksAndPrices) {
   const FakeEndpoint server({chat_reply("```cuda\n```", "length")});
@@ -187,7 +198,7 @@ TEST(LiveEndpoint, ReportsAPortWhereNobodyListens) {
 TEST(LiveEndpoint, CancelsCallsInFlightWaitingAndBetweenAttempts) {
   const FakeEndpoint server([](const SeenRequest& request, std::size_t) {
     const bool retried = nlohmann::json::parse(request.body)["user"] == "retried";
-    return retried ? with_header(error_reply(409, "wait"), "retry-after", "500")
+    return retried ? with_header(error_reply(429, "wait"), "retry-after", "500")
                    : with_fault(chat_reply("x"), Fault::NeverAnswer);
   });
   EndpointConfig config = config_for(server);
@@ -195,15 +206,12 @@ TEST(LiveEndpoint, CancelsCallsInFlightWaitingAndBetweenAttempts) {
   const auto endpoint = make_endpoint(config);
   std::vector<std::future<ModelReply>> replies;
   replies.push_back(start(*endpoint, "in flight"));
-  while (server.requests().empty()) {
-    std::this_thread::yield();
-  }
+  ASSERT_TRUE(comes_true([&] { return server.requests().size() == 1; }));
   for (const char* key : {"retried", "b", "c", "d"}) {
     replies.push_back(start(*endpoint, key));
   }
-  while (endpoint->health().state != EndpointHealth::State::Limited) {
-    std::this_thread::yield();
-  }
+  ASSERT_TRUE(
+      comes_true([&] { return endpoint->health().state == EndpointHealth::State::Limited; }));
   EXPECT_THAT(endpoint->health().why, HasSubstr("as asked: "));
   endpoint->cancel_all();
   for (auto& reply : replies) {
@@ -293,6 +301,14 @@ TEST(LiveEndpoint, NeverHasMoreInFlightThanAllowed) {
     EXPECT_EQ(reply.get().text, "x");
   }
   EXPECT_EQ(server.connections(), 3U);
+}
+
+TEST(LiveEndpoint, DoesNotHoldRequestsBackUntilTheFirstIsAnswered) {
+  const FakeEndpoint server({with_fault(chat_reply("x"), Fault::NeverAnswer)});
+  const auto endpoint = make_endpoint(config_for(server));
+  const auto first = start(*endpoint, "a");
+  const auto second = start(*endpoint, "b");
+  EXPECT_TRUE(comes_true([&] { return server.requests().size() == 2; }));
 }
 
 TEST(LiveEndpoint, GoesThroughAProxy) {

@@ -34,6 +34,7 @@ const std::map<std::string, std::vector<std::string>>& known_templates() {
       {"history", {"lines"}},
       {"previous", {"number", "code", "feedback"}},
       {"question", {"advice"}},
+      {"question_json", {"advice"}},
   };
   return known;
 }
@@ -111,7 +112,8 @@ std::vector<Message> PromptTemplates::proposal(const ProposalContext& context) c
                           {"notes", context.device == "cpu" ? fill("device_cpu", {}) : ""}});
   user += fill("baseline", {{"code", fenced_code(context.baseline.text)},
                             {"timings", feedback_text(context.baseline.evaluation)}});
-  // From here on everything changes from call to call: providers cache the prefix up to this point.
+  Message stable{"user", std::move(user), true}; // all before what changes from call to call
+  user.clear();
   if (context.best) {
     user += fill("best", {{"number", std::to_string(context.best->number)},
                           {"speedup", fmt::format("{:.2f}x", context.best->evaluation.speedup)},
@@ -127,8 +129,10 @@ std::vector<Message> PromptTemplates::proposal(const ProposalContext& context) c
                               {"code", lesson.show_code ? fenced_code(context.previous->text) : ""},
                               {"feedback", feedback_text(context.previous->evaluation)}});
   }
-  user += fill("question", {{"advice", lesson.advice}});
-  return {{"system", fill("system", {}) + fill("kernel_file", {})}, {"user", std::move(user)}};
+  user += fill(context.structured ? "question_json" : "question", {{"advice", lesson.advice}});
+  return {{"system", fill("system", {}) + fill("kernel_file", {}), true},
+          std::move(stable),
+          {"user", std::move(user)}};
 }
 
 } // namespace winnow::agents

@@ -31,6 +31,7 @@ struct ProposalContext {
   std::optional<Attempt> best;     ///< fastest correct one so far
   std::optional<Attempt> previous; ///< the latest of this chain
   std::vector<Attempt> history;    ///< all earlier ones of this chain: a line each
+  bool structured = false;         ///< the reply is to be JSON of kernel_reply_schema()
 };
 
 /// Fills agents/prompts/*.md (embedded; `directory` overrides file by file): the stable prefix

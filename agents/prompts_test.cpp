@@ -94,12 +94,12 @@ std::string prompt_text(const ProposalContext& context) {
 TEST(Prompts, DescribeTaskDeviceAndFormat) {
   const tasks::Task task = softmax_task();
   const auto messages = PromptTemplates().proposal(context_for(task));
-  ASSERT_EQ(messages.size(), 2U);
+  ASSERT_EQ(messages.size(), 3U);
   EXPECT_EQ(messages[0].role, "system");
   EXPECT_THAT(messages[0].text, HasSubstr("NOT zeroed"));
   EXPECT_THAT(messages[0].text, HasSubstr("/*@winnow"));
   EXPECT_EQ(messages[1].role, "user");
-  const std::string& user = messages[1].text;
+  const std::string user = messages[1].text + messages[2].text;
   EXPECT_THAT(user, HasSubstr("Softmax of each row"));
   EXPECT_THAT(user, HasSubstr("- `x`: input, f32 (`const float*`), shape [rows, cols]"));
   EXPECT_THAT(user, HasSubstr("rows=64, cols=1000"));
@@ -135,10 +135,12 @@ TEST(Prompts, KeepThePrefixWhileTheTailChanges) {
   context.previous = Attempt{3, "// PREVIOUS", failing(tasks::Verdict::Wrong, "row 3")};
   context.history = {*context.best, *context.previous};
   const auto later = PromptTemplates().proposal(context);
-  EXPECT_EQ(first[0].text, later[0].text);
-  const std::size_t stable = first[1].text.find("# Now");
-  EXPECT_EQ(first[1].text.substr(0, stable), later[1].text.substr(0, stable));
-  EXPECT_GT(stable, later[1].text.size() / 2);
+  for (const std::size_t stable : {0U, 1U}) {
+    EXPECT_EQ(first[stable].text, later[stable].text);
+    EXPECT_TRUE(first[stable].end_of_prefix);
+  }
+  EXPECT_NE(first[2].text, later[2].text);
+  EXPECT_FALSE(later[2].end_of_prefix);
 }
 
 TEST(Prompts, NeverShowHiddenSizes) {
@@ -207,12 +209,20 @@ TEST(Prompts, RepairCompileErrorsButGiveUpOnRepeatedWrongResults) {
   EXPECT_THAT(prompt_text(context), HasSubstr("twice in a row"));
 }
 
+TEST(Prompts, AskForJsonWhereRepliesAreStructured) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  context.structured = true;
+  EXPECT_THAT(PromptTemplates().proposal(context).back().text,
+              HasSubstr("\"kernel_file\" with the complete kernel file"));
+}
+
 TEST(Prompts, TemplatesAreOverriddenFileByFile) {
   const TemporaryDirectory directory("prompts");
   std::ofstream(directory.path() / "question.md") << "My question. {{advice}}\n";
   const tasks::Task task = softmax_task();
   const auto messages = PromptTemplates(directory.path()).proposal(context_for(task));
-  EXPECT_THAT(messages[1].text, HasSubstr("My question. Write a correct kernel"));
+  EXPECT_THAT(messages[2].text, HasSubstr("My question. Write a correct kernel"));
   EXPECT_THAT(messages[1].text, StartsWith("# Task"));
 }
 

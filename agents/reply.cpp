@@ -1,6 +1,8 @@
 #include "agents/reply.h"
 
 #include "agents/fenced_blocks.h"
+#include "agents/json_text.h"
+#include "base/error.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::agents {
 namespace {
@@ -278,10 +281,34 @@ ExtractedKernel extract(std::string_view reply, std::string_view finish_reason) 
   return without_kernel_block(parts, reply, finish_reason);
 }
 
+/// What a reply of kernel_reply_schema() holds; nullopt for any other.
+std::optional<std::string> structured_kernel_file(std::string_view reply) {
+  if (!trim(reply).starts_with('{')) {
+    return std::nullopt;
+  }
+  try {
+    const nlohmann::json json = parse_untrusted_json(reply);
+    const std::string text = text_member(json, "kernel_file");
+    return text.empty() ? std::nullopt : std::optional(text);
+  } catch (const Error&) {
+    return std::nullopt; // a brace may begin device code
+  }
+}
+
 } // namespace
+
+ReplySchema kernel_reply_schema() {
+  return {
+      "kernel_reply",
+      R"({"type": "object", "additionalProperties": false, "required": ["reasoning", "kernel_file"],
+              "properties": {"reasoning": {"type": "string"}, "kernel_file": {"type": "string"}}})"};
+}
 
 ExtractedKernel extract_kernel_file(std::string_view reply, std::string_view finish_reason) {
   try {
+    if (const auto kernel_file = structured_kernel_file(reply)) {
+      return extract(*kernel_file, finish_reason);
+    }
     return extract(reply, finish_reason);
   } catch (const std::exception& failure) { // out of memory at worst; a reply must not end a run
     return problem(fmt::format("the reply could not be read: {}", failure.what()));

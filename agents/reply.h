@@ -1,5 +1,7 @@
 #pragma once
 
+#include "agents/model_request.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +18,11 @@ struct ExtractedKernel {
   std::string note;    ///< "took the second of three code blocks: the only one with a plan"
 };
 
-/// Takes the fenced block (or the bare text) that holds /*@winnow ... @*/ and code. Never throws.
+/// JSON with the members "reasoning" and "kernel_file", for endpoints that keep to a schema.
+ReplySchema kernel_reply_schema();
+
+/// Takes the fenced block (or the bare text) that holds /*@winnow ... @*/ and code, or that of
+/// kernel_reply_schema()'s "kernel_file". Never throws.
 ExtractedKernel extract_kernel_file(std::string_view reply, std::string_view finish_reason);
 
 } // namespace winnow::agents

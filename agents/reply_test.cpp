@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::agents {
 namespace {
@@ -32,6 +33,14 @@ TEST(Reply, TakesTheBlockBetweenProse) {
     EXPECT_EQ(kernel.note, "");
     EXPECT_EQ(kernel.problem, "");
   }
+}
+
+TEST(Reply, TakesTheKernelFileOfAStructuredReply) {
+  const nlohmann::json reply{{"reasoning", "Wider loads."}, {"kernel_file", kKernel}};
+  EXPECT_EQ(extract(reply.dump()).text, kKernel);
+  const nlohmann::json fenced{{"reasoning", ""}, {"kernel_file", fence("cuda", kKernel)}};
+  EXPECT_EQ(extract(fenced.dump()).text, kKernel) << "models put fences there, too";
+  EXPECT_NE(extract(R"({"reasoning": "no idea", "kernel_file": ""})").problem, "");
 }
 
 TEST(Reply, AcceptsTildesLongFencesAndIndentation) {

@@ -101,7 +101,9 @@ void configure_network(CURL* easy, const HttpRequest& request, const HttpOptions
   }
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_TCP_KEEPALIVE, 1L);
-  set(CURLOPT_PIPEWAIT, 1L); // one HTTP/2 connection rather than hundreds
+  if (url && url->scheme == "https") { // one HTTP/2 connection rather than hundreds
+    set(CURLOPT_PIPEWAIT, 1L);         // without TLS it would wait for the first answer
+  }
 }
 
 void configure(Transfer& transfer) {
