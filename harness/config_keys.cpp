@@ -196,6 +196,7 @@ std::vector<ConfigKey> endpoint_keys() {
       key("endpoint", "api_key_cmd", WINNOW_MEMBER(endpoint.api_key_cmd)),
       existing_path("endpoint", "api_key_file", WINNOW_MEMBER(endpoint.api_key_file)),
       key("endpoint", "stream", WINNOW_MEMBER(endpoint.stream)),
+      key("endpoint", "structured_output", WINNOW_MEMBER(endpoint.structured_output)),
       key("endpoint", "effort", WINNOW_MEMBER(endpoint.effort)),
       key("endpoint", "temperature", WINNOW_MEMBER(endpoint.temperature), {-1, 2}),
       key("endpoint", "max_output_tokens", WINNOW_MEMBER(endpoint.max_output_tokens)),

@@ -14,6 +14,27 @@ namespace {
 
 constexpr const char* kEraseLine = "\r\x1b[K";
 
+std::string_view state_word(agents::EndpointHealth::State state) {
+  using State = agents::EndpointHealth::State;
+  switch (state) {
+  case State::Ok:
+    return "ok again";
+  case State::Limited:
+    return "limited";
+  case State::Degraded:
+    return "degraded";
+  case State::Down:
+    return "down";
+  }
+  return "";
+}
+
+std::string endpoint_part(const agents::EndpointHealth& health) {
+  return health.state == agents::EndpointHealth::State::Ok
+             ? std::string()
+             : fmt::format("endpoint {}: {}", state_word(health.state), health.why);
+}
+
 std::string calls_part(const ProgressSnapshot& snapshot) {
   std::string text = fmt::format("{}/{} calls", snapshot.spend.calls, snapshot.calls_planned);
   if (snapshot.in_flight > 0) {
@@ -79,8 +100,9 @@ std::string time_part(const ProgressSnapshot& snapshot) {
 
 std::string status_line(const ProgressSnapshot& snapshot) {
   std::string line;
-  for (const std::string& part : {calls_part(snapshot), verdicts_part(snapshot),
-                                  best_part(snapshot), spend_part(snapshot), time_part(snapshot)}) {
+  for (const std::string& part :
+       {endpoint_part(snapshot.endpoint), calls_part(snapshot), verdicts_part(snapshot),
+        best_part(snapshot), spend_part(snapshot), time_part(snapshot)}) {
     if (!part.empty()) {
       line += (line.empty() ? "" : " | ") + part;
     }
@@ -96,7 +118,17 @@ void Progress::event(const std::string& line, Weight weight) {
   redraw();
 }
 
+/// Where no line is redrawn, only changes of the state are told.
+void Progress::note_endpoint(const agents::EndpointHealth& health) {
+  if (health.state != endpoint_) {
+    event(fmt::format("endpoint {}{}{}", state_word(health.state), health.why.empty() ? "" : ": ",
+                      health.why));
+  }
+  endpoint_ = health.state;
+}
+
 void Progress::update(const ProgressSnapshot& snapshot) {
+  note_endpoint(snapshot.endpoint);
   if (!terminal_) {
     return;
   }

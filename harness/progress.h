@@ -21,10 +21,11 @@ struct ProgressSnapshot {
   Spend spend;
   Limits limits;
   std::chrono::milliseconds elapsed{0};
+  agents::EndpointHealth endpoint = {};
 };
 
 /// "12/36 calls, 2 in flight, 1 judging | 7 correct, 3 wrong | best 3.10x gemm_f32 | $0.12 of $5 |
-/// 8 min 20 s left".
+/// 8 min 20 s left", and before it "endpoint down: 5 failures in a row, ..." when it is not well.
 std::string status_line(const ProgressSnapshot& snapshot);
 
 /// On a terminal: one line that is redrawn, with what matters scrolling above it. Elsewhere: a line
@@ -47,10 +48,13 @@ public:
 private:
   void redraw();
 
+  void note_endpoint(const agents::EndpointHealth& health);
+
   std::ostream& out_;
   bool terminal_;
   std::size_t columns_;
   std::string status_;
+  agents::EndpointHealth::State endpoint_ = agents::EndpointHealth::State::Ok;
 };
 
 } // namespace winnow::harness

@@ -67,5 +67,21 @@ TEST(Progress, RedrawsOneLineOnATerminal) {
   EXPECT_EQ(out.str(), "\r\x1b[K");
 }
 
+TEST(Progress, SaysWhenTheEndpointIsNotWell) {
+  std::ostringstream out;
+  Progress progress(out, false, 80);
+  ProgressSnapshot now;
+  progress.update(now);
+  now.endpoint = {agents::EndpointHealth::State::Down,
+                       "5 failures in a row, the last: HTTP 529"};
+  progress.update(now);
+  progress.update(now);
+  EXPECT_THAT(status_line(now), testing::StartsWith("endpoint down: 5 failures in a row"));
+  now.endpoint = {};
+  progress.update(now);
+  EXPECT_EQ(out.str(),
+            "endpoint down: 5 failures in a row, the last: HTTP 529\nendpoint ok again\n");
+}
+
 } // namespace
 } // namespace winnow::harness

@@ -1,3 +1,4 @@
+#include "agents/reply.h"
 #include "harness/duration.h"
 #include "harness/run_loop.h"
 
@@ -116,6 +117,7 @@ agents::ModelRequest RunLoop::request_for(const TaskState& state, const Proposal
   context.facts = setup_.facts;
   context.device = setup_.device_kind;
   context.device_name = setup_.device_name;
+  context.structured = setup_.config.endpoint.structured_output;
   context.baseline = shown(state.history.baseline, 0);
   if (const Chain* chain = state.history.find(proposal.chain)) {
     for (std::size_t i = 0; i < chain->attempts.size(); ++i) {
