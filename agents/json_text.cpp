@@ -19,14 +19,34 @@ std::string valid_utf8(std::string_view text) {
   return to_valid_utf8(repaired);
 }
 
-nlohmann::json parse_limited(std::string_view text) {
-  const auto limit_depth = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    if (depth > kMaxJsonDepth) {
-      throw Error(fmt::format("JSON nested more than {} levels deep", kMaxJsonDepth));
+/// Looks at brackets outside of strings only. The parser's own way to count, a callback for each
+/// value, would take as long again as parsing.
+bool nested_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      i += c == '\\' ? 1 : 0;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxJsonDepth) {
+        return true;
+      }
+    } else if (c == ']' || c == '}') {
+      --depth;
     }
-    return true;
-  };
-  return nlohmann::json::parse(text, limit_depth);
+  }
+  return false;
+}
+
+nlohmann::json parse_limited(std::string_view text) {
+  if (nested_too_deep(text)) {
+    throw Error(fmt::format("JSON nested more than {} levels deep", kMaxJsonDepth));
+  }
+  return nlohmann::json::parse(text);
 }
 
 } // namespace

@@ -47,6 +47,7 @@ struct HttpClient::State {
 
   void run();
   void accept();
+  void take_out(const std::set<LaneId>& cancel);
   void end_cancelled();
   void begin_due();
   void begin_due(Lane& lane);
@@ -195,17 +196,8 @@ void HttpClient::State::fail_stalled() {
   }
 }
 
-void HttpClient::State::accept() {
-  std::vector<TransferPointer> fresh;
-  std::set<LaneId> cancel;
-  {
-    const std::lock_guard lock(mutex);
-    fresh.swap(posted);
-    cancel.swap(cancelling);
-    done = stopping;
-    std::move(fresh_lanes.begin(), fresh_lanes.end(), std::back_inserter(lanes));
-    fresh_lanes.clear();
-  }
+/// All of these lanes, or of every one at the end.
+void HttpClient::State::take_out(const std::set<LaneId>& cancel) {
   const auto ends = [&](LaneId lane) { return done || cancel.contains(lane); };
   for (auto it = in_flight.begin(); it != in_flight.end();) {
     const auto current = it++;
@@ -226,6 +218,22 @@ void HttpClient::State::accept() {
       cancelled.push_back(std::move(transfer));
     }
     lanes[id].delayed.clear();
+  }
+}
+
+void HttpClient::State::accept() {
+  std::vector<TransferPointer> fresh;
+  std::set<LaneId> cancel;
+  {
+    const std::lock_guard lock(mutex);
+    fresh.swap(posted);
+    cancel.swap(cancelling);
+    done = stopping;
+    std::move(fresh_lanes.begin(), fresh_lanes.end(), std::back_inserter(lanes));
+    fresh_lanes.clear();
+  }
+  if (done || !cancel.empty()) {
+    take_out(cancel);
   }
   for (TransferPointer& transfer : fresh) {
     if (done || transfer->cancelled) {
