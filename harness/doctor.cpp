@@ -33,7 +33,8 @@ void add_endpoints(std::vector<Finding>& findings, const RunConfig& config) {
       config.endpoint.provider.empty() ? config.endpoint.kind : config.endpoint.provider;
   findings.push_back({"endpoint", configured, probe_run_endpoint(config.endpoint)});
   for (const agents::Provider& provider : agents::providers()) {
-    if (!provider.key_variables.empty() && provider.name != configured) {
+    const bool same_key = provider.name == "openai-chat"; // as openai's
+    if (!provider.key_variables.empty() && provider.name != configured && !same_key) {
       agents::EndpointConfig endpoint;
       endpoint.provider = provider.name;
       findings.push_back({"endpoint", provider.name, agents::probe_endpoint(endpoint)});

@@ -92,7 +92,22 @@ struct Session {
   OpenDevices devices;
   RunStore& store;
   store::RunRow run;
-  agents::ModelEndpoint* instead = nullptr; ///< of the configured endpoint
+  agents::ModelEndpoint& endpoint;
+  bool by_files = false; ///< the endpoint only takes questions down
+};
+
+/// The endpoint to ask: the configured one, unless another is given in its place. Made before
+/// devices are opened: a key is taken out of the environment, which no other thread may read then.
+class Endpoint {
+public:
+  Endpoint(const RunConfig& config, agents::ModelEndpoint* instead)
+      : configured_(instead == nullptr ? make_run_endpoint(config.endpoint) : nullptr),
+        used_(instead == nullptr ? *configured_ : *instead) {}
+  agents::ModelEndpoint& operator*() const { return used_; }
+
+private:
+  std::unique_ptr<agents::ModelEndpoint> configured_;
+  agents::ModelEndpoint& used_;
 };
 
 /// The price of the run's calls, as far as it is known. Throws UsageError when a limit needs it.
@@ -103,8 +118,6 @@ std::optional<agents::Price> known_price(const RunConfig& config) {
 }
 
 RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
-  const auto configured =
-      session.instead == nullptr ? make_run_endpoint(session.config.endpoint) : nullptr;
   const agents::PromptTemplates templates(session.config.prompts);
   const auto strategy =
       make_strategy(session.config.strategy, {static_cast<std::size_t>(session.config.proposals),
@@ -119,7 +132,7 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
                 .device_name = device.name,
                 .journal = journal,
                 .strategy = *strategy,
-                .endpoint = session.instead == nullptr ? *configured : *session.instead,
+                .endpoint = session.endpoint,
                 .prompts = [&](const auto& context) { return templates.proposal(context); },
                 .judges = pool.devices,
                 .compile_ahead = pool.compile_ahead,
@@ -144,8 +157,8 @@ ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
   }
   std::cout << run_leaderboard(session.store, session.run.name) << report.text();
   std::cerr << run_summary(outcome, session.config, session.run.name,
-                           session.instead == nullptr ? "winnow resume"
-                                                      : "winnow batch export -o REQUESTS --run");
+                           session.by_files ? "winnow batch export -o REQUESTS --run"
+                                            : "winnow resume");
   return exit_code(outcome.end);
 }
 
@@ -171,13 +184,11 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
   Interrupt interrupt; // before any other thread
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
   check_isolation(config.evaluation);
+  const Endpoint endpoint(config, instead);
+  known_price(config);
   OpenDevices devices(config.evaluation);
   const evaluators::DeviceReport& device = devices.first();
   config.evaluation.device = devices.names();
-  if (instead == nullptr) {
-    make_run_endpoint(config.endpoint); // says what is wrong with it before there is a run
-  }
-  known_price(config);
   config.tasks.clear();
   for (const tasks::Task& task : tasks) {
     config.tasks.push_back(task.name);
@@ -188,7 +199,8 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
   }
   store.create_run(config.name, stored_config(config, tasks, device), describe_environment(device));
   Session session{
-      config, std::move(tasks), std::move(devices), store, locked_run(store, config.name), instead};
+      config,    std::move(tasks),  std::move(devices), store, locked_run(store, config.name),
+      *endpoint, instead != nullptr};
   return drive_and_report(session, interrupt);
 }
 
@@ -209,7 +221,9 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
   check_same_tasks(nlohmann::json::parse(run.config), tasks);
   check_isolation(config.evaluation);
-  Session session{config, std::move(tasks), OpenDevices(config.evaluation), store, run, instead};
+  const Endpoint endpoint(config, instead);
+  Session session{config,    std::move(tasks),  OpenDevices(config.evaluation), store, run,
+                  *endpoint, instead != nullptr};
   return drive_and_report(session, interrupt);
 }
 

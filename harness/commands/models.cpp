@@ -63,17 +63,18 @@ nlohmann::ordered_json describe(const agents::Provider& provider) {
           {"priced_models", priced_models(agents::parse_url(provider.base_url)->host)}};
 }
 
+std::string to_text(const nlohmann::ordered_json& provider) {
+  const auto text = [&](const char* member) { return provider.at(member).get<std::string>(); };
+  std::string lines = fmt::format("{} ({})  {}\n  key     {}\n", text("provider"), text("kind"),
+                                  text("base_url"), text("key"));
+  const std::string priced = text("priced_models");
+  return lines + (priced.empty() ? "" : fmt::format("  priced  {}\n", priced));
+}
+
 ExitCode list(const ModelsCommand& command) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  store::TextTable table;
-  table.columns = {{"provider"}, {"kind"}, {"base URL"}, {"key"}, {"models with a price"}};
   for (const agents::Provider& provider : agents::providers()) {
     all.push_back(describe(provider));
-    std::vector<std::string> row;
-    for (const char* member : {"provider", "kind", "base_url", "key", "priced_models"}) {
-      row.push_back(all.back()[member]);
-    }
-    table.rows.push_back(std::move(row));
   }
   if (command.json) {
     std::cout << nlohmann::ordered_json{{"schema", "winnow.models"},
@@ -81,11 +82,13 @@ ExitCode list(const ModelsCommand& command) {
                                         {"providers", all}}
                      .dump(2)
               << '\n';
-  } else {
-    std::cout << to_aligned_text(table, 0)
-              << "\nAny model of a provider: --model PROVIDER/MODEL. Any other server: --set "
-                 "endpoint.kind=chat\n--set endpoint.base_url=URL --set endpoint.model=NAME.\n";
+    return ExitCode::Done;
   }
+  for (const nlohmann::ordered_json& provider : all) {
+    std::cout << to_text(provider);
+  }
+  std::cout << "\nAny model of a provider: --model PROVIDER/MODEL. Any other server: --set "
+               "endpoint.kind=chat\n--set endpoint.base_url=URL --set endpoint.model=NAME.\n";
   return ExitCode::Done;
 }
 

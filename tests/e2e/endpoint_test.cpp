@@ -42,8 +42,9 @@ void run_against(const FakeEndpoint& endpoint, LiveRun& run,
   for (const std::string& setting :
        {fmt::format("endpoint.base_url={}", endpoint.base_url()),
         std::string("endpoint.model=fake"), std::string("endpoint.timeout_seconds=2"),
-        std::string("run.tasks=[\"axpy\"]"), std::string("run.proposals=2"),
-        std::string("run.max_variants=1"), std::string("evaluation.time_budget=20ms")}) {
+        std::string("endpoint.api_key_env=OPENAI_API_KEY"), std::string("run.tasks=[\"axpy\"]"),
+        std::string("run.proposals=2"), std::string("run.max_variants=1"),
+        std::string("evaluation.time_budget=20ms")}) {
     arguments.insert(arguments.end(), {"--set", setting});
   }
   arguments.insert(arguments.end(), more.begin(), more.end());
