@@ -164,6 +164,17 @@ TEST_F(RunMoney, ARecordingBillsNobody) {
   EXPECT_EQ(costs().unconfirmed_sendings, 0);
 }
 
+TEST_F(RunMoney, ACallThatIsAnsweredElsewhereWasNotSentFromHere) {
+  FakeEndpoint deferring([](const ModelRequest&) {
+    ModelReply reply;
+    reply.status = ModelReply::Status::Deferred;
+    return reply;
+  });
+  EXPECT_EQ(session(deferring).end, End::Waiting);
+  EXPECT_EQ(costs().calls, 6);
+  EXPECT_EQ(costs().unconfirmed_sendings, 0);
+}
+
 TEST_F(RunMoney, ACallThatFailedCostsWhatWasCounted) {
   config_.endpoint.parallel = 1;
   FakeEndpoint failing([](const ModelRequest& request) {

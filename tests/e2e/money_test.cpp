@@ -241,6 +241,25 @@ TEST(Money, NoSigkillAtAnyMomentMakesItPayTwice) {
   expect_all_replies(run, kProposals);
 }
 
+TEST(Money, ALimitOnDollarsHoldsWithRequestsInFlight) {
+  const FakeEndpoint endpoint([](const SeenRequest& request, std::size_t) {
+    FakeReply reply = tests::chat_reply(answer_text(key_of(request)));
+    reply.answer->usage = {1000, 0, 500, 0, 0}; // $0.006, less than is reserved
+    reply.delivery.first_byte = std::chrono::milliseconds(20);
+    return reply;
+  });
+  const PaidRun run(endpoint, kInFlight);
+  const ProgramResult result = run_winnow(run.start({"--set", "limits.dollars=0.1"}));
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("limits.dollars = 0.1 is spent"));
+  EXPECT_GE(endpoint.answered().size(), 5U);
+  EXPECT_LE(endpoint.answered().size(), 16U) << "that many cost less than ten cents";
+  const std::size_t asked = endpoint.requests().size();
+  const ProgramResult again = run_winnow(run.resume());
+  EXPECT_EQ(again.exit_code, 5) << again.err;
+  EXPECT_EQ(endpoint.requests().size(), asked) << "what was spent before counts";
+}
+
 /// A finished run with two proposals, whose store others may use.
 class PaidStore : public ::testing::Test {
 protected:
