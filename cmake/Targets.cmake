@@ -8,6 +8,17 @@ function(winnow_library name)
   target_include_directories(winnow_${name} INTERFACE ${PROJECT_SOURCE_DIR})
 endfunction()
 
+# What every test includes, compiled once. Tests are not optimised: compiling them took longer than
+# building Winnow and running them.
+set(test_options -O0)
+if(WINNOW_TESTS)
+  file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cpp "int main() {}\n")
+  add_executable(winnow_test_headers ${CMAKE_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(winnow_test_headers PRIVATE winnow_settings GTest::gmock nlohmann_json::nlohmann_json)
+  target_compile_options(winnow_test_headers PRIVATE ${test_options})
+  target_precompile_headers(winnow_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
+endif()
+
 # winnow_test(NAME SOURCES a_test.cpp ... LINK libs ... [LABEL unit])
 # One GoogleTest program a folder, called NAME_test; every test in it is a ctest of its own.
 function(winnow_test name)
@@ -26,6 +37,8 @@ function(winnow_test name)
   endif()
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE winnow_settings ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  target_compile_options(${name}_test PRIVATE ${test_options})
+  target_precompile_headers(${name}_test REUSE_FROM winnow_test_headers)
   include(GoogleTest)
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
