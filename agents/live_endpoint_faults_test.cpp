@@ -168,22 +168,36 @@ std::string shown(const Outcome& outcome) {
                           : fmt::format("taken as \"{}\"", outcome.reply.finish_reason));
 }
 
+/// "chat; gemini, streamed": formats alone where it holds for both of their ways.
+std::string joined(const std::vector<Way>& ways) {
+  std::vector<std::string> names;
+  for (const Way& way : ways) {
+    const auto alike = std::count_if(ways.begin(), ways.end(),
+                                     [&](const Way& other) { return other.format == way.format; });
+    if (alike == 1 || !way.stream) {
+      names.push_back(alike == 1 ? way.name() : way.format);
+    }
+  }
+  return fmt::format("{}", fmt::join(names, "; "));
+}
+
 /// The outcomes of one fault: one text where all ways are alike.
 std::string row(const std::string& fault, const std::vector<std::pair<Way, Outcome>>& outcomes) {
-  std::map<std::string, std::vector<std::string>> ways;
+  std::map<std::string, std::vector<Way>> ways;
   std::string error;
   for (const auto& [way, outcome] : outcomes) {
-    ways[shown(outcome)].push_back(way.name());
+    ways[shown(outcome)].push_back(way);
     error = error.empty() ? outcome.reply.error : error;
   }
   std::string text;
-  for (const auto& [what, names] : ways) {
+  for (const auto& [what, alike] : ways) {
     text += (text.empty() ? "" : "; ") + what;
     if (ways.size() > 1) {
-      text += fmt::format(" ({})", fmt::join(names, "; "));
+      text += " (" + joined(alike) + ")";
     }
   }
   std::replace(error.begin(), error.end(), '|', '/');
+  error.erase(0, error.empty() ? 0 : error.find(": ") + 2); // host, port and path
   return fmt::format("| {} | {} | {} |\n", fault, text, error);
 }
 
