@@ -95,7 +95,7 @@ bool RunLoop::start(TaskState& state, const Proposal& proposal) {
 
 void RunLoop::send(TaskState& state, const Proposal& proposal, const agents::ModelRequest& request,
                    const CallEstimate& estimate) {
-  const bool bills = setup_.endpoint.kind() != "replay";
+  const bool bills = setup_.endpoint.kind() != "replay" && setup_.endpoint.kind() != "batch";
   const std::optional<CallEstimate> at_stake = bills ? std::optional(estimate) : std::nullopt;
   const store::RowId row =
       setup_.journal.begin_call(state.row, request, setup_.endpoint.kind(), at_stake);
@@ -137,6 +137,9 @@ agents::ModelRequest RunLoop::request_for(const TaskState& state, const Proposal
   request.temperature = setup_.config.endpoint.temperature;
   request.max_output_tokens = setup_.config.endpoint.max_output_tokens;
   request.effort = setup_.config.endpoint.effort;
+  if (context.structured) {
+    request.schema = agents::kernel_reply_schema();
+  }
   return request;
 }
 

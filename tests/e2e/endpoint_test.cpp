@@ -23,9 +23,12 @@ using tests::FakeReply;
 
 constexpr const char* kKey = "sk-e2e-0123456789abcdef";
 
+std::string axpy_kernel() {
+  return read_file(project_folder() / "tasks/catalogue/blas/axpy/baseline.cu", 1U << 20U);
+}
+
 std::string axpy_reply() {
-  return "Here it is:\n```cuda\n" +
-         read_file(project_folder() / "tasks/catalogue/blas/axpy/baseline.cu", 1U << 20U) + "```\n";
+  return "Here it is:\n```cuda\n" + axpy_kernel() + "```\n";
 }
 
 struct LiveRun {
@@ -106,6 +109,22 @@ TEST(LiveRun, SurvivesRateLimitsAndServerErrors) {
   run_against(endpoint, run);
   EXPECT_EQ(run.result.exit_code, 0) << run.result.err;
   EXPECT_EQ(endpoint.requests().size(), 4U);
+}
+
+TEST(LiveRun, AsksOnceMoreForAReplyThatBreaksItsSchema) {
+  const nlohmann::json structured{{"reasoning", "As it was."}, {"kernel_file", axpy_kernel()}};
+  const FakeEndpoint endpoint({chat_reply("no JSON at all"), chat_reply(structured.dump())});
+  LiveRun run;
+  run_against(endpoint, run,
+              {"--set", "endpoint.structured_output=true", "--set", "run.proposals=1"});
+  EXPECT_EQ(run.result.exit_code, 0) << run.result.err;
+  EXPECT_NE(run.result.err.find("axpy/0/0 correct"), std::string::npos) << run.result.err;
+  ASSERT_EQ(endpoint.requests().size(), 2U);
+  const auto first = nlohmann::json::parse(endpoint.requests()[0].body);
+  EXPECT_EQ(first["response_format"]["json_schema"]["name"], "kernel_reply");
+  const auto second = nlohmann::json::parse(endpoint.requests()[1].body)["messages"];
+  EXPECT_EQ(second.at(second.size() - 2)["content"], "no JSON at all");
+  EXPECT_NE(second.back()["content"].get<std::string>().find("not JSON"), std::string::npos);
 }
 
 TEST(LiveRun, GarbageEndsItWithAnExplanation) {
