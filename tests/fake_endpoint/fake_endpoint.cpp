@@ -86,9 +86,10 @@ Response FakeEndpoint::State::answer(const SeenRequest& request) {
   }
   const FakeReply reply = script(request, number);
   const auto dollars = reply.answer ? reply.answer->dollars : std::nullopt;
+  const AnsweredCall call{
+      reply.key.empty() ? question->key : reply.key, question->model, {}, {}, {}};
   return deliver(reply, *question,
-                 [this, dollars, call = AnsweredCall{question->key, question->model, {}, {}, {}}](
-                     const Receipt& receipt) { book(call, receipt, dollars); });
+                 [this, dollars, call](const Receipt& receipt) { book(call, receipt, dollars); });
 }
 
 void FakeEndpoint::State::book(AnsweredCall call, const Receipt& receipt,

@@ -48,6 +48,7 @@ public:
     }
     const winnow::agents::ModelReply& call = *found->second;
     FakeReply reply = winnow::tests::chat_reply(call.text, call.finish_reason);
+    reply.key = key;
     reply.answer->model = call.model;
     reply.answer->usage = call.usage; // so that a live run costs what the replayed one does
     return reply;

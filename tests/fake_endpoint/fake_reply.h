@@ -83,6 +83,7 @@ struct FakeReply {
   std::optional<FakeError> error;
   std::vector<RawEvent> events;
   Delivery delivery;
+  std::string key; ///< of the call in the server's account; empty: the one in the request
   std::optional<std::size_t>
       drop_after_bytes; ///< of the body or stream; then the connection closes
 };
