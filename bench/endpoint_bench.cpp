@@ -36,7 +36,6 @@ namespace {
 
 using namespace winnow::tests;
 using winnow::agents::EndpointConfig;
-using winnow::agents::ModelEndpoint;
 using winnow::agents::ModelReply;
 using winnow::agents::ModelRequest;
 using winnow::evaluators::UniqueFd;

@@ -15,7 +15,7 @@ namespace winnow::agents {
 struct Transfer {
   using Clock = std::chrono::steady_clock;
   struct EasyDeleter {
-    void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
   };
   struct ListDeleter {
     void operator()(curl_slist* list) const { curl_slist_free_all(list); }

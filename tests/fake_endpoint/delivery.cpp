@@ -168,10 +168,10 @@ std::string frame(const StreamEvent& event, const Delivery& delivery) {
   const std::string end = delivery.crlf ? "\r\n" : "\n";
   std::string out;
   if (delivery.comments) {
-    out += ": keep-alive" + end + end + "id: 1" + end;
+    out += fmt::format(": keep-alive{0}{0}id: 1{0}", end);
   }
   if (!event.name.empty()) {
-    out += "event: " + event.name + end;
+    out += fmt::format("event: {}{}", event.name, end);
   }
   std::string data = event.data;
   if (delivery.multi_line) {
@@ -181,7 +181,7 @@ std::string frame(const StreamEvent& event, const Delivery& delivery) {
   }
   std::istringstream lines(data);
   for (std::string line; std::getline(lines, line);) {
-    out += "data: " + line + end;
+    out += fmt::format("data: {}{}", line, end);
   }
   return out + end;
 }
