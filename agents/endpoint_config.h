@@ -31,7 +31,7 @@ struct EndpointConfig {
 
   bool stream = true;
   bool structured_output = false; ///< ask for JSON that keeps to a schema
-  std::string effort; ///< "low", "medium", "high", ...; empty: not sent
+  std::string effort;             ///< "low", "medium", "high", ...; empty: not sent
   double temperature = -1;
   std::int64_t max_output_tokens = 0;
   std::string extra_body;                 ///< a JSON object merged over each request

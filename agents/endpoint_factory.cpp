@@ -63,7 +63,8 @@ void check_headers(const EndpointConfig& config) {
 }
 
 void check_words(const EndpointConfig& config) {
-  const std::vector<std::string> efforts{"none", "minimal", "low", "medium", "high", "xhigh", "max"};
+  const std::vector<std::string> efforts{"none", "minimal", "low", "medium",
+                                         "high", "xhigh",   "max"};
   require(config.effort.empty() ||
               std::find(efforts.begin(), efforts.end(), config.effort) != efforts.end(),
           fmt::format("unknown effort '{}'{}", config.effort, suggestion(config.effort, efforts)));

@@ -72,8 +72,7 @@ TEST(Progress, SaysWhenTheEndpointIsNotWell) {
   Progress progress(out, false, 80);
   ProgressSnapshot now;
   progress.update(now);
-  now.endpoint = {agents::EndpointHealth::State::Down,
-                       "5 failures in a row, the last: HTTP 529"};
+  now.endpoint = {agents::EndpointHealth::State::Down, "5 failures in a row, the last: HTTP 529"};
   progress.update(now);
   progress.update(now);
   EXPECT_THAT(status_line(now), testing::StartsWith("endpoint down: 5 failures in a row"));

@@ -43,8 +43,8 @@ TEST(Readme, ItsCommandsWork) {
   for (std::vector<std::string> command : commands) {
     const std::string text = join(command, " ");
     const bool needs_gpu = text.find("--device cuda") != std::string::npos;
-    const bool needs_model = command.front() == "run" || command.front() == "batch" ||
-                             text.starts_with("models test");
+    const bool needs_model =
+        command.front() == "run" || command.front() == "batch" || text.starts_with("models test");
     if (needs_model || needs_gpu) { // that the options exist
       command.emplace_back("--help");
     }
