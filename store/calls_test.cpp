@@ -1,4 +1,5 @@
 // What calls cost, may have cost, and which recorded reply answers which request.
+#include "base/text.h"
 #include "store/export.h"
 #include "store/run_store.h"
 #include "store/test_store.h"
@@ -138,6 +139,8 @@ struct RecordedReplies : TestStore {
   RecordedReplies() {
     const RowId late = store.begin_call(run, task, "a", "chat", "m", request("x"));
     pay(run, "b", "x", "first");
+    for (const std::string before = utc_now(); utc_now() == before;) { // times are milliseconds
+    }
     store.finish_call(late, reply("second"));
     pay(run, "c", "y", "of another request");
   }

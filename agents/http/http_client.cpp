@@ -100,7 +100,6 @@ void HttpClient::State::begin(TransferPointer transfer) {
   Lane& lane = lanes[transfer->lane];
   lane.gate->sent(Clock::now(), transfer->request.tokens);
   try {
-    transfer->next_watch = &next_watch;
     transfer->begin(lane.options);
     if (const CURLMcode code = curl_multi_add_handle(loop.multi(), transfer->easy.get());
         code != CURLM_OK) {

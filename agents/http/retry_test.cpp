@@ -86,5 +86,25 @@ TEST(Retry, ReadsEveryFormOfRetryAfter) {
   EXPECT_FALSE(requested_delay({}, kNow));
 }
 
+// This machine's clock may be hours off, or jump while the answer is on its way.
+TEST(Retry, CountsADateFromTheAnswersOwnClock) {
+  const std::map<std::string, std::string> headers{
+      {"date", "Sun, 06 Nov 1994 08:49:37 GMT"}, {"retry-after", "Sun, 06 Nov 1994 08:49:57 GMT"}};
+  for (const std::time_t now : {std::time_t{0}, std::time_t{784111777}, std::time_t{4102444800}}) {
+    EXPECT_EQ(requested_delay(headers, now), seconds(20)) << now;
+  }
+}
+
+TEST(Retry, WaitsForAnEndpointThatIsDownHoweverOftenItTook) {
+  FailedAttempt failed;
+  failed.transport = true;
+  failed.attempt = 100;
+  EXPECT_FALSE(retry_delay(RetryPolicy{}, failed, 0));
+  failed.waits = true;
+  EXPECT_EQ(retry_delay(RetryPolicy{}, failed, 0), RetryPolicy{}.cap);
+  failed.out_of_money = true;
+  EXPECT_FALSE(retry_delay(RetryPolicy{}, failed, 0));
+}
+
 } // namespace
 } // namespace winnow::agents

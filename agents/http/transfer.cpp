@@ -37,7 +37,7 @@ bool take_bytes(Transfer& transfer, std::string_view bytes) {
 
 std::size_t on_body(char* bytes, std::size_t, std::size_t count, void* user) {
   auto& transfer = *static_cast<Transfer*>(user);
-  transfer.byte_came();
+  transfer.last_byte = Transfer::Clock::now();
   try {
     if (take_bytes(transfer, {bytes, count})) {
       return count;
@@ -61,7 +61,7 @@ std::string lower_trimmed(std::string_view text, bool lower) {
 
 std::size_t on_header(char* bytes, std::size_t, std::size_t count, void* user) {
   auto& transfer = *static_cast<Transfer*>(user);
-  transfer.byte_came();
+  transfer.last_byte = Transfer::Clock::now();
   const std::string_view line(bytes, count);
   try {
     if (line.substr(0, 5) == "HTTP/") {
@@ -144,14 +144,6 @@ Transfer::Clock::time_point Transfer::deadline() const {
     return started + options->first_token_timeout;
   }
   return last_byte ? *last_byte + options->stall_timeout : Clock::time_point::max();
-}
-
-void Transfer::byte_came() {
-  const bool first = !last_byte;
-  last_byte = Clock::now();
-  if (first && next_watch != nullptr) {
-    *next_watch = std::min(*next_watch, deadline());
-  }
 }
 
 void Transfer::begin(const HttpOptions& chosen) {

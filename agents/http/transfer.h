@@ -28,7 +28,6 @@ struct Transfer {
   bool cancelled = false; ///< before the client's thread took it over
   // of the attempt in flight:
   const HttpOptions* options = nullptr;
-  Clock::time_point* next_watch = nullptr; ///< moved up to deadline() when an answer begins
   std::unique_ptr<CURL, EasyDeleter> easy;
   std::unique_ptr<curl_slist, ListDeleter> headers;
   std::array<char, CURL_ERROR_SIZE> error{};
@@ -41,7 +40,6 @@ struct Transfer {
   bool streamed() const { return static_cast<bool>(request.on_bytes); }
   /// When it has waited long enough for the next byte or the first token.
   Clock::time_point deadline() const;
-  void byte_came();
   /// Begins an attempt: a handle ready to be added to a multi handle. Throws Error.
   void begin(const HttpOptions& chosen);
   /// Takes down how the attempt ended and gives the handle back.

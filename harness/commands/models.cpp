@@ -6,6 +6,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
 #include "harness/config.h"
+#include "harness/endpoints.h"
 #include "store/text_table.h"
 
 #include <future>
@@ -53,14 +54,35 @@ nlohmann::ordered_json describe(const agents::Provider& provider) {
   endpoint.provider = provider.name;
   const Availability found = agents::probe_endpoint(endpoint);
   const std::string key = provider.key_variables.empty() ? "none needed"
-                          : found.ok                     ? found.why
-                                                         : found.why + "; " + found.remedy;
+                          : found.ok                     ? found.detail
+                                     : "not found: set " + join(provider.key_variables, " or ");
   return {{"provider", provider.name},
           {"kind", provider.kind},
           {"base_url", provider.base_url},
           {"usable", found.ok},
           {"key", key},
           {"priced_models", priced_models(agents::parse_url(provider.base_url)->host)}};
+}
+
+/// The endpoint of the config at hand.
+nlohmann::ordered_json describe_configured(const ModelsCommand& command) {
+  const EndpointConfig endpoint = configured_endpoint(command);
+  const Availability found = probe_run_endpoint(endpoint);
+  const std::optional<agents::Price> price = run_price(endpoint);
+  return {{"config", find_config(command.config).string()},
+          {"kind", endpoint.provider.empty() ? endpoint.kind : endpoint.provider},
+          {"model", endpoint.model},
+          {"usable", found.ok},
+          {"endpoint", found.ok ? found.detail : found.why},
+          {"price", price ? fmt::format("${:g} in, ${:g} out per million tokens ({})", price->input,
+                                        price->output, price->source)
+                          : std::string("unknown")}};
+}
+
+std::string configured_text(const nlohmann::ordered_json& configured) {
+  const auto text = [&](const char* member) { return configured.at(member).get<std::string>(); };
+  return fmt::format("{} asks {} ({})\n  endpoint  {}\n  price     {}\n\n", text("config"),
+                     text("model"), text("kind"), text("endpoint"), text("price"));
 }
 
 std::string to_text(const nlohmann::ordered_json& provider) {
@@ -72,6 +94,7 @@ std::string to_text(const nlohmann::ordered_json& provider) {
 }
 
 ExitCode list(const ModelsCommand& command) {
+  const nlohmann::ordered_json chosen = describe_configured(command);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const agents::Provider& provider : agents::providers()) {
     all.push_back(describe(provider));
@@ -79,11 +102,13 @@ ExitCode list(const ModelsCommand& command) {
   if (command.json) {
     std::cout << nlohmann::ordered_json{{"schema", "winnow.models"},
                                         {"version", 1},
+                                        {"configured", chosen},
                                         {"providers", all}}
                      .dump(2)
               << '\n';
     return ExitCode::Done;
   }
+  std::cout << configured_text(chosen);
   for (const nlohmann::ordered_json& provider : all) {
     std::cout << to_text(provider);
   }
@@ -177,7 +202,11 @@ void add_models(CLI::App& app, Action& chosen) {
   CLI::App* models = app.add_subcommand("models", "Providers of models, and a call to try one");
   models->require_subcommand(1);
   CLI::App* list_command = models->add_subcommand(
-      "list", "The providers that Winnow knows, whether their key is here, and what is priced");
+      "list", "What is configured, and the providers that Winnow knows: is their key here, what is "
+              "priced");
+  list_command->add_option("CONFIG", command->config,
+                           "TOML file whose endpoint is shown (default: configs/quickstart.toml)");
+  add_endpoint_options(*list_command, command->shared);
   list_command->add_flag("--json", command->json,
                          "one JSON document, schema winnow.models, version 1");
   list_command->callback([command, &chosen] { chosen = [command] { return list(*command); }; });

@@ -1,0 +1,87 @@
+// What the judging protocol costs: for each task its baseline, judged by the whole protocol and by
+// a plain one - one seed, no check mode, no hidden shapes; compare and time - by turns, compiled
+// before. The plain one still verifies timed launches: that cannot be turned off.
+//   protocol_bench [DEVICE=cpu] [REPEATS=5]
+#include "evaluators/evaluator.h"
+#include "harness/cli.h"
+#include "tasks/evaluation.h"
+#include "tasks/kernel_file.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using winnow::evaluators::EvaluationOptions;
+using winnow::evaluators::Evaluator;
+namespace evaluators = winnow::evaluators;
+namespace tasks = winnow::tasks;
+
+double seconds(Evaluator& evaluator, const tasks::KernelFile& kernel,
+               const tasks::ParameterChoice& choice) {
+  const auto start = std::chrono::steady_clock::now();
+  const tasks::Evaluation result = evaluator.evaluate(kernel, choice);
+  const auto end = std::chrono::steady_clock::now();
+  if (result.verdict != tasks::Verdict::Correct) {
+    std::fprintf(stderr, "not correct: %s\n", result.detail.c_str());
+    std::exit(1);
+  }
+  return std::chrono::duration<double>(end - start).count();
+}
+
+EvaluationOptions whole_protocol() {
+  EvaluationOptions options;
+  options.reuse = false; // the same kernel is to be judged again
+  return options;
+}
+
+EvaluationOptions plain_protocol() {
+  EvaluationOptions options = whole_protocol();
+  options.check = options.promotion = false;
+  options.tiny_seeds = 1;
+  return options;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (winnow::harness::is_worker(argc, argv)) {
+    return winnow::harness::run_worker(argc, argv);
+  }
+  const std::string device = argc > 1 ? argv[1] : "cpu";
+  const int repeats = argc > 2 ? std::atoi(argv[2]) : 5;
+  const auto host = evaluators::open_device(evaluators::select_device(device), whole_protocol());
+  std::printf("%-12s %8s %8s %6s\n", "task", "plain s", "whole s", "ratio");
+  double plain_sum = 0, whole_sum = 0;
+  std::vector<double> ratios;
+  for (const tasks::CatalogueEntry& entry : tasks::list_tasks(tasks::find_catalogue())) {
+    const tasks::Task task = tasks::load_task(entry.folder);
+    const auto parsed = tasks::parse_kernel_file(task.baseline, "baseline.cu");
+    const tasks::KernelFile& kernel = parsed.kernel_file.value();
+    const auto choice = tasks::parameter_choices(kernel.plan, 1).at(0);
+    Evaluator plain(task, host, plain_protocol());
+    Evaluator whole(task, host, whole_protocol());
+    std::vector<double> plain_seconds, whole_seconds;
+    for (int i = 0; i <= repeats; ++i) {
+      const double one = seconds(plain, kernel, choice);
+      const double other = seconds(whole, kernel, choice);
+      if (i > 0) { // the first ones compile
+        plain_seconds.push_back(one);
+        whole_seconds.push_back(other);
+      }
+    }
+    const double a = tasks::median(plain_seconds);
+    const double b = tasks::median(whole_seconds);
+    plain_sum += a;
+    whole_sum += b;
+    ratios.push_back(b / a);
+    std::printf("%-12s %8.2f %8.2f %6.2f\n", entry.name.c_str(), a, b, b / a);
+    std::fflush(stdout);
+  }
+  std::printf("%-12s %8.2f %8.2f %6.2f (median of ratios %.2f)\n", "all", plain_sum, whole_sum,
+              whole_sum / plain_sum, tasks::median(ratios));
+  return 0;
+}
