@@ -4,12 +4,11 @@
 // themselves take microseconds.
 //   evaluation_bench [REPEATS=20]
 #include "base/files.h"
-#include "evaluators/evaluator.h"
+#include "bench/judged_seconds.h"
 #include "harness/cli.h"
 #include "tasks/evaluation.h"
 #include "tasks/kernel_file.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -17,7 +16,9 @@
 
 namespace {
 
+using winnow::bench::judged_seconds;
 using winnow::evaluators::Evaluator;
+namespace evaluators = winnow::evaluators;
 namespace tasks = winnow::tasks;
 
 // The task with its tiny shapes as search shapes.
@@ -32,18 +33,6 @@ tasks::Task tiny_only(tasks::Task task) {
   }
   task.shapes = shapes;
   return task;
-}
-
-double milliseconds(Evaluator& evaluator, const tasks::KernelFile& kernel,
-                    const tasks::ParameterChoice& choice) {
-  const auto start = std::chrono::steady_clock::now();
-  const tasks::Evaluation result = evaluator.evaluate(kernel, choice);
-  const auto end = std::chrono::steady_clock::now();
-  if (result.verdict != tasks::Verdict::Correct) {
-    std::fprintf(stderr, "not correct: %s\n", result.detail.c_str());
-    std::exit(1);
-  }
-  return std::chrono::duration<double, std::milli>(end - start).count();
 }
 
 } // namespace
@@ -66,10 +55,10 @@ int main(int argc, char** argv) {
     const tasks::KernelFile& kernel = parsed.kernel_file.value();
     const auto choice = tasks::parameter_choices(kernel.plan, 1).at(0);
     Evaluator evaluator(task, host, options);
-    milliseconds(evaluator, kernel, choice); // fills the cache, starts the judge
+    judged_seconds(evaluator, kernel, choice); // fills the cache, starts the judge
     std::vector<double> samples;
     for (int i = 0; i < repeats; ++i) {
-      samples.push_back(milliseconds(evaluator, kernel, choice));
+      samples.push_back(1e3 * judged_seconds(evaluator, kernel, choice));
     }
     const double median = tasks::median(samples);
     all.push_back(median / 2);

@@ -2,12 +2,11 @@
 // a plain one - one seed, no check mode, no hidden shapes; compare and time - by turns, compiled
 // before. The plain one still verifies timed launches: that cannot be turned off.
 //   protocol_bench [DEVICE=cpu] [REPEATS=5]
-#include "evaluators/evaluator.h"
+#include "bench/judged_seconds.h"
 #include "harness/cli.h"
 #include "tasks/evaluation.h"
 #include "tasks/kernel_file.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -15,22 +14,11 @@
 
 namespace {
 
+using winnow::bench::judged_seconds;
 using winnow::evaluators::EvaluationOptions;
 using winnow::evaluators::Evaluator;
 namespace evaluators = winnow::evaluators;
 namespace tasks = winnow::tasks;
-
-double seconds(Evaluator& evaluator, const tasks::KernelFile& kernel,
-               const tasks::ParameterChoice& choice) {
-  const auto start = std::chrono::steady_clock::now();
-  const tasks::Evaluation result = evaluator.evaluate(kernel, choice);
-  const auto end = std::chrono::steady_clock::now();
-  if (result.verdict != tasks::Verdict::Correct) {
-    std::fprintf(stderr, "not correct: %s\n", result.detail.c_str());
-    std::exit(1);
-  }
-  return std::chrono::duration<double>(end - start).count();
-}
 
 EvaluationOptions whole_protocol() {
   EvaluationOptions options;
@@ -66,8 +54,8 @@ int main(int argc, char** argv) {
     Evaluator whole(task, host, whole_protocol());
     std::vector<double> plain_seconds, whole_seconds;
     for (int i = 0; i <= repeats; ++i) {
-      const double one = seconds(plain, kernel, choice);
-      const double other = seconds(whole, kernel, choice);
+      const double one = judged_seconds(plain, kernel, choice);
+      const double other = judged_seconds(whole, kernel, choice);
       if (i > 0) { // the first ones compile
         plain_seconds.push_back(one);
         whole_seconds.push_back(other);
