@@ -136,7 +136,6 @@ class ChatFormat final : public FormatBase {
 public:
   std::string_view name() const final { return "chat"; }
   std::string_view default_base_url() const final { return kOpenAiBaseUrl; }
-  std::string_view default_key_variable() const final { return kOpenAiKeyVariable; }
   std::string url(const std::string& base, const std::string&, bool) const final {
     return BaseUrl(base, kOpenAiBaseUrl).with("/chat/completions");
   }

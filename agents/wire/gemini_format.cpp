@@ -140,7 +140,6 @@ class GeminiFormat final : public FormatBase {
 public:
   std::string_view name() const final { return "gemini"; }
   std::string_view default_base_url() const final { return kBaseUrl; }
-  std::string_view default_key_variable() const final { return "GEMINI_API_KEY"; }
   std::string url(const std::string& base, const std::string& model, bool stream) const final;
   std::vector<std::string> headers(const std::string& key) const final;
   json encode(const ModelRequest& request, const WireOptions& options) const final;

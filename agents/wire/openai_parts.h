@@ -13,7 +13,6 @@ namespace winnow::agents {
 // What OpenAI's two formats share.
 
 constexpr std::string_view kOpenAiBaseUrl = "https://api.openai.com/v1";
-constexpr std::string_view kOpenAiKeyVariable = "OPENAI_API_KEY";
 
 std::vector<std::string> openai_headers(const std::string& key);
 nlohmann::json openai_messages(const std::vector<Turn>& turns); ///< [{role, content}]

@@ -56,7 +56,6 @@ public:
   virtual ~WireFormat() = default;
   virtual std::string_view name() const = 0; ///< "chat", "responses", "anthropic", "gemini"
   virtual std::string_view default_base_url() const = 0;
-  virtual std::string_view default_key_variable() const = 0; ///< "OPENAI_API_KEY"
   /// Where a request goes. A base that ends in the format's own path is taken as it is.
   virtual std::string url(const std::string& base_url, const std::string& model,
                           bool stream) const = 0;
