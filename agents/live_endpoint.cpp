@@ -6,6 +6,7 @@
 #include "agents/money/prices.h"
 #include "agents/reply_schema.h"
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -134,8 +135,7 @@ void LiveEndpoint::post(const std::shared_ptr<Call>& call) {
   post.headers = format_.headers(key_.value);
   post.headers.insert(post.headers.end(), config_.extra_headers.begin(),
                       config_.extra_headers.end());
-  post.body = format_.encode(call->request, options_)
-                  .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  post.body = json_line(format_.encode(call->request, options_));
   call->estimated_tokens = estimated_tokens(call->request);
   post.tokens = call->estimated_tokens;
   if (options_.stream) {

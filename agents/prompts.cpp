@@ -104,6 +104,17 @@ std::string PromptTemplates::fill(const std::string& name, const Values& values)
   return templates_.at(name).fill(values);
 }
 
+namespace {
+
+std::string account_of(const Attempt& attempt) {
+  return feedback_text(attempt.evaluation) +
+         (attempt.limits.empty()
+              ? ""
+              : "\nWhat limits it, by the hardware's counters:\n" + attempt.limits);
+}
+
+} // namespace
+
 std::vector<Message> PromptTemplates::proposal(const ProposalContext& context) const {
   std::string user = fill("task", task_values(*context.task, context.device));
   user += fill("device", {{"device", context.device},
@@ -118,7 +129,7 @@ std::vector<Message> PromptTemplates::proposal(const ProposalContext& context) c
     user += fill("best", {{"number", std::to_string(context.best->number)},
                           {"speedup", fmt::format("{:.2f}x", context.best->evaluation.speedup)},
                           {"code", fenced_code(context.best->text)},
-                          {"feedback", feedback_text(context.best->evaluation)}});
+                          {"feedback", account_of(*context.best)}});
   }
   if (!context.history.empty()) {
     user += fill("history", {{"lines", history_lines(context.history)}});
@@ -127,7 +138,7 @@ std::vector<Message> PromptTemplates::proposal(const ProposalContext& context) c
   if (context.previous && !lesson.is_best) {
     user += fill("previous", {{"number", std::to_string(context.previous->number)},
                               {"code", lesson.show_code ? fenced_code(context.previous->text) : ""},
-                              {"feedback", feedback_text(context.previous->evaluation)}});
+                              {"feedback", account_of(*context.previous)}});
   }
   user += fill(context.structured ? "question_json" : "question", {{"advice", lesson.advice}});
   return {{"system", fill("system", {}) + fill("kernel_file", {}), true},

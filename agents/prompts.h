@@ -19,6 +19,7 @@ struct Attempt {
   int number = 0;
   std::string text; ///< its kernel file or, for bad replies, nothing
   tasks::Evaluation evaluation;
+  std::string limits = {}; ///< what its profile says limits it; empty: it was not profiled
 };
 
 /// What a proposal is asked for.

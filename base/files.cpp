@@ -34,6 +34,11 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   return bytes;
 }
 
+bool is_file(const fs::path& path) {
+  std::error_code unknown;
+  return fs::is_regular_file(path, unknown);
+}
+
 void write_file_atomic(const fs::path& path, std::string_view bytes) {
   const fs::path temporary = path.string() + fmt::format(".{}.tmp", getpid());
   std::ofstream file(temporary, std::ios::binary | std::ios::trunc);

@@ -14,6 +14,9 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 /// Replaces the file in one step (temporary file + rename), so that a reader never sees half of it.
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
 
+/// A regular file, or a link to one; false also where that cannot be known.
+bool is_file(const std::filesystem::path& path);
+
 /// A fresh directory, mode 0700, removed with all it holds at the end of its scope.
 class TemporaryDirectory {
 public:

@@ -1,7 +1,7 @@
 // How many candidates a minute one machine judges in full: N different axpy kernels, queued at
 // once, compiled cold, judged on tiny shapes with three seeds, search shapes, timed beside the
 // baseline, judged on promotion shapes.
-//   throughput_bench [--device cuda] [--faults F] [N=500]
+//   throughput_bench [--device cuda] [--faults F] [--counters fast|full] [N=500]
 // F of the kernels trap, which on a GPU breaks the worker: how long the next candidate waits for
 // another.
 #include "base/error.h"
@@ -102,11 +102,14 @@ int main(int argc, char** argv) {
   }
   evaluators::EvaluationOptions options;
   options.tiny_seeds = 3;
+  options.counters = evaluators::Counting::Off;
   int count = 500;
   int faults = 0;
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--device" && i + 1 < argc) {
       options.device = argv[++i];
+    } else if (std::string_view(argv[i]) == "--counters" && i + 1 < argc) {
+      options.counters = evaluators::counting_from_string(argv[++i]).value();
     } else if (std::string_view(argv[i]) == "--faults" && i + 1 < argc) {
       faults = std::clamp(std::atoi(argv[++i]), 0, 100'000);
     } else {

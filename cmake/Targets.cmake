@@ -39,6 +39,8 @@ function(winnow_test name)
   target_link_libraries(${name}_test PRIVATE winnow_settings ${ARG_LINK} GTest::gmock GTest::gtest_main)
   target_compile_options(${name}_test PRIVATE ${test_options})
   target_precompile_headers(${name}_test REUSE_FROM winnow_test_headers)
+  # Their helpers, in unnamed namespaces, share names.
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD OFF)
   include(GoogleTest)
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})

@@ -1,6 +1,7 @@
 // Which devices and compilers this machine has.
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_dump.h"
 #include "base/text.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
@@ -130,7 +131,7 @@ const std::vector<DeviceReport>& probe_devices() {
 
 int device_probe_worker_main(std::vector<std::string> /*arguments*/) {
   const nlohmann::json found{{"cuda", probe_cuda_devices()}, {"hip", probe_hip_devices()}};
-  std::cout << found.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::flush;
+  std::cout << json_line(found) << std::flush;
   return 0;
 }
 

@@ -18,16 +18,27 @@ using tasks::Verdict;
 
 constexpr std::uint64_t kPoisonSalt = 0x706f69736f6eULL;
 
-/// What the slots of a timing take beyond those of one run.
+std::uint64_t buffer_bytes(const tasks::ResolvedPlan& plan) {
+  std::uint64_t bytes = 0;
+  for (const tasks::Buffer& buffer : plan.buffers) {
+    bytes += static_cast<std::uint64_t>(buffer.count) * tasks::size_bytes(buffer.dtype);
+  }
+  return bytes;
+}
+
+/// What the slots of a timing, of all contestants, take beyond those of one run.
 std::uint64_t more_memory(const std::vector<RunCase>& cases) {
   std::uint64_t most = 0;
   for (const RunCase& run_case : cases) {
-    const std::size_t slots = run_case.sampling ? run_case.sampling->slots.size() : 1;
-    std::uint64_t bytes = 0;
-    for (const tasks::Buffer& buffer : run_case.plan.buffers) {
-      bytes += static_cast<std::uint64_t>(buffer.count) * tasks::size_bytes(buffer.dtype);
+    if (!run_case.sampling) {
+      continue;
     }
-    most = std::max(most, slots > 1 ? (slots - 1) * bytes : 0);
+    const std::size_t slots = std::max<std::size_t>(1, run_case.sampling->slots.size());
+    std::uint64_t bytes = (slots - 1) * buffer_bytes(run_case.plan);
+    for (const tasks::ResolvedPlan& rival : run_case.sampling->rivals) {
+      bytes += slots * buffer_bytes(rival);
+    }
+    most = std::max(most, bytes);
   }
   return most;
 }
@@ -62,10 +73,14 @@ std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>&
 }
 
 RunOutcome EvaluationRun::run_module(const BuiltKernel& built, std::vector<RunCase> cases,
-                                     unsigned workers, std::chrono::milliseconds wall) const {
+                                     unsigned workers, std::chrono::milliseconds wall,
+                                     const std::vector<const BuiltKernel*>& rivals) const {
   DeviceHost& host = *session_.host;
   RunRequest request;
   request.module = built.compiled.module;
+  for (const BuiltKernel* rival : rivals) {
+    request.rivals.push_back(rival->compiled.module);
+  }
   request.workers = workers;
   request.cases = std::move(cases);
   RunnerLimits limits;

@@ -60,13 +60,12 @@ bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cas
                  [](const PlannedCase& planned) { return planned.shape; });
   session_.own_kernel(session_.baseline_file, session_.task, shapes, session_.baseline);
   const std::size_t first_case = result_.cases.size();
-  if (!take_turns(stage, cases, built)) {
+  if (!take_turns(stage, cases, built, {&session_.baseline})) {
     return false;
   }
   std::vector<double> ratios;
   for (std::size_t i = first_case; i < result_.cases.size(); ++i) {
-    CaseResult& timed = result_.cases[i];
-    take_medians(timed);
+    const CaseResult& timed = result_.cases[i];
     if (timed.median_ns > 0 && timed.baseline_median_ns > 0) {
       ratios.push_back(timed.baseline_median_ns / timed.median_ns);
     }

@@ -72,6 +72,9 @@ void EvaluationRun::run_compiled() {
   if (tiny() && (!full || check()) && search() && time() && (!full || promotion())) {
     result_.verdict = full ? Verdict::Correct : Verdict::NotJudged;
     result_.stage = full ? Stage::Done : result_.stage;
+    if (full) {
+      profile();
+    }
   }
   if (!key.empty() && !session_.cancelled && result_.verdict != Verdict::Infrastructure) {
     session_.known.emplace(key, result_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "evaluators/profile.h"
 #include "evaluators/session.h"
 #include "evaluators/worker/runner.h"
 #include "tasks/evaluation.h"
@@ -60,7 +61,8 @@ private:
   std::vector<RunCase> run_cases_of(const std::vector<PlannedCase>& cases,
                                     const SamplingRequest* sampling = nullptr) const;
   RunOutcome run_module(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
-                        std::chrono::milliseconds wall) const;
+                        std::chrono::milliseconds wall,
+                        const std::vector<const BuiltKernel*>& rivals = {}) const;
   /// Runs the cases, has the judge compare each, appends their results. False when one failed.
   bool run_and_judge(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                      const BuiltKernel& built);
@@ -74,22 +76,22 @@ private:
                            std::vector<RunCase>& run_list) const;
   bool add_case(tasks::CaseResult result); ///< false when it failed
   void explain_by_check();
-  /// Times baseline and candidate by turns; adds a case for each shape. `cases`: all slots of a
-  /// shape one after the other.
+  /// Times the candidate by turns with `rivals`, the baseline first; adds a case for each shape.
+  /// `cases`: all slots of a shape one after the other.
   bool take_turns(tasks::Stage stage, const std::vector<PlannedCase>& cases,
-                  const BuiltKernel& built);
-  bool add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
-                   std::size_t first_case, bool is_baseline);
+                  const BuiltKernel& built, const std::vector<const BuiltKernel*>& rivals);
   bool judge_timed(const RunCase& run_case, const std::vector<PlannedCase>& slots,
                    const RunCaseReport& report, tasks::CaseResult& timed);
   SamplingRequest sampling_request() const;
-  std::vector<RunCase> timed_run_cases(const std::vector<PlannedCase>& cases, bool is_baseline,
-                                       std::size_t first_case);
-  /// Sets both medians of a timed case.
-  static void take_medians(tasks::CaseResult& timed);
-  double speedup_so_far(std::size_t first_case) const;
+  std::vector<RunCase> timed_run_cases(const std::vector<PlannedCase>& cases,
+                                       const std::vector<const BuiltKernel*>& rivals);
+  bool fail_timing(const RunOutcome& outcome);
   void add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case);
   void score();
+  void profile();
+  std::optional<profiling::CounterSet> counter_set() const;
+  ProfiledShape profiled(const PlannedCase& planned, const RunCaseReport& report);
+  void add_speed_of_light(const tasks::Shape& shape, profiling::ShapeProfile& profile);
   bool fail(tasks::Verdict verdict, std::string detail);
 
   static constexpr std::size_t kMaxNotes = 10;

@@ -1,7 +1,8 @@
 // The timing stage of EvaluationRun: the candidate beside the task's baseline.
 #include "evaluators/evaluation_run.h"
 #include "evaluators/library_timing.h"
-#include "evaluators/timing/sampling.h"
+#include "evaluators/timing/physical_floor.h"
+#include "evaluators/timing/timed_case.h"
 
 #include <algorithm>
 #include <iterator>
@@ -16,7 +17,6 @@ using tasks::ShapeSet;
 using tasks::Stage;
 using tasks::Verdict;
 
-constexpr int kRounds = 2; // baseline and candidate take turns, so that a slow spell hits both
 constexpr int kQuickDivisor = 4;
 constexpr int kSlots = 3;
 constexpr int kFewSlots = 2; // where drawing and judging inputs is dear
@@ -29,6 +29,17 @@ std::uint64_t tensor_bytes(const tasks::Task& task, const tasks::Shape& shape) {
              tasks::size_bytes(tensor.dtype);
   }
   return bytes;
+}
+
+/// What sampling may take beside one run: who may yet win gets several budgets.
+std::chrono::milliseconds longest_timing(const std::vector<RunCase>& cases) {
+  constexpr int kBudgets = 4;
+  std::chrono::milliseconds sum{0};
+  for (const RunCase& run_case : cases) {
+    sum += kBudgets * run_case.sampling->budget *
+           static_cast<int>(1 + run_case.sampling->rivals.size());
+  }
+  return sum;
 }
 
 /// Those of area number `area`; see SamplingRequest.
@@ -59,12 +70,17 @@ bool EvaluationRun::time() {
   const std::vector<tasks::Shape> shapes =
       session_.task.shapes_of(ShapeSet::Search, result_.device);
   session_.own_kernel(session_.baseline_file, session_.task, shapes, session_.baseline);
+  std::vector<const BuiltKernel*> rivals{&session_.baseline};
+  if (const BuiltKernel* incumbent =
+          depth_ == Depth::Full ? session_.incumbent_for(shapes) : nullptr) {
+    rivals.push_back(incumbent);
+  }
   std::vector<PlannedCase> cases;
   if (!plan_cases(shapes, timed_slots(session_), built_, cases)) {
     return false;
   }
   const std::size_t first_case = result_.cases.size();
-  if (!take_turns(Stage::Time, cases, built_)) {
+  if (!take_turns(Stage::Time, cases, built_, rivals)) {
     return false;
   }
   if (depth_ == Depth::Full) {
@@ -74,83 +90,86 @@ bool EvaluationRun::time() {
   return result_.verdict != Verdict::Implausible;
 }
 
+SamplingRequest EvaluationRun::sampling_request() const {
+  SamplingRequest sampling;
+  const std::chrono::milliseconds asked = session_.options.time_budget;
+  sampling.budget = asked.count() > 0 ? asked : default_time_budget(result_.device);
+  sampling.stop_when_lost = session_.options.stop_when_lost;
+  sampling.warm = session_.options.warm;
+  sampling.max_samples = session_.options.max_samples;
+  if (depth_ == Depth::Quick || result_.stage == Stage::Promotion) { // a gate of 10 % needs less
+    sampling.budget /= kQuickDivisor;
+    sampling.min_samples = 4;
+    sampling.warm = false;
+  }
+  return sampling;
+}
+
+std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCase>& cases,
+                                                    const std::vector<const BuiltKernel*>& rivals) {
+  SamplingRequest sampling = sampling_request();
+  sampling.areas = timed_slots(session_) + 1;
+  sampling.verify_all = wants_stricter_runs(result_.build);
+  std::vector<PlannedCase> firsts;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(firsts),
+               [](const PlannedCase& planned) { return planned.is_first; });
+  std::vector<RunCase> run_list = run_cases_of(firsts, &sampling);
+  for (std::size_t shape = 0; shape < firsts.size(); ++shape) {
+    for (const BuiltKernel* rival : rivals) {
+      run_list[shape].sampling->rivals.push_back(session_.own_plan(*rival, firsts[shape].shape));
+    }
+  }
+  std::size_t shape = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    shape += i > 0 && cases[i].is_first ? 1 : 0;
+    run_list[shape].sampling->slots.push_back(
+        {cases[i].seed, judged_outputs_[judged_key(cases[i])]});
+  }
+  return run_list;
+}
+
+bool EvaluationRun::fail_timing(const RunOutcome& outcome) {
+  if (outcome.cancelled) {
+    return fail(Verdict::Infrastructure, "while timing: cancelled");
+  }
+  const auto faulty =
+      std::find_if(outcome.report.cases.begin(), outcome.report.cases.end(),
+                   [](const RunCaseReport& report) { return report.fault.has_value(); });
+  const bool by_rival = faulty != outcome.report.cases.end() && faulty->rival;
+  if (!by_rival) {
+    return fail(outcome.fault->verdict, "while timing it: " + outcome.fault->detail);
+  }
+  if (*faulty->rival > 0) {
+    session_.incumbent.reset(); // the next attempt does without
+  }
+  return fail(Verdict::Infrastructure,
+              fmt::format("while timing {}: {}",
+                          *faulty->rival == 0 ? "the baseline" : "the kernel to beat",
+                          outcome.fault->detail));
+}
+
 bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& cases,
-                               const BuiltKernel& built) {
+                               const BuiltKernel& built,
+                               const std::vector<const BuiltKernel*>& rivals) {
   const std::size_t first_case = result_.cases.size();
   for (const PlannedCase& planned : cases) {
     if (planned.is_first) {
       result_.cases.push_back(blank_case(stage, planned));
     }
   }
-  std::vector<PlannedCase> baseline_cases = cases;
-  for (PlannedCase& planned : baseline_cases) {
-    planned.plan = session_.own_plan(session_.baseline, planned.shape);
-  }
-  for (int round = 0; round < kRounds; ++round) {
-    if (!add_samples(session_.baseline, baseline_cases, first_case, true) ||
-        !add_samples(built, cases, first_case, false)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-SamplingRequest EvaluationRun::sampling_request() const {
-  SamplingRequest sampling;
-  const std::chrono::milliseconds asked = session_.options.time_budget;
-  sampling.budget = (asked.count() > 0 ? asked : default_time_budget(result_.device)) / kRounds;
-  if (depth_ == Depth::Quick || result_.stage == Stage::Promotion) { // a gate of 10 % needs less
-    sampling.budget /= kQuickDivisor;
-    sampling.min_samples = 3;
-  }
-  return sampling;
-}
-
-std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCase>& cases,
-                                                    bool is_baseline, std::size_t first_case) {
-  SamplingRequest sampling = sampling_request();
-  sampling.areas = timed_slots(session_) + 1;
-  sampling.verify_all =
-      !is_baseline && (speedup_so_far(first_case) > 1 || wants_stricter_runs(result_.build));
-  std::vector<PlannedCase> firsts;
-  std::copy_if(cases.begin(), cases.end(), std::back_inserter(firsts),
-               [](const PlannedCase& planned) { return planned.is_first; });
-  std::vector<RunCase> run_list = run_cases_of(firsts, &sampling);
-  std::size_t shape = 0;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    shape += i > 0 && cases[i].is_first ? 1 : 0;
-    run_list[shape].sampling->slots.push_back(
-        {cases[i].seed, is_baseline ? std::map<std::string, std::uint64_t>{}
-                                    : judged_outputs_[judged_key(cases[i])]});
-    if (is_baseline) {
-      run_list[shape].outputs.clear(); // it was judged when it was a candidate itself
-    }
-  }
-  return run_list;
-}
-
-bool EvaluationRun::add_samples(const BuiltKernel& built, const std::vector<PlannedCase>& cases,
-                                std::size_t first_case, bool is_baseline) {
-  const std::vector<RunCase> run_list = timed_run_cases(cases, is_baseline, first_case);
-  const RunOutcome outcome = run_module(built, run_list, 0, session_.options.run_timeout);
+  const std::vector<RunCase> run_list = timed_run_cases(cases, rivals);
+  const RunOutcome outcome = run_module(
+      built, run_list, 0, session_.options.run_timeout + longest_timing(run_list), rivals);
   if (outcome.fault || outcome.cancelled) {
-    const Verdict verdict =
-        is_baseline || outcome.cancelled ? Verdict::Infrastructure : outcome.fault->verdict;
-    return fail(verdict, fmt::format("while timing {}: {}", is_baseline ? "the baseline" : "it",
-                                     outcome.cancelled ? "cancelled" : outcome.fault->detail));
+    return fail_timing(outcome);
   }
   const std::size_t slots = cases.size() / run_list.size();
   for (const RunCaseReport& report : outcome.report.cases) {
-    if (report.index >= run_list.size()) {
+    if (report.index >= run_list.size() || report.rival_samples_ns.size() != rivals.size()) {
       return fail(Verdict::Infrastructure, "the worker reports a case that nobody asked for");
     }
     CaseResult& timed = result_.cases[first_case + report.index];
-    auto& samples = is_baseline ? timed.baseline_samples_ns : timed.samples_ns;
-    samples.insert(samples.end(), report.samples_ns.begin(), report.samples_ns.end());
-    if (is_baseline) {
-      continue;
-    }
-    timed.prepare_ns = report.prepare_ns;
+    take_samples(report, timed);
     const auto first = cases.begin() + static_cast<std::ptrdiff_t>(report.index * slots);
     if (!judge_timed(run_list[report.index], {first, first + static_cast<std::ptrdiff_t>(slots)},
                      report, timed)) {
@@ -188,23 +207,6 @@ bool EvaluationRun::judge_timed(const RunCase& run_case, const std::vector<Plann
   return true;
 }
 
-void EvaluationRun::take_medians(CaseResult& timed) {
-  timed.median_ns = tasks::median(timed.samples_ns);
-  timed.baseline_median_ns = tasks::median(timed.baseline_samples_ns);
-}
-
-double EvaluationRun::speedup_so_far(std::size_t first_case) const {
-  std::vector<double> ratios;
-  for (std::size_t i = first_case; i < result_.cases.size(); ++i) {
-    const CaseResult& timed = result_.cases[i];
-    if (!timed.samples_ns.empty() && !timed.baseline_samples_ns.empty()) {
-      ratios.push_back(tasks::median(timed.baseline_samples_ns) /
-                       std::max(1.0, tasks::median(timed.samples_ns)));
-    }
-  }
-  return ratios.empty() ? 0 : tasks::geometric_mean(ratios);
-}
-
 void EvaluationRun::add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case) {
   std::size_t timed = first_case;
   for (const PlannedCase& planned : cases) {
@@ -221,7 +223,6 @@ void EvaluationRun::score() {
     if (timed.stage != Stage::Time || timed.samples_ns.empty()) {
       continue;
     }
-    take_medians(timed);
     if (timed.median_ns <= 0 || timed.baseline_median_ns <= 0) {
       fail(Verdict::Implausible, timed.shape_id + ": the clock saw no time pass");
       return;
@@ -247,6 +248,10 @@ void EvaluationRun::score() {
   }
   result_.score_ns = tasks::geometric_mean(medians);
   result_.speedup = tasks::geometric_mean(ratios);
+  result_.speedup_bounds = bounds_of_speedup(result_.cases, Stage::Time);
+  if (session_.incumbent) {
+    result_.race = race_of(result_.cases, session_.incumbent->name);
+  }
 }
 
 } // namespace winnow::evaluators

@@ -72,6 +72,10 @@ Evaluator::Evaluator(tasks::Task task, std::shared_ptr<DeviceHost> host, Evaluat
     : state_(std::make_unique<State>(std::move(task), std::move(host), std::move(options))) {}
 Evaluator::~Evaluator() = default;
 
+void Evaluator::set_incumbent(std::optional<Incumbent> incumbent) {
+  state_->incumbent = std::move(incumbent);
+}
+
 Evaluation Evaluator::evaluate(const tasks::KernelFile& candidate,
                                const tasks::ParameterChoice& parameters) {
   return state_->evaluate(candidate, parameters, Depth::Full);

@@ -2,6 +2,7 @@
 
 #include "base/availability.h"
 #include "evaluators/process/sandbox.h"
+#include "profiling/counters/counter_report.h"
 #include "tasks/evaluation.h"
 #include "tasks/kernel_file.h"
 #include "tasks/plan_resolve.h"
@@ -20,7 +21,7 @@
 namespace winnow::evaluators {
 
 /// Raised whenever a change here could change a verdict or a rank; stored with every evaluation.
-constexpr int kEvaluatorVersion = 2;
+constexpr int kEvaluatorVersion = 3;
 
 /// A device, and whether it can be used on this machine. A kind that this build knows but the
 /// machine has none of is there once, with the reason.
@@ -46,6 +47,12 @@ DeviceReport select_device(const std::string& name);
 /// A list of them, "cuda:0,cuda:1": different devices of one kind and model.
 std::vector<DeviceReport> select_devices(const std::string& names);
 
+/// Which counters a profile reads. Auto: the fast ones on a GPU, none on the cpu, where counting
+/// takes an instrumented build and many times a run's time.
+enum class Counting : std::uint8_t { Off, Auto, Fast, Full };
+std::string_view to_string(Counting counting); ///< "off", "auto", "fast", "full"
+std::optional<Counting> counting_from_string(std::string_view text);
+
 struct EvaluationOptions {
   std::string device = "best";
   std::optional<Isolation> require_isolation;
@@ -54,6 +61,14 @@ struct EvaluationOptions {
   bool check = true;      ///< run check mode on a tiny shape
   bool promotion = true;  ///< hidden shapes gate `correct`
   bool timing = true;
+  /// Timings end early where the candidate is clearly slower than what it races against.
+  bool stop_when_lost = true;
+  bool warm = false; ///< time with warm caches, too
+  /// Correct kernels are profiled with these counters (Evaluation::profile).
+  Counting counters = Counting::Auto;
+  bool energy =
+      false; ///< a profile says what a launch costs in energy, too; takes a second a shape
+  int max_samples = 200; ///< of each shape and kernel
   bool reuse = true; ///< do not run machine code and launches again that this session has judged
   std::chrono::milliseconds time_budget{0};      ///< sampling per shape and kernel; 0: the device's
   std::chrono::milliseconds run_timeout{10'000}; ///< one worker, one stage
@@ -92,6 +107,13 @@ void compile_ahead(DeviceHost& host, const tasks::Task& task, std::string_view t
                    const std::string& file_name, std::size_t max_variants,
                    const std::function<bool()>& cancelled);
 
+/// A correct kernel of the same task that a candidate is raced against.
+struct Incumbent {
+  tasks::KernelFile file;
+  tasks::ParameterChoice parameters;
+  std::string name; ///< digest of file and parameters: RaceResult::rival
+};
+
 /// Judges candidates of one task on one device: parse, compile, tiny shapes, check mode, search
 /// shapes, timing beside the task's baseline, hidden promotion shapes. Compilers, candidates and
 /// the reference run in child processes, the reference in one of its own that outlives evaluations
@@ -103,6 +125,8 @@ public:
   Evaluator(const Evaluator&) = delete; // owns child processes
   Evaluator& operator=(const Evaluator&) = delete;
 
+  /// Timings race against this one, too, from now on; nullopt: against the baseline alone.
+  void set_incumbent(std::optional<Incumbent> incumbent);
   /// Never throws for what the candidate is or does. Infrastructure faults are retried once, then
   /// reported as such. `parameters` must be one of parameter_choices().
   tasks::Evaluation evaluate(const tasks::KernelFile& candidate,

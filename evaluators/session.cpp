@@ -67,4 +67,15 @@ tasks::ResolvedPlan Session::own_plan(const BuiltKernel& kernel, const tasks::Sh
   return std::move(*plan);
 }
 
+const BuiltKernel* Session::incumbent_for(const std::vector<tasks::Shape>& shapes) {
+  if (!incumbent) {
+    return nullptr;
+  }
+  std::vector<tasks::Diagnostic> errors;
+  incumbent_kernel =
+      build(incumbent->file, task, incumbent->parameters, shapes, BuildMode::Plain, errors);
+  const bool fits = errors.empty() && incumbent_kernel.compiled.verdict == tasks::Verdict::Correct;
+  return fits ? &incumbent_kernel : nullptr;
+}
+
 } // namespace winnow::evaluators

@@ -29,6 +29,8 @@ struct Session {
   /// The judge's answer, its time counted.
   JudgeReply ask(const JudgeRequest& request);
   tasks::ResolvedPlan own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
+  /// The incumbent, built for these shapes; nullptr when there is none, or it does not build.
+  const BuiltKernel* incumbent_for(const std::vector<tasks::Shape>& shapes);
 
   tasks::Task task;
   tasks::Task reference_task;
@@ -39,6 +41,8 @@ struct Session {
   tasks::KernelFile baseline_file;
   BuiltKernel reference;
   BuiltKernel baseline;
+  std::optional<Incumbent> incumbent;
+  BuiltKernel incumbent_kernel; ///< of `incumbent`, for the shapes it was last asked for
   /// Evaluations in full by everything that ran in them: machine code and launches. GPU code only.
   std::map<std::string, tasks::Evaluation> known;
   /// Times of the task's library baselines, by shape.

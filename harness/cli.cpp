@@ -106,6 +106,8 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_doctor(app, chosen);
   add_tasks(app, chosen);
   add_eval(app, chosen);
+  add_profile(app, chosen);
+  add_race(app, chosen);
   add_baseline(app, chosen);
   add_run(app, chosen);
   add_resume(app, chosen);

@@ -72,6 +72,15 @@ void decode(const json& value, evaluators::Isolation& out, const Range&) {
   out = *isolation;
 }
 
+void decode(const json& value, evaluators::Counting& out, const Range&) {
+  const auto counting =
+      value.is_string() ? evaluators::counting_from_string(value.get<std::string>()) : std::nullopt;
+  if (!counting) {
+    throw BadValue("\"off\", \"auto\", \"fast\" or \"full\"");
+  }
+  out = *counting;
+}
+
 void decode(const json& value, std::chrono::milliseconds& out, const Range&) {
   std::string text;
   if (value.is_string()) {
@@ -107,6 +116,9 @@ json encode(const fs::path& value) {
 }
 json encode(std::chrono::milliseconds value) {
   return static_cast<double>(value.count()) / 1000; // seconds, as a bare number is read
+}
+json encode(evaluators::Counting value) {
+  return std::string(to_string(value));
 }
 json encode(evaluators::Isolation value) {
   return std::string(to_string(value));
@@ -236,6 +248,7 @@ std::vector<ConfigKey> evaluation_keys() {
       key("evaluation", "check", WINNOW_MEMBER(evaluation.check)),
       key("evaluation", "promotion", WINNOW_MEMBER(evaluation.promotion)),
       key("evaluation", "timing", WINNOW_MEMBER(evaluation.timing)),
+      key("evaluation", "counters", WINNOW_MEMBER(evaluation.counters)),
       key("evaluation", "time_budget", WINNOW_MEMBER(evaluation.time_budget)),
       key("evaluation", "run_timeout", WINNOW_MEMBER(evaluation.run_timeout)),
       key("evaluation", "compile_timeout", WINNOW_MEMBER(evaluation.compile_timeout)),

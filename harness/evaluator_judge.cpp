@@ -1,10 +1,13 @@
 #include "harness/evaluator_judge.h"
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "harness/precheck.h"
 
 #include <algorithm>
 #include <thread>
+
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 
@@ -24,6 +27,21 @@ std::vector<tasks::Evaluation> EvaluatorJudge::judge(std::string_view text, std:
     return {evaluator_.evaluate_text(text, std::move(file_name))}; // says what is wrong with it
   }
   return evaluator_.evaluate_family(*parsed.kernel_file, max_variants);
+}
+
+std::string digest_of(const KernelToBeat& kernel) {
+  return sha256_hex(kernel.text + nlohmann::json(kernel.parameters).dump());
+}
+
+void EvaluatorJudge::race_against(const KernelToBeat* kernel) {
+  std::optional<evaluators::Incumbent> incumbent;
+  if (kernel != nullptr) {
+    tasks::KernelFileResult parsed = tasks::parse_kernel_file(kernel->text, "to_beat.cu");
+    if (parsed.kernel_file) {
+      incumbent = {std::move(*parsed.kernel_file), kernel->parameters, digest_of(*kernel)};
+    }
+  }
+  evaluator_.set_incumbent(std::move(incumbent));
 }
 
 OpenDevices::OpenDevices(const evaluators::EvaluationOptions& options)

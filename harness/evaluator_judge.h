@@ -18,6 +18,7 @@ public:
       : evaluator_(task, std::move(host), options), precheck_(options.precheck) {}
   std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
                                        std::size_t max_variants) override;
+  void race_against(const KernelToBeat* kernel) override;
   void cancel() override { evaluator_.cancel(); }
   std::string lost_device() const override { return evaluator_.quarantine(); }
 

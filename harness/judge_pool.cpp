@@ -155,6 +155,7 @@ JudgeResult JudgePool::judge(const JudgeJob& job, std::size_t device) {
       }
       lane.running = judge.get();
     }
+    judge->race_against(job.to_beat ? &*job.to_beat : nullptr);
     result.evaluations = judge->judge(job.text, job.file_name, job.max_variants);
     if (result.evaluations.empty()) {
       throw Error("the evaluator gave no evaluation for " + job.file_name);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +22,7 @@ struct JudgeJob {
   std::string text;
   std::string file_name;
   std::size_t max_variants = 1; ///< choices of parameters to try
+  std::optional<KernelToBeat> to_beat = std::nullopt;
 };
 
 struct JudgeResult {

@@ -1,5 +1,7 @@
 #include "harness/one_plus_one.h"
 
+#include "harness/promotion.h"
+
 namespace winnow::harness {
 namespace {
 
@@ -62,7 +64,7 @@ std::optional<std::size_t> fastest_correct(const Chain& chain) {
   for (std::size_t i = 0; i < chain.attempts.size(); ++i) {
     const tasks::Evaluation& evaluation = chain.attempts[i].evaluation;
     if (evaluation.verdict == Verdict::Correct && evaluation.promoted &&
-        (!best || evaluation.speedup > chain.attempts[*best].evaluation.speedup)) {
+        (!best || beats(chain.attempts[i], &chain.attempts[*best]))) {
       best = i;
     }
   }

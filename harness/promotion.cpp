@@ -2,6 +2,32 @@
 
 namespace winnow::harness {
 
+namespace {
+
+/// Where no interval is known the number itself stands for both ends.
+double low(const tasks::Evaluation& evaluation) {
+  return evaluation.speedup_bounds.known() ? evaluation.speedup_bounds.low : evaluation.speedup;
+}
+
+double high(const tasks::Evaluation& evaluation) {
+  return evaluation.speedup_bounds.known() ? evaluation.speedup_bounds.high : evaluation.speedup;
+}
+
+} // namespace
+
+KernelToBeat kernel_of(const PastAttempt& attempt) {
+  return {attempt.text, attempt.evaluation.parameters};
+}
+
+bool beats(const PastAttempt& attempt, const PastAttempt* incumbent) {
+  const tasks::Evaluation& evaluation = attempt.evaluation;
+  if (evaluation.race && incumbent != nullptr &&
+      evaluation.race->rival == digest_of(kernel_of(*incumbent))) {
+    return evaluation.race->verdict == "faster";
+  }
+  return low(evaluation) > (incumbent != nullptr ? high(incumbent->evaluation) : 1);
+}
+
 bool may_lead(const tasks::Evaluation& evaluation, double incumbent_hidden_speedup) {
   const bool both_timed = evaluation.hidden_speedup > 0 && incumbent_hidden_speedup > 0;
   return evaluation.verdict == tasks::Verdict::Correct &&

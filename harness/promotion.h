@@ -1,11 +1,20 @@
 #pragma once
 
+#include "harness/judge.h"
+#include "harness/strategy.h"
 #include "tasks/evaluation.h"
 
 namespace winnow::harness {
 
 /// What share of the incumbent's speed on hidden shapes a kernel must have to take its place.
 constexpr double kHiddenSpeedShare = 0.9;
+
+/// Whether a kernel is faster than the incumbent outside the noise: it won a race against it, or,
+/// where there was none, their speedups' intervals do not overlap. Against the baseline alone
+/// (`incumbent` is nullptr) its own interval must lie above 1.
+bool beats(const PastAttempt& attempt, const PastAttempt* incumbent);
+/// As a judge is told what to race against.
+KernelToBeat kernel_of(const PastAttempt& attempt);
 
 /// Whether a kernel may lead its archive: it is correct, and on hidden shapes no more than 10 %
 /// slower than the incumbent, as far as both were timed there (0: not timed).

@@ -1,4 +1,5 @@
 #include "agents/reply.h"
+#include "evaluators/profile.h"
 #include "harness/duration.h"
 #include "harness/run_loop.h"
 
@@ -19,7 +20,39 @@ constexpr int kFailuresInARow = 3;
 constexpr std::chrono::milliseconds kDrainWait{1000};
 
 agents::Attempt shown(const PastAttempt& attempt, std::size_t number) {
-  return {static_cast<int>(number), attempt.text, attempt.evaluation};
+  return {static_cast<int>(number), attempt.text, attempt.evaluation, {}};
+}
+
+std::vector<profiling::ShapeProfile> profiles_of(const tasks::Evaluation& evaluation) {
+  std::vector<profiling::ShapeProfile> profiles;
+  for (evaluators::ProfiledShape& shape : evaluators::profile_of(evaluation)) {
+    profiles.push_back(std::move(shape.shape));
+  }
+  return profiles;
+}
+
+/// With the change against what it was made from.
+std::string limits_of(const tasks::Evaluation& evaluation, const tasks::Evaluation& parent) {
+  const std::vector<profiling::ShapeProfile> profiles = profiles_of(evaluation);
+  const std::string& code = evaluation.build.machine_code_digest;
+  return profiles.empty() ? ""
+                          : profiling::limiter_feedback(
+                                profiles, profiles_of(parent),
+                                !code.empty() && code == parent.build.machine_code_digest);
+}
+
+/// What an attempt was to improve: the best before it, else the baseline.
+const tasks::Evaluation& parent_of(const TaskHistory& history, const Chain& chain,
+                                   std::size_t attempt) {
+  const PastAttempt* parent = &history.baseline;
+  for (std::size_t i = 0; i < attempt; ++i) {
+    const PastAttempt& earlier = chain.attempts[i];
+    if (earlier.evaluation.verdict == tasks::Verdict::Correct && earlier.evaluation.promoted &&
+        earlier.evaluation.speedup > parent->evaluation.speedup) {
+      parent = &earlier;
+    }
+  }
+  return parent->evaluation;
 }
 
 std::size_t prompt_bytes(const agents::ModelRequest& request) {
@@ -123,11 +156,16 @@ agents::ModelRequest RunLoop::request_for(const TaskState& state, const Proposal
     for (std::size_t i = 0; i < chain->attempts.size(); ++i) {
       context.history.push_back(shown(chain->attempts[i], i + 1));
     }
+    const auto with_limits = [&](std::size_t attempt) {
+      agents::Attempt told = context.history[attempt];
+      told.limits = limits_of(told.evaluation, parent_of(state.history, *chain, attempt));
+      return told;
+    };
     if (proposal.best) {
-      context.best = context.history[*proposal.best];
+      context.best = with_limits(*proposal.best);
     }
     if (proposal.previous) {
-      context.previous = context.history[*proposal.previous];
+      context.previous = with_limits(*proposal.previous);
     }
   }
   agents::ModelRequest request;

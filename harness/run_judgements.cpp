@@ -101,7 +101,11 @@ void RunLoop::enqueue(TaskState& state, const std::optional<Proposal>& proposal,
   judging_[candidate] = {&state, proposal, text};
   // The baseline is the yardstick as it stands: tuned, it would be faster than what others beat.
   const std::int64_t variants = proposal ? setup_.config.max_variants : 1;
-  judges_->add({state.task, candidate, text, name, static_cast<std::size_t>(variants)});
+  JudgeJob job{state.task, candidate, text, name, static_cast<std::size_t>(variants)};
+  if (proposal && state.leader) {
+    job.to_beat = kernel_of(*state.leader);
+  }
+  judges_->add(std::move(job));
 }
 
 void RunLoop::handle(JudgeResult& result) {
@@ -166,7 +170,7 @@ void RunLoop::attach(TaskState& state, const std::optional<Proposal>& proposal,
   auto& chains = state.history.chains;
   chains.resize(std::max(chains.size(), proposal->chain + 1));
   state.active.erase(key);
-  note_attempt(state, key, attempt.evaluation);
+  note_attempt(state, key, attempt);
   chains[proposal->chain].attempts.push_back(std::move(attempt));
 }
 
@@ -184,16 +188,16 @@ void RunLoop::attach_baseline(TaskState& state, PastAttempt attempt) {
   state.history.baseline = std::move(attempt);
 }
 
-void RunLoop::note_attempt(TaskState& state, const std::string& key,
-                           const tasks::Evaluation& evaluation) {
+void RunLoop::note_attempt(TaskState& state, const std::string& key, const PastAttempt& attempt) {
+  const tasks::Evaluation& evaluation = attempt.evaluation;
   ++verdicts_[std::string(to_string(evaluation.verdict))];
-  const bool leads = evaluation.verdict == Verdict::Correct && evaluation.promoted &&
-                     evaluation.speedup > state.best_speedup;
-  if (leads) {
-    state.best_speedup = evaluation.speedup;
+  const bool counts = evaluation.verdict == Verdict::Correct && evaluation.promoted;
+  if (counts) {
+    state.best_speedup = std::max(state.best_speedup, evaluation.speedup);
   }
-  const bool is_best = leads && evaluation.speedup > 1;
+  const bool is_best = counts && beats(attempt, state.leader ? &*state.leader : nullptr);
   if (is_best) {
+    state.leader = attempt;
     state.best_hidden_speedup = evaluation.hidden_speedup;
   }
   std::string line = attempt_line(key, evaluation);

@@ -72,10 +72,11 @@ private:
     const tasks::Task* task = nullptr;
     store::RowId row = 0;
     TaskHistory history;
-    bool searchable = false;        ///< its baseline is correct
-    std::set<std::string> active;   ///< keys being asked or judged
-    double best_speedup = 0;        ///< of those that were promoted
-    double best_hidden_speedup = 1; ///< of the same one; at first the baseline's
+    bool searchable = false;           ///< its baseline is correct
+    std::set<std::string> active;      ///< keys being asked or judged
+    double best_speedup = 0;           ///< of those that were promoted
+    double best_hidden_speedup = 1;    ///< of the leader; at first the baseline's
+    std::optional<PastAttempt> leader; ///< faster than the baseline, and than leaders before it
   };
   struct Call {
     TaskState* state = nullptr;
@@ -131,7 +132,7 @@ private:
   void record(const JudgeResult& result, const Judgement& judgement);
   void attach(TaskState& state, const std::optional<Proposal>& proposal, PastAttempt attempt);
   void attach_baseline(TaskState& state, PastAttempt attempt);
-  void note_attempt(TaskState& state, const std::string& key, const tasks::Evaluation& evaluation);
+  void note_attempt(TaskState& state, const std::string& key, const PastAttempt& attempt);
   tasks::Evaluation bad_reply(const std::string& problem) const;
 
   // run_loop.cpp: the loop itself

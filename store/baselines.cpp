@@ -78,7 +78,8 @@ std::string obstacle(const std::vector<const BaselineTiming*>& timings,
                          timing->shape, timing->error);
     }
   }
-  for (const auto& [shape_id, median] : medians) {
+  for (const auto& median : medians) {
+    const std::string& shape_id = median.first;
     const auto found =
         std::find_if(timings.begin(), timings.end(),
                      [&](const BaselineTiming* timing) { return timing->shape_id == shape_id; });

@@ -1,6 +1,7 @@
 // The parts of RunStore that keep tasks, prompts and model calls.
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "base/text.h"
 #include "store/run_store_state.h"
 
@@ -13,10 +14,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kPromptReference = "$prompt";
-
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 json define_tensors(const tasks::Task& task) {
   json tensors = json::array();
@@ -129,7 +126,7 @@ std::string restore_request(const Database& database, const std::string& stored)
       *text = query.text(0);
     }
   }
-  return dump(request);
+  return json_line(request);
 }
 
 struct KnownCall {
@@ -229,7 +226,7 @@ RowId RunStore::add_task(const tasks::Task& task) {
                     "reference_source, baseline_source, python_source, created_at) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
         .bind(task.digest, task.name, task.category, task.title, task.description,
-              dump(define_task(task)), task.reference, task.baseline, task.reference_python,
+              json_line(define_task(task)), task.reference, task.baseline, task.reference_python,
               utc_now())
         .run();
     Query query(database, "SELECT id FROM tasks WHERE name = ? AND digest = ?");
@@ -248,14 +245,14 @@ RowId RunStore::begin_call(RowId run, RowId task, std::string_view key, std::str
       return call->id;
     }
     const auto [stored, prompts] = store_prompts(database, request);
-    const std::string digest = sha256_hex(dump(request));
+    const std::string digest = sha256_hex(json_line(request));
     if (call) {
-      begin_again(database, call->id, endpoint, model, dump(stored), digest, reserved);
+      begin_again(database, call->id, endpoint, model, json_line(stored), digest, reserved);
     } else {
       Query(database, "INSERT INTO model_calls (run_id, task_id, key, endpoint, model, status, "
                       "times_sent, request, request_digest, started_at, reserved_tokens, "
                       "reserved_dollars) VALUES (?, ?, ?, ?, ?, 'pending', 1, ?, ?, ?, ?, ?)")
-          .bind(run, task, key, endpoint, model, dump(stored), digest, utc_now(),
+          .bind(run, task, key, endpoint, model, json_line(stored), digest, utc_now(),
                 tokens_of(reserved), dollars_of(reserved))
           .run();
       call = KnownCall{database.last_insert_id(), true};

@@ -1,6 +1,8 @@
 #include "store/evaluation_rows.h"
 
 #include "base/error.h"
+#include "base/json_dump.h"
+#include "base/text.h"
 #include "store/database.h"
 #include "tasks/json_number.h"
 
@@ -14,16 +16,21 @@ namespace {
 
 using nlohmann::json;
 
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 /// Times and ratios that are 0 or not finite were not measured.
 std::optional<double> measured(double value) {
   return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
 }
 double or_zero(const Query& query, int column) {
   return query.is_null(column) ? 0.0 : query.real(column);
+}
+
+/// One end of an interval; nullopt: the interval is not known.
+std::optional<double> end_of(const tasks::Bounds& bounds, double tasks::Bounds::*end) {
+  const bool known = bounds.known() && std::isfinite(bounds.low) && std::isfinite(bounds.high);
+  return known ? std::optional(bounds.*end) : std::nullopt;
+}
+tasks::Bounds read_bounds(const Query& query, int column) {
+  return {or_zero(query, column), or_zero(query, column + 1)};
 }
 
 tasks::ShapeSet shape_set_from_string(std::string_view text) {
@@ -38,7 +45,7 @@ tasks::ShapeSet shape_set_from_string(std::string_view text) {
 }
 
 RowId insert_variant(Database& database, RowId candidate, const tasks::ParameterChoice& choice) {
-  const std::string parameters = dump(json(choice));
+  const std::string parameters = json_line(choice);
   Query(database,
         "INSERT INTO variants (candidate_id, parameters) VALUES (?, ?) ON CONFLICT DO NOTHING")
       .bind(candidate, parameters)
@@ -58,12 +65,33 @@ std::optional<RowId> insert_build(Database& database, const tasks::BuildRecord& 
         "findings, compiler_ms, load_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING")
       .bind(build.digest, build.compiler, build.log, build.architecture, build.machine_code_digest,
-            dump(json(build.kernels)), dump(json(build.findings)), measured(build.compiler_ms),
+            json_line(build.kernels), json_line(build.findings), measured(build.compiler_ms),
             measured(build.load_ms))
       .run();
   Query query(database, "SELECT id FROM builds WHERE digest = ?");
   query.bind(build.digest).next();
   return query.integer(0);
+}
+
+/// The binary is the key, not the evaluation: variants and later judgements share the newest.
+void insert_profile(Database& database, RowId candidate, const tasks::Evaluation& evaluation) {
+  const tasks::BuildRecord& build = evaluation.build;
+  if (evaluation.profile.empty() || build.digest.empty()) {
+    return;
+  }
+  Query(database,
+        "INSERT INTO profiles (machine_code_digest, task_id, device_name, content, recorded_at) "
+        "SELECT ?1, task_id, ?2, ?3, ?4 FROM candidates WHERE id = ?5 "
+        "ON CONFLICT (machine_code_digest, task_id, device_name) DO UPDATE "
+        "SET content = excluded.content, recorded_at = excluded.recorded_at "
+        "WHERE content <> excluded.content")
+      .bind(build.machine_code_digest.empty() ? build.digest : build.machine_code_digest,
+            evaluation.device_name, evaluation.profile, utc_now(), candidate)
+      .run();
+}
+
+std::optional<std::string> conditions_text(const tasks::CaseResult& result) {
+  return result.samples_ns.empty() ? std::nullopt : std::optional(json_line(result.conditions));
 }
 
 void insert_samples(Query& insert, RowId case_id, const char* kernel,
@@ -78,23 +106,30 @@ void insert_cases(Database& database, RowId evaluation,
   Query insert(database,
                "INSERT INTO cases (evaluation_id, ordinal, stage, shape_id, shape_set, shape, "
                "seed, verdict, detail, mismatch, max_error_ratio, median_ns, baseline_median_ns, "
-               "prepare_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+               "prepare_ns, median_low_ns, median_high_ns, speedup_low, speedup_high, conditions) "
+               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Query insert_series(database,
                       "INSERT INTO sample_series (case_id, kernel, times_ns) VALUES (?, ?, ?)");
   std::int64_t ordinal = 0;
+  using tasks::Bounds;
   for (const tasks::CaseResult& result : cases) {
     const std::optional<std::string> mismatch =
-        result.mismatch ? std::optional(dump(json(*result.mismatch))) : std::nullopt;
+        result.mismatch ? std::optional(json_line(*result.mismatch)) : std::nullopt;
     insert
         .bind(evaluation, ordinal++, static_cast<int>(result.stage), result.shape_id,
               to_string(result.set), result.shape, static_cast<std::int64_t>(result.seed),
               static_cast<int>(result.verdict), result.detail, mismatch, result.max_error_ratio,
               measured(result.median_ns), measured(result.baseline_median_ns),
-              measured(result.prepare_ns))
+              measured(result.prepare_ns), end_of(result.median_bounds_ns, &Bounds::low),
+              end_of(result.median_bounds_ns, &Bounds::high),
+              end_of(result.speedup_bounds, &Bounds::low),
+              end_of(result.speedup_bounds, &Bounds::high), conditions_text(result))
         .run();
     const RowId case_id = database.last_insert_id();
     insert_samples(insert_series, case_id, "candidate", result.samples_ns);
     insert_samples(insert_series, case_id, "baseline", result.baseline_samples_ns);
+    insert_samples(insert_series, case_id, "incumbent", result.incumbent_samples_ns);
+    insert_samples(insert_series, case_id, "warm", result.warm_samples_ns);
   }
 }
 
@@ -129,7 +164,18 @@ tasks::Evaluation read_evaluation(const Query& query) {
   }
   evaluation.hidden_speedup = or_zero(query, 26);
   evaluation.promoted = query.integer(27) != 0;
+  evaluation.speedup_bounds = read_bounds(query, 28);
+  if (!query.is_null(30)) {
+    evaluation.race = json::parse(query.text(30)).get<tasks::RaceResult>();
+  }
+  if (!query.is_null(31)) {
+    evaluation.profile = query.text(31);
+  }
   return evaluation;
+}
+
+std::vector<double> read_samples(const Query& query, int column) {
+  return query.is_null(column) ? std::vector<double>{} : decode_samples(query.text(column));
 }
 
 tasks::CaseResult read_case(const Query& query) {
@@ -147,13 +193,16 @@ tasks::CaseResult read_case(const Query& query) {
   result.max_error_ratio = query.real(9);
   result.median_ns = or_zero(query, 10);
   result.baseline_median_ns = or_zero(query, 11);
-  if (!query.is_null(12)) {
-    result.samples_ns = decode_samples(query.text(12));
+  result.samples_ns = read_samples(query, 12);
+  result.baseline_samples_ns = read_samples(query, 13);
+  result.incumbent_samples_ns = read_samples(query, 14);
+  result.warm_samples_ns = read_samples(query, 15);
+  result.prepare_ns = or_zero(query, 16);
+  result.median_bounds_ns = read_bounds(query, 17);
+  result.speedup_bounds = read_bounds(query, 19);
+  if (!query.is_null(21)) {
+    result.conditions = json::parse(query.text(21)).get<tasks::TimingConditions>();
   }
-  if (!query.is_null(13)) {
-    result.baseline_samples_ns = decode_samples(query.text(13));
-  }
-  result.prepare_ns = or_zero(query, 14);
   return result;
 }
 
@@ -164,7 +213,7 @@ std::string encode_samples(const std::vector<double>& samples) {
   for (const double sample : samples) {
     values.push_back(tasks::number_json(sample));
   }
-  return dump(values);
+  return json_line(values);
 }
 std::vector<double> decode_samples(const std::string& text) {
   std::vector<double> samples;
@@ -178,21 +227,27 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
                         const tasks::Evaluation& evaluation) {
   const RowId variant = insert_variant(database, candidate, evaluation.parameters);
   const std::optional<RowId> build = insert_build(database, evaluation.build);
+  const std::optional<std::string> race =
+      evaluation.race ? std::optional(json_line(*evaluation.race)) : std::nullopt;
   Query(database,
         "INSERT INTO evaluations (candidate_id, variant_id, ordinal, verdict, stage, detail, "
         "notes, speedup, score_ns, device, device_name, isolation, evaluator_version, build_id, "
-        "build_from_cache, build_seconds, started_at, seconds, hidden_speedup, promoted) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        "build_from_cache, build_seconds, started_at, seconds, hidden_speedup, promoted, "
+        "speedup_low, speedup_high, race) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(candidate, variant, ordinal, static_cast<int>(evaluation.verdict),
-            static_cast<int>(evaluation.stage), evaluation.detail, dump(json(evaluation.notes)),
+            static_cast<int>(evaluation.stage), evaluation.detail, json_line(evaluation.notes),
             measured(evaluation.speedup), measured(evaluation.score_ns), evaluation.device,
             evaluation.device_name, evaluation.isolation, evaluation.evaluator_version, build,
             evaluation.build.from_cache, evaluation.build.seconds, evaluation.started_at,
-            evaluation.seconds, measured(evaluation.hidden_speedup), evaluation.promoted)
+            evaluation.seconds, measured(evaluation.hidden_speedup), evaluation.promoted,
+            end_of(evaluation.speedup_bounds, &tasks::Bounds::low),
+            end_of(evaluation.speedup_bounds, &tasks::Bounds::high), race)
       .run();
   const RowId row = database.last_insert_id();
   insert_cases(database, row, evaluation.cases);
   insert_library_timings(database, candidate, evaluation);
+  insert_profile(database, candidate, evaluation);
   return row;
 }
 
@@ -204,7 +259,9 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
               "e.score_ns, e.device, e.device_name, e.isolation, e.evaluator_version, "
               "e.build_from_cache, e.build_seconds, e.started_at, e.seconds, v.parameters, "
               "b.digest, b.compiler, b.log, b.architecture, b.machine_code_digest, b.kernels, "
-              "b.findings, b.compiler_ms, b.load_ms, e.hidden_speedup, e.promoted "
+              "b.findings, b.compiler_ms, b.load_ms, e.hidden_speedup, e.promoted, "
+              "e.speedup_low, e.speedup_high, e.race, "
+              "(SELECT content FROM evaluation_profiles AS p WHERE p.evaluation_id = e.id) "
               "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
               "JOIN variants AS v ON v.id = e.variant_id "
               "LEFT JOIN builds AS b ON b.id = e.build_id WHERE c.run_id = ? AND e.ordinal = 0");
@@ -216,11 +273,15 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
   Query cases(database,
               "SELECT k.evaluation_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
               "k.verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns, "
-              "k.baseline_median_ns, s.times_ns, b.times_ns, k.prepare_ns FROM candidates AS c "
+              "k.baseline_median_ns, s.times_ns, b.times_ns, i.times_ns, w.times_ns, k.prepare_ns, "
+              "k.median_low_ns, k.median_high_ns, k.speedup_low, k.speedup_high, k.conditions "
+              "FROM candidates AS c "
               "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
               "JOIN cases AS k ON k.evaluation_id = e.id "
               "LEFT JOIN sample_series AS s ON s.case_id = k.id AND s.kernel = 'candidate' "
               "LEFT JOIN sample_series AS b ON b.case_id = k.id AND b.kernel = 'baseline' "
+              "LEFT JOIN sample_series AS i ON i.case_id = k.id AND i.kernel = 'incumbent' "
+              "LEFT JOIN sample_series AS w ON w.case_id = k.id AND w.kernel = 'warm' "
               "WHERE c.run_id = ? ORDER BY k.evaluation_id, k.ordinal");
   cases.bind(run);
   while (cases.next()) {

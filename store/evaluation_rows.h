@@ -14,8 +14,8 @@ class Database;
 std::string encode_samples(const std::vector<double>& samples);
 std::vector<double> decode_samples(const std::string& text);
 
-/// Writes one evaluation with its variant, build, cases and samples; returns its row. Inside
-/// write().
+/// Writes one evaluation with its variant, build, cases, samples and profile, which must be JSON;
+/// returns its row. Inside write().
 RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,
                         const tasks::Evaluation& evaluation);
 

@@ -1,5 +1,6 @@
 #include "store/export.h"
 
+#include "base/json_dump.h"
 #include "base/text.h"
 #include "store/leaderboard_format.h"
 #include "store/text_table.h"
@@ -19,6 +20,7 @@ struct ExportedCandidate {
   std::string run;
   CandidateState state;
   std::int64_t rank = 0; ///< 0: not ranked
+  bool is_tied = false;  ///< with another kernel of its board
 };
 
 struct ExportedRun {
@@ -45,9 +47,9 @@ ExportedRun collect(const RunStore& store, const LeaderboardQuery& query) {
   all.verdicts = store.verdict_counts(query);
   LeaderboardQuery everyone = query;
   everyone.top = 0;
-  std::map<RowId, std::int64_t> ranks;
-  for (const LeaderboardRow& row : store.leaderboard(everyone)) {
-    ranks.emplace(row.candidate, row.rank);
+  std::map<RowId, LeaderboardRow> ranked;
+  for (LeaderboardRow& row : store.leaderboard(everyone)) {
+    ranked.emplace(row.candidate, std::move(row));
   }
   for (RunRow& run : store.runs()) {
     if (!query.run.empty() && query.run != run.name) {
@@ -55,9 +57,10 @@ ExportedRun collect(const RunStore& store, const LeaderboardQuery& query) {
     }
     for (CandidateState& state : store.candidates(run.id)) {
       if (asked_for(state, query)) {
-        const auto rank = ranks.find(state.row.id);
-        all.candidates.push_back(
-            {run.name, std::move(state), rank == ranks.end() ? 0 : rank->second});
+        const auto row = ranked.find(state.row.id);
+        const bool is_ranked = row != ranked.end();
+        all.candidates.push_back({run.name, std::move(state), is_ranked ? row->second.rank : 0,
+                                  is_ranked && row->second.is_tied});
       }
     }
     for (HeldOutResult& result : store.held_out(run.id)) {
@@ -121,6 +124,7 @@ json candidate_json(const ExportedCandidate& candidate) {
           {"dollars", number_or_null(row.dollars)},
           {"verdict", verdict_text(candidate.state)},
           {"rank", candidate.rank == 0 ? json(nullptr) : json(candidate.rank)},
+          {"tied", candidate.rank == 0 ? json(nullptr) : json(candidate.is_tied)},
           {"kernel_file", has_kernel_file(candidate.state) ? json(row.text) : json(nullptr)},
           {"evaluation",
            candidate.state.best ? tasks::evaluation_json(*candidate.state.best) : json(nullptr)}};
@@ -160,7 +164,7 @@ std::string to_json_text(const ExportedRun& all) {
   for (const ExportedCandidate& candidate : all.candidates) {
     document["candidates"].push_back(candidate_json(candidate));
   }
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_document(document);
 }
 
 TextTable verdict_table(const ExportedRun& all) {
@@ -182,10 +186,10 @@ std::string number_or_nothing(double value) {
 TextTable candidate_table(const ExportedRun& all) {
   TextTable table;
   for (const char* heading :
-       {"run",          "task",       "candidate", "parent",      "origin",
-        "model",        "verdict",    "stage",     "rank",        "speedup",
-        "score_ns",     "parameters", "device",    "device_name", "isolation",
-        "evaluated_at", "digest",     "dollars",   "detail",      "kernel_file"}) {
+       {"run",     "task",        "candidate",    "parent",       "origin",     "model",
+        "verdict", "stage",       "rank",         "speedup",      "score_ns",   "parameters",
+        "device",  "device_name", "isolation",    "evaluated_at", "digest",     "dollars",
+        "tied",    "speedup_low", "speedup_high", "detail",       "kernel_file"}) {
     table.columns.push_back({heading, false});
   }
   for (const ExportedCandidate& candidate : all.candidates) {
@@ -210,6 +214,11 @@ TextTable candidate_table(const ExportedRun& all) {
                           found.started_at,
                           row.digest,
                           row.dollars ? fmt::format("{}", *row.dollars) : "",
+                          candidate.rank == 0 ? ""
+                          : candidate.is_tied ? "true"
+                                              : "false",
+                          number_or_nothing(found.speedup_bounds.low),
+                          number_or_nothing(found.speedup_bounds.high),
                           to_valid_utf8(found.detail),
                           has_kernel_file(candidate.state) ? to_valid_utf8(row.text) : ""});
   }
@@ -230,7 +239,7 @@ std::string code_block(const std::string& text) {
 }
 
 std::string to_markdown_text(const ExportedRun& all) {
-  constexpr std::size_t kColumnsBeforeFile = 19;
+  constexpr std::size_t kColumnsBeforeFile = 22;
   TextTable candidates = candidate_table(all);
   candidates.columns.resize(kColumnsBeforeFile);
   for (auto& row : candidates.rows) {

@@ -136,6 +136,37 @@ TEST(FormatLeaderboard, CsvAndMarkdownHoldTheRows) {
   EXPECT_THAT(markdown, HasSubstr("| 1 | 2.35x | 412.3 us | 12 |"));
 }
 
+TEST(FormatLeaderboard, TheIntervalStandsBesideTheSpeedupWhereOneIsKnown) {
+  LeaderboardRow bounded = sample_row();
+  bounded.speedup = 1.27;
+  bounded.speedup_bounds = {1.2512, 1.2876};
+  const std::string text = format_leaderboard({bounded, sample_row()}, Format::Table);
+  EXPECT_THAT(text, HasSubstr("  rank  speedup vs baseline.cu       95 %      time"));
+  EXPECT_THAT(text, HasSubstr("     1                   1.27x  1.25-1.29  412.3 us"));
+  EXPECT_THAT(text, HasSubstr("     1                   2.35x          -  412.3 us"));
+  EXPECT_THAT(format_leaderboard({bounded}, Format::Markdown),
+              HasSubstr("| 1 | 1.27x | 1.25-1.29 | 412.3 us |"));
+  EXPECT_THAT(format_leaderboard({bounded}, Format::Csv), HasSubstr(",false,1.2512,1.2876\r\n"));
+  EXPECT_THAT(format_leaderboard({sample_row()}, Format::Csv), HasSubstr(",false,,\r\n"));
+  const json rows = json::parse(format_leaderboard({bounded, sample_row()}, Format::Json))["rows"];
+  EXPECT_EQ(rows[0]["speedup_bounds"], json({1.2512, 1.2876}));
+  EXPECT_EQ(rows[1]["speedup_bounds"], nullptr);
+}
+
+TEST(FormatLeaderboard, ASharedRankIsMarked) {
+  LeaderboardRow tied = sample_row();
+  tied.rank = 2;
+  tied.is_tied = true;
+  EXPECT_THAT(format_leaderboard({sample_row(), tied}, Format::Table),
+              HasSubstr("\n    =2                   2.35x"));
+  EXPECT_THAT(format_leaderboard({tied}, Format::Markdown), HasSubstr("| =2 | 2.35x |"));
+  EXPECT_THAT(format_leaderboard({tied}, Format::Csv), HasSubstr("Test CPU,2,2.3456,"));
+  EXPECT_THAT(format_leaderboard({tied}, Format::Csv), HasSubstr(",true,,\r\n"));
+  const json row = json::parse(format_leaderboard({tied}, Format::Json))["rows"][0];
+  EXPECT_EQ(row["rank"], 2) << "a number for programs";
+  EXPECT_EQ(row["tied"], true);
+}
+
 struct ExportedStore : TestStore {
   ExportedStore() {
     const json request = {{"messages", {{{"role", "user"}, {"content", "SECRET PROMPT"}}}}};
@@ -200,6 +231,27 @@ TEST(ExportRun, CsvHasARowForEachCandidate) {
   EXPECT_THAT(text, StartsWith("run,task,candidate,parent,origin,model,verdict,"));
   EXPECT_THAT(text, HasSubstr("\r\nfirst,axpy,1,,model,some-model,correct,done,1,2,500,"));
   EXPECT_THAT(text, HasSubstr("\r\nfirst,axpy,4,,model,,not_judged,,,,,"));
+}
+
+TEST(ExportRun, SaysWhoIsTiedAndWithinWhichBounds) {
+  TestStore t;
+  tasks::Evaluation bounded = correct_evaluation(2);
+  bounded.speedup_bounds = {1.5, 2.5};
+  t.add("a", "1", {bounded});
+  t.add("b", "2", {correct_evaluation(1.75)});
+  t.add("c", "3", {correct_evaluation(1)});
+  t.add("d", "4", {wrong_evaluation()});
+  const json document = json::parse(export_run(t.store, {}, Format::Json));
+  EXPECT_EQ(document["leaderboard"][0]["speedup_bounds"], json({1.5, 2.5}));
+  const json& candidates = document["candidates"];
+  EXPECT_EQ(candidates[0]["evaluation"]["speedup_bounds"], json({1.5, 2.5}));
+  EXPECT_EQ(candidates[1]["rank"], 1) << "within the noise of the first";
+  EXPECT_EQ(candidates[1]["tied"], true);
+  EXPECT_EQ(candidates[2]["tied"], false);
+  EXPECT_EQ(candidates[3]["tied"], nullptr);
+  EXPECT_THAT(export_run(t.store, {}, Format::Csv),
+              HasSubstr(",dollars,tied,speedup_low,speedup_high,detail,kernel_file\r\n"));
+  EXPECT_THAT(export_run(t.store, {}, Format::Markdown), Not(HasSubstr("kernel_file")));
 }
 
 TEST(ExportRun, KeepsToTheRunTaskAndDeviceAskedFor) {

@@ -2,6 +2,10 @@
 // the views in store/schema/, nowhere else.
 #include "store/run_store_state.h"
 
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
 #include <nlohmann/json.hpp>
 
 namespace winnow::store {
@@ -44,13 +48,33 @@ LeaderboardRow read_row(const Query& query) {
   row.task_digest = query.text(17);
   row.findings = nlohmann::json::parse(query.text(18)).get<std::vector<tasks::Finding>>();
   row.dollars = query.optional_real(19);
+  row.speedup_bounds = {query.optional_real(20).value_or(0), query.optional_real(21).value_or(0)};
   return row;
 }
 
 constexpr const char* kColumns =
     "task, device, device_name, rank, speedup, score_ns, candidate_id, evaluation_id, run_id, "
     "origin, model, parameters, isolation, digest, lines, evaluated_at, evaluator_version, "
-    "task_digest, findings, dollars";
+    "task_digest, findings, dollars, speedup_low, speedup_high";
+
+/// The first `top` rows of one group; 0: all.
+std::vector<LeaderboardRow> read_group(Query& select, RowId group, std::int64_t top) {
+  std::vector<LeaderboardRow> rows;
+  constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t shown = top > 0 ? std::min(top, kNoLimit - 1) : kNoLimit - 1;
+  select.bind(group, shown + 1); // one more: is the last one tied with it?
+  while (select.next()) {
+    LeaderboardRow row = read_row(select);
+    if (!rows.empty() && rows.back().rank == row.rank) {
+      rows.back().is_tied = row.is_tied = true;
+    }
+    rows.push_back(std::move(row));
+  }
+  if (rows.size() > static_cast<std::size_t>(shown)) {
+    rows.pop_back();
+  }
+  return rows;
+}
 
 } // namespace
 
@@ -66,10 +90,8 @@ std::vector<LeaderboardRow> RunStore::leaderboard(const LeaderboardQuery& query)
     std::vector<LeaderboardRow> rows;
     Query select(database, sql.c_str());
     for (const RowId group : select_groups(database, query, run)) {
-      select.bind(group, query.top > 0 ? query.top : -1); // SQLite: a negative limit is none
-      while (select.next()) {
-        rows.push_back(read_row(select));
-      }
+      std::vector<LeaderboardRow> of_group = read_group(select, group, query.top);
+      std::move(of_group.begin(), of_group.end(), std::back_inserter(rows));
     }
     return rows;
   });

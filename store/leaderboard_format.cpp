@@ -1,5 +1,6 @@
 #include "store/leaderboard_format.h"
 
+#include "base/json_dump.h"
 #include "base/text.h"
 #include "store/export.h"
 
@@ -16,6 +17,7 @@ using nlohmann::json;
 
 constexpr std::size_t kShortDigest = 8;
 constexpr std::size_t kMaxStandingBytes = 240;
+constexpr std::ptrdiff_t kColumnsBeforeBounds = 2;
 constexpr const char* kSpeedupVersus = "baseline.cu";
 constexpr const char* kNobodyYet = "No candidate is correct and timed yet.\n";
 
@@ -59,6 +61,20 @@ std::string group_note(const std::vector<LeaderboardRow>& rows, const Leaderboar
                              row.task_digest.substr(0, kShortDigest), row.evaluator_version);
 }
 
+/// "=2" where several share the rank.
+std::string rank_text(const LeaderboardRow& row) {
+  return fmt::format("{}{}", row.is_tied ? "=" : "", row.rank);
+}
+
+std::string bounds_text(const tasks::Bounds& bounds) {
+  return bounds.known() ? fmt::format("{:.2f}-{:.2f}", bounds.low, bounds.high) : "-";
+}
+
+/// A column for programs: empty where the interval is not known.
+std::string bound_field(const tasks::Bounds& bounds, double tasks::Bounds::*end) {
+  return bounds.known() ? fmt::format("{}", bounds.*end) : "";
+}
+
 TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
   TextTable table;
   table.columns = {{"rank", true},        {"speedup vs baseline.cu", true},
@@ -66,6 +82,12 @@ TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
                    {"file", false},       {"by", false},
                    {"parameters", false}, {"isolation", false},
                    {"evaluated", false}};
+  const bool bounded = std::any_of(rows.begin(), rows.end(), [](const LeaderboardRow& row) {
+    return row.speedup_bounds.known();
+  });
+  if (bounded) {
+    table.columns.insert(table.columns.begin() + kColumnsBeforeBounds, {"95 %", true});
+  }
   const bool annotated = std::any_of(rows.begin(), rows.end(), [](const LeaderboardRow& row) {
     return !annotations(row.findings).empty();
   });
@@ -80,10 +102,14 @@ TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
   }
   for (const LeaderboardRow& row : rows) {
     table.rows.push_back(
-        {fmt::format("{}", row.rank), fmt::format("{:.2f}x", row.speedup),
-         duration_text(row.score_ns), fmt::format("{}", row.candidate),
-         row.digest.substr(0, kShortDigest), row.model.empty() ? row.origin : row.model,
-         parameters_text(row.parameters), row.isolation, minute_text(row.evaluated_at)});
+        {rank_text(row), fmt::format("{:.2f}x", row.speedup), duration_text(row.score_ns),
+         fmt::format("{}", row.candidate), row.digest.substr(0, kShortDigest),
+         row.model.empty() ? row.origin : row.model, parameters_text(row.parameters), row.isolation,
+         minute_text(row.evaluated_at)});
+    if (bounded) {
+      table.rows.back().insert(table.rows.back().begin() + kColumnsBeforeBounds,
+                               bounds_text(row.speedup_bounds));
+    }
     if (annotated) {
       table.rows.back().push_back(annotations(row.findings));
     }
@@ -163,7 +189,11 @@ json leaderboard_row_json(const LeaderboardRow& row) {
           {"device", row.device},
           {"device_name", row.device_name},
           {"rank", row.rank},
+          {"tied", row.is_tied},
           {"speedup", row.speedup},
+          {"speedup_bounds", row.speedup_bounds.known()
+                                 ? json{row.speedup_bounds.low, row.speedup_bounds.high}
+                                 : json(nullptr)},
           {"speedup_versus", kSpeedupVersus},
           {"score_ns", row.score_ns},
           {"candidate", row.candidate},
@@ -218,7 +248,10 @@ TextTable full_table(const std::vector<LeaderboardRow>& rows) {
                               "evaluator_version",
                               "speedup_versus",
                               "annotations",
-                              "dollars"}) {
+                              "dollars",
+                              "tied",
+                              "speedup_low",
+                              "speedup_high"}) {
     table.columns.push_back({heading, false});
   }
   for (const LeaderboardRow& row : rows) {
@@ -241,7 +274,10 @@ TextTable full_table(const std::vector<LeaderboardRow>& rows) {
                           fmt::format("{}", row.evaluator_version),
                           kSpeedupVersus,
                           annotations(row.findings),
-                          row.dollars ? fmt::format("{}", *row.dollars) : ""});
+                          row.dollars ? fmt::format("{}", *row.dollars) : "",
+                          row.is_tied ? "true" : "false",
+                          bound_field(row.speedup_bounds, &tasks::Bounds::low),
+                          bound_field(row.speedup_bounds, &tasks::Bounds::high)});
   }
   return table;
 }
@@ -260,7 +296,7 @@ std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format f
     }
     const json document{
         {"schema", "winnow.leaderboard"}, {"version", 1}, {"rows", list}, {"baselines", beside}};
-    return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    return json_document(document);
   }
   case Format::Csv:
     return to_csv(full_table(rows));

@@ -2,6 +2,11 @@
 #include "store/run_store.h"
 #include "store/test_store.h"
 
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <tuple>
+
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -28,6 +33,21 @@ std::vector<std::string> summary(const std::vector<LeaderboardRow>& rows) {
   return lines;
 }
 
+/// "1 2 =3 =3": ranks in the order of the rows, '=' where tied.
+std::string ranks(const std::vector<LeaderboardRow>& rows) {
+  std::string text;
+  for (const LeaderboardRow& row : rows) {
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", row.is_tied ? "=" : "", row.rank);
+  }
+  return text;
+}
+
+tasks::Evaluation between(double low, double speedup, double high) {
+  tasks::Evaluation evaluation = correct_evaluation(speedup);
+  evaluation.speedup_bounds = {low, high};
+  return evaluation;
+}
+
 LeaderboardQuery query_of(const std::string& task, const std::string& device,
                           const std::string& run, std::int64_t top = 10) {
   return {.task = task, .device = device, .run = run, .top = top};
@@ -43,6 +63,81 @@ TEST(Leaderboard, RanksBySpeedupAndTiesShareARank) {
   EXPECT_THAT(summary(t.store.leaderboard({})),
               ElementsAre("axpy #1 3 3.0", "axpy #1 4 3.0", "axpy #3 5 2.0", "axpy #4 1 1.0",
                           "axpy #5 2 0.5"));
+}
+
+TEST(Leaderboard, KernelsWithinTheNoiseShareARank) {
+  TestStore t;
+  t.add("a", "1", {between(1.9, 2.0, 2.1)});
+  t.add("b", "2", {between(1.88, 1.95, 2.0)});
+  t.add("c", "3", {between(1.7, 1.8, 1.89)}); // as fast as b, not as a
+  t.add("d", "4", {between(1.6, 1.65, 1.69)});
+  t.add("e", "5", {between(1.5, 1.6, 1.6)}); // touches d
+  const auto rows = t.store.leaderboard({});
+  EXPECT_EQ(ranks(rows), "=1 =1 2 =4 =4");
+  EXPECT_EQ(rows[0].speedup_bounds.low, 1.9);
+  EXPECT_EQ(rows[0].speedup_bounds.high, 2.1);
+  EXPECT_EQ(ranks(t.store.leaderboard(query_of("", "", "", 4))), "=1 =1 2 =4") << "tied with e";
+  EXPECT_EQ(ranks(t.store.leaderboard(query_of("", "", "", 3))), "=1 =1 2");
+  EXPECT_EQ(ranks(t.store.leaderboard(query_of("", "", "first"))), "=1 =1 2 =4 =4");
+}
+
+TEST(Leaderboard, AWideIntervalLiftsNobodyOverAFasterKernel) {
+  TestStore t;
+  t.add("a", "1", {between(1.35, 1.4, 1.45)});
+  t.add("b", "2", {between(1.29, 1.3, 1.31)});
+  t.add("c", "3", {between(0.5, 1.2, 2.0)});
+  t.add("d", "4", {between(1.09, 1.1, 1.11)}); // behind a and b, and within the noise of c
+  EXPECT_EQ(ranks(t.store.leaderboard({})), "1 =2 =2 3");
+}
+
+TEST(Leaderboard, UnknownBoundsAreTheSpeedupItself) {
+  TestStore t;
+  t.add("a", "1", {correct_evaluation(2)});
+  t.add("b", "2", {between(1.5, 1.9, 2.0)});
+  t.add("c", "3", {correct_evaluation(1.8)});
+  t.add("d", "4", {between(2.5, 1.7, 1.2)}); // bounds that exclude the speedup
+  const auto rows = t.store.leaderboard({});
+  EXPECT_EQ(ranks(rows), "=1 =1 2 3");
+  EXPECT_FALSE(rows[0].speedup_bounds.known());
+}
+
+TEST(Leaderboard, RanksAreCountsOfWhoIsClearlyFaster) {
+  constexpr int kStores = 12;
+  constexpr int kCandidates = 15;
+  std::mt19937 random(7);
+  const auto upto = [&](unsigned limit) { return static_cast<double>(random() % limit); };
+  for (int store = 0; store < kStores; ++store) {
+    TestStore t;
+    for (int i = 0; i < kCandidates; ++i) {
+      const double speedup = 1 + upto(40) / 8; // with equal ones
+      const double noise = store % 3 == 0 ? 4 : 16;
+      const double low = speedup - upto(9) / noise;
+      t.add(std::to_string(i), std::to_string(i),
+            {upto(4) == 0 ? correct_evaluation(speedup)
+                          : between(std::max(0.125, low), speedup, speedup + upto(9) / noise)});
+    }
+    const auto rows = t.store.leaderboard(query_of("", "", "", 0));
+    ASSERT_EQ(rows.size(), static_cast<std::size_t>(kCandidates));
+    double reach = std::numeric_limits<double>::infinity();
+    for (const LeaderboardRow& row : rows) {
+      const auto& bounds = row.speedup_bounds;
+      reach = std::min(reach, bounds.known() ? bounds.high : row.speedup);
+      const auto faster = std::count_if(rows.begin(), rows.end(), [&](const LeaderboardRow& other) {
+        const auto& theirs = other.speedup_bounds;
+        return (theirs.known() ? theirs.low : other.speedup) > reach;
+      });
+      EXPECT_EQ(row.rank, 1 + faster) << "store " << store << ", candidate " << row.candidate;
+      EXPECT_EQ(row.is_tied, std::count_if(rows.begin(), rows.end(), [&](const auto& other) {
+                               return other.rank == row.rank;
+                             }) > 1);
+    }
+    EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end(),
+                               [](const auto& a, const auto& b) {
+                                 return std::tuple(a.rank, -a.speedup, a.evaluation) <
+                                        std::tuple(b.rank, -b.speedup, b.evaluation);
+                               }))
+        << "store " << store;
+  }
 }
 
 TEST(Leaderboard, RanksWhatALaterJudgementSays) {
@@ -178,11 +273,13 @@ TEST(Leaderboard, TheTopIsTheBeginningOfTheWholeView) {
   TestStore t;
   constexpr int kCandidates = 60;
   for (int i = 0; i < kCandidates; ++i) {
-    const int shuffled = i * 17 % 31; // with ties
-    t.add(std::to_string(i), std::to_string(i), {correct_evaluation(1 + shuffled)});
+    const int shuffled = 1 + i * 17 % 31; // with ties
+    t.add(std::to_string(i), std::to_string(i),
+          {i % 4 == 0 ? between(shuffled - 0.5, shuffled, shuffled + i % 7)
+                      : correct_evaluation(shuffled)});
   }
   const auto sorted = query_file(t.path, "SELECT candidate_id FROM leaderboard "
-                                         "ORDER BY rank, evaluation_id");
+                                         "ORDER BY rank, speedup DESC, evaluation_id");
   ASSERT_EQ(sorted.size(), static_cast<std::size_t>(kCandidates));
   for (const std::int64_t top : {0, 1, 2, 10, 59, 1000}) {
     const auto rows = t.store.leaderboard(query_of("", "", "", top));
@@ -213,11 +310,14 @@ TEST(Leaderboard, TheStandingsAreWhatTheEligibilityViewSays) {
   TestStore t;
   for (int i = 0; i < 20; ++i) {
     t.add(std::to_string(i), std::to_string(i % 13),
-          {i % 3 == 0 ? wrong_evaluation() : correct_evaluation(1 + i)});
+          {i % 3 == 0   ? wrong_evaluation()
+           : i % 3 == 1 ? between(1, 1 + i, 2 + i)
+                        : correct_evaluation(1 + i)});
   }
-  EXPECT_EQ(query_file(t.path, "SELECT kernel_file_id, min(evaluation_id), speedup "
-                               "FROM eligible_evaluations GROUP BY 1 ORDER BY 1"),
-            query_file(t.path, "SELECT s.kernel_file_id, s.evaluation_id, s.speedup "
+  EXPECT_EQ(query_file(t.path, "SELECT kernel_file_id, min(evaluation_id), speedup, speedup_low, "
+                               "speedup_high FROM eligible_evaluations GROUP BY 1 ORDER BY 1"),
+            query_file(t.path, "SELECT s.kernel_file_id, s.evaluation_id, s.speedup, "
+                               "s.speedup_low, s.speedup_high "
                                "FROM standings AS s JOIN leaderboard_groups AS g "
                                "ON g.id = s.group_id WHERE g.run_id IS NULL ORDER BY 1"));
 }

@@ -328,6 +328,82 @@ TEST(Migrations, AFirstStoreKeepsItsRows) {
   EXPECT_THAT(store.baseline_timings("axpy", ""), ::testing::IsEmpty());
 }
 
+/// As the program of that version left it, with two ranked kernels and their samples.
+std::filesystem::path store_of_version(const TemporaryDirectory& directory, std::int64_t version) {
+  const auto path = directory.path() / "older.db";
+  SQLite::Database database(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  for (const Migration& step : migrations()) {
+    if (step.version <= version) {
+      database.exec(std::string(step.sql));
+    }
+  }
+  database.exec("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                "; PRAGMA user_version = " + std::to_string(version) +
+                "; INSERT INTO verdicts VALUES (17, 'correct', ''); INSERT INTO stages VALUES (8, "
+                "'done'), (6, 'time'); INSERT INTO runs VALUES (1, 'r', 'finished', '{}', '', ''); "
+                "INSERT INTO tasks VALUES (1, 'd', 'axpy', '', '', '', '{}', '', '', '', '');");
+  for (const char* number : {"1", "2"}) {
+    const std::string n = number;
+    database.exec(
+        "INSERT INTO kernel_files VALUES (" + n + ", 'digest " + n + "', '', 1); " +
+        "INSERT INTO candidates VALUES (" + n + ", 1, 1, NULL, '', NULL, 'person', " + n +
+        ", ''); INSERT INTO variants VALUES (" + n + ", " + n + ", '{}'); " +
+        "INSERT INTO evaluations (id, candidate_id, variant_id, ordinal, verdict, stage, detail, "
+        "notes, speedup, device, device_name, isolation, evaluator_version, build_from_cache, "
+        "build_seconds, started_at, seconds) VALUES (" +
+        n + ", " + n + ", " + n + ", 0, 17, 8, '', '[]', " + n +
+        ".5, 'cpu', 'CPU', '', 1, 0, 0.0, '', 0.0); "
+        "INSERT INTO cases (id, evaluation_id, ordinal, stage, shape_id, shape_set, shape, seed, "
+        "verdict, detail) VALUES (" +
+        n + ", " + n + ", 0, 6, 'search/0', 'search', 'n=1', 1, 17, ''); " +
+        "INSERT INTO sample_series VALUES (" + n + ", 'candidate', '[1.5, 2.5]'), (" + n +
+        ", 'baseline', '[" + n + ".25]')");
+  }
+  return path;
+}
+
+TEST(Migrations, TimesAndRanksOfVersionFiveAreKept) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = store_of_version(directory, 5);
+  const std::string samples = "SELECT * FROM samples ORDER BY case_id, kernel, ordinal";
+  const std::string ranks = "SELECT board_run_id, rank, candidate_id, speedup FROM "
+                            "ranked_evaluations ORDER BY 1, 2";
+  const auto samples_before = query_file(path, samples);
+  const auto ranks_before = query_file(path, ranks);
+  ASSERT_EQ(samples_before.size(), 6U);
+  EXPECT_THAT(ranks_before, ElementsAre("|1|2|2.5", "|2|1|1.5", "1|1|2|2.5", "1|2|1|1.5"));
+  RunStore store(path, kReadWrite);
+  EXPECT_EQ(query_file(path, samples), samples_before);
+  EXPECT_EQ(query_file(path, ranks), ranks_before);
+  EXPECT_THAT(query_file(path, "PRAGMA foreign_key_check"), ::testing::IsEmpty());
+  EXPECT_THAT(query_file(path, "PRAGMA integrity_check"), ElementsAre("ok"));
+  EXPECT_THAT(query_file(path, "SELECT name FROM sqlite_schema WHERE name LIKE '%_5'"),
+              ::testing::IsEmpty());
+  const auto states = store.candidates(1);
+  ASSERT_EQ(states.size(), 2U);
+  EXPECT_THAT(states[0].best.value().cases.at(0).baseline_samples_ns, ElementsAre(1.25));
+  EXPECT_FALSE(states[0].best->speedup_bounds.known());
+}
+
+TEST(Migrations, AStoreOfVersionFiveTakesNewEvaluations) {
+  const TemporaryDirectory directory("store-test");
+  RunStore store(store_of_version(directory, 5), kReadWrite);
+  tasks::Evaluation evaluation = correct_evaluation(2.25);
+  evaluation.device_name = "CPU";
+  evaluation.speedup_bounds = {2, 2.375};
+  evaluation.cases[0].warm_samples_ns = {1};
+  store.supersede_evaluation(1, evaluation);
+  const auto behind = store.leaderboard({}); // the old row's speedup of 2.5 is all there is
+  ASSERT_EQ(behind.size(), 2U);
+  EXPECT_EQ(behind[1].candidate, 1);
+  EXPECT_EQ(behind[1].rank, 2);
+  evaluation.speedup_bounds = {2.125, 2.5};
+  store.supersede_evaluation(1, evaluation);
+  const auto level = store.leaderboard({});
+  EXPECT_EQ(level.at(1).rank, 1);
+  EXPECT_TRUE(level.at(0).is_tied && level.at(1).is_tied);
+}
+
 TEST(Migrations, TheLookupTablesFollowTheProgram) {
   const TemporaryDirectory directory("store-test");
   const auto path = closed_store(directory);

@@ -1,6 +1,7 @@
 #include "store/run_store.h"
 
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "base/text.h"
 #include "store/run_store_state.h"
 
@@ -16,12 +17,6 @@
 
 namespace winnow::store {
 namespace {
-
-constexpr auto kReplaceBadUtf8 = nlohmann::json::error_handler_t::replace;
-
-std::string dump(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, kReplaceBadUtf8);
-}
 
 std::optional<RowId> parse_id(std::string_view text) {
   RowId id = 0;
@@ -76,11 +71,11 @@ RowId RunStore::create_run(std::string_view name, const nlohmann::json& config,
     }
     const std::string now = utc_now();
     Query(database, "INSERT INTO runs (name, status, config, started_at) VALUES (?, ?, ?, ?)")
-        .bind(name, "running", dump(config), now)
+        .bind(name, "running", json_line(config), now)
         .run();
     const RowId run = database.last_insert_id();
     Query(database, "INSERT INTO environments (run_id, content, recorded_at) VALUES (?, ?, ?)")
-        .bind(run, dump(environment), now)
+        .bind(run, json_line(environment), now)
         .run();
     return run;
   });
@@ -127,7 +122,7 @@ void RunStore::add_event(RowId run, std::string_view kind, const nlohmann::json&
   Database& database = state_->database;
   database.write([&] {
     Query(database, "INSERT INTO events (run_id, kind, detail, created_at) VALUES (?, ?, ?, ?)")
-        .bind(run, kind, dump(detail), utc_now())
+        .bind(run, kind, json_line(detail), utc_now())
         .run();
   });
 }

@@ -103,6 +103,8 @@ struct LeaderboardRow {
   std::string origin, model;
   std::string parameters; ///< a JSON object: {"BLOCK":128}
   double speedup = 0;     ///< against the task's baseline, geometric mean over the search shapes
+  tasks::Bounds speedup_bounds; ///< 95 % interval of speedup, as measured
+  bool is_tied = false;         ///< another kernel of the group has the same rank
   double score_ns = 0;
   std::string isolation, digest, evaluated_at;
   std::string task_digest; ///< revisions of a task are ranked apart

@@ -4,6 +4,7 @@
 #include "store/test_store.h"
 
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -278,6 +279,116 @@ TEST(RunStore, AnEvaluationIsGivenBackAsItWas) {
                   "baseline|1|202.0", "candidate|0|101.5", "candidate|1|100.25", "candidate|2|0.1",
                   "baseline|0|201.0", "baseline|1|202.0"))
       << "also of the variant that does not count";
+}
+
+/// With everything that timing can say.
+tasks::Evaluation raced_evaluation() {
+  tasks::Evaluation evaluation = correct_evaluation(2);
+  evaluation.speedup_bounds = {1.75, 2.25};
+  evaluation.race = tasks::RaceResult{"rival digest", "faster", 1.125, {1.0625, 1.25}, 12};
+  tasks::CaseResult& timed = evaluation.cases[0];
+  timed.incumbent_samples_ns = {111.5, 112.5};
+  timed.warm_samples_ns = {91.5};
+  timed.median_bounds_ns = {99.5, 101.25};
+  timed.speedup_bounds = {1.875, 2.125};
+  timed.conditions = {3, 2, "converged", 1980, 2619, 41.5, 312.25, {"sw power cap", "hw slowdown"}};
+  return evaluation;
+}
+
+TEST(RunStore, BoundsConditionsAndRacesAreGivenBackAsTheyWere) {
+  TestStore t;
+  const tasks::Evaluation given = raced_evaluation();
+  t.add("k", "text", {given});
+  const tasks::Evaluation found = t.store.candidates(t.run).at(0).best.value();
+  EXPECT_EQ(tasks::evaluation_json(found), tasks::evaluation_json(given));
+  EXPECT_EQ(found.speedup_bounds.low, 1.75);
+  EXPECT_EQ(found.speedup_bounds.high, 2.25);
+  ASSERT_TRUE(found.race);
+  EXPECT_EQ(found.race->rival, "rival digest");
+  EXPECT_EQ(found.race->bounds.high, 1.25);
+  EXPECT_EQ(found.race->blocks, 12);
+  const tasks::CaseResult& timed = found.cases.at(0);
+  EXPECT_THAT(timed.incumbent_samples_ns, ElementsAre(111.5, 112.5));
+  EXPECT_THAT(timed.warm_samples_ns, ElementsAre(91.5));
+  EXPECT_EQ(timed.median_bounds_ns.low, 99.5);
+  EXPECT_EQ(timed.median_bounds_ns.high, 101.25);
+  EXPECT_EQ(timed.speedup_bounds.low, 1.875);
+  EXPECT_EQ(timed.speedup_bounds.high, 2.125);
+  EXPECT_EQ(timed.conditions.power_w, 312.25);
+  EXPECT_THAT(timed.conditions.throttle_reasons, ElementsAre("sw power cap", "hw slowdown"));
+  EXPECT_THAT(query_file(t.path, "SELECT kernel, count(*) FROM samples GROUP BY 1 ORDER BY 1"),
+              ElementsAre("baseline|2", "candidate|3", "incumbent|2", "warm|1"));
+}
+
+TEST(RunStore, WhatWasNotMeasuredIsNull) {
+  TestStore t;
+  tasks::Evaluation evaluation = correct_evaluation(2);
+  evaluation.speedup_bounds = {1, std::numeric_limits<double>::infinity()};
+  t.add("k", "text", {evaluation});
+  EXPECT_THAT(query_file(t.path, "SELECT * FROM evaluations WHERE speedup_low IS NULL "
+                                 "AND speedup_high IS NULL AND race IS NULL"),
+              ::testing::SizeIs(1));
+  EXPECT_THAT(query_file(t.path, "SELECT shape_id, conditions IS NULL FROM cases "
+                                 "WHERE median_low_ns IS NULL AND median_high_ns IS NULL "
+                                 "AND speedup_low IS NULL AND speedup_high IS NULL"),
+              ElementsAre("search/0|0", "promotion/0|1"));
+  EXPECT_THAT(query_file(t.path, "SELECT * FROM profiles"), ::testing::IsEmpty());
+  const tasks::Evaluation found = t.store.candidates(t.run).at(0).best.value();
+  EXPECT_FALSE(found.speedup_bounds.known());
+  EXPECT_FALSE(found.race);
+  EXPECT_EQ(found.profile, "");
+}
+
+std::vector<std::string> profiles(const TestStore& t) {
+  std::vector<std::string> texts;
+  for (const CandidateState& state : t.store.candidates(t.run)) {
+    texts.push_back(state.best.value().profile);
+  }
+  return texts;
+}
+
+TEST(RunStore, AProfileIsThatOfABinaryForATaskOnADevice) {
+  TestStore t;
+  tasks::Evaluation profiled = correct_evaluation(2);
+  profiled.profile = R"({"search/0": 1})";
+  t.add("a", "1", {profiled});
+  t.add("b", "compiles to the same", {correct_evaluation(2)});
+  tasks::Evaluation elsewhere = correct_evaluation(2);
+  elsewhere.device_name = "Another CPU";
+  t.add("c", "2", {elsewhere});
+  tasks::Evaluation another = correct_evaluation(2);
+  another.build.digest = another.build.machine_code_digest = "another";
+  t.add("d", "3", {another});
+  t.task = t.store.add_task(testing::sample_task("gemm"));
+  t.add("e", "4", {correct_evaluation(2)});
+  EXPECT_THAT(profiles(t), ElementsAre(profiled.profile, profiled.profile, "", "", ""));
+}
+
+TEST(RunStore, TheNewestProfileOfABinaryCounts) {
+  TestStore t;
+  tasks::Evaluation profiled = correct_evaluation(2);
+  profiled.profile = R"({"search/0": 1})";
+  const RowId candidate = t.add("a", "1", {profiled});
+  profiled.profile = R"({"search/0": 2})";
+  t.store.supersede_evaluation(candidate, profiled);
+  EXPECT_THAT(profiles(t), ElementsAre(profiled.profile));
+  EXPECT_THAT(query_file(t.path, "SELECT evaluation_id, content FROM evaluation_profiles"),
+              ElementsAre("1|" + profiled.profile, "2|" + profiled.profile));
+}
+
+TEST(RunStore, WithoutAMachineCodeDigestTheBuildNamesTheProfile) {
+  TestStore t;
+  tasks::Evaluation profiled = correct_evaluation(2);
+  profiled.build.machine_code_digest = "";
+  profiled.profile = R"({"search/0": 1})";
+  t.add("a", "1", {profiled});
+  tasks::Evaluation other = correct_evaluation(2);
+  other.build.digest = "another build";
+  other.build.machine_code_digest = "";
+  t.add("b", "2", {other});
+  EXPECT_THAT(profiles(t), ElementsAre(profiled.profile, ""));
+  EXPECT_THAT(query_file(t.path, "SELECT machine_code_digest FROM profiles"),
+              ElementsAre("build digest"));
 }
 
 TEST(RunStore, AMismatchKeepsNumbersThatJsonCannotSay) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Diagnostic {
   std::string expected;     ///< what was expected or what to do: "an axis, scalar, parameter ..."
   bool unsupported = false; ///< no mistake: this device cannot do what was asked for
 };
+
+constexpr std::size_t kMaxPlanErrors = 20; ///< told at once of one plan
 
 /// Whether there is nothing to mend: at least one diagnostic, all `unsupported`.
 bool all_unsupported(const std::vector<Diagnostic>& diagnostics);

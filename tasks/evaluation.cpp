@@ -34,6 +34,15 @@ Json libraries_json(const std::vector<LibraryTiming>& libraries) {
   return json;
 }
 
+/// null where nothing is known.
+Json bounds_json(const Bounds& bounds) {
+  return bounds.known() ? Json{number_json(bounds.low), number_json(bounds.high)} : Json();
+}
+
+Bounds bounds_of(const Json& json) {
+  return json.is_null() ? Bounds{} : Bounds{number_of(json.at(0)), number_of(json.at(1))};
+}
+
 Json case_json(const CaseResult& result) {
   Json json{{"stage", to_string(result.stage)},
             {"set", to_string(result.set)},
@@ -49,6 +58,13 @@ Json case_json(const CaseResult& result) {
   json["mismatch"] = result.mismatch ? Json(*result.mismatch) : Json();
   json["samples_ns"] = numbers(result.samples_ns);
   json["baseline_samples_ns"] = numbers(result.baseline_samples_ns);
+  json["incumbent_samples_ns"] = numbers(result.incumbent_samples_ns);
+  json["warm_samples_ns"] = numbers(result.warm_samples_ns);
+  json["median_bounds_ns"] = bounds_json(result.median_bounds_ns);
+  json["speedup_bounds"] = bounds_json(result.speedup_bounds);
+  if (!result.samples_ns.empty()) {
+    json["conditions"] = result.conditions;
+  }
   json["median_ns"] = number_json(result.median_ns);
   json["baseline_median_ns"] = number_json(result.baseline_median_ns);
   json["prepare_ns"] = number_json(result.prepare_ns);
@@ -95,6 +111,44 @@ void from_json(const Json& json, KernelResources& resources) {
   json.at("static_shared_bytes").get_to(resources.static_shared_bytes);
 }
 
+void to_json(Json& json, const TimingConditions& conditions) {
+  json = {{"warm_ups", conditions.warm_ups},
+          {"discarded", conditions.discarded},
+          {"stopped_by", conditions.stopped_by},
+          {"median_clock_mhz", number_json(conditions.median_clock_mhz)},
+          {"memory_clock_mhz", number_json(conditions.memory_clock_mhz)},
+          {"temperature_c", number_json(conditions.temperature_c)},
+          {"power_w", number_json(conditions.power_w)},
+          {"throttle_reasons", conditions.throttle_reasons}};
+}
+
+void from_json(const Json& json, TimingConditions& conditions) {
+  json.at("warm_ups").get_to(conditions.warm_ups);
+  json.at("discarded").get_to(conditions.discarded);
+  json.at("stopped_by").get_to(conditions.stopped_by);
+  conditions.median_clock_mhz = number_of(json.at("median_clock_mhz"));
+  conditions.memory_clock_mhz = number_of(json.at("memory_clock_mhz"));
+  conditions.temperature_c = number_of(json.at("temperature_c"));
+  conditions.power_w = number_of(json.at("power_w"));
+  json.at("throttle_reasons").get_to(conditions.throttle_reasons);
+}
+
+void to_json(Json& json, const RaceResult& race) {
+  json = {{"rival", race.rival},
+          {"verdict", race.verdict},
+          {"ratio", number_json(race.ratio)},
+          {"bounds", bounds_json(race.bounds)},
+          {"blocks", race.blocks}};
+}
+
+void from_json(const Json& json, RaceResult& race) {
+  json.at("rival").get_to(race.rival);
+  json.at("verdict").get_to(race.verdict);
+  race.ratio = number_of(json.at("ratio"));
+  race.bounds = bounds_of(json.at("bounds"));
+  json.at("blocks").get_to(race.blocks);
+}
+
 Json evaluation_json(const Evaluation& evaluation) {
   Json json{{"schema", "winnow.evaluation"},
             {"version", 1},
@@ -111,6 +165,9 @@ Json evaluation_json(const Evaluation& evaluation) {
             {"evaluator_version", evaluation.evaluator_version},
             {"started_at", evaluation.started_at},
             {"seconds", number_json(evaluation.seconds)}};
+  json["speedup_bounds"] = bounds_json(evaluation.speedup_bounds);
+  json["race"] = evaluation.race ? Json(*evaluation.race) : Json();
+  json["profile"] = evaluation.profile.empty() ? Json() : Json::parse(evaluation.profile);
   json["notes"] = Json::array();
   for (const std::string& note : evaluation.notes) {
     json["notes"].push_back(to_valid_utf8(note));

@@ -40,6 +40,25 @@ struct LibraryTiming {
   bool is_fresh = true;       ///< false: measured beside an earlier candidate of the session
 };
 
+/// What a number is known to lie between; 0 and 0: not known.
+struct Bounds {
+  double low = 0;
+  double high = 0;
+  bool known() const { return high > 0; }
+};
+
+/// How the samples of a case were taken. What is absent could not be read.
+struct TimingConditions {
+  int warm_ups = 0;            ///< launches that did not count
+  int discarded = 0;           ///< samples thrown away because the clock was too low
+  std::string stopped_by;      ///< why there are no more: "converged", "clearly slower", ...
+  double median_clock_mhz = 0; ///< of the multiprocessors, measured around the launches; 0: not
+  double memory_clock_mhz = 0; ///< 0: not known; so below
+  double temperature_c = 0;
+  double power_w = 0;
+  std::vector<std::string> throttle_reasons; ///< after the last launch
+};
+
 /// One shape with one seed in one stage.
 struct CaseResult {
   Stage stage = Stage::Tiny;
@@ -50,13 +69,29 @@ struct CaseResult {
   Verdict verdict = Verdict::NotJudged;
   std::string detail;
   std::optional<Mismatch> mismatch;
-  double max_error_ratio = 0;              ///< largest difference / limit, also when correct
-  std::vector<double> samples_ns;          ///< raw, in order; timing stages only
-  std::vector<double> baseline_samples_ns; ///< the task's baseline in the same session
-  double median_ns = 0;                    ///< 0: not timed
-  double baseline_median_ns = 0;           ///< 0: not timed
-  std::vector<LibraryTiming> libraries;    ///< timing stages of GPUs that have them
-  double prepare_ns = 0;                   ///< of the plan's `prepare` steps, once; 0: none
+  double max_error_ratio = 0; ///< largest difference / limit, also when correct
+  /// Raw, in order; timing stages only. Samples with the same index, also of the baseline and the
+  /// incumbent, were taken side by side.
+  std::vector<double> samples_ns;
+  std::vector<double> baseline_samples_ns;  ///< the task's baseline in the same session
+  std::vector<double> incumbent_samples_ns; ///< the kernel to beat, where there was one
+  std::vector<double> warm_samples_ns;      ///< with warm caches; a profile takes them
+  double median_ns = 0;                     ///< 0: not timed
+  double baseline_median_ns = 0;            ///< 0: not timed
+  Bounds median_bounds_ns;                  ///< 95 % bootstrap interval of the median
+  Bounds speedup_bounds;                    ///< the same of the paired ratio to the baseline
+  TimingConditions conditions;
+  std::vector<LibraryTiming> libraries; ///< timing stages of GPUs that have them
+  double prepare_ns = 0;                ///< of the plan's `prepare` steps, once; 0: none
+};
+
+/// A race of a candidate against the kernel that led its archive, launch beside launch.
+struct RaceResult {
+  std::string rival;   ///< digest of the incumbent's file and parameters
+  std::string verdict; ///< of the candidate: "faster", "slower", "tie", "undecided"
+  double ratio = 1;    ///< incumbent / candidate over the search shapes: above 1 is faster
+  Bounds bounds;       ///< holds the true ratio with 99 % probability whenever the race is stopped
+  int blocks = 0;      ///< of four launches, ABBA
 };
 
 /// One compiled variant of a candidate.
@@ -88,11 +123,15 @@ struct Evaluation {
   BuildRecord build;
   std::vector<CaseResult> cases;
   double speedup = 0; ///< geometric mean over the search shapes of baseline/candidate; 0: not timed
-  double score_ns = 0; ///< geometric mean over the search shapes of the median time; 0: not timed
+  Bounds speedup_bounds; ///< 95 % interval of speedup
+  double score_ns = 0;   ///< geometric mean over the search shapes of the median time; 0: not timed
   /// As speedup, over the promotion shapes; 0: not timed there. Never in a prompt.
   double hidden_speedup = 0;
   /// False: correct, but on hidden shapes too slow beside the best so far to be ranked.
   bool promoted = true;
+  std::optional<RaceResult> race; ///< against the incumbent, where there was one
+  /// What the device's counters say, by shape: JSON of evaluators/profile.h; empty: not profiled.
+  std::string profile;
   std::string device;      ///< "cpu"
   std::string device_name; ///< "AMD EPYC ..., 2 cores"
   std::string isolation;   ///< "bubblewrap", "landlock+seccomp", "rlimits"
@@ -104,6 +143,13 @@ struct Evaluation {
 void to_json(nlohmann::json& json, const KernelResources& resources);
 /// Throws nlohmann exceptions.
 void from_json(const nlohmann::json& json, KernelResources& resources);
+
+void to_json(nlohmann::json& json, const TimingConditions& conditions);
+/// Throws nlohmann exceptions.
+void from_json(const nlohmann::json& json, TimingConditions& conditions);
+void to_json(nlohmann::json& json, const RaceResult& race);
+/// Throws nlohmann exceptions.
+void from_json(const nlohmann::json& json, RaceResult& race);
 
 /// The public form (schema "winnow.evaluation", version 1): `eval --json` and the exports.
 /// Hidden shapes appear with their verdict only.

@@ -12,7 +12,6 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr std::size_t kMaxErrors = 20;
 constexpr std::string_view kResidentBlocks = "resident_blocks";
 
 // Keys that the format has but this version does not.
@@ -29,7 +28,7 @@ std::string quote(std::string_view text) {
 }
 
 void PlanReader::fail(SourcePosition at, const std::string& what, const std::string& expected) {
-  if (errors_.size() < kMaxErrors) {
+  if (errors_.size() < kMaxPlanErrors) {
     errors_.push_back({file_name_, at, what, expected});
   }
 }

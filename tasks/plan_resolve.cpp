@@ -15,8 +15,6 @@
 namespace winnow::tasks {
 namespace {
 
-constexpr std::size_t kMaxErrors = 20;
-
 Buffer::Kind buffer_kind(Role role) {
   switch (role) {
   case Role::Input:
@@ -116,7 +114,7 @@ private:
   void resolve_list(const std::vector<Launch>& launches, Phase phase, std::size_t errors_before) {
     phase_ = phase;
     for (const Launch& launch : launches) {
-      if (over_limit_ || errors_.size() - errors_before >= kMaxErrors) {
+      if (over_limit_ || errors_.size() - errors_before >= kMaxPlanErrors) {
         return;
       }
       try {

@@ -19,9 +19,9 @@ std::optional<double> plain_number(const std::string& text) {
   return complete && std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-std::chrono::milliseconds milliseconds(double value) {
+std::chrono::milliseconds capped(double milliseconds) {
   return std::chrono::milliseconds(
-      static_cast<std::chrono::milliseconds::rep>(std::clamp(value, 0.0, kMaxMilliseconds)));
+      static_cast<std::chrono::milliseconds::rep>(std::clamp(milliseconds, 0.0, kMaxMilliseconds)));
 }
 
 bool worth_retrying(const FailedAttempt& failed) {
@@ -48,17 +48,17 @@ std::optional<std::chrono::milliseconds> retry_delay(const RetryPolicy& policy,
       return std::nullopt;
     }
     // Never earlier than asked; a little later, so that many callers do not come back at once.
-    return milliseconds(static_cast<double>(failed.asked_for->count()) * (2 - jitter));
+    return capped(static_cast<double>(failed.asked_for->count()) * (2 - jitter));
   }
   const double doubled = static_cast<double>(policy.base.count()) * std::exp2(failed.attempt - 1);
-  return milliseconds(std::min(doubled, static_cast<double>(policy.cap.count())) * jitter);
+  return capped(std::min(doubled, static_cast<double>(policy.cap.count())) * jitter);
 }
 
 std::optional<std::chrono::milliseconds>
 requested_delay(const std::map<std::string, std::string>& headers, std::time_t now) {
   if (const auto header = headers.find("retry-after-ms"); header != headers.end()) {
     if (const auto value = plain_number(header->second)) {
-      return milliseconds(*value);
+      return capped(*value);
     }
   }
   const auto header = headers.find("retry-after");
@@ -66,7 +66,7 @@ requested_delay(const std::map<std::string, std::string>& headers, std::time_t n
     return std::nullopt;
   }
   if (const auto seconds = plain_number(header->second)) {
-    return milliseconds(*seconds * 1000);
+    return capped(*seconds * 1000);
   }
   const std::time_t date = curl_getdate(header->second.c_str(), nullptr);
   if (date == -1) {
@@ -75,7 +75,7 @@ requested_delay(const std::map<std::string, std::string>& headers, std::time_t n
   const auto sent = headers.find("date");
   const std::time_t theirs =
       sent == headers.end() ? -1 : curl_getdate(sent->second.c_str(), nullptr);
-  return milliseconds(std::difftime(date, theirs == -1 ? now : theirs) * 1000);
+  return capped(std::difftime(date, theirs == -1 ? now : theirs) * 1000);
 }
 
 } // namespace winnow::agents

@@ -75,11 +75,6 @@ std::string unquoted(std::string_view value, const std::string& where) {
   return std::string(value.substr(1, end - 1));
 }
 
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return !path.empty() && fs::is_regular_file(path, ignored);
-}
-
 evaluators::Command shell(const std::string& text) {
   evaluators::Command command;
   command.argv = {"/bin/sh", "-c", text};

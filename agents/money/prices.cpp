@@ -51,11 +51,6 @@ std::optional<fs::path> users_file() {
   return std::nullopt;
 }
 
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
-
 } // namespace
 
 std::optional<Price> find_price(const PriceTable& table, std::string_view host,

@@ -2,6 +2,7 @@
 #include "agents/wire/format_base.h"
 #include "agents/wire/json_members.h"
 #include "agents/wire/request_parts.h"
+#include "base/json_dump.h"
 
 #include <algorithm>
 

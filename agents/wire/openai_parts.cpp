@@ -1,5 +1,7 @@
 #include "agents/wire/openai_parts.h"
 
+#include "base/json_dump.h"
+
 namespace winnow::agents {
 
 using nlohmann::json;

@@ -3,6 +3,7 @@
 #include "agents/json_text.h"
 #include "agents/wire/json_members.h"
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -73,16 +74,12 @@ std::string one_line(std::string_view text) {
   return line.substr(0, end) + "...";
 }
 
-std::string dumped(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 /// OpenRouter says "Provider returned error" and puts what the provider said beside it.
 std::string message_of(const json& error) {
   const std::string message = text_member(error, "message");
   const std::string raw = text_member(object_member(error, "metadata"), "raw");
   if (message.empty()) {
-    return one_line(dumped(error));
+    return one_line(json_line(error));
   }
   return one_line(raw.empty() ? message : message + ": " + raw);
 }
@@ -170,7 +167,7 @@ ProviderError error_from(const json& whole) {
   const json& error = innermost(whole);
   ProviderError decoded;
   if (!error.is_object()) {
-    decoded.message = one_line(error.is_string() ? error.get<std::string>() : dumped(error));
+    decoded.message = one_line(error.is_string() ? error.get<std::string>() : json_line(error));
     return decoded;
   }
   decoded.message = message_of(error);

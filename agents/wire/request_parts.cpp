@@ -3,6 +3,7 @@
 #include "agents/json_text.h"
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -85,10 +86,6 @@ void merge_extra_body(json& body, const std::string& extra_body) {
   if (!trim(extra_body).empty()) {
     body.merge_patch(parse_object(extra_body, "extra_body"));
   }
-}
-
-std::string json_line(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 BaseUrl::BaseUrl(const std::string& base, std::string_view otherwise)

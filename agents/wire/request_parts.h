@@ -34,9 +34,6 @@ nlohmann::json schema_of(const ReplySchema& schema);
 /// JSON object.
 void merge_extra_body(nlohmann::json& body, const std::string& extra_body);
 
-/// Without line ends; invalid UTF-8 is replaced.
-std::string json_line(const nlohmann::json& value);
-
 /// `base`, or `otherwise` if that is empty, taken apart; no slash at the end of the path.
 struct BaseUrl {
   std::string path;  ///< with scheme and host

@@ -3,12 +3,16 @@
 #include "base/error.h"
 #include "evaluators/device/kept_answer.h"
 #include "evaluators/device/module.h"
+#include "profiling/counters/counter_report.h"
+#include "profiling/power/energy.h"
+#include "profiling/power/gpu_monitor.h"
 #include "tasks/plan_resolve.h"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,17 +48,26 @@ struct CheckFinding {
   bool certain = true;
 };
 
-/// A device as a worker process sees it: one module, its buffers, its launches. Lives and dies with
-/// the worker; a fault may end the process, in which case the device has reported it first through
-/// the handler given to its factory. Single-threaded use.
+/// What a timed run finds in the caches: nothing of its own, or what the run before has left.
+enum class CacheState : std::uint8_t { Cold, Warm };
+
+/// A device as a worker process sees it: modules, their buffers, their launches. Lives and dies
+/// with the worker; a fault may end the process, in which case the device has reported it first
+/// through the handler given to its factory. Single-threaded use.
 class Device {
 public:
   virtual ~Device() = default;
 
-  /// Loads a compiled module; forgets the one before with all its state. Throws Error.
+  /// Loads a compiled module as number 0 and selects it; forgets those before with all their state.
+  /// Throws Error.
   virtual void load_module(const std::filesystem::path& path) = 0;
-  /// The module's variables hold again what they held when it was loaded, so nothing that a launch
-  /// has kept in them is left. True when that took loading it anew: the next launches are slower.
+  /// Loads another one beside those that are loaded and returns its number. Throws Error.
+  virtual std::size_t add_module(const std::filesystem::path& path) = 0;
+  /// Kernels of launches are looked for in this one.
+  virtual void select_module(std::size_t module) = 0;
+  /// The variables of all modules hold again what they held when they were loaded, so nothing that
+  /// a launch has kept in them is left. True when that took loading one anew: the next launches are
+  /// slower.
   virtual bool reset_variables() = 0;
   /// Allocates a buffer in a guarded zone of its own and returns its index. Contents are undefined.
   virtual std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) = 0;
@@ -76,12 +89,30 @@ public:
   virtual void restore(std::size_t buffer) = 0;
   /// Runs the steps in order and waits for them. Buffers are named as in the plan.
   virtual std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) = 0;
-  /// The same for a timing, as cheap to launch and as independent of earlier launches (cold
-  /// caches) as the device can make it. Until release_buffers(), always the same `steps`
-  /// with one set of buffers.
-  virtual std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps) = 0;
+  /// The same for a timing, as cheap to launch and, with Cold, as independent of earlier launches
+  /// as the device can make it. Until release_buffers(), always the same `steps` with one set of
+  /// buffers.
+  virtual std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps,
+                                               CacheState caches = CacheState::Cold) = 0;
   /// Device time of the last run() or run_timed(), as exact as this device can tell.
   virtual std::chrono::nanoseconds elapsed() const = 0;
+  /// True when the host has disturbed the last run_timed(), whose elapsed() then is no sample.
+  virtual bool disturbed() const { return false; }
+  /// The clock of the multiprocessors in the last run_timed(), measured on them; nullopt: this
+  /// device cannot.
+  virtual std::optional<double> measured_clock_mhz() const { return std::nullopt; }
+  /// Below this a sample does not count: the device was throttled. 0: not known.
+  virtual double least_clock_mhz() const { return 0; }
+  /// Clocks, temperature, power and throttle reasons now, as far as they can be read.
+  virtual profiling::GpuState state() { return {}; }
+  /// Counts what one run of the steps does, in passes of their own, which end with the inputs as
+  /// they were. `restore` puts outputs and inouts back before each. Never throws for what counters
+  /// do: the report says why there are none.
+  virtual profiling::CounterReport count(const std::vector<tasks::Step>& steps,
+                                         profiling::CounterSet set,
+                                         const std::function<void()>& restore);
+  /// Launches the steps for about a second; what a launch takes on average, or why it is not known.
+  virtual profiling::Energy energy(const std::vector<tasks::Step>& steps);
   /// A hash of the buffer's bytes and their places: equal for equal contents.
   virtual std::uint64_t checksum(std::size_t buffer) = 0;
   /// Guard zones and read-only buffers that were written since allocation.

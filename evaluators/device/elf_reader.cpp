@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kMaxModuleBytes = std::uint64_t{256} << 20U;
 constexpr std::uint64_t kMaxSections = 10'000;
 constexpr std::uint64_t kMaxSymbols = 1'000'000;
-constexpr std::uint64_t kMaxNameBytes = 4096;
+constexpr std::uint64_t kMaxElfNameBytes = 4096;
 
 } // namespace
 
@@ -37,7 +37,7 @@ std::string ElfReader::text_at(const ElfSection& strings, std::uint64_t offset) 
   if (offset >= table.size()) {
     throw ElfError("a name of the module lies outside of its string table");
   }
-  const std::string_view rest = table.substr(offset, kMaxNameBytes);
+  const std::string_view rest = table.substr(offset, kMaxElfNameBytes);
   return std::string(rest.substr(0, rest.find('\0')));
 }
 

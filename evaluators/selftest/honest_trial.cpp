@@ -9,11 +9,10 @@
 namespace winnow::evaluators {
 namespace {
 
-using State = HonestResult::State;
 using tasks::Verdict;
 
 void reject(HonestResult& result, bool unsupported, std::string detail) {
-  result.state = unsupported ? State::Unsupported : State::Rejected;
+  result.state = unsupported ? HonestResult::State::Unsupported : HonestResult::State::Rejected;
   result.detail = std::move(detail);
 }
 
@@ -21,11 +20,11 @@ void reject(HonestResult& result, bool unsupported, std::string detail) {
 
 std::string_view to_string(HonestResult::State state) {
   switch (state) {
-  case State::Accepted:
+  case HonestResult::State::Accepted:
     return "accepted";
-  case State::Rejected:
+  case HonestResult::State::Rejected:
     return "rejected";
-  case State::Unsupported:
+  case HonestResult::State::Unsupported:
     return "unsupported";
   }
   return "unknown_state";
@@ -38,7 +37,7 @@ int HonestTrial::seeds_at(const tasks::Shape& shape) const {
 void HonestTrial::add(const tasks::Shape& shape, const JudgeReply& reply, HonestResult& result) {
   ++result.cases;
   result.max_error_ratio = std::max(result.max_error_ratio, reply.max_error_ratio);
-  if (reply.verdict != Verdict::Correct && result.state == State::Accepted) {
+  if (reply.verdict != Verdict::Correct && result.state == HonestResult::State::Accepted) {
     reject(result, false,
            fmt::format("{} at {}: {}", to_string(reply.verdict), shape.id,
                        reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail));
@@ -85,7 +84,7 @@ HonestResult HonestTrial::kernel(const tasks::KernelFile& file,
   }
   using enum tasks::ShapeSet;
   for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
-    if (result.state == State::Accepted) {
+    if (result.state == HonestResult::State::Accepted) {
       run_set(built, set, result);
     }
   }

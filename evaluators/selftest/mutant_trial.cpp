@@ -10,8 +10,6 @@
 namespace winnow::evaluators {
 namespace {
 
-using State = MutantResult::State;
-
 constexpr std::uint64_t kStaleSeed = 0x57a1e; // added to the seed whose output is stale
 constexpr std::size_t kFirstMutant = 2;       // in a run: after the right and the stale case
 
@@ -32,11 +30,11 @@ std::map<std::string, std::uint64_t> poison_of(const tasks::HostTensors& outputs
 
 std::string_view to_string(MutantResult::State state) {
   switch (state) {
-  case State::Rejected:
+  case MutantResult::State::Rejected:
     return "rejected";
-  case State::Accepted:
+  case MutantResult::State::Accepted:
     return "accepted";
-  case State::NotApplicable:
+  case MutantResult::State::NotApplicable:
     return "not_applicable";
   }
   return "unknown_state";
@@ -55,7 +53,7 @@ MutantTrial::MutantTrial(Session& session, ReferenceRun& runner, const SelftestO
 }
 
 bool MutantTrial::is_live(std::size_t index) const {
-  return results_[index].state != State::Rejected;
+  return results_[index].state != MutantResult::State::Rejected;
 }
 
 std::vector<MutantResult> MutantTrial::run() {
@@ -104,7 +102,7 @@ std::vector<MutantTrial::Prepared> MutantTrial::prepare(const tasks::Shape& shap
         tasks::change_inputs(result.mutant, session_.task, known_, changed.shape, changed.inputs);
     if (why.empty()) {
       prepared.push_back({i, std::move(changed)});
-    } else if (result.state == State::NotApplicable) {
+    } else if (result.state == MutantResult::State::NotApplicable) {
       result.why = std::move(why);
     }
   }
@@ -136,7 +134,7 @@ std::vector<tasks::HostTensors> MutantTrial::compute(const tasks::Shape& shape, 
     }
     const auto faulty = prepared.begin() + static_cast<std::ptrdiff_t>(completed - kFirstMutant);
     MutantResult& result = results_[faulty->mutant];
-    result.state = State::Rejected;
+    result.state = MutantResult::State::Rejected;
     result.shape_id = shape.id;
     result.verdict = outcome.fault->verdict;
     prepared.erase(faulty);
@@ -158,7 +156,7 @@ void MutantTrial::judge_changed_outputs(const tasks::Shape& shape, std::uint64_t
         tasks::change_outputs(result.mutant, session_.task, known_, material, outputs);
     if (why.empty()) {
       judge(i, shape, seed, outputs);
-    } else if (result.state == State::NotApplicable) {
+    } else if (result.state == MutantResult::State::NotApplicable) {
       result.why = std::move(why);
     }
   }
@@ -169,14 +167,14 @@ void MutantTrial::judge(std::size_t index, const tasks::Shape& shape, std::uint6
   const JudgeReply reply = runner_.judge(shape, seed, poison_salt(seed), outputs);
   MutantResult& result = results_[index];
   const bool accepted = reply.verdict == tasks::Verdict::Correct;
-  const bool nearest =
-      result.state == State::NotApplicable || reply.max_error_ratio > result.max_error_ratio;
+  const bool nearest = result.state == MutantResult::State::NotApplicable ||
+                       reply.max_error_ratio > result.max_error_ratio;
   if (!accepted || nearest) {
     result.shape_id = shape.id;
     result.verdict = reply.verdict;
     result.max_error_ratio = reply.max_error_ratio;
   }
-  result.state = accepted ? State::Accepted : State::Rejected;
+  result.state = accepted ? MutantResult::State::Accepted : MutantResult::State::Rejected;
   result.why.clear();
 }
 

@@ -32,8 +32,8 @@ std::uint64_t repeated(tasks::DType dtype, double value) {
 } // namespace
 
 CaseRunner::CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uint64_t seed,
-                       std::size_t set)
-    : device_(device), plan_(plan), set_(set) {
+                       std::size_t set, std::size_t module)
+    : device_(device), plan_(plan), set_(set), module_(module) {
   device_.select_buffers(set_);
   for (const tasks::Buffer& buffer : plan_.buffers) {
     Slot slot;
@@ -77,7 +77,7 @@ std::optional<DeviceFault> CaseRunner::run_prepare() {
   if (plan_.prepare.empty()) {
     return std::nullopt;
   }
-  device_.select_buffers(set_);
+  select();
   auto fault = device_.run(plan_.prepare);
   prepare_ns_ = static_cast<double>(device_.elapsed().count());
   for (auto& [name, slot] : slots_) {
@@ -96,14 +96,29 @@ void CaseRunner::restore() {
   }
 }
 
-std::optional<DeviceFault> CaseRunner::run() {
+void CaseRunner::select() {
   device_.select_buffers(set_);
+  device_.select_module(module_);
+}
+
+std::optional<DeviceFault> CaseRunner::run() {
+  select();
   return device_.run(plan_.steps);
 }
 
-std::optional<DeviceFault> CaseRunner::run_timed() {
-  device_.select_buffers(set_);
-  return device_.run_timed(plan_.steps);
+std::optional<DeviceFault> CaseRunner::run_timed(CacheState caches) {
+  select();
+  return device_.run_timed(plan_.steps, caches);
+}
+
+profiling::CounterReport CaseRunner::count(profiling::CounterSet set, std::uint64_t salt) {
+  select();
+  return device_.count(plan_.steps, set, [this, salt] { poison(salt); });
+}
+
+profiling::Energy CaseRunner::energy() {
+  select();
+  return device_.energy(plan_.steps);
 }
 
 std::optional<DeviceFault> CaseRunner::verify() {

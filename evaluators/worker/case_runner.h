@@ -19,9 +19,9 @@ namespace winnow::evaluators {
 class CaseRunner {
 public:
   /// Allocates every buffer, in the device's set `set` (Device::select_buffers()), and draws the
-  /// inputs from `seed`.
+  /// inputs from `seed`. The plan's kernels are those of the device's module `module`.
   CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uint64_t seed,
-             std::size_t set = 0);
+             std::size_t set = 0, std::size_t module = 0);
   /// Releases the buffers of all sets.
   ~CaseRunner();
   CaseRunner(const CaseRunner&) = delete; // owns device buffers
@@ -39,7 +39,11 @@ public:
   double prepare_ns() const { return prepare_ns_; } ///< 0 without such steps
   std::optional<DeviceFault> run();
   /// For a timing: see Device::run_timed().
-  std::optional<DeviceFault> run_timed();
+  std::optional<DeviceFault> run_timed(CacheState caches = CacheState::Cold);
+  /// See Device::count() and Device::energy(); poisons outputs and scratch with `salt` before each
+  /// run that is counted.
+  profiling::CounterReport count(profiling::CounterSet set, std::uint64_t salt);
+  profiling::Energy energy();
   /// Device::verify_guards(), of all sets, and verify_scratch().
   std::optional<DeviceFault> verify();
   /// Scratch that is declared `once` and does not hold its value again, or is declared `keep` and
@@ -58,6 +62,7 @@ private:
     std::uint64_t prepared = 0; ///< checksum of what the `prepare` steps wrote; `keep` only
   };
   const Slot& slot(const std::string& name) const;
+  void select();
   void restore();
   std::optional<DeviceFault> verify_once(const Slot& slot);
   std::optional<DeviceFault> verify_kept(const Slot& slot);
@@ -65,6 +70,7 @@ private:
   Device& device_;
   const tasks::ResolvedPlan& plan_;
   std::size_t set_;
+  std::size_t module_;
   std::map<std::string, Slot> slots_;
   double prepare_ns_ = 0;
   bool prepared_ = false;

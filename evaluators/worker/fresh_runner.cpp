@@ -15,8 +15,7 @@ using tasks::Verdict;
 using End = ChildResult::End;
 
 // The worker notices its own deadline first and can say where it hangs; the parent's comes later.
-constexpr std::chrono::milliseconds kGrace{1000};
-constexpr std::size_t kMaxPrintedBytes = 2000;
+constexpr std::chrono::milliseconds kFreshGrace{1000};
 
 class FreshRunner final : public Runner {
 public:
@@ -50,12 +49,13 @@ private:
       fds.push_back({input, kFirstInputFd + static_cast<int>(fds.size()) - 1});
     }
     Limits child_limits;
-    child_limits.wall = limits.wall + kGrace;
+    child_limits.wall = limits.wall + kFreshGrace;
     child_limits.memory_bytes = limits.memory_bytes;
     child_limits.output_bytes = kMaxPrintedByStage;
     child_limits.file_bytes = 1; // it writes no files
-    return sandbox_.command("_run", {}, candidate_policy(request.module), child_limits,
-                            std::move(fds));
+    SandboxPolicy policy = candidate_policy(request.module);
+    policy.readable.insert(policy.readable.end(), request.rivals.begin(), request.rivals.end());
+    return sandbox_.command("_run", {}, policy, child_limits, std::move(fds));
   }
 
   const Sandbox& sandbox_;

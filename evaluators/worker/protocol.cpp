@@ -1,5 +1,6 @@
 #include "evaluators/worker/protocol.h"
 
+#include "base/json_dump.h"
 #include "tasks/json_number.h"
 
 #include <stdexcept>
@@ -28,7 +29,8 @@ ArenaSlice slice_of(const json& value) {
 }
 
 json sampling_json(const SamplingRequest& sampling) {
-  json value{{"warmup", sampling.warmup},   {"min", sampling.min_samples},
+  json value{{"rivals", sampling.rivals},   {"stop_when_lost", sampling.stop_when_lost},
+             {"warm", sampling.warm},       {"min", sampling.min_samples},
              {"max", sampling.max_samples}, {"budget_ms", sampling.budget.count()},
              {"slots", json::array()},      {"verify_all", sampling.verify_all},
              {"areas", sampling.areas},     {"area_bytes", sampling.area_bytes}};
@@ -40,7 +42,11 @@ json sampling_json(const SamplingRequest& sampling) {
 
 SamplingRequest sampling_of(const json& value) {
   SamplingRequest sampling;
-  sampling.warmup = value.at("warmup");
+  for (const json& rival : value.at("rivals")) {
+    sampling.rivals.push_back(rival.get<tasks::ResolvedPlan>());
+  }
+  sampling.stop_when_lost = value.at("stop_when_lost");
+  sampling.warm = value.at("warm");
   sampling.min_samples = value.at("min");
   sampling.max_samples = value.at("max");
   sampling.budget = std::chrono::milliseconds(value.at("budget_ms").get<std::int64_t>());
@@ -70,6 +76,10 @@ json case_json(const RunCase& run_case) {
   if (run_case.sampling) {
     value["sampling"] = sampling_json(*run_case.sampling);
   }
+  if (run_case.counters) {
+    value["full_counters"] = *run_case.counters == profiling::CounterSet::Full;
+    value["energy"] = run_case.energy;
+  }
   return value;
 }
 
@@ -89,11 +99,16 @@ RunCase case_of(const json& value) {
   if (value.contains("sampling")) {
     run_case.sampling = sampling_of(value.at("sampling"));
   }
+  if (value.contains("full_counters")) {
+    run_case.counters = value.at("full_counters").get<bool>() ? profiling::CounterSet::Full
+                                                              : profiling::CounterSet::Fast;
+    run_case.energy = value.at("energy");
+  }
   return run_case;
 }
 
 std::string line(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_line(value) + "\n";
 }
 
 } // namespace
@@ -103,7 +118,11 @@ std::string encode(const RunRequest& request) {
              {"workers", request.workers},
              {"deadline_ms", request.deadline.count()},
              {"inputs_lent", request.inputs_lent},
+             {"rivals", json::array()},
              {"cases", json::array()}};
+  for (const std::filesystem::path& rival : request.rivals) {
+    value["rivals"].push_back(rival.string());
+  }
   for (const RunCase& run_case : request.cases) {
     value["cases"].push_back(case_json(run_case));
   }
@@ -117,6 +136,9 @@ RunRequest decode_run_request(const std::string& text) {
   request.workers = value.at("workers");
   request.deadline = std::chrono::milliseconds(value.at("deadline_ms").get<std::int64_t>());
   request.inputs_lent = value.at("inputs_lent");
+  for (const json& rival : value.at("rivals")) {
+    request.rivals.emplace_back(rival.get<std::string>());
+  }
   for (const json& run_case : value.at("cases")) {
     request.cases.push_back(case_of(run_case));
   }
@@ -126,6 +148,13 @@ RunRequest decode_run_request(const std::string& text) {
 std::string encode(const RunCaseReport& report) {
   json value{{"case", report.index},
              {"samples_ns", report.samples_ns},
+             {"rival_samples_ns", report.rival_samples_ns},
+             {"warm_samples_ns", report.warm_samples_ns},
+             {"clocks_mhz", report.clocks_mhz},
+             {"warm_ups", report.warm_ups},
+             {"discarded", report.discarded},
+             {"stopped_by", report.stopped_by},
+             {"state", report.state},
              {"prepare_ns", report.prepare_ns},
              {"outputs", report.outputs},
              {"outputs_known", report.outputs_known},
@@ -140,6 +169,15 @@ std::string encode(const RunCaseReport& report) {
   if (report.fault) {
     value["fault"] = {{"verdict", to_string(report.fault->verdict)},
                       {"detail", report.fault->detail}};
+  }
+  if (report.rival) {
+    value["rival"] = *report.rival;
+  }
+  if (report.counters) {
+    value["counters"] = *report.counters;
+  }
+  if (report.energy) {
+    value["energy"] = *report.energy;
   }
   return line(value);
 }
@@ -166,6 +204,31 @@ bool is_ready(const std::string& text) {
   return text + "\n" == encode_ready();
 }
 
+namespace {
+
+void read_timing(RunCaseReport& report, const json& value) {
+  value.at("samples_ns").get_to(report.samples_ns);
+  value.at("rival_samples_ns").get_to(report.rival_samples_ns);
+  value.at("warm_samples_ns").get_to(report.warm_samples_ns);
+  value.at("clocks_mhz").get_to(report.clocks_mhz);
+  report.warm_ups = value.at("warm_ups");
+  report.discarded = value.at("discarded");
+  report.stopped_by = value.at("stopped_by");
+  report.prepare_ns = value.at("prepare_ns");
+  report.state = value.at("state").get<profiling::GpuState>();
+}
+
+void read_profile(RunCaseReport& report, const json& value) {
+  if (value.contains("counters")) {
+    report.counters = value.at("counters").get<profiling::CounterReport>();
+  }
+  if (value.contains("energy")) {
+    report.energy = value.at("energy").get<profiling::Energy>();
+  }
+}
+
+} // namespace
+
 bool add_line(RunReport& report, const std::string& text) {
   try {
     const json value = json::parse(text);
@@ -179,8 +242,8 @@ bool add_line(RunReport& report, const std::string& text) {
     } else {
       RunCaseReport run_case;
       run_case.index = value.at("case");
-      run_case.samples_ns = value.at("samples_ns").get<std::vector<double>>();
-      run_case.prepare_ns = value.at("prepare_ns");
+      read_timing(run_case, value);
+      read_profile(run_case, value);
       value.at("outputs").get_to(run_case.outputs);
       run_case.outputs_known = value.at("outputs_known");
       run_case.printed = value.at("printed");
@@ -192,6 +255,9 @@ bool add_line(RunReport& report, const std::string& text) {
       if (value.contains("fault")) {
         run_case.fault = DeviceFault{verdict_of(value.at("fault").at("verdict")),
                                      value.at("fault").at("detail")};
+      }
+      if (value.contains("rival")) {
+        run_case.rival = value.at("rival").get<std::size_t>();
       }
       report.cases.push_back(std::move(run_case));
     }

@@ -41,12 +41,18 @@ struct TimedSlot {
 /// How a case is timed. The outputs of the last launch with every slot are verified, and those of
 /// some others, chosen at random: their checksums are known, or the outputs go to the arena.
 struct SamplingRequest {
-  int warmup = 2; ///< launches that do not count; each slot has at least one
+  /// Timed by turns with the case's own plan on the same inputs: plan i runs in module i + 1 of the
+  /// request. Their outputs are not verified: they were judged when they were candidates.
+  std::vector<tasks::ResolvedPlan> rivals;
+  /// The series ends early when the case's own plan is clearly slower than the last rival, and is
+  /// drawn out while it may yet win.
+  bool stop_when_lost = false;
+  bool warm = false; ///< some launches with the caches as the launch before left them, too
   int min_samples = 7;
   int max_samples = 200;
-  std::chrono::milliseconds budget{150};
-  std::vector<TimedSlot> slots; ///< empty: the case's own seed and known outputs
-  bool verify_all = false;      ///< every launch is verified
+  std::chrono::milliseconds budget{150}; ///< of each contestant
+  std::vector<TimedSlot> slots;          ///< empty: the case's own seed and known outputs
+  bool verify_all = false;               ///< every launch is verified; so is one that leads
   int areas = 1;                ///< so many times there is room for the outputs in the arena
   std::uint64_t area_bytes = 0; ///< from one to the next
 };
@@ -64,12 +70,16 @@ struct RunCase {
   /// same again they stay where they are. Empty: they always go to the arena.
   std::map<std::string, std::uint64_t> known_outputs;
   std::optional<SamplingRequest> sampling; ///< absent: run once
+  /// What a run does is counted, in passes of their own, instead of running once.
+  std::optional<profiling::CounterSet> counters;
+  bool energy = false; ///< with `counters`: what a run costs in energy, too
   bool repeat = false; ///< without `sampling`: run once more and compare the outputs
 };
 
 struct RunRequest {
   std::filesystem::path module;
-  unsigned workers = 0; ///< see CpuDeviceOptions
+  std::vector<std::filesystem::path> rivals; ///< modules 1, 2, ...; see SamplingRequest
+  unsigned workers = 0;                      ///< see CpuDeviceOptions
   std::chrono::milliseconds deadline{0};
   bool inputs_lent = false; ///< see drawn_inputs.h
   std::vector<RunCase> cases;
@@ -86,7 +96,18 @@ struct TimedOutput {
 struct RunCaseReport {
   std::size_t index = 0;
   std::optional<DeviceFault> fault;
+  std::optional<std::size_t> rival; ///< which of them had the fault; nullopt: the case's own plan
+  /// Samples with the same index were taken side by side.
   std::vector<double> samples_ns;
+  std::vector<std::vector<double>> rival_samples_ns;
+  std::vector<double> warm_samples_ns;
+  std::vector<double> clocks_mhz; ///< of the multiprocessors, where the device can tell
+  int warm_ups = 0;               ///< launches of each contestant that did not count
+  int discarded = 0;              ///< and those after them whose clock was too low
+  std::string stopped_by;         ///< profiling::StopReason, or "clearly slower"
+  profiling::GpuState state;      ///< after the last launch
+  std::optional<profiling::CounterReport> counters;
+  std::optional<profiling::Energy> energy;
   double prepare_ns = 0;                        ///< of the plan's `prepare` steps
   std::map<std::string, std::uint64_t> outputs; ///< Device::checksum() of each
   bool outputs_known = false; ///< equal to RunCase::known_outputs: not in the arena

@@ -65,6 +65,9 @@ private:
   bool load() {
     try {
       device_->load_module(request_.module);
+      for (const std::filesystem::path& rival : request_.rivals) {
+        device_->add_module(rival);
+      }
       return true;
     } catch (const DeviceFailure& failure) {
       current_ = 0;
@@ -88,6 +91,7 @@ private:
     RunCaseReport report;
     report.index = current_;
     report.fault = fault;
+    report.rival = timed_ != nullptr ? timed_->running_rival() : std::nullopt;
     say(encode(report));
   }
 
@@ -111,17 +115,24 @@ private:
     } catch (const DeviceFailure& failure) {
       result.fault = failure.fault();
     }
+    timed_ = nullptr;
     result.printed = printed_.take();
     return result;
   }
 
   void run_steps(const RunCase& run_case, RunCaseReport& result) {
     if (run_case.sampling) {
-      result.fault = TimedRuns(*device_, run_case, arena_).run(result);
+      TimedRuns runs(*device_, run_case, arena_);
+      timed_ = &runs; // a fault that ends the process says whose it was
+      result.fault = runs.run(result);
       return;
     }
     CaseRunner runner(*device_, run_case.plan, run_case.seed);
     runner.poison(run_case.salt);
+    if (run_case.counters) {
+      profile(runner, run_case, result);
+      return;
+    }
     for (const ArenaSlice& input : run_case.inputs) {
       runner.upload(input.tensor, arena_.slice(input.offset, input.bytes));
     }
@@ -139,6 +150,18 @@ private:
     if (!result.fault && run_case.repeat) {
       result.fault = repeat(runner, run_case, result);
     }
+  }
+
+  static void profile(CaseRunner& runner, const RunCase& run_case, RunCaseReport& result) {
+    result.fault = runner.run_prepare();
+    if (result.fault) {
+      return;
+    }
+    result.counters = runner.count(*run_case.counters, run_case.salt);
+    if (run_case.energy) {
+      result.energy = runner.energy();
+    }
+    result.fault = runner.verify();
   }
 
   void hand_over(CaseRunner& runner, const RunCase& run_case, RunCaseReport& result) {
@@ -176,6 +199,7 @@ private:
   PrintedText printed_;
   RunRequest request_;
   std::unique_ptr<Device> device_;
+  const TimedRuns* timed_ = nullptr; ///< that run now
   std::size_t current_ = 0;
 };
 

@@ -15,6 +15,8 @@
 
 namespace winnow::evaluators {
 
+constexpr std::size_t kMaxPrintedBytes = 2000; ///< of RunOutcome::printed
+
 /// How the run of one stage ended, seen from outside.
 struct RunOutcome {
   RunReport report;
@@ -22,7 +24,7 @@ struct RunOutcome {
   /// the process died.
   std::optional<DeviceFault> fault;
   std::size_t faulty_case = 0;
-  std::string printed; ///< what device code printed, capped
+  std::string printed; ///< what device code printed
   bool cancelled = false;
 };
 

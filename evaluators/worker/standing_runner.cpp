@@ -18,11 +18,10 @@ using std::chrono::milliseconds;
 constexpr milliseconds kStartTimeout{60'000}; // a context takes 0.2 to 0.4 s, a cold driver longer
 constexpr milliseconds kPoll{50};
 // The worker notices its own deadline first and can name the kernel; the parent's comes later.
-constexpr milliseconds kGrace{3000};
+constexpr milliseconds kStandingGrace{3000};
 constexpr int kFailuresBeforeQuarantine = 2;
 constexpr std::size_t kMaxEnded = 4;
 constexpr std::uint64_t kFileBytes = std::uint64_t{64} << 20U; // what device code prints, capped
-constexpr std::size_t kMaxPrintedBytes = 2000;
 
 bool samples(const RunRequest& request) {
   return std::any_of(request.cases.begin(), request.cases.end(),
@@ -117,7 +116,7 @@ private:
 
   void ask(RunRequest& request, const RunnerLimits& limits, const std::function<bool()>& cancelled,
            RunOutcome& outcome, Clock::time_point asked) {
-    const Clock::time_point until = Clock::now() + limits.wall + kGrace;
+    const Clock::time_point until = Clock::now() + limits.wall + kStandingGrace;
     request.deadline = limits.wall;
     bool alive = worker_.child->write(encode(request), limits.wall);
     count_recovery(asked);

@@ -1,11 +1,12 @@
 #include "evaluators/worker/timed_runs.h"
 
 #include "base/random_bits.h"
-#include "evaluators/timing/sampling.h"
+#include "evaluators/timing/race_blocks.h"
 
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <thread>
 
 namespace winnow::evaluators {
 namespace {
@@ -13,51 +14,110 @@ namespace {
 constexpr std::uint64_t kVerifiedShare = 8; // one launch in so many, and each slot's last one
 // A module that must be loaded anew for every round has launches that are not timed, too.
 constexpr int kMaxRoundsOfReloading = 20;
+// Who may yet win is timed for so many budgets before it is called a tie.
+constexpr double kBudgetsToWin = 3;
+constexpr double kWorthDrawingOut = 0.995; // of the rival's speed
+// A device that stays throttled is measured as it is, and the report says so.
+constexpr int kMaxThrottledInARow = 8;
+constexpr std::chrono::milliseconds kCoolDown{20};
+constexpr int kWarmSamples = 20;
+
+profiling::StopLimits limits_of(const SamplingRequest& sampling, std::size_t contestants) {
+  profiling::StopLimits limits;
+  limits.min_samples = sampling.min_samples;
+  limits.max_samples = sampling.max_samples;
+  limits.budget_ns = static_cast<double>(std::chrono::nanoseconds(sampling.budget).count()) *
+                     static_cast<double>(contestants);
+  return limits;
+}
+
+// Not more than half of what sampling may take.
+profiling::WarmUpLimits warm_up_limits(const SamplingRequest& sampling) {
+  profiling::WarmUpLimits limits;
+  limits.max_ns = static_cast<double>(std::chrono::nanoseconds(sampling.budget).count()) / 2;
+  return limits;
+}
 
 } // namespace
 
 TimedRuns::TimedRuns(Device& device, const RunCase& run_case, const ArenaView& arena)
     : device_(device), case_(run_case), sampling_(*run_case.sampling), arena_(arena),
-      random_(random_bits()) {
+      random_(random_bits()), race_(kRaceRules) {
+  add_contestant(case_.plan, 0);
+  for (std::size_t i = 0; i < sampling_.rivals.size(); ++i) {
+    add_contestant(sampling_.rivals[i], i + 1);
+  }
+}
+
+void TimedRuns::add_contestant(const tasks::ResolvedPlan& plan, std::size_t module) {
   std::vector<TimedSlot> asked = sampling_.slots;
   if (asked.empty()) {
     asked.push_back({case_.seed, case_.known_outputs});
   }
+  Contestant contestant{{},
+                        {},
+                        profiling::WarmUp(warm_up_limits(sampling_)),
+                        profiling::StopRule(limits_of(sampling_, sampling_.rivals.size() + 1)),
+                        0};
   for (TimedSlot& one : asked) {
-    Slot& slot = slots_.emplace_back();
-    slot.runner = std::make_unique<CaseRunner>(device_, case_.plan, one.seed, slots_.size() - 1);
+    Slot& slot = contestant.slots.emplace_back();
+    const std::size_t set = module * asked.size() + contestant.slots.size() - 1;
+    slot.runner = std::make_unique<CaseRunner>(device_, plan, one.seed, set, module);
     slot.asked = std::move(one);
   }
+  contestants_.push_back(std::move(contestant));
+}
+
+std::optional<std::size_t> TimedRuns::running_rival() const {
+  return running_ == 0 ? std::nullopt : std::optional(running_ - 1);
 }
 
 std::optional<DeviceFault> TimedRuns::run(RunCaseReport& report) {
-  if (auto fault = prepare(report)) {
+  auto fault = prepare(report);
+  fault = fault ? fault : sample(report);
+  fault = fault || !sampling_.warm ? fault : sample_warm(report);
+  hand_over(report);
+  if (fault) {
+    report.rival = running_rival();
     return fault;
   }
-  if (auto fault = sample(report)) {
-    return fault;
-  }
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].unverified) {
+  for (std::size_t i = 0; i < contestants_.front().slots.size(); ++i) {
+    if (contestants_.front().slots[i].unverified) {
       verify(i, 0, report);
     }
   }
   report.outputs_known = !case_.outputs.empty() && report.timed_outputs.empty();
+  report.state = device_.state();
+  return verify_buffers();
+}
+
+void TimedRuns::hand_over(RunCaseReport& report) {
+  report.samples_ns = contestants_.front().samples;
+  for (std::size_t i = 1; i < contestants_.size(); ++i) {
+    report.rival_samples_ns.push_back(contestants_[i].samples);
+  }
+}
+
+std::optional<DeviceFault> TimedRuns::verify_buffers() {
+  running_ = 0;
   auto fault = device_.verify_guards();
-  for (std::size_t i = 0; i < slots_.size() && !fault; ++i) {
-    fault = slots_[i].runner->verify_scratch();
+  for (Slot& slot : contestants_.front().slots) {
+    fault = fault ? fault : slot.runner->verify_scratch();
   }
   return fault;
 }
 
 std::optional<DeviceFault> TimedRuns::prepare(RunCaseReport& report) {
-  for (Slot& slot : slots_) {
-    slot.runner->poison(random_());
-    if (auto fault = slot.runner->run_prepare()) {
-      return fault;
+  for (running_ = 0; running_ < contestants_.size(); ++running_) {
+    for (Slot& slot : contestants_[running_].slots) {
+      slot.runner->poison(random_());
+      if (auto fault = slot.runner->run_prepare()) {
+        return fault;
+      }
     }
   }
-  report.prepare_ns = slots_.front().runner->prepare_ns();
+  running_ = 0;
+  report.prepare_ns = contestants_.front().slots.front().runner->prepare_ns();
   return std::nullopt;
 }
 
@@ -72,32 +132,25 @@ std::optional<DeviceFault> TimedRuns::sample(RunCaseReport& report) {
     if (auto fault = round(report)) {
       return fault;
     }
-    if (!more_samples(sampling_, report.samples_ns, spent_ns_) ||
-        (reloaded && rounds >= kMaxRoundsOfReloading)) {
+    if (!more(report) || (reloaded && rounds >= kMaxRoundsOfReloading)) {
       return std::nullopt;
     }
   }
 }
 
 std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
-  const int warmup = std::max(sampling_.warmup, static_cast<int>(slots_.size()));
-  const auto budget_ns = static_cast<double>(std::chrono::nanoseconds(sampling_.budget).count());
-  std::vector<std::size_t> order(slots_.size());
+  std::vector<std::size_t> order(contestants_.front().slots.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random_);
-  for (const std::size_t i : order) {
+  for (const std::size_t slot : order) {
     const auto start = std::chrono::steady_clock::now();
-    if (auto fault = launch(slots_[i])) {
+    if (auto fault = turn(slot, report)) {
       return fault;
     }
-    const auto nanoseconds = static_cast<double>(device_.elapsed().count());
-    // A warm-up launch that alone exceeds the budget counts: slow kernels get no second one.
-    if (++launches_ > warmup || nanoseconds > budget_ns) {
-      report.samples_ns.push_back(nanoseconds);
-    }
-    slots_[i].unverified = true;
-    if (sampling_.verify_all || random_() % kVerifiedShare == 0) {
-      verify(i, static_cast<int>(slots_.size()), report);
+    Slot& launched = contestants_.front().slots[slot];
+    launched.unverified = true;
+    if (sampling_.verify_all || leads() || random_() % kVerifiedShare == 0) {
+      verify(slot, static_cast<int>(order.size()), report);
     }
     // Poisoning, emptying caches and verifying count, too: they may take longer than the launch.
     spent_ns_ +=
@@ -106,30 +159,151 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
   return std::nullopt;
 }
 
-// A module loaded anew is slow at first. The launches that take that away see inputs that no timed
-// launch will see: nothing they keep is of use.
-std::optional<DeviceFault> TimedRuns::warm_again() {
-  for (Slot& slot : slots_) {
-    slot.runner->draw(random_());
-    if (auto fault = launch(slot)) {
+// Every contestant on one slot. Samples are taken together or not at all, so that those with the
+// same index were taken side by side.
+std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& report) {
+  bool slow_clock = false;
+  bool disturbed = false;
+  for (std::size_t i = 0; i < contestants_.size(); ++i) {
+    const std::size_t one = backwards_ ? contestants_.size() - 1 - i : i;
+    if (auto fault = launch(one, slot)) {
       return fault;
     }
-    slot.runner->draw(slot.asked.seed);
+    contestants_[one].last_ns = static_cast<double>(device_.elapsed().count());
+    const std::optional<double> clock = device_.measured_clock_mhz();
+    slow_clock = slow_clock || (clock && *clock < device_.least_clock_mhz());
+    disturbed = disturbed || device_.disturbed();
+    if (one == 0 && clock) {
+      report.clocks_mhz.push_back(*clock);
+    }
+  }
+  running_ = 0;
+  backwards_ = !backwards_;
+  if (disturbed) {
+    ++report.discarded;
+  } else {
+    take(slow_clock, report);
   }
   return std::nullopt;
 }
 
-std::optional<DeviceFault> TimedRuns::launch(Slot& slot) {
+void TimedRuns::take(bool slow_clock, RunCaseReport& report) {
+  if (!warmed_up()) {
+    ++report.warm_ups;
+    return;
+  }
+  if (slow_clock && throttled_in_a_row_ < kMaxThrottledInARow) {
+    ++throttled_in_a_row_;
+    ++report.discarded;
+    std::this_thread::sleep_for(kCoolDown);
+    return;
+  }
+  throttled_in_a_row_ = slow_clock ? throttled_in_a_row_ : 0;
+  for (Contestant& contestant : contestants_) {
+    contestant.samples.push_back(contestant.last_ns);
+  }
+  const std::vector<double>& own = contestants_.front().samples;
+  if (contestants_.size() > 1 && own.size() % 2 == 0) {
+    const std::size_t block = block_count(own) - 1;
+    race_.add(block_ns(own, block), block_ns(contestants_.back().samples, block));
+  }
+}
+
+// Slow kernels get no launch that does not count: one that alone exceeds the budget is a sample.
+bool TimedRuns::warmed_up() {
+  const auto budget_ns = static_cast<double>(std::chrono::nanoseconds(sampling_.budget).count());
+  bool all = true;
+  for (Contestant& contestant : contestants_) {
+    const bool over = contestant.warm_up.over() || contestant.warm_up.warm(contestant.last_ns);
+    all = (over || contestant.last_ns > budget_ns) && all;
+  }
+  warm_ = warm_ || all;
+  return warm_;
+}
+
+bool TimedRuns::leads() const {
+  return contestants_.size() > 1 && race_.blocks() > 0 && race_.ratio() > 1;
+}
+
+bool TimedRuns::more(RunCaseReport& report) {
+  if (!warm_ && contestants_.front().samples.empty()) {
+    return true;
+  }
+  if (sampling_.stop_when_lost && race_.verdict() == profiling::RaceVerdict::Slower) {
+    report.stopped_by = "clearly slower";
+    return false;
+  }
+  bool enough = true;
+  for (Contestant& contestant : contestants_) {
+    enough = !contestant.stop_rule.more(contestant.samples, spent_ns_) && enough;
+  }
+  if (!enough || may_win()) {
+    return true;
+  }
+  report.stopped_by =
+      to_string(contestants_.front().stop_rule.reason().value_or(profiling::StopReason::Converged));
+  return false;
+}
+
+bool TimedRuns::may_win() const {
+  const double budget_ns = static_cast<double>(contestants_.size()) *
+                           static_cast<double>(std::chrono::nanoseconds(sampling_.budget).count());
+  return sampling_.stop_when_lost && contestants_.size() > 1 &&
+         race_.verdict() == profiling::RaceVerdict::Undecided && race_.ratio() > kWorthDrawingOut &&
+         spent_ns_ < kBudgetsToWin * budget_ns &&
+         contestants_.front().samples.size() < static_cast<std::size_t>(sampling_.max_samples);
+}
+
+// A module loaded anew is slow at first. The launches that take that away see inputs that no timed
+// launch will see: nothing they keep is of use.
+std::optional<DeviceFault> TimedRuns::warm_again() {
+  for (std::size_t i = 0; i < contestants_.size(); ++i) {
+    for (std::size_t k = 0; k < contestants_[i].slots.size(); ++k) {
+      Slot& slot = contestants_[i].slots[k];
+      slot.runner->draw(random_());
+      if (auto fault = launch(i, k)) {
+        return fault;
+      }
+      slot.runner->draw(slot.asked.seed);
+    }
+  }
+  running_ = 0;
+  return std::nullopt;
+}
+
+// Outputs are not poisoned between these: the last launch of each slot has been verified.
+std::optional<DeviceFault> TimedRuns::sample_warm(RunCaseReport& report) {
+  for (int i = 0; i < kWarmSamples; ++i) {
+    if (auto fault = launch(0, 0, CacheState::Warm)) {
+      return fault;
+    }
+    if (i > 0) { // the first one fills the cache
+      report.warm_samples_ns.push_back(static_cast<double>(device_.elapsed().count()));
+    }
+  }
+  contestants_.front().slots.front().unverified = true;
+  return std::nullopt;
+}
+
+std::optional<DeviceFault> TimedRuns::launch(std::size_t contestant, std::size_t index,
+                                             CacheState caches) {
+  running_ = contestant;
+  Slot& slot = contestants_[contestant].slots[index];
   slot.salt = random_();
   slot.runner->poison(slot.salt);
-  return slot.runner->run_timed();
+  if (caches == CacheState::Warm) { // once more, so that poisoning has not emptied them
+    if (auto fault = slot.runner->run_timed(caches)) {
+      return fault;
+    }
+  }
+  return slot.runner->run_timed(caches);
 }
 
 void TimedRuns::verify(std::size_t index, int spare_areas, RunCaseReport& report) {
   if (case_.outputs.empty()) {
     return;
   }
-  Slot& slot = slots_[index];
+  Slot& slot = contestants_.front().slots[index];
   report.outputs.clear();
   for (const ArenaSlice& slice : case_.outputs) {
     report.outputs[slice.tensor] = slot.runner->checksum(slice.tensor);

@@ -5,6 +5,8 @@
 #include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/hip/hip_driver.h"
+#include "profiling/counters/amd_counters.h"
+#include "profiling/counters/cupti_provider.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -105,10 +107,16 @@ std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, CpuDevice
   options.arena = arena;
   options.on_fatal = std::move(cpu.on_fatal);
   const DeviceName name = parse_device_name(device.device);
+  std::unique_ptr<GpuDriver> driver = open_driver(device, name);
   if (name.kind == "cuda") {
     options.open_library = open_cuda_library;
+    options.open_counters = [context = driver->context(), ordinal = name.ordinal] {
+      return profiling::make_cupti_counters(context, ordinal);
+    };
+  } else {
+    options.open_counters = profiling::make_amd_counters;
   }
-  return make_gpu_device(open_driver(device, name), std::move(options));
+  return make_gpu_device(std::move(driver), std::move(options));
 }
 
 } // namespace winnow::evaluators

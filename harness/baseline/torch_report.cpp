@@ -1,4 +1,5 @@
 // What `winnow baseline torch` prints.
+#include "base/json_dump.h"
 #include "base/text.h"
 #include "harness/baseline/torch_baseline.h"
 #include "store/text_table.h"
@@ -73,7 +74,7 @@ std::string to_json_text(const tasks::Task& task, const TorchBaseline& baseline)
                       {"device", baseline.device.kind},
                       {"device_name", baseline.device.name},
                       {"baselines", timings}};
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_document(document);
 }
 
 } // namespace winnow::harness

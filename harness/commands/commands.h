@@ -20,6 +20,8 @@ void add_tasks(CLI::App& app, Action& chosen);
 void add_selftest(CLI::App& tasks_command, Action& chosen); ///< of `tasks`
 void add_baseline(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);
+void add_profile(CLI::App& app, Action& chosen);
+void add_race(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
 void add_resume(CLI::App& app, Action& chosen);
 void add_leaderboard(CLI::App& app, Action& chosen);

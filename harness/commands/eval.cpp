@@ -1,15 +1,12 @@
 #include "base/error.h"
-#include "base/files.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
 #include "harness/config.h"
-#include "harness/duration.h"
 #include "harness/eval_report.h"
 #include "harness/evaluator_judge.h"
 #include "harness/interrupt.h"
-#include "harness/machine.h"
 
 #include <condition_variable>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -22,17 +19,12 @@
 namespace winnow::harness {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct EvalCommand {
   std::string task;
   std::vector<std::string> files;
   std::string architecture;
-  std::string isolation;
-  std::string time_budget;
-  std::string timeout = "10s";
   std::size_t max_variants = 1;
-  evaluators::EvaluationOptions options;
+  JudgingOptions judging;
   bool no_promotion = false;
   bool no_check = false;
   bool no_timing = false;
@@ -41,36 +33,12 @@ struct EvalCommand {
   bool json = false;
 };
 
-std::string read_kernel(const std::string& file) {
-  if (fs::is_directory(file)) {
-    throw UsageError(file + " is a directory; expected a kernel file");
-  }
-  if (!fs::exists(file)) {
-    throw UsageError(file + ": no such file");
-  }
-  std::error_code not_regular; // a pipe has no size; reading it is capped as well
-  const auto bytes = fs::file_size(file, not_regular);
-  if (!not_regular && bytes > tasks::kMaxKernelFileBytes) {
-    throw UsageError(file + " has " + std::to_string(bytes) + " bytes; a kernel file has at most " +
-                     std::to_string(tasks::kMaxKernelFileBytes));
-  }
-  return read_file(file, tasks::kMaxKernelFileBytes);
-}
-
 evaluators::EvaluationOptions resolved_options(const EvalCommand& command) {
-  evaluators::EvaluationOptions options = command.options;
+  evaluators::EvaluationOptions options = resolved(command.judging);
   options.promotion = !command.no_promotion;
   options.check = !command.no_check;
   options.timing = !command.no_timing;
   options.reuse = !command.no_reuse;
-  if (!command.time_budget.empty()) {
-    options.time_budget = duration_option("--time-budget", command.time_budget);
-  }
-  options.run_timeout = duration_option("--timeout", command.timeout);
-  if (!command.isolation.empty()) {
-    options.require_isolation = evaluators::isolation_from_string(command.isolation);
-  }
-  check_isolation(options);
   return options;
 }
 
@@ -229,15 +197,14 @@ void add_options(CLI::App& sub, EvalCommand& command) {
                  "kernel files, judged one after the other: device code with its launch plan, at "
                  "most 1 MiB each")
       ->required();
-  sub.add_option("--device", command.options.device,
-                 "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1")
-      ->capture_default_str();
+  add_judging_options(sub, command.judging,
+                      "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");
   sub.add_flag("--compile-only", command.compile_only,
                "compile for a GPU that need not be here, say what the kernels use, run nothing");
   sub.add_option("--arch", command.architecture,
                  "architecture for --compile-only: sm_90a (default for cuda), gfx90a (hip), ...");
-  sub.add_option("--seed", command.options.seed, "inputs derive from it")->capture_default_str();
-  sub.add_option("--tiny-seeds", command.options.tiny_seeds, "sets of inputs for each tiny shape")
+  sub.add_option("--tiny-seeds", command.judging.evaluation.tiny_seeds,
+                 "sets of inputs for each tiny shape")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   sub.add_option("--max-variants", command.max_variants,
@@ -250,16 +217,9 @@ void add_options(CLI::App& sub, EvalCommand& command) {
   sub.add_flag(
       "--no-reuse", command.no_reuse,
       "judge a file again whose GPU machine code and launches are those of an earlier one");
-  sub.add_option("--time-budget", command.time_budget,
-                 "sampling time per shape and kernel; default 150ms on the cpu, 20ms on a GPU");
-  sub.add_option("--timeout", command.timeout, "wall-clock limit of one stage")
-      ->capture_default_str();
-  sub.add_option("--require-isolation", command.isolation,
-                 "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) where the sandbox "
-                 "would be weaker")
-      ->check(CLI::IsMember({"rlimits", "landlock+seccomp", "bubblewrap"}));
+  add_time_budget(sub, command.judging.time_budget, "150ms on the cpu, 20ms on a GPU");
   sub.add_option(
-      "--precheck-cmd", command.options.precheck,
+      "--precheck-cmd", command.judging.evaluation.precheck,
       "a shell command that gets each kernel file on stdin and prints a JSON object with "
       "should_filter; what it refuses, or fails on, is not run");
   sub.add_flag("--json", command.json,

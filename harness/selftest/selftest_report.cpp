@@ -1,5 +1,6 @@
 #include "harness/selftest/selftest_report.h"
 
+#include "base/json_dump.h"
 #include "base/text.h"
 #include "store/text_table.h"
 
@@ -196,7 +197,7 @@ std::string to_json_text(const SelftestReport& report) {
                       {"device", report.device},
                       {"device_name", report.device_name},
                       {"tasks", tasks}};
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_document(document);
 }
 
 } // namespace winnow::harness

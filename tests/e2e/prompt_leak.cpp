@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <cctype>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -72,6 +73,12 @@ std::string outside_code(std::string_view text) {
     outside += in_code || fence ? "" : std::string(line) + "\n";
   }
   return outside;
+}
+
+std::string without_measurements(std::string_view text) {
+  static const std::regex measurement(
+      R"(\b[0-9]+(\.[0-9]+)?( ([numk]?s|[kMGT]?B)\b| %|x\b)|\b[0-9.e+]+ -> [0-9.e+]+)");
+  return std::regex_replace(std::string(text), measurement, "_");
 }
 
 std::vector<std::string> words_in(std::string_view text, const std::set<std::string>& words) {

@@ -26,7 +26,8 @@ int prompts_without_hidden_shapes(const std::string& store) {
     const tasks::Task task =
         tasks::find_task(project_folder() / "tasks/catalogue", rows.getColumn(0).getString());
     for (const std::string& word :
-         words_in(outside_code(rows.getColumn(1).getString()), hidden_words(task))) {
+         words_in(without_measurements(outside_code(rows.getColumn(1).getString())),
+                  hidden_words(task))) {
       ADD_FAILURE() << task.name << ": a prompt says '" << word
                     << "', which is of a hidden shape:\n"
                     << rows.getColumn(1).getString();
@@ -45,6 +46,20 @@ TEST(PromptLeak, IsSeenWhereThereIsOne) {
   EXPECT_EQ(words_in("wrong at (cols=509, rows=37)", hidden),
             (std::vector<std::string>{"509", "cols=509, rows=37"}));
   EXPECT_EQ(outside_code("a 509\n```cuda\nif (i == 509)\n```\nb\n"), "a 509\nb\n");
+}
+
+TEST(PromptLeak, IsNoMeasurement) {
+  const std::set<std::string> hidden = {"509"};
+  for (const char* measured : {"took 509 us", "(509 ns, 9 launches)", "509 kB read", "at 509 %",
+                               "509.0x faster", "conflicts 3.1e+03 -> 509;"}) {
+    EXPECT_EQ(words_in(without_measurements(measured), hidden), std::vector<std::string>{})
+        << measured;
+  }
+  for (const char* leak : {"wrong at 509", "509 sums", "509 x 3", "509, 12 us", "-> 509 columns",
+                           "cols=509: 12 us", "509 per cent of us"}) {
+    EXPECT_EQ(words_in(without_measurements(leak), hidden), std::vector<std::string>{"509"})
+        << leak;
+  }
 }
 
 TEST(Quickstart, EndsWithARankedLeaderboardOfAllSixTasks) {

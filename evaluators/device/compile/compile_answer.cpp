@@ -1,5 +1,6 @@
 #include "evaluators/device/compile/compile_answer.h"
 
+#include "base/json_dump.h"
 #include "evaluators/device/elf_reader.h"
 
 #include <exception>
@@ -111,8 +112,7 @@ void write_answer(const std::function<CompileAnswer()>& compile) {
   } catch (const std::exception& error) {
     answer = failed_compile(Verdict::Infrastructure, error.what());
   }
-  std::cout << nlohmann::json(answer).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
-            << std::endl;
+  std::cout << json_line(answer) << std::endl;
 }
 
 CompileAnswer read_answer(const ChildResult& child) {

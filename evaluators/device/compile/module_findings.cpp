@@ -16,7 +16,7 @@ namespace {
 using tasks::Finding;
 using tasks::FindingKind;
 
-constexpr std::size_t kMaxNameBytes = 120;
+constexpr std::size_t kMaxShownNameBytes = 120;
 constexpr std::size_t kMaxOfAKind = 8;
 
 // The loader writes to these once and makes them read-only, or they are the linker's.
@@ -27,10 +27,13 @@ bool is_of_the_loader(const std::string& section) {
 
 } // namespace
 
+std::string shown_name(const std::string& symbol) {
+  return truncate_text(to_valid_utf8(demangle(symbol)), kMaxShownNameBytes);
+}
+
 Finding mutable_global(const ElfSymbol& symbol) {
-  const std::string name = truncate_text(to_valid_utf8(demangle(symbol.name)), kMaxNameBytes);
-  return {FindingKind::MutableGlobal,
-          fmt::format("{} ({} byte{})", name, symbol.size, symbol.size == 1 ? "" : "s")};
+  return {FindingKind::MutableGlobal, fmt::format("{} ({} byte{})", shown_name(symbol.name),
+                                                  symbol.size, symbol.size == 1 ? "" : "s")};
 }
 
 std::vector<Finding> writable_variables(const ElfReader& module,

@@ -10,6 +10,9 @@
 
 namespace winnow::evaluators {
 
+/// As C++ calls it, cut off when long.
+std::string shown_name(const std::string& symbol);
+
 /// "k::counter (4 bytes)" of a variable's symbol.
 tasks::Finding mutable_global(const ElfSymbol& symbol);
 

@@ -39,12 +39,15 @@ public:
   std::string_view kind() const override { return "cuda"; }
   std::string device_name() const override { return cuda::name_of(cuda_, device_); }
   tasks::DeviceFacts facts() const override { return facts_; }
+  std::string uuid() const override { return cuda::uuid_of(cuda_, device_); }
+  double clock_mhz() const override { return cuda::clock_mhz_of(cuda_, device_); }
 
   GpuAddress allocate(std::size_t bytes) override;
   void release(GpuAddress address) override { check(cuda_.cuMemFree(address), "cuMemFree"); }
   void upload(GpuAddress to, std::span<const std::byte> bytes) override;
   void download(std::span<std::byte> to, GpuAddress from) override;
   void pin(std::span<std::byte> memory) override;
+  MappedWords map_words(std::size_t count) override;
 
   GpuModule load_module(std::span<const std::byte> image) override;
   void unload_module(GpuModule module) override;
@@ -63,6 +66,7 @@ public:
   void release_graph(GpuGraph graph) override;
 
   std::uintptr_t stream() const override { return reinterpret_cast<std::uintptr_t>(stream_); }
+  void* context() const override { return context_; }
   void mark(int marker) override;
   std::chrono::nanoseconds between_marks() override;
   void reset_persisting_cache() override;
@@ -83,6 +87,7 @@ private:
   CUevent marks_[2] = {nullptr, nullptr};
   std::map<GpuKernel, std::size_t> allowed_shared_bytes_;
   void* pinned_ = nullptr;
+  std::vector<void*> mapped_;
 };
 
 CudaDriver::CudaDriver(int ordinal) {
@@ -104,6 +109,9 @@ CudaDriver::CudaDriver(int ordinal) {
 CudaDriver::~CudaDriver() {
   if (pinned_ != nullptr) {
     cuda_.cuMemHostUnregister(pinned_);
+  }
+  for (void* words : mapped_) {
+    cuda_.cuMemFreeHost(words);
   }
   for (CUevent mark : marks_) {
     cuda_.cuEventDestroy(mark);
@@ -142,6 +150,22 @@ void CudaDriver::pin(std::span<std::byte> memory) {
   if (cuda_.cuMemHostRegister(memory.data(), memory.size(), 0) == CUDA_SUCCESS) {
     pinned_ = memory.data();
   }
+}
+
+MappedWords CudaDriver::map_words(std::size_t count) {
+  void* host = nullptr;
+  const std::size_t bytes = count * sizeof(std::uint64_t);
+  if (cuda_.cuMemHostAlloc(&host, bytes, CU_MEMHOSTALLOC_DEVICEMAP) != CUDA_SUCCESS) {
+    return {};
+  }
+  mapped_.push_back(host);
+  CUdeviceptr device = 0;
+  if (cuda_.cuMemHostGetDevicePointer(&device, host, 0) != CUDA_SUCCESS) {
+    return {};
+  }
+  auto* words = static_cast<std::uint64_t*>(host);
+  std::fill_n(words, count, 0);
+  return {words, device};
 }
 
 GpuModule CudaDriver::load_module(std::span<const std::byte> image) {

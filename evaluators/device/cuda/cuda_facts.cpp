@@ -1,5 +1,7 @@
 #include "evaluators/device/cuda/cuda_functions.h"
+#include "profiling/power/gpu_monitor.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -87,6 +89,22 @@ std::string name_of(const Functions& cuda, CUdevice device) {
   check(cuda.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device),
         "cuDeviceGetName");
   return name.data();
+}
+
+std::string uuid_of(const Functions& cuda, CUdevice device) {
+  CUuuid uuid{};
+  check(cuda.cuDeviceGetUuid(&uuid, device), "cuDeviceGetUuid");
+  std::array<std::uint8_t, 16> bytes{};
+  static_assert(sizeof(uuid.bytes) == sizeof(bytes));
+  std::copy(std::begin(uuid.bytes), std::end(uuid.bytes), bytes.begin());
+  return profiling::gpu_uuid_text(bytes);
+}
+
+double clock_mhz_of(const Functions& cuda, CUdevice device) {
+  int kilohertz = 0;
+  const bool known =
+      cuda.cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device) == CUDA_SUCCESS;
+  return known ? kilohertz / 1000.0 : 0;
 }
 
 } // namespace winnow::evaluators::cuda

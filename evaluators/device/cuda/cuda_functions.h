@@ -39,6 +39,9 @@ namespace winnow::evaluators::cuda {
   X(cuLaunchKernelEx)                                                                              \
   X(cuMemAlloc)                                                                                    \
   X(cuMemFree)                                                                                     \
+  X(cuMemFreeHost)                                                                                 \
+  X(cuMemHostAlloc)                                                                                \
+  X(cuMemHostGetDevicePointer)                                                                     \
   X(cuMemHostRegister)                                                                             \
   X(cuMemHostUnregister)                                                                           \
   X(cuMemcpy2DAsync)                                                                               \
@@ -80,6 +83,9 @@ void check(CUresult result, const char* call);
 std::string version_text(int driver_version); ///< "CUDA 12.4"
 tasks::DeviceFacts facts_of(const Functions& cuda, CUdevice device);
 std::string name_of(const Functions& cuda, CUdevice device);
+std::string uuid_of(const Functions& cuda, CUdevice device); ///< "GPU-8f6b..."
+/// Of the multiprocessors: the highest that the device runs at by itself; 0 when it does not say.
+double clock_mhz_of(const Functions& cuda, CUdevice device);
 /// See GpuDriver::encode().
 TensorMapBytes encode(const Functions& cuda, const tasks::ResolvedTensorMap& map,
                       GpuAddress tensor);

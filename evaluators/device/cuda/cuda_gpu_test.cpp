@@ -3,6 +3,7 @@
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/evaluator.h"
+#include "profiling/counters/cupti_provider.h"
 #include "tests/support/worker_main.h"
 
 #include <cstdio>
@@ -73,7 +74,11 @@ std::unique_ptr<Device> CudaGpuTest::open(const std::string& source,
   options.on_fatal = [](const DeviceFault& fault) {
     std::fprintf(stderr, "%s\n", text_of(fault).c_str());
   };
-  auto device = make_gpu_device(open_cuda_driver(0), std::move(options));
+  auto driver = open_cuda_driver(0);
+  options.open_counters = [context = driver->context()] {
+    return profiling::make_cupti_counters(context, 0);
+  };
+  auto device = make_gpu_device(std::move(driver), std::move(options));
   device->load_module(build(source, kernels).module);
   return device;
 }

@@ -11,17 +11,6 @@ namespace {
 using cuda::check;
 using cuda::Functions;
 
-std::string uuid_of(const Functions& cuda, CUdevice device) {
-  CUuuid uuid{};
-  check(cuda.cuDeviceGetUuid(&uuid, device), "cuDeviceGetUuid");
-  std::string text = "GPU";
-  for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
-    text += i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
-    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
-  }
-  return text;
-}
-
 std::string pci_bus_id_of(const Functions& cuda, CUdevice device) {
   std::array<char, 32> id{};
   check(cuda.cuDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device),
@@ -37,7 +26,7 @@ GpuProbe probe(const Functions& cuda, int ordinal) {
     CUdevice device = 0;
     check(cuda.cuDeviceGet(&device, ordinal), "cuDeviceGet");
     found.name = cuda::name_of(cuda, device);
-    found.uuid = uuid_of(cuda, device);
+    found.uuid = cuda::uuid_of(cuda, device);
     found.pci_bus_id = pci_bus_id_of(cuda, device);
     found.facts = cuda::facts_of(cuda, device);
     found.availability = Availability::yes(

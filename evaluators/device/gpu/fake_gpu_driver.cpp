@@ -35,6 +35,7 @@ template <typename T> void atomicAdd(T* at, T value) {
 #include "evaluators/device/gpu/helpers.cu"
 // After it:
 #include "evaluators/device/gpu/compare.cu"
+#include "evaluators/device/gpu/timing.cu"
 #undef __global__
 #undef __device__
 
@@ -80,7 +81,23 @@ FakeGpuDriver::FakeGpuDriver() {
              {"winnow_checksum", host_kernel(winnow_checksum)},
              {"winnow_read_all", host_kernel(winnow_read_all)},
              {"winnow_compare", host_kernel(winnow_compare)},
-             {"winnow_count_differences", host_kernel(winnow_count_differences)}};
+             {"winnow_count_differences", host_kernel(winnow_count_differences)},
+             {"winnow_hold", host_kernel(winnow_hold)},
+             {"winnow_stamp_clock", host_kernel(winnow_stamp_clock)},
+             {"winnow_clock_step", host_kernel(winnow_clock_step)}};
+  const auto word = [](void* argument) { return *static_cast<std::uint64_t**>(argument); };
+  const std::vector<std::size_t> one_word{8};
+  timing_kernels_ = {
+      {"winnow_hold",
+       {{8, 8, 8, 8},
+        [=, this](const std::vector<void*>& arguments) {
+          hold(word(arguments[0]), *static_cast<std::uint64_t*>(arguments[1]), word(arguments[3]));
+        }}},
+      {"winnow_stamp_clock",
+       {one_word, [=, this](const std::vector<void*>& arguments) { stamp(word(arguments[0])); }}},
+      {"winnow_clock_step", {one_word, [=, this](const std::vector<void*>& arguments) {
+                               *word(arguments[0]) = clock_step_ns;
+                             }}}};
 }
 
 FakeGpuDriver::~FakeGpuDriver() {
@@ -101,7 +118,30 @@ tasks::DeviceFacts FakeGpuDriver::facts() const {
   return facts;
 }
 
+bool FakeGpuDriver::holding() const {
+  return released_ != nullptr && *released_ < turn_;
+}
+
+void FakeGpuDriver::hold(const std::uint64_t* released, std::uint64_t turn,
+                         std::uint64_t* gave_up) {
+  if (host_is_slow) {
+    *gave_up = turn;
+    return;
+  }
+  released_ = released;
+  turn_ = turn;
+}
+
+void FakeGpuDriver::stamp(std::uint64_t* to) {
+  to[0] = now_ns_ += step_ns;
+  to[1] = now_cycles_ += step_cycles;
+}
+
 void FakeGpuDriver::called(const std::string& call, const std::string& more) {
+  if (released_ != nullptr && !holding()) {
+    released_ = nullptr;
+    calls.emplace_back("let go");
+  }
   calls.push_back(more.empty() ? call : call + " " + more);
   if (const auto found = failures.find(call); found != failures.end()) {
     const GpuError failure = found->second;
@@ -148,6 +188,15 @@ void FakeGpuDriver::pin(std::span<std::byte> /*memory*/) {
   called("pin");
 }
 
+MappedWords FakeGpuDriver::map_words(std::size_t count) {
+  called("map_words");
+  if (!maps_words) {
+    return {};
+  }
+  words_.assign(count, 0);
+  return {words_.data(), reinterpret_cast<GpuAddress>(words_.data())};
+}
+
 GpuModule FakeGpuDriver::load_module(std::span<const std::byte> /*image*/) {
   called("load_module");
   ++modules_;
@@ -181,7 +230,8 @@ void FakeGpuDriver::launch(const GpuLaunch& launch) {
   const std::string& symbol = symbols_.at(launch.kernel - 1);
   called("launch", symbol);
   launches.push_back(launch);
-  const HostKernel& kernel = kernels.at(symbol);
+  const auto timing = timing_kernels_.find(symbol);
+  const HostKernel& kernel = timing != timing_kernels_.end() ? timing->second : kernels.at(symbol);
   queue([&kernel, values = Values(kernel, launch)]() mutable { kernel.run(values.pointers()); });
 }
 
@@ -207,7 +257,7 @@ void FakeGpuDriver::copy(GpuAddress to, std::size_t to_stride, GpuAddress from,
 
 bool FakeGpuDriver::idle() {
   called("idle");
-  return !hangs;
+  return !hangs && !holding();
 }
 
 GpuGraph FakeGpuDriver::record(const std::function<void()>& queue_work) {
@@ -243,7 +293,7 @@ void FakeGpuDriver::mark(int marker) {
 
 std::chrono::nanoseconds FakeGpuDriver::between_marks() {
   called("between_marks");
-  return std::chrono::nanoseconds{1000};
+  return between;
 }
 
 void FakeGpuDriver::reset_persisting_cache() {

@@ -27,8 +27,9 @@ template <class... Parameters> HostKernel host_kernel(void (*function)(Parameter
           }};
 }
 
-/// A GPU over host memory, for tests: work is done when it is queued. Knows the helper kernels
-/// (helpers.cu, compiled for the host); a module finds any kernel of `kernels` by its symbol.
+/// A GPU over host memory, for tests: work is done when it is queued, also while the stream is
+/// held. Knows the helper kernels (helpers.cu, compiled for the host); a module finds any kernel of
+/// `kernels` by its symbol.
 class FakeGpuDriver final : public GpuDriver {
 public:
   FakeGpuDriver();
@@ -39,24 +40,36 @@ public:
   std::map<std::string, HostKernel> kernels;
   /// Thrown by the next call of that name ("launch", "idle", "allocate", "encode", ...).
   std::map<std::string, GpuError> failures;
-  /// What was called, in order: "allocate", "release", "record", "launch axpy", "mark 0", ...
+  /// What was called, in order: "allocate", "release", "record", "launch axpy", "mark 0", ...; "let
+  /// go" where a call finds that the stream is held no more.
   std::vector<std::string> calls;
   bool hangs = false; ///< idle() never becomes true
+  bool maps_words = true;
+  bool host_is_slow = false; ///< what holds the stream always gives up
+  /// The device's time and cycles; each stamp finds them moved on by so much.
+  std::uint64_t step_ns = 10'000, step_cycles = 15'000;
+  std::uint64_t clock_step_ns = 32;
+  std::chrono::nanoseconds between{1000}; ///< marks
+  double max_clock_mhz = 2000;
   std::vector<GpuLaunch> launches;
   std::optional<std::pair<tasks::ResolvedTensorMap, GpuAddress>> encoded;
 
   std::size_t count(const std::string& call) const;
+  /// Whether the stream is held: nobody has released it since it was.
+  bool holding() const;
   /// Receives, at the driver's end, how many allocations, modules and graphs were not released.
   std::size_t* left_over = nullptr;
 
   std::string_view kind() const override { return "fake"; }
   std::string device_name() const override { return "fake"; }
   tasks::DeviceFacts facts() const override;
+  double clock_mhz() const override { return max_clock_mhz; }
   GpuAddress allocate(std::size_t bytes) override;
   void release(GpuAddress address) override;
   void upload(GpuAddress to, std::span<const std::byte> bytes) override;
   void download(std::span<std::byte> to, GpuAddress from) override;
   void pin(std::span<std::byte> memory) override;
+  MappedWords map_words(std::size_t count) override;
   GpuModule load_module(std::span<const std::byte> image) override;
   void unload_module(GpuModule module) override;
   GpuKernel find_kernel(GpuModule module, const std::string& symbol) override;
@@ -79,8 +92,16 @@ private:
   using Work = std::function<void()>;
   void called(const std::string& call, const std::string& more = {});
   void queue(Work work);
+  void hold(const std::uint64_t* released, std::uint64_t turn, std::uint64_t* gave_up);
+  void stamp(std::uint64_t* to);
 
   std::map<GpuAddress, std::unique_ptr<std::byte[]>> memory_;
+  /// The helper kernels that read clocks or wait for the host, instead of those in `kernels`.
+  std::map<std::string, HostKernel> timing_kernels_;
+  std::vector<std::uint64_t> words_;
+  const std::uint64_t* released_ = nullptr; ///< while the stream is held
+  std::uint64_t turn_ = 0;
+  std::uint64_t now_ns_ = 1'000'000'000, now_cycles_ = 5;
   std::vector<std::string> symbols_; ///< of kernels handed out; handles count from 1
   std::map<GpuGraph, std::vector<Work>> graphs_;
   std::vector<Work>* recording_ = nullptr;

@@ -3,6 +3,7 @@
 #include "evaluators/device/device.h"
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "evaluators/device/gpu/gpu_library.h"
+#include "evaluators/device/gpu/gpu_profile.h"
 
 #include <chrono>
 #include <cstddef>
@@ -21,6 +22,8 @@ struct GpuDeviceOptions {
   std::function<void(const DeviceFault&)> on_fatal;
   std::chrono::milliseconds deadline{0}; ///< of each run(), run_timed(); 0: none
   GpuLibraryOpener open_library;         ///< empty: this device has no libraries
+  CounterOpener open_counters;           ///< at the first count(); empty: it has no counters
+  MonitorOpener open_monitor;            ///< at the first state(); empty: NVML, by the UUID
   std::span<std::byte> arena; ///< host memory that tensors travel through, for pinning; or empty
 };
 
@@ -29,7 +32,9 @@ struct GpuDeviceOptions {
 /// after its end. Inputs are drawn, checked and restored on the device.
 ///
 /// run() waits after every step, so that a fault names its kernel. run_timed() records all steps as
-/// one graph at the first call, and drives everything out of the L2 cache before each launch.
+/// one graph at the first call, and drives everything out of the L2 cache before each cold launch.
+/// From the second launch on the stream is held until everything is queued, so that elapsed() has
+/// no part of launching in it, where the driver has what that takes (CUDA; gpu_timing.h).
 /// An access outside of all memory, a trap or a failed assertion is returned as a fault and leaves
 /// the device unusable(): every later call throws Error. A lost device is Verdict::Infrastructure.
 /// Device printf writes to the process's stdout. Throws Error when the helpers cannot be loaded.

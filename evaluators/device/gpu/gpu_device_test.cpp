@@ -1,15 +1,12 @@
-#include "base/files.h"
-#include "evaluators/device/gpu/fake_gpu_driver.h"
-#include "evaluators/device/gpu/gpu_device.h"
-#include "evaluators/device/gpu/gpu_module.h"
-#include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/device/gpu/gpu_device_test.h"
+
 #include "evaluators/worker/timed_runs.h"
 #include "tasks/input_generator.h"
 
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <set>
+#include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,110 +20,6 @@ using testing::HasSubstr;
 using Kind = tasks::GeneratorSpec::Kind;
 
 constexpr std::size_t kLargeBytes = (std::size_t{1} << 20U) + 4; // its contents are kept
-
-GpuModuleFile module_with(const std::vector<std::string>& kernels) {
-  GpuModuleFile module;
-  module.architecture = "fake_1";
-  module.image = {std::byte{1}};
-  for (const std::string& kernel : kernels) {
-    module.symbols[kernel] = kernel;
-  }
-  return module;
-}
-
-tasks::ResolvedArgument pointer_argument(const std::string& buffer, std::int64_t offset = 0) {
-  tasks::ResolvedArgument argument;
-  argument.kind = tasks::ResolvedArgument::Kind::Pointer;
-  argument.buffer = buffer;
-  argument.offset_bytes = offset;
-  argument.size_bytes = 8;
-  return argument;
-}
-
-tasks::ResolvedArgument integer_argument(std::int64_t value, int bytes) {
-  tasks::ResolvedArgument argument;
-  argument.integer = value;
-  argument.size_bytes = bytes;
-  return argument;
-}
-
-tasks::ResolvedArgument real_argument(double value, int bytes) {
-  tasks::ResolvedArgument argument;
-  argument.kind = tasks::ResolvedArgument::Kind::Float;
-  argument.real = value;
-  argument.size_bytes = bytes;
-  return argument;
-}
-
-tasks::LaunchStep launch_of(const std::string& kernel,
-                            std::vector<tasks::ResolvedArgument> arguments) {
-  tasks::LaunchStep step;
-  step.kernel = kernel;
-  step.grid = {3, 1, 1};
-  step.block = {128, 1, 1};
-  step.arguments = std::move(arguments);
-  return step;
-}
-
-/// A device over the fake driver, with a module that has every kernel given to add_kernel().
-class GpuDeviceTest : public testing::Test {
-protected:
-  GpuDeviceTest() : owned_(std::make_unique<FakeGpuDriver>()), driver(owned_.get()) {}
-
-  void add_kernel(const std::string& name, HostKernel kernel) {
-    driver->kernels.emplace(name, std::move(kernel));
-    kernels_.push_back(name);
-  }
-
-  std::string write(const GpuModuleFile& module) {
-    const auto path = directory_.path() / std::to_string(++files_);
-    write_file_atomic(path, encode(module));
-    return path.string();
-  }
-
-  Device& open(std::chrono::milliseconds deadline = {}) {
-    GpuDeviceOptions options;
-    options.helpers = write(module_with(gpu_helper_kernels()));
-    options.deadline = deadline;
-    options.on_fatal = [](const DeviceFault& fault) {
-      std::fprintf(stderr, "%s: %s\n", std::string(to_string(fault.verdict)).c_str(),
-                   fault.detail.c_str());
-    };
-    device = make_gpu_device(std::move(owned_), std::move(options));
-    device->load_module(write(module_with(kernels_)));
-    return *device;
-  }
-
-  std::size_t floats(const std::string& name, const std::vector<float>& values,
-                     bool read_only = false) {
-    const std::size_t buffer = device->allocate(name, values.size() * sizeof(float), read_only);
-    device->upload(buffer, std::as_bytes(std::span(values)));
-    return buffer;
-  }
-
-  template <class T> std::vector<T> contents(std::size_t buffer, std::size_t count) {
-    std::vector<T> values(count);
-    device->download(buffer, std::as_writable_bytes(std::span(values)));
-    return values;
-  }
-
-private:
-  TemporaryDirectory directory_{"gpu-device-test"};
-  int files_ = 0;
-  std::unique_ptr<FakeGpuDriver> owned_;
-  std::vector<std::string> kernels_;
-
-protected:
-  FakeGpuDriver* driver;
-  std::unique_ptr<Device> device;
-};
-
-void expect_fault(const std::optional<DeviceFault>& fault, Verdict verdict,
-                  const std::string& part) {
-  ASSERT_TRUE(fault.has_value()) << "no fault; expected " << part;
-  EXPECT_EQ(fault->verdict, verdict) << fault->detail;
-  EXPECT_THAT(fault->detail, HasSubstr(part));
-}
 
 TEST_F(GpuDeviceTest, PassesArgumentsAsTheKernelTakesThem) {
   add_kernel("k", host_kernel(+[](float* y, const float* null, double d, float f, long long wide,
@@ -286,6 +179,56 @@ TEST_F(GpuDeviceTest, ResetsVariablesByLoadingTheModuleAnew) {
             (std::vector<std::string>{"release_graph", "unload_module", "load_module"}));
   EXPECT_FALSE(device->run_timed(steps).has_value());
   EXPECT_EQ(driver->count("record"), 1U);
+}
+
+TEST_F(GpuDeviceTest, FindsKernelsInTheSelectedModule) {
+  add_kernel("k", host_kernel(+[](float* y) { y[0] += 1; }));
+  open();
+  driver->kernels.emplace("other", host_kernel(+[](float* y) { y[0] += 100; }));
+  GpuModuleFile rival = module_with({});
+  rival.symbols["k"] = "other"; // the plan's name for another kernel
+  const std::size_t module = device->add_module(write(rival));
+  EXPECT_EQ(module, 1U);
+  const std::size_t y = floats("y", {0});
+  const std::vector<tasks::Step> steps{launch_of("k", {pointer_argument("y")})};
+  EXPECT_FALSE(device->run(steps).has_value());
+  EXPECT_EQ(contents<float>(y, 1)[0], 1) << "adding a module does not select it";
+  device->select_module(module);
+  EXPECT_FALSE(device->run(steps).has_value());
+  EXPECT_EQ(contents<float>(y, 1)[0], 101);
+  device->select_module(0);
+  EXPECT_FALSE(device->run(steps).has_value());
+  EXPECT_EQ(contents<float>(y, 1)[0], 102);
+  EXPECT_THROW(device->select_module(2), std::out_of_range);
+}
+
+TEST_F(GpuDeviceTest, ForgetsAllModulesWhenOneIsLoaded) {
+  add_kernel("k", host_kernel(+[](float*) {}));
+  open();
+  device->add_module(write(module_with({"k"})));
+  driver->calls.clear();
+  device->load_module(write(module_with({"k"})));
+  EXPECT_EQ(driver->calls,
+            (std::vector<std::string>{"unload_module", "unload_module", "load_module"}));
+  EXPECT_EQ(device->add_module(write(module_with({"k"}))), 1U);
+}
+
+TEST_F(GpuDeviceTest, LoadsOnlyModulesAnewThatKeepState) {
+  add_kernel("k", host_kernel(+[](float*) {}));
+  open();
+  GpuModuleFile stateless = module_with({"k"});
+  stateless.keeps_state = false;
+  const std::string path = write(stateless);
+  device->load_module(path);
+  device->add_module(path);
+  driver->calls.clear();
+  EXPECT_FALSE(device->reset_variables());
+  EXPECT_EQ(driver->calls, std::vector<std::string>{});
+  device->add_module(write(module_with({"k"}))); // keeps state
+  device->select_module(1);
+  driver->calls.clear();
+  EXPECT_TRUE(device->reset_variables());
+  EXPECT_EQ(driver->calls, (std::vector<std::string>{"unload_module", "load_module"}));
 }
 
 TEST_F(GpuDeviceTest, SeesChangedInputs) {
@@ -586,45 +529,6 @@ TEST_F(GpuDeviceTest, NamesTheStepThatFailed) {
   expect_fault(fault, Verdict::LaunchError, "kernel 'missing'");
   EXPECT_EQ(contents<float>(y, 1), std::vector<float>{1});
   EXPECT_THROW(device->run({launch_of("unknown", {})}), Error);
-}
-
-TEST_F(GpuDeviceTest, TimesOneGraphWithAnEmptyCache) {
-  add_kernel("k", host_kernel(+[](float* y) { y[0] += 1; }));
-  open();
-  const std::size_t y = floats("y", {0, 8});
-  tasks::FillStep fill;
-  fill.buffer = "y";
-  fill.offset_bytes = 4;
-  fill.count = 1;
-  const std::vector<tasks::Step> steps{launch_of("k", {pointer_argument("y")}), fill};
-  driver->calls.clear();
-  EXPECT_FALSE(device->run_timed(steps).has_value());
-  EXPECT_EQ(device->elapsed().count(), 1000);
-  EXPECT_EQ(contents<float>(y, 2), (std::vector<float>{1, 0}));
-  driver->calls.clear();
-  EXPECT_FALSE(device->run_timed(steps).has_value());
-  EXPECT_EQ(driver->calls,
-            (std::vector<std::string>{"reset_persisting_cache", "launch winnow_read_all", "mark 0",
-                                      "launch_graph", "mark 1", "idle", "between_marks"}));
-  EXPECT_EQ(contents<float>(y, 2), (std::vector<float>{2, 0}));
-  device->release_buffers();
-  EXPECT_EQ(driver->count("release_graph"), 1U);
-}
-
-TEST_F(GpuDeviceTest, ReportsWhatGoesWrongWhileTiming) {
-  add_kernel("k", host_kernel(+[](float*) {}));
-  open();
-  floats("y", {0});
-  const std::vector<tasks::Step> steps{launch_of("k", {pointer_argument("y")})};
-  driver->failures.emplace("launch", GpuError("cuLaunchKernelEx", "CUDA_ERROR_INVALID_VALUE", "",
-                                              GpuFailure::InvalidLaunch, false));
-  expect_fault(device->run_timed(steps), Verdict::LaunchError, "kernel 'k'");
-  EXPECT_FALSE(device->run_timed(steps).has_value());
-  driver->failures.emplace("idle", GpuError("cuStreamQuery", "CUDA_ERROR_ILLEGAL_ADDRESS", "",
-                                            GpuFailure::IllegalAddress, true));
-  expect_fault(device->run_timed({steps[0], steps[0]}), Verdict::OutOfBounds,
-               "a timed run of 2 steps");
-  EXPECT_FALSE(device->usable());
 }
 
 using GpuDeviceDeathTest = GpuDeviceTest;

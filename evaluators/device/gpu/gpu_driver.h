@@ -76,6 +76,13 @@ struct alignas(64) TensorMapBytes {
   std::array<std::byte, 128> bytes{};
 };
 
+/// Host memory that kernels see, too: 64-bit words, 0 at first. Each side sees what the other
+/// writes while kernels run.
+struct MappedWords {
+  std::uint64_t* host = nullptr; ///< nullptr: the driver has none
+  GpuAddress device = 0;
+};
+
 /// The driver of one GPU, as little of it as Winnow uses: the CUDA driver API and the HIP runtime
 /// sit behind it, loaded at run time. One context, one stream: everything but the synchronous
 /// copies is queued on it in order. One thread. Every call throws GpuError.
@@ -86,6 +93,10 @@ public:
   virtual std::string_view kind() const = 0; ///< "cuda", "hip"
   virtual std::string device_name() const = 0;
   virtual tasks::DeviceFacts facts() const = 0;
+  /// As the vendor's monitoring library knows the GPU: "GPU-8f6b..."; empty: not known.
+  virtual std::string uuid() const { return {}; }
+  /// What the multiprocessors' clock can be at most; 0: not known.
+  virtual double clock_mhz() const { return 0; }
 
   /// Not initialised; at least 256-byte aligned.
   virtual GpuAddress allocate(std::size_t bytes) = 0;
@@ -96,6 +107,8 @@ public:
   /// Makes the host memory quick to copy to and from, if the driver can, instead of what it was
   /// given before; unpinned at the end.
   virtual void pin(std::span<std::byte> memory) = 0;
+  /// Lives as long as the driver. Where that is not possible it returns {} and does not throw.
+  virtual MappedWords map_words(std::size_t /*count*/) { return {}; }
 
   virtual GpuModule load_module(std::span<const std::byte> image) = 0;
   virtual void unload_module(GpuModule module) = 0;
@@ -121,6 +134,8 @@ public:
 
   /// The stream as the vendor's libraries take it (CUstream, hipStream_t); 0: there is none.
   virtual std::uintptr_t stream() const { return 0; }
+  /// The context as the vendor's libraries take it (CUcontext); nullptr: there is none.
+  virtual void* context() const { return nullptr; }
 
   /// Marks a point in the stream; `marker` is 0 or 1.
   virtual void mark(int marker) = 0;

@@ -26,8 +26,7 @@ std::uint64_t words_of(DeviceRange range) {
 } // namespace
 
 Helpers::Helpers(GpuDriver& driver, const std::filesystem::path& module)
-    : driver_(driver), max_threads_(static_cast<std::uint64_t>(driver.facts().sm_count) *
-                                    kBlocksPerMultiprocessor * kBlockThreads) {
+    : driver_(driver), multiprocessors_(static_cast<std::uint64_t>(driver.facts().sm_count)) {
   const GpuModuleFile file = read_gpu_module(module);
   if (file.architecture != driver_.facts().architecture) {
     throw Error(fmt::format("helper kernels {} are for {}, this device is {}", module.string(),
@@ -71,8 +70,8 @@ void Helpers::launch(const char* kernel, std::uint64_t threads, Arguments... arg
   }
   GpuLaunch launch;
   launch.kernel = kernels_.at(kernel);
-  launch.grid[0] =
-      static_cast<unsigned>((std::min(threads, max_threads_) + kBlockThreads - 1) / kBlockThreads);
+  launch.grid[0] = static_cast<unsigned>(std::min((threads + kBlockThreads - 1) / kBlockThreads,
+                                                  multiprocessors_ * kBlocksPerMultiprocessor));
   launch.block[0] = kBlockThreads;
   launch.arguments = {&arguments...};
   driver_.launch(launch);
@@ -96,6 +95,22 @@ void Helpers::fill_guard(DeviceRange range, std::uint64_t salt) {
 
 void Helpers::drive_out_of_cache(DeviceRange zeros) {
   launch("winnow_read_all", words_of(zeros), zeros.begin, std::uint64_t{zeros.bytes}, slot(0));
+}
+
+void Helpers::hold(GpuAddress released, std::uint64_t turn, std::uint64_t patience_ns,
+                   GpuAddress gave_up) {
+  launch("winnow_hold", 1, released, turn, patience_ns, gave_up);
+}
+
+void Helpers::stamp_clock(GpuAddress stamp) {
+  launch("winnow_stamp_clock", multiprocessors_ * kBlockThreads, stamp);
+}
+
+std::uint64_t Helpers::clock_step_ns() {
+  launch("winnow_clock_step", 1, slot(0));
+  std::uint64_t step_ns = 0;
+  driver_.download(std::as_writable_bytes(std::span(&step_ns, 1)), slot(0));
+  return step_ns;
 }
 
 std::uint64_t Helpers::checksum(DeviceRange range, std::uint64_t salt) {

@@ -38,6 +38,13 @@ public:
   void fill_guard(DeviceRange range, std::uint64_t salt);
   /// Reads a buffer of zeros that is several times as large as the L2 cache.
   void drive_out_of_cache(DeviceRange zeros);
+  /// Keeps the stream busy until the word at `released` reaches `turn`, `patience_ns` at most; then
+  /// the word at `gave_up` becomes `turn`.
+  void hold(GpuAddress released, std::uint64_t turn, std::uint64_t patience_ns, GpuAddress gave_up);
+  /// Two words: the device's time in ns, and the cycles of multiprocessor 0.
+  void stamp_clock(GpuAddress stamp);
+  /// By which the device's time moves on; 0: it has none.
+  std::uint64_t clock_step_ns();
   /// Of the bytes and their places; see winnow_checksum() for `salt`.
   std::uint64_t checksum(DeviceRange range, std::uint64_t salt = 0);
 
@@ -68,7 +75,7 @@ private:
   void release();
 
   GpuDriver& driver_;
-  std::uint64_t max_threads_;
+  std::uint64_t multiprocessors_;
   GpuModule module_ = 0;
   std::map<std::string, GpuKernel> kernels_;
   GpuAddress results_ = 0; ///< 64-bit numbers

@@ -19,6 +19,18 @@ std::array<unsigned, 3> to_unsigned(const std::array<std::int64_t, 3>& size) {
 
 } // namespace
 
+GpuLibrary& Libraries::find(const std::string& name) {
+  std::unique_ptr<GpuLibrary>& library = opened_[name];
+  if (library == nullptr && open_) {
+    library = open_(name, driver_);
+  }
+  if (library == nullptr) {
+    throw GpuError("open", name, "this device has no such library", GpuFailure::InvalidLaunch,
+                   false);
+  }
+  return *library;
+}
+
 Steps::~Steps() {
   try {
     drop_module();
@@ -122,22 +134,15 @@ void Steps::queue_step(const tasks::CopyStep& step) {
 }
 
 void Steps::queue_step(const tasks::LibraryStep& step) {
-  std::unique_ptr<GpuLibrary>& library = libraries_[step.library];
-  if (library == nullptr && open_library_) {
-    library = open_library_(step.library, driver_);
-  }
-  if (library == nullptr) {
-    throw GpuError("open", step.library, "this device has no such library",
-                   GpuFailure::InvalidLaunch, false);
-  }
+  GpuLibrary& library = libraries_.find(step.library);
   const auto whole = [this](const std::string& name, tasks::DType type, std::int64_t rows,
                             std::int64_t columns) {
     return buffers_.range(name, 0,
                           rows * columns * static_cast<std::int64_t>(tasks::size_bytes(type)));
   };
-  library->queue(step, whole(step.a, step.a_type, step.m, step.k),
-                 whole(step.b, step.b_type, step.k, step.n),
-                 whole(step.c, step.c_type, step.m, step.n));
+  library.queue(step, whole(step.a, step.a_type, step.m, step.k),
+                whole(step.b, step.b_type, step.k, step.n),
+                whole(step.c, step.c_type, step.m, step.n));
 }
 
 void Steps::prepare_recording(const std::vector<tasks::Step>& steps) {

@@ -16,20 +16,30 @@
 
 namespace winnow::evaluators::gpu {
 
+/// The vendor's libraries that plans have asked for. Opening one takes seconds, so they stay.
+class Libraries {
+public:
+  Libraries(GpuDriver& driver, GpuLibraryOpener open) : driver_(driver), open_(std::move(open)) {}
+  /// Throws GpuError when this device has no such library.
+  GpuLibrary& find(const std::string& name);
+
+private:
+  GpuDriver& driver_;
+  GpuLibraryOpener open_;
+  std::map<std::string, std::unique_ptr<GpuLibrary>> opened_;
+};
+
 /// A loaded module, and the steps of plans that launch its kernels. Throws GpuError.
 class Steps {
 public:
-  Steps(GpuDriver& driver, Helpers& helpers, const GpuBuffers& buffers,
-        GpuLibraryOpener open_library)
-      : driver_(driver), helpers_(helpers), buffers_(buffers),
-        open_library_(std::move(open_library)) {}
+  Steps(GpuDriver& driver, Helpers& helpers, const GpuBuffers& buffers, Libraries& libraries)
+      : driver_(driver), helpers_(helpers), buffers_(buffers), libraries_(libraries) {}
   ~Steps();
   Steps(const Steps&) = delete; // owns a module
   Steps& operator=(const Steps&) = delete;
 
   /// Instead of the module before. Throws Error when it is for another device.
   void load_module(const std::filesystem::path& path);
-  bool loaded() const { return module_ != 0; }
   /// Whether the module has variables in global memory, which outlive a launch.
   bool keeps_state() const { return keeps_state_; }
 
@@ -52,8 +62,7 @@ private:
   GpuDriver& driver_;
   Helpers& helpers_;
   const GpuBuffers& buffers_;
-  GpuLibraryOpener open_library_;
-  std::map<std::string, std::unique_ptr<GpuLibrary>> libraries_; ///< opened so far
+  Libraries& libraries_;
   GpuModule module_ = 0;
   bool keeps_state_ = false;
   std::map<std::string, std::string> symbols_; ///< of the module, by the plan's names

@@ -35,7 +35,10 @@ const std::vector<std::string>& gpu_helper_kernels() {
                                                 "winnow_checksum",
                                                 "winnow_read_all",
                                                 "winnow_compare",
-                                                "winnow_count_differences"};
+                                                "winnow_count_differences",
+                                                "winnow_hold",
+                                                "winnow_stamp_clock",
+                                                "winnow_clock_step"};
   return kernels;
 }
 

@@ -326,6 +326,27 @@ TEST_P(HelperKernels, CountWordsThatDiffer) {
   }
 }
 
+// The CPU has no clock to wait by, so that nothing is ever held in vain.
+TEST_P(HelperKernels, HoldUntilReleased) {
+  const auto gave_up = [this](std::uint64_t released, std::uint64_t turn) {
+    put<std::uint64_t>("released", {released});
+    const std::uint64_t turned_up =
+        result_of("winnow_hold", {buffer("released"), whole(turn), whole(100)}, 0);
+    device_->release_buffers();
+    return turned_up;
+  };
+  EXPECT_EQ(gave_up(3, 3), 0U);
+  EXPECT_EQ(gave_up(9, 3), 0U) << "released long ago";
+  EXPECT_EQ(gave_up(2, 3), 3U);
+}
+
+TEST_P(HelperKernels, ReadNoClockWhereThereIsNone) {
+  const std::size_t stamp = put<std::uint64_t>("stamp", {7, 7});
+  launch("winnow_stamp_clock", {buffer("stamp")});
+  EXPECT_EQ(get<std::uint64_t>(stamp, 2), (std::vector<std::uint64_t>{0, 0}));
+  EXPECT_EQ(result_of("winnow_clock_step", {}, 7), 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Compilers, HelperKernels, testing::Values("g++", "clang++"),
                          [](const auto& test) {
                            return std::string(test.param) == "g++" ? "gxx" : "clangxx";

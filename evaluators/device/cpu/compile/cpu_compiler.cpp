@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_dump.h"
 #include "evaluators/device/compile/module_cache.h"
 #include "evaluators/device/cpu/abi.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
@@ -96,8 +97,7 @@ private:
                              {"headers", headers_digest_},
                              {"pass", kSourcePassVersion},
                              {"abi", WINNOW_CPU_ABI_VERSION}};
-    return sha256_hex(key.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
-                      request.source);
+    return sha256_hex(json_line(key) + request.source);
   }
 
   CompileResult build(const CompileRequest& request, const Toolchain& toolchain,
@@ -105,8 +105,7 @@ private:
     const TemporaryDirectory directory("compile");
     CompileJob job{request,          toolchain,        headers_,
                    directory.path(), options_.timeout, options_.memory_bytes};
-    const std::string input =
-        nlohmann::json(job).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::string input = json_line(job);
     const ChildResult child = run_child(worker_command(job), input, cancelled);
     if (child.end == ChildResult::End::Cancelled) {
       CompileResult result;

@@ -151,6 +151,9 @@ std::vector<std::string> compile_flags(const Toolchain& toolchain, BuildMode mod
   }
   if (mode == BuildMode::Check) {
     add({"-O1", "-g1", "-fsanitize=thread", "-DWINNOW_CHECK=1"});
+    if (toolchain.clang) { // tells of the read in `y[i] += 1`, too
+      add({"-mllvm", "-tsan-compound-read-before-write"});
+    }
   } else {
     add({toolchain.clang ? "-O2" : "-O3"}); // g++ 12 vectorises fully at -O3 only
   }

@@ -51,6 +51,7 @@ std::optional<DeviceFault> BlockScheduler::run(const Launch& launch, std::uint64
   at_.grid_dim = launch.grid;
   thread_count_ = launch.threads();
   fault_.reset();
+  facts_ = {};
   launch_.store(&launch, std::memory_order_relaxed);
   t_current = this;
   poison_shared();
@@ -61,6 +62,11 @@ std::optional<DeviceFault> BlockScheduler::run(const Launch& launch, std::uint64
   }
   if (launch.checker != nullptr) {
     launch.checker->settle();
+  }
+  if (launch.facts != nullptr) {
+    facts_.blocks = count;
+    facts_.threads = count * launch.threads();
+    launch.facts->add(facts_);
   }
   t_current = nullptr;
   launch_.store(nullptr, std::memory_order_relaxed);
@@ -133,6 +139,9 @@ void BlockScheduler::begin_block(std::uint64_t index) {
     poison_shared();
     checker->begin_block(*this);
   }
+  if (AccessCounter* accesses = launch()->accesses; accesses != nullptr) {
+    accesses->begin_block(*this);
+  }
 }
 
 /// On a GPU, shared memory starts as garbage.
@@ -187,6 +196,9 @@ void BlockScheduler::exit_thread() {
   const std::vector<Slot*> pending = warp.pending;
   for (Slot* slot : pending) {
     complete_if_all_came(warp_index, *slot);
+  }
+  if (warp.live == 0 && launch()->accesses != nullptr) {
+    launch()->accesses->meet(accesses_, warp_index);
   }
   if (barrier_.arrived != 0 && barrier_.arrived == live_) {
     release_barrier();
@@ -289,6 +301,10 @@ void BlockScheduler::release_barrier() {
   if (launch()->checker != nullptr) {
     launch()->checker->barrier(check_);
   }
+  if (launch()->accesses != nullptr) {
+    launch()->accesses->meet(accesses_);
+  }
+  ++facts_.barriers;
   for (unsigned i = 0; i < thread_count_; ++i) {
     if (threads_[i].state == State::Barrier) {
       wake(i);
@@ -321,6 +337,10 @@ void BlockScheduler::release_grid_barrier() {
   if (launch()->checker != nullptr) {
     launch()->checker->grid_barrier(check_);
   }
+  if (launch()->accesses != nullptr) {
+    launch()->accesses->meet(accesses_);
+  }
+  facts_.grid_barriers += block_index() == 0 ? 1 : 0;
   for (unsigned i = 0; i < thread_count_; ++i) {
     if (threads_[i].state == State::GridBarrier) {
       wake(i);

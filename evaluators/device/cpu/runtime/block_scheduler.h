@@ -1,9 +1,11 @@
 #pragma once
 
+#include "evaluators/device/cpu/runtime/access_counter.h"
 #include "evaluators/device/cpu/runtime/checker.h"
 #include "evaluators/device/cpu/runtime/fiber.h"
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
 #include "evaluators/device/cpu/runtime/launch.h"
+#include "evaluators/device/cpu/runtime/run_facts.h"
 #include "evaluators/device/device.h"
 
 #include <array>
@@ -54,6 +56,7 @@ public:
   std::string where() const;
   const GuardedBuffer& shared() const { return shared_; }
   BlockCheck& check() { return check_; }
+  BlockAccesses& accesses() { return accesses_; }
   /// The address is in the result of a warp operation, which modules read.
   bool in_gather(const void* address) const;
   bool stack_guard_contains(const void* address) const { return fibers_.guard_contains(address); }
@@ -151,7 +154,9 @@ private:
   std::deque<Slot> slots_;
   std::vector<Slot*> free_slots_;
   GuardedBuffer shared_;
-  BlockCheck check_; ///< check mode only
+  BlockCheck check_;       ///< check mode only
+  BlockAccesses accesses_; ///< while accesses are counted
+  RunFacts facts_;         ///< of this call of run(); waiting costs far more than to count it
 };
 
 } // namespace winnow::evaluators::cpu

@@ -1,5 +1,6 @@
 // The -fsanitize=thread instrumentation of check modules, which are linked with --wrap so that
 // these names never meet a real libtsan. Called before the access happens.
+#include "evaluators/device/cpu/runtime/access_counter.h"
 #include "evaluators/device/cpu/runtime/block_scheduler.h"
 #include "evaluators/device/cpu/runtime/checker.h"
 #include "evaluators/device/cpu/runtime/entry_points.h"
@@ -11,13 +12,46 @@ namespace winnow::evaluators::cpu {
 namespace {
 
 using Access = Checker::Access;
+using Kind = AccessCounter::Kind;
 
-void note(const volatile void* address, std::size_t bytes, Access access) {
+void check(const volatile void* address, std::size_t bytes, Access access) {
   BlockScheduler* scheduler = BlockScheduler::current();
   if (scheduler != nullptr && scheduler->launch()->checker != nullptr) {
     scheduler->launch()->checker->access(*scheduler, const_cast<const void*>(address), bytes,
                                          access);
   }
+}
+
+/// `site` is where the module calls from.
+void count(const void* site, const volatile void* address, std::size_t bytes, Kind kind) {
+  BlockScheduler* scheduler = BlockScheduler::current();
+  if (scheduler != nullptr && scheduler->launch()->accesses != nullptr) {
+    scheduler->launch()->accesses->access(*scheduler, site, const_cast<const void*>(address), bytes,
+                                          kind);
+  }
+}
+
+void read(const void* site, const void* address, std::size_t bytes) {
+  check(address, bytes, Access::Read);
+  count(site, address, bytes, Kind::Read);
+}
+
+void write(const void* site, const void* address, std::size_t bytes) {
+  check(address, bytes, Access::Write);
+  count(site, address, bytes, Kind::Write);
+}
+
+/// Of one thread, without a barrier in between. What it races with is what the write races with.
+void read_and_write(const void* site, const void* address, std::size_t bytes) {
+  check(address, bytes, Access::Write);
+  count(site, address, bytes, Kind::Read);
+  count(site, address, bytes, Kind::Write);
+}
+
+/// Bytes of atomic loads and stores are no traffic that GPUs count with those of plain ones.
+void update(const volatile void* address, std::size_t bytes, Access access) {
+  check(address, bytes, access);
+  count(nullptr, address, bytes, Kind::Atomic);
 }
 
 void note_fence() {
@@ -33,32 +67,30 @@ void link_checker_entry_points() {}
 
 } // namespace winnow::evaluators::cpu
 
-using winnow::evaluators::cpu::note;
-using winnow::evaluators::cpu::note_fence;
-using CheckedAccess = winnow::evaluators::cpu::Checker::Access;
+namespace cpu = winnow::evaluators::cpu;
+using CheckedAccess = cpu::Checker::Access;
 
-#define WINNOW_PLAIN(name, bytes, ...)                                                             \
+#define WINNOW_SITE __builtin_return_address(0)
+#define WINNOW_PLAIN(name, bytes, note)                                                            \
   void __wrap___tsan_##name##bytes(void* address) {                                                \
-    for (const CheckedAccess access : {__VA_ARGS__}) {                                             \
-      note(address, bytes, access);                                                                \
-    }                                                                                              \
+    note(WINNOW_SITE, address, bytes);                                                             \
   }
-#define WINNOW_PLAIN_SIZES(name, ...)                                                              \
-  WINNOW_PLAIN(name, 1, __VA_ARGS__)                                                               \
-  WINNOW_PLAIN(name, 2, __VA_ARGS__)                                                               \
-  WINNOW_PLAIN(name, 4, __VA_ARGS__)                                                               \
-  WINNOW_PLAIN(name, 8, __VA_ARGS__)                                                               \
-  WINNOW_PLAIN(name, 16, __VA_ARGS__)
+#define WINNOW_PLAIN_SIZES(name, note)                                                             \
+  WINNOW_PLAIN(name, 1, note)                                                                      \
+  WINNOW_PLAIN(name, 2, note)                                                                      \
+  WINNOW_PLAIN(name, 4, note)                                                                      \
+  WINNOW_PLAIN(name, 8, note)                                                                      \
+  WINNOW_PLAIN(name, 16, note)
 
 // Ours may be stronger than asked for; device code has no use for the difference.
 #define WINNOW_FETCH(bits, type, name)                                                             \
   type __wrap___tsan_atomic##bits##_fetch_##name(volatile type* address, type value, int) {        \
-    note(address, sizeof(type), CheckedAccess::AtomicWrite);                                       \
+    cpu::update(address, sizeof(type), CheckedAccess::AtomicWrite);                                \
     return __atomic_fetch_##name(address, value, __ATOMIC_SEQ_CST);                                \
   }
 #define WINNOW_EXCHANGE(bits, type)                                                                \
   static bool exchange_if_##bits(volatile type* address, type* expected, type value) {             \
-    note(address, sizeof(type), CheckedAccess::AtomicWrite);                                       \
+    cpu::update(address, sizeof(type), CheckedAccess::AtomicWrite);                                \
     return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST,          \
                                        __ATOMIC_SEQ_CST);                                          \
   }                                                                                                \
@@ -77,15 +109,15 @@ using CheckedAccess = winnow::evaluators::cpu::Checker::Access;
   }
 #define WINNOW_ATOMIC(bits, type)                                                                  \
   type __wrap___tsan_atomic##bits##_load(const volatile type* address, int) {                      \
-    note(address, sizeof(type), CheckedAccess::AtomicRead);                                        \
+    cpu::check(address, sizeof(type), CheckedAccess::AtomicRead);                                  \
     return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                             \
   }                                                                                                \
   void __wrap___tsan_atomic##bits##_store(volatile type* address, type value, int) {               \
-    note(address, sizeof(type), CheckedAccess::AtomicStore);                                       \
+    cpu::check(address, sizeof(type), CheckedAccess::AtomicStore);                                 \
     __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                            \
   }                                                                                                \
   type __wrap___tsan_atomic##bits##_exchange(volatile type* address, type value, int) {            \
-    note(address, sizeof(type), CheckedAccess::AtomicStore);                                       \
+    cpu::update(address, sizeof(type), CheckedAccess::AtomicStore);                                \
     return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                  \
   }                                                                                                \
   WINNOW_FETCH(bits, type, add)                                                                    \
@@ -98,16 +130,16 @@ using CheckedAccess = winnow::evaluators::cpu::Checker::Access;
 
 extern "C" {
 
-WINNOW_PLAIN_SIZES(read, CheckedAccess::Read)
-WINNOW_PLAIN_SIZES(write, CheckedAccess::Write)
-WINNOW_PLAIN_SIZES(read_write, CheckedAccess::Read, CheckedAccess::Write)
-WINNOW_PLAIN_SIZES(unaligned_read, CheckedAccess::Read)
-WINNOW_PLAIN_SIZES(unaligned_write, CheckedAccess::Write)
-WINNOW_PLAIN_SIZES(unaligned_read_write, CheckedAccess::Read, CheckedAccess::Write)
-WINNOW_PLAIN_SIZES(volatile_read, CheckedAccess::Read)
-WINNOW_PLAIN_SIZES(volatile_write, CheckedAccess::Write)
-WINNOW_PLAIN_SIZES(unaligned_volatile_read, CheckedAccess::Read)
-WINNOW_PLAIN_SIZES(unaligned_volatile_write, CheckedAccess::Write)
+WINNOW_PLAIN_SIZES(read, cpu::read)
+WINNOW_PLAIN_SIZES(write, cpu::write)
+WINNOW_PLAIN_SIZES(read_write, cpu::read_and_write)
+WINNOW_PLAIN_SIZES(unaligned_read, cpu::read)
+WINNOW_PLAIN_SIZES(unaligned_write, cpu::write)
+WINNOW_PLAIN_SIZES(unaligned_read_write, cpu::read_and_write)
+WINNOW_PLAIN_SIZES(volatile_read, cpu::read)
+WINNOW_PLAIN_SIZES(volatile_write, cpu::write)
+WINNOW_PLAIN_SIZES(unaligned_volatile_read, cpu::read)
+WINNOW_PLAIN_SIZES(unaligned_volatile_write, cpu::write)
 
 WINNOW_ATOMIC(8, std::uint8_t)
 WINNOW_ATOMIC(16, std::uint16_t)
@@ -120,38 +152,33 @@ void __wrap___tsan_func_exit() {}
 void __wrap___tsan_vptr_update(void**, void*) {}
 void __wrap___tsan_vptr_read(void**) {}
 void __wrap___tsan_read_range(void* address, std::size_t bytes) {
-  note(address, bytes, CheckedAccess::Read);
+  cpu::read(WINNOW_SITE, address, bytes);
 }
 void __wrap___tsan_write_range(void* address, std::size_t bytes) {
-  note(address, bytes, CheckedAccess::Write);
+  cpu::write(WINNOW_SITE, address, bytes);
 }
 void __wrap___tsan_atomic_thread_fence(int) {
-  note_fence();
+  cpu::note_fence();
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 void __wrap___tsan_atomic_signal_fence(int) {}
 
-void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
-  note(from, bytes, CheckedAccess::Read);
-  note(to, bytes, CheckedAccess::Write);
-  return std::memcpy(to, from, bytes);
-}
-void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
-  note(from, bytes, CheckedAccess::Read);
-  note(to, bytes, CheckedAccess::Write);
-  return std::memmove(to, from, bytes);
-}
-void* __wrap_memset(void* to, int value, std::size_t bytes) {
-  note(to, bytes, CheckedAccess::Write);
-  return std::memset(to, value, bytes);
-}
-void* __wrap___tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-  return __wrap_memcpy(to, from, bytes);
-}
-void* __wrap___tsan_memmove(void* to, const void* from, std::size_t bytes) {
-  return __wrap_memmove(to, from, bytes);
-}
-void* __wrap___tsan_memset(void* to, int value, std::size_t bytes) {
-  return __wrap_memset(to, value, bytes);
-}
+#define WINNOW_COPY(name, function)                                                                \
+  void* __wrap_##name(void* to, const void* from, std::size_t bytes) {                             \
+    cpu::read(WINNOW_SITE, from, bytes);                                                           \
+    cpu::write(WINNOW_SITE, to, bytes);                                                            \
+    return std::function(to, from, bytes);                                                         \
+  }
+#define WINNOW_SET(name)                                                                           \
+  void* __wrap_##name(void* to, int value, std::size_t bytes) {                                    \
+    cpu::write(WINNOW_SITE, to, bytes);                                                            \
+    return std::memset(to, value, bytes);                                                          \
+  }
+
+WINNOW_COPY(memcpy, memcpy)
+WINNOW_COPY(memmove, memmove)
+WINNOW_SET(memset)
+WINNOW_COPY(__tsan_memcpy, memcpy)
+WINNOW_COPY(__tsan_memmove, memmove)
+WINNOW_SET(__tsan_memset)
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "evaluators/device/cpu/runtime/checker.h"
+#include "evaluators/device/cpu/runtime/counted_run.h"
 #include "evaluators/device/cpu/runtime/entry_points.h"
 #include "evaluators/device/cpu/runtime/fiber.h"
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 #include <map>
 
 #include <fmt/format.h>
@@ -47,6 +49,8 @@ public:
   explicit CpuDevice(CpuDeviceOptions options);
 
   void load_module(const std::filesystem::path& path) override;
+  std::size_t add_module(const std::filesystem::path& path) override;
+  void select_module(std::size_t module) override { selected_ = &loaded_.at(module); }
   bool reset_variables() override;
   void select_buffers(std::size_t set) override { buffers_.select(set); }
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override;
@@ -58,15 +62,24 @@ public:
                 std::uint64_t seed) override;
   void restore(std::size_t buffer) override;
   std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) override;
-  std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps) override {
+  std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps,
+                                       CacheState /*caches*/) override {
     return run(steps);
   }
   std::chrono::nanoseconds elapsed() const override { return elapsed_; }
+  profiling::CounterReport count(const std::vector<tasks::Step>& steps, profiling::CounterSet set,
+                                 const std::function<void()>& restore) override;
   std::uint64_t checksum(std::size_t buffer) override;
   std::optional<DeviceFault> verify_guards() override;
   std::vector<CheckFinding> findings() override;
 
 private:
+  struct Loaded {
+    std::unique_ptr<cpu::Module> module;
+    std::vector<std::byte> variables; ///< what the module's held when it was loaded, one by one
+    std::unique_ptr<cpu::Checker> checker; ///< of an instrumented module
+  };
+
   std::optional<DeviceFault> run_step(const tasks::LaunchStep& step);
   std::optional<DeviceFault> run_step(const tasks::FillStep& step);
   std::optional<DeviceFault> run_step(const tasks::CopyStep& step);
@@ -81,9 +94,9 @@ private:
   cpu::FaultReporter reporter_;
   cpu::Launcher launcher_;
   std::unique_ptr<cpu::Watchdog> watchdog_;
-  std::unique_ptr<cpu::Module> module_;
-  std::vector<std::byte> variables_;      ///< what the module's held when it was loaded, one by one
-  std::unique_ptr<cpu::Checker> checker_; ///< of an instrumented module
+  std::deque<Loaded> loaded_;
+  Loaded* selected_ = nullptr;
+  cpu::CountedRun* counted_ = nullptr; ///< while count() runs
   std::chrono::nanoseconds elapsed_{0};
 };
 
@@ -100,24 +113,33 @@ CpuDevice::CpuDevice(CpuDeviceOptions options)
 }
 
 void CpuDevice::load_module(const std::filesystem::path& path) {
-  checker_.reset();
-  module_.reset(); // the loader would hand out the same module, with its state, again
-  module_ = std::make_unique<cpu::Module>(path);
-  variables_.clear();
-  for (const cpu::ModuleVariable& variable : module_->image().globals) {
-    const std::byte* data = module_->load_address() + variable.offset;
-    variables_.insert(variables_.end(), data, data + variable.bytes);
+  selected_ = nullptr;
+  loaded_.clear(); // the loader would hand out the same module, with its state, again
+  add_module(path);
+  select_module(0);
+}
+
+std::size_t CpuDevice::add_module(const std::filesystem::path& path) {
+  Loaded loaded;
+  loaded.module = std::make_unique<cpu::Module>(path);
+  for (const cpu::ModuleVariable& variable : loaded.module->image().globals) {
+    const std::byte* data = loaded.module->load_address() + variable.offset;
+    loaded.variables.insert(loaded.variables.end(), data, data + variable.bytes);
   }
-  if (module_->checked()) {
-    checker_ = std::make_unique<cpu::Checker>(buffers_, *module_);
+  if (loaded.module->checked()) {
+    loaded.checker = std::make_unique<cpu::Checker>(buffers_, *loaded.module);
   }
+  loaded_.push_back(std::move(loaded));
+  return loaded_.size() - 1;
 }
 
 bool CpuDevice::reset_variables() {
-  const std::byte* from = variables_.data();
-  for (const cpu::ModuleVariable& variable : module_->image().globals) {
-    std::copy(from, from + variable.bytes, module_->load_address() + variable.offset);
-    from += variable.bytes;
+  for (const Loaded& loaded : loaded_) {
+    const std::byte* from = loaded.variables.data();
+    for (const cpu::ModuleVariable& variable : loaded.module->image().globals) {
+      std::copy(from, from + variable.bytes, loaded.module->load_address() + variable.offset);
+      from += variable.bytes;
+    }
   }
   return false;
 }
@@ -205,7 +227,7 @@ std::uint64_t CpuDevice::checksum(std::size_t buffer) {
 }
 
 std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps) {
-  if (module_ == nullptr) {
+  if (selected_ == nullptr) {
     throw Error("run() needs a module: call load_module() first");
   }
   buffers_.protect(true);
@@ -215,7 +237,7 @@ std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps)
   const auto start = std::chrono::steady_clock::now();
   std::optional<DeviceFault> fault;
   for (const tasks::Step& step : steps) {
-    fault = std::visit([this](const auto& one) { return run_step(one); }, step);
+    fault = std::visit([this](const auto& one) { return this->run_step(one); }, step);
     if (fault) {
       break;
     }
@@ -227,9 +249,39 @@ std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps)
   return fault;
 }
 
+/// Both sets are the same here: one run tells everything that the module's build can tell.
+profiling::CounterReport CpuDevice::count(const std::vector<tasks::Step>& steps,
+                                          profiling::CounterSet /*set*/,
+                                          const std::function<void()>& restore) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::chrono::nanoseconds timed = elapsed_;
+  restore();
+  cpu::CountedRun counted(buffers_, selected_ != nullptr && selected_->module->checked());
+  counted_ = &counted;
+  std::optional<DeviceFault> fault;
+  try {
+    fault = run(steps);
+  } catch (...) {
+    counted_ = nullptr;
+    throw;
+  }
+  counted_ = nullptr;
+  profiling::CounterReport report = counted.report();
+  restore();
+  elapsed_ = timed;
+  if (fault) {
+    report.counters.clear();
+    report.unavailable = "the counted run failed: " + fault->detail;
+  }
+  report.passes = 1;
+  report.collect_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
 /// What a GPU's driver would refuse.
 std::optional<DeviceFault> CpuDevice::refuse(const tasks::LaunchStep& step) const {
-  const auto fixed = static_cast<std::int64_t>(module_->static_shared_bytes(step.kernel));
+  const auto fixed = static_cast<std::int64_t>(selected_->module->static_shared_bytes(step.kernel));
   if (fixed > static_cast<std::int64_t>(kMaxStaticSharedBytes)) {
     return DeviceFault{tasks::Verdict::LaunchError,
                        fmt::format("kernel '{}' declares {} bytes of static shared memory, at most "
@@ -259,17 +311,20 @@ std::optional<DeviceFault> CpuDevice::run_step(const tasks::LaunchStep& step) {
   const cpu::LaunchArguments arguments(step.arguments, buffers_);
   cpu::Launch launch;
   launch.name = step.kernel;
-  launch.kernel = &module_->kernel(step.kernel);
-  launch.module = module_.get();
+  const cpu::Module& module = *selected_->module;
+  launch.kernel = &module.kernel(step.kernel);
+  launch.module = &module;
   launch.arguments = arguments.pointers();
   launch.grid = to_uint3(step.grid);
   launch.block = to_uint3(step.block);
   launch.shared_bytes = static_cast<std::size_t>(step.shared_bytes);
-  launch.blocking = module_->blocking();
+  launch.blocking = module.blocking();
   launch.cooperative = step.cooperative;
-  launch.checker = checker_.get();
-  if (checker_) {
-    checker_->begin_launch();
+  launch.checker = selected_->checker.get();
+  if (counted_ != nullptr) {
+    counted_->begin_launch(launch);
+  } else if (launch.checker != nullptr) {
+    launch.checker->begin_launch();
   }
   return launcher_.run(launch);
 }
@@ -325,7 +380,14 @@ std::optional<DeviceFault> CpuDevice::verify_guards() {
 }
 
 std::vector<CheckFinding> CpuDevice::findings() {
-  return checker_ ? checker_->findings() : std::vector<CheckFinding>{};
+  std::vector<CheckFinding> all;
+  for (const Loaded& loaded : loaded_) {
+    if (loaded.checker) {
+      const std::vector<CheckFinding> some = loaded.checker->findings();
+      all.insert(all.end(), some.begin(), some.end());
+    }
+  }
+  return all;
 }
 
 } // namespace

@@ -7,7 +7,7 @@
 namespace winnow::evaluators::cpu {
 
 /// Where the blocks of a cooperative launch, one OS thread each, wait for each other. With `serial`
-/// only one of them runs at a time, as the checker wants.
+/// only one of them runs at a time, as watched launches want.
 class GridBarrier {
 public:
   GridBarrier(std::uint64_t blocks, bool serial) : blocks_(blocks), serial_(serial) {}

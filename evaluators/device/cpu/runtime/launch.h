@@ -8,9 +8,11 @@
 
 namespace winnow::evaluators::cpu {
 
+class AccessCounter;
 class Checker;
 class GridBarrier;
 class Module;
+class RunFactsSum;
 
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned lane_bit(unsigned thread) {
@@ -29,10 +31,14 @@ struct Launch {
   bool blocking = true;         ///< threads may wait for each other
   bool cooperative = false;
   Checker* checker = nullptr;          ///< check mode only
+  AccessCounter* accesses = nullptr;   ///< counts what the checker would check, in its place
+  RunFactsSum* facts = nullptr;        ///< of a run that is counted
   GridBarrier* grid_barrier = nullptr; ///< cooperative launches only
 
   std::uint64_t blocks() const { return std::uint64_t{grid.x} * grid.y * grid.z; }
   unsigned threads() const { return block.x * block.y * block.z; }
+  /// Every access is looked at, so blocks must run one at a time.
+  bool watched() const { return checker != nullptr || accesses != nullptr; }
   WinnowUint3 block_at(std::uint64_t index) const {
     return {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),
             static_cast<unsigned>(index / grid.x / grid.y)};

@@ -86,7 +86,7 @@ std::optional<DeviceFault> Launcher::run(const Launch& launch) {
   if (launch.cooperative) {
     return run_cooperative(launch);
   }
-  const bool alone = launch.checker != nullptr || launch.blocks() == 1 || workers_.size() == 1;
+  const bool alone = launch.watched() || launch.blocks() == 1 || workers_.size() == 1;
   if (!alone) {
     const std::lock_guard lock(mutex_);
     launch_ = &launch;
@@ -105,7 +105,7 @@ std::optional<DeviceFault> Launcher::run(const Launch& launch) {
 
 /// All blocks must be there at once, so each has an OS thread of its own.
 std::optional<DeviceFault> Launcher::run_cooperative(const Launch& launch) {
-  GridBarrier barrier(launch.blocks(), launch.checker != nullptr);
+  GridBarrier barrier(launch.blocks(), launch.watched());
   Launch with_barrier = launch;
   with_barrier.grid_barrier = &barrier;
   std::vector<std::thread> threads;

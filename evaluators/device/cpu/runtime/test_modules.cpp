@@ -56,7 +56,10 @@ std::filesystem::path build_module(const std::string& source,
   }
   write_file_atomic(stem + ".cpp", text + "};\nWINNOW_MODULE\n");
   const std::string compiler = how.compiler.empty() ? first_compiler() : how.compiler;
-  const std::string mode = how.check ? "-O1 -g1 -fsanitize=thread -DWINNOW_CHECK=1" : "-O2";
+  std::string mode = how.check ? "-O1 -g1 -fsanitize=thread -DWINNOW_CHECK=1" : "-O2";
+  if (how.check && compiler.find("clang") != std::string::npos) {
+    mode += " -mllvm -tsan-compound-read-before-write";
+  }
   const std::string command = fmt::format(
       "{0} -std=c++17 {1} -w -fPIC -fvisibility=hidden -fno-strict-aliasing -nostdinc -nostdinc++ "
       "-fno-exceptions -fno-rtti -ffunction-sections -I{2}/headers/cpu -I{2}/cpu -c {3}.cpp -o "

@@ -91,6 +91,10 @@ void BlockScheduler::complete_if_all_came(unsigned warp_index, Slot& slot) {
   if (launch()->checker != nullptr) {
     launch()->checker->warp_operation(check_, warp_index, slot.arrived);
   }
+  if (launch()->accesses != nullptr && (warp.live & ~slot.arrived) == 0) {
+    launch()->accesses->meet(accesses_, warp_index);
+  }
+  ++facts_.warp_operations;
   slot.readers = static_cast<unsigned>(std::popcount(slot.arrived));
   for (unsigned lanes = slot.arrived; lanes != 0; lanes &= lanes - 1) {
     const unsigned i = warp_index * kWarpSize + static_cast<unsigned>(std::countr_zero(lanes));

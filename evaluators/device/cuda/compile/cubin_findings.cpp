@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "evaluators/device/compile/module_findings.h"
-#include "evaluators/device/compile/symbol_names.h"
 #include "evaluators/device/cuda/compile/ptx_writes.h"
 #include "evaluators/device/cuda/compile/sass.h"
 
@@ -18,7 +17,6 @@ using tasks::Finding;
 using tasks::FindingKind;
 
 constexpr std::string_view kCode = ".text.";
-constexpr std::size_t kMaxNameBytes = 120;
 
 std::vector<Finding> find_globals(const ElfReader& cubin, std::string_view ptx) {
   const std::set<std::string> written = written_globals(ptx);
@@ -45,7 +43,7 @@ std::string function_name(const std::string& symbol,
       return kernel;
     }
   }
-  return truncate_text(to_valid_utf8(demangle(symbol)), kMaxNameBytes);
+  return shown_name(symbol);
 }
 
 void add(std::vector<Finding>& findings, FindingKind kind, const std::string& function,

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_dump.h"
 #include "evaluators/device/compile/module_cache.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
@@ -28,10 +29,6 @@ constexpr std::chrono::milliseconds kWorkerGrace{2'000};
 constexpr std::uint64_t kModuleBytes = std::uint64_t{64} << 20U;
 constexpr unsigned kThreads = 64;
 constexpr std::size_t kKeyDigits = 32; // of a precompiled header's key
-
-std::string dump(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 std::uintmax_t file_size_of(const std::filesystem::path& path) {
   std::error_code error;
@@ -108,7 +105,7 @@ private:
         {"headers", headers_digest_},
         {"prefixes", prefixes},
         {"version", kGpuSourceVersion}};
-    return sha256_hex(dump(key) + request.source);
+    return sha256_hex(json_line(key) + request.source);
   }
 
   // Everything that a precompiled header depends on.
@@ -127,7 +124,7 @@ private:
         {"program_bytes", file_size_of(program)},
         {"program_time",
          std::filesystem::last_write_time(program, error).time_since_epoch().count()}};
-    return sha256_hex(dump(key)).substr(0, kKeyDigits);
+    return sha256_hex(json_line(key)).substr(0, kKeyDigits);
   }
 
   CompileResult build(const CompileRequest& request, const std::string& key,
@@ -198,7 +195,7 @@ private:
   }
 
   ChildResult run_worker(const GpuCompileJob& job, const std::function<bool()>& cancelled) const {
-    return run_child(worker_command(job), dump(nlohmann::json(job)), cancelled);
+    return run_child(worker_command(job), json_line(job), cancelled);
   }
 
   Command worker_command(const GpuCompileJob& job) const {

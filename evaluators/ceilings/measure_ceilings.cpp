@@ -1,0 +1,220 @@
+#include "evaluators/ceilings/measure_ceilings.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "evaluators/ceilings/ceiling_work.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+using profiling::Ceilings;
+
+constexpr int kStarts = 3; // a GPU's worker may have to be started first
+
+/// The kernel files of a plan, compiled when they are first needed, and timed.
+class Bench {
+public:
+  Bench(DeviceHost& host, const EvaluationOptions& options, const CeilingPlan& plan);
+  /// Throws Error when it does not compile or run.
+  RunCaseReport time(const CeilingLaunch& launch, bool warm);
+
+private:
+  struct Built {
+    tasks::KernelFile file;
+    tasks::Task task; ///< its shapes: all that is asked of this file
+    BuiltKernel kernel;
+    std::string why_not; ///< it did not compile
+  };
+
+  void compile(const std::string& file);
+  tasks::ResolvedPlan resolve(const Built& built, const CeilingLaunch& launch) const;
+
+  DeviceHost& host_;
+  const EvaluationOptions& options_;
+  std::map<std::string, std::vector<CeilingLaunch>> asked_; ///< by file
+  std::map<std::string, Built> built_;
+};
+
+Bench::Bench(DeviceHost& host, const EvaluationOptions& options, const CeilingPlan& plan)
+    : host_(host), options_(options) {
+  asked_[plan.nothing.file].push_back(plan.nothing);
+  for (const CopyWork& copy : plan.copies) {
+    asked_[copy.launch.file].push_back(copy.launch);
+  }
+  for (const RateWork& rate : plan.rates) {
+    asked_[rate.launch.file].push_back(rate.launch);
+  }
+}
+
+void Bench::compile(const std::string& file) {
+  Built& built = built_[file];
+  tasks::KernelFileResult parsed = tasks::parse_kernel_file(ceiling_kernel(file), file);
+  if (!parsed.kernel_file) {
+    built.why_not = to_string(parsed.errors.front());
+    return;
+  }
+  built.file = std::move(*parsed.kernel_file);
+  built.task = ceiling_task(asked_.at(file));
+  std::vector<tasks::Diagnostic> errors;
+  try {
+    built.kernel = build_kernel(*host_.compiler, host_.device.facts, built.file, built.task, {},
+                                built.task.shapes, BuildMode::Plain, {}, errors);
+  } catch (const Error& error) {
+    built.why_not = error.what();
+    return;
+  }
+  if (!errors.empty()) {
+    built.why_not = to_string(errors.front());
+  } else if (built.kernel.compiled.verdict != tasks::Verdict::Correct) {
+    built.why_not = fmt::format("{} does not compile: {}", file, built.kernel.compiled.detail);
+  }
+}
+
+tasks::ResolvedPlan Bench::resolve(const Built& built, const CeilingLaunch& launch) const {
+  const tasks::Shape shape = ceiling_task({launch}).shapes.front();
+  std::vector<tasks::Diagnostic> errors, warnings;
+  auto plan = tasks::resolve_plan(built.file, built.task, shape, {}, host_.device.facts,
+                                  built.kernel.compiled.facts, errors, warnings);
+  if (!plan) {
+    throw Error(to_string(errors.front()));
+  }
+  return std::move(*plan);
+}
+
+RunCaseReport Bench::time(const CeilingLaunch& launch, bool warm) {
+  if (!built_.contains(launch.file)) {
+    compile(launch.file);
+  }
+  const Built& built = built_.at(launch.file);
+  if (!built.why_not.empty()) {
+    throw Error(built.why_not);
+  }
+  RunCase run_case;
+  run_case.plan = resolve(built, launch);
+  run_case.seed = run_case.salt = options_.seed;
+  run_case.sampling.emplace();
+  run_case.sampling->warm = warm;
+  run_case.sampling->budget = std::chrono::milliseconds(host_.device.kind == "cpu" ? 100 : 30);
+  RunRequest request;
+  request.module = built.kernel.compiled.module;
+  request.cases.push_back(std::move(run_case));
+  RunnerLimits limits;
+  limits.wall = kStarts * options_.run_timeout;
+  limits.memory_bytes = options_.memory_bytes + host_.arena.size_bytes();
+  RunOutcome outcome = host_.runner->run(std::move(request), limits, [] { return false; });
+  if (outcome.fault) {
+    throw Error(outcome.fault->detail);
+  }
+  if (outcome.report.cases.empty()) {
+    throw Error("the run ended without a report");
+  }
+  return std::move(outcome.report.cases.front());
+}
+
+/// Throws Error when there is none, or a time that is none.
+double median_ns(const std::vector<double>& samples) {
+  const double median = tasks::median(samples);
+  if (!(median > 0)) {
+    throw Error(samples.empty() ? "the run ended without a sample"
+                                : "launches took no time that this device can tell");
+  }
+  return median;
+}
+
+constexpr double kNsOfSecond = 1e9;
+
+void measure_bandwidth(Bench& bench, const CeilingPlan& plan, Ceilings& ceilings) {
+  for (const CopyWork& copy : plan.copies) {
+    try {
+      const RunCaseReport report = bench.time(copy.launch, copy.warm);
+      const double ns = median_ns(copy.warm ? report.warm_samples_ns : report.samples_ns);
+      ceilings.bandwidth.push_back({copy.bytes, copy.moved / ns * kNsOfSecond, copy.level});
+    } catch (const Error& error) {
+      ceilings.no_rate["bandwidth"] = fmt::format("of {} bytes: {}", copy.bytes, error.what());
+    }
+  }
+}
+
+void measure_rates(Bench& bench, const CeilingPlan& plan, Ceilings& ceilings) {
+  ceilings.no_rate = plan.no_rate;
+  for (const RateWork& rate : plan.rates) {
+    try {
+      const double ns = median_ns(bench.time(rate.launch, false).samples_ns);
+      ceilings.rates[rate.kind] = rate.operations / ns * kNsOfSecond;
+    } catch (const Error& error) {
+      ceilings.no_rate[rate.kind] = error.what();
+    }
+  }
+}
+
+void measure_launch(Bench& bench, const CeilingPlan& plan, Ceilings& ceilings) {
+  try {
+    const std::vector<double> samples = bench.time(plan.nothing, false).samples_ns;
+    median_ns(samples);
+    const double shortest = *std::min_element(samples.begin(), samples.end());
+    if (shortest > 0) {
+      ceilings.launch_overhead_ns = shortest;
+    }
+  } catch (const Error& error) {
+    ceilings.no_rate["launch"] = error.what();
+  }
+}
+
+std::filesystem::path ceilings_path(const DeviceHost& host) {
+  return host.cache / profiling::ceilings_file_name(ceilings_owner(host.device));
+}
+
+} // namespace
+
+profiling::CeilingsOwner ceilings_owner(const DeviceReport& device) {
+  return {device.name, device.uuid, device.driver};
+}
+
+Ceilings measure_ceilings(DeviceHost& host, const EvaluationOptions& options) {
+  Ceilings ceilings;
+  ceilings.owner = ceilings_owner(host.device);
+  ceilings.date = utc_now();
+  const CpuCaches caches =
+      host.device.kind == "cpu" ? cpu_caches(host.device.facts.sm_count) : CpuCaches{};
+  const CeilingPlan plan = ceiling_plan(host.device.kind, host.device.facts, caches);
+  Bench bench(host, options, plan);
+  measure_rates(bench, plan, ceilings);
+  measure_bandwidth(bench, plan, ceilings);
+  measure_launch(bench, plan, ceilings);
+  return ceilings;
+}
+
+Ceilings load_or_measure_ceilings(DeviceHost& host, const EvaluationOptions& options) {
+  const std::filesystem::path path = ceilings_path(host);
+  profiling::LoadedCeilings loaded = profiling::load_ceilings(path, ceilings_owner(host.device));
+  if (loaded.ceilings) {
+    return std::move(*loaded.ceilings);
+  }
+  Ceilings ceilings = measure_ceilings(host, options);
+  if (!ceilings.bandwidth.empty() && ceilings.rate("f32")) {
+    try {
+      profiling::save_ceilings(path, ceilings);
+    } catch (const Error&) { // the next process measures again
+    }
+  }
+  return ceilings;
+}
+
+const Ceilings& ceilings_of(DeviceHost& host, const EvaluationOptions& options) {
+  static std::mutex mutex;
+  static std::map<std::filesystem::path, Ceilings> known; // its elements stay where they are
+  const std::lock_guard lock(mutex);
+  const std::filesystem::path path = ceilings_path(host);
+  const auto found = known.find(path);
+  return found != known.end()
+             ? found->second
+             : known.emplace(path, load_or_measure_ceilings(host, options)).first->second;
+}
+
+} // namespace winnow::evaluators

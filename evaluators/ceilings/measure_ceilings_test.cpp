@@ -1,0 +1,168 @@
+// Ceilings of the CPU device: real launches, checked for what no machine can contradict.
+#include "base/error.h"
+#include "base/files.h"
+#include "evaluators/ceilings/ceiling_work.h"
+#include "evaluators/ceilings/measure_ceilings.h"
+#include "evaluators/evaluator.h"
+#include "tests/support/worker_main.h"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::test {
+
+const std::vector<HiddenSubcommand>& hidden_subcommands() {
+  static const std::vector<HiddenSubcommand> commands{
+      {"_compile", &evaluators::compile_worker_main},
+      {"_compile-gpu", &evaluators::compile_gpu_worker_main},
+      {"_run", &evaluators::run_worker_main},
+      {"_devices", &evaluators::device_probe_worker_main}};
+  return commands;
+}
+
+} // namespace winnow::test
+
+namespace winnow::evaluators {
+namespace {
+
+using profiling::Ceilings;
+
+class MeasureCeilings : public testing::Test {
+protected:
+  void SetUp() override {
+    options_.cache = cache_.path();
+    options_.device = "cpu";
+    try {
+      host_ = open_device(select_device("cpu"), options_);
+    } catch (const DeviceUnavailable& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+  std::filesystem::path file() const {
+    return cache_.path() / profiling::ceilings_file_name(ceilings_owner(host_->device));
+  }
+  Ceilings from_file() const {
+    const auto loaded = profiling::load_ceilings(file(), ceilings_owner(host_->device));
+    return loaded.ceilings.value_or(Ceilings{});
+  }
+
+  TemporaryDirectory cache_{"ceilings-test"};
+  EvaluationOptions options_;
+  std::shared_ptr<DeviceHost> host_;
+};
+
+void expect_plausible(const Ceilings& ceilings) {
+  ASSERT_FALSE(ceilings.bandwidth.empty());
+  for (const profiling::BandwidthPoint& point : ceilings.bandwidth) {
+    EXPECT_GT(point.bytes_per_second, 0.5e9) << point.bytes;
+    EXPECT_LT(point.bytes_per_second, 2000e9) << point.bytes;
+  }
+  EXPECT_GT(ceilings.rate("f32").value_or(0), 1e8);
+  EXPECT_GT(ceilings.rate("f64").value_or(0), 1e8);
+  EXPECT_GT(ceilings.launch_overhead_ns.value_or(0), 0);
+}
+
+TEST_F(MeasureCeilings, OfTheCpuDeviceArePlausible) {
+  const Ceilings ceilings = measure_ceilings(*host_, options_);
+  expect_plausible(ceilings);
+  EXPECT_EQ(ceilings.owner, ceilings_owner(host_->device));
+  EXPECT_FALSE(ceilings.date.empty());
+  EXPECT_EQ(ceilings.no_rate.at("f16_tensor"), "the cpu device has no tensor cores");
+  EXPECT_FALSE(ceilings.no_rate.contains("bandwidth")) << ceilings.no_rate.at("bandwidth");
+  EXPECT_FALSE(ceilings.rate("f16_tensor"));
+  EXPECT_FALSE(std::filesystem::exists(file())); // only load_or_measure_ceilings() saves
+}
+
+TEST_F(MeasureCeilings, AreTakenFromTheFileTheSecondTime) {
+  Ceilings saved = load_or_measure_ceilings(*host_, options_);
+  expect_plausible(saved);
+  ASSERT_TRUE(std::filesystem::exists(file()));
+  saved.rates["f32"] = 12345; // no measurement gives this
+  profiling::save_ceilings(file(), saved);
+  EXPECT_EQ(load_or_measure_ceilings(*host_, options_).rate("f32"), 12345);
+}
+
+TEST_F(MeasureCeilings, ATruncatedFileIsMeasuredAgain) {
+  Ceilings saved;
+  saved.owner = ceilings_owner(host_->device);
+  saved.rates["f32"] = 12345;
+  profiling::save_ceilings(file(), saved);
+  std::filesystem::resize_file(file(), std::filesystem::file_size(file()) / 2);
+  expect_plausible(load_or_measure_ceilings(*host_, options_));
+  expect_plausible(from_file());
+}
+
+TEST_F(MeasureCeilings, AreRememberedByTheProcess) {
+  Ceilings saved;
+  saved.owner = ceilings_owner(host_->device);
+  saved.rates["f32"] = 12345;
+  profiling::save_ceilings(file(), saved);
+  const Ceilings& first = ceilings_of(*host_, options_);
+  EXPECT_EQ(first.rate("f32"), 12345);
+  std::filesystem::remove(file());
+  EXPECT_EQ(&ceilings_of(*host_, options_), &first);
+}
+
+/// Answers every request at once, by the same report or fault.
+class ScriptedRunner final : public Runner {
+public:
+  explicit ScriptedRunner(RunOutcome outcome) : outcome_(std::move(outcome)) {}
+  RunOutcome run(RunRequest /*request*/, const RunnerLimits& /*limits*/,
+                 const std::function<bool()>& /*cancelled*/) override {
+    return outcome_;
+  }
+
+private:
+  RunOutcome outcome_;
+};
+
+TEST_F(MeasureCeilings, DivideWorkByTheMedianTime) {
+  RunOutcome outcome;
+  outcome.report.cases.emplace_back().samples_ns = {3000, 1000, 2000};
+  host_->runner = std::make_unique<ScriptedRunner>(outcome);
+  const Ceilings ceilings = measure_ceilings(*host_, options_);
+  const CeilingPlan plan =
+      ceiling_plan("cpu", host_->device.facts, cpu_caches(host_->device.facts.sm_count));
+  ASSERT_EQ(ceilings.bandwidth.size(), plan.copies.size());
+  for (std::size_t i = 0; i < plan.copies.size(); ++i) {
+    EXPECT_EQ(ceilings.bandwidth[i].bytes, plan.copies[i].bytes);
+    EXPECT_EQ(ceilings.bandwidth[i].level, plan.copies[i].level);
+    EXPECT_DOUBLE_EQ(ceilings.bandwidth[i].bytes_per_second, plan.copies[i].moved / 2000e-9);
+  }
+  EXPECT_DOUBLE_EQ(ceilings.rate("f32").value_or(0), plan.rates.front().operations / 2000e-9);
+  EXPECT_EQ(ceilings.launch_overhead_ns, 1000);
+}
+
+TEST_F(MeasureCeilings, WhatCannotRunHasAReason) {
+  RunOutcome outcome;
+  outcome.fault = DeviceFault{tasks::Verdict::Infrastructure, "the device is lost"};
+  host_->runner = std::make_unique<ScriptedRunner>(outcome);
+  const Ceilings ceilings = load_or_measure_ceilings(*host_, options_);
+  EXPECT_TRUE(ceilings.rates.empty());
+  EXPECT_TRUE(ceilings.bandwidth.empty());
+  EXPECT_FALSE(ceilings.launch_overhead_ns);
+  for (const char* kind : {"f32", "f64", "bandwidth", "launch"}) {
+    ASSERT_TRUE(ceilings.no_rate.contains(kind)) << kind;
+    EXPECT_THAT(ceilings.no_rate.at(kind), testing::HasSubstr("the device is lost")) << kind;
+  }
+  EXPECT_FALSE(std::filesystem::exists(file())); // measured again when it can be
+}
+
+TEST_F(MeasureCeilings, LaunchesWithoutTimeAreNoMeasurement) {
+  RunOutcome outcome;
+  outcome.report.cases.emplace_back().samples_ns = {0, 0, 0};
+  host_->runner = std::make_unique<ScriptedRunner>(outcome);
+  const Ceilings ceilings = measure_ceilings(*host_, options_);
+  EXPECT_TRUE(ceilings.rates.empty());
+  EXPECT_FALSE(ceilings.launch_overhead_ns);
+  EXPECT_THAT(ceilings.no_rate.at("f32"), testing::HasSubstr("no time"));
+}
+
+} // namespace
+} // namespace winnow::evaluators

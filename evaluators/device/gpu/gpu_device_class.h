@@ -1,0 +1,115 @@
+// The class behind make_gpu_device(): for this folder's .cpp files only. What it launches is in
+// gpu_device_runs.cpp.
+#pragma once
+
+#include "evaluators/device/gpu/gpu_answers.h"
+#include "evaluators/device/gpu/gpu_buffers.h"
+#include "evaluators/device/gpu/gpu_device.h"
+#include "evaluators/device/gpu/gpu_helpers.h"
+#include "evaluators/device/gpu/gpu_profile.h"
+#include "evaluators/device/gpu/gpu_steps.h"
+#include "evaluators/device/gpu/gpu_timing.h"
+#include "evaluators/device/gpu/gpu_wait.h"
+#include "evaluators/device/gpu/pinned_arena.h"
+
+#include <deque>
+#include <map>
+
+namespace winnow::evaluators::gpu {
+
+/// Whether nothing works any more afterwards.
+inline bool is_end(const GpuError& error) {
+  return error.sticky() || error.failure() == GpuFailure::DeviceLost;
+}
+
+class GpuDevice final : public Device {
+public:
+  GpuDevice(std::unique_ptr<GpuDriver> driver, GpuDeviceOptions options);
+  ~GpuDevice() override;
+
+  void load_module(const std::filesystem::path& path) override;
+  std::size_t add_module(const std::filesystem::path& path) override;
+  void select_module(std::size_t module) override { selected_ = &loaded_.at(module); }
+  bool reset_variables() override;
+  std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override;
+  void select_buffers(std::size_t set) override { buffers_.select(set); }
+  void release_buffers() override;
+  void upload(std::size_t buffer, std::span<const std::byte> bytes) override;
+  void download(std::size_t buffer, std::span<std::byte> bytes) override;
+  void fill_pattern(std::size_t buffer, std::uint64_t pattern) override;
+  void generate(std::size_t buffer, const tasks::GeneratorSpec& generator, tasks::DType dtype,
+                std::uint64_t seed) override;
+  void restore(std::size_t buffer) override;
+  std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) override;
+  std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps,
+                                       CacheState caches) override;
+  std::chrono::nanoseconds elapsed() const override { return last_.elapsed; }
+  bool disturbed() const override { return last_.disturbed; }
+  std::optional<double> measured_clock_mhz() const override { return last_.clock_mhz; }
+  double least_clock_mhz() const override;
+  profiling::GpuState state() override { return profile_.state(); }
+  profiling::CounterReport count(const std::vector<tasks::Step>& steps, profiling::CounterSet set,
+                                 const std::function<void()>& restore) override;
+  profiling::Energy energy(const std::vector<tasks::Step>& steps) override;
+  std::uint64_t checksum(std::size_t buffer) override;
+  std::optional<DeviceFault> verify_guards() override;
+  std::unique_ptr<KeptAnswer> keep(std::size_t expected,
+                                   std::optional<std::size_t> magnitude) override;
+  bool usable() const override { return dead_.empty(); }
+  std::vector<CheckFinding> findings() override { return {}; }
+
+private:
+  struct Loaded {
+    std::filesystem::path path;
+    std::unique_ptr<Steps> steps;
+  };
+
+  /// Does `work`; a GpuError that the candidate or the device is to blame for becomes a
+  /// DeviceFailure.
+  template <class Work> auto guarded(const std::string& where, const Work& work);
+  DeviceFault take_fault(const GpuError& error, const std::string& where);
+  void require_usable() const;
+  Steps& steps() const; ///< of the selected module
+
+  void run_step(const tasks::Step& step, std::chrono::steady_clock::time_point start);
+  GpuGraph graph_of(const std::vector<tasks::Step>& steps, bool& is_new);
+  void launch_timed(const std::vector<tasks::Step>& steps, CacheState caches,
+                    const std::string& where);
+  profiling::CounterReport count_steps(const std::vector<tasks::Step>& steps,
+                                       profiling::CounterSet set,
+                                       const std::function<void()>& restore,
+                                       const std::string& where);
+  profiling::Energy energy_of_steps(const std::vector<tasks::Step>& steps,
+                                    const std::string& where);
+  void drop_graphs();
+
+  std::unique_ptr<GpuDriver> driver_;
+  const double clock_mhz_;
+  Helpers helpers_;
+  GpuBuffers buffers_;
+  PinnedArena arena_;
+  Answers answers_{*driver_, helpers_, arena_};
+  Libraries libraries_;
+  Timing timing_;
+  Waiter waiter_;
+  Profile profile_;
+  std::deque<Loaded> loaded_;
+  Loaded* selected_ = nullptr;
+  std::map<std::size_t, GpuGraph> graphs_; ///< of run_timed(), by set of buffers
+  TimedLaunch last_;
+  std::string dead_; ///< why nothing works any more
+};
+
+template <class Work> auto GpuDevice::guarded(const std::string& where, const Work& work) {
+  require_usable();
+  try {
+    return work();
+  } catch (const GpuError& error) {
+    if (error.failure() == GpuFailure::OutOfMemory || is_end(error)) {
+      throw DeviceFailure(take_fault(error, where));
+    }
+    throw;
+  }
+}
+
+} // namespace winnow::evaluators::gpu

@@ -1,0 +1,174 @@
+// What a GpuDevice launches: to check, to time, to count and to weigh.
+#include "evaluators/device/gpu/gpu_device_class.h"
+#include "evaluators/device/gpu/gpu_fault.h"
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators::gpu {
+namespace {
+
+// nvbench's: below, a sample was taken by a throttled device.
+constexpr double kLeastShareOfClock = 0.75;
+
+std::string describe_run(const std::vector<tasks::Step>& steps, const char* what) {
+  return steps.size() == 1 ? describe(steps.front())
+                           : fmt::format("{} of {} steps", what, steps.size());
+}
+
+} // namespace
+
+double GpuDevice::least_clock_mhz() const {
+  return kLeastShareOfClock * clock_mhz_;
+}
+
+std::optional<DeviceFault> GpuDevice::run(const std::vector<tasks::Step>& steps) {
+  require_usable();
+  last_ = {};
+  if (auto fault = this->steps().refuse(steps)) {
+    return fault;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  for (const tasks::Step& step : steps) {
+    try {
+      run_step(step, start);
+    } catch (const GpuError& error) {
+      DeviceFault fault = take_fault(error, describe(step));
+      if (!error.sticky() && error.failure() != GpuFailure::BadModule) {
+        fault.detail += this->steps().requirements(step);
+      }
+      return fault;
+    }
+  }
+  return std::nullopt;
+}
+
+void GpuDevice::run_step(const tasks::Step& step, std::chrono::steady_clock::time_point start) {
+  driver_->mark(0);
+  steps().queue(step);
+  driver_->mark(1);
+  waiter_.wait(describe(step), start);
+  last_.elapsed += driver_->between_marks();
+}
+
+std::optional<DeviceFault> GpuDevice::run_timed(const std::vector<tasks::Step>& steps,
+                                                CacheState caches) {
+  require_usable();
+  last_ = {};
+  if (auto fault = this->steps().refuse(steps)) {
+    return fault;
+  }
+  const std::string where = describe_run(steps, "a timed run");
+  try {
+    launch_timed(steps, caches, where);
+  } catch (const GpuError& error) {
+    return take_fault(error, where);
+  }
+  return std::nullopt;
+}
+
+GpuGraph GpuDevice::graph_of(const std::vector<tasks::Step>& steps, bool& is_new) {
+  GpuGraph& graph = graphs_[buffers_.selected()];
+  is_new = graph == 0;
+  if (is_new) {
+    this->steps().prepare_recording(steps);
+    graph = driver_->record([&] {
+      for (const tasks::Step& step : steps) {
+        this->steps().queue(step);
+      }
+    });
+  }
+  return graph;
+}
+
+void GpuDevice::launch_timed(const std::vector<tasks::Step>& steps, CacheState caches,
+                             const std::string& where) {
+  bool is_new = false;
+  const GpuGraph graph = graph_of(steps, is_new);
+  timing_.queue(graph, caches, !is_new);
+  waiter_.wait(where);
+  last_ = timing_.take();
+}
+
+profiling::CounterReport GpuDevice::count(const std::vector<tasks::Step>& steps,
+                                          profiling::CounterSet set,
+                                          const std::function<void()>& restore) {
+  require_usable();
+  profiling::CounterReport report;
+  const auto failed = [&report](const DeviceFault& fault) {
+    report.unavailable = "the kernel failed while it was counted: " + fault.detail;
+    return report;
+  };
+  if (const auto fault = this->steps().refuse(steps)) {
+    return failed(*fault);
+  }
+  const std::string where = describe_run(steps, "a counted run");
+  try {
+    return count_steps(steps, set, restore, where);
+  } catch (const GpuError& error) {
+    return failed(take_fault(error, where));
+  } catch (const DeviceFailure& failure) { // restore() has met it
+    return failed(failure.fault());
+  }
+}
+
+profiling::CounterReport GpuDevice::count_steps(const std::vector<tasks::Step>& steps,
+                                                profiling::CounterSet set,
+                                                const std::function<void()>& restore,
+                                                const std::string& where) {
+  profiling::CountedRun run;
+  run.restore = [&] {
+    restore();
+    timing_.empty_cache();
+    waiter_.wait("restoring what " + where + " has changed");
+  };
+  run.launch = [&] {
+    for (const tasks::Step& step : steps) {
+      this->steps().queue(step);
+    }
+    waiter_.wait(where);
+  };
+  profiling::CounterReport report = profile_.count(set, run);
+  restore();
+  return report;
+}
+
+profiling::Energy GpuDevice::energy(const std::vector<tasks::Step>& steps) {
+  require_usable();
+  profiling::Energy energy;
+  const auto failed = [&energy](const DeviceFault& fault) {
+    energy.reason = "the kernel failed while it was launched repeatedly: " + fault.detail;
+    return energy;
+  };
+  if (const auto reason = profile_.no_energy()) {
+    energy.reason = *reason;
+    return energy;
+  }
+  if (const auto fault = this->steps().refuse(steps)) {
+    return failed(*fault);
+  }
+  const std::string where = describe_run(steps, "repeated runs");
+  try {
+    return energy_of_steps(steps, where);
+  } catch (const GpuError& error) {
+    return failed(take_fault(error, where));
+  }
+}
+
+profiling::Energy GpuDevice::energy_of_steps(const std::vector<tasks::Step>& steps,
+                                             const std::string& where) {
+  launch_timed(steps, CacheState::Warm, where); // fills the cache
+  launch_timed(steps, CacheState::Warm, where);
+  bool is_new = false;
+  const GpuGraph graph = graph_of(steps, is_new);
+  RepeatedLaunch launch;
+  launch.queue = [&] { driver_->launch(graph); };
+  launch.wait = [&] { waiter_.wait(where); };
+  launch.time = last_.elapsed;
+  launch.now_s = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  return profile_.energy(launch);
+}
+
+} // namespace winnow::evaluators::gpu

@@ -1,0 +1,135 @@
+#include "evaluators/device/gpu/gpu_timing.h"
+
+#include <atomic>
+
+namespace winnow::evaluators::gpu {
+namespace {
+
+// Lines may have copies in both halves of a cache, and replacement is not strictly by age: one size
+// of the cache leaves survivors.
+constexpr std::size_t kCacheSizes = 3;
+constexpr std::size_t kUnknownCacheBytes = std::size_t{64} << 20U;
+
+constexpr std::uint64_t kPatienceNs = 100'000'000;
+
+// Places of the mapped words.
+constexpr std::size_t kReleased = 0; ///< the turn up to which nothing is held
+constexpr std::size_t kGaveUp = 1;   ///< the last turn that was not released in time
+constexpr std::size_t kStamps = 2;   ///< two of two
+constexpr std::size_t kWords = 6;
+
+std::atomic_ref<std::uint64_t> word(const MappedWords& words, std::size_t index) {
+  return std::atomic_ref<std::uint64_t>(words.host[index]);
+}
+
+GpuAddress address_of(const MappedWords& words, std::size_t index) {
+  return words.device + index * sizeof(std::uint64_t);
+}
+
+/// Whatever happens in its scope, nothing is held after it. Made before anything is.
+class ReleaseAtEnd {
+public:
+  ReleaseAtEnd(const MappedWords& words, std::uint64_t turn) : words_(words), turn_(turn) {}
+  ~ReleaseAtEnd() {
+    if (words_.host != nullptr) {
+      word(words_, kReleased).store(turn_);
+    }
+  }
+  ReleaseAtEnd(const ReleaseAtEnd&) = delete; // releases once
+  ReleaseAtEnd& operator=(const ReleaseAtEnd&) = delete;
+
+private:
+  const MappedWords& words_;
+  std::uint64_t turn_;
+};
+
+} // namespace
+
+std::optional<double> clock_mhz(const ClockStamp& before, const ClockStamp& after,
+                                std::uint64_t step_ns) {
+  constexpr double kMaxError = 0.05;
+  constexpr double kMegahertz = 1000; // of a cycle a nanosecond
+  if (before.ns == 0 || step_ns == 0 || after.ns <= before.ns || after.cycles <= before.cycles) {
+    return std::nullopt;
+  }
+  const auto ns = static_cast<double>(after.ns - before.ns);
+  if (static_cast<double>(step_ns) > kMaxError * ns) {
+    return std::nullopt;
+  }
+  return static_cast<double>(after.cycles - before.cycles) / ns * kMegahertz;
+}
+
+Timing::~Timing() {
+  try {
+    if (cache_filler_.begin != 0) {
+      driver_.release(cache_filler_.begin);
+    }
+  } catch (const GpuError&) { // the context is lost, and this with it
+  }
+}
+
+void Timing::empty_cache() {
+  if (cache_filler_.begin == 0) {
+    const std::size_t cache =
+        cache_bytes_ > 0 ? static_cast<std::size_t>(cache_bytes_) : kUnknownCacheBytes;
+    cache_filler_ = {driver_.allocate(kCacheSizes * cache), kCacheSizes * cache};
+    driver_.fill(cache_filler_.begin, 0, 4, cache_filler_.bytes / 4);
+  }
+  driver_.reset_persisting_cache();
+  helpers_.drive_out_of_cache(cache_filler_);
+}
+
+void Timing::map_words() {
+  if (!mapped_) {
+    words_ = driver_.map_words(kWords);
+    mapped_ = true;
+    if (words_.host != nullptr) {
+      clock_step_ns_ = helpers_.clock_step_ns();
+    }
+  }
+}
+
+void Timing::queue(GpuGraph graph, CacheState caches, bool hold) {
+  map_words();
+  if (caches == CacheState::Cold) {
+    empty_cache();
+  }
+  held_ = hold && may_hold();
+  const ReleaseAtEnd release(words_, ++turn_);
+  if (held_) {
+    helpers_.hold(address_of(words_, kReleased), turn_, kPatienceNs, address_of(words_, kGaveUp));
+  }
+  stamp(0);
+  driver_.mark(0);
+  driver_.launch(graph);
+  driver_.mark(1);
+  stamp(1);
+}
+
+void Timing::stamp(std::size_t which) {
+  if (words_.host != nullptr) {
+    const std::size_t place = kStamps + 2 * which;
+    word(words_, place).store(0);
+    helpers_.stamp_clock(address_of(words_, place));
+  }
+}
+
+ClockStamp Timing::stamped(std::size_t which) const {
+  const std::size_t place = kStamps + 2 * which;
+  return {word(words_, place).load(), word(words_, place + 1).load()};
+}
+
+TimedLaunch Timing::take() {
+  TimedLaunch taken;
+  taken.elapsed = driver_.between_marks();
+  if (words_.host != nullptr) {
+    taken.clock_mhz = clock_mhz(stamped(0), stamped(1), clock_step_ns_);
+    taken.disturbed = held_ && word(words_, kGaveUp).load() == turn_;
+    if (held_) {
+      disturbed_in_a_row_ = taken.disturbed ? disturbed_in_a_row_ + 1 : 0;
+    }
+  }
+  return taken;
+}
+
+} // namespace winnow::evaluators::gpu

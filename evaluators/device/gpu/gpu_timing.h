@@ -1,0 +1,74 @@
+#pragma once
+
+#include "evaluators/device/device.h"
+#include "evaluators/device/gpu/gpu_driver.h"
+#include "evaluators/device/gpu/gpu_helpers.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace winnow::evaluators::gpu {
+
+/// A device's time and the cycles of one of its multiprocessors at the same moment; 0: not known.
+struct ClockStamp {
+  std::uint64_t ns = 0;
+  std::uint64_t cycles = 0;
+};
+
+/// The clock between two stamps. nullopt when one is missing, or when they are so close together
+/// that `step_ns`, by which the device's time moves on, makes an error of more than 5 %.
+std::optional<double> clock_mhz(const ClockStamp& before, const ClockStamp& after,
+                                std::uint64_t step_ns);
+
+struct TimedLaunch {
+  std::chrono::nanoseconds elapsed{0};
+  std::optional<double> clock_mhz; ///< of multiprocessor 0 while it ran
+  /// The host was so slow that the launch did not wait on the device when its turn came: the time
+  /// of launching may be part of `elapsed`.
+  bool disturbed = false;
+};
+
+/// Times graphs as nvbench times cold launches (nvbench/detail/measure_cold): the stream is held
+/// while marks and graph are queued, so that nothing of launching lies between the marks; the clock
+/// is measured on the device around them. Drivers without mapped words do without both.
+/// Throws GpuError.
+class Timing {
+public:
+  /// `cache_bytes`: of the L2 cache; 0: not known.
+  Timing(GpuDriver& driver, Helpers& helpers, std::int64_t cache_bytes)
+      : driver_(driver), helpers_(helpers), cache_bytes_(cache_bytes) {}
+  ~Timing();
+  Timing(const Timing&) = delete; // owns device memory
+  Timing& operator=(const Timing&) = delete;
+
+  /// Queues what drives everything out of the L2 cache.
+  void empty_cache();
+  /// Queues a launch, after empty_cache() for cold ones. `hold` false for what the driver may have
+  /// to prepare at its first launch: it could wait for the stream, which waits for it.
+  void queue(GpuGraph graph, CacheState caches, bool hold);
+  /// What the launch took, once the stream is idle.
+  TimedLaunch take();
+
+private:
+  void map_words();
+  bool may_hold() const { return words_.host != nullptr && disturbed_in_a_row_ < kMaxDisturbed; }
+  void stamp(std::size_t which);
+  ClockStamp stamped(std::size_t which) const;
+
+  // Where the host is always too slow, holding is of no use.
+  static constexpr int kMaxDisturbed = 3;
+
+  GpuDriver& driver_;
+  Helpers& helpers_;
+  std::int64_t cache_bytes_;
+  DeviceRange cache_filler_;
+  bool mapped_ = false;
+  MappedWords words_;
+  std::uint64_t clock_step_ns_ = 0;
+  std::uint64_t turn_ = 0; ///< of holding
+  bool held_ = false;      ///< the last launch
+  int disturbed_in_a_row_ = 0;
+};
+
+} // namespace winnow::evaluators::gpu

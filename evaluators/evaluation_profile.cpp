@@ -1,0 +1,228 @@
+// What an EvaluationRun finds out about a correct kernel beside its times: counters, limiter,
+// speed of light, energy. Nothing here changes a verdict or a time.
+#include "evaluators/ceilings/measure_ceilings.h"
+#include "evaluators/evaluation_run.h"
+#include "evaluators/profile.h"
+#include "profiling/counters/idle_time.h"
+#include "tasks/occupancy.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <variant>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::ShapeSet;
+using tasks::Stage;
+
+constexpr int kLonger = 6; // than a run: several passes, and a second for the energy
+
+double threads_of(const tasks::LaunchStep& step) {
+  return static_cast<double>(step.grid[0] * step.grid[1] * step.grid[2]) *
+         static_cast<double>(step.block[0] * step.block[1] * step.block[2]);
+}
+
+const tasks::LaunchStep* largest_launch(const tasks::ResolvedPlan& plan, LaunchFacts& facts) {
+  const tasks::LaunchStep* largest = nullptr;
+  for (const tasks::Step& step : plan.steps) {
+    if (const auto* launch = std::get_if<tasks::LaunchStep>(&step)) {
+      ++facts.launches;
+      if (largest == nullptr || threads_of(*launch) > threads_of(*largest)) {
+        largest = launch;
+      }
+    }
+  }
+  return largest;
+}
+
+void add_resources(const tasks::LaunchStep& launch, const tasks::BuildRecord& build,
+                   const tasks::DeviceFacts& device, LaunchFacts& facts) {
+  const auto found = std::find_if(
+      build.kernels.begin(), build.kernels.end(),
+      [&](const tasks::KernelResources& kernel) { return kernel.kernel == launch.kernel; });
+  if (found == build.kernels.end()) {
+    return;
+  }
+  facts.registers = found->registers;
+  facts.shared_bytes = static_cast<double>(found->static_shared_bytes + launch.shared_bytes);
+  const auto threads = static_cast<std::int64_t>(facts.threads_per_block);
+  const std::int64_t blocks =
+      tasks::resident_blocks_per_sm(device, *found, threads, launch.shared_bytes);
+  if (blocks > 0 && device.max_threads_per_sm > 0) {
+    facts.blocks_per_multiprocessor = static_cast<double>(blocks);
+    facts.occupancy = std::min(1.0, static_cast<double>(blocks * threads) /
+                                        static_cast<double>(device.max_threads_per_sm));
+  }
+}
+
+LaunchFacts launch_facts(const tasks::ResolvedPlan& plan, const tasks::BuildRecord& build,
+                         const tasks::DeviceFacts& device) {
+  LaunchFacts facts;
+  if (const tasks::LaunchStep* launch = largest_launch(plan, facts)) {
+    facts.kernel = launch->kernel;
+    facts.threads_per_block =
+        static_cast<double>(launch->block[0] * launch->block[1] * launch->block[2]);
+    facts.blocks = threads_of(*launch) / facts.threads_per_block;
+    add_resources(*launch, build, device, facts);
+  }
+  return facts;
+}
+
+double spill_bytes(const tasks::BuildRecord& build, const std::string& kernel) {
+  double bytes = 0;
+  for (const tasks::KernelResources& one : build.kernels) {
+    bytes += one.kernel == kernel ? one.spill_store_bytes + one.spill_load_bytes : 0;
+  }
+  return bytes;
+}
+
+/// Names of profiling::Ceilings::rates. A cpu computes everything in its own arithmetic.
+std::string operation_kind(const tasks::Task& task, const std::string& device) {
+  switch (device == "cpu" ? tasks::Precision::F32 : task.tolerance.precision) {
+  case tasks::Precision::TF32:
+    return "tf32_tensor";
+  case tasks::Precision::F16:
+    return "f16_tensor";
+  case tasks::Precision::BF16:
+    return "bf16_tensor";
+  case tasks::Precision::F8E4M3:
+  case tasks::Precision::F8E5M2:
+    return "f8_tensor";
+  case tasks::Precision::Int:
+    return "i8_tensor";
+  case tasks::Precision::F64:
+    return "f64";
+  case tasks::Precision::F32:
+    return "f32";
+  }
+  return "f32";
+}
+
+} // namespace
+
+std::optional<Counting> counting_from_string(std::string_view text) {
+  const std::map<std::string_view, Counting> names{{"off", Counting::Off},
+                                                   {"auto", Counting::Auto},
+                                                   {"fast", Counting::Fast},
+                                                   {"full", Counting::Full}};
+  const auto found = names.find(text);
+  return found == names.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string_view to_string(Counting counting) {
+  switch (counting) {
+  case Counting::Off:
+    return "off";
+  case Counting::Auto:
+    return "auto";
+  case Counting::Fast:
+    return "fast";
+  case Counting::Full:
+    return "full";
+  }
+  return "off";
+}
+
+std::optional<profiling::CounterSet> EvaluationRun::counter_set() const {
+  switch (session_.options.counters) {
+  case Counting::Off:
+    return std::nullopt;
+  case Counting::Auto:
+    return result_.device == "cpu" ? std::nullopt : std::optional(profiling::CounterSet::Fast);
+  case Counting::Fast:
+    return profiling::CounterSet::Fast;
+  case Counting::Full:
+    return profiling::CounterSet::Full;
+  }
+  return std::nullopt;
+}
+
+void EvaluationRun::profile() {
+  const std::optional<profiling::CounterSet> set = counter_set();
+  if (!set || session_.cancelled) {
+    return;
+  }
+  const std::vector<tasks::Shape> shapes =
+      session_.task.shapes_of(ShapeSet::Search, result_.device);
+  const bool checks = session_.host->compiler->has_check_mode(); // that is what counts accesses
+  std::vector<tasks::Diagnostic> errors;
+  const BuiltKernel counted = checks ? session_.build(file_, session_.task, result_.parameters,
+                                                      shapes, BuildMode::Check, errors)
+                                     : built_;
+  std::vector<PlannedCase> cases;
+  if (counted.compiled.verdict != tasks::Verdict::Correct ||
+      !plan_cases(shapes, 1, counted, cases)) {
+    fail(tasks::Verdict::Correct, ""); // it is; only counting is not possible
+    result_.notes.push_back("not profiled: it does not compile for counting");
+    return;
+  }
+  std::vector<RunCase> run_list = run_cases_of(cases);
+  for (RunCase& run_case : run_list) {
+    run_case.counters = set;
+    run_case.energy = session_.options.energy;
+  }
+  const RunOutcome outcome = run_module(counted, std::move(run_list), checks ? 1 : 0,
+                                        kLonger * session_.options.run_timeout);
+  if (outcome.fault) {
+    result_.notes.push_back("not profiled in full: " + outcome.fault->detail);
+  }
+  nlohmann::json profile = nlohmann::json::array();
+  for (const RunCaseReport& report : outcome.report.cases) {
+    if (report.index < cases.size() && report.counters) {
+      profile.push_back(profiled(cases[report.index], report));
+    }
+  }
+  result_.profile = profile.empty() ? "" : profile.dump();
+}
+
+ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseReport& report) {
+  ProfiledShape result;
+  result.shape_id = planned.shape.id;
+  result.shape.shape = to_string(planned.shape);
+  result.shape.counters = *report.counters;
+  result.energy = report.energy.value_or(profiling::Energy{});
+  const tasks::DeviceFacts& device = session_.host->device.facts;
+  result.launch = launch_facts(planned.plan, result_.build, device);
+  for (const tasks::CaseResult& timed : result_.cases) {
+    if (timed.stage == Stage::Time && timed.shape_id == planned.shape.id && timed.median_ns > 0) {
+      result.shape.time_ns = timed.median_ns;
+      profiling::leave_out_idle_time(result.shape.counters, timed.median_ns,
+                                     timed.conditions.median_clock_mhz);
+    }
+  }
+  profiling::LimiterFacts facts;
+  facts.counters = result.shape.counters;
+  facts.theoretical_occupancy = result.launch.occupancy;
+  facts.multiprocessors = static_cast<double>(device.sm_count);
+  facts.blocks = result.launch.blocks;
+  facts.blocks_per_multiprocessor = result.launch.blocks_per_multiprocessor;
+  facts.spill_bytes_per_thread = spill_bytes(result_.build, result.launch.kernel);
+  if (result.shape.time_ns) {
+    facts.time_ns = *result.shape.time_ns;
+    add_speed_of_light(planned.shape, result.shape);
+    facts.speed_of_light = result.shape.speed_of_light;
+  }
+  result.shape.findings = profiling::limiter_of(facts);
+  return result;
+}
+
+void EvaluationRun::add_speed_of_light(const tasks::Shape& shape,
+                                       profiling::ShapeProfile& profile) {
+  tasks::Scope scope;
+  tasks::bind_shape(session_.task, shape, scope);
+  profiling::Work work;
+  work.bytes = session_.task.bytes.evaluate_float(scope);
+  work.operations = session_.task.operations.evaluate_float(scope);
+  work.kind = operation_kind(session_.task, result_.device);
+  const profiling::SpeedOfLightResult speed = profiling::speed_of_light(
+      work, *profile.time_ns, ceilings_of(*session_.host, session_.options));
+  profile.speed_of_light = speed.value;
+  profile.no_speed_of_light = speed.reason;
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,103 @@
+#include "evaluators/timing/timed_case.h"
+
+#include "evaluators/timing/race_blocks.h"
+#include "profiling/statistics/race.h"
+#include "profiling/statistics/summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::Bounds;
+using tasks::CaseResult;
+
+Bounds bounds_of(const std::optional<profiling::Interval>& interval) {
+  return interval ? Bounds{interval->low, interval->high} : Bounds{};
+}
+
+tasks::TimingConditions conditions_of(const RunCaseReport& report) {
+  tasks::TimingConditions conditions;
+  conditions.warm_ups = report.warm_ups;
+  conditions.discarded = report.discarded;
+  conditions.stopped_by = report.stopped_by;
+  conditions.median_clock_mhz = tasks::median(report.clocks_mhz);
+  conditions.memory_clock_mhz = report.state.memory_clock_mhz.value_or(0);
+  conditions.temperature_c = report.state.temperature_c.value_or(0);
+  conditions.power_w = report.state.power_w.value_or(0);
+  conditions.throttle_reasons = profiling::transient_throttling(report.state);
+  return conditions;
+}
+
+} // namespace
+
+void take_samples(const RunCaseReport& report, CaseResult& timed) {
+  timed.samples_ns = report.samples_ns;
+  timed.baseline_samples_ns = report.rival_samples_ns.at(0);
+  if (report.rival_samples_ns.size() > 1) {
+    timed.incumbent_samples_ns = report.rival_samples_ns[1];
+  }
+  timed.warm_samples_ns = report.warm_samples_ns;
+  timed.prepare_ns = report.prepare_ns;
+  timed.conditions = conditions_of(report);
+  timed.median_ns = tasks::median(timed.samples_ns);
+  timed.baseline_median_ns = tasks::median(timed.baseline_samples_ns);
+  timed.median_bounds_ns = bounds_of(profiling::bootstrap_median_interval(timed.samples_ns));
+  timed.speedup_bounds =
+      bounds_of(profiling::paired_ratio_interval(timed.baseline_samples_ns, timed.samples_ns));
+}
+
+// The shapes' errors are independent, so the variances of their logarithms add up.
+Bounds bounds_of_speedup(const std::vector<CaseResult>& cases, tasks::Stage stage) {
+  double below = 0, above = 0, log_sum = 0, count = 0;
+  for (const CaseResult& timed : cases) {
+    if (timed.stage != stage || timed.samples_ns.empty()) {
+      continue;
+    }
+    if (!timed.speedup_bounds.known() || !(timed.speedup_bounds.low > 0)) {
+      return {};
+    }
+    const double ratio = timed.baseline_median_ns / timed.median_ns;
+    const double low = std::min(ratio, timed.speedup_bounds.low);
+    const double high = std::max(ratio, timed.speedup_bounds.high);
+    below += std::pow(std::log(ratio / low), 2);
+    above += std::pow(std::log(high / ratio), 2);
+    log_sum += std::log(ratio);
+    ++count;
+  }
+  if (count == 0) {
+    return {};
+  }
+  return {std::exp((log_sum - std::sqrt(below)) / count),
+          std::exp((log_sum + std::sqrt(above)) / count)};
+}
+
+std::optional<tasks::RaceResult> race_of(const std::vector<CaseResult>& cases,
+                                         const std::string& rival) {
+  std::vector<const CaseResult*> raced;
+  for (const CaseResult& timed : cases) {
+    if (timed.stage == tasks::Stage::Time && !timed.incumbent_samples_ns.empty()) {
+      raced.push_back(&timed);
+    }
+  }
+  if (raced.empty()) {
+    return std::nullopt;
+  }
+  profiling::Race race(kRaceRules, raced.size());
+  for (std::size_t shape = 0; shape < raced.size(); ++shape) {
+    const std::vector<double>& own = raced[shape]->samples_ns;
+    for (std::size_t block = 0; block < block_count(own); ++block) {
+      race.add(block_ns(own, block), block_ns(raced[shape]->incumbent_samples_ns, block), shape);
+    }
+  }
+  tasks::RaceResult result;
+  result.rival = rival;
+  result.verdict = to_string(race.verdict());
+  result.ratio = race.ratio();
+  result.bounds = {race.interval().low, race.interval().high};
+  result.blocks = static_cast<int>(race.blocks());
+  return result;
+}
+
+} // namespace winnow::evaluators

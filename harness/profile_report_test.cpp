@@ -1,0 +1,172 @@
+#include "harness/profile_report.h"
+#include "harness/report_doubles.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+ProfileReport full_report() {
+  ProfileReport report{"axpy", {"fast.cu", "d1", timed_evaluation(10)}, std::nullopt};
+  add_profiles(report.kernel.evaluation, {full_profile("1", 92), full_profile("2", 71)});
+  return report;
+}
+
+ProfileReport compared_report() {
+  ProfileReport report = full_report();
+  report.kernel.evaluation.cases = timed_evaluation(10, 1.25).cases;
+  report.kernel.evaluation.race = tasks::RaceResult{"d2", "faster", 1.25, {1.24, 1.26}, 20};
+  report.against = ProfiledKernel{"slow.cu", "d2", timed_evaluation(12.5)};
+  add_profiles(report.against->evaluation, {full_profile("1", 80), full_profile("2", 71)});
+  return report;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(ProfileReport, HasAColumnForEachShape) {
+  const std::string text = profile_text(full_report());
+  for (const char* line : {"shape +n=1000 +n=2000\n",
+                           "median, cold caches +10.01 us +10.01 us\n",
+                           "95 % interval +10.00 to 10.02 us",
+                           "baseline's median, cold +20.02 us",
+                           "speedup over the baseline +2.000x",
+                           "95 % interval +1.980 to 2.020",
+                           "speed of light +87 % +87 %\n",
+                           "bound +DRAM bandwidth",
+                           "least time +8.700 us",
+                           "limiter +DRAM bandwidth",
+                           "registers a thread +40",
+                           "occupancy, in theory +75 %",
+                           "energy a run +12.3 mJ",
+                           "average power +350.0 W",
+                           "SM clock +1980 MHz",
+                           "temperature +41 C",
+                           "discarded, clock too low +3",
+                           "DRAM throughput +92 % +71 %\n",
+                           "DRAM bytes read +4.00 MB",
+                           "long scoreboard. +12.3 warps",
+                           "Barriers +262144"}) {
+    EXPECT_THAT(text, ContainsRegex(line));
+  }
+  EXPECT_THAT(text, HasSubstr("n=1000: limiter: DRAM bandwidth: DRAM throughput is high\n"));
+  EXPECT_THAT(text, HasSubstr("energy: NVML total energy over 1234 launches"));
+  EXPECT_THAT(text, HasSubstr("counters: cupti, 7 passes in 120 ms"));
+  EXPECT_THAT(text, HasSubstr("fast.cu: correct, 2.000x the baseline's speed: 1.980 to 2.020"));
+}
+
+TEST(ProfileReport, LeavesOutWhatNobodyKnows) {
+  const std::string text = profile_text(full_report());
+  for (const char* absent :
+       {"warm caches", "memory clock", "throttled by", "change", "not known"}) {
+    EXPECT_THAT(text, Not(HasSubstr(absent)));
+  }
+}
+
+TEST(ProfileReport, GroupsCountersInTheOrderOfATable) {
+  const std::string text = profile_text(full_report());
+  const std::size_t dram = text.find("\nDRAM\n");
+  const std::size_t stalls = text.find("\nStalls (");
+  const std::size_t work = text.find("\nWork\n");
+  ASSERT_NE(dram, std::string::npos);
+  EXPECT_LT(dram, stalls);
+  EXPECT_LT(stalls, work);
+  EXPECT_NE(work, std::string::npos);
+}
+
+TEST(ProfileReport, SaysOnceWhyThereAreNoCounters) {
+  ProfileReport report = full_report();
+  std::vector<evaluators::ProfiledShape> profiles{full_profile("1", 92), full_profile("2", 71)};
+  for (evaluators::ProfiledShape& profile : profiles) {
+    profile.shape.counters = {};
+    profile.shape.counters.unavailable = "profiling is not permitted; load nvidia with ...=0";
+    profile.energy = {};
+    profile.energy.reason = "no NVML";
+  }
+  add_profiles(report.kernel.evaluation, profiles);
+  const std::string text = profile_text(report);
+  EXPECT_EQ(count_of(text, "profiling is not permitted"), 1U) << text;
+  EXPECT_THAT(text, HasSubstr("not known: all counters (profiling is not permitted; load"));
+  EXPECT_THAT(text, HasSubstr("not known: energy (no NVML)\n"));
+  EXPECT_THAT(text, Not(HasSubstr("energy a run")));
+  EXPECT_THAT(text, HasSubstr("median, cold caches"));
+}
+
+TEST(ProfileReport, CollapsesTheReasonsOfSingleCounters) {
+  ProfileReport report = full_report();
+  evaluators::ProfiledShape profile = full_profile("1", 92);
+  profile.shape.counters.counters["fma_pipe_pct"] = {std::nullopt, "this chip has none"};
+  profile.shape.counters.counters["alu_pipe_pct"] = {std::nullopt, "this chip has none"};
+  add_profiles(report.kernel.evaluation, {profile});
+  const std::string text = profile_text(report);
+  EXPECT_THAT(text, HasSubstr("not known: ALU pipe active (integer, logic), FMA pipe active (this "
+                              "chip has none)\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\nPipes\n")));
+  EXPECT_THAT(text, HasSubstr("counters were not asked for")) << "of the other shape";
+}
+
+TEST(ProfileReport, ShowsTheOtherKernelAndTheChange) {
+  const std::string text = profile_text(compared_report());
+  for (const char* line :
+       {"n=1000 +kernel +against +change\n", "median, cold caches +10.01 us +12.51 us +-20.0 %\n",
+        "speedup over the baseline +2.000x +1.600x +.25.0 %\n",
+        "DRAM throughput +92 % +80 % +.12.0 points\n", "registers a thread +40 +40 +.0.0 %\n"}) {
+    EXPECT_THAT(text, ContainsRegex(line));
+  }
+  EXPECT_THAT(text, HasSubstr("n=2000, against: limiter: DRAM bandwidth"));
+  EXPECT_THAT(text, HasSubstr("kernel is 1.250x as fast as against: 1.240 to 1.260 (99 %), 20 "
+                              "blocks of four launches; faster at 2 of 2 shapes; verdict: faster"));
+}
+
+TEST(ProfileReport, ShowsAKernelThatIsNotCorrectAsEvalDoes) {
+  ProfileReport report = compared_report();
+  report.against->evaluation.verdict = tasks::Verdict::Wrong;
+  report.against->evaluation.detail = "y[0] = 3, expected 4";
+  const std::string text = profile_text(report);
+  EXPECT_THAT(text, HasSubstr("no profile: slow.cu is not correct"));
+  EXPECT_THAT(text, HasSubstr("y[0] = 3, expected 4"));
+  EXPECT_THAT(text, Not(HasSubstr("DRAM throughput")));
+  EXPECT_EQ(profile_json(report)["shapes"], json::array());
+}
+
+TEST(ProfileReport, HidesHiddenShapes) {
+  ProfileReport report = full_report();
+  tasks::CaseResult hidden = report.kernel.evaluation.cases.front();
+  hidden.set = tasks::ShapeSet::Promotion;
+  hidden.shape = "n=1021";
+  report.kernel.evaluation.cases.push_back(hidden);
+  EXPECT_THAT(profile_text(report), Not(HasSubstr("1021")));
+  EXPECT_THAT(profile_json(report).dump(), Not(HasSubstr("1021")));
+}
+
+TEST(ProfileReport, JsonHasValuesAndNulls) {
+  const json document = profile_json(compared_report());
+  EXPECT_EQ(document["schema"], "winnow.profile");
+  EXPECT_EQ(document["version"], 1);
+  EXPECT_EQ(document["kernel"]["file"], "fast.cu");
+  EXPECT_EQ(document["race"]["verdict"], "faster");
+  ASSERT_EQ(document["shapes"].size(), 2U);
+  const json& shape = document["shapes"][0];
+  EXPECT_EQ(shape["shape_id"], "search/1");
+  EXPECT_DOUBLE_EQ(shape["ratio"], 1.25);
+  EXPECT_DOUBLE_EQ(shape["kernel"]["median_ns"], 10'010);
+  EXPECT_DOUBLE_EQ(shape["against"]["median_ns"], 12'512.5);
+  EXPECT_EQ(shape["kernel"]["warm_median_ns"], nullptr);
+  EXPECT_EQ(shape["kernel"]["profile"]["counters"]["counters"]["dram_throughput_pct"]["value"], 92);
+  EXPECT_EQ(profile_json(full_report())["against"], nullptr);
+  EXPECT_EQ(profile_json(full_report())["shapes"][0]["ratio"], nullptr);
+}
+
+} // namespace
+} // namespace winnow::harness

@@ -1,0 +1,45 @@
+// A CUPTI for tests: what it answers, and what it saw. Shared by the library and the tests that
+// load it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <cuda.h>
+#include <cupti_profiler_target.h>
+#include <cupti_result.h>
+
+namespace winnow::profiling {
+
+struct CuptiDouble {
+  // What it answers. Everything works with these defaults, and every metric is kUsualValue.
+  static constexpr double kUsualValue = 42.5;
+  std::map<std::string, CUptiResult> failing;  ///< by function
+  std::set<std::string> unknown_metrics;       ///< in properties()
+  std::set<std::string> unschedulable_metrics; ///< added alone or with others
+  std::set<std::string> unevaluable_metrics;
+  std::map<std::string, double> values; ///< by metric
+  std::size_t planned_passes = 1;
+  std::size_t needed_passes = 1;
+  std::size_t dropped_ranges = 0;
+  std::size_t ranges = 1;
+  CUpti_Profiler_Support_Level supported = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+  CUpti_Profiler_Support_Level vgpu = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+  CUpti_Profiler_Support_Level confidential = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+
+  // What it saw.
+  std::vector<std::string> calls;    ///< functions, and whatever the test adds
+  std::vector<std::string> mistakes; ///< of whoever calls it: sizes, order, handles
+  int initialised = 0;
+  int hosts_open = 0;
+  int hosts_made = 0;
+  int ranges_open = 0;
+};
+
+} // namespace winnow::profiling
+
+/// The library's only one; assign {} to start afresh.
+extern "C" winnow::profiling::CuptiDouble* cupti_double();

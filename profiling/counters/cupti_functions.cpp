@@ -1,0 +1,87 @@
+#include "profiling/counters/cupti_functions.h"
+
+#include <cstdlib>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace winnow::profiling::cupti {
+namespace {
+
+constexpr const char* kLibrary = "libcupti.so.13";
+constexpr const char* kLibraryVariable = "WINNOW_CUPTI_LIBRARY";
+constexpr const char* kRemedy =
+    "install CUPTI of CUDA 13 (package cuda-cupti-13-0, or the CUDA toolkit), or give the path of "
+    "its libcupti.so.13 in WINNOW_CUPTI_LIBRARY";
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+void* open_first(const std::vector<std::string>& candidates, std::string& path, std::string& why) {
+  for (const std::string& candidate : candidates) {
+    if (void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr) {
+      path = candidate;
+      return library;
+    }
+    if (why.empty()) { // what the loader says of its own path; the rest is only looked at as well
+      why = dlerror();
+    }
+  }
+  return nullptr;
+}
+
+/// Empty when all functions were found, else the first that was not.
+std::string resolve(void* library, Functions& functions) {
+#define WINNOW_CUPTI_RESOLVE(name)                                                                 \
+  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, #name));              \
+  if (functions.name == nullptr) {                                                                 \
+    return #name;                                                                                  \
+  }
+  WINNOW_CUPTI_FUNCTIONS(WINNOW_CUPTI_RESOLVE)
+#undef WINNOW_CUPTI_RESOLVE
+  return {};
+}
+
+} // namespace
+
+std::vector<std::string> library_candidates() {
+  if (const std::string named = variable(kLibraryVariable); !named.empty()) {
+    return {named};
+  }
+  std::vector<std::string> candidates = {kLibrary};
+  for (const std::string& toolkit :
+       {variable("CUDA_HOME"), variable("CUDA_PATH"), std::string("/usr/local/cuda"),
+        std::string("/usr/local/cuda-13"), std::string("/opt/cuda")}) {
+    if (!toolkit.empty()) {
+      for (const char* folder : {"lib64", "lib", "extras/CUPTI/lib64"}) {
+        candidates.push_back(fmt::format("{}/{}/{}", toolkit, folder, kLibrary));
+      }
+    }
+  }
+  return candidates;
+}
+
+Library load_library() {
+  Library loaded;
+  std::string why;
+  const std::vector<std::string> candidates = library_candidates();
+  void* library = open_first(candidates, loaded.functions.path, why);
+  if (library == nullptr) {
+    loaded.availability = Availability::no(
+        fmt::format("cannot load CUPTI: {} (looked for: {})", why, fmt::join(candidates, ", ")),
+        kRemedy);
+    return loaded;
+  }
+  const std::string missing = resolve(library, loaded.functions);
+  loaded.availability =
+      missing.empty()
+          ? Availability::yes(loaded.functions.path)
+          : Availability::no(fmt::format("{} has no function {}", loaded.functions.path, missing),
+                             kRemedy);
+  return loaded;
+}
+
+} // namespace winnow::profiling::cupti

@@ -1,0 +1,75 @@
+// CUPTI's functions and types: for this folder's .cpp files only, which need its headers anyway.
+#pragma once
+
+#include "base/availability.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <cuda.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_result.h>
+#include <cupti_target.h>
+
+namespace winnow::profiling::cupti {
+
+#define WINNOW_CUPTI_FUNCTIONS(X)                                                                  \
+  X(cuptiDeviceGetChipName)                                                                        \
+  X(cuptiGetResultString)                                                                          \
+  X(cuptiProfilerDeInitialize)                                                                     \
+  X(cuptiProfilerDeviceSupported)                                                                  \
+  X(cuptiProfilerGetCounterAvailability)                                                           \
+  X(cuptiProfilerHostConfigAddMetrics)                                                             \
+  X(cuptiProfilerHostDeinitialize)                                                                 \
+  X(cuptiProfilerHostEvaluateToGpuValues)                                                          \
+  X(cuptiProfilerHostGetConfigImage)                                                               \
+  X(cuptiProfilerHostGetConfigImageSize)                                                           \
+  X(cuptiProfilerHostGetMetricProperties)                                                          \
+  X(cuptiProfilerHostGetNumOfPasses)                                                               \
+  X(cuptiProfilerHostInitialize)                                                                   \
+  X(cuptiProfilerInitialize)                                                                       \
+  X(cuptiRangeProfilerCounterDataImageInitialize)                                                  \
+  X(cuptiRangeProfilerDecodeData)                                                                  \
+  X(cuptiRangeProfilerDisable)                                                                     \
+  X(cuptiRangeProfilerEnable)                                                                      \
+  X(cuptiRangeProfilerGetCounterDataInfo)                                                          \
+  X(cuptiRangeProfilerGetCounterDataSize)                                                          \
+  X(cuptiRangeProfilerPopRange)                                                                    \
+  X(cuptiRangeProfilerPushRange)                                                                   \
+  X(cuptiRangeProfilerSetConfig)                                                                   \
+  X(cuptiRangeProfilerStart)                                                                       \
+  X(cuptiRangeProfilerStop)
+
+struct Functions {
+#define WINNOW_CUPTI_MEMBER(name)                                                                  \
+  decltype(&::name) name = nullptr; // NOLINT(bugprone-macro-parentheses)
+  WINNOW_CUPTI_FUNCTIONS(WINNOW_CUPTI_MEMBER)
+#undef WINNOW_CUPTI_MEMBER
+  std::string path; ///< of the library
+};
+
+struct Library {
+  Availability availability;
+  Functions functions; ///< to be called only when available
+};
+
+/// Where CUPTI is looked for, in this order: WINNOW_CUPTI_LIBRARY alone where it is set, else the
+/// loader's path, then the toolkits that CUDA_HOME and CUDA_PATH name, then the usual places.
+std::vector<std::string> library_candidates();
+
+/// Loads CUPTI, which is never unloaded. Does not initialise anything.
+Library load_library();
+
+/// A params struct as CUPTI wants it: zeroed, its size set, no pPriv.
+#define WINNOW_CUPTI_PARAMS(Type) ::winnow::profiling::cupti::params_of<Type>(Type##_STRUCT_SIZE)
+
+template <class Params> Params params_of(std::size_t size) {
+  Params params{};
+  params.structSize = size;
+  return params;
+}
+
+} // namespace winnow::profiling::cupti

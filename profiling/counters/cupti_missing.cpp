@@ -1,0 +1,15 @@
+// Takes the place of the CUPTI adapter in a program that was built without its headers.
+#include "profiling/counters/cupti_provider.h"
+#include "profiling/counters/no_counters.h"
+
+namespace winnow::profiling {
+
+std::unique_ptr<CounterProvider> make_cupti_counters(void* /*cuda_context*/,
+                                                     int /*device_ordinal*/) {
+  return make_no_counters(
+      "cupti", Availability::no("this program was built without CUPTI 13's headers",
+                                "install CUPTI of CUDA 13 (cupti_range_profiler.h), configure and "
+                                "build again"));
+}
+
+} // namespace winnow::profiling

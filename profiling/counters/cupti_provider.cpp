@@ -1,0 +1,175 @@
+#include "profiling/counters/cupti_provider.h"
+
+#include "profiling/counters/cupti_device.h"
+#include "profiling/counters/cupti_failure.h"
+#include "profiling/counters/cupti_plan.h"
+#include "profiling/counters/cupti_session.h"
+#include "profiling/counters/no_counters.h"
+
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace winnow::profiling {
+namespace {
+
+using namespace cupti;
+using Clock = std::chrono::steady_clock;
+
+// CUPTI may ask for a few passes more than it planned; for ever is an error.
+constexpr std::size_t kPassSlack = 4;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+Availability unavailable(const CuptiFailure& failure) {
+  return Availability::no(failure.what(), failure.remedy());
+}
+
+CounterValue counter_of(const Functions& cupti, const Plan& plan, const PlannedCounter& counter,
+                        const Image& data) {
+  double metric = 0;
+  const CUptiResult result = plan.host.evaluate(counter.metric, data, metric);
+  if (result != CUPTI_SUCCESS) {
+    return {std::nullopt,
+            fmt::format("CUPTI cannot evaluate {} ({})", counter.metric, name_of(cupti, result))};
+  }
+  if (!std::isfinite(metric)) {
+    return {std::nullopt,
+            fmt::format("CUPTI gives {} for {}: nothing of what it divides by was counted", metric,
+                        counter.metric)};
+  }
+  if (metric < 0) {
+    return {std::nullopt,
+            fmt::format("CUPTI gives {} for {}, which cannot be negative", metric, counter.metric)};
+  }
+  return {counter.name.scale * metric, {}};
+}
+
+class CuptiCounters : public CounterProvider {
+public:
+  CuptiCounters(void* context, int ordinal)
+      : library_(load_library()), availability_(library_.availability),
+        context_(static_cast<CUcontext>(context)) {
+    if (availability_.ok) {
+      open(ordinal);
+    }
+  }
+
+  Availability availability() const override { return availability_; }
+
+  CounterReport collect(CounterSet set, const CountedRun& run) override {
+    CounterReport report;
+    report.provider = "cupti";
+    if (!availability_.ok) {
+      report.unavailable = unavailable_text(availability_);
+      return report;
+    }
+    try {
+      count(plan_for(set, report), run, report);
+    } catch (const CuptiFailure& failure) {
+      report.counters.clear();
+      report.unavailable = unavailable_text(unavailable(failure));
+      if (failure.lasting()) {
+        availability_ = unavailable(failure);
+      }
+    }
+    return report;
+  }
+
+private:
+  void open(int ordinal) {
+    const Clock::time_point start = Clock::now();
+    try {
+      profiler_.emplace(functions());
+      chip_ = open_chip(functions(), context_, ordinal);
+      availability_ = Availability::yes(fmt::format("{}, {}", functions().path, chip_.name));
+    } catch (const CuptiFailure& failure) {
+      availability_ = unavailable(failure);
+      profiler_.reset(); // its hooks are in the driver's way
+    }
+    unreported_setup_ms_ = ms_since(start);
+  }
+
+  const Plan& plan_for(CounterSet set, CounterReport& report) {
+    const auto found = plans_.find(set);
+    if (found != plans_.end()) {
+      return found->second;
+    }
+    const Clock::time_point start = Clock::now();
+    const Plan& plan =
+        plans_.emplace(set, make_plan(functions(), chip_, counters_in(set))).first->second;
+    report.setup_ms = std::exchange(unreported_setup_ms_, 0) + ms_since(start);
+    return plan;
+  }
+
+  void count(const Plan& plan, const CountedRun& run, CounterReport& report) {
+    const Clock::time_point start = Clock::now();
+    RangeSession session(functions(), context_);
+    try {
+      session.configure(plan);
+      run_passes(session, plan.passes, run, report.passes);
+      read(plan, session.decode(), report);
+    } catch (...) {
+      close(session);
+      throw;
+    }
+    close(session);
+    report.collect_ms = ms_since(start);
+  }
+
+  static void run_passes(RangeSession& session, std::size_t planned, const CountedRun& run,
+                         int& passes) {
+    for (std::size_t pass = 0; pass < planned + kPassSlack; ++pass) {
+      run.restore();
+      const bool all_submitted = session.run_pass(run.launch);
+      ++passes;
+      if (all_submitted) {
+        return;
+      }
+    }
+    throw CuptiFailure(
+        fmt::format("CUPTI wants more than {} passes where it planned {}", passes, planned),
+        "count again; if it stays so, another tool uses CUPTI in this process", false);
+  }
+
+  void read(const Plan& plan, const Image& data, CounterReport& report) const {
+    for (const PlannedCounter& counter : plan.counters) {
+      report.counters[std::string(counter.name.key)] = counter_of(functions(), plan, counter, data);
+    }
+    for (const auto& [key, why] : plan.left_out) {
+      report.counters[key] = {std::nullopt, why};
+    }
+  }
+
+  // What was read stays good; what comes next would be counted, or slowed down, by what is left on.
+  void close(RangeSession& session) {
+    const std::string failure = session.close();
+    if (!failure.empty()) {
+      availability_ = Availability::no(failure, "use a fresh process");
+    }
+  }
+
+  const Functions& functions() const { return library_.functions; }
+
+  const Library library_;
+  Availability availability_;
+  CUcontext context_;
+  std::optional<Profiler> profiler_;
+  Chip chip_;
+  std::map<CounterSet, Plan> plans_; // before profiler_ goes, their host objects do
+  double unreported_setup_ms_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<CounterProvider> make_cupti_counters(void* cuda_context, int device_ordinal) {
+  return std::make_unique<CuptiCounters>(cuda_context, device_ordinal);
+}
+
+} // namespace winnow::profiling

@@ -1,0 +1,141 @@
+#include "profiling/counters/cupti_session.h"
+
+#include "profiling/counters/cupti_failure.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace winnow::profiling::cupti {
+namespace {
+
+constexpr const char* kRange = "winnow";
+
+} // namespace
+
+RangeSession::RangeSession(const Functions& functions, CUcontext context) : cupti_(functions) {
+  auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params);
+  params.ctx = context;
+  check(cupti_, cupti_.cuptiRangeProfilerEnable(&params), "cuptiRangeProfilerEnable");
+  object_ = params.pRangeProfilerObject;
+}
+
+RangeSession::~RangeSession() {
+  close();
+}
+
+Image RangeSession::new_counter_data(const Plan& plan) const {
+  std::vector<const char*> metrics = plan.metrics();
+  auto size = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
+  size.pRangeProfilerObject = object_;
+  size.pMetricNames = metrics.data();
+  size.numMetrics = metrics.size();
+  size.maxNumOfRanges = 1;
+  size.maxNumRangeTreeNodes = 1;
+  check(cupti_, cupti_.cuptiRangeProfilerGetCounterDataSize(&size),
+        "cuptiRangeProfilerGetCounterDataSize");
+  Image data(size.counterDataSize);
+  auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+  params.pRangeProfilerObject = object_;
+  params.counterDataSize = data.size();
+  params.pCounterData = data.data();
+  check(cupti_, cupti_.cuptiRangeProfilerCounterDataImageInitialize(&params),
+        "cuptiRangeProfilerCounterDataImageInitialize");
+  return data;
+}
+
+void RangeSession::configure(const Plan& plan) {
+  config_ = plan.config;
+  data_ = new_counter_data(plan);
+  auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
+  params.pRangeProfilerObject = object_;
+  params.configSize = config_.size();
+  params.pConfig = config_.data();
+  params.counterDataImageSize = data_.size();
+  params.pCounterDataImage = data_.data();
+  params.range = CUPTI_UserRange;
+  params.replayMode = CUPTI_UserReplay;
+  params.maxRangesPerPass = 1;
+  params.numNestingLevels = 1;
+  params.minNestingLevel = 1;
+  params.passIndex = 0;
+  params.targetNestingLevel = 1;
+  check(cupti_, cupti_.cuptiRangeProfilerSetConfig(&params), "cuptiRangeProfilerSetConfig");
+}
+
+CUptiResult RangeSession::pop() noexcept {
+  auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params);
+  params.pRangeProfilerObject = object_;
+  pushed_ = false;
+  return cupti_.cuptiRangeProfilerPopRange(&params);
+}
+
+CUptiResult RangeSession::stop(bool& all_submitted) noexcept {
+  auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params);
+  params.pRangeProfilerObject = object_;
+  started_ = false;
+  const CUptiResult result = cupti_.cuptiRangeProfilerStop(&params);
+  all_submitted = params.isAllPassSubmitted != 0;
+  return result;
+}
+
+bool RangeSession::run_pass(const std::function<void()>& launch) {
+  auto start = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params);
+  start.pRangeProfilerObject = object_;
+  check(cupti_, cupti_.cuptiRangeProfilerStart(&start), "cuptiRangeProfilerStart");
+  started_ = true;
+  auto push = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params);
+  push.pRangeProfilerObject = object_;
+  push.pRangeName = kRange;
+  check(cupti_, cupti_.cuptiRangeProfilerPushRange(&push), "cuptiRangeProfilerPushRange");
+  pushed_ = true;
+  launch();
+  check(cupti_, pop(), "cuptiRangeProfilerPopRange");
+  bool all_submitted = false;
+  check(cupti_, stop(all_submitted), "cuptiRangeProfilerStop");
+  return all_submitted;
+}
+
+const Image& RangeSession::decode() {
+  auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params);
+  params.pRangeProfilerObject = object_;
+  check(cupti_, cupti_.cuptiRangeProfilerDecodeData(&params), "cuptiRangeProfilerDecodeData");
+  auto info = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params);
+  info.pCounterDataImage = data_.data();
+  info.counterDataImageSize = data_.size();
+  check(cupti_, cupti_.cuptiRangeProfilerGetCounterDataInfo(&info),
+        "cuptiRangeProfilerGetCounterDataInfo");
+  if (params.numOfRangeDropped != 0 || info.numTotalRanges != 1) {
+    throw CuptiFailure(fmt::format("CUPTI dropped {} ranges and kept {} where there was one",
+                                   params.numOfRangeDropped, info.numTotalRanges),
+                       "count again; if it stays so, another tool uses CUPTI in this process",
+                       false);
+  }
+  return data_;
+}
+
+void RangeSession::abandon_pass() noexcept {
+  if (pushed_) {
+    pop();
+  }
+  if (started_) {
+    bool ignored = false;
+    stop(ignored);
+  }
+}
+
+std::string RangeSession::close() noexcept {
+  if (object_ == nullptr) {
+    return {};
+  }
+  abandon_pass();
+  auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params);
+  params.pRangeProfilerObject = std::exchange(object_, nullptr);
+  const CUptiResult result = cupti_.cuptiRangeProfilerDisable(&params);
+  if (result == CUPTI_SUCCESS) {
+    return {};
+  }
+  return fmt::format("cuptiRangeProfilerDisable failed ({})", name_of(cupti_, result));
+}
+
+} // namespace winnow::profiling::cupti

@@ -1,0 +1,163 @@
+#include "profiling/power/energy.h"
+
+#include "profiling/power/optional_json.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace winnow::profiling {
+namespace {
+
+constexpr double kMostLaunches = 1e6;
+constexpr std::size_t kLeastPowerSamples = 5;
+constexpr double kLeastCovered = 0.5; ///< of the launches' time, by what is extrapolated to all
+
+double seconds_of(const EnergyReadings& readings) {
+  return readings.end_s - readings.begin_s;
+}
+
+/// Watts, and what they were derived from; or why there are none.
+struct Power {
+  std::optional<double> watts;
+  std::string from;
+  std::string why;
+};
+
+std::vector<Reading> usable(const std::vector<Reading>& readings) {
+  std::vector<Reading> kept;
+  for (const Reading& reading : readings) {
+    if (std::isfinite(reading.at_s) && std::isfinite(reading.value) && reading.value >= 0) {
+      kept.push_back(reading);
+    }
+  }
+  std::stable_sort(kept.begin(), kept.end(),
+                   [](const Reading& a, const Reading& b) { return a.at_s < b.at_s; });
+  return kept;
+}
+
+// Readings at which the total had just moved, while launches ran.
+std::vector<Reading> steps_of(const std::vector<Reading>& total, const EnergyReadings& readings) {
+  std::vector<Reading> steps;
+  for (std::size_t i = 1; i < total.size(); ++i) {
+    const bool running = total[i - 1].at_s >= readings.begin_s && total[i].at_s <= readings.end_s;
+    if (running && total[i].value > total[i - 1].value) {
+      steps.push_back(total[i]);
+    }
+  }
+  return steps;
+}
+
+bool falls(const std::vector<Reading>& total) {
+  return std::adjacent_find(total.begin(), total.end(), [](const Reading& a, const Reading& b) {
+           return b.value < a.value;
+         }) != total.end();
+}
+
+constexpr double kJoulesPerMillijoule = 1e-3;
+
+Power power_of_total(const EnergyReadings& readings) {
+  const std::vector<Reading> total = usable(readings.energy_mj);
+  const std::string& name = readings.counter;
+  if (total.size() < 2 || total.front().at_s > readings.begin_s ||
+      total.back().at_s < readings.end_s) {
+    return {{}, {}, fmt::format("{} was not read before and after the launches", name)};
+  }
+  if (falls(total)) {
+    return {{}, {}, fmt::format("{} went backwards", name)};
+  }
+  if (total.back().value <= total.front().value) {
+    return {{}, {}, fmt::format("{} did not move in {:.2f} s", name, seconds_of(readings))};
+  }
+  const std::vector<Reading> steps = steps_of(total, readings);
+  if (steps.size() >= 2 &&
+      steps.back().at_s - steps.front().at_s >= kLeastCovered * seconds_of(readings)) {
+    const double millijoules = steps.back().value - steps.front().value;
+    return {millijoules * kJoulesPerMillijoule / (steps.back().at_s - steps.front().at_s),
+            fmt::format("{} between {} of its steps", name, steps.size()),
+            {}};
+  }
+  const double millijoules = total.back().value - total.front().value;
+  return {millijoules * kJoulesPerMillijoule / seconds_of(readings), name, {}};
+}
+
+Power power_of_samples(const EnergyReadings& readings) {
+  std::vector<Reading> samples = usable(readings.power_w);
+  std::erase_if(samples, [&](const Reading& sample) {
+    return sample.at_s < readings.begin_s || sample.at_s > readings.end_s;
+  });
+  if (samples.empty()) {
+    return {{}, {}, "power was not readable"};
+  }
+  const double covered = samples.back().at_s - samples.front().at_s;
+  if (samples.size() < kLeastPowerSamples || covered < kLeastCovered * seconds_of(readings)) {
+    return {{}, {}, fmt::format("{} samples of power are too few", samples.size())};
+  }
+  double joules = 0;
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    joules +=
+        0.5 * (samples[i].value + samples[i - 1].value) * (samples[i].at_s - samples[i - 1].at_s);
+  }
+  return {joules / covered, fmt::format("integrated power ({} samples)", samples.size()), {}};
+}
+
+Energy none(std::string reason) {
+  Energy energy;
+  energy.reason = std::move(reason);
+  return energy;
+}
+
+} // namespace
+
+void to_json(nlohmann::json& json, const Energy& energy) {
+  json = {{"joules_per_launch", json_of(energy.joules_per_launch)},
+          {"average_power_w", json_of(energy.average_power_w)},
+          {"reason", energy.reason},
+          {"method", energy.method}};
+}
+
+void from_json(const nlohmann::json& json, Energy& energy) {
+  energy.joules_per_launch = optional_value<double>(json, "joules_per_launch");
+  energy.average_power_w = optional_value<double>(json, "average_power_w");
+  json.at("reason").get_to(energy.reason);
+  json.at("method").get_to(energy.method);
+}
+
+std::int64_t launches_needed(double ns_per_launch) {
+  const double launches = std::ceil(kEnergySeconds * 1e9 / ns_per_launch);
+  if (std::isnan(launches) || launches < 1) { // a time that is no time, or a very long one
+    return 1;
+  }
+  return static_cast<std::int64_t>(std::min(launches, kMostLaunches));
+}
+
+Energy energy_of(const EnergyReadings& readings) {
+  if (!readings.unavailable.empty()) {
+    return none(readings.unavailable);
+  }
+  const double seconds = seconds_of(readings);
+  if (readings.launches < 1 || !std::isfinite(seconds) || seconds <= 0) {
+    return none("nothing was launched");
+  }
+  if (seconds < kLeastEnergySeconds) {
+    return none(fmt::format("the launches lasted {:.3f} s: the counter moves every 20 to 100 ms, "
+                            "so at least {} s are needed",
+                            seconds, kLeastEnergySeconds));
+  }
+  Power power = power_of_total(readings);
+  if (!power.watts) {
+    const std::string why_no_total = power.why;
+    power = power_of_samples(readings);
+    if (!power.watts) {
+      return none(fmt::format("{}; {}", why_no_total, power.why));
+    }
+  }
+  return {*power.watts * seconds / static_cast<double>(readings.launches),
+          power.watts,
+          {},
+          fmt::format("{} over {} launch{} in {:.2f} s", power.from, readings.launches,
+                      readings.launches == 1 ? "" : "es", seconds)};
+}
+
+} // namespace winnow::profiling

@@ -1,0 +1,44 @@
+#include "profiling/roofline/counter_text.h"
+
+#include <cmath>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace winnow::profiling {
+namespace {
+
+constexpr double kStep = 1e3;
+
+// Three digits, in the largest unit that leaves at least 1.
+std::string scaled(double value, std::span<const char* const> units) {
+  std::size_t unit = 0;
+  while (std::abs(value) >= kStep && unit + 1 < units.size()) {
+    value /= kStep;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", value,
+                     std::abs(value) < 10    ? 2
+                     : std::abs(value) < 100 ? 1
+                                             : 0,
+                     units[unit]);
+}
+
+} // namespace
+
+std::string counter_text(double value, std::string_view unit) {
+  constexpr const char* kBytes[] = {"B", "kB", "MB", "GB", "TB"};
+  constexpr const char* kTimes[] = {"ns", "us", "ms", "s"};
+  if (unit == "B") {
+    return scaled(value, kBytes);
+  }
+  if (unit == "ns") {
+    return scaled(value, kTimes);
+  }
+  if (unit == "%") {
+    return fmt::format("{:.{}f} %", value, std::abs(value) < 10 ? 1 : 0);
+  }
+  return fmt::format("{:.3g}", value);
+}
+
+} // namespace winnow::profiling

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace winnow::profiling {
+
+/// For a person: "87 %", "412 MB", "45.2 us", "12.3", "1.2e+06"; `unit` as in CounterName.
+std::string counter_text(double value, std::string_view unit);
+
+} // namespace winnow::profiling

@@ -1,0 +1,157 @@
+#include "profiling/roofline/feedback.h"
+
+#include "base/text.h"
+#include "profiling/counters/counter_names.h"
+#include "profiling/roofline/counter_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace winnow::profiling {
+namespace {
+
+constexpr std::size_t kFindings = 2;      ///< told of a shape: the limiter, and what comes next
+constexpr std::size_t kLinesOfText = 2;   ///< of one finding or one list of changes
+constexpr std::size_t kLongestShape = 40; ///< bytes
+
+using Lines = std::vector<std::string>;
+
+// Cut where a character begins, so that what is left is UTF-8.
+std::string cut(std::string text, std::size_t bytes) {
+  if (text.size() <= bytes) {
+    return text;
+  }
+  std::size_t end = bytes - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
+    --end;
+  }
+  return text.substr(0, end) + "...";
+}
+
+// Adds `text` in lines of at most kFeedbackColumns, the later ones indented; what does not fit in
+// `most` lines is cut.
+void add_wrapped(Lines& lines, std::string_view first, std::string text, std::size_t most) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  const std::string indent(first.size(), ' ');
+  std::string prefix(first);
+  for (std::size_t line = 1; line < most && prefix.size() + text.size() > kFeedbackColumns;
+       ++line) {
+    const std::size_t space = text.rfind(' ', kFeedbackColumns - prefix.size());
+    if (space == std::string::npos || space == 0) {
+      break;
+    }
+    lines.push_back(prefix + text.substr(0, space));
+    text.erase(0, space + 1);
+    prefix = indent;
+  }
+  lines.push_back(cut(prefix + text, kFeedbackColumns));
+}
+
+std::string headline(const ShapeProfile& profile) {
+  std::string text = cut(profile.shape, kLongestShape) + ": ";
+  text += profile.time_ns ? counter_text(*profile.time_ns, "ns") : "not timed";
+  if (profile.speed_of_light) {
+    text += fmt::format(", {:.0f} % of the speed of light ({})",
+                        100 * profile.speed_of_light->fraction, profile.speed_of_light->bound);
+  } else if (!profile.no_speed_of_light.empty()) {
+    text += ", speed of light unknown: " + profile.no_speed_of_light;
+  }
+  return text;
+}
+
+// "12.0 -> 45.2 (+277 %)", or nothing where little changed.
+std::string change(const std::string& name, std::optional<double> before,
+                   std::optional<double> after, std::string_view unit) {
+  if (!before || !after) {
+    return {};
+  }
+  const double largest = std::max(std::abs(*before), std::abs(*after));
+  if (largest == 0 || std::abs(*after - *before) <= kChangedPct / 100 * std::abs(*before)) {
+    return {};
+  }
+  const std::string values =
+      fmt::format("{} {} -> {}", name, counter_text(*before, unit), counter_text(*after, unit));
+  return *before == 0 || unit == "%"
+             ? values
+             : fmt::format("{} ({:+.0f} %)", values, 100 * (*after / *before - 1));
+}
+
+// Keys of what the findings of both profiles rest on, each once, in that order.
+Lines keys_of(const ShapeProfile& now, const ShapeProfile& before) {
+  Lines keys;
+  for (const std::vector<LimiterFinding>* findings : {&now.findings, &before.findings}) {
+    for (const LimiterFinding& finding : *findings) {
+      for (const std::string& key : finding.counters) {
+        if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+          keys.push_back(key);
+        }
+      }
+    }
+  }
+  return keys;
+}
+
+std::string changes(const ShapeProfile& now, const ShapeProfile& before) {
+  Lines told = {change("time", before.time_ns, now.time_ns, "ns")};
+  if (!now.findings.empty() && !before.findings.empty() &&
+      now.findings[0].limiter != before.findings[0].limiter) {
+    told.push_back(fmt::format("limiter {} -> {}", to_string(before.findings[0].limiter),
+                               to_string(now.findings[0].limiter)));
+  }
+  for (const std::string& key : keys_of(now, before)) {
+    const CounterName* name = find_counter(key);
+    told.push_back(change(name != nullptr ? std::string(name->title) : key,
+                          before.counters.value(key), now.counters.value(key),
+                          name != nullptr ? name->unit : "1"));
+  }
+  std::erase(told, "");
+  return told.empty() ? fmt::format("nothing by more than {:.0f} %", kChangedPct)
+                      : join(told, "; ");
+}
+
+Lines lines_of(const ShapeProfile& profile, const ShapeProfile* parent) {
+  Lines lines;
+  add_wrapped(lines, "", headline(profile), 1);
+  for (std::size_t i = 0; i < std::min(profile.findings.size(), kFindings); ++i) {
+    const LimiterFinding& finding = profile.findings[i];
+    add_wrapped(lines, i == 0 ? "  limited by " : "  then       ",
+                fmt::format("{}: {}", to_string(finding.limiter), finding.because), kLinesOfText);
+  }
+  if (parent != nullptr) {
+    add_wrapped(lines, "  since the parent: ", changes(profile, *parent), kLinesOfText);
+  }
+  return lines;
+}
+
+const ShapeProfile* same_shape(const std::vector<ShapeProfile>& profiles,
+                               const std::string& shape) {
+  const auto found = std::find_if(profiles.begin(), profiles.end(),
+                                  [&](const ShapeProfile& other) { return other.shape == shape; });
+  return found != profiles.end() ? &*found : nullptr;
+}
+
+} // namespace
+
+std::string limiter_feedback(const std::vector<ShapeProfile>& profiles,
+                             const std::vector<ShapeProfile>& parent, bool same_machine_code) {
+  Lines lines;
+  if (same_machine_code) {
+    lines.emplace_back("The machine code is the same as the parent's: differences are noise.");
+  }
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    const Lines more =
+        lines_of(profiles[i], same_machine_code ? nullptr : same_shape(parent, profiles[i].shape));
+    const std::size_t reserved = i + 1 < profiles.size() ? 1 : 0; // for the number of the rest
+    if (lines.size() + more.size() + reserved > kFeedbackLines) {
+      const std::size_t rest = profiles.size() - i;
+      lines.push_back(fmt::format("({} more shape{})", rest, rest == 1 ? "" : "s"));
+      break;
+    }
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+  return lines.empty() ? "" : join(lines, "\n") + "\n";
+}
+
+} // namespace winnow::profiling

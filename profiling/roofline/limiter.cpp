@@ -1,0 +1,135 @@
+#include "profiling/roofline/limiter.h"
+
+#include "profiling/roofline/limiter_rules.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::profiling {
+namespace {
+
+struct LimiterName {
+  Limiter limiter;
+  std::string_view name;
+};
+
+constexpr LimiterName kNames[] = {
+    {Limiter::Unknown, "unknown"},     {Limiter::Dram, "DRAM bandwidth"},
+    {Limiter::L2, "L2 bandwidth"},     {Limiter::SharedMemory, "shared memory"},
+    {Limiter::Tensor, "tensor cores"}, {Limiter::FloatingPoint, "FP pipes"},
+    {Limiter::Latency, "latency"},     {Limiter::Occupancy, "occupancy"},
+    {Limiter::Launch, "launch"},
+};
+
+// The unit that a bound of the roofline is about, and the counter that would say it better.
+struct BoundUnit {
+  Limiter limiter;
+  std::string_view counter;
+};
+
+BoundUnit unit_of(const SpeedOfLight& speed) {
+  if (speed.by_bytes) {
+    return speed.bound == "DRAM bandwidth" ? BoundUnit{Limiter::Dram, "dram_throughput_pct"}
+                                           : BoundUnit{Limiter::L2, "l2_throughput_pct"};
+  }
+  return speed.bound.find("_tensor") != std::string::npos
+             ? BoundUnit{Limiter::Tensor, "tensor_pipe_pct"}
+             : BoundUnit{Limiter::FloatingPoint, "fma_pipe_pct"};
+}
+
+std::string no_counters(const CounterReport& report) {
+  return report.unavailable.empty() ? "no counter tells" : "no counters: " + report.unavailable;
+}
+
+void roofline_rule(const LimiterFacts& facts, Findings& findings) {
+  if (!facts.speed_of_light) {
+    return;
+  }
+  const SpeedOfLight& speed = *facts.speed_of_light;
+  const BoundUnit unit = unit_of(speed);
+  const double pct = 100 * speed.fraction;
+  if (pct >= kBusyPct && !facts.counters.value(unit.counter)) {
+    find(findings, facts, unit.limiter, std::min(pct, 100.0),
+         fmt::format("at {:.0f} % of what {} allows ({})", pct, speed.bound,
+                     no_counters(facts.counters)),
+         {});
+  }
+}
+
+LimiterFinding nothing_known(const LimiterFacts& facts) {
+  LimiterFinding finding;
+  finding.because =
+      facts.speed_of_light
+          ? fmt::format("at {:.0f} % of what {} allows, and {}",
+                        100 * facts.speed_of_light->fraction, facts.speed_of_light->bound,
+                        no_counters(facts.counters))
+          : fmt::format("no speed of light to compare with, and {}", no_counters(facts.counters));
+  return finding;
+}
+
+} // namespace
+
+std::string_view to_string(Limiter limiter) {
+  const auto* found =
+      std::find_if(std::begin(kNames), std::end(kNames),
+                   [limiter](const LimiterName& n) { return n.limiter == limiter; });
+  return found != std::end(kNames) ? found->name : "unknown";
+}
+
+Limiter limiter_from_string(std::string_view text) {
+  const auto* found = std::find_if(std::begin(kNames), std::end(kNames),
+                                   [text](const LimiterName& n) { return n.name == text; });
+  return found != std::end(kNames) ? found->limiter : Limiter::Unknown;
+}
+
+void to_json(nlohmann::json& json, const LimiterFinding& finding) {
+  json = {{"limiter", to_string(finding.limiter)},
+          {"because", finding.because},
+          {"counters", finding.counters},
+          {"weight", finding.weight}};
+}
+
+void from_json(const nlohmann::json& json, LimiterFinding& finding) {
+  finding.limiter = limiter_from_string(json.at("limiter").get<std::string>());
+  json.at("because").get_to(finding.because);
+  json.at("counters").get_to(finding.counters);
+  json.at("weight").get_to(finding.weight);
+}
+
+void find(Findings& findings, const LimiterFacts& facts, Limiter limiter, double weight,
+          std::string because, std::initializer_list<std::string_view> keys) {
+  LimiterFinding finding{limiter, std::move(because), {}, weight};
+  for (const std::string_view key : keys) {
+    if (facts.counters.value(key)) {
+      finding.counters.emplace_back(key);
+    }
+  }
+  findings.push_back(std::move(finding));
+}
+
+std::vector<LimiterFinding> limiter_of(const LimiterFacts& facts) {
+  Findings findings;
+  launch_rules(facts, findings);
+  memory_rules(facts, findings);
+  arithmetic_rules(facts, findings);
+  roofline_rule(facts, findings);
+  waiting_rules(facts, findings);
+  latency_rule(facts, findings);
+  if (findings.empty() ||
+      findings.size() == static_cast<std::size_t>(std::count_if(
+                             findings.begin(), findings.end(), [](const LimiterFinding& found) {
+                               return found.weight <= kHintWeight;
+                             }))) {
+    findings.insert(findings.begin(), nothing_known(facts)); // hints alone name no limiter
+    findings.front().weight = kHintWeight;
+  }
+  std::stable_sort(
+      findings.begin(), findings.end(),
+      [](const LimiterFinding& a, const LimiterFinding& b) { return a.weight > b.weight; });
+  return findings;
+}
+
+} // namespace winnow::profiling

@@ -1,0 +1,341 @@
+#include "profiling/roofline/limiter.h"
+
+#include <initializer_list>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::profiling {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// A kernel of 100 us with half-busy units, many warps and stalls spread evenly: nothing that any
+/// rule but the last would name. `changes` are laid over it.
+LimiterFacts full(std::initializer_list<std::pair<const char*, double>> changes) {
+  LimiterFacts facts;
+  facts.time_ns = 100'000;
+  facts.launch_overhead_ns = 2'000;
+  facts.multiprocessors = 132;
+  facts.blocks = 132 * 8 * 4;
+  facts.blocks_per_multiprocessor = 8;
+  facts.theoretical_occupancy = 1;
+  facts.counters.provider = "cupti";
+  for (const auto& [key, value] :
+       std::initializer_list<std::pair<const char*, double>>{{"sm_cycles", 180'000},
+                                                             {"dram_throughput_pct", 30},
+                                                             {"dram_read_bytes", 50e6},
+                                                             {"dram_write_bytes", 50e6},
+                                                             {"l2_throughput_pct", 30},
+                                                             {"l2_read_bytes", 60e6},
+                                                             {"l2_write_bytes", 60e6},
+                                                             {"l1_throughput_pct", 30},
+                                                             {"load_sectors_per_request", 4},
+                                                             {"store_sectors_per_request", 4},
+                                                             {"shared_load_bank_conflicts", 0},
+                                                             {"shared_store_bank_conflicts", 0},
+                                                             {"local_load_bytes", 0},
+                                                             {"local_store_bytes", 0},
+                                                             {"tensor_pipe_pct", 0},
+                                                             {"fma_pipe_pct", 20},
+                                                             {"fp16_pipe_pct", 0},
+                                                             {"fp64_pipe_pct", 0},
+                                                             {"alu_pipe_pct", 20},
+                                                             {"warps_active_pct", 85},
+                                                             {"issue_active_pct", 40},
+                                                             {"threads_per_instruction", 32},
+                                                             {"stall_long_scoreboard", 1},
+                                                             {"stall_short_scoreboard", 1},
+                                                             {"stall_mio_throttle", 1},
+                                                             {"stall_lg_throttle", 1},
+                                                             {"stall_barrier", 1},
+                                                             {"stall_wait", 1}}) {
+    facts.counters.counters[key].value = value;
+  }
+  for (const auto& [key, value] : changes) {
+    facts.counters.counters[key].value = value;
+  }
+  return facts;
+}
+
+LimiterFacts fast(std::initializer_list<std::pair<const char*, double>> values) {
+  LimiterFacts facts;
+  facts.time_ns = 100'000;
+  facts.counters.provider = "cupti";
+  for (const auto& [key, value] : values) {
+    facts.counters.counters[key].value = value;
+  }
+  return facts;
+}
+
+SpeedOfLight speed(double fraction, const char* bound, bool by_bytes, double bytes = 100e6) {
+  SpeedOfLight speed;
+  speed.fraction = fraction;
+  speed.bound = bound;
+  speed.by_bytes = by_bytes;
+  speed.bytes = bytes;
+  return speed;
+}
+
+LimiterFinding first(const LimiterFacts& facts) {
+  return limiter_of(facts).at(0);
+}
+
+std::vector<Limiter> all(const LimiterFacts& facts) {
+  std::vector<Limiter> limiters;
+  for (const LimiterFinding& finding : limiter_of(facts)) {
+    limiters.push_back(finding.limiter);
+  }
+  return limiters;
+}
+
+TEST(Limiter, OfACopyIsDram) {
+  LimiterFacts facts = full({{"dram_throughput_pct", 91}, {"l2_throughput_pct", 45}});
+  facts.speed_of_light = speed(0.97, "DRAM bandwidth", true);
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Dram));
+  const LimiterFinding dram = first(facts);
+  EXPECT_EQ(dram.because, "DRAM throughput 91 % (near its peak): 50.0 MB read, 50.0 MB written");
+  EXPECT_THAT(dram.counters,
+              ElementsAre("dram_throughput_pct", "dram_read_bytes", "dram_write_bytes"));
+}
+
+TEST(Limiter, TellsBytesThatTheTaskDoesNotNeed) {
+  LimiterFacts facts = full({{"dram_throughput_pct", 88}, {"dram_read_bytes", 250e6}});
+  facts.speed_of_light = speed(0.3, "DRAM bandwidth", true, 100e6);
+  EXPECT_THAT(first(facts).because, HasSubstr("3.0 times what the task needs"));
+}
+
+// Each of 32 rows of a tile in the same bank: 31 of 32 wavefronts are conflicts.
+TEST(Limiter, OfATransposeWithBankConflictsIsSharedMemory) {
+  const double wavefronts = 0.93 * 180'000 * 132;
+  const LimiterFacts facts = full({{"l1_throughput_pct", 93},
+                                   {"shared_load_bank_conflicts", wavefronts * 0.9},
+                                   {"dram_throughput_pct", 24},
+                                   {"stall_mio_throttle", 14},
+                                   {"stall_short_scoreboard", 9}});
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::SharedMemory));
+  const LimiterFinding shared = first(facts);
+  EXPECT_EQ(shared.because, "data pipe of shared memory and L1 93 % busy; bank conflicts are 90 % "
+                            "of its work; 82 % of stalls wait for it");
+  EXPECT_THAT(shared.counters, Contains("shared_load_bank_conflicts"));
+}
+
+TEST(Limiter, SeesConflictsBelowTheBusyThreshold) {
+  const double wavefronts = 0.5 * 180'000 * 132;
+  const auto conflicting = {std::pair{"l1_throughput_pct", 50.0},
+                            std::pair{"shared_store_bank_conflicts", wavefronts * 0.6},
+                            std::pair{"stall_short_scoreboard", 12.0}};
+  EXPECT_EQ(first(full(conflicting)).limiter, Limiter::SharedMemory);
+  LimiterFacts elsewhere = full(conflicting); // warps wait for something else
+  elsewhere.counters.counters["stall_short_scoreboard"].value = 0;
+  elsewhere.counters.counters["stall_barrier"].value = 20;
+  EXPECT_EQ(first(elsewhere).limiter, Limiter::Latency);
+}
+
+TEST(Limiter, OfAnUncoalescedTransposeIsL2) {
+  const LimiterFacts facts = full({{"store_sectors_per_request", 32},
+                                   {"l2_throughput_pct", 48},
+                                   {"stall_lg_throttle", 20},
+                                   {"dram_throughput_pct", 35}});
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::L2));
+  EXPECT_EQ(first(facts).because,
+            "L2 throughput 48 %; uncoalesced: stores touch 32 sectors a request (4-byte accesses "
+            "of a warp need 4)");
+  EXPECT_THAT(first(facts).counters, Contains("store_sectors_per_request"));
+}
+
+TEST(Limiter, DoesNotBlameWideOrRareAccesses) {
+  const auto l2_is_blamed = [](const LimiterFacts& facts) {
+    return testing::Matches(Contains(Limiter::L2))(all(facts));
+  };
+  EXPECT_FALSE(l2_is_blamed(full({{"load_sectors_per_request", 16}, {"stall_lg_throttle", 20}})));
+  EXPECT_FALSE(l2_is_blamed(full(
+      {{"load_sectors_per_request", 32}, {"l2_throughput_pct", 10}, {"stall_lg_throttle", 20}})));
+  EXPECT_FALSE(l2_is_blamed(full({{"load_sectors_per_request", 32}, {"stall_barrier", 50}})));
+}
+
+TEST(Limiter, NamesUncoalescedAccessesSecondWhereDramIsBusier) {
+  EXPECT_THAT(all(full({{"load_sectors_per_request", 32},
+                        {"l2_throughput_pct", 65},
+                        {"dram_throughput_pct", 82}})),
+              ElementsAre(Limiter::Dram, Limiter::L2));
+}
+
+TEST(Limiter, OfATensorGemmIsTensor) {
+  LimiterFacts facts = full({{"tensor_pipe_pct", 84},
+                             {"warps_active_pct", 18},
+                             {"l1_throughput_pct", 62},
+                             {"stall_gmma", 9}});
+  facts.theoretical_occupancy = 0.19; // few fat warps, as intended
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Tensor, Limiter::SharedMemory));
+  EXPECT_EQ(first(facts).because, "tensor pipe 84 % active (near its peak)");
+}
+
+TEST(Limiter, OfAnF32GemmIsThePipeThatDoesIt) {
+  const LimiterFinding gemm = first(full({{"fma_pipe_pct", 78}, {"issue_active_pct", 84}}));
+  EXPECT_EQ(gemm.limiter, Limiter::FloatingPoint);
+  EXPECT_EQ(gemm.because, "FMA pipe 78 % active");
+  EXPECT_THAT(gemm.counters, Contains("fma_pipe_pct"));
+  EXPECT_THAT(first(full({{"fp64_pipe_pct", 93}})).because, HasSubstr("FP64 pipe 93 %"));
+}
+
+TEST(Limiter, OfManyInstructionsIsTheirIssue) {
+  const LimiterFinding issue =
+      first(full({{"issue_active_pct", 88}, {"threads_per_instruction", 9}}));
+  EXPECT_EQ(issue.limiter, Limiter::FloatingPoint);
+  EXPECT_EQ(issue.because,
+            "instruction issue slots 88 % busy; only 9 of 32 threads take part (divergence)");
+}
+
+TEST(Limiter, OfATinyKernelIsTheLaunch) {
+  LimiterFacts facts = full({});
+  facts.time_ns = 3'500;
+  EXPECT_EQ(first(facts).limiter, Limiter::Launch);
+  EXPECT_EQ(first(facts).because, "takes 3.50 us, a launch that does nothing 2.00 us");
+  facts.time_ns = 4'500;
+  EXPECT_THAT(all(facts), Not(Contains(Limiter::Launch)));
+}
+
+TEST(Limiter, OfTooFewBlocksIsTheLaunch) {
+  LimiterFacts facts = full({});
+  facts.blocks = 24;
+  EXPECT_EQ(first(facts).limiter, Limiter::Launch);
+  EXPECT_EQ(first(facts).because, "24 blocks for 132 multiprocessors: 108 are idle");
+  facts = full({{"dram_throughput_pct", 85}});
+  facts.blocks = 131; // one idle SM does not matter where memory is busy
+  EXPECT_EQ(first(facts).limiter, Limiter::Dram);
+}
+
+TEST(Limiter, SeesALastWaveThatIsNearlyEmpty) {
+  LimiterFacts facts = full({});
+  facts.blocks = 132 * 8 + 10;
+  EXPECT_EQ(first(facts).limiter, Limiter::Launch);
+  EXPECT_THAT(first(facts).because, HasSubstr("1066 blocks are 1.01 waves"));
+  facts.blocks = 132 * 8 * 10 + 10;
+  EXPECT_EQ(first(facts).limiter, Limiter::Latency);
+}
+
+TEST(Limiter, OfASpillingKernelIsWaitingForItsSpills) {
+  const LimiterFinding spills = first(full(
+      {{"local_load_bytes", 150e6}, {"local_store_bytes", 50e6}, {"stall_long_scoreboard", 9}}));
+  EXPECT_EQ(spills.limiter, Limiter::Latency);
+  EXPECT_EQ(spills.because,
+            "registers are spilled: 200 MB of local memory moved, 62 % of all bytes");
+  EXPECT_THAT(spills.counters, Contains("local_load_bytes"));
+  EXPECT_THAT(first(full({{"local_load_bytes", 1e6}})).because, Not(HasSubstr("spilled")));
+}
+
+TEST(Limiter, HintsAtSpillsThatWereNotCounted) {
+  LimiterFacts facts = fast({{"dram_throughput_pct", 80}});
+  facts.spill_bytes_per_thread = 96;
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Dram, Limiter::Latency));
+  EXPECT_THAT(limiter_of(facts)[1].because, HasSubstr("96 bytes a thread"));
+}
+
+TEST(Limiter, OfLowOccupancyIsWhatAllowsNoMore) {
+  LimiterFacts facts = full({{"warps_active_pct", 12}, {"stall_long_scoreboard", 12}});
+  facts.theoretical_occupancy = 0.125;
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Occupancy, Limiter::Latency));
+  EXPECT_EQ(first(facts).because,
+            "registers, shared memory or block size allow 12 % of an SM's warps, 12 % are active; "
+            "67 % of stalls wait for memory");
+  facts.counters.counters["stall_long_scoreboard"].value = 0; // it does not wait for memory
+  EXPECT_EQ(first(facts).limiter, Limiter::Latency);
+}
+
+TEST(Limiter, IsLatencyWhereNothingIsBusy) {
+  const LimiterFinding latency = first(full({{"stall_barrier", 15}}));
+  EXPECT_EQ(latency.limiter, Limiter::Latency);
+  EXPECT_EQ(latency.because, "nothing is 60 % busy (DRAM 30 %, L2 30 %, shared memory and L1 30 %, "
+                             "tensor pipe 0 %, issue 40 %); warps wait for barriers (71 % of "
+                             "stalls)");
+  EXPECT_EQ(latency.counters.at(0), "stall_barrier");
+}
+
+TEST(Limiter, WorksWithFastCounters) {
+  EXPECT_EQ(first(fast({{"dram_throughput_pct", 85}, {"issue_active_pct", 20}})).limiter,
+            Limiter::Dram);
+  EXPECT_EQ(first(fast({{"dram_throughput_pct", 15}, {"tensor_pipe_pct", 77}})).limiter,
+            Limiter::Tensor);
+  EXPECT_EQ(first(fast({{"dram_throughput_pct", 15}, {"issue_active_pct", 70}})).limiter,
+            Limiter::FloatingPoint);
+  LimiterFacts quiet =
+      fast({{"dram_throughput_pct", 15}, {"tensor_pipe_pct", 0}, {"issue_active_pct", 20}});
+  EXPECT_EQ(first(quiet).limiter, Limiter::Unknown);
+  EXPECT_THAT(first(quiet).because, HasSubstr("full counters would tell"));
+  quiet.speed_of_light = speed(0.8, "L2 bandwidth", true); // not counted, but the roofline knows
+  EXPECT_EQ(first(quiet).limiter, Limiter::L2);
+}
+
+TEST(Limiter, GoesByTheRooflineWithoutCounters) {
+  LimiterFacts facts;
+  facts.time_ns = 100'000;
+  facts.counters.unavailable = "ERR_NVGPUCTRPERM";
+  facts.speed_of_light = speed(0.82, "DRAM bandwidth", true);
+  EXPECT_EQ(first(facts).limiter, Limiter::Dram);
+  EXPECT_EQ(first(facts).because,
+            "at 82 % of what DRAM bandwidth allows (no counters: ERR_NVGPUCTRPERM)");
+  EXPECT_THAT(first(facts).counters, IsEmpty());
+  facts.speed_of_light = speed(0.7, "f16_tensor rate", false);
+  EXPECT_EQ(first(facts).limiter, Limiter::Tensor);
+  facts.speed_of_light = speed(0.7, "f32 rate", false);
+  EXPECT_EQ(first(facts).limiter, Limiter::FloatingPoint);
+}
+
+TEST(Limiter, IsUnknownWhereNothingTells) {
+  LimiterFacts facts;
+  facts.counters.unavailable = "cannot load libcupti.so.13";
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Unknown));
+  EXPECT_EQ(first(facts).because, "no speed of light to compare with, and no counters: cannot load "
+                                  "libcupti.so.13");
+  facts.speed_of_light = speed(0.2, "DRAM bandwidth", true);
+  EXPECT_EQ(first(facts).because, "at 20 % of what DRAM bandwidth allows, and no counters: cannot "
+                                  "load libcupti.so.13");
+}
+
+TEST(Limiter, BelievesACounterBeforeTheRoofline) {
+  LimiterFacts facts = full({{"dram_throughput_pct", 10}}); // all in caches
+  facts.speed_of_light = speed(0.9, "DRAM bandwidth", true);
+  EXPECT_THAT(all(facts), Not(Contains(Limiter::Dram)));
+}
+
+TEST(Limiter, DoesNotTakeAMissingCounterForZero) {
+  LimiterFacts facts = full({});
+  facts.counters.counters["l2_throughput_pct"] = {std::nullopt, "this GPU has none"};
+  EXPECT_EQ(first(facts).limiter, Limiter::Unknown); // L2 might be it
+  EXPECT_THAT(first(facts).because, Not(HasSubstr("L2 0 %")));
+}
+
+TEST(Limiter, SurvivesJson) {
+  for (int number = 0; number <= static_cast<int>(Limiter::Launch); ++number) {
+    const auto limiter = static_cast<Limiter>(number);
+    EXPECT_EQ(limiter_from_string(to_string(limiter)), limiter);
+  }
+  EXPECT_EQ(limiter_from_string("gremlins"), Limiter::Unknown);
+  const LimiterFinding finding = first(full({{"dram_throughput_pct", 91}}));
+  const LimiterFinding again = nlohmann::json(finding).get<LimiterFinding>();
+  EXPECT_EQ(again.limiter, finding.limiter);
+  EXPECT_EQ(again.because, finding.because);
+  EXPECT_EQ(again.counters, finding.counters);
+}
+
+TEST(Limiter, CountedConflictsAreEvidenceWhereNoPipeIsMeasured) {
+  LimiterFacts facts;
+  facts.time_ns = 100'000;
+  facts.counters.provider = "cpu";
+  facts.counters.counters["shared_bank_conflicts"].value = 63'488;
+  facts.counters.counters["shared_wavefronts"].value = 67'584;
+  EXPECT_EQ(limiter_of(facts).front().limiter, Limiter::SharedMemory);
+  EXPECT_THAT(limiter_of(facts).front().because, testing::HasSubstr("94 %"));
+  facts.counters.counters["shared_bank_conflicts"].value = 0;
+  EXPECT_NE(limiter_of(facts).front().limiter, Limiter::SharedMemory);
+}
+
+} // namespace
+} // namespace winnow::profiling

@@ -1,0 +1,247 @@
+#include "profiling/statistics/race.h"
+
+#include "profiling/statistics/distributions.h"
+#include "profiling/statistics/order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace winnow::profiling {
+namespace {
+
+constexpr std::size_t kBlocksToWinsorise = 5;
+constexpr double kWinsoriseAt = 3;
+constexpr double kNormalConsistent = 1.4826; // median absolute deviation to standard deviation
+// 1 / variance of the mixture over effects, in a block's standard deviations: races worth running
+// are between kernels several of them apart.
+constexpr double kMixturePrecision = 0.1;
+constexpr double kSame =
+    1e-9; // times that differ by less, relatively, differ by rounding of doubles
+
+// What lies between is left alone. Everything, where too little is known to call something an
+// outlier or more than half of all is the same.
+Interval limits_of(const std::vector<double>& values) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (values.size() < kBlocksToWinsorise) {
+    return {-kInfinity, kInfinity};
+  }
+  std::vector<double> copy = values;
+  const double center = median_of(copy);
+  for (double& value : copy) {
+    value = std::abs(value - center);
+  }
+  const double reach = kWinsoriseAt * kNormalConsistent * median_of(copy);
+  return reach > 0 ? Interval{center - reach, center + reach} : Interval{-kInfinity, kInfinity};
+}
+
+} // namespace
+
+std::string_view to_string(RaceVerdict verdict) {
+  switch (verdict) {
+  case RaceVerdict::Undecided:
+    return "undecided";
+  case RaceVerdict::Faster:
+    return "faster";
+  case RaceVerdict::Slower:
+    return "slower";
+  case RaceVerdict::Tie:
+    return "tie";
+  }
+  return "undecided";
+}
+
+Race::Race(const RaceRules& rules, std::size_t shapes)
+    : rules_(rules), shapes_(std::max<std::size_t>(1, shapes)) {}
+
+void Race::add(double challenger_ns, double other_ns, std::size_t shape) {
+  const double log_ratio = std::log(other_ns / challenger_ns);
+  if (shape < shapes_.size() && challenger_ns > 0 && other_ns > 0 && std::isfinite(log_ratio)) {
+    shapes_[shape].log_ratios.push_back(log_ratio);
+    shapes_[shape].add_time(shapes_[shape].challenger, challenger_ns);
+    shapes_[shape].add_time(shapes_[shape].other, other_ns);
+  }
+}
+
+void Race::Shape::add_time(std::vector<double>& times, double nanoseconds) {
+  const double time = std::log(nanoseconds);
+  const auto next = std::lower_bound(times.begin(), times.end(), time);
+  const auto compare = [&](double neighbour) {
+    const double difference = std::abs(time - neighbour);
+    if (difference > kSame && (step == 0 || difference < step)) {
+      step = difference;
+    }
+  };
+  if (next != times.end()) {
+    compare(*next);
+  }
+  if (next != times.begin()) {
+    compare(*std::prev(next));
+  }
+  times.insert(next, time);
+}
+
+Race::Estimate Race::of_shape(const Shape& shape) const {
+  const std::vector<double>& values = shape.log_ratios;
+  const auto count = static_cast<double>(values.size());
+  if (values.empty()) {
+    return {};
+  }
+  const Interval limits = limits_of(values);
+  double sum = 0, left_alone = 0;
+  for (const double value : values) {
+    sum += std::clamp(value, limits.low, limits.high);
+    left_alone += value >= limits.low && value <= limits.high ? 1 : 0;
+  }
+  Estimate estimate;
+  estimate.mean = sum / count;
+  estimate.degrees = left_alone - 1;
+  estimate.blocks = left_alone * left_alone / count;
+  if (values.size() < 2) {
+    return estimate;
+  }
+  double squares = 0;
+  for (const double value : values) {
+    const double deviation = std::clamp(value, limits.low, limits.high) - estimate.mean;
+    squares += deviation * deviation;
+  }
+  // Means of two times tell half a tick apart; rounding four times to ticks adds tick^2 / 12.
+  const double floor =
+      std::max(rules_.noise_floor * rules_.noise_floor, 4 * shape.step * shape.step / 12);
+  estimate.variance = std::max(squares / (count - 1), floor) / estimate.blocks;
+  return estimate;
+}
+
+Race::Estimate Race::combined() const {
+  if (shapes_.size() == 1) {
+    return of_shape(shapes_.front());
+  }
+  const auto shapes = static_cast<double>(shapes_.size());
+  Estimate all;
+  double squares = 0, inverse_blocks = 0;
+  for (const Shape& shape : shapes_) {
+    const Estimate one = of_shape(shape);
+    if (one.degrees <= 0) {
+      return {};
+    }
+    all.mean += one.mean / shapes;
+    const double share = one.variance / (shapes * shapes);
+    all.variance += share;
+    squares += share * share / one.degrees;
+    inverse_blocks += 1 / one.blocks;
+  }
+  all.degrees = squares > 0 ? all.variance * all.variance / squares : 0; // Welch-Satterthwaite
+  all.blocks = shapes * shapes / inverse_blocks;
+  return all;
+}
+
+// The mixture's likelihood ratio is sqrt(r) ((1 + u) / (1 + r u))^((degrees + 1) / 2), with
+// u = t^2 / degrees and r = precision / (blocks + precision). The interval is where it is below
+// 1 / error.
+double Race::half_width(const Estimate& estimate, double two_sided_error) {
+  if (!(estimate.degrees > 0)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const double shrink = kMixturePrecision / (estimate.blocks + kMixturePrecision);
+  const double threshold =
+      std::pow(two_sided_error * std::sqrt(shrink), -2 / (estimate.degrees + 1));
+  if (shrink * threshold >= 1) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const double u = (threshold - 1) / (1 - shrink * threshold);
+  return std::sqrt(std::max(0.0, u) * estimate.degrees * estimate.variance);
+}
+
+Interval Race::around(const Estimate& estimate, double two_sided_error) {
+  const double reach = half_width(estimate, two_sided_error);
+  return {std::exp(estimate.mean - reach), std::exp(estimate.mean + reach)};
+}
+
+double Race::chance_of_faster(const Estimate& now) const {
+  const double final_blocks = static_cast<double>(shapes_.size()) * std::max(1, rules_.max_blocks);
+  if (now.blocks >= final_blocks) {
+    return 0;
+  }
+  Estimate last = now;
+  last.blocks = final_blocks;
+  last.degrees = final_blocks - static_cast<double>(shapes_.size());
+  last.variance = now.variance * now.blocks / final_blocks;
+  const double needed = half_width(last, 2 * rules_.error_rate) - now.mean;
+  return student_upper_tail(needed / std::sqrt(now.variance - last.variance), now.degrees);
+}
+
+bool Race::enough_blocks(int wanted) const {
+  return std::all_of(shapes_.begin(), shapes_.end(), [&](const Shape& shape) {
+    return static_cast<std::int64_t>(shape.log_ratios.size()) >= wanted;
+  });
+}
+
+RaceVerdict Race::verdict() const {
+  const Estimate now = combined();
+  if (!enough_blocks(std::max(2, rules_.min_blocks)) || !(now.variance > 0)) {
+    return RaceVerdict::Undecided;
+  }
+  const Interval loose = around(now, 2 * rules_.hopeless);
+  if (loose.low >= 1 - rules_.tie_margin && loose.high <= 1 + rules_.tie_margin) {
+    return RaceVerdict::Tie;
+  }
+  if (interval().low > 1) {
+    return RaceVerdict::Faster;
+  }
+  if (loose.high < 1) {
+    return RaceVerdict::Slower;
+  }
+  if (enough_blocks(rules_.max_blocks) || chance_of_faster(now) < rules_.hopeless) {
+    return when_given_up(now);
+  }
+  return RaceVerdict::Undecided;
+}
+
+RaceVerdict Race::when_given_up(const Estimate& now) const {
+  const double by_chance = student_upper_tail(-now.mean / std::sqrt(now.variance), now.degrees);
+  return by_chance < rules_.error_rate ? RaceVerdict::Slower : RaceVerdict::Tie;
+}
+
+double Race::ratio() const {
+  return std::exp(combined().mean);
+}
+
+Interval Race::interval() const {
+  return around(combined(), 2 * rules_.error_rate);
+}
+
+double Race::p_value() const {
+  const Estimate now = combined();
+  if (!(now.degrees > 0) || !(now.variance > 0)) {
+    return 1;
+  }
+  const double u = now.mean * now.mean / now.variance / now.degrees;
+  const double shrink = kMixturePrecision / (now.blocks + kMixturePrecision);
+  const double evidence =
+      std::sqrt(shrink) * std::pow((1 + u) / (1 + shrink * u), (now.degrees + 1) / 2);
+  return std::min(1.0, 1 / evidence);
+}
+
+std::size_t Race::blocks() const {
+  std::size_t count = 0;
+  for (const Shape& shape : shapes_) {
+    count += shape.log_ratios.size();
+  }
+  return count;
+}
+
+std::size_t Race::blocks(std::size_t shape) const {
+  return shape < shapes_.size() ? shapes_[shape].log_ratios.size() : 0;
+}
+
+double Race::ratio(std::size_t shape) const {
+  return shape < shapes_.size() ? std::exp(of_shape(shapes_[shape]).mean) : 1;
+}
+
+Interval Race::interval(std::size_t shape) const {
+  return around(shape < shapes_.size() ? of_shape(shapes_[shape]) : Estimate{},
+                2 * rules_.error_rate);
+}
+
+} // namespace winnow::profiling

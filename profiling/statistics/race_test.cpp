@@ -1,0 +1,239 @@
+#include "profiling/statistics/noise_double.h"
+#include "profiling/statistics/race.h"
+
+#include <array>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::profiling {
+namespace {
+
+using ::testing::DoubleNear;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using Clock = std::function<double()>; // a device's time of a kernel that takes 1
+
+void add_block(Race& race, const Clock& clock, double challenger, double other,
+               std::size_t shape = 0) {
+  double of_challenger = challenger * clock();
+  const double of_other = other * (clock() + clock()) / 2;
+  of_challenger = (of_challenger + challenger * clock()) / 2;
+  race.add(of_challenger, of_other, shape);
+}
+
+Race raced(const Clock& clock, double challenger, double other, const RaceRules& rules = {}) {
+  Race race(rules);
+  while (race.verdict() == RaceVerdict::Undecided) {
+    add_block(race, clock, challenger, other);
+  }
+  return race;
+}
+
+struct Tally {
+  int faster = 0, slower = 0, tie = 0;
+  double blocks = 0;
+};
+
+Tally tally(int races, const Clock& clock, double gain) {
+  Tally result;
+  for (int i = 0; i < races; ++i) {
+    const Race race = raced(clock, 1000 / gain, 1000);
+    result.faster += race.verdict() == RaceVerdict::Faster ? 1 : 0;
+    result.slower += race.verdict() == RaceVerdict::Slower ? 1 : 0;
+    result.tie += race.verdict() == RaceVerdict::Tie ? 1 : 0;
+    result.blocks += static_cast<double>(race.blocks()) / races;
+  }
+  return result;
+}
+
+TEST(Race, TheSameKernelIsSeldomFaster) {
+  Dice dice(1);
+  for (const double sigma : {0.002, 0.02}) {
+    const Tally result = tally(
+        1000, [&] { return dice.lognormal(1, sigma); }, 1);
+    EXPECT_LT(result.faster, 10) << sigma;
+    EXPECT_GT(result.tie, 980) << sigma;
+    EXPECT_LT(result.blocks, 20) << sigma;
+  }
+}
+
+TEST(Race, FindsATrueGain) {
+  Dice dice(2);
+  const Tally result = tally(
+      200, [&] { return dice.lognormal(1, 0.005); }, 1.02);
+  EXPECT_EQ(result.faster, 200);
+  EXPECT_LT(result.blocks, 8);
+}
+
+TEST(Race, EndsEarlyForClearLosers) {
+  Dice dice(3);
+  const Tally result = tally(
+      200, [&] { return dice.lognormal(1, 0.01); }, 1 / 1.2);
+  EXPECT_EQ(result.slower, 200);
+  EXPECT_LT(result.blocks, 4.5);
+}
+
+TEST(Race, RatioAndIntervalHoldTheTruth) {
+  Dice dice(4);
+  int held = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Race race = raced([&] { return dice.lognormal(1, 0.005); }, 1000, 1030);
+    EXPECT_THAT(race.ratio(), DoubleNear(1.03, 0.02));
+    held += race.interval().low <= 1.03 && 1.03 <= race.interval().high ? 1 : 0;
+    EXPECT_LE(race.p_value(), 0.01);
+  }
+  EXPECT_GE(held, 294);
+}
+
+TEST(Race, DriftCancels) {
+  Dice dice(5);
+  double speed = 1; // each launch is 0.1 % slower than the one before
+  const Tally result = tally(
+      500, [&] { return dice.lognormal(1, 0.002) * (speed *= 1.001); }, 1);
+  EXPECT_LT(result.faster, 5);
+  EXPECT_GT(result.tie, 490);
+}
+
+TEST(Race, OutliersNeitherMakeNorHideAGain) {
+  Dice dice(6);
+  const Clock clock = [&] { return dice.lognormal(dice.uniform() < 0.02 ? 1.3 : 1, 0.005); };
+  EXPECT_LT(tally(1000, clock, 1).faster, 10);
+  EXPECT_GT(tally(300, clock, 1.02).faster, 294);
+}
+
+TEST(Race, TwoClocksNeitherMakeNorHideAGain) {
+  Dice dice(7);
+  bool slow = false;
+  const Clock clock = [&] {
+    slow = slow != (dice.uniform() < 0.01);
+    return dice.lognormal(slow ? 1.05 : 1, 0.005);
+  };
+  EXPECT_LT(tally(1000, clock, 1).faster, 10);
+  EXPECT_GT(tally(300, clock, 1.02).faster, 294);
+}
+
+TEST(Race, AutocorrelationDoesNotMakeAGain) {
+  Dice dice(8);
+  double last = 0;
+  const Clock clock = [&] { return std::exp(last = 0.5 * last + 0.005 * dice.normal()); };
+  EXPECT_LT(tally(1000, clock, 1).faster, 10);
+}
+
+TEST(Race, EqualTicksOfATimerAreNoProof) {
+  Dice dice(9);
+  const Clock clock = [&] { return std::round(dice.lognormal(1, 0.004) / 0.02 + 0.3) * 0.02; };
+  EXPECT_LT(tally(1000, clock, 1).faster, 10);
+}
+
+TEST(Race, EqualConstantsTie) {
+  const Race race = raced([] { return 1.0; }, 500, 500);
+  EXPECT_EQ(race.verdict(), RaceVerdict::Tie);
+  EXPECT_LE(race.blocks(), 4U);
+  EXPECT_DOUBLE_EQ(race.ratio(), 1);
+  EXPECT_DOUBLE_EQ(race.p_value(), 1);
+}
+
+TEST(Race, DifferentConstantsDoNot) {
+  EXPECT_EQ(raced([] { return 1.0; }, 500, 600).verdict(), RaceVerdict::Faster);
+  EXPECT_EQ(raced([] { return 1.0; }, 600, 500).verdict(), RaceVerdict::Slower);
+}
+
+TEST(Race, AGainInsideTheMarginIsATie) {
+  Dice dice(10);
+  RaceRules rules;
+  rules.tie_margin = 0.02;
+  const Race race = raced([&] { return dice.lognormal(1, 0.001); }, 1000, 1005, rules);
+  EXPECT_EQ(race.verdict(), RaceVerdict::Tie);
+}
+
+TEST(Race, AllBlocksSpentIsATie) {
+  RaceRules rules;
+  rules.hopeless = 0; // never given up
+  rules.max_blocks = 12;
+  Dice dice(11);
+  const Race race = raced([&] { return dice.lognormal(1, 0.05); }, 1000, 1000, rules);
+  EXPECT_EQ(race.verdict(), RaceVerdict::Tie);
+  EXPECT_EQ(race.blocks(), 12U);
+}
+
+TEST(Race, KnowsNothingWithoutBlocks) {
+  Race race;
+  EXPECT_EQ(race.verdict(), RaceVerdict::Undecided);
+  EXPECT_EQ(race.blocks(), 0U);
+  EXPECT_DOUBLE_EQ(race.ratio(), 1);
+  EXPECT_EQ(race.interval().low, 0);
+  EXPECT_EQ(race.interval().high, kInfinity);
+  EXPECT_DOUBLE_EQ(race.p_value(), 1);
+  race.add(100, 200);
+  EXPECT_EQ(race.verdict(), RaceVerdict::Undecided);
+  EXPECT_DOUBLE_EQ(race.ratio(), 2);
+  EXPECT_EQ(race.interval().high, kInfinity);
+  EXPECT_DOUBLE_EQ(race.p_value(), 1);
+}
+
+TEST(Race, BadBlocksAreIgnored) {
+  Race race({}, 0); // as one shape
+  for (const double bad : {0.0, -5.0, kInfinity, std::nan("")}) {
+    race.add(bad, 100);
+    race.add(100, bad);
+  }
+  race.add(100, 100, 1);
+  EXPECT_EQ(race.blocks(), 0U);
+  EXPECT_EQ(race.blocks(7), 0U);
+  EXPECT_DOUBLE_EQ(race.ratio(7), 1);
+  EXPECT_EQ(race.interval(7).high, kInfinity);
+}
+
+// Four shapes of different times, noise and gains, each raced in turn.
+Race raced_on_shapes(Dice& dice, const std::array<double, 4>& gains) {
+  constexpr std::array kSigmas{0.002, 0.005, 0.01, 0.02};
+  constexpr std::array kTimes{5e3, 1e6, 4e4, 2e5};
+  Race race({}, kTimes.size());
+  while (race.verdict() == RaceVerdict::Undecided) {
+    for (std::size_t shape = 0; shape < kTimes.size(); ++shape) {
+      add_block(
+          race, [&] { return dice.lognormal(1, kSigmas.at(shape)); },
+          kTimes.at(shape) / gains.at(shape), kTimes.at(shape), shape);
+    }
+  }
+  return race;
+}
+
+TEST(Race, ShapesAreCombinedByTheirGeometricMean) {
+  Dice dice(12);
+  const Race race = raced_on_shapes(dice, {1.5, 1.02, 0.97, 1});
+  EXPECT_EQ(race.verdict(), RaceVerdict::Faster);
+  EXPECT_NEAR(race.ratio(), std::pow(1.5 * 1.02 * 0.97, 0.25), 0.02);
+  EXPECT_NEAR(race.ratio(0), 1.5, 0.02);
+  EXPECT_LE(race.interval(0).low, 1.5);
+  EXPECT_GE(race.interval(0).high, 1.5);
+  EXPECT_EQ(race.blocks(), 4 * race.blocks(2));
+}
+
+TEST(Race, ShapesOfTheSameKernelAreSeldomFaster) {
+  Dice dice(13);
+  int faster = 0;
+  for (int i = 0; i < 1000; ++i) {
+    faster += raced_on_shapes(dice, {1, 1, 1, 1}).verdict() == RaceVerdict::Faster ? 1 : 0;
+  }
+  EXPECT_LT(faster, 10);
+}
+
+TEST(Race, NothingIsDecidedBeforeEachShapeHadItsBlocks) {
+  Dice dice(14);
+  const Clock clock = [&] { return dice.lognormal(1, 0.001); };
+  Race race({}, 2);
+  for (int i = 0; i < 20; ++i) {
+    add_block(race, clock, 900, 1000, 0);
+  }
+  EXPECT_EQ(race.verdict(), RaceVerdict::Undecided);
+  for (int i = 0; i < 5; ++i) {
+    add_block(race, clock, 900, 1000, 1);
+  }
+  EXPECT_EQ(race.verdict(), RaceVerdict::Faster);
+}
+
+} // namespace
+} // namespace winnow::profiling

@@ -1,0 +1,232 @@
+#include "profiling/statistics/noise_double.h"
+#include "profiling/statistics/summary.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::profiling {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(Summary, KnownNumbers) {
+  const auto summary = summarize(std::vector<double>{4, 1, 3, 2, 10});
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(summary->count, 5U);
+  EXPECT_DOUBLE_EQ(summary->median, 3);
+  EXPECT_DOUBLE_EQ(summary->mean, 4);
+  EXPECT_DOUBLE_EQ(summary->minimum, 1);
+  EXPECT_DOUBLE_EQ(summary->maximum, 10);
+  EXPECT_DOUBLE_EQ(summary->first_quartile, 2);
+  EXPECT_DOUBLE_EQ(summary->third_quartile, 4);
+  EXPECT_NEAR(*summary->standard_deviation, std::sqrt(12.5), 1e-12);
+  EXPECT_NEAR(*summary->relative_standard_error, std::sqrt(12.5 / 5) / 4, 1e-12);
+  EXPECT_DOUBLE_EQ(*summary->median_absolute_deviation, 1);
+}
+
+TEST(Summary, OfEvenlyManyLiesBetween) {
+  const auto summary = summarize(std::vector<double>{4, 1, 3, 2});
+  EXPECT_DOUBLE_EQ(summary->median, 2.5);
+  EXPECT_DOUBLE_EQ(summary->first_quartile, 1.75);
+}
+
+TEST(Summary, WhatIsUnknownIsEmpty) {
+  EXPECT_FALSE(summarize({}));
+  EXPECT_FALSE(summarize(std::vector<double>{kNaN, kInfinity}));
+  const auto one = summarize(std::vector<double>{7});
+  EXPECT_DOUBLE_EQ(one->median, 7);
+  EXPECT_FALSE(one->standard_deviation);
+  EXPECT_FALSE(one->relative_standard_error);
+  EXPECT_FALSE(one->median_absolute_deviation);
+  const auto negative = summarize(std::vector<double>{-1, -2});
+  EXPECT_TRUE(negative->standard_deviation);
+  EXPECT_FALSE(negative->relative_standard_error);
+}
+
+TEST(Summary, LeavesOutWhatIsNotFinite) {
+  const auto summary = summarize(std::vector<double>{1, kNaN, 3, -kInfinity});
+  EXPECT_EQ(summary->count, 2U);
+  EXPECT_DOUBLE_EQ(summary->mean, 2);
+}
+
+// The bootstrap as it is defined, for comparison.
+Interval resampled(const std::vector<double>& samples, double confidence) {
+  Dice dice(5);
+  std::vector<double> medians = series(20'000, [&] {
+    std::vector<double> again = series(samples.size(), [&] {
+      return samples[static_cast<std::size_t>(dice.uniform() *
+                                              static_cast<double>(samples.size()))];
+    });
+    return summarize(again)->median;
+  });
+  std::sort(medians.begin(), medians.end());
+  const double tail = (1 - confidence) / 2 * static_cast<double>(medians.size());
+  return {medians[static_cast<std::size_t>(tail)],
+          medians[medians.size() - 1 - static_cast<std::size_t>(tail)]};
+}
+
+TEST(Bootstrap, IsThatOfResampling) {
+  for (const std::size_t count : {11U, 12U, 40U}) {
+    Dice dice(count);
+    const std::vector<double> samples = series(count, [&] { return 100 + 10 * dice.normal(); });
+    const auto interval = bootstrap_median_interval(samples, 0.9);
+    const Interval expected = resampled(samples, 0.9);
+    ASSERT_TRUE(interval);
+    EXPECT_NEAR(interval->low, expected.low, 0.6) << count;
+    EXPECT_NEAR(interval->high, expected.high, 0.6) << count;
+  }
+}
+
+TEST(Bootstrap, HoldsTheMedianAsOftenAsItSays) {
+  Dice dice(3);
+  int held = 0;
+  for (int i = 0; i < 400; ++i) {
+    const auto samples = series(50, [&] { return dice.lognormal(1000, 0.02); });
+    const auto interval = bootstrap_median_interval(samples);
+    held += interval->low <= 1000 && 1000 <= interval->high ? 1 : 0;
+  }
+  EXPECT_GE(held, 364); // 91 % of intervals that should hold it at 95 %
+  EXPECT_LE(held, 396);
+}
+
+TEST(Bootstrap, IsTheSameTwiceAndWiderForMoreConfidence) {
+  Dice dice(1);
+  const auto samples = series(31, [&] { return dice.lognormal(1000, 0.02); });
+  const auto once = bootstrap_median_interval(samples), twice = bootstrap_median_interval(samples);
+  EXPECT_EQ(once->low, twice->low);
+  EXPECT_EQ(once->high, twice->high);
+  const auto wider = bootstrap_median_interval(samples, 0.999);
+  EXPECT_LT(wider->low, once->low);
+  EXPECT_GT(wider->high, once->high);
+  const auto other = bootstrap_ratio_interval(samples, samples, 0.95, 2);
+  EXPECT_NE(other->low, bootstrap_ratio_interval(samples, samples, 0.95, 3)->low);
+}
+
+TEST(Bootstrap, OfConstantsIsAPoint) {
+  const std::vector<double> four(10, 4.0), two(9, 2.0);
+  EXPECT_EQ(bootstrap_median_interval(four)->low, 4);
+  EXPECT_EQ(bootstrap_median_interval(four)->high, 4);
+  EXPECT_EQ(bootstrap_ratio_interval(four, two)->low, 2);
+  EXPECT_EQ(paired_ratio_interval(four, two)->high, 2);
+}
+
+TEST(Bootstrap, NeedsFiveSamples) {
+  const std::vector<double> four{1, 2, 3, 4, kNaN}, five{1, 2, 3, 4, 5};
+  EXPECT_FALSE(bootstrap_median_interval({}));
+  EXPECT_FALSE(bootstrap_median_interval(four));
+  EXPECT_TRUE(bootstrap_median_interval(five));
+  EXPECT_FALSE(bootstrap_ratio_interval(five, four));
+  EXPECT_FALSE(bootstrap_ratio_interval(five, std::vector<double>{1, 2, 3, 4, 0}));
+  EXPECT_FALSE(paired_ratio_interval(five, std::vector<double>{1, 2, 3, 4, -1}));
+  EXPECT_FALSE(paired_ratio_interval(five, std::vector<double>{1, 2, 3, 4, kInfinity}));
+}
+
+TEST(Bootstrap, PairsCancelWhatTheyShare) {
+  Dice dice(8);
+  std::vector<double> above, below;
+  for (int i = 0; i < 60; ++i) {
+    const double clock = 1 + 0.1 * dice.uniform();
+    above.push_back(dice.lognormal(1030, 0.002) * clock);
+    below.push_back(dice.lognormal(1000, 0.002) * clock);
+  }
+  const auto paired = paired_ratio_interval(above, below);
+  const auto independent = bootstrap_ratio_interval(above, below);
+  EXPECT_LT(paired->low, 1.03);
+  EXPECT_GT(paired->high, 1.03);
+  EXPECT_GT(independent->high - independent->low, 5 * (paired->high - paired->low));
+  EXPECT_LT(independent->low, 1.03);
+  EXPECT_GT(independent->high, 1.03);
+}
+
+TEST(Bimodal, TwoClocks) {
+  Dice dice(2);
+  int launch = 0;
+  const auto two =
+      series(60, [&] { return dice.lognormal(launch++ / 15 % 2 ? 1050 : 1000, 0.005); });
+  EXPECT_TRUE(is_bimodal(two));
+}
+
+TEST(Bimodal, NotOneClock) {
+  Dice dice(4);
+  for (const std::size_t count : {24U, 50U, 200U}) {
+    int said = 0;
+    for (int i = 0; i < 300; ++i) {
+      said += is_bimodal(series(count, [&] { return dice.lognormal(1000, 0.02); })) ? 1 : 0;
+    }
+    EXPECT_LE(said, 3) << count;
+  }
+}
+
+TEST(Bimodal, NotAFewOutliersNorATimersSteps) {
+  Dice dice(6);
+  EXPECT_FALSE(is_bimodal(
+      series(100, [&] { return dice.lognormal(dice.uniform() < 0.03 ? 1300 : 1000, 0.005); })));
+  EXPECT_FALSE(is_bimodal(series(100, [&] { return dice.uniform() < 0.5 ? 5024 : 5056; })));
+}
+
+TEST(Bimodal, LittleOrNothing) {
+  EXPECT_FALSE(is_bimodal({}));
+  EXPECT_FALSE(is_bimodal(std::vector<double>{1, 2}));
+  EXPECT_FALSE(is_bimodal(std::vector<double>(50, 3.0)));
+  EXPECT_FALSE(is_bimodal(std::vector<double>(50, kNaN)));
+  EXPECT_FALSE(is_bimodal(std::vector<double>(50, -1.0)));
+}
+
+TEST(Drift, FindsFivePercent) {
+  Dice dice(7);
+  double launch = 0;
+  const auto found =
+      drift(series(100, [&] { return dice.lognormal(1000 * (1 + 0.05 * launch++ / 99), 0.005); }));
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->significant);
+  EXPECT_NEAR(found->relative_change, 0.05, 0.01);
+}
+
+TEST(Drift, FindsThemInLongSeriesToo) {
+  Dice dice(7);
+  double launch = 0;
+  const auto found = drift(
+      series(3000, [&] { return dice.lognormal(1000 * (1 - 0.03 * launch++ / 2999), 0.01); }));
+  EXPECT_TRUE(found->significant);
+  EXPECT_NEAR(found->relative_change, -0.03, 0.005);
+}
+
+TEST(Drift, SeldomWithoutOne) {
+  Dice dice(9);
+  int said = 0;
+  for (int i = 0; i < 500; ++i) {
+    said += drift(series(40, [&] { return dice.lognormal(1000, 0.01); }))->significant ? 1 : 0;
+  }
+  EXPECT_LE(said, 13); // 1 % expected
+  EXPECT_GE(said, 1);
+}
+
+TEST(Drift, ExactOnALine) {
+  const auto found = drift(std::vector<double>{10, 11, 12, 13, 14, 15});
+  EXPECT_NEAR(found->relative_change, 5 / 12.5, 1e-12);
+  EXPECT_NEAR(found->p_value, 0.00853, 1e-4); // S = 15, variance 28.33, continuity-corrected
+}
+
+TEST(Drift, OfConstantsAndOfLittle) {
+  const auto none = drift(std::vector<double>(20, 5.0));
+  EXPECT_EQ(none->relative_change, 0);
+  EXPECT_EQ(none->p_value, 1);
+  EXPECT_FALSE(none->significant);
+  EXPECT_FALSE(drift({}));
+  EXPECT_FALSE(drift(std::vector<double>{1, 2, 3, 4, kNaN, 0, -3}));
+}
+
+TEST(Outliers, AboveTheWhiskerOnly) {
+  std::vector<double> samples{1, 100, 100, 101, 101, 102, 102, 103, 103, 130, kInfinity};
+  EXPECT_EQ(outliers(samples), 1U);
+  EXPECT_EQ(outliers({}), 0U);
+  EXPECT_EQ(outliers(std::vector<double>{5}), 0U);
+  EXPECT_EQ(outliers(std::vector<double>(9, 5.0)), 0U);
+}
+
+} // namespace
+} // namespace winnow::profiling

@@ -1,0 +1,111 @@
+// `winnow profile` and `winnow race` on the real program, with real launches on the CPU device.
+#include "base/files.h"
+#include "tests/e2e/winnow_program.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kBaseline = "tasks/catalogue/blas/axpy/baseline.cu";
+
+// Right, and by far the slowest thing that is: it computes everything twenty times.
+constexpr const char* kSlow = R"cuda(/*@winnow
+{ "launches": [ { "kernel": "axpy", "grid": ["ceil_div(n, 256)"], "block": [256],
+                  "args": ["x", "y", "z", "alpha", "n"] } ] }
+@*/
+extern "C" __global__ void axpy(const float* x, const float* y, volatile float* z, float alpha,
+                                int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int again = 0; i < n && again < 20; ++again) {
+    z[i] = alpha * x[i] + y[i];
+  }
+}
+)cuda";
+
+ProgramResult race(const std::string& a, const std::string& b) {
+  return run_winnow({"race", "axpy", a, b, "--device", "cpu", "--time-budget", "100ms", "--json"});
+}
+
+TEST(Profile, MeasuresEveryShapeOnTheCpu) {
+  const ProgramResult result =
+      run_winnow({"profile", "axpy", kBaseline, "--device", "cpu", "--no-energy", "--param",
+                  "BLOCK=128", "--time-budget", "100ms", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json_output(result);
+  EXPECT_EQ(document.value("schema", ""), "winnow.profile");
+  EXPECT_EQ(document.at("kernel").at("parameters").at("BLOCK"), 128);
+  ASSERT_EQ(document.at("shapes").size(), 2U);
+  for (const json& shape : document.at("shapes")) {
+    const json& kernel = shape.at("kernel");
+    EXPECT_GT(kernel.at("median_ns"), 0) << shape;
+    EXPECT_GT(kernel.at("warm_median_ns"), 0) << shape;
+    EXPECT_EQ(kernel.at("profile").at("launch").at("threads_per_block"), 128) << shape;
+    EXPECT_FALSE(kernel.at("profile").at("counters").at("counters").empty()) << shape;
+  }
+}
+
+TEST(Profile, AWrongKernelHasNone) {
+  const ProgramResult result =
+      run_winnow({"profile", "reduce_sum", "tests/buggy/missing_barrier.cu", "--device", "cpu"});
+  EXPECT_EQ(result.exit_code, 10) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("no profile"));
+}
+
+TEST(Profile, MistakesAreUsageErrors) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"profile", "axpy", "nowhere.cu"},
+        {"profile", "axpy", kBaseline, "--param", "BLOKC=128"},
+        {"profile", "axpy", kBaseline, "--param", "BLOCK=100"},
+        {"profile", "axpy", kBaseline, "--counters", "some"},
+        {"profile", "axpy", kBaseline, "--against-param", "BLOCK=128"},
+        {"race", "axpy", kBaseline},
+        {"race", "axpi", kBaseline, kBaseline}}) {
+    const ProgramResult result = run_winnow(arguments);
+    EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
+  }
+}
+
+TEST(Race, ASlowKernelLosesAndItsRivalWins) {
+  const TemporaryDirectory directory("race");
+  const std::string slow = directory.path() / "slow.cu";
+  write_file_atomic(slow, kSlow);
+  const ProgramResult lost = race(slow, kBaseline);
+  ASSERT_EQ(lost.exit_code, 0) << lost.err;
+  EXPECT_EQ(json_output(lost).at("verdict"), "slower") << lost.out;
+  const ProgramResult won = race(kBaseline, slow);
+  ASSERT_EQ(won.exit_code, 0) << won.err;
+  const json document = json_output(won);
+  EXPECT_EQ(document.at("verdict"), "faster") << won.out;
+  EXPECT_GT(document.at("ratio"), 1);
+  EXPECT_EQ(document.at("shapes").size(), 2U);
+}
+
+// One race in two hundred may say so; two in a row must not.
+TEST(Race, AKernelIsNotFasterThanItself) {
+  bool faster = true;
+  for (int attempt = 0; attempt < 2 && faster; ++attempt) {
+    const ProgramResult result = race(kBaseline, kBaseline);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    faster = json_output(result).at("verdict") == "faster";
+  }
+  EXPECT_FALSE(faster);
+}
+
+TEST(Race, NeedsTwoCorrectKernels) {
+  const ProgramResult result =
+      run_winnow({"race", "reduce_sum", "tasks/catalogue/reduction/reduce_sum/baseline.cu",
+                  "tests/buggy/missing_barrier.cu", "--device", "cpu"});
+  EXPECT_EQ(result.exit_code, 10) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("no race: B is not correct"));
+}
+
+} // namespace
+} // namespace winnow::test
