@@ -114,10 +114,9 @@ std::string timings_text(const Evaluation& evaluation) {
   for (std::size_t i = 0; i < std::min(timed.size(), kMaxTimedShapes); ++i) {
     const CaseResult& result = *timed[i];
     const bool compared = result.baseline_median_ns > 0;
-    text += fmt::format(
-        "| {} | {} | {} | {} |\n", result.shape, time_text(result.median_ns),
-        compared ? time_text(result.baseline_median_ns) : "-",
-        compared ? fmt::format("{:.2f}x", result.baseline_median_ns / result.median_ns) : "-");
+    text += fmt::format("| {} | {} | {} | {} |\n", result.shape, time_text(result.median_ns),
+                        compared ? time_text(result.baseline_median_ns) : "-",
+                        compared ? fmt::format("{:.2f}x", result.speedup) : "-");
   }
   if (timed.size() > kMaxTimedShapes) {
     text += fmt::format("({} more shapes)\n", timed.size() - kMaxTimedShapes);

@@ -54,6 +54,7 @@ tasks::CaseResult timed_case(double median_ns, double baseline_ns) {
   result.verdict = tasks::Verdict::Correct;
   result.median_ns = median_ns;
   result.baseline_median_ns = baseline_ns;
+  result.speedup = baseline_ns / median_ns;
   return result;
 }
 

@@ -66,8 +66,8 @@ bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cas
   std::vector<double> ratios;
   for (std::size_t i = first_case; i < result_.cases.size(); ++i) {
     const CaseResult& timed = result_.cases[i];
-    if (timed.median_ns > 0 && timed.baseline_median_ns > 0) {
-      ratios.push_back(timed.baseline_median_ns / timed.median_ns);
+    if (timed.speedup > 0) {
+      ratios.push_back(timed.speedup);
     }
   }
   result_.hidden_speedup = tasks::geometric_mean(ratios);

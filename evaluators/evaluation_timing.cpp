@@ -223,12 +223,12 @@ void EvaluationRun::score() {
     if (timed.stage != Stage::Time || timed.samples_ns.empty()) {
       continue;
     }
-    if (timed.median_ns <= 0 || timed.baseline_median_ns <= 0) {
+    if (timed.median_ns <= 0 || timed.speedup <= 0) {
       fail(Verdict::Implausible, timed.shape_id + ": the clock saw no time pass");
       return;
     }
     medians.push_back(timed.median_ns);
-    ratios.push_back(timed.baseline_median_ns / timed.median_ns);
+    ratios.push_back(timed.speedup);
   }
   for (const tasks::Shape& shape : session_.task.shapes_of(ShapeSet::Search, result_.device)) {
     tasks::Scope scope;

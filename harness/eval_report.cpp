@@ -14,10 +14,7 @@ std::string microseconds(double ns) {
 
 std::vector<std::string> case_cells(const tasks::CaseResult& result) {
   const bool hidden = tasks::is_hidden(result.set);
-  std::string speedup;
-  if (result.median_ns > 0 && result.baseline_median_ns > 0) {
-    speedup = fmt::format("{:.2f}x", result.baseline_median_ns / result.median_ns);
-  }
+  const std::string speedup = result.speedup > 0 ? fmt::format("{:.2f}x", result.speedup) : "";
   return {std::string(to_string(result.stage)),
           hidden ? "(hidden)" : result.shape,
           std::string(to_string(result.verdict)),

@@ -244,12 +244,11 @@ json bounds_json(const tasks::Bounds& bounds) {
 
 json column_json(const ProfileColumn& column) {
   const CaseResult& timed = column.timed;
-  const double speedup = timed.median_ns > 0 ? timed.baseline_median_ns / timed.median_ns : 0;
   json document{{"median_ns", number(timed.median_ns)},
                 {"median_bounds_ns", bounds_json(timed.median_bounds_ns)},
                 {"warm_median_ns", number(column.warm_median_ns)},
                 {"baseline_median_ns", number(timed.baseline_median_ns)},
-                {"speedup", number(speedup)},
+                {"speedup", number(timed.speedup)},
                 {"speedup_bounds", bounds_json(timed.speedup_bounds)},
                 {"launches_timed", timed.samples_ns.size()},
                 {"conditions", timed.conditions},

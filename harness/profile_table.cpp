@@ -122,13 +122,12 @@ private:
 
 void add_times(const ProfileColumn& column, MetricList& list) {
   const tasks::CaseResult& timed = column.timed;
-  const double speedup = timed.median_ns > 0 ? timed.baseline_median_ns / timed.median_ns : 0;
   list.value(kTime, "median, cold caches", known(timed.median_ns), "time");
   list.text(kTime, "  95 % interval", time_interval_text(timed.median_bounds_ns));
   list.text(kTime, "  launches timed", fmt::format("{}", timed.samples_ns.size()));
   list.value(kTime, "median, warm caches", known(column.warm_median_ns), "time");
   list.value(kTime, "baseline's median, cold", known(timed.baseline_median_ns), "time");
-  list.value(kTime, "speedup over the baseline", known(speedup), "x");
+  list.value(kTime, "speedup over the baseline", known(timed.speedup), "x");
   list.text(kTime, "  95 % interval", ratio_interval_text(timed.speedup_bounds));
 }
 
@@ -187,6 +186,10 @@ void add_conditions(const tasks::CaseResult& timed, MetricList& list) {
   list.text(kConditions, "warm-up launches", fmt::format("{}", conditions.warm_ups));
   list.text(kConditions, "discarded, clock too low", fmt::format("{}", conditions.discarded));
   list.text(kConditions, "stopped by", conditions.stopped_by);
+  list.text(kConditions, "outliers", fmt::format("{}", conditions.outliers));
+  list.text(kConditions, "drift",
+            conditions.drift != 0 ? fmt::format("{:+.1f} %", kPercent * conditions.drift) : "");
+  list.text(kConditions, "times in two groups", conditions.bimodal ? "yes" : "");
 }
 
 void add_counters(const ProfiledShape* profile, const std::vector<std::string>& keys,

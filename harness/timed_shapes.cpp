@@ -19,17 +19,6 @@ Bounds bounds_of(const std::optional<profiling::Interval>& interval) {
   return interval ? Bounds{interval->low, interval->high} : Bounds{};
 }
 
-double median_of_ratios(const std::vector<double>& numerators,
-                        const std::vector<double>& denominators) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(numerators.size(), denominators.size()); ++i) {
-    if (numerators[i] > 0 && denominators[i] > 0) {
-      ratios.push_back(numerators[i] / denominators[i]);
-    }
-  }
-  return tasks::median(std::move(ratios));
-}
-
 struct TimeUnit {
   double nanoseconds;
   const char* name;
@@ -65,7 +54,7 @@ std::vector<TimedShape> timed_shapes(const tasks::Evaluation& evaluation) {
     if (!rival.empty()) {
       shape.rival_median_ns = tasks::median(rival);
       shape.rival_bounds_ns = bounds_of(profiling::bootstrap_median_interval(rival));
-      shape.ratio = median_of_ratios(rival, timed.samples_ns);
+      shape.ratio = profiling::paired_ratio(rival, timed.samples_ns).value_or(0);
       shape.ratio_bounds = bounds_of(profiling::paired_ratio_interval(rival, timed.samples_ns));
     }
   }
@@ -90,6 +79,7 @@ CaseResult rival_case(const TimedShape& shape) {
   rival.median_ns = shape.rival_median_ns;
   rival.median_bounds_ns = shape.rival_bounds_ns;
   rival.baseline_median_ns = shape.timed->baseline_median_ns;
+  rival.speedup = profiling::paired_ratio(rival.baseline_samples_ns, rival.samples_ns).value_or(0);
   rival.speedup_bounds =
       bounds_of(profiling::paired_ratio_interval(rival.baseline_samples_ns, rival.samples_ns));
   return rival;

@@ -106,8 +106,9 @@ void insert_cases(Database& database, RowId evaluation,
   Query insert(database,
                "INSERT INTO cases (evaluation_id, ordinal, stage, shape_id, shape_set, shape, "
                "seed, verdict, detail, mismatch, max_error_ratio, median_ns, baseline_median_ns, "
-               "prepare_ns, median_low_ns, median_high_ns, speedup_low, speedup_high, conditions) "
-               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+               "prepare_ns, median_low_ns, median_high_ns, speedup, speedup_low, speedup_high, "
+               "conditions) "
+               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Query insert_series(database,
                       "INSERT INTO sample_series (case_id, kernel, times_ns) VALUES (?, ?, ?)");
   std::int64_t ordinal = 0;
@@ -121,7 +122,7 @@ void insert_cases(Database& database, RowId evaluation,
               static_cast<int>(result.verdict), result.detail, mismatch, result.max_error_ratio,
               measured(result.median_ns), measured(result.baseline_median_ns),
               measured(result.prepare_ns), end_of(result.median_bounds_ns, &Bounds::low),
-              end_of(result.median_bounds_ns, &Bounds::high),
+              end_of(result.median_bounds_ns, &Bounds::high), measured(result.speedup),
               end_of(result.speedup_bounds, &Bounds::low),
               end_of(result.speedup_bounds, &Bounds::high), conditions_text(result))
         .run();
@@ -199,9 +200,10 @@ tasks::CaseResult read_case(const Query& query) {
   result.warm_samples_ns = read_samples(query, 15);
   result.prepare_ns = or_zero(query, 16);
   result.median_bounds_ns = read_bounds(query, 17);
-  result.speedup_bounds = read_bounds(query, 19);
-  if (!query.is_null(21)) {
-    result.conditions = json::parse(query.text(21)).get<tasks::TimingConditions>();
+  result.speedup = or_zero(query, 19);
+  result.speedup_bounds = read_bounds(query, 20);
+  if (!query.is_null(22)) {
+    result.conditions = json::parse(query.text(22)).get<tasks::TimingConditions>();
   }
   return result;
 }
@@ -274,7 +276,8 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
               "SELECT k.evaluation_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
               "k.verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns, "
               "k.baseline_median_ns, s.times_ns, b.times_ns, i.times_ns, w.times_ns, k.prepare_ns, "
-              "k.median_low_ns, k.median_high_ns, k.speedup_low, k.speedup_high, k.conditions "
+              "k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high, "
+              "k.conditions "
               "FROM candidates AS c "
               "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
               "JOIN cases AS k ON k.evaluation_id = e.id "

@@ -83,6 +83,7 @@ tasks::Evaluation correct_evaluation(double speedup) {
   timed.baseline_samples_ns = {201, 202};
   timed.median_ns = 100.25;
   timed.baseline_median_ns = 201.5;
+  timed.speedup = 1.98;
   timed.prepare_ns = 12.5;
   tasks::CaseResult hidden;
   hidden.stage = tasks::Stage::Promotion;

@@ -61,6 +61,7 @@ Json case_json(const CaseResult& result) {
   json["incumbent_samples_ns"] = numbers(result.incumbent_samples_ns);
   json["warm_samples_ns"] = numbers(result.warm_samples_ns);
   json["median_bounds_ns"] = bounds_json(result.median_bounds_ns);
+  json["speedup"] = number_json(result.speedup);
   json["speedup_bounds"] = bounds_json(result.speedup_bounds);
   if (!result.samples_ns.empty()) {
     json["conditions"] = result.conditions;
@@ -119,7 +120,10 @@ void to_json(Json& json, const TimingConditions& conditions) {
           {"memory_clock_mhz", number_json(conditions.memory_clock_mhz)},
           {"temperature_c", number_json(conditions.temperature_c)},
           {"power_w", number_json(conditions.power_w)},
-          {"throttle_reasons", conditions.throttle_reasons}};
+          {"throttle_reasons", conditions.throttle_reasons},
+          {"outliers", conditions.outliers},
+          {"drift", number_json(conditions.drift)},
+          {"bimodal", conditions.bimodal}};
 }
 
 void from_json(const Json& json, TimingConditions& conditions) {
@@ -131,6 +135,9 @@ void from_json(const Json& json, TimingConditions& conditions) {
   conditions.temperature_c = number_of(json.at("temperature_c"));
   conditions.power_w = number_of(json.at("power_w"));
   json.at("throttle_reasons").get_to(conditions.throttle_reasons);
+  json.at("outliers").get_to(conditions.outliers);
+  conditions.drift = number_of(json.at("drift"));
+  json.at("bimodal").get_to(conditions.bimodal);
 }
 
 void to_json(Json& json, const RaceResult& race) {

@@ -57,6 +57,10 @@ struct TimingConditions {
   double temperature_c = 0;
   double power_w = 0;
   std::vector<std::string> throttle_reasons; ///< after the last launch
+  // What profiling/statistics/summary.h sees in the candidate's samples.
+  int outliers = 0;     ///< samples far above the rest
+  double drift = 0;     ///< relative change from first to last, where it is significant; +: slower
+  bool bimodal = false; ///< two groups, as from two states of a clock
 };
 
 /// One shape with one seed in one stage.
@@ -79,7 +83,10 @@ struct CaseResult {
   double median_ns = 0;                     ///< 0: not timed
   double baseline_median_ns = 0;            ///< 0: not timed
   Bounds median_bounds_ns;                  ///< 95 % bootstrap interval of the median
-  Bounds speedup_bounds;                    ///< the same of the paired ratio to the baseline
+  /// Median of baseline / candidate, sample beside sample, so that what both suffered cancels (it
+  /// differs a little from the quotient of the medians); 0: not timed.
+  double speedup = 0;
+  Bounds speedup_bounds; ///< 95 % bootstrap interval of speedup
   TimingConditions conditions;
   std::vector<LibraryTiming> libraries; ///< timing stages of GPUs that have them
   double prepare_ns = 0;                ///< of the plan's `prepare` steps, once; 0: none

@@ -13,7 +13,7 @@ profiling::CounterReport Device::count(const std::vector<tasks::Step>& /*steps*/
 
 profiling::Energy Device::energy(const std::vector<tasks::Step>& /*steps*/) {
   profiling::Energy energy;
-  energy.reason = "this device does not tell its energy";
+  energy.reason = "measured on NVIDIA GPUs only";
   return energy;
 }
 

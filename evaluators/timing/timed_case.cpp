@@ -27,6 +27,10 @@ tasks::TimingConditions conditions_of(const RunCaseReport& report) {
   conditions.temperature_c = report.state.temperature_c.value_or(0);
   conditions.power_w = report.state.power_w.value_or(0);
   conditions.throttle_reasons = profiling::transient_throttling(report.state);
+  conditions.outliers = static_cast<int>(profiling::outliers(report.samples_ns));
+  const auto drift = profiling::drift(report.samples_ns);
+  conditions.drift = drift && drift->significant ? drift->relative_change : 0;
+  conditions.bimodal = profiling::is_bimodal(report.samples_ns);
   return conditions;
 }
 
@@ -44,6 +48,7 @@ void take_samples(const RunCaseReport& report, CaseResult& timed) {
   timed.median_ns = tasks::median(timed.samples_ns);
   timed.baseline_median_ns = tasks::median(timed.baseline_samples_ns);
   timed.median_bounds_ns = bounds_of(profiling::bootstrap_median_interval(timed.samples_ns));
+  timed.speedup = profiling::paired_ratio(timed.baseline_samples_ns, timed.samples_ns).value_or(0);
   timed.speedup_bounds =
       bounds_of(profiling::paired_ratio_interval(timed.baseline_samples_ns, timed.samples_ns));
 }
@@ -58,12 +63,9 @@ Bounds bounds_of_speedup(const std::vector<CaseResult>& cases, tasks::Stage stag
     if (!timed.speedup_bounds.known() || !(timed.speedup_bounds.low > 0)) {
       return {};
     }
-    const double ratio = timed.baseline_median_ns / timed.median_ns;
-    const double low = std::min(ratio, timed.speedup_bounds.low);
-    const double high = std::max(ratio, timed.speedup_bounds.high);
-    below += std::pow(std::log(ratio / low), 2);
-    above += std::pow(std::log(high / ratio), 2);
-    log_sum += std::log(ratio);
+    below += std::pow(std::log(timed.speedup / timed.speedup_bounds.low), 2);
+    above += std::pow(std::log(timed.speedup_bounds.high / timed.speedup), 2);
+    log_sum += std::log(timed.speedup);
     ++count;
   }
   if (count == 0) {

@@ -19,6 +19,17 @@ bool is_time(double sample) {
   return std::isfinite(sample) && sample > 0;
 }
 
+std::vector<double> ratios_of(std::span<const double> numerators,
+                              std::span<const double> denominators) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(numerators.size(), denominators.size()); ++i) {
+    if (is_time(numerators[i]) && is_time(denominators[i])) {
+      ratios.push_back(numerators[i] / denominators[i]);
+    }
+  }
+  return ratios;
+}
+
 // The same on every machine, unlike std::uniform_real_distribution. Never 0 or 1.
 double uniform(std::mt19937_64& random) {
   return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53;
@@ -93,32 +104,16 @@ std::optional<Interval> bootstrap_median_interval(std::span<const double> sample
   return percentiles([&] { return median(random); }, confidence);
 }
 
-std::optional<Interval> bootstrap_ratio_interval(std::span<const double> numerators,
-                                                 std::span<const double> denominators,
-                                                 double confidence, std::uint64_t seed) {
-  std::vector<double> above = positive(numerators), below = positive(denominators);
-  if (std::min(above.size(), below.size()) < kMinSamples) {
-    return std::nullopt;
-  }
-  std::mt19937_64 random(seed);
-  const MedianResampler numerator(std::move(above)), denominator(std::move(below));
-  const auto draw = [&] {
-    const double drawn = numerator(random);
-    return drawn / denominator(random);
-  };
-  return percentiles(draw, confidence);
+std::optional<double> paired_ratio(std::span<const double> numerators,
+                                   std::span<const double> denominators) {
+  const auto summary = summarize(ratios_of(numerators, denominators));
+  return summary ? std::optional(summary->median) : std::nullopt;
 }
 
 std::optional<Interval> paired_ratio_interval(std::span<const double> numerators,
                                               std::span<const double> denominators,
                                               double confidence, std::uint64_t seed) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(numerators.size(), denominators.size()); ++i) {
-    if (is_time(numerators[i]) && is_time(denominators[i])) {
-      ratios.push_back(numerators[i] / denominators[i]);
-    }
-  }
-  return bootstrap_median_interval(ratios, confidence, seed);
+  return bootstrap_median_interval(ratios_of(numerators, denominators), confidence, seed);
 }
 
 } // namespace winnow::profiling

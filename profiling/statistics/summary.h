@@ -38,15 +38,13 @@ std::optional<Interval> bootstrap_median_interval(std::span<const double> sample
                                                   double confidence = kConfidence,
                                                   std::uint64_t seed = kBootstrapSeed);
 
-/// The same of median(numerators) / median(denominators), two independent series.
-std::optional<Interval> bootstrap_ratio_interval(std::span<const double> numerators,
-                                                 std::span<const double> denominators,
-                                                 double confidence = kConfidence,
-                                                 std::uint64_t seed = kBootstrapSeed);
+/// Median of numerators[i] / denominators[i]: two series taken by turns, whose common noise
+/// cancels. Surplus samples of the longer one, and pairs with a bad sample, are left out. Empty
+/// without a pair.
+std::optional<double> paired_ratio(std::span<const double> numerators,
+                                   std::span<const double> denominators);
 
-/// The same of the median of numerators[i] / denominators[i]: two series taken by turns, whose
-/// common noise cancels. Surplus samples of the longer one, and pairs with a bad sample, are left
-/// out.
+/// Of paired_ratio(), as bootstrap_median_interval().
 std::optional<Interval> paired_ratio_interval(std::span<const double> numerators,
                                               std::span<const double> denominators,
                                               double confidence = kConfidence,

@@ -1,8 +1,11 @@
 -- Version 6. What a time is known to lie between, how it was taken, what it was compared with, and
 -- what the device's counters say.
 
--- 95 % interval of the median; NULL: not timed, or too few samples. Below the same of the paired
--- ratio to the baseline.
+-- Median of baseline / candidate, sample beside sample; NULL: not timed. Until now it was the quotient
+-- of the medians.
+ALTER TABLE cases ADD COLUMN speedup REAL;
+UPDATE cases SET speedup = baseline_median_ns / median_ns WHERE median_ns > 0 AND baseline_median_ns > 0;
+-- 95 % intervals of the median and of speedup; NULL: not timed, or too few samples.
 ALTER TABLE cases ADD COLUMN median_low_ns REAL;
 ALTER TABLE cases ADD COLUMN median_high_ns REAL;
 ALTER TABLE cases ADD COLUMN speedup_low REAL;
@@ -204,7 +207,7 @@ DROP VIEW case_overview;
 CREATE VIEW case_overview AS
 SELECT k.id AS case_id, k.evaluation_id, e.candidate_id, s.name AS stage, k.shape_set, k.shape_id,
        k.shape, k.seed, d.name AS verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns,
-       k.baseline_median_ns, k.median_low_ns, k.median_high_ns, k.speedup_low, k.speedup_high,
+       k.baseline_median_ns, k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high,
        k.conditions
 FROM cases AS k
 JOIN evaluations AS e ON e.id = k.evaluation_id
