@@ -54,12 +54,12 @@ std::string free_name(const RunStore& store, const std::string& wanted) {
 
 nlohmann::json stored_config(const RunConfig& config, const std::vector<tasks::Task>& tasks,
                              const evaluators::DeviceReport& device) {
-  nlohmann::json json = config_to_json(config);
+  nlohmann::json stored = config_to_json(config);
   for (const tasks::Task& task : tasks) {
-    json["resolved"]["tasks"][task.name] = task.digest;
+    stored["resolved"]["tasks"][task.name] = task.digest;
   }
-  json["resolved"]["device_name"] = device.name;
-  return json;
+  stored["resolved"]["device_name"] = device.name;
+  return stored;
 }
 
 /// Throws UsageError when a task is no longer what the run began with.
