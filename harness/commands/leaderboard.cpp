@@ -44,7 +44,8 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<LeaderboardCommand>();
   CLI::App* sub = app.add_subcommand(
       "leaderboard",
-      "Correct kernels, ranked by speedup over their task's baseline (geometric mean over shapes)");
+      "Correct kernels, ranked by speedup over their task's baseline (geometric mean over shapes); "
+      "kernels apart by no more than their intervals share a rank, shown as =2");
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--task", command->query.task, "only this task (default: all)");
   sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
