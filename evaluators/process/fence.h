@@ -1,27 +1,12 @@
 #pragma once
 
+#include "base/sanitized.h"
 #include "evaluators/process/sandbox.h"
 
 #include <string>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define WINNOW_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
-#define WINNOW_SANITIZED 1
-#endif
-#endif
-
 namespace winnow::evaluators {
-
-/// Sanitizers reserve terabytes of address space and need a dumpable process.
-#ifdef WINNOW_SANITIZED
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 /// What a child is told to put up around itself, as hidden options in front of its arguments.
 struct Fence {

@@ -1,0 +1,22 @@
+#pragma once
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WINNOW_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define WINNOW_SANITIZED 1
+#endif
+#endif
+
+namespace winnow {
+
+/// Built with a sanitizer. They reserve terabytes of address space, need a dumpable process, and
+/// end one that loads a library with RTLD_DEEPBIND.
+#ifdef WINNOW_SANITIZED
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+} // namespace winnow
