@@ -25,6 +25,11 @@ std::string to_valid_utf8(std::string_view text);
 /// Whether `text` is like `shape`, in which 'd' stands for any digit: "dddd-dd-dd".
 bool has_shape(std::string_view text, std::string_view shape);
 
+/// '0' to '9', whatever the locale.
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 std::vector<std::string_view> split_lines(std::string_view text);
 std::string_view trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);

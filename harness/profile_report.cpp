@@ -8,7 +8,6 @@
 #include "store/text_table.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -234,21 +233,13 @@ const ProfiledKernel* not_correct(const ProfileReport& report) {
   return report.kernel.evaluation.verdict != tasks::Verdict::Correct ? &report.kernel : nullptr;
 }
 
-json number(double value) {
-  return value > 0 && std::isfinite(value) ? json(value) : json();
-}
-
-json bounds_json(const tasks::Bounds& bounds) {
-  return bounds.known() && std::isfinite(bounds.high) ? json{bounds.low, bounds.high} : json();
-}
-
 json column_json(const ProfileColumn& column) {
   const CaseResult& timed = column.timed;
-  json document{{"median_ns", number(timed.median_ns)},
+  json document{{"median_ns", measured_json(timed.median_ns)},
                 {"median_bounds_ns", bounds_json(timed.median_bounds_ns)},
-                {"warm_median_ns", number(column.warm_median_ns)},
-                {"baseline_median_ns", number(timed.baseline_median_ns)},
-                {"speedup", number(timed.speedup)},
+                {"warm_median_ns", measured_json(column.warm_median_ns)},
+                {"baseline_median_ns", measured_json(timed.baseline_median_ns)},
+                {"speedup", measured_json(timed.speedup)},
                 {"speedup_bounds", bounds_json(timed.speedup_bounds)},
                 {"launches_timed", timed.samples_ns.size()},
                 {"conditions", timed.conditions},
@@ -315,7 +306,7 @@ json profile_json(const ProfileReport& report) {
          {"shape", shapes[i].shape},
          {"kernel", column_json(columns[0])},
          {"against", columns.size() == 2 ? column_json(columns[1]) : json()},
-         {"ratio", number(timed[i].ratio)},
+         {"ratio", measured_json(timed[i].ratio)},
          {"ratio_bounds", bounds_json(timed[i].ratio_bounds)}});
   }
   return document;

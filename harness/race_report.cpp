@@ -5,8 +5,6 @@
 #include "harness/timed_shapes.h"
 #include "store/text_table.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -55,14 +53,6 @@ std::string racer_line(const char* name, const Racer& racer) {
   return fmt::format("{}: {}{}\n", name, store::on_one_line(racer.file), parameters);
 }
 
-json number(double value) {
-  return value > 0 && std::isfinite(value) ? json(value) : json();
-}
-
-json bounds_json(const tasks::Bounds& bounds) {
-  return bounds.known() && std::isfinite(bounds.high) ? json{bounds.low, bounds.high} : json();
-}
-
 json racer_json(const Racer& racer) {
   const tasks::Evaluation& evaluation = racer.evaluation;
   return {{"file", to_valid_utf8(racer.file)},
@@ -70,7 +60,7 @@ json racer_json(const Racer& racer) {
           {"parameters", evaluation.parameters},
           {"verdict", to_string(evaluation.verdict)},
           {"detail", to_valid_utf8(evaluation.detail)},
-          {"speedup", number(evaluation.speedup)},
+          {"speedup", measured_json(evaluation.speedup)},
           {"speedup_bounds", bounds_json(evaluation.speedup_bounds)}};
 }
 
@@ -78,13 +68,13 @@ json shape_json(const TimedShape& shape) {
   const tasks::CaseResult& timed = *shape.timed;
   return {{"shape_id", timed.shape_id},
           {"shape", timed.shape},
-          {"a_median_ns", number(timed.median_ns)},
+          {"a_median_ns", measured_json(timed.median_ns)},
           {"a_median_bounds_ns", bounds_json(timed.median_bounds_ns)},
           {"a_samples_ns", timed.samples_ns},
-          {"b_median_ns", number(shape.rival_median_ns)},
+          {"b_median_ns", measured_json(shape.rival_median_ns)},
           {"b_median_bounds_ns", bounds_json(shape.rival_bounds_ns)},
           {"b_samples_ns", timed.incumbent_samples_ns},
-          {"ratio", number(shape.ratio)},
+          {"ratio", measured_json(shape.ratio)},
           {"ratio_bounds", bounds_json(shape.ratio_bounds)},
           {"conditions", timed.conditions}};
 }
@@ -142,7 +132,7 @@ json race_json(const RaceReport& report) {
   }
   const std::vector<TimedShape> shapes = timed_shapes(evaluation);
   document["verdict"] = evaluation.race->verdict;
-  document["ratio"] = number(evaluation.race->ratio);
+  document["ratio"] = measured_json(evaluation.race->ratio);
   document["bounds"] = bounds_json(evaluation.race->bounds);
   document["blocks"] = evaluation.race->blocks;
   document["faster_shapes"] = faster_shapes(shapes);

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -104,6 +105,15 @@ std::string time_interval_text(const Bounds& nanoseconds) {
 
 std::string ratio_text(double ratio) {
   return ratio > 0 ? digits(ratio) + "x" : "";
+}
+
+nlohmann::json measured_json(double value) {
+  return value > 0 && std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
+}
+
+nlohmann::json bounds_json(const Bounds& bounds) {
+  return bounds.known() && std::isfinite(bounds.high) ? nlohmann::json{bounds.low, bounds.high}
+                                                      : nlohmann::json();
 }
 
 std::string ratio_interval_text(const Bounds& bounds) {

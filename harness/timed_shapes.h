@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace winnow::harness {
 
 /// A kernel at a search shape, timed beside the one it races against, if there is one.
@@ -34,6 +36,10 @@ std::string time_interval_text(const tasks::Bounds& nanoseconds);
 std::string ratio_text(double ratio);
 /// "1.029 to 1.039"; empty when not known or without end.
 std::string ratio_interval_text(const tasks::Bounds& bounds);
+
+/// Null where nothing was measured.
+nlohmann::json measured_json(double value);
+nlohmann::json bounds_json(const tasks::Bounds& bounds);
 
 /// Of a kernel that is not correct: "is not correct", or "was not judged".
 std::string_view why_not_measured(const tasks::Evaluation& evaluation);

@@ -12,7 +12,7 @@ namespace winnow::tasks {
 namespace {
 
 constexpr std::size_t kMaxBytes = 4096;
-constexpr int kMaxDepth = 64;
+constexpr int kMaxNesting = 64;
 constexpr std::size_t kAny = 16;
 
 constexpr std::array kFunctions{
@@ -56,9 +56,6 @@ constexpr int kRelational = 4;
 using Node = Expression::Node;
 using NodePointer = std::unique_ptr<const Node>;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -120,9 +117,9 @@ private:
 
   struct Deeper {
     explicit Deeper(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kMaxDepth) {
+      if (++parser_.depth_ > kMaxNesting) {
         throw ExpressionError(parser_.column(), "the expression is nested too deeply",
-                              fmt::format("at most {} levels", kMaxDepth));
+                              fmt::format("at most {} levels", kMaxNesting));
       }
     }
     ~Deeper() { --parser_.depth_; }

@@ -12,31 +12,31 @@
 namespace winnow::tasks {
 namespace {
 
-using Kind = GeneratorSpec::Kind;
+using GeneratorKind = GeneratorSpec::Kind;
 
 /// How task.toml spells a kind. A key that is empty is not used; one without a default is required.
 struct KindKeys {
   std::string_view name;
-  Kind kind;
+  GeneratorKind kind;
   std::string_view a_key, b_key;
   std::optional<double> a, b;
 };
 
 const std::vector<KindKeys>& kinds() {
   static const std::vector<KindKeys> all{
-      {"normal", Kind::Normal, "mean", "std", 0, 1},
-      {"uniform", Kind::Uniform, "low", "high", -1, 1},
-      {"heavy_tail", Kind::HeavyTail, "", "scale", 0, 1},
-      {"small_integers", Kind::SmallIntegers, "low", "high", -4, 4},
-      {"index", Kind::Index, "limit", "", {}, 0},
-      {"constant", Kind::Constant, "value", "", {}, 0},
-      {"log_uniform", Kind::LogUniform, "low", "high", 0x1p-20, 0x1p20},
-      {"sparse", Kind::Sparse, "density", "std", 0.1, 1},
-      {"ties", Kind::Ties, "values", "step", 5, 1},
-      {"permutation", Kind::Permutation, "length", "", {}, 0},
-      {"one_hot", Kind::OneHot, "length", "", {}, 0},
-      {"denormal", Kind::Denormal, "", "", 0, 0},
-      {"special", Kind::Special, "share", "nan", 0.01, 0},
+      {"normal", GeneratorKind::Normal, "mean", "std", 0, 1},
+      {"uniform", GeneratorKind::Uniform, "low", "high", -1, 1},
+      {"heavy_tail", GeneratorKind::HeavyTail, "", "scale", 0, 1},
+      {"small_integers", GeneratorKind::SmallIntegers, "low", "high", -4, 4},
+      {"index", GeneratorKind::Index, "limit", "", {}, 0},
+      {"constant", GeneratorKind::Constant, "value", "", {}, 0},
+      {"log_uniform", GeneratorKind::LogUniform, "low", "high", 0x1p-20, 0x1p20},
+      {"sparse", GeneratorKind::Sparse, "density", "std", 0.1, 1},
+      {"ties", GeneratorKind::Ties, "values", "step", 5, 1},
+      {"permutation", GeneratorKind::Permutation, "length", "", {}, 0},
+      {"one_hot", GeneratorKind::OneHot, "length", "", {}, 0},
+      {"denormal", GeneratorKind::Denormal, "", "", 0, 0},
+      {"special", GeneratorKind::Special, "share", "nan", 0.01, 0},
   };
   return all;
 }
@@ -54,8 +54,9 @@ const KindKeys& kind_of(const TomlReader& table) {
              "one of " + join(names, ", "));
 }
 
-bool has_extent(Kind kind) {
-  return kind == Kind::Index || kind == Kind::Permutation || kind == Kind::OneHot;
+bool has_extent(GeneratorKind kind) {
+  return kind == GeneratorKind::Index || kind == GeneratorKind::Permutation ||
+         kind == GeneratorKind::OneHot;
 }
 
 bool is_whole(double value) {
@@ -113,9 +114,9 @@ void check_spread(const TomlReader& table, const GeneratorSpec& spec) {
 // What the kinds of floating dtypes only demand.
 void check_floating_kind(const TomlReader& table, const TensorSpec& tensor, GeneratorSpec& spec) {
   require_floating(table, tensor);
-  if (spec.kind == Kind::LogUniform) {
+  if (spec.kind == GeneratorKind::LogUniform) {
     take_octaves(table, spec);
-  } else if (spec.kind == Kind::Denormal) {
+  } else if (spec.kind == GeneratorKind::Denormal) {
     spec.a = smallest_normal(tensor.dtype);
   } else {
     check_share(table, "share", spec.a);
@@ -124,38 +125,38 @@ void check_floating_kind(const TomlReader& table, const TensorSpec& tensor, Gene
 
 void check_generator(const TomlReader& table, const TensorSpec& tensor, GeneratorSpec& spec) {
   switch (spec.kind) {
-  case Kind::Sparse:
+  case GeneratorKind::Sparse:
     check_share(table, "density", spec.a);
     [[fallthrough]];
-  case Kind::Normal:
-  case Kind::HeavyTail:
+  case GeneratorKind::Normal:
+  case GeneratorKind::HeavyTail:
     check_spread(table, spec);
     return;
-  case Kind::Uniform:
+  case GeneratorKind::Uniform:
     if (spec.a >= spec.b) {
       table.fail({}, fmt::format("low = {} is not below high = {}", spec.a, spec.b), "low < high");
     }
     return;
-  case Kind::SmallIntegers:
+  case GeneratorKind::SmallIntegers:
     if (!is_whole(spec.a) || !is_whole(spec.b) || spec.a > spec.b) {
       table.fail({}, fmt::format("[{}, {}] is no range of whole numbers", spec.a, spec.b),
                  "whole numbers with low <= high");
     }
     return;
-  case Kind::Ties:
+  case GeneratorKind::Ties:
     if (!is_whole(spec.a) || spec.a < 1 || !std::isfinite(spec.b)) {
       table.fail("values", fmt::format("values = {}", spec.a), "a whole number of at least 1");
     }
     return;
-  case Kind::LogUniform:
-  case Kind::Denormal:
-  case Kind::Special:
+  case GeneratorKind::LogUniform:
+  case GeneratorKind::Denormal:
+  case GeneratorKind::Special:
     check_floating_kind(table, tensor, spec);
     return;
-  case Kind::Index:
-  case Kind::Permutation:
-  case Kind::OneHot:
-  case Kind::Constant:
+  case GeneratorKind::Index:
+  case GeneratorKind::Permutation:
+  case GeneratorKind::OneHot:
+  case GeneratorKind::Constant:
     return;
   }
 }
@@ -163,7 +164,7 @@ void check_generator(const TomlReader& table, const TensorSpec& tensor, Generato
 // A switch is a number here: 1 is on.
 double value_of(const TomlReader& table, const KindKeys& known, std::string_view key,
                 std::optional<double> fallback) {
-  if (known.kind == Kind::Special && key == "nan") {
+  if (known.kind == GeneratorKind::Special && key == "nan") {
     return table.boolean_or(key, false) ? 1 : 0;
   }
   return fallback ? table.number_or(key, *fallback) : table.number(key);

@@ -14,6 +14,9 @@
 
 namespace winnow::tasks {
 
+/// The name, in a grid, of how many blocks the device can run at once.
+constexpr const char* kResidentBlocks = "resident_blocks";
+
 /// A launch plan as written: what the host would do, as data. See docs/kernel_file.md.
 /// Every expression keeps its place in the file, for messages.
 struct PlanExpression {

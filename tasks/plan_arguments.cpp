@@ -10,7 +10,7 @@
 namespace winnow::tasks {
 namespace {
 
-using Kind = ParameterType::Kind;
+using ParameterKind = ParameterType::Kind;
 
 constexpr int kTensorMapBytes = 128; // sizeof(CUtensorMap)
 
@@ -30,20 +30,20 @@ std::string float_type(int size_bytes) {
 
 std::string type_text(const ParameterType& parameter) {
   switch (parameter.kind) {
-  case Kind::Pointer:
+  case ParameterKind::Pointer:
     return fmt::format("{}{}*", parameter.pointee_const ? "const " : "",
                        parameter.pointee_float
                            ? float_type(parameter.pointee_size_bytes)
                            : fmt::format("{}-byte", parameter.pointee_size_bytes));
-  case Kind::SignedInteger:
+  case ParameterKind::SignedInteger:
     return integer_type(parameter.size_bytes, true);
-  case Kind::UnsignedInteger:
+  case ParameterKind::UnsignedInteger:
     return integer_type(parameter.size_bytes, false);
-  case Kind::Float:
+  case ParameterKind::Float:
     return float_type(parameter.size_bytes);
-  case Kind::Bool:
+  case ParameterKind::Bool:
     return "bool";
-  case Kind::Other:
+  case ParameterKind::Other:
     return fmt::format("{}-byte struct", parameter.size_bytes);
   }
   return "?";
@@ -95,7 +95,7 @@ std::string argument_text(const Argument& argument) {
 }
 
 bool takes_tensor_map(const ParameterType& parameter) {
-  return parameter.kind == Kind::Other && parameter.size_bytes == kTensorMapBytes;
+  return parameter.kind == ParameterKind::Other && parameter.size_bytes == kTensorMapBytes;
 }
 
 struct IntegerLimits {
@@ -106,10 +106,10 @@ struct IntegerLimits {
 IntegerLimits limits(const ParameterType& parameter) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   const int bits = parameter.size_bytes * 8;
-  if (parameter.kind == Kind::Bool) {
+  if (parameter.kind == ParameterKind::Bool) {
     return {0, 1};
   }
-  if (parameter.kind == Kind::UnsignedInteger) {
+  if (parameter.kind == ParameterKind::UnsignedInteger) {
     return {0, bits >= 64 ? kMax : (std::int64_t{1} << bits) - 1};
   }
   return {bits >= 64 ? -kMax - 1 : -(std::int64_t{1} << (bits - 1)),
@@ -184,7 +184,8 @@ private:
     const auto& parameters = signature_->parameters;
     std::size_t first = 0;
     while (first < parameters.size() && first < launch_.arguments.size() &&
-           is_pointer(launch_.arguments[first]) == (parameters[first].kind == Kind::Pointer)) {
+           is_pointer(launch_.arguments[first]) ==
+               (parameters[first].kind == ParameterKind::Pointer)) {
       ++first;
     }
     const std::string mismatch_text =
@@ -202,7 +203,7 @@ private:
     if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
       return tensor_map(*map);
     }
-    if (parameter() != nullptr && parameter()->kind == Kind::Other) {
+    if (parameter() != nullptr && parameter()->kind == ParameterKind::Other) {
       mismatch(argument_text(argument),
                takes_tensor_map(*parameter())
                    ? "{\"tensor_map\": ...} for a CUtensorMap; no other structs by value"
@@ -231,7 +232,7 @@ private:
   ResolvedArgument tensor_map(const TensorMapArgument& argument) {
     if (parameter() != nullptr && !takes_tensor_map(*parameter())) {
       mismatch(argument_text(launch_.arguments[index_]),
-               parameter()->kind == Kind::Pointer
+               parameter()->kind == ParameterKind::Pointer
                    ? "a parameter \"const __grid_constant__ CUtensorMap\": tensor maps go by value"
                    : "a parameter \"const __grid_constant__ CUtensorMap\"");
     }
@@ -248,7 +249,7 @@ private:
   std::string argument_name() const { return fmt::format("args[{}]", index_); }
 
   ResolvedArgument pointer(const BufferPlace& place, SourcePosition at) {
-    if (parameter() != nullptr && parameter()->kind != Kind::Pointer) {
+    if (parameter() != nullptr && parameter()->kind != ParameterKind::Pointer) {
       mismatch(fmt::format("a pointer ({})", argument_text(launch_.arguments[index_])),
                "a number: an axis, scalar or expression");
     }
@@ -292,10 +293,10 @@ private:
   }
 
   ResolvedArgument real(double value) const {
-    if (parameter() != nullptr && parameter()->kind != Kind::Float) {
+    if (parameter() != nullptr && parameter()->kind != ParameterKind::Float) {
       mismatch(fmt::format("a float ({})", argument_text(launch_.arguments[index_])),
-               parameter()->kind == Kind::Pointer ? "a tensor, scratch buffer or null"
-                                                  : "an integer, or a float parameter");
+               parameter()->kind == ParameterKind::Pointer ? "a tensor, scratch buffer or null"
+                                                           : "an integer, or a float parameter");
     }
     ResolvedArgument result;
     result.kind = ResolvedArgument::Kind::Float;
@@ -304,13 +305,13 @@ private:
   }
 
   ResolvedArgument integer(const PlanExpression& value) const {
-    if (parameter() != nullptr && parameter()->kind == Kind::Pointer) {
+    if (parameter() != nullptr && parameter()->kind == ParameterKind::Pointer) {
       mismatch(fmt::format("a number ({})", value.expression.text()),
                "a tensor, scratch buffer or null");
     }
     ResolvedArgument result;
     result.integer = context_.integer(value, scope_, argument_name());
-    if (parameter() != nullptr && parameter()->kind == Kind::Float) {
+    if (parameter() != nullptr && parameter()->kind == ParameterKind::Float) {
       result.kind = ResolvedArgument::Kind::Float;
       result.real = static_cast<double>(result.integer);
       result.integer = 0;
@@ -325,7 +326,7 @@ private:
     if (result >= range.low && result <= range.high) {
       return;
     }
-    const bool narrow = parameter()->kind != Kind::Bool && parameter()->size_bytes < 8;
+    const bool narrow = parameter()->kind != ParameterKind::Bool && parameter()->size_bytes < 8;
     context_.fail(
         value.at,
         fmt::format("{}; it does not fit {} of kernel '{}' ({})",

@@ -15,7 +15,6 @@ namespace winnow::tasks {
 namespace {
 
 constexpr std::string_view kAxisNames = "xyz";
-constexpr const char* kResidentBlocks = "resident_blocks";
 
 using Extents = std::array<std::int64_t, 3>;
 

@@ -12,8 +12,6 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr std::string_view kResidentBlocks = "resident_blocks";
-
 // Keys that the format has but this version does not.
 const std::vector<std::string> kNotYet{"programmatic"};
 

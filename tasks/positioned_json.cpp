@@ -1,5 +1,7 @@
 #include "tasks/positioned_json.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -9,12 +11,8 @@
 namespace winnow::tasks {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxJsonDepth = 64;
 constexpr std::string_view kTooEarly = "the JSON ends too early";
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 void append_utf8(std::string& text, std::uint32_t code) {
   const auto put = [&](std::uint32_t byte) { text.push_back(static_cast<char>(byte)); };
@@ -94,9 +92,9 @@ private:
   }
 
   JsonValue value(int depth) {
-    if (depth >= kMaxDepth) {
+    if (depth >= kMaxJsonDepth) {
       throw JsonError(at_, "the JSON is nested too deeply",
-                      fmt::format("at most {} levels", kMaxDepth));
+                      fmt::format("at most {} levels", kMaxJsonDepth));
     }
     JsonValue result;
     result.at = at_;

@@ -1,5 +1,7 @@
 #include "tasks/source_scan.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -17,9 +19,6 @@ struct Token {
   std::size_t offset = 0;
 };
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
 }

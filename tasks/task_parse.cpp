@@ -21,7 +21,7 @@
 namespace winnow::tasks {
 namespace {
 
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxTensorElements = std::int64_t{1} << 40;
 constexpr std::uint64_t kMaxFileBytes = 1U << 20U;
 constexpr std::array kSets{ShapeSet::Tiny, ShapeSet::Search, ShapeSet::Promotion,
                            ShapeSet::HeldOut};
@@ -223,7 +223,7 @@ private:
     for (const Axis& axis : task_.axes) {
       keys.push_back(axis.name);
       const std::int64_t value = table.integer(axis.name);
-      if (value < 1 || value > kMaxElements) {
+      if (value < 1 || value > kMaxTensorElements) {
         table.fail(axis.name, fmt::format("axis '{}' = {}", axis.name, value), "1 to 2^40");
       }
       shape.axes[axis.name] = value;
@@ -274,7 +274,7 @@ private:
     bind_shape(task_, shape, scope);
     try {
       for (const TensorSpec& tensor : task_.tensors) {
-        if (const std::int64_t count = element_count(tensor, shape); count > kMaxElements) {
+        if (const std::int64_t count = element_count(tensor, shape); count > kMaxTensorElements) {
           table.fail({},
                      fmt::format("tensor '{}' has {} elements at this shape", tensor.name, count),
                      "at most 2^40");

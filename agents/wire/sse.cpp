@@ -3,7 +3,7 @@
 namespace winnow::agents {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kStreamByteOrderMark = "\xEF\xBB\xBF";
 
 } // namespace
 
@@ -43,8 +43,8 @@ void SseParser::finish(const Take& take) {
 
 void SseParser::take_line(const Take& take) {
   std::string_view line = line_;
-  if (first_line_ && line.starts_with(kByteOrderMark)) {
-    line.remove_prefix(kByteOrderMark.size());
+  if (first_line_ && line.starts_with(kStreamByteOrderMark)) {
+    line.remove_prefix(kStreamByteOrderMark.size());
   }
   first_line_ = false;
   if (line.empty()) {

@@ -20,8 +20,8 @@ const std::vector<EmbeddedFile>& embedded_files();
 
 namespace {
 
-constexpr std::int64_t kKiB = 1024;
-constexpr std::int64_t kMiB = 1024 * kKiB;
+constexpr std::int64_t kKibibyte = 1024;
+constexpr std::int64_t kMebibyte = 1024 * kKibibyte;
 constexpr std::int64_t kBytesOfElement = 8; // a float read and a float written
 
 struct TensorKind {
@@ -40,7 +40,8 @@ constexpr TensorKind kTensorKinds[] = {
 
 std::string cpu_level(std::int64_t bytes, std::int64_t cores, const CpuCaches& caches) {
   const std::int64_t last = std::max({caches.l1, caches.l2, caches.l3});
-  constexpr std::int64_t kLargestUsual = 32 * kMiB; // of a last cache that the system is silent of
+  constexpr std::int64_t kLargestUsual =
+      32 * kMebibyte; // of a last cache that the system is silent of
   if (bytes <= cores * caches.l1 / 2) {
     return "L1";
   }
@@ -66,7 +67,7 @@ std::int64_t cache_bytes(const std::string& text) {
   std::int64_t number = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(result.ptr, text.data() + text.size());
-  return unit == "K" ? number * kKiB : unit == "M" ? number * kMiB : 0;
+  return unit == "K" ? number * kKibibyte : unit == "M" ? number * kMebibyte : 0;
 }
 
 // Of a mask in hexadecimal digits: "ff,000000ff".
@@ -81,7 +82,7 @@ int bits_of(const std::string& mask) {
 }
 
 CopyWork cpu_copy(std::int64_t bytes, std::int64_t cores, const CpuCaches& caches) {
-  constexpr std::int64_t kMoved = 32 * kMiB; // some milliseconds
+  constexpr std::int64_t kMoved = 32 * kMebibyte; // some milliseconds
   CopyWork work;
   work.level = cpu_level(bytes, cores, caches);
   const std::int64_t passes = std::max<std::int64_t>(kMoved / bytes, 2);
@@ -100,7 +101,8 @@ RateWork cpu_rate(const char* kind, CeilingWork work, std::int64_t cores, double
 }
 
 CeilingPlan cpu_plan(const tasks::DeviceFacts& facts, const CpuCaches& caches) {
-  constexpr std::int64_t kSmallest = 16 * kKiB, kUsual = 64 * kMiB, kLargest = 512 * kMiB;
+  constexpr std::int64_t kSmallest = 16 * kKibibyte, kUsual = 64 * kMebibyte,
+                         kLargest = 512 * kMebibyte;
   CeilingPlan plan;
   plan.nothing = {"cpu.cu", CeilingWork::Nothing, 1, 1};
   const std::int64_t most =
@@ -120,7 +122,7 @@ CeilingPlan cpu_plan(const tasks::DeviceFacts& facts, const CpuCaches& caches) {
 }
 
 CopyWork gpu_copy(std::int64_t bytes, std::int64_t l2_bytes) {
-  constexpr std::int64_t kMoved = 512 * kMiB;
+  constexpr std::int64_t kMoved = 512 * kMebibyte;
   CopyWork work;
   work.warm = bytes < 4 * l2_bytes;
   work.level = !work.warm ? "DRAM" : bytes <= l2_bytes / 2 ? "L2" : "L2 and DRAM";
@@ -199,7 +201,8 @@ std::string why_no_tensor_rate(const TensorKind& tensor, const std::string& arch
 }
 
 CeilingPlan gpu_plan(const tasks::DeviceFacts& facts) {
-  constexpr std::int64_t kSmallest = kMiB, kLargest = kKiB * kMiB, kLeastDram = 256 * kMiB;
+  constexpr std::int64_t kSmallest = kMebibyte, kLargest = kKibibyte * kMebibyte,
+                         kLeastDram = 256 * kMebibyte;
   CeilingPlan plan;
   plan.nothing = {"gpu.cu", CeilingWork::Nothing, 1, 1};
   // Without its size nothing can be said of the cache, and small sets would measure launching.

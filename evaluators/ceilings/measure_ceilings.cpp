@@ -15,7 +15,7 @@ namespace {
 
 using profiling::Ceilings;
 
-constexpr int kStarts = 3; // a GPU's worker may have to be started first
+constexpr int kWorkerStarts = 3; // a GPU's worker may have to be started first
 
 /// The kernel files of a plan, compiled when they are first needed, and timed.
 class Bench {
@@ -105,7 +105,7 @@ RunCaseReport Bench::time(const CeilingLaunch& launch, bool warm) {
   request.module = built.kernel.compiled.module;
   request.cases.push_back(std::move(run_case));
   RunnerLimits limits;
-  limits.wall = kStarts * options_.run_timeout;
+  limits.wall = kWorkerStarts * options_.run_timeout;
   limits.memory_bytes = options_.memory_bytes + host_.arena.size_bytes();
   RunOutcome outcome = host_.runner->run(std::move(request), limits, [] { return false; });
   if (outcome.fault) {

@@ -10,7 +10,8 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr std::uint64_t kElementsPerThread = std::uint64_t{1} << 16U; // takes about a millisecond
+constexpr std::uint64_t kElementsPerHostThread = std::uint64_t{1}
+                                                 << 16U; // takes about a millisecond
 constexpr std::uint64_t kMaxThreads = 16;
 
 auto bits_of(const Draw& draw) {
@@ -30,7 +31,7 @@ void draw_elements(const Draw& draw, std::span<std::byte> data) {
   const std::uint64_t count = data.size() / element_bytes;
   const std::uint64_t cores =
       std::clamp<std::uint64_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
-  const std::uint64_t threads = std::clamp<std::uint64_t>(count / kElementsPerThread, 1, cores);
+  const std::uint64_t threads = std::clamp<std::uint64_t>(count / kElementsPerHostThread, 1, cores);
   const std::uint64_t share = (count + threads - 1) / threads;
   const auto draw_from = [&](std::uint64_t first) {
     tasks::generate_elements(draw.generator, draw.dtype, draw.seed, draw.name_hash, first,

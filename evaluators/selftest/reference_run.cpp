@@ -11,7 +11,7 @@ namespace winnow::evaluators {
 namespace {
 
 constexpr std::uint64_t kAlignment = 64;
-constexpr const char* kMagnitude = "_magnitude";
+constexpr const char* kMagnitudeSuffix = "_magnitude";
 
 using Kind = tasks::Buffer::Kind;
 
@@ -84,7 +84,7 @@ ReferenceAnswer ReferenceRun::take(const RunCase& run_case, const ArenaView& are
     const bool is_output = session_.task.find_tensor(slice.tensor) != nullptr;
     const std::string name =
         is_output ? slice.tensor
-                  : slice.tensor.substr(0, slice.tensor.size() - std::strlen(kMagnitude));
+                  : slice.tensor.substr(0, slice.tensor.size() - std::strlen(kMagnitudeSuffix));
     (is_output ? answer.outputs : answer.magnitudes).emplace(name, std::move(tensor));
   }
   return answer;

@@ -32,13 +32,13 @@ struct RequestOutput {
   std::string file; ///< empty: nowhere
 };
 
-struct ExportCommand {
+struct BatchExportCommand {
   NewRunOptions fresh;
   std::string run;
   RequestOutput output;
 };
 
-struct ImportCommand {
+struct BatchImportCommand {
   std::vector<std::string> files;
   std::string run;
   std::string store;
@@ -105,7 +105,7 @@ RunConfig config_of(const std::string& store_path, const std::string& run,
   return resumed_config(locked_run(store, run), overrides);
 }
 
-ExitCode export_requests(const ExportCommand& command) {
+ExitCode export_requests(const BatchExportCommand& command) {
   if (command.run.empty() == command.fresh.config.empty()) {
     throw UsageError("which run? name a CONFIG to start one, or --run to take one up");
   }
@@ -150,7 +150,7 @@ void report(const ReplyImport::Counts& counts, const std::string& run) {
 }
 
 /// Returns the calls that wait for replies still.
-std::set<std::string> take_replies(const ImportCommand& command, const std::string& store_path,
+std::set<std::string> take_replies(const BatchImportCommand& command, const std::string& store_path,
                                    const ReplyPrices& prices) {
   store::RunStore store(store_path, store::RunStore::Mode::ReadWrite);
   const store::RunRow run = locked_run(store, command.run);
@@ -167,7 +167,7 @@ std::set<std::string> take_replies(const ImportCommand& command, const std::stri
   return import.outstanding();
 }
 
-ExitCode import_replies(const ImportCommand& command) {
+ExitCode import_replies(const BatchImportCommand& command) {
   check_files(command.files);
   const std::string store = find_store(command.store);
   const auto overrides = overrides_of(command.shared);
@@ -182,7 +182,7 @@ ExitCode import_replies(const ImportCommand& command) {
 }
 
 void add_export_of_requests(CLI::App& batch, Action& chosen) {
-  auto command = std::make_shared<ExportCommand>();
+  auto command = std::make_shared<BatchExportCommand>();
   CLI::App* sub = batch.add_subcommand(
       "export", "Judge what can be judged, then write every request that waits for a reply");
   sub->add_option("CONFIG", command->fresh.config, "TOML file: start a run from it");
@@ -203,7 +203,7 @@ void add_export_of_requests(CLI::App& batch, Action& chosen) {
 }
 
 void add_import(CLI::App& batch, Action& chosen) {
-  auto command = std::make_shared<ImportCommand>();
+  auto command = std::make_shared<BatchImportCommand>();
   CLI::App* sub = batch.add_subcommand(
       "import", "Take replies, judge them and, with -o, write the requests that follow");
   sub->add_option("FILE", command->files,

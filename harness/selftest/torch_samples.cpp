@@ -11,7 +11,7 @@
 namespace winnow::harness {
 namespace {
 
-constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kMaxSampleBytes = std::uint64_t{1} << 30U;
 
 /// The outputs that lie in the process's directory. Nothing, and `error` set, when their sizes are
 /// not those of the task.
@@ -27,7 +27,7 @@ std::optional<tasks::HostTensors> take_outputs(const tasks::Task& task, const ta
       tensor.dtype = tasks::DType::F64;
     }
     tasks::HostTensor output = tasks::blank_tensor(tensor, task, shape);
-    const std::string bytes = read_file(process.output_file(outputs.size()), kMaxTensorBytes);
+    const std::string bytes = read_file(process.output_file(outputs.size()), kMaxSampleBytes);
     if (bytes.size() != output.bytes.size()) {
       error = fmt::format("output '{}' has {} bytes, expected {}", tensor.name, bytes.size(),
                           output.bytes.size());

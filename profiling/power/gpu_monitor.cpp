@@ -9,7 +9,7 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr const char* kLibraryVariable = "WINNOW_NVML_LIBRARY";
+constexpr const char* kNvmlVariable = "WINNOW_NVML_LIBRARY";
 constexpr const char* kInstall = "install the NVIDIA driver, or give the path of its "
                                  "libnvidia-ml.so.1 in WINNOW_NVML_LIBRARY; all but clocks, "
                                  "temperature, power and energy works without";
@@ -183,7 +183,7 @@ bool is_uuid(std::string_view name) {
 } // namespace
 
 OpenedMonitor make_gpu_monitor(std::string_view uuid_or_bus_id) {
-  const char* named = std::getenv(kLibraryVariable);
+  const char* named = std::getenv(kNvmlVariable);
   const std::string path = named != nullptr && *named != '\0' ? named : "libnvidia-ml.so.1";
   nvml::Functions nvml;
   std::string why;

@@ -16,7 +16,7 @@ struct LimiterName {
   std::string_view name;
 };
 
-constexpr LimiterName kNames[] = {
+constexpr LimiterName kLimiterNames[] = {
     {Limiter::Unknown, "unknown"},     {Limiter::Dram, "DRAM bandwidth"},
     {Limiter::L2, "L2 bandwidth"},     {Limiter::SharedMemory, "shared memory"},
     {Limiter::Tensor, "tensor cores"}, {Limiter::FloatingPoint, "FP pipes"},
@@ -74,15 +74,15 @@ LimiterFinding nothing_known(const LimiterFacts& facts) {
 
 std::string_view to_string(Limiter limiter) {
   const auto* found =
-      std::find_if(std::begin(kNames), std::end(kNames),
+      std::find_if(std::begin(kLimiterNames), std::end(kLimiterNames),
                    [limiter](const LimiterName& n) { return n.limiter == limiter; });
-  return found != std::end(kNames) ? found->name : "unknown";
+  return found != std::end(kLimiterNames) ? found->name : "unknown";
 }
 
 Limiter limiter_from_string(std::string_view text) {
-  const auto* found = std::find_if(std::begin(kNames), std::end(kNames),
+  const auto* found = std::find_if(std::begin(kLimiterNames), std::end(kLimiterNames),
                                    [text](const LimiterName& n) { return n.name == text; });
-  return found != std::end(kNames) ? found->limiter : Limiter::Unknown;
+  return found != std::end(kLimiterNames) ? found->limiter : Limiter::Unknown;
 }
 
 void to_json(nlohmann::json& json, const LimiterFinding& finding) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
-SpeedOfLightResult none(std::string reason) {
+SpeedOfLightResult no_speed_of_light(std::string reason) {
   return {std::nullopt, std::move(reason)};
 }
 
@@ -66,16 +66,17 @@ std::string note_of(const SpeedOfLight& speed, const Work& work) {
 
 SpeedOfLightResult speed_of_light(const Work& work, double time_ns, const Ceilings& ceilings) {
   if (std::string missing = missing_part(work, time_ns); !missing.empty()) {
-    return none(std::move(missing));
+    return no_speed_of_light(std::move(missing));
   }
   const bool counts_operations = work.operations > 0 && !work.kind.empty();
   const double rate = counts_operations ? ceilings.rate(work.kind).value_or(0) : 0;
   const std::optional<BandwidthPoint> bandwidth = bandwidth_for(work, ceilings);
   if (counts_operations && rate <= 0) {
-    return none(no_rate(work, ceilings));
+    return no_speed_of_light(no_rate(work, ceilings));
   }
   if (work.bytes > 0 && !bandwidth) {
-    return none(work.warm ? "no bandwidth was measured" : "the bandwidth of DRAM was not measured");
+    return no_speed_of_light(work.warm ? "no bandwidth was measured"
+                                       : "the bandwidth of DRAM was not measured");
   }
   const double bytes_ns =
       work.bytes > 0 ? work.bytes / bandwidth->bytes_per_second * kNsPerSecond : 0;

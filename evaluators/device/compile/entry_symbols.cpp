@@ -39,4 +39,13 @@ std::vector<std::int64_t> read_constants(const ElfReader& module, std::size_t co
   return constants;
 }
 
+std::string symbol_of(const std::map<std::string, std::string>& symbols,
+                      const std::string& kernel) {
+  const auto found = symbols.find(kernel);
+  if (found == symbols.end()) {
+    throw ElfError("the compiler gave kernel '" + kernel + "' no symbol");
+  }
+  return found->second;
+}
+
 } // namespace winnow::evaluators

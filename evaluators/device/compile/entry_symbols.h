@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,5 +16,8 @@ namespace winnow::evaluators {
 std::vector<std::string> read_signatures(const ElfReader& module, std::size_t count);
 /// The values of constant expressions 0 to count - 1.
 std::vector<std::int64_t> read_constants(const ElfReader& module, std::size_t count);
+
+/// The symbol that a compiler gave this kernel of the plan. Throws ElfError where it gave none.
+std::string symbol_of(const std::map<std::string, std::string>& symbols, const std::string& kernel);
 
 } // namespace winnow::evaluators

@@ -1,5 +1,7 @@
 #include "evaluators/device/compile/tokens.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <array>
 
@@ -10,10 +12,6 @@ bool is_letter(char c) {
   // Bytes of UTF-8 sequences may be part of identifiers.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
          (static_cast<unsigned char>(c) & 0x80U) != 0;
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 bool is_blank(char c) {

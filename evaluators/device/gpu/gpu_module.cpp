@@ -13,7 +13,7 @@ namespace winnow::evaluators {
 namespace {
 
 constexpr int kFormatVersion = 2;
-constexpr std::uint64_t kMaxModuleBytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kMaxModuleFileBytes = std::uint64_t{64} << 20U;
 constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxArchitectureBytes = 64;
 
@@ -84,7 +84,7 @@ GpuModuleFile decode_gpu_module(std::string_view bytes) {
 }
 
 GpuModuleFile read_gpu_module(const std::filesystem::path& path) {
-  const std::string bytes = read_file(path, kMaxModuleBytes);
+  const std::string bytes = read_file(path, kMaxModuleFileBytes);
   try {
     return decode_gpu_module(bytes);
   } catch (const Error& error) {

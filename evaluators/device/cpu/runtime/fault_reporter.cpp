@@ -26,25 +26,26 @@ struct sigaction g_previous[std::size(kSignals)];
 std::atomic<bool> g_reported{false};
 thread_local bool t_replaying = false;
 
-enum class Access : std::uint8_t { Unknown, Read, Write };
+enum class FaultAccess : std::uint8_t { Unknown, Read, Write };
 
-Access access_of([[maybe_unused]] const void* context) {
+FaultAccess access_of([[maybe_unused]] const void* context) {
 #ifdef __x86_64__
   constexpr greg_t kWriteBit = 2; // of the page fault's error code
   const auto* machine = static_cast<const ucontext_t*>(context);
-  return (machine->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? Access::Write : Access::Read;
+  return (machine->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? FaultAccess::Write
+                                                                : FaultAccess::Read;
 #else
-  return Access::Unknown;
+  return FaultAccess::Unknown;
 #endif
 }
 
-std::string_view verb(Access access) {
+std::string_view verb(FaultAccess access) {
   switch (access) {
-  case Access::Read:
+  case FaultAccess::Read:
     return "reads";
-  case Access::Write:
+  case FaultAccess::Write:
     return "writes";
-  case Access::Unknown:
+  case FaultAccess::Unknown:
     break;
   }
   return "accesses";
@@ -62,7 +63,8 @@ std::string position_in(const GuardedBuffer& buffer, const std::byte* address) {
   return fmt::format("byte {}, it has {} bytes", address - buffer.data, buffer.bytes);
 }
 
-DeviceFault memory_fault(const BlockScheduler& scheduler, const std::byte* address, Access access) {
+DeviceFault memory_fault(const BlockScheduler& scheduler, const std::byte* address,
+                         FaultAccess access) {
   using tasks::Verdict;
   const std::string who = scheduler.where();
   if (scheduler.stack_guard_contains(address)) {

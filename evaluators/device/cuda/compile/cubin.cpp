@@ -1,6 +1,7 @@
 #include "evaluators/device/cuda/compile/cubin.h"
 
 #include "base/digest.h"
+#include "evaluators/device/compile/entry_symbols.h"
 #include "evaluators/device/cuda/compile/ptxas_log.h"
 
 #include <algorithm>
@@ -61,15 +62,6 @@ const ElfSection* find_section(const ElfReader& cubin, const std::string& name) 
     }
   }
   return nullptr;
-}
-
-std::string symbol_of(const std::map<std::string, std::string>& symbols,
-                      const std::string& kernel) {
-  const auto found = symbols.find(kernel);
-  if (found == symbols.end()) {
-    throw ElfError("the compiler gave kernel '" + kernel + "' no symbol");
-  }
-  return found->second;
 }
 
 // Symbol to value of the entries (symbol's index, value) of one attribute in .nv.info.

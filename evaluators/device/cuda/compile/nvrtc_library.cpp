@@ -19,7 +19,7 @@ constexpr int kOpenForGood = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRemedy =
+constexpr const char* kNvrtcRemedy =
     "install CUDA 12 or 13 (packages cuda-nvrtc and cuda-cccl), or set CUDA_HOME to where it is";
 constexpr const char* kLibraryNames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
 constexpr const char* kBuiltins = "libnvrtc-builtins.so";
@@ -27,7 +27,7 @@ constexpr const char* kBuiltins = "libnvrtc-builtins.so";
 template <class Function> void resolve(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(library, name));
   if (function == nullptr) {
-    throw Error(fmt::format("NVRTC lacks the function {}", name), kRemedy);
+    throw Error(fmt::format("NVRTC lacks the function {}", name), kNvrtcRemedy);
   }
 }
 
@@ -176,7 +176,7 @@ NvrtcLibrary::NvrtcLibrary(const fs::path& library, const fs::path& builtins) {
   if (!handle_) {
     const char* why = dlerror();
     throw Error(fmt::format("NVRTC cannot be loaded: {}", why != nullptr ? why : "no reason given"),
-                kRemedy);
+                kNvrtcRemedy);
   }
   functions_ = resolve_all(handle_.get());
 }
@@ -216,7 +216,7 @@ NvrtcSearch find_nvrtc() {
       why = error.what();
     }
   }
-  return {std::nullopt, Availability::no(why, kRemedy)};
+  return {std::nullopt, Availability::no(why, kNvrtcRemedy)};
 }
 
 } // namespace winnow::evaluators

@@ -1,5 +1,7 @@
 #include "evaluators/device/cuda/compile/ptx_writes.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
@@ -10,13 +12,9 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-bool is_letter(char c) {
+bool is_name_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%' ||
          c == '.';
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 /// Splits PTX into words (names, registers, "st.global.u32") and single characters; white space,
@@ -29,11 +27,11 @@ public:
   std::string_view next() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
-      if (is_letter(c)) {
-        return take([](char d) { return is_letter(d) || is_digit(d); });
+      if (is_name_letter(c)) {
+        return take([](char d) { return is_name_letter(d) || is_digit(d); });
       }
       if (is_digit(c)) { // "0f40C00000" too
-        take([](char d) { return is_letter(d) || is_digit(d); });
+        take([](char d) { return is_name_letter(d) || is_digit(d); });
       } else if (c == '"') {
         skip_past("\"");
       } else if (text_.substr(at_, 2) == "//") {
@@ -161,7 +159,7 @@ private:
     }
     for (auto word = equals; word != statement_.begin();) {
       --word;
-      if (is_letter(word->front()) && word->front() != '.') {
+      if (is_name_letter(word->front()) && word->front() != '.') {
         globals_[std::string(*word)] = node(*word);
         break;
       }
@@ -180,7 +178,7 @@ private:
     }
     std::vector<std::string_view> operands;
     std::copy_if(opcode + 1, statement_.end(), std::back_inserter(operands),
-                 [](std::string_view w) { return is_letter(w.front()) && w.front() != '.'; });
+                 [](std::string_view w) { return is_name_letter(w.front()) && w.front() != '.'; });
     const std::string_view operation = operation_of(*opcode);
     if (operation == "call") {
       end_call(operands);
@@ -237,7 +235,7 @@ private:
   }
 
   void write(std::string_view word) {
-    if (is_letter(word.front())) {
+    if (is_name_letter(word.front())) {
       written_.push_back(node(word));
     }
   }

@@ -1,6 +1,7 @@
 #include "evaluators/device/gpu/compile/code_object.h"
 
 #include "base/digest.h"
+#include "evaluators/device/compile/entry_symbols.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -59,15 +60,6 @@ int number(const nlohmann::json& kernel, const char* key) {
   return found != kernel.end() && found->is_number_unsigned() && found->get<std::uint64_t>() <= kMax
              ? found->get<int>()
              : 0;
-}
-
-std::string symbol_of(const std::map<std::string, std::string>& symbols,
-                      const std::string& kernel) {
-  const auto found = symbols.find(kernel);
-  if (found == symbols.end()) {
-    throw ElfError("the compiler gave kernel '" + kernel + "' no symbol");
-  }
-  return found->second;
 }
 
 KernelResources resources_of(const nlohmann::json& list, const std::string& kernel,

@@ -27,7 +27,7 @@ namespace {
 using tasks::KernelResources;
 using tasks::Verdict;
 
-constexpr int kMaxStaticSharedBytes = 48 * 1024; // of every device; more is dynamic everywhere
+constexpr int kStaticSharedLimit = 48 * 1024; // of every device; more is dynamic everywhere
 
 // "k<BLOCK>" -> "k<128>": older hiprtc finds kernels by names without any constant in them.
 std::string with_values(const std::string& kernel, const tasks::ParameterChoice& parameters) {
@@ -114,10 +114,10 @@ int line_of_kernel(const SourceScan& scan, const std::string& kernel) {
 std::optional<CompileAnswer> check_shared_memory(const GpuCompileJob& job, const SourceScan& scan,
                                                  const std::vector<KernelResources>& kernels) {
   for (const KernelResources& kernel : kernels) {
-    if (kernel.static_shared_bytes > kMaxStaticSharedBytes) {
+    if (kernel.static_shared_bytes > kStaticSharedLimit) {
       const std::string what = fmt::format(
           "the static __shared__ arrays of {} take {} bytes, {} are allowed: {}", kernel.kernel,
-          kernel.static_shared_bytes, kMaxStaticSharedBytes, kUseDynamicShared);
+          kernel.static_shared_bytes, kStaticSharedLimit, kUseDynamicShared);
       return failed_compile(Verdict::CompileError,
                             place_message(job.request.file, line_of_kernel(scan, kernel.kernel), 0,
                                           what, job.request.source));

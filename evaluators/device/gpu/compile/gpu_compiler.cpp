@@ -25,7 +25,7 @@ using tasks::Verdict;
 // Raised with every change of what is made of a source or of an answer: part of the cache key.
 constexpr int kGpuSourceVersion = 4;
 // Beyond the compiler's own limit, for loading it and reading the image.
-constexpr std::chrono::milliseconds kWorkerGrace{2'000};
+constexpr std::chrono::milliseconds kGpuWorkerGrace{2'000};
 constexpr std::uint64_t kModuleBytes = std::uint64_t{64} << 20U;
 constexpr unsigned kThreads = 64;
 constexpr std::size_t kKeyDigits = 32; // of a precompiled header's key
@@ -206,7 +206,7 @@ private:
                            toolchain_.readable.end());
     policy.writable = job.directory;
     Limits limits;
-    limits.wall = options_.timeout + kWorkerGrace;
+    limits.wall = options_.timeout + kGpuWorkerGrace;
     limits.cpu = std::chrono::duration_cast<std::chrono::seconds>(limits.wall);
     limits.memory_bytes = options_.memory_bytes;
     limits.file_bytes = kModuleBytes;

@@ -58,7 +58,7 @@ std::string refusal(const std::string& header) {
   return {};
 }
 
-std::vector<std::string> header_names(const fs::path& root) {
+std::vector<std::string> names_below(const fs::path& root) {
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (entry.is_regular_file()) {
@@ -73,7 +73,7 @@ std::vector<std::string> header_names(const fs::path& root) {
 HeaderRules gpu_header_rules(const GpuToolchain& toolchain, const fs::path& headers) {
   HeaderRules rules;
   for (const fs::path& tree : {headers / toolchain.kind, headers / "common"}) {
-    const std::vector<std::string> names = header_names(tree);
+    const std::vector<std::string> names = names_below(tree);
     rules.names.insert(rules.names.end(), names.begin(), names.end());
   }
   if (!toolchain.include_directories.empty()) {
