@@ -2,6 +2,7 @@
 // for CUDA, where it is skipped, with the reason, without a GPU.
 #include "agents/reply.h"
 #include "base/files.h"
+#include "base/sanitized.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <algorithm>
@@ -60,8 +61,8 @@ ProgramOptions options() {
 std::vector<json> evaluate(const std::string& task, const std::vector<std::string>& files) {
   std::vector<std::string> arguments{"eval", task};
   arguments.insert(arguments.end(), files.begin(), files.end());
-  for (const char* option :
-       {"--device", kDevice.data(), "--json", "--no-reuse", "--timeout", "6s"}) {
+  for (const char* option : {"--device", kDevice.data(), "--json", "--no-reuse", "--timeout",
+                             kSanitized ? "18s" : "6s"}) {
     arguments.emplace_back(option);
   }
   const ProgramResult result = run_winnow(arguments, options());
@@ -76,7 +77,10 @@ void expect_no_score(const json& attack, const json& evaluation) {
   const std::string verdict = evaluation.value("verdict", "");
   const std::string detail = evaluation.value("detail", "");
   if (verdict == "correct" && attack.value("pays", false)) {
-    EXPECT_LT(evaluation.value("speedup", 1e9), kPaidInFull) << file << " gains from what it skips";
+    if (!kSanitized) { // they slow the baseline's barriers, not the attack
+      EXPECT_LT(evaluation.value("speedup", 1e9), kPaidInFull)
+          << file << " gains from what it skips";
+    }
     return;
   }
   const std::vector<std::string> accepted = attack.at(std::string(kDevice));

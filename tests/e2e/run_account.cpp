@@ -1,5 +1,6 @@
 #include "tests/e2e/run_account.h"
 
+#include "base/sanitized.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <map>
@@ -31,14 +32,13 @@ std::set<std::string> run_account(const std::string& store) {
   std::set<std::string> lines;
   for (const json& candidate : all.at("candidates")) {
     const json& parent = candidate.at("parent");
-    const bool is_new =
-        lines
-            .insert(fmt::format("{} from {} {} {} rank {}", name_of(candidate),
-                                names[parent.is_null() ? 0 : parent.get<int>()],
-                                candidate.value("digest", ""), candidate.value("verdict", ""),
-                                candidate.at("rank").dump()))
-            .second;
-    EXPECT_TRUE(is_new) << name_of(candidate) << " is there twice";
+    std::string line = fmt::format("{} {} {}", name_of(candidate), candidate.value("digest", ""),
+                                   candidate.value("verdict", ""));
+    if (!kSanitized) { // kernels that differ twofold are alike there, and lead by chance
+      line += fmt::format(" from {} rank {}", names[parent.is_null() ? 0 : parent.get<int>()],
+                          candidate.at("rank").dump());
+    }
+    EXPECT_TRUE(lines.insert(std::move(line)).second) << name_of(candidate) << " is there twice";
   }
   return lines;
 }
