@@ -13,7 +13,10 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 add_library(winnow_settings INTERFACE)
 target_include_directories(winnow_settings INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(winnow_settings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual)
+  -Wall -Wextra -Wpedantic -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual)
+if(NOT CMAKE_UNITY_BUILD) # a name of one file hides nothing in another, which a unity build cannot know
+  target_compile_options(winnow_settings INTERFACE -Wshadow)
+endif()
 if(WINNOW_WERROR)
   target_compile_options(winnow_settings INTERFACE -Werror)
 endif()
