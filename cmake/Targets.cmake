@@ -10,7 +10,7 @@ endfunction()
 
 # What every test includes, compiled once. Tests are not optimised: compiling them took longer than
 # building Winnow and running them.
-set(test_options -O0)
+set(test_options -O0 -Wshadow)
 if(WINNOW_TESTS)
   file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cpp "int main() {}\n")
   add_executable(winnow_test_headers ${CMAKE_BINARY_DIR}/test_headers.cpp)

@@ -3,7 +3,6 @@
 #include "agents/json_text.h"
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/json_dump.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
