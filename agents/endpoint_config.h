@@ -3,6 +3,7 @@
 #include "agents/model_endpoint.h"
 #include "base/availability.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,9 +46,10 @@ struct EndpointConfig {
   double timeout_seconds = 600;     ///< a whole attempt
   double retry_base_seconds = 0.5;  ///< the first wait before another attempt; doubles, with jitter
   int max_attempts = 4;
-  double outage_seconds = 1800; ///< how long an endpoint that is down is waited for
-  std::string proxy;            ///< empty: from the environment, as libcurl does
-  std::string ca_file;          ///< PEM; empty: the system's
+  double outage_seconds = 1800;              ///< how long an endpoint that is down is waited for
+  std::size_t max_answer_bytes = 64U << 20U; ///< of HTTP's body; the rest is not read
+  std::string proxy;                         ///< empty: from the environment, as libcurl does
+  std::string ca_file;                       ///< PEM; empty: the system's
 
   std::string prices; ///< a file like configs/prices.toml; empty: the user's, then the shipped one
   std::optional<double> dollars_per_million_input, dollars_per_million_output;

@@ -78,6 +78,7 @@ HttpOptions http_options(const EndpointConfig& config) {
   options.first_token_timeout = to_milliseconds(config.first_token_seconds);
   options.stall_timeout = to_milliseconds(config.stall_seconds);
   options.total_timeout = to_milliseconds(config.timeout_seconds);
+  options.max_body_bytes = config.max_answer_bytes;
   options.proxy = config.proxy;
   options.ca_file = config.ca_file;
   return options;

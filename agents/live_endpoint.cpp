@@ -181,7 +181,7 @@ LiveEndpoint::Delay LiveEndpoint::handle(Call& call, HttpResult result) {
   case HttpResult::End::TooLarge:
     return failed(call, attempt,
                   fmt::format("{}: the answer is larger than {} MiB and was not read", shown_url_,
-                              HttpOptions().max_body_bytes >> 20U));
+                              config_.max_answer_bytes >> 20U));
   case HttpResult::End::Transport:
     if (call.decoder) {
       const WireAnswer partial = call.decoder->finish();

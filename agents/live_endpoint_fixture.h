@@ -15,7 +15,7 @@ namespace winnow::agents {
 inline const std::string kTestKey = "sk-secret-0123456789";
 inline const std::vector<std::string> kFormats{"chat", "responses", "anthropic", "gemini"};
 
-/// Impatient.
+/// Impatient, and with a limit that tests, which are not optimised, reach soon.
 inline EndpointConfig config_for(const std::string& base_url, const std::string& kind = "chat") {
   setenv("WINNOW_TEST_KEY", kTestKey.c_str(), 1);
   EndpointConfig config;
@@ -25,6 +25,7 @@ inline EndpointConfig config_for(const std::string& base_url, const std::string&
   config.api_key_env = "WINNOW_TEST_KEY";
   config.retry_base_seconds = 0.001;
   config.timeout_seconds = 20;
+  config.max_answer_bytes = 4U << 20U;
   config.outage_seconds = 0.001; // do not wait for an endpoint that is down
   return config;
 }

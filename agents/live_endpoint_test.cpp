@@ -156,10 +156,13 @@ TEST(LiveEndpoint, TreatsAnErrorInsideHttp200AsAnError) {
 }
 
 TEST(LiveEndpoint, RefusesAHugeBody) {
-  const Exchange done =
-      exchange({raw_reply(200, std::string(65U << 20U, ' '), "application/octet-stream")});
-  EXPECT_EQ(done.requests, 1U);
-  EXPECT_THAT(done.reply.error, HasSubstr("larger than 64 MiB"));
+  const FakeEndpoint server(
+      {raw_reply(200, std::string(65U << 20U, ' '), "application/octet-stream")});
+  EndpointConfig config = config_for(server);
+  config.max_answer_bytes = EndpointConfig().max_answer_bytes;
+  const ModelReply reply = ask(config);
+  EXPECT_EQ(server.requests().size(), 1U);
+  EXPECT_THAT(reply.error, HasSubstr("larger than 64 MiB"));
 }
 
 TEST(LiveEndpoint, TimesOut) {

@@ -10,8 +10,9 @@
 namespace winnow::tests {
 namespace {
 
-constexpr std::size_t kHugeAnswerBytes = 50U << 20U;
-constexpr std::size_t kHugeBodyBytes = 65U << 20U; // more than a client should take
+// Of a client that takes 4 MiB.
+constexpr std::size_t kHugeAnswerBytes = 3U << 20U;
+constexpr std::size_t kHugeBodyBytes = 5U << 20U;
 constexpr std::size_t kHugePieceBytes = 64U << 10U;
 constexpr std::size_t kDeepLevels = 100'000;
 
