@@ -1,11 +1,12 @@
 // How long compiling kernel files takes, sandbox included, with an empty cache and from the cache.
 // Usage: compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] [--arch sm_90a]
-// [-j THREADS] [--precompile yes|no] FILE... Prints one line a file in milliseconds, of GPU code
-// also the time in the compiler library and to load it, then the medians over the files (default: 5
-// repeats, the cpu device, the compilers that a run would choose). With -j also the compiles per
-// second of that many threads at once, and of one. Where a file's headers are compiled before
-// (CUB's), "first" is the time of the compile that waits for that. Needs no GPU. Run it on an
-// otherwise idle machine.
+// [-j THREADS] [--precompile yes|no] [--warm yes|no] FILE... Prints one line a file in
+// milliseconds, of GPU code also the time in the compiler library and to load it (unless a child
+// had done so before, as in a run: --warm), then the medians over the files (default: 5 repeats,
+// the cpu device, the compilers that a run would choose). With -j also the compiles per second of
+// that many threads at once, and of one thread on one core. Where a file's headers are compiled
+// before (CUB's), "first" is the time of the compile that waits for that. Needs no GPU. Run it on
+// an otherwise idle machine.
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
@@ -22,6 +23,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <sched.h>
 
 namespace {
 
@@ -34,6 +36,7 @@ struct Options {
   std::string architecture = "sm_90a";
   int threads = 0;
   bool precompile = true;
+  bool warm = true;
   std::vector<std::string> files;
 };
 
@@ -56,6 +59,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.architecture = value;
     } else if (name == "--precompile") {
       options.precompile = value != "no";
+    } else if (name == "--warm") {
+      options.warm = value != "no";
     } else if (name == "-j") {
       options.threads = std::max(1, std::atoi(value.c_str()));
     } else {
@@ -98,6 +103,9 @@ evaluators::CompileRequest request_for(const std::string& file) {
   return request;
 }
 
+// A run asks for its first candidate long before it compiles one.
+constexpr std::chrono::milliseconds kUntilWarm{500};
+
 std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
                                                     const std::filesystem::path& cache) {
   if (options.device == "cpu") {
@@ -111,7 +119,12 @@ std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
   settings.architecture = options.architecture;
   settings.cache = cache;
   settings.precompile = options.precompile;
-  return make_gpu_compiler(evaluators::Sandbox::best(), settings);
+  settings.keep_warm = options.warm;
+  auto compiler = make_gpu_compiler(evaluators::Sandbox::best(), settings);
+  if (options.warm) {
+    std::this_thread::sleep_for(kUntilWarm);
+  }
+  return compiler;
 }
 
 evaluators::CompileResult compile(evaluators::Compiler& compiler,
@@ -197,11 +210,37 @@ double compiles_per_second(const std::vector<evaluators::CompileRequest>& reques
   return static_cast<double>(total) / took.count();
 }
 
+// Everything that this program does and starts, while it lives.
+class OnOneCore {
+public:
+  OnOneCore() {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    if (sched_getaffinity(0, sizeof(before_), &before_) != 0 ||
+        sched_setaffinity(0, sizeof(one), &one) != 0) {
+      throw std::runtime_error("this process cannot be kept on one core");
+    }
+  }
+  ~OnOneCore() { sched_setaffinity(0, sizeof(before_), &before_); }
+  OnOneCore(const OnOneCore&) = delete; // restores once
+  OnOneCore& operator=(const OnOneCore&) = delete;
+
+private:
+  cpu_set_t before_{};
+};
+
+double compiles_per_second_of_a_core(const std::vector<evaluators::CompileRequest>& requests,
+                                     const Options& options) {
+  const OnOneCore scope;
+  return compiles_per_second(requests, options, 1);
+}
+
 void print_throughput(const std::vector<evaluators::CompileRequest>& requests,
                       const Options& options) {
-  const double one = compiles_per_second(requests, options, 1);
+  const double one = compiles_per_second_of_a_core(requests, options);
   const double all = compiles_per_second(requests, options, options.threads);
-  fmt::print("{} threads: {:.1f} compiles/s, one thread: {:.1f} compiles/s, ratio {:.1f}\n",
+  fmt::print("{} threads: {:.1f} compiles/s, one core: {:.1f} compiles/s, ratio {:.1f}\n",
              options.threads, all, one, all / one);
 }
 
@@ -257,7 +296,8 @@ int main(int argc, char** argv) {
     const Options options = parse_options(arguments);
     if (options.files.empty()) {
       fmt::print(stderr, "usage: compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] "
-                         "[--arch sm_90a] [-j THREADS] [--precompile yes|no] FILE...\n");
+                         "[--arch sm_90a] [-j THREADS] [--precompile yes|no] [--warm yes|no] "
+                         "FILE...\n");
       return 2;
     }
     return run(options);

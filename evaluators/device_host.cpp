@@ -39,6 +39,7 @@ std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const Sandbo
   compiler.cache = cache;
   compiler.timeout = options.compile_timeout;
   compiler.memory_bytes = std::max(compiler.memory_bytes, options.memory_bytes);
+  compiler.keep_warm = true;
   return make_gpu_compiler(sandbox, compiler);
 }
 

@@ -319,17 +319,21 @@ ChildResult ChildProcess::wait(const std::function<bool()>& cancelled) {
   return state.result;
 }
 
+ChildResult ChildProcess::run(std::string_view input, const std::function<bool()>& cancelled) {
+  state_->start = Clock::now();
+  if (input.empty()) {
+    close_stdin();
+  } else {
+    state_->to_write = input;
+    state_->close_when_written = true;
+  }
+  return wait(cancelled);
+}
+
 ChildResult run_child(const Command& command, std::string_view input,
                       const std::function<bool()>& cancelled) {
   try {
-    ChildProcess child(command);
-    if (input.empty()) {
-      child.close_stdin();
-    } else {
-      child.state_->to_write = input;
-      child.state_->close_when_written = true;
-    }
-    return child.wait(cancelled);
+    return ChildProcess(command).run(input, cancelled);
   } catch (const Error& error) {
     ChildResult failed;
     failed.error = error.what();

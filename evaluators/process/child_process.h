@@ -94,12 +94,13 @@ public:
   std::optional<std::string> read_line(std::chrono::milliseconds timeout);
   bool running();
   void kill();
+  /// Feeds `input`, closes its stdin and waits. The wall-clock limit counts from now, not from the
+  /// start: for a child that was started before there was work for it.
+  ChildResult run(std::string_view input, const std::function<bool()>& cancelled = {});
   /// Drains output until the child ends or a limit strikes; kills what is left of its group.
   ChildResult wait(const std::function<bool()>& cancelled = {});
 
 private:
-  friend ChildResult run_child(const Command& command, std::string_view input,
-                               const std::function<bool()>& cancelled);
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -35,6 +35,18 @@ TEST(ChildProcess, GivesOutputAndExitCode) {
   EXPECT_EQ(describe(result), "exited with 7");
 }
 
+TEST(ChildProcess, WaitsForItsWorkWithoutUsingUpItsTime) {
+  Command command = shell("read first; read second; echo $first $second");
+  command.limits.wall = 500ms;
+  ChildProcess child(command);
+  ASSERT_TRUE(child.write("early\n", kLong));
+  std::this_thread::sleep_for(600ms);
+  const ChildResult result = child.run("late\n");
+  EXPECT_EQ(result.end, End::Exited);
+  EXPECT_EQ(result.out, "early late\n");
+  EXPECT_LT(result.wall_seconds, 0.5);
+}
+
 TEST(ChildProcess, NamesTheSignal) {
   const ChildResult result = run_child(shell("kill -SEGV $$"), "");
   EXPECT_EQ(result.end, End::Signaled);

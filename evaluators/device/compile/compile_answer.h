@@ -23,9 +23,9 @@ struct CompileAnswer {
   std::string machine_code_digest;             ///< GPU code only
   std::vector<tasks::Finding> findings;        ///< in the machine code
   double compiler_ms = 0;                      ///< in the compiler library; 0: not known
-  double load_ms = 0;                          ///< to load that library; 0: not known
-  bool used_precompiled = false;               ///< headers that another process had compiled
-  std::uint64_t library_address = 0;           ///< of a precompiled header; else 0
+  double load_ms = 0;                ///< to load that library; 0: not known, or loaded before
+  bool used_precompiled = false;     ///< headers that another process had compiled
+  std::uint64_t library_address = 0; ///< of a precompiled header; else 0
 };
 
 void to_json(nlohmann::json& json, const CompileAnswer& answer);

@@ -49,7 +49,8 @@ public:
   /// The device's time and cycles; each stamp finds them moved on by so much.
   std::uint64_t step_ns = 10'000, step_cycles = 15'000;
   std::uint64_t clock_step_ns = 32;
-  std::chrono::nanoseconds between{1000}; ///< marks
+  std::chrono::nanoseconds between{1000};      ///< marks, with something between them
+  std::chrono::nanoseconds between_nothing{0}; ///< marks that follow each other
   double max_clock_mhz = 2000;
   std::vector<GpuLaunch> launches;
   std::optional<std::pair<tasks::ResolvedTensorMap, GpuAddress>> encoded;

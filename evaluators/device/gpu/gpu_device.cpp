@@ -12,13 +12,13 @@ GpuDevice::GpuDevice(std::unique_ptr<GpuDriver> driver, GpuDeviceOptions options
     : driver_(std::move(driver)), clock_mhz_(driver_->clock_mhz()),
       helpers_(*driver_, options.helpers), buffers_(*driver_, helpers_),
       arena_(*driver_, options.arena), libraries_(*driver_, std::move(options.open_library)),
-      timing_(*driver_, helpers_, driver_->facts().l2_bytes),
       waiter_(*driver_, options.deadline, std::move(options.on_fatal)),
+      timing_(*driver_, helpers_, waiter_, driver_->facts().l2_bytes),
       profile_(*driver_, std::move(options.open_counters), std::move(options.open_monitor)) {}
 
 GpuDevice::~GpuDevice() {
   try {
-    drop_graphs();
+    drop_replays();
   } catch (const GpuError&) { // the context is lost, and all of these with it
   }
 }
@@ -47,7 +47,7 @@ Steps& GpuDevice::steps() const {
 
 void GpuDevice::load_module(const std::filesystem::path& path) {
   guarded("the module", [&] {
-    drop_graphs();
+    drop_replays();
     selected_ = nullptr;
     loaded_.clear();
   });
@@ -69,7 +69,7 @@ bool GpuDevice::reset_variables() {
   guarded("the module", [&] {
     for (const Loaded& loaded : loaded_) {
       if (loaded.steps->keeps_state()) {
-        drop_graphs();
+        drop_replays();
         loaded.steps->load_module(loaded.path);
         reloaded = true;
       }
@@ -78,11 +78,11 @@ bool GpuDevice::reset_variables() {
   return reloaded;
 }
 
-void GpuDevice::drop_graphs() {
-  while (!graphs_.empty()) {
-    const GpuGraph graph = graphs_.begin()->second;
-    graphs_.erase(graphs_.begin());
-    if (graph != 0) { // recording it has failed
+void GpuDevice::drop_replays() {
+  while (!replays_.empty()) {
+    const GpuGraph graph = replays_.begin()->second.graph;
+    replays_.erase(replays_.begin());
+    if (graph != 0) {
       driver_->release_graph(graph);
     }
   }
@@ -96,7 +96,7 @@ std::size_t GpuDevice::allocate(const std::string& name, std::size_t bytes, bool
 void GpuDevice::release_buffers() {
   if (usable()) { // also called while a failure unwinds
     guarded("releasing the buffers", [&] {
-      drop_graphs();
+      drop_replays();
       buffers_.clear();
     });
   }

@@ -31,8 +31,9 @@ struct GpuDeviceOptions {
 /// zone of 1 MiB, the data (aligned to 256 bytes), and another guard zone that begins at the byte
 /// after its end. Inputs are drawn, checked and restored on the device.
 ///
-/// run() waits after every step, so that a fault names its kernel. run_timed() records all steps as
-/// one graph at the first call, and drives everything out of the L2 cache before each cold launch.
+/// run() waits after every step, so that a fault names its kernel. run_timed() launches the
+/// plan's one kernel, or a graph of all its steps, recorded at the first call; everything is driven
+/// out of the L2 cache before each cold launch.
 /// From the second launch on the stream is held until everything is queued, so that elapsed() has
 /// no part of launching in it, where the driver has what that takes (CUDA; gpu_timing.h).
 /// An access outside of all memory, a trap or a failed assertion is returned as a fault and leaves

@@ -72,7 +72,13 @@ private:
   Steps& steps() const; ///< of the selected module
 
   void run_step(const tasks::Step& step, std::chrono::steady_clock::time_point start);
-  GpuGraph graph_of(const std::vector<tasks::Step>& steps, bool& is_new);
+  /// How one set of buffers is run by run_timed().
+  struct Replay {
+    bool launched = false;
+    GpuGraph graph = 0; ///< none for a plan of one kernel, which needs none
+  };
+  void queue_timed(const std::vector<tasks::Step>& steps, const Replay& replay);
+  Replay& replay_of(const std::vector<tasks::Step>& steps);
   void launch_timed(const std::vector<tasks::Step>& steps, CacheState caches,
                     const std::string& where);
   profiling::CounterReport count_steps(const std::vector<tasks::Step>& steps,
@@ -81,7 +87,7 @@ private:
                                        const std::string& where);
   profiling::Energy energy_of_steps(const std::vector<tasks::Step>& steps,
                                     const std::string& where);
-  void drop_graphs();
+  void drop_replays();
 
   std::unique_ptr<GpuDriver> driver_;
   const double clock_mhz_;
@@ -90,12 +96,12 @@ private:
   PinnedArena arena_;
   Answers answers_{*driver_, helpers_, arena_};
   Libraries libraries_;
-  Timing timing_;
   Waiter waiter_;
+  Timing timing_;
   Profile profile_;
   std::deque<Loaded> loaded_;
   Loaded* selected_ = nullptr;
-  std::map<std::size_t, GpuGraph> graphs_; ///< of run_timed(), by set of buffers
+  std::map<std::size_t, Replay> replays_; ///< by set of buffers
   TimedLaunch last_;
   std::string dead_; ///< why nothing works any more
 };

@@ -2,6 +2,9 @@
 #include "evaluators/device/gpu/gpu_device_class.h"
 #include "evaluators/device/gpu/gpu_fault.h"
 
+#include <utility>
+#include <variant>
+
 #include <fmt/format.h>
 
 namespace winnow::evaluators::gpu {
@@ -66,27 +69,34 @@ std::optional<DeviceFault> GpuDevice::run_timed(const std::vector<tasks::Step>& 
   return std::nullopt;
 }
 
-GpuGraph GpuDevice::graph_of(const std::vector<tasks::Step>& steps, bool& is_new) {
-  GpuGraph& graph = graphs_[buffers_.selected()];
-  is_new = graph == 0;
-  if (is_new) {
+GpuDevice::Replay& GpuDevice::replay_of(const std::vector<tasks::Step>& steps) {
+  Replay& replay = replays_[buffers_.selected()];
+  const bool one_kernel =
+      steps.size() == 1 && std::holds_alternative<tasks::LaunchStep>(steps.front());
+  if (!one_kernel && replay.graph == 0) {
     this->steps().prepare_recording(steps);
-    graph = driver_->record([&] {
+    replay.graph = driver_->record([&] {
       for (const tasks::Step& step : steps) {
         this->steps().queue(step);
       }
     });
   }
-  return graph;
+  return replay;
+}
+
+void GpuDevice::queue_timed(const std::vector<tasks::Step>& steps, const Replay& replay) {
+  if (replay.graph != 0) {
+    driver_->launch(replay.graph);
+  } else {
+    this->steps().queue(steps.front());
+  }
 }
 
 void GpuDevice::launch_timed(const std::vector<tasks::Step>& steps, CacheState caches,
                              const std::string& where) {
-  bool is_new = false;
-  const GpuGraph graph = graph_of(steps, is_new);
-  timing_.queue(graph, caches, !is_new);
-  waiter_.wait(where);
-  last_ = timing_.take();
+  Replay& replay = replay_of(steps);
+  const bool hold = std::exchange(replay.launched, true);
+  last_ = timing_.time([&] { queue_timed(steps, replay); }, caches, hold, where);
 }
 
 profiling::CounterReport GpuDevice::count(const std::vector<tasks::Step>& steps,
@@ -158,10 +168,9 @@ profiling::Energy GpuDevice::energy_of_steps(const std::vector<tasks::Step>& ste
                                              const std::string& where) {
   launch_timed(steps, CacheState::Warm, where); // fills the cache
   launch_timed(steps, CacheState::Warm, where);
-  bool is_new = false;
-  const GpuGraph graph = graph_of(steps, is_new);
+  const Replay& replay = replay_of(steps);
   RepeatedLaunch launch;
-  launch.queue = [&] { driver_->launch(graph); };
+  launch.queue = [&] { queue_timed(steps, replay); };
   launch.wait = [&] { waiter_.wait(where); };
   launch.time = last_.elapsed;
   launch.now_s = [] {

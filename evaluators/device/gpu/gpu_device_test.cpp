@@ -141,8 +141,8 @@ TEST_F(GpuDeviceTest, FindsBuffersInTheSelectedSet) {
     floats("x", {static_cast<float>(10 * set)}, true);
     outputs.push_back(floats("y", {0}));
   }
-  const std::vector<tasks::Step> steps{
-      launch_of("k", {pointer_argument("y"), pointer_argument("x")})};
+  const tasks::Step step = launch_of("k", {pointer_argument("y"), pointer_argument("x")});
+  const std::vector<tasks::Step> steps{step, step};
   for (const std::size_t set : {2U, 0U, 1U, 2U}) {
     device->select_buffers(set);
     EXPECT_FALSE(device->run_timed(steps).has_value());
@@ -171,7 +171,8 @@ TEST_F(GpuDeviceTest, ResetsVariablesByLoadingTheModuleAnew) {
   add_kernel("k", host_kernel(+[](float*) {}));
   open(); // a module keeps state unless its compiler knows better
   floats("y", {0});
-  const std::vector<tasks::Step> steps{launch_of("k", {pointer_argument("y")})};
+  const tasks::Step step = launch_of("k", {pointer_argument("y")});
+  const std::vector<tasks::Step> steps{step, step};
   EXPECT_FALSE(device->run_timed(steps).has_value());
   driver->calls.clear();
   EXPECT_TRUE(device->reset_variables());

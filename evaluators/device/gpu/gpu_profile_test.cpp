@@ -215,8 +215,8 @@ TEST_F(GpuStateTest, EnergyReportsAKernelThatFails) {
   };
   open();
   floats("y", {0});
-  driver->failures.emplace("launch_graph", GpuError("cuGraphLaunch", "CUDA_ERROR_ASSERT", "",
-                                                    GpuFailure::Assertion, true));
+  driver->failures.emplace(
+      "launch", GpuError("cuLaunchKernelEx", "CUDA_ERROR_ASSERT", "", GpuFailure::Assertion, true));
   const profiling::Energy energy = device->energy(steps);
   EXPECT_THAT(energy.reason,
               StartsWith("the kernel failed while it was launched repeatedly: kernel 'k'"));

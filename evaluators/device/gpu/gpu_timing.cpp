@@ -1,6 +1,10 @@
 #include "evaluators/device/gpu/gpu_timing.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace winnow::evaluators::gpu {
 namespace {
@@ -11,6 +15,8 @@ constexpr std::size_t kCacheSizes = 3;
 constexpr std::size_t kUnknownCacheBytes = std::size_t{64} << 20U;
 
 constexpr std::uint64_t kPatienceNs = 100'000'000;
+
+constexpr int kEmptyLaunches = 15;
 
 // Places of the mapped words.
 constexpr std::size_t kReleased = 0; ///< the turn up to which nothing is held
@@ -79,21 +85,41 @@ void Timing::empty_cache() {
   helpers_.drive_out_of_cache(cache_filler_);
 }
 
-void Timing::map_words() {
-  if (!mapped_) {
-    words_ = driver_.map_words(kWords);
-    mapped_ = true;
-    if (words_.host != nullptr) {
-      clock_step_ns_ = helpers_.clock_step_ns();
+void Timing::prepare(const std::string& where) {
+  if (std::exchange(prepared_, true)) {
+    return;
+  }
+  words_ = driver_.map_words(kWords);
+  if (words_.host == nullptr) {
+    return;
+  }
+  clock_step_ns_ = helpers_.clock_step_ns();
+  std::vector<std::chrono::nanoseconds> apart;
+  for (int i = 0; i < kEmptyLaunches; ++i) {
+    queue([] {}, true);
+    waiter_.wait(where);
+    if (const TimedLaunch nothing = take(); !nothing.disturbed) {
+      apart.push_back(nothing.elapsed);
     }
+  }
+  if (!apart.empty()) {
+    std::nth_element(apart.begin(), apart.begin() + std::ptrdiff_t(apart.size() / 2), apart.end());
+    marks_apart_ = apart[apart.size() / 2];
   }
 }
 
-void Timing::queue(GpuGraph graph, CacheState caches, bool hold) {
-  map_words();
+TimedLaunch Timing::time(const std::function<void()>& queue_work, CacheState caches, bool hold,
+                         const std::string& where) {
+  prepare(where);
   if (caches == CacheState::Cold) {
     empty_cache();
   }
+  queue(queue_work, hold);
+  waiter_.wait(where);
+  return take();
+}
+
+void Timing::queue(const std::function<void()>& queue_work, bool hold) {
   held_ = hold && may_hold();
   const ReleaseAtEnd release(words_, ++turn_);
   if (held_) {
@@ -101,7 +127,7 @@ void Timing::queue(GpuGraph graph, CacheState caches, bool hold) {
   }
   stamp(0);
   driver_.mark(0);
-  driver_.launch(graph);
+  queue_work();
   driver_.mark(1);
   stamp(1);
 }
@@ -127,6 +153,7 @@ TimedLaunch Timing::take() {
     taken.disturbed = held_ && word(words_, kGaveUp).load() == turn_;
     if (held_) {
       disturbed_in_a_row_ = taken.disturbed ? disturbed_in_a_row_ + 1 : 0;
+      taken.elapsed = std::max(taken.elapsed - marks_apart_, std::chrono::nanoseconds{1});
     }
   }
   return taken;

@@ -3,10 +3,13 @@
 #include "evaluators/device/device.h"
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "evaluators/device/gpu/gpu_helpers.h"
+#include "evaluators/device/gpu/gpu_wait.h"
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 
 namespace winnow::evaluators::gpu {
 
@@ -29,29 +32,33 @@ struct TimedLaunch {
   bool disturbed = false;
 };
 
-/// Times graphs as nvbench times cold launches (nvbench/detail/measure_cold): the stream is held
-/// while marks and graph are queued, so that nothing of launching lies between the marks; the clock
-/// is measured on the device around them. Drivers without mapped words do without both.
-/// Throws GpuError.
+/// Times work as nvbench times cold launches (nvbench/detail/measure_cold): the stream is held
+/// while marks and work are queued, so that nothing of launching lies between the marks; the clock
+/// is measured on the device around them. What two marks with nothing between them are apart (1.3
+/// us on an H200) is no part of a time: with that taken off, times of 1.5 to 170 us are within 2 %
+/// of ncu's gpu__time_duration (docs/measurements/timing-h200.md). Drivers without mapped words do
+/// without all of it. Throws GpuError.
 class Timing {
 public:
   /// `cache_bytes`: of the L2 cache; 0: not known.
-  Timing(GpuDriver& driver, Helpers& helpers, std::int64_t cache_bytes)
-      : driver_(driver), helpers_(helpers), cache_bytes_(cache_bytes) {}
+  Timing(GpuDriver& driver, Helpers& helpers, Waiter& waiter, std::int64_t cache_bytes)
+      : driver_(driver), helpers_(helpers), waiter_(waiter), cache_bytes_(cache_bytes) {}
   ~Timing();
   Timing(const Timing&) = delete; // owns device memory
   Timing& operator=(const Timing&) = delete;
 
   /// Queues what drives everything out of the L2 cache.
   void empty_cache();
-  /// Queues a launch, after empty_cache() for cold ones. `hold` false for what the driver may have
-  /// to prepare at its first launch: it could wait for the stream, which waits for it.
-  void queue(GpuGraph graph, CacheState caches, bool hold);
-  /// What the launch took, once the stream is idle.
-  TimedLaunch take();
+  /// Runs what `queue_work` queues, with an empty cache for cold launches, and waits for it.
+  /// `hold` false for what the driver may have to prepare at its first launch: it could wait for
+  /// the stream, which waits for it. `where`: as of Waiter.
+  TimedLaunch time(const std::function<void()>& queue_work, CacheState caches, bool hold,
+                   const std::string& where);
 
 private:
-  void map_words();
+  void prepare(const std::string& where);
+  void queue(const std::function<void()>& queue_work, bool hold);
+  TimedLaunch take();
   bool may_hold() const { return words_.host != nullptr && disturbed_in_a_row_ < kMaxDisturbed; }
   void stamp(std::size_t which);
   ClockStamp stamped(std::size_t which) const;
@@ -61,13 +68,15 @@ private:
 
   GpuDriver& driver_;
   Helpers& helpers_;
+  Waiter& waiter_;
   std::int64_t cache_bytes_;
   DeviceRange cache_filler_;
-  bool mapped_ = false;
+  bool prepared_ = false;
   MappedWords words_;
   std::uint64_t clock_step_ns_ = 0;
-  std::uint64_t turn_ = 0; ///< of holding
-  bool held_ = false;      ///< the last launch
+  std::chrono::nanoseconds marks_apart_{0}; ///< with nothing between them, in a held stream
+  std::uint64_t turn_ = 0;                  ///< of holding
+  bool held_ = false;                       ///< the last launch
   int disturbed_in_a_row_ = 0;
 };
 

@@ -1,6 +1,8 @@
 #include "evaluators/device/gpu/gpu_device_test.h"
 #include "evaluators/device/gpu/gpu_timing.h"
 
+#include <algorithm>
+
 namespace winnow::evaluators {
 namespace {
 
@@ -32,22 +34,52 @@ protected:
     return driver->calls;
   }
 
-  /// Whether the launch of the last calls was held.
-  bool was_held() const { return driver->count("launch winnow_hold") > 0; }
+  /// Whether the last of the calls between marks was held.
+  bool was_held() const {
+    const auto mark = std::find(driver->calls.rbegin(), driver->calls.rend(), "mark 0");
+    return driver->calls.rend() - mark > 2 && mark[2] == "launch winnow_hold";
+  }
 
   std::vector<tasks::Step> steps;
   std::size_t y = 0;
 };
 
-const Calls kHeldLaunch{"launch winnow_hold",
-                        "launch winnow_stamp_clock",
-                        "mark 0",
-                        "launch_graph",
-                        "mark 1",
-                        "launch winnow_stamp_clock",
-                        "let go",
-                        "idle",
-                        "between_marks"};
+Calls held(const std::string& launch) {
+  return {"launch winnow_hold",
+          "launch winnow_stamp_clock",
+          "mark 0",
+          launch,
+          "mark 1",
+          "launch winnow_stamp_clock",
+          "let go",
+          "idle",
+          "between_marks"};
+}
+
+const Calls kHeldLaunch = held("launch k");
+
+TEST_F(GpuTimingTest, LaunchesOneKernelWithoutAGraph) {
+  open_with_buffer();
+  time();
+  Calls expected{"reset_persisting_cache", "launch winnow_read_all"};
+  expected.insert(expected.end(), kHeldLaunch.begin(), kHeldLaunch.end());
+  EXPECT_EQ(calls_of_timing(), expected);
+  EXPECT_EQ(contents<float>(y, 1), (std::vector<float>{2}));
+  device->release_buffers();
+  EXPECT_EQ(driver->count("record"), 0U);
+}
+
+TEST_F(GpuTimingTest, TakesOffWhatMarksAreApartWithNothingBetweenThem) {
+  driver->between_nothing = std::chrono::nanoseconds(300);
+  open_with_buffer();
+  time();
+  EXPECT_EQ(device->elapsed().count(), 1000) << "a launch that is not held has more to it";
+  time();
+  EXPECT_EQ(device->elapsed().count(), 700);
+  driver->between = std::chrono::nanoseconds(200);
+  time();
+  EXPECT_EQ(device->elapsed().count(), 1) << "a time is never nothing";
+}
 
 TEST_F(GpuTimingTest, LaunchesOneGraphWithAnEmptyCacheIntoAHeldStream) {
   open_with_buffer();
@@ -60,7 +92,8 @@ TEST_F(GpuTimingTest, LaunchesOneGraphWithAnEmptyCacheIntoAHeldStream) {
   EXPECT_EQ(device->elapsed().count(), 1000);
   EXPECT_EQ(contents<float>(y, 2), (std::vector<float>{1, 0}));
   Calls expected{"reset_persisting_cache", "launch winnow_read_all"};
-  expected.insert(expected.end(), kHeldLaunch.begin(), kHeldLaunch.end());
+  const Calls launch = held("launch_graph");
+  expected.insert(expected.end(), launch.begin(), launch.end());
   EXPECT_EQ(calls_of_timing(), expected);
   EXPECT_EQ(contents<float>(y, 2), (std::vector<float>{2, 0}));
   device->release_buffers();
@@ -74,34 +107,35 @@ TEST_F(GpuTimingTest, LeavesTheCacheForWarmLaunches) {
 }
 
 // The driver may have to prepare something at the first launch, for which it waits for the stream.
-TEST_F(GpuTimingTest, DoesNotHoldTheFirstLaunchOfAGraph) {
+TEST_F(GpuTimingTest, DoesNotHoldTheFirstLaunch) {
   open_with_buffer();
   calls_of_timing();
   EXPECT_FALSE(was_held());
   EXPECT_FALSE(device->disturbed());
   calls_of_timing();
   EXPECT_TRUE(was_held());
-  device->reset_variables(); // another graph
+  device->reset_variables(); // another module
   calls_of_timing();
   EXPECT_FALSE(was_held());
 }
 
 TEST_F(GpuTimingTest, ReleasesTheStreamWhateverFails) {
   open_with_buffer();
+  steps.push_back(steps.front());
   time();
   const GpuError refused("call", "CUDA_ERROR_X", "", GpuFailure::InvalidLaunch, false);
   for (const char* call : {"launch_graph", "mark"}) {
     driver->failures.emplace(call, refused);
     driver->calls.clear();
-    expect_fault(device->run_timed(steps), Verdict::LaunchError, "kernel 'k'");
+    expect_fault(device->run_timed(steps), Verdict::LaunchError, "a timed run of 2 steps");
     EXPECT_TRUE(was_held());
     EXPECT_FALSE(driver->holding()) << call;
     EXPECT_TRUE(device->usable());
   }
   time();
   const GpuError lost("call", "CUDA_ERROR_X", "", GpuFailure::DeviceLost, true);
-  driver->failures.emplace("launch_graph", lost);
-  expect_fault(device->run_timed(steps), Verdict::Infrastructure, "kernel 'k'");
+  driver->failures.emplace("mark", lost);
+  expect_fault(device->run_timed(steps), Verdict::Infrastructure, "a timed run of 2 steps");
   EXPECT_FALSE(driver->holding());
 }
 
@@ -135,7 +169,7 @@ TEST_F(GpuTimingTest, TimesWithoutHoldingWhereNoMemoryIsMapped) {
   open_with_buffer();
   time();
   EXPECT_EQ(calls_of_timing(), (Calls{"reset_persisting_cache", "launch winnow_read_all", "mark 0",
-                                      "launch_graph", "mark 1", "idle", "between_marks"}));
+                                      "launch k", "mark 1", "idle", "between_marks"}));
   EXPECT_EQ(device->measured_clock_mhz(), std::nullopt);
   EXPECT_FALSE(device->disturbed());
 }

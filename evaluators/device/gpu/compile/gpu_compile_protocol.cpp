@@ -17,7 +17,8 @@ void to_json(nlohmann::json& json, const GpuCompileJob& job) {
           {"headers", job.headers.string()},
           {"directory", job.directory.string()},
           {"group", job.group},
-          {"precompile", job.precompile}};
+          {"precompile", job.precompile},
+          {"warm_up", job.warm_up}};
   if (job.precompiled) {
     json["precompiled"] = {{"file", job.precompiled->file.string()},
                            {"library_address", job.precompiled->library_address}};
@@ -38,6 +39,7 @@ void from_json(const nlohmann::json& json, GpuCompileJob& job) {
   job.directory = json.at("directory").get<std::string>();
   json.at("group").get_to(job.group);
   json.at("precompile").get_to(job.precompile);
+  json.at("warm_up").get_to(job.warm_up);
   if (json.contains("precompiled")) {
     const nlohmann::json& precompiled = json.at("precompiled");
     job.precompiled = {precompiled.at("file").get<std::string>(),

@@ -11,8 +11,12 @@
 #include "evaluators/device/headers/device_headers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <exception>
+#include <mutex>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -43,6 +47,64 @@ bool crashed(const ChildResult& child) {
           child.signal == SIGFPE || child.signal == SIGILL);
 }
 
+/// Where one job is done. `child` is there when it was started before the job was known: its
+/// compiler is warm.
+struct CompilePlace {
+  TemporaryDirectory directory{"compile"};
+  std::unique_ptr<ChildProcess> child;
+};
+
+/// Keeps one child ready while nothing is compiled. Any thread.
+class WarmCompiler {
+public:
+  /// A compile in progress. Where they are queued, making a child ready would slow them down.
+  class Compile {
+  public:
+    explicit Compile(WarmCompiler& warm) : warm_(warm) { ++warm_.in_progress_; }
+    ~Compile() {
+      if (--warm_.in_progress_ == 0) {
+        warm_.make_ready();
+      }
+    }
+    Compile(const Compile&) = delete; // counts once
+    Compile& operator=(const Compile&) = delete;
+
+  private:
+    WarmCompiler& warm_;
+  };
+
+  WarmCompiler(bool wanted, std::function<std::unique_ptr<CompilePlace>()> start)
+      : wanted_(wanted), start_(std::move(start)) {}
+
+  void make_ready() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!wanted_ || place_ != nullptr) {
+      return;
+    }
+    try {
+      place_ = start_();
+    } catch (const std::exception&) { // the next compile will meet the same, and say so
+    }
+  }
+
+  /// With the child that is ready, if there is one.
+  std::unique_ptr<CompilePlace> take() {
+    std::unique_ptr<CompilePlace> place;
+    {
+      const std::lock_guard lock(mutex_);
+      place = std::move(place_);
+    }
+    return place && place->child->running() ? std::move(place) : std::make_unique<CompilePlace>();
+  }
+
+private:
+  const bool wanted_;
+  const std::function<std::unique_ptr<CompilePlace>()> start_;
+  std::atomic<int> in_progress_{0};
+  std::mutex mutex_;
+  std::unique_ptr<CompilePlace> place_; ///< with its child
+};
+
 class GpuCompiler final : public Compiler {
 public:
   GpuCompiler(Sandbox sandbox, GpuCompilerOptions options)
@@ -55,6 +117,7 @@ public:
         groups_(header_groups(toolchain_)),
         precompiled_(std::filesystem::absolute(options_.cache) / options_.kind / "precompiled") {
     write_device_headers(headers_);
+    warm_.make_ready();
   }
 
   std::string_view device_kind() const override { return options_.kind; }
@@ -129,9 +192,15 @@ private:
 
   CompileResult build(const CompileRequest& request, const std::string& key,
                       const std::function<bool()>& cancelled) const {
-    const TemporaryDirectory directory("compile");
-    const GpuCompileJob job = new_job(request, directory.path());
-    const ChildResult child = run_job(job, cancelled);
+    const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const HeaderGroup& one) {
+      return options_.precompile && may_use_group(one, request.source);
+    });
+    const WarmCompiler::Compile compile(warm_);
+    const auto place = group == groups_.end() ? warm_.take() : std::make_unique<CompilePlace>();
+    const GpuCompileJob job = new_job(request, place->directory.path());
+    const ChildResult child = group != groups_.end() ? run_with_group(*group, job, cancelled)
+                              : place->child         ? place->child->run(line_of(job), cancelled)
+                                                     : run_worker(job, cancelled);
     if (child.end == ChildResult::End::Cancelled) {
       CompileResult result;
       result.detail = "cancelled";
@@ -139,7 +208,7 @@ private:
     }
     const CompileAnswer answer = explain(child);
     if (is_lasting(answer) && child.end == ChildResult::End::Exited) {
-      cache_.store(key, answer, directory.path() / kGpuModuleName);
+      cache_.store(key, answer, place->directory.path() / kGpuModuleName);
       return to_result(answer, request, key);
     }
     return compile_result(answer, request);
@@ -156,18 +225,24 @@ private:
     return job;
   }
 
-  // With precompiled headers where they are of use; without them when the compiler crashes.
-  ChildResult run_job(GpuCompileJob job, const std::function<bool()>& cancelled) const {
-    const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const HeaderGroup& one) {
-      return may_use_group(one, job.request.source);
-    });
-    if (group == groups_.end() || !options_.precompile) {
-      return run_worker(job, cancelled);
-    }
-    job.group = group->name;
-    const std::string key = precompiled_key(*group, job.request.fast_math);
+  std::unique_ptr<CompilePlace> start_warm() const {
+    auto place = std::make_unique<CompilePlace>();
+    GpuCompileJob job = new_job({}, place->directory.path());
+    job.warm_up = true;
+    place->child = std::make_unique<ChildProcess>(worker_command(job));
+    place->child->write(line_of(job), kGpuWorkerGrace);
+    return place;
+  }
+
+  static std::string line_of(const GpuCompileJob& job) { return json_line(job) + "\n"; }
+
+  // With precompiled headers; without them when the compiler crashes.
+  ChildResult run_with_group(const HeaderGroup& group, GpuCompileJob job,
+                             const std::function<bool()>& cancelled) const {
+    job.group = group.name;
+    const std::string key = precompiled_key(group, job.request.fast_math);
     job.precompiled = precompiled_.get(
-        key, [&](const std::filesystem::path& file) { return precompile(*group, job, file); });
+        key, [&](const std::filesystem::path& file) { return precompile(group, job, file); });
     ChildResult child = run_worker(job, cancelled);
     if (!job.precompiled || !crashed(child)) {
       return child;
@@ -195,7 +270,7 @@ private:
   }
 
   ChildResult run_worker(const GpuCompileJob& job, const std::function<bool()>& cancelled) const {
-    return run_child(worker_command(job), json_line(job), cancelled);
+    return run_child(worker_command(job), line_of(job), cancelled);
   }
 
   Command worker_command(const GpuCompileJob& job) const {
@@ -258,6 +333,7 @@ private:
   std::filesystem::path headers_;
   std::vector<HeaderGroup> groups_;
   mutable PrecompiledHeaders precompiled_;
+  mutable WarmCompiler warm_{options_.keep_warm, [this] { return start_warm(); }};
 };
 
 } // namespace

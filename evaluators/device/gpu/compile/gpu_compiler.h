@@ -18,6 +18,8 @@ struct GpuCompilerOptions {
   std::chrono::milliseconds timeout{20'000};
   std::uint64_t memory_bytes = std::uint64_t{3} << 30; ///< address space of the compiler
   bool precompile = true; ///< headers that take long to read, once per cache directory
+  /// Keep a child ready that has loaded its compiler: for processes that compile again and again.
+  bool keep_warm = false;
 };
 
 /// Compiles with NVRTC or hiprtc in a fenced `_compile-gpu` child; needs no GPU. Modules are
