@@ -110,7 +110,7 @@ TEST_F(CeilingsFile, IsMeasuredAgainForAnotherVersionOrDevice) {
   nlohmann::json json = sample();
   json["version"] = 0;
   write(json.dump());
-  EXPECT_THAT(why(), HasSubstr("has version 0, not 1"));
+  EXPECT_THAT(why(), HasSubstr("has version 0, not 2"));
   json = sample();
   json["driver"] = "CUDA 11.0";
   write(json.dump());
