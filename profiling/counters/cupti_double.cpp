@@ -269,6 +269,8 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
           "another nesting or pass");
   require(params->pConfig[0] == kConfig && params->pCounterDataImage[0] == kInitialised,
           "images that are not ready");
+  require(!range.started, "SetConfig in a pass");
+  range.passes = 0;
   range.data = params->pCounterDataImage;
   range.data_size = params->counterDataImageSize;
   return CUPTI_SUCCESS;

@@ -110,16 +110,17 @@ private:
 
   void count(const Plan& plan, const CountedRun& run, CounterReport& report) {
     const Clock::time_point start = Clock::now();
-    RangeSession session(functions(), context_);
     try {
-      session.configure(plan);
-      run_passes(session, plan.passes, run, report.passes);
-      read(plan, session.decode(), report);
+      if (!session_) {
+        session_.emplace(functions(), context_);
+      }
+      session_->configure(plan);
+      run_passes(*session_, plan.passes, run, report.passes);
+      read(plan, session_->decode(), report);
     } catch (...) {
-      close(session);
+      close_session();
       throw;
     }
-    close(session);
     report.collect_ms = ms_since(start);
   }
 
@@ -147,9 +148,13 @@ private:
     }
   }
 
-  // What was read stays good; what comes next would be counted, or slowed down, by what is left on.
-  void close(RangeSession& session) {
-    const std::string failure = session.close();
+  // What comes next would be counted, or slowed down, by what is left on.
+  void close_session() {
+    if (!session_) {
+      return;
+    }
+    const std::string failure = session_->close();
+    session_.reset();
     if (!failure.empty()) {
       availability_ = Availability::no(failure, "use a fresh process");
     }
@@ -163,6 +168,9 @@ private:
   std::optional<Profiler> profiler_;
   Chip chip_;
   std::map<CounterSet, Plan> plans_; // before profiler_ goes, their host objects do
+  // Stays on: turning it on takes 150 ms on an H200, and between passes kernels take as long as
+  // without it (docs/measurements/timing-h200.md).
+  std::optional<RangeSession> session_;
   double unreported_setup_ms_ = 0;
 };
 

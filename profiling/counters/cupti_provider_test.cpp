@@ -104,7 +104,20 @@ TEST_F(CuptiCounters, CountInTheOrderThatCuptiWants) {
                           "cuptiRangeProfilerPushRange", "launch", "cuptiRangeProfilerPopRange",
                           "cuptiRangeProfilerStop", "cuptiRangeProfilerDecodeData",
                           "cuptiRangeProfilerGetCounterDataInfo",
-                          "cuptiProfilerHostEvaluateToGpuValues", "cuptiRangeProfilerDisable"));
+                          "cuptiProfilerHostEvaluateToGpuValues"));
+}
+
+TEST_F(CuptiCounters, StayOnFromKernelToKernel) {
+  cupti_->planned_passes = cupti_->needed_passes = 2;
+  for (const CounterSet set : {CounterSet::Fast, CounterSet::Fast, CounterSet::Full}) {
+    const CounterReport report = collect(set);
+    EXPECT_EQ(report.value("sm_cycles"), CuptiDouble::kUsualValue);
+    EXPECT_EQ(report.passes, 2);
+  }
+  EXPECT_EQ(times("cuptiRangeProfilerEnable"), 1);
+  EXPECT_EQ(times("cuptiRangeProfilerDisable"), 0);
+  counters_.reset();
+  EXPECT_EQ(times("cuptiRangeProfilerDisable"), 1);
 }
 
 TEST_F(CuptiCounters, ProbePermissionFirst) {
@@ -275,10 +288,11 @@ TEST_F(CuptiCounters, LetALaunchsExceptionThroughAndCountAgain) {
   EXPECT_EQ(collect().value("sm_cycles"), CuptiDouble::kUsualValue);
 }
 
-TEST_F(CuptiCounters, KeepWhatWasReadWhenTurningOffFails) {
-  cupti_->failing["cuptiRangeProfilerDisable"] = CUPTI_ERROR_HARDWARE;
-  const CounterReport report = collect();
-  EXPECT_EQ(report.value("sm_cycles"), CuptiDouble::kUsualValue);
+TEST_F(CuptiCounters, EndWhenTurningOffAfterAFailureFails) {
+  EXPECT_EQ(collect().value("sm_cycles"), CuptiDouble::kUsualValue);
+  cupti_->failing = {{"cuptiRangeProfilerStart", CUPTI_ERROR_HARDWARE_BUSY},
+                     {"cuptiRangeProfilerDisable", CUPTI_ERROR_HARDWARE}};
+  EXPECT_THAT(why_nothing(collect()), HasSubstr("another profiler holds the counters"));
   EXPECT_THAT(counters().availability().why, HasSubstr("cuptiRangeProfilerDisable failed"));
   EXPECT_THAT(why_nothing(collect()), HasSubstr("use a fresh process"));
 }

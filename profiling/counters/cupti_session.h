@@ -1,4 +1,4 @@
-// One kernel's counting: CUPTI's range profiler, user range, user replay. For this folder's .cpp
+// Counting kernels: CUPTI's range profiler, user range, user replay. For this folder's .cpp
 // files only.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace winnow::profiling::cupti {
 /// The range profiler is on for a context while this object lives. The sequence of calls is that of
 /// the "Range Profiling API" in CUPTI's documentation; user range and user replay, because the
 /// caller owns the buffers and restores them exactly, and a candidate may launch several kernels.
-/// The order: configure(), run_pass() until it says so, decode(), close().
+/// For each kernel: configure(), run_pass() until it says so, decode(). After a failure: close().
 class RangeSession {
 public:
   /// Throws CuptiFailure. `functions` stays alive for longer.
