@@ -164,7 +164,7 @@ TEST_F(HipDevice, RunsAPlan) {
 
 TEST_F(HipDevice, TimesAPlanAsOneGraph) {
   open();
-  const std::vector<tasks::Step> steps{axpy_step()};
+  const std::vector<tasks::Step> steps{axpy_step(), axpy_step()};
   for (int i = 0; i < 3; ++i) {
     device->fill_pattern(buffers["z"], 0);
     EXPECT_FALSE(device->run_timed(steps));
@@ -215,7 +215,7 @@ bool releases(const std::string& call) {
 TEST_F(HipDevice, WhateverFailsNothingLeaks) {
   const auto whole_life = [&] {
     open();
-    const std::vector<tasks::Step> steps{axpy_step()};
+    const std::vector<tasks::Step> steps{axpy_step(), axpy_step()}; // timed as a graph
     std::optional<DeviceFault> fault = device->run(steps);
     if (!fault) {
       fault = device->run_timed(steps);
