@@ -125,8 +125,10 @@ std::vector<std::string> compile_flags(const Toolchain& toolchain, BuildMode mod
       // Modules export their table only; the exported kernel must inline into the thread loop.
       "-fvisibility=hidden", "-fno-semantic-interposition", "-fno-exceptions", "-fno-rtti",
       "-fno-asynchronous-unwind-tables", "-ffunction-sections",
-      // Device code puns types freely, has no errno and contracts a * b + c as CUDA does.
-      "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
+      // Device code puns types freely, may use null pointers, which g++ 13 takes for unreachable
+      // code, has no errno and contracts a * b + c as CUDA does.
+      "-fno-strict-aliasing", "-fno-delete-null-pointer-checks", "-fno-math-errno",
+      "-fno-trapping-math", "-ffp-contract=fast",
       // Distributions switch these on: they call into the host's C library.
       "-fno-stack-protector", "-U_FORTIFY_SOURCE"};
   const auto add = [&](std::initializer_list<const char*> more) {
