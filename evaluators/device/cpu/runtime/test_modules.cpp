@@ -62,7 +62,8 @@ std::filesystem::path build_module(const std::string& source,
   }
   const std::string command = fmt::format(
       "{0} -std=c++17 {1} -w -fPIC -fvisibility=hidden -fno-strict-aliasing -nostdinc -nostdinc++ "
-      "-fno-exceptions -fno-rtti -ffunction-sections -I{2}/headers/cpu -I{2}/cpu -c {3}.cpp -o "
+      "-fno-exceptions -fno-rtti -fno-delete-null-pointer-checks -ffunction-sections "
+      "-I{2}/headers/cpu -I{2}/cpu -c {3}.cpp -o "
       "{3}.o && "
       "ld -shared {4} {3}.o -o {3}.so",
       compiler, mode, kHeaders, stem, how.check ? wraps() : "--gc-sections");
