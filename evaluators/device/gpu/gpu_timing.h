@@ -35,9 +35,9 @@ struct TimedLaunch {
 /// Times work as nvbench times cold launches (nvbench/detail/measure_cold): the stream is held
 /// while marks and work are queued, so that nothing of launching lies between the marks; the clock
 /// is measured on the device around them. What two marks with nothing between them are apart (1.3
-/// us on an H200) is no part of a time: with that taken off, times of 1.5 to 170 us are within 2 %
-/// of ncu's gpu__time_duration (docs/measurements/timing-h200.md). Drivers without mapped words do
-/// without all of it. Throws GpuError.
+/// us on an H200) is no part of a time: with that taken off, times of 5 us to 1.6 ms are within
+/// 3 % of ncu's gpu__time_duration (docs/measurements/timing-h200.md). Drivers without mapped words
+/// do without all of it. Throws GpuError.
 class Timing {
 public:
   /// `cache_bytes`: of the L2 cache; 0: not known.

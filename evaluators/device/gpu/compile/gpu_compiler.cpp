@@ -195,7 +195,7 @@ private:
     const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const HeaderGroup& one) {
       return options_.precompile && may_use_group(one, request.source);
     });
-    const WarmCompiler::Compile compile(warm_);
+    const WarmCompiler::Compile in_progress(warm_);
     const auto place = group == groups_.end() ? warm_.take() : std::make_unique<CompilePlace>();
     const GpuCompileJob job = new_job(request, place->directory.path());
     const ChildResult child = group != groups_.end() ? run_with_group(*group, job, cancelled)
