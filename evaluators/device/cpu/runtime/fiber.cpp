@@ -103,9 +103,20 @@ void Fiber::prepare(Entry entry, void* argument) {
       static_cast<const std::byte*>(context_ != nullptr ? context_ : stack_bottom_);
   __asan_unpoison_memory_region(left_at, static_cast<std::size_t>(top_ - left_at));
 #endif
+  used_ = true;
   entry_ = entry;
   argument_ = argument;
   context_ = context::make_fcontext(top_, stack_bytes_, &FiberSwitch::start);
+}
+
+void Fiber::forget() {
+#ifndef WINNOW_ASAN // which has poisoned parts of it
+  constexpr std::size_t kForgottenBytes = std::size_t{8} << 10;
+  if (used_) {
+    std::memset(top_ - kForgottenBytes, 0, kForgottenBytes);
+  }
+#endif
+  used_ = false;
 }
 
 WINNOW_LEFT_FOR_GOOD void Fiber::switch_from(Fiber& from) {
@@ -132,6 +143,12 @@ void FiberPool::abandon_all() {
   free_.clear();
   for (Fiber& fiber : fibers_) {
     free_.push_back(&fiber);
+  }
+}
+
+void FiberPool::forget() {
+  for (Fiber& fiber : fibers_) {
+    fiber.forget();
   }
 }
 

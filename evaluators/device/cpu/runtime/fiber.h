@@ -26,9 +26,12 @@ public:
   void switch_from(Fiber& from);
 
   bool guard_contains(const void* address) const;
+  /// Clears what device code that is done has left at the top of the stack.
+  void forget();
 
 private:
   friend struct FiberSwitch;
+  bool used_ = false; ///< since forget()
   void* context_ = nullptr;
   std::byte* mapping_ = nullptr;
   std::byte* top_ = nullptr;
@@ -47,6 +50,8 @@ public:
   void give_back(Fiber& fiber) { free_.push_back(&fiber); }
   /// All fibers are free again, whatever they were doing.
   void abandon_all();
+  /// Of all that have run since the last call. All must be free.
+  void forget();
   bool guard_contains(const void* address) const;
 
 private:

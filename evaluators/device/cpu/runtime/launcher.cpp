@@ -58,6 +58,7 @@ void Launcher::serve(Worker& worker) {
 }
 
 void Launcher::work(BlockScheduler& scheduler, const Launch& launch) {
+  scheduler.forget_stacks();
   const std::uint64_t blocks = launch.blocks();
   const std::uint64_t chunk =
       std::clamp<std::uint64_t>(blocks / (workers_.size() * kChunksPerWorker), 1, kMaxChunkBlocks);
