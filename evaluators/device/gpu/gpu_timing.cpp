@@ -1,7 +1,10 @@
 #include "evaluators/device/gpu/gpu_timing.h"
 
+#include "tasks/evaluation.h"
+
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -94,18 +97,15 @@ void Timing::prepare(const std::string& where) {
     return;
   }
   clock_step_ns_ = helpers_.clock_step_ns();
-  std::vector<std::chrono::nanoseconds> apart;
+  std::vector<double> apart_ns;
   for (int i = 0; i < kEmptyLaunches; ++i) {
     queue([] {}, true);
     waiter_.wait(where);
     if (const TimedLaunch nothing = take(); !nothing.disturbed) {
-      apart.push_back(nothing.elapsed);
+      apart_ns.push_back(static_cast<double>(nothing.elapsed.count()));
     }
   }
-  if (!apart.empty()) {
-    std::nth_element(apart.begin(), apart.begin() + std::ptrdiff_t(apart.size() / 2), apart.end());
-    marks_apart_ = apart[apart.size() / 2];
-  }
+  marks_apart_ = std::chrono::nanoseconds(std::llround(tasks::median(std::move(apart_ns))));
 }
 
 TimedLaunch Timing::time(const std::function<void()>& queue_work, CacheState caches, bool hold,

@@ -14,6 +14,7 @@
 #include "evaluators/device/gpu/gpu_module.h"
 
 #include <chrono>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -224,7 +225,7 @@ std::unique_ptr<RuntimeCompiler> warm_up_gpu_compiler(const GpuCompileJob& job) 
     smallest.instantiated = {"warm_up"};
     (void)compiler->compile(smallest);
     return compiler;
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return nullptr;
   }
 }

@@ -36,7 +36,7 @@ void to_json(nlohmann::json& json, const GpuCompileJob& job);
 void from_json(const nlohmann::json& json, GpuCompileJob& job); ///< throws nlohmann exceptions
 
 /// In the child, once fenced in: source assembly, compiler, what the image says of its kernels.
-/// `warm`: the compiler, where warm_up() has been called before.
+/// `warm`: of warm_up_gpu_compiler(), where that was called before.
 CompileAnswer compile_gpu_job(const GpuCompileJob& job, std::unique_ptr<RuntimeCompiler> warm = {});
 
 /// In the child: loads the compiler and has it compile next to nothing, which a compiler's first

@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "evaluators/device/cuda/compile/nvrtc_library.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
 #include "evaluators/evaluator.h"
@@ -5,7 +6,7 @@
 
 #include <cstdlib>
 #include <iostream>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -15,11 +16,10 @@ namespace winnow::evaluators {
 
 namespace {
 
-// nullopt at the end of the input: no work is left for a child that was made ready.
-std::optional<GpuCompileJob> read_job() {
+GpuCompileJob read_job() {
   std::string line;
   if (!std::getline(std::cin, line)) {
-    return std::nullopt;
+    throw Error("there was no job for this compiler");
   }
   auto job = nlohmann::json::parse(line).get<GpuCompileJob>();
   // Compilers keep temporary files there; nothing else can be written.
@@ -34,17 +34,15 @@ int compile_gpu_worker_main(std::vector<std::string> arguments) {
   if (!arguments.empty()) { // of a child that makes or uses a precompiled header
     settle_addresses(arguments);
   }
-  std::optional<GpuCompileJob> job;
-  std::unique_ptr<RuntimeCompiler> compiler;
-  for (job = read_job(); job && job->warm_up; job = read_job()) {
-    compiler = warm_up_gpu_compiler(*job);
-  }
-  if (job) {
-    write_answer([&] {
-      return job->precompile ? precompile_gpu_headers(*job)
-                             : compile_gpu_job(*job, std::move(compiler));
-    });
-  }
+  write_answer([] {
+    GpuCompileJob job = read_job();
+    std::unique_ptr<RuntimeCompiler> compiler;
+    if (job.warm_up) {
+      compiler = warm_up_gpu_compiler(job);
+      job = read_job();
+    }
+    return job.precompile ? precompile_gpu_headers(job) : compile_gpu_job(job, std::move(compiler));
+  });
   return 0;
 }
 
