@@ -231,6 +231,7 @@ std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps)
     throw Error("run() needs a module: call load_module() first");
   }
   buffers_.protect(true);
+  launcher_.clear_stacks();
   if (watchdog_) {
     watchdog_->arm(options_.deadline);
   }

@@ -279,6 +279,24 @@ TEST_F(CpuDeviceTest, TakesInputsThatWereDrawnBefore) {
   EXPECT_EQ(generated("x", 2), drawn) << "nobody has that one";
 }
 
+TEST_F(CpuDeviceTest, LeavesNothingOnStacksFromLaunchToLaunch) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "AddressSanitizer poisons what device threads leave on their stacks";
+#endif
+  for (const std::string wait : {"", "  __syncthreads();\n"}) { // one stack, and 64
+    auto device = load("__global__ void k(float* y) {\n" + wait +
+                           "  volatile float kept[10000];\n"
+                           "  y[threadIdx.x] = kept[0] + kept[5000] + kept[9999];\n"
+                           "  for (int i = 0; i < 10000; ++i) kept[i] = 1;\n}",
+                       64);
+    const std::int64_t threads = wait.empty() ? 1 : 64;
+    for (int launch = 0; launch < 3; ++launch) {
+      EXPECT_FALSE(device->run(on_y(1, threads)).has_value());
+      EXPECT_THAT(download<float>(*device, 0, 64), testing::Each(0.0F)) << wait << launch;
+    }
+  }
+}
+
 TEST_F(CpuDeviceTest, RefusesTooMuchSharedMemoryAndTooManyCooperativeBlocks) {
   auto device = load("__global__ void k(float* y) {\n"
                      "  __shared__ float s[1024]; s[threadIdx.x] = y[0]; __syncthreads();\n"

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -25,6 +26,10 @@
 namespace winnow::evaluators::cpu {
 
 namespace context = boost::context::detail;
+
+#ifndef WINNOW_ASAN
+constexpr std::size_t kMinPageBytes = 4096;
+#endif
 
 // For functions that a fiber ends in: it is left there for good and begins anew. Their variables
 // stay off AddressSanitizer's fake stack, which would wait for them to return.
@@ -109,14 +114,27 @@ void Fiber::prepare(Entry entry, void* argument) {
   context_ = context::make_fcontext(top_, stack_bytes_, &FiberSwitch::start);
 }
 
-void Fiber::forget() {
+void Fiber::clear() {
+  if (!used_) {
+    return;
+  }
+  used_ = false;
 #ifndef WINNOW_ASAN // which has poisoned parts of it
-  constexpr std::size_t kForgottenBytes = std::size_t{8} << 10;
-  if (used_) {
-    std::memset(top_ - kForgottenBytes, 0, kForgottenBytes);
+  // Only pages that were written are there: the others need not be made, nor the written ones given
+  // back, which the next launch would have to pay for.
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::array<unsigned char, kFiberStackBytes / kMinPageBytes> written{};
+  std::byte* const bottom = mapping_ + page;
+  if (mincore(bottom, kFiberStackBytes, written.data()) != 0) {
+    throw Error("cannot tell which of a device thread's stack was used: " +
+                std::string(std::strerror(errno)));
+  }
+  for (std::size_t at = 0; at < kFiberStackBytes; at += page) {
+    if ((written.at(at / page) & 1U) != 0) {
+      std::memset(bottom + at, 0, page);
+    }
   }
 #endif
-  used_ = false;
 }
 
 WINNOW_LEFT_FOR_GOOD void Fiber::switch_from(Fiber& from) {
@@ -146,9 +164,9 @@ void FiberPool::abandon_all() {
   }
 }
 
-void FiberPool::forget() {
+void FiberPool::clear() {
   for (Fiber& fiber : fibers_) {
-    fiber.forget();
+    fiber.clear();
   }
 }
 

@@ -47,9 +47,9 @@ void Launcher::serve(Worker& worker) {
       return;
     }
     served = generation_;
-    const Launch& launch = *launch_;
+    const Work& work = *work_;
     lock.unlock();
-    work(worker.scheduler, launch);
+    work(worker.scheduler);
     lock.lock();
     if (--busy_ == 0) {
       done_.notify_one();
@@ -58,7 +58,6 @@ void Launcher::serve(Worker& worker) {
 }
 
 void Launcher::work(BlockScheduler& scheduler, const Launch& launch) {
-  scheduler.forget_stacks();
   const std::uint64_t blocks = launch.blocks();
   const std::uint64_t chunk =
       std::clamp<std::uint64_t>(blocks / (workers_.size() * kChunksPerWorker), 1, kMaxChunkBlocks);
@@ -87,21 +86,33 @@ std::optional<DeviceFault> Launcher::run(const Launch& launch) {
   if (launch.cooperative) {
     return run_cooperative(launch);
   }
-  const bool alone = launch.watched() || launch.blocks() == 1 || workers_.size() == 1;
+  if (launch.watched() || launch.blocks() == 1) {
+    work(workers_.front()->scheduler, launch);
+  } else {
+    on_all_workers([&](BlockScheduler& scheduler) { work(scheduler, launch); });
+  }
+  return fault_;
+}
+
+void Launcher::clear_stacks() {
+  on_all_workers([](BlockScheduler& scheduler) { scheduler.clear_stacks(); });
+}
+
+void Launcher::on_all_workers(const Work& work) {
+  const bool alone = workers_.size() == 1;
   if (!alone) {
     const std::lock_guard lock(mutex_);
-    launch_ = &launch;
+    work_ = &work;
     ++generation_;
     busy_ = static_cast<unsigned>(workers_.size()) - 1;
     start_.notify_all();
   }
-  work(workers_.front()->scheduler, launch);
+  work(workers_.front()->scheduler);
   if (!alone) {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return busy_ == 0; });
-    launch_ = nullptr;
+    work_ = nullptr;
   }
-  return fault_;
 }
 
 /// All blocks must be there at once, so each has an OS thread of its own.

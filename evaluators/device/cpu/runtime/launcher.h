@@ -8,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,6 +29,9 @@ public:
 
   /// Waits for the launch's end; a fault of any block ends it early.
   std::optional<DeviceFault> run(const Launch& launch);
+  /// What launches have left on their threads' stacks is not for the next ones. Takes a
+  /// microsecond a stack, so it is done before a clock starts.
+  void clear_stacks();
 
   /// Where every worker is now, for a time-out; may be called from another thread.
   std::string where() const;
@@ -38,7 +42,10 @@ private:
     std::thread thread; ///< none for the first: it is the caller
   };
 
+  using Work = std::function<void(BlockScheduler& scheduler)>;
+
   std::optional<DeviceFault> run_cooperative(const Launch& launch);
+  void on_all_workers(const Work& work);
   void work(BlockScheduler& scheduler, const Launch& launch);
   void serve(Worker& worker);
   void keep_fault(const std::optional<DeviceFault>& fault);
@@ -48,7 +55,7 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable start_;
   std::condition_variable done_;
-  const Launch* launch_ = nullptr;
+  const Work* work_ = nullptr;
   std::uint64_t generation_ = 0;
   unsigned busy_ = 0;
   bool stop_ = false;
