@@ -231,7 +231,6 @@ std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps)
     throw Error("run() needs a module: call load_module() first");
   }
   buffers_.protect(true);
-  launcher_.clear_stacks();
   if (watchdog_) {
     watchdog_->arm(options_.deadline);
   }
@@ -247,6 +246,8 @@ std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps)
   if (watchdog_) {
     watchdog_->disarm();
   }
+  // Not before the next run: workers being woken would disturb it.
+  launcher_.clear_stacks();
   return fault;
 }
 

@@ -30,7 +30,7 @@ public:
   /// Waits for the launch's end; a fault of any block ends it early.
   std::optional<DeviceFault> run(const Launch& launch);
   /// What launches have left on their threads' stacks is not for the next ones. Takes a
-  /// microsecond a stack, so it is done before a clock starts.
+  /// microsecond a stack: not for while a clock runs.
   void clear_stacks();
 
   /// Where every worker is now, for a time-out; may be called from another thread.
@@ -59,6 +59,7 @@ private:
   std::uint64_t generation_ = 0;
   unsigned busy_ = 0;
   bool stop_ = false;
+  bool others_worked_ = false; ///< than the first, since clear_stacks()
   std::atomic<std::uint64_t> next_block_{0};
   std::atomic<bool> failed_{false};
   std::optional<DeviceFault> fault_;
