@@ -85,7 +85,12 @@ FakeGpuDriver::FakeGpuDriver() {
              {"winnow_count_differences", host_kernel(winnow_count_differences)},
              {"winnow_hold", host_kernel(winnow_hold)},
              {"winnow_stamp_clock", host_kernel(winnow_stamp_clock)},
-             {"winnow_clock_step", host_kernel(winnow_clock_step)}};
+             {"winnow_clock_step", host_kernel(winnow_clock_step)},
+             {"winnow_clear_shared", {{8}, [](const std::vector<void*>&) {}}}};
+  for (const char* bytes : {"256", "2048", "16384", "65536"}) {
+    kernels[std::string("winnow_clear_local_") + bytes] = {{4, 4, 8},
+                                                           [](const std::vector<void*>&) {}};
+  }
   const auto word = [](void* argument) { return *static_cast<std::uint64_t**>(argument); };
   const std::vector<std::size_t> one_word{8};
   timing_kernels_ = {
@@ -219,7 +224,7 @@ GpuKernel FakeGpuDriver::find_kernel(GpuModule /*module*/, const std::string& sy
 }
 
 GpuKernelFacts FakeGpuDriver::kernel_facts(GpuKernel /*kernel*/) {
-  return {40, 128, 16, 1024};
+  return {40, 128, local_bytes, 1024};
 }
 
 int FakeGpuDriver::resident_blocks(GpuKernel /*kernel*/, int /*block_threads*/,

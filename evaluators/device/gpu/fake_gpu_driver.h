@@ -45,6 +45,7 @@ public:
   std::vector<std::string> calls;
   bool hangs = false; ///< idle() never becomes true
   bool maps_words = true;
+  int local_bytes = 16;      ///< of every kernel, a thread
   bool host_is_slow = false; ///< what holds the stream always gives up
   /// The device's time and cycles; each stamp finds them moved on by so much.
   std::uint64_t step_ns = 10'000, step_cycles = 15'000;

@@ -62,6 +62,13 @@ std::optional<DeviceFault> GpuDevice::run_timed(const std::vector<tasks::Step>& 
   }
   const std::string where = describe_run(steps, "a timed run");
   try {
+    if (const std::size_t bytes = this->steps().local_bytes(steps);
+        bytes > Helpers::kMostLocalBytes) {
+      return DeviceFault{tasks::Verdict::LaunchError,
+                         fmt::format("{}: a thread has {} bytes of local memory; at most {} can be "
+                                     "cleared from one timed launch to the next",
+                                     where, bytes, Helpers::kMostLocalBytes)};
+    }
     launch_timed(steps, caches, where);
   } catch (const GpuError& error) {
     return take_fault(error, where);
@@ -96,7 +103,8 @@ void GpuDevice::launch_timed(const std::vector<tasks::Step>& steps, CacheState c
                              const std::string& where) {
   Replay& replay = replay_of(steps);
   const bool hold = std::exchange(replay.launched, true);
-  last_ = timing_.time([&] { queue_timed(steps, replay); }, caches, hold, where);
+  last_ = timing_.time([&] { queue_timed(steps, replay); }, caches, hold,
+                       this->steps().local_bytes(steps), where);
 }
 
 profiling::CounterReport GpuDevice::count(const std::vector<tasks::Step>& steps,

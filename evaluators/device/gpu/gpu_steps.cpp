@@ -3,6 +3,7 @@
 #include "evaluators/device/gpu/gpu_arguments.h"
 #include "evaluators/device/gpu/gpu_module.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <variant>
@@ -81,7 +82,7 @@ void Steps::queue(const tasks::Step& step) {
   std::visit([this](const auto& one) { queue_step(one); }, step);
 }
 
-GpuKernel Steps::kernel(const std::string& name) {
+const Steps::Found& Steps::find(const std::string& name) {
   if (const auto found = kernels_.find(name); found != kernels_.end()) {
     return found->second;
   }
@@ -89,7 +90,19 @@ GpuKernel Steps::kernel(const std::string& name) {
   if (symbol == symbols_.end()) {
     throw Error("the module has no kernel '" + name + "'");
   }
-  return kernels_.emplace(name, driver_.find_kernel(module_, symbol->second)).first->second;
+  const GpuKernel kernel = driver_.find_kernel(module_, symbol->second);
+  const int local_bytes = driver_.kernel_facts(kernel).local_bytes;
+  return kernels_.emplace(name, Found{kernel, static_cast<std::size_t>(local_bytes)}).first->second;
+}
+
+std::size_t Steps::local_bytes(const std::vector<tasks::Step>& steps) {
+  std::size_t most = 0;
+  for (const tasks::Step& step : steps) {
+    if (const auto* launch = std::get_if<tasks::LaunchStep>(&step)) {
+      most = std::max(most, find(launch->kernel).local_bytes);
+    }
+  }
+  return most;
 }
 
 void Steps::queue_step(const tasks::LaunchStep& step) {

@@ -48,12 +48,21 @@ public:
   void queue(const tasks::Step& step);
   /// Queues once what must not be met for the first time while a graph is recorded.
   void prepare_recording(const std::vector<tasks::Step>& steps);
+  /// Local memory of the kernels that the steps launch: stack, arrays and spills, the most that a
+  /// thread has.
+  std::size_t local_bytes(const std::vector<tasks::Step>& steps);
   /// What the kernel of a launch that was refused takes; empty for other steps.
   std::string requirements(const tasks::Step& step);
 
 private:
+  struct Found {
+    GpuKernel kernel = 0;
+    std::size_t local_bytes = 0; ///< a thread
+  };
+
   void drop_module();
-  GpuKernel kernel(const std::string& name);
+  const Found& find(const std::string& name);
+  GpuKernel kernel(const std::string& name) { return find(name).kernel; }
   void queue_step(const tasks::LaunchStep& step);
   void queue_step(const tasks::FillStep& step);
   void queue_step(const tasks::CopyStep& step);
@@ -66,7 +75,7 @@ private:
   GpuModule module_ = 0;
   bool keeps_state_ = false;
   std::map<std::string, std::string> symbols_; ///< of the module, by the plan's names
-  std::map<std::string, GpuKernel> kernels_;   ///< found so far
+  std::map<std::string, Found> kernels_;       ///< so far
 };
 
 } // namespace winnow::evaluators::gpu

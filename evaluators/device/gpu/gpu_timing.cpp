@@ -109,9 +109,10 @@ void Timing::prepare(const std::string& where) {
 }
 
 TimedLaunch Timing::time(const std::function<void()>& queue_work, CacheState caches, bool hold,
-                         const std::string& where) {
+                         std::size_t local_bytes, const std::string& where) {
   prepare(where);
   if (caches == CacheState::Cold) {
+    helpers_.clear_left_over(local_bytes);
     empty_cache();
   }
   queue(queue_work, hold);
