@@ -153,7 +153,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 } // namespace
 
-#ifdef __SANITIZE_THREAD__
+#ifdef WINNOW_UNDER_TSAN // these files are not instrumented, so no compiler says so
 // What on_signal does is allowed in no handler of an asynchronous signal. Ours come from device
 // code alone, which holds no lock of the host's allocator.
 extern "C" const char* __tsan_default_options() { // NOLINT: the sanitizer's name
