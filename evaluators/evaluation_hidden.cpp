@@ -1,6 +1,7 @@
 // The hidden stages of EvaluationRun: shapes that no prompt has shown. What they find out is said
 // as pass or fail only.
 #include "evaluators/evaluation_run.h"
+#include "profiling/statistics/summary.h"
 
 #include <algorithm>
 #include <iterator>
@@ -60,17 +61,25 @@ bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cas
                  [](const PlannedCase& planned) { return planned.shape; });
   session_.own_kernel(session_.baseline_file, session_.task, shapes, session_.baseline);
   const std::size_t first_case = result_.cases.size();
-  if (!take_turns(stage, cases, built, {&session_.baseline})) {
+  std::vector<const BuiltKernel*> rivals{&session_.baseline};
+  if (const BuiltKernel* incumbent = result_.race ? session_.incumbent_for(shapes) : nullptr) {
+    rivals.push_back(incumbent);
+  }
+  if (!take_turns(stage, cases, built, rivals)) {
     return false;
   }
-  std::vector<double> ratios;
+  std::vector<double> speedups, race_ratios;
   for (std::size_t i = first_case; i < result_.cases.size(); ++i) {
     const CaseResult& timed = result_.cases[i];
     if (timed.speedup > 0) {
-      ratios.push_back(timed.speedup);
+      speedups.push_back(timed.speedup);
+    }
+    if (const auto ratio = profiling::paired_ratio(timed.incumbent_samples_ns, timed.samples_ns)) {
+      race_ratios.push_back(*ratio);
     }
   }
-  result_.hidden_speedup = tasks::geometric_mean(ratios);
+  result_.hidden_speedup = tasks::geometric_mean(speedups);
+  result_.hidden_race_ratio = tasks::geometric_mean(race_ratios);
   return true;
 }
 

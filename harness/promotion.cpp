@@ -13,6 +13,11 @@ double high(const tasks::Evaluation& evaluation) {
   return evaluation.speedup_bounds.known() ? evaluation.speedup_bounds.high : evaluation.speedup;
 }
 
+bool raced(const tasks::Evaluation& evaluation, const PastAttempt* incumbent) {
+  return evaluation.race && incumbent != nullptr &&
+         evaluation.race->rival == digest_of(kernel_of(*incumbent));
+}
+
 } // namespace
 
 KernelToBeat kernel_of(const PastAttempt& attempt) {
@@ -21,17 +26,22 @@ KernelToBeat kernel_of(const PastAttempt& attempt) {
 
 bool beats(const PastAttempt& attempt, const PastAttempt* incumbent) {
   const tasks::Evaluation& evaluation = attempt.evaluation;
-  if (evaluation.race && incumbent != nullptr &&
-      evaluation.race->rival == digest_of(kernel_of(*incumbent))) {
+  if (raced(evaluation, incumbent)) {
     return evaluation.race->verdict == "faster";
   }
   return low(evaluation) > (incumbent != nullptr ? high(incumbent->evaluation) : 1);
 }
 
-bool may_lead(const tasks::Evaluation& evaluation, double incumbent_hidden_speedup) {
+bool may_lead(const tasks::Evaluation& evaluation, const PastAttempt* incumbent,
+              double incumbent_hidden_speedup) {
+  if (evaluation.verdict != tasks::Verdict::Correct) {
+    return false;
+  }
+  if (raced(evaluation, incumbent) && evaluation.hidden_race_ratio > 0) {
+    return evaluation.hidden_race_ratio >= kHiddenSpeedShare;
+  }
   const bool both_timed = evaluation.hidden_speedup > 0 && incumbent_hidden_speedup > 0;
-  return evaluation.verdict == tasks::Verdict::Correct &&
-         (!both_timed || evaluation.hidden_speedup >= kHiddenSpeedShare * incumbent_hidden_speedup);
+  return !both_timed || evaluation.hidden_speedup >= kHiddenSpeedShare * incumbent_hidden_speedup;
 }
 
 } // namespace winnow::harness

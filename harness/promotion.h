@@ -17,7 +17,10 @@ bool beats(const PastAttempt& attempt, const PastAttempt* incumbent);
 KernelToBeat kernel_of(const PastAttempt& attempt);
 
 /// Whether a kernel may lead its archive: it is correct, and on hidden shapes no more than 10 %
-/// slower than the incumbent, as far as both were timed there (0: not timed).
-bool may_lead(const tasks::Evaluation& evaluation, double incumbent_hidden_speedup);
+/// slower than the incumbent. Where both took turns there, their ratio counts; else the speedups of
+/// both against the baseline, which were measured at different times and may differ by what else
+/// the machine did (0: not timed). `incumbent` is nullptr for the baseline.
+bool may_lead(const tasks::Evaluation& evaluation, const PastAttempt* incumbent,
+              double incumbent_hidden_speedup);
 
 } // namespace winnow::harness

@@ -140,7 +140,8 @@ void RunLoop::gate(const TaskState& state, tasks::Evaluation& evaluation) {
       evaluation.speedup <= std::max(state.best_speedup, 1.0)) {
     return;
   }
-  evaluation.promoted = may_lead(evaluation, state.best_hidden_speedup);
+  evaluation.promoted =
+      may_lead(evaluation, state.leader ? &*state.leader : nullptr, state.best_hidden_speedup);
   if (!evaluation.promoted) {
     evaluation.notes.insert(evaluation.notes.begin(),
                             "faster than the best on the shapes shown, but more than 10 % slower "

@@ -134,6 +134,8 @@ struct Evaluation {
   double score_ns = 0;   ///< geometric mean over the search shapes of the median time; 0: not timed
   /// As speedup, over the promotion shapes; 0: not timed there. Never in a prompt.
   double hidden_speedup = 0;
+  /// As that, but beside the incumbent of `race`, in turns with it; 0: not timed. Not stored.
+  double hidden_race_ratio = 0;
   /// False: correct, but on hidden shapes too slow beside the best so far to be ranked.
   bool promoted = true;
   std::optional<RaceResult> race; ///< against the incumbent, where there was one

@@ -200,7 +200,12 @@ RaceVerdict Race::verdict() const {
 
 RaceVerdict Race::when_given_up(const Estimate& now) const {
   const double by_chance = student_upper_tail(-now.mean / std::sqrt(now.variance), now.degrees);
-  return by_chance < rules_.error_rate ? RaceVerdict::Slower : RaceVerdict::Tie;
+  if (by_chance < rules_.error_rate) {
+    return RaceVerdict::Slower;
+  }
+  return now.mean < std::log(1 - rules_.far) && !enough_blocks(rules_.max_blocks)
+             ? RaceVerdict::Undecided
+             : RaceVerdict::Tie;
 }
 
 double Race::ratio() const {

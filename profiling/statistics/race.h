@@ -13,6 +13,7 @@ struct RaceRules {
   double tie_margin = 0.005; ///< ratios that differ from 1 by less are the same
   double hopeless = 0.02;    ///< chance of becoming Faster below which a race is given up; also the
                              ///< error rate of Slower, and of Tie by the margin
+  double far = 0.05; ///< a race given up is no tie where the challenger seems slower by more
   double noise_floor = 0.0005; ///< spread of a block's ratio that is assumed at least
   int min_blocks = 3;          ///< of each shape
   int max_blocks = 50;         ///< of each shape
@@ -46,7 +47,7 @@ std::string_view to_string(RaceVerdict verdict);
 /// Giving up: the predictive chance that the blocks still allowed would lead to Faster (stochastic
 /// curtailment; Lan, Simon and Halperin 1982) is below `hopeless`. That can only turn a Faster into
 /// a Tie or Slower, never the reverse. A race given up is Slower if Student's t says so at
-/// `error_rate`, else a Tie.
+/// `error_rate`, else a Tie, or Undecided where the estimate is `far` from one.
 class Race {
 public:
   /// `shapes` at least 1. Nothing is decided before each shape has `min_blocks`.

@@ -140,6 +140,20 @@ TEST(Race, DifferentConstantsDoNot) {
   EXPECT_EQ(raced([] { return 1.0; }, 600, 500).verdict(), RaceVerdict::Slower);
 }
 
+TEST(Race, NoiseDoesNotMakeATieOfWhatSeemsFarSlower) {
+  Race race({}, 2); // times in us of a kernel seven times as slow, on a machine with 60 others
+  for (const auto& [challenger, other] :
+       {std::pair{6336.0, 1195.0}, {5817.0, 808.0}, {7179.0, 977.0}}) {
+    race.add(challenger, other, 0);
+  }
+  for (const auto& [challenger, other] :
+       {std::pair{14199.0, 9282.0}, {17616.0, 1626.0}, {13797.0, 4037.0}}) {
+    race.add(challenger, other, 1);
+  }
+  EXPECT_LT(race.ratio(), 0.3);
+  EXPECT_EQ(race.verdict(), RaceVerdict::Undecided);
+}
+
 TEST(Race, AGainInsideTheMarginIsATie) {
   Dice dice(10);
   RaceRules rules;
