@@ -28,19 +28,18 @@ __device__ inline void clear_local(unsigned words, unsigned any, unsigned long l
 
 } // namespace winnow_helpers
 
-__global__ void winnow_clear_local_256(unsigned words, unsigned any,
-                                       unsigned long long* not_zero) {
+__global__ void winnow_clear_local_256(unsigned words, unsigned any, unsigned long long* not_zero) {
   winnow_helpers::clear_local<256>(words, any, not_zero);
 }
 __global__ void winnow_clear_local_2048(unsigned words, unsigned any,
-                                       unsigned long long* not_zero) {
+                                        unsigned long long* not_zero) {
   winnow_helpers::clear_local<2048>(words, any, not_zero);
 }
 __global__ void winnow_clear_local_16384(unsigned words, unsigned any,
-                                       unsigned long long* not_zero) {
+                                         unsigned long long* not_zero) {
   winnow_helpers::clear_local<16384>(words, any, not_zero);
 }
 __global__ void winnow_clear_local_65536(unsigned words, unsigned any,
-                                       unsigned long long* not_zero) {
+                                         unsigned long long* not_zero) {
   winnow_helpers::clear_local<65536>(words, any, not_zero);
 }
