@@ -32,16 +32,16 @@ bool beats(const PastAttempt& attempt, const PastAttempt* incumbent) {
   return low(evaluation) > (incumbent != nullptr ? high(incumbent->evaluation) : 1);
 }
 
-bool may_lead(const tasks::Evaluation& evaluation, const PastAttempt* incumbent,
-              double incumbent_hidden_speedup) {
+bool may_lead(const tasks::Evaluation& evaluation, const PastAttempt* incumbent) {
   if (evaluation.verdict != tasks::Verdict::Correct) {
     return false;
   }
   if (raced(evaluation, incumbent) && evaluation.hidden_race_ratio > 0) {
     return evaluation.hidden_race_ratio >= kHiddenSpeedShare;
   }
-  const bool both_timed = evaluation.hidden_speedup > 0 && incumbent_hidden_speedup > 0;
-  return !both_timed || evaluation.hidden_speedup >= kHiddenSpeedShare * incumbent_hidden_speedup;
+  const double to_match = incumbent != nullptr ? incumbent->evaluation.hidden_speedup : 1;
+  const bool both_timed = evaluation.hidden_speedup > 0 && to_match > 0;
+  return !both_timed || evaluation.hidden_speedup >= kHiddenSpeedShare * to_match;
 }
 
 } // namespace winnow::harness

@@ -20,7 +20,6 @@ KernelToBeat kernel_of(const PastAttempt& attempt);
 /// slower than the incumbent. Where both took turns there, their ratio counts; else the speedups of
 /// both against the baseline, which were measured at different times and may differ by what else
 /// the machine did (0: not timed). `incumbent` is nullptr for the baseline.
-bool may_lead(const tasks::Evaluation& evaluation, const PastAttempt* incumbent,
-              double incumbent_hidden_speedup);
+bool may_lead(const tasks::Evaluation& evaluation, const PastAttempt* incumbent);
 
 } // namespace winnow::harness

@@ -23,25 +23,25 @@ tasks::Evaluation raced_against(const PastAttempt& incumbent, double hidden_spee
 
 TEST(Promotion, NeedsNineTenthsOfTheIncumbentsSpeedOnHiddenShapes) {
   const PastAttempt incumbent = attempt(2);
-  EXPECT_TRUE(may_lead(attempt(1.81).evaluation, &incumbent, 2));
-  EXPECT_FALSE(may_lead(attempt(1.79).evaluation, &incumbent, 2));
-  EXPECT_TRUE(may_lead(attempt(0.91).evaluation, nullptr, 1)) << "the baseline leads at first";
-  EXPECT_FALSE(may_lead(attempt(0.89).evaluation, nullptr, 1));
-  EXPECT_TRUE(may_lead(attempt(0).evaluation, &incumbent, 2)) << "was not timed there";
+  EXPECT_TRUE(may_lead(attempt(1.81).evaluation, &incumbent));
+  EXPECT_FALSE(may_lead(attempt(1.79).evaluation, &incumbent));
+  EXPECT_TRUE(may_lead(attempt(0.91).evaluation, nullptr)) << "the baseline leads at first";
+  EXPECT_FALSE(may_lead(attempt(0.89).evaluation, nullptr));
+  EXPECT_TRUE(may_lead(attempt(0).evaluation, &incumbent)) << "was not timed there";
   tasks::Evaluation wrong = attempt(3).evaluation;
   wrong.verdict = tasks::Verdict::WrongUnseen;
-  EXPECT_FALSE(may_lead(wrong, &incumbent, 2));
+  EXPECT_FALSE(may_lead(wrong, &incumbent));
 }
 
 // A machine that was busy while one of the two was measured makes its speedup of no use.
 TEST(Promotion, BelievesTurnsMoreThanSpeedupsOfDifferentTimes) {
   const PastAttempt incumbent = attempt(40);
-  EXPECT_TRUE(may_lead(raced_against(incumbent, 3, 1.2), &incumbent, 40));
-  EXPECT_FALSE(may_lead(raced_against(incumbent, 80, 0.89), &incumbent, 40));
+  EXPECT_TRUE(may_lead(raced_against(incumbent, 3, 1.2), &incumbent));
+  EXPECT_FALSE(may_lead(raced_against(incumbent, 80, 0.89), &incumbent));
   PastAttempt other = attempt(4);
   other.text = "another kernel";
-  EXPECT_FALSE(may_lead(raced_against(other, 3, 1.2), &incumbent, 40)) << "raced another one";
-  EXPECT_TRUE(may_lead(raced_against(other, 3, 0.5), nullptr, 1));
+  EXPECT_FALSE(may_lead(raced_against(other, 3, 1.2), &incumbent)) << "raced another one";
+  EXPECT_TRUE(may_lead(raced_against(other, 3, 0.5), nullptr));
 }
 
 } // namespace

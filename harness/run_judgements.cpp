@@ -140,8 +140,7 @@ void RunLoop::gate(const TaskState& state, tasks::Evaluation& evaluation) {
       evaluation.speedup <= std::max(state.best_speedup, 1.0)) {
     return;
   }
-  evaluation.promoted =
-      may_lead(evaluation, state.leader ? &*state.leader : nullptr, state.best_hidden_speedup);
+  evaluation.promoted = may_lead(evaluation, state.leader ? &*state.leader : nullptr);
   if (!evaluation.promoted) {
     evaluation.notes.insert(evaluation.notes.begin(),
                             "faster than the best on the shapes shown, but more than 10 % slower "
@@ -199,7 +198,6 @@ void RunLoop::note_attempt(TaskState& state, const std::string& key, const PastA
   const bool is_best = counts && beats(attempt, state.leader ? &*state.leader : nullptr);
   if (is_best) {
     state.leader = attempt;
-    state.best_hidden_speedup = evaluation.hidden_speedup;
   }
   std::string line = attempt_line(key, evaluation);
   if (state.best_speedup > 0) {

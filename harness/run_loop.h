@@ -75,7 +75,6 @@ private:
     bool searchable = false;           ///< its baseline is correct
     std::set<std::string> active;      ///< keys being asked or judged
     double best_speedup = 0;           ///< of those that were promoted
-    double best_hidden_speedup = 1;    ///< of the leader; at first the baseline's
     std::optional<PastAttempt> leader; ///< faster than the baseline, and than leaders before it
   };
   struct Call {

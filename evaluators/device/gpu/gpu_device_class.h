@@ -79,8 +79,9 @@ private:
   };
   void queue_timed(const std::vector<tasks::Step>& steps, const Replay& replay);
   Replay& replay_of(const std::vector<tasks::Step>& steps);
+  /// `local_bytes`: as of Timing::time(), which leaves it alone for warm launches.
   void launch_timed(const std::vector<tasks::Step>& steps, CacheState caches,
-                    const std::string& where);
+                    std::size_t local_bytes, const std::string& where);
   profiling::CounterReport count_steps(const std::vector<tasks::Step>& steps,
                                        profiling::CounterSet set,
                                        const std::function<void()>& restore,

@@ -27,9 +27,14 @@ namespace winnow::evaluators::cpu {
 
 namespace context = boost::context::detail;
 
-#ifndef WINNOW_ASAN
-constexpr std::size_t kMinPageBytes = 4096;
-#endif
+namespace {
+
+std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+} // namespace
 
 // For functions that a fiber ends in: it is left there for good and begins anew. Their variables
 // stay off AddressSanitizer's fake stack, which would wait for them to return.
@@ -70,7 +75,7 @@ struct FiberSwitch {
 Fiber::Fiber() = default;
 
 Fiber::Fiber(std::size_t index) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   void* mapping = mmap(nullptr, kFiberStackBytes + page, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping == MAP_FAILED) {
@@ -92,7 +97,7 @@ Fiber::Fiber(std::size_t index) {
 
 Fiber::~Fiber() {
   if (mapping_ != nullptr) {
-    const std::size_t bytes = kFiberStackBytes + static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t bytes = kFiberStackBytes + page_bytes();
 #ifdef WINNOW_ASAN
     __asan_unpoison_memory_region(mapping_, bytes); // other mappings may get these addresses
 #endif
@@ -122,7 +127,8 @@ void Fiber::clear() {
 #ifndef WINNOW_ASAN // which has poisoned parts of it
   // Only pages that were written are there: the others need not be made, nor the written ones given
   // back, which the next launch would have to pay for.
-  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  constexpr std::size_t kMinPageBytes = 4096;
+  const std::size_t page = page_bytes();
   std::array<unsigned char, kFiberStackBytes / kMinPageBytes> written{};
   std::byte* const bottom = mapping_ + page;
   if (mincore(bottom, kFiberStackBytes, written.data()) != 0) {
