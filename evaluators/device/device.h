@@ -89,6 +89,9 @@ public:
   virtual void restore(std::size_t buffer) = 0;
   /// Runs the steps in order and waits for them. Buffers are named as in the plan.
   virtual std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) = 0;
+  /// The timed runs until the next call take a turn: what this device varies from turn to turn, so
+  /// that a series of them does not depend on it, is the same for all of them.
+  virtual void begin_turn() {}
   /// The same for a timing, as cheap to launch and, with Cold, as independent of earlier launches
   /// as the device can make it. Until release_buffers(), always the same `steps` with one set of
   /// buffers.

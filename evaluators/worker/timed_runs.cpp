@@ -164,6 +164,7 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
 std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& report) {
   bool slow_clock = false;
   bool disturbed = false;
+  device_.begin_turn();
   for (std::size_t i = 0; i < contestants_.size(); ++i) {
     const std::size_t one = backwards_ ? contestants_.size() - 1 - i : i;
     if (auto fault = launch(one, slot)) {

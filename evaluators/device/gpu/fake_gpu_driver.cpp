@@ -160,6 +160,7 @@ void FakeGpuDriver::queue(Work work) {
   if (recording_ != nullptr) {
     recording_->push_back(std::move(work));
   } else {
+    busy_ = true;
     work();
   }
 }
@@ -182,11 +183,13 @@ void FakeGpuDriver::release(GpuAddress address) {
 
 void FakeGpuDriver::upload(GpuAddress to, std::span<const std::byte> bytes) {
   called("upload");
+  busy_ = false;
   std::copy(bytes.begin(), bytes.end(), at(to));
 }
 
 void FakeGpuDriver::download(std::span<std::byte> to, GpuAddress from) {
   called("download");
+  busy_ = false;
   std::copy(at(from), at(from) + to.size(), to.begin());
 }
 
@@ -263,7 +266,13 @@ void FakeGpuDriver::copy(GpuAddress to, std::size_t to_stride, GpuAddress from,
 
 bool FakeGpuDriver::idle() {
   called("idle");
-  return !hangs && !holding();
+  busy_ = hangs || holding();
+  return !busy_;
+}
+
+void FakeGpuDriver::select_stream(std::size_t number) {
+  left_busy += busy_ && number != selected_stream ? 1 : 0;
+  selected_stream = number;
 }
 
 GpuGraph FakeGpuDriver::record(const std::function<void()>& queue_work) {
@@ -283,6 +292,7 @@ GpuGraph FakeGpuDriver::record(const std::function<void()>& queue_work) {
 
 void FakeGpuDriver::launch(GpuGraph graph) {
   called("launch_graph");
+  busy_ = true;
   for (Work& work : graphs_.at(graph)) {
     work();
   }

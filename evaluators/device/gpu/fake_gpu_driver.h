@@ -53,6 +53,10 @@ public:
   std::chrono::nanoseconds between{1000};      ///< marks, with something between them
   std::chrono::nanoseconds between_nothing{0}; ///< marks that follow each other
   double max_clock_mhz = 2000;
+  std::size_t streams = 1;
+  std::size_t selected_stream = 0;
+  /// How often a stream was left with work that nobody had waited for.
+  std::size_t left_busy = 0;
   std::vector<GpuLaunch> launches;
   std::optional<std::pair<tasks::ResolvedTensorMap, GpuAddress>> encoded;
 
@@ -82,6 +86,8 @@ public:
   void copy(GpuAddress to, std::size_t to_stride, GpuAddress from, std::size_t from_stride,
             std::size_t row_bytes, std::size_t rows) override;
   bool idle() override;
+  std::size_t stream_count() override { return streams; }
+  void select_stream(std::size_t number) override;
   GpuGraph record(const std::function<void()>& queue_work) override;
   void launch(GpuGraph graph) override;
   void release_graph(GpuGraph graph) override;
@@ -107,6 +113,7 @@ private:
   std::vector<std::string> symbols_; ///< of kernels handed out; handles count from 1
   std::map<GpuGraph, std::vector<Work>> graphs_;
   std::vector<Work>* recording_ = nullptr;
+  bool busy_ = false; ///< something was queued since the last idle()
   std::size_t modules_ = 0;
   std::uintptr_t next_handle_ = 1;
 };

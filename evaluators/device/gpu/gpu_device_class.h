@@ -41,6 +41,7 @@ public:
                 std::uint64_t seed) override;
   void restore(std::size_t buffer) override;
   std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) override;
+  void begin_turn() override;
   std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps,
                                        CacheState caches) override;
   std::chrono::nanoseconds elapsed() const override { return last_.elapsed; }

@@ -53,6 +53,11 @@ void GpuDevice::run_step(const tasks::Step& step, std::chrono::steady_clock::tim
   last_.elapsed += driver_->between_marks();
 }
 
+void GpuDevice::begin_turn() {
+  require_usable();
+  timing_.begin_turn();
+}
+
 std::optional<DeviceFault> GpuDevice::run_timed(const std::vector<tasks::Step>& steps,
                                                 CacheState caches) {
   require_usable();

@@ -364,6 +364,36 @@ TEST_F(GpuDrawnInputsTest, AreThereInEveryRequestOfATiming) {
   EXPECT_EQ(draws(), 2U);
 }
 
+// What is compared is launched under the same conditions, and those differ from pair to pair.
+TEST_F(GpuDeviceTest, TakesTurnsOfATimingOnStreamsOfTheirOwn) {
+  std::vector<std::size_t> streams;
+  add_kernel("tell", {{}, [&](const auto&) { streams.push_back(driver->selected_stream); }});
+  driver->streams = 8;
+  open();
+  RunCase run_case;
+  tasks::Buffer x;
+  x.name = "x";
+  x.count = 8;
+  run_case.plan.buffers = {x};
+  run_case.plan.steps = {launch_of("tell", {})};
+  run_case.sampling.emplace();
+  run_case.sampling->min_samples = run_case.sampling->max_samples = 30;
+  run_case.sampling->rivals = {run_case.plan};
+  const Arena arena(4096);
+  const ArenaView view(arena.fd());
+  GpuModuleFile stateless = module_with({"tell"});
+  stateless.keeps_state = false;
+  device->load_module(write(stateless));
+  device->add_module(write(stateless));
+  RunCaseReport report;
+  EXPECT_FALSE(TimedRuns(*device, run_case, view).run(report).has_value());
+  ASSERT_GE(streams.size(), 60U);
+  for (std::size_t i = 0; i + 1 < streams.size(); i += 2) {
+    EXPECT_EQ(streams.at(i), streams.at(i + 1)) << i;
+  }
+  EXPECT_GT(std::set<std::size_t>(streams.begin(), streams.end()).size(), 3U);
+}
+
 TEST_F(GpuDrawnInputsTest, GiveWayWhenMemoryIsShort) {
   draw({1});
   device->release_buffers();

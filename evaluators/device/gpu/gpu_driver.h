@@ -84,8 +84,8 @@ struct MappedWords {
 };
 
 /// The driver of one GPU, as little of it as Winnow uses: the CUDA driver API and the HIP runtime
-/// sit behind it, loaded at run time. One context, one stream: everything but the synchronous
-/// copies is queued on it in order. One thread. Every call throws GpuError.
+/// sit behind it, loaded at run time. One context, one stream at a time: everything but the
+/// synchronous copies is queued on it in order. One thread. Every call throws GpuError.
 class GpuDriver {
 public:
   virtual ~GpuDriver() = default;
@@ -132,6 +132,12 @@ public:
   virtual void launch(GpuGraph graph) = 0;
   virtual void release_graph(GpuGraph graph) = 0;
 
+  /// How many streams select_stream() can choose from; the first call makes them, as many as there
+  /// is room for. Does not throw.
+  virtual std::size_t stream_count() { return 1; }
+  /// Queues what follows on the stream of this number, below stream_count(); 0 is selected first.
+  /// Streams do not wait for each other: the one that is left must be idle(). Does not throw.
+  virtual void select_stream(std::size_t /*number*/) {}
   /// The stream as the vendor's libraries take it (CUstream, hipStream_t); 0: there is none.
   virtual std::uintptr_t stream() const { return 0; }
   /// The context as the vendor's libraries take it (CUcontext); nullptr: there is none.

@@ -1,5 +1,6 @@
 #include "evaluators/device/gpu/gpu_timing.h"
 
+#include "base/random_bits.h"
 #include "tasks/evaluation.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr std::size_t kUnknownCacheBytes = std::size_t{64} << 20U;
 
 constexpr std::uint64_t kPatienceNs = 100'000'000;
 
-constexpr int kEmptyLaunches = 15;
+constexpr std::size_t kEmptyLaunches = 15; // at least, and one on each stream
 
 // Places of the mapped words.
 constexpr std::size_t kReleased = 0; ///< the turn up to which nothing is held
@@ -34,6 +35,20 @@ std::atomic_ref<std::uint64_t> word(const MappedWords& words, std::size_t index)
 GpuAddress address_of(const MappedWords& words, std::size_t index) {
   return words.device + index * sizeof(std::uint64_t);
 }
+
+/// Selects a stream for its scope, and the first one again at its end.
+class SelectedStream {
+public:
+  SelectedStream(GpuDriver& driver, std::size_t number) : driver_(driver) {
+    driver_.select_stream(number);
+  }
+  ~SelectedStream() { driver_.select_stream(0); }
+  SelectedStream(const SelectedStream&) = delete; // goes back once
+  SelectedStream& operator=(const SelectedStream&) = delete;
+
+private:
+  GpuDriver& driver_;
+};
 
 /// Whatever happens in its scope, nothing is held after it. Made before anything is.
 class ReleaseAtEnd {
@@ -77,6 +92,10 @@ Timing::~Timing() {
   }
 }
 
+void Timing::begin_turn() {
+  stream_ = random_bits() % driver_.stream_count();
+}
+
 void Timing::empty_cache() {
   if (cache_filler_.begin == 0) {
     const std::size_t cache =
@@ -97,8 +116,10 @@ void Timing::prepare(const std::string& where) {
     return;
   }
   clock_step_ns_ = helpers_.clock_step_ns();
+  const std::size_t streams = driver_.stream_count();
   std::vector<double> apart_ns;
-  for (int i = 0; i < kEmptyLaunches; ++i) {
+  for (std::size_t i = 0; i < std::max(kEmptyLaunches, streams); ++i) {
+    const SelectedStream on(driver_, i % streams);
     queue([] {}, true);
     waiter_.wait(where);
     if (const TimedLaunch nothing = take(); !nothing.disturbed) {
@@ -111,6 +132,16 @@ void Timing::prepare(const std::string& where) {
 TimedLaunch Timing::time(const std::function<void()>& queue_work, CacheState caches, bool hold,
                          std::size_t local_bytes, const std::string& where) {
   prepare(where);
+  if (stream_ == 0) {
+    return time_on_stream(queue_work, caches, hold, local_bytes, where);
+  }
+  waiter_.wait(where); // for what the first stream has yet to do
+  const SelectedStream on(driver_, stream_);
+  return time_on_stream(queue_work, caches, hold, local_bytes, where);
+}
+
+TimedLaunch Timing::time_on_stream(const std::function<void()>& queue_work, CacheState caches,
+                                   bool hold, std::size_t local_bytes, const std::string& where) {
   if (caches == CacheState::Cold) {
     helpers_.clear_left_over(local_bytes);
     empty_cache();

@@ -37,7 +37,11 @@ struct TimedLaunch {
 /// is measured on the device around them. What two marks with nothing between them are apart (1.3
 /// us on an H200) is no part of a time: with that taken off, times of 5 us to 1.6 ms are within
 /// 3 % of ncu's gpu__time_duration (docs/measurements/timing-h200.md). Drivers without mapped words
-/// do without all of it. Throws GpuError.
+/// do without all of it.
+///
+/// Where a stream's own structures lie in memory makes each of its launches some 60 ns (standard
+/// deviation; H200) longer or shorter for as long as it lives, 1 % of a kernel of 5 us. So each
+/// turn is timed on a stream drawn at random, where the driver has several. Throws GpuError.
 class Timing {
 public:
   /// `cache_bytes`: of the L2 cache; 0: not known.
@@ -47,6 +51,8 @@ public:
   Timing(const Timing&) = delete; // owns device memory
   Timing& operator=(const Timing&) = delete;
 
+  /// Draws another stream for the launches until the next call.
+  void begin_turn();
   /// Queues what drives everything out of the L2 cache.
   void empty_cache();
   /// Runs what `queue_work` queues, with an empty cache for cold launches, and waits for it.
@@ -58,6 +64,8 @@ public:
 
 private:
   void prepare(const std::string& where);
+  TimedLaunch time_on_stream(const std::function<void()>& queue_work, CacheState caches, bool hold,
+                             std::size_t local_bytes, const std::string& where);
   void queue(const std::function<void()>& queue_work, bool hold);
   TimedLaunch take();
   bool may_hold() const { return words_.host != nullptr && disturbed_in_a_row_ < kMaxDisturbed; }
@@ -72,6 +80,7 @@ private:
   Waiter& waiter_;
   std::int64_t cache_bytes_;
   DeviceRange cache_filler_;
+  std::size_t stream_ = 0; ///< of this turn
   bool prepared_ = false;
   MappedWords words_;
   std::uint64_t clock_step_ns_ = 0;

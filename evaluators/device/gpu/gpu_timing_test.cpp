@@ -2,6 +2,7 @@
 #include "evaluators/device/gpu/gpu_timing.h"
 
 #include <algorithm>
+#include <set>
 
 namespace winnow::evaluators {
 namespace {
@@ -80,6 +81,38 @@ TEST_F(GpuTimingTest, TakesOffWhatMarksAreApartWithNothingBetweenThem) {
   driver->between = std::chrono::nanoseconds(200);
   time();
   EXPECT_EQ(device->elapsed().count(), 1) << "a time is never nothing";
+}
+
+TEST_F(GpuTimingTest, LaunchesATurnOnOneStreamAndTurnsOnSeveral) {
+  std::vector<std::size_t> streams;
+  add_kernel("tell", {{}, [&](const auto&) { streams.push_back(driver->selected_stream); }});
+  steps = {launch_of("tell", {})};
+  driver->streams = 8;
+  open_with_buffer();
+  time();
+  EXPECT_EQ(streams, std::vector<std::size_t>{0}) << "no turn has begun";
+  for (int turn = 0; turn < 40; ++turn) {
+    device->begin_turn();
+    device->fill_pattern(y, 1); // as poisoning: queued, and not waited for
+    time();
+    device->fill_pattern(y, 2);
+    time();
+    ASSERT_EQ(streams.at(streams.size() - 1), streams.at(streams.size() - 2));
+    EXPECT_EQ(driver->selected_stream, 0U);
+  }
+  EXPECT_GT(std::set<std::size_t>(streams.begin(), streams.end()).size(), 3U);
+  EXPECT_EQ(driver->left_busy, 0U);
+}
+
+TEST_F(GpuTimingTest, GoesBackToTheFirstStreamWhateverFails) {
+  driver->streams = 1000; // the first one is hardly drawn
+  open_with_buffer();
+  time();
+  device->begin_turn();
+  driver->failures.emplace("mark",
+                           GpuError("call", "CUDA_ERROR_X", "", GpuFailure::InvalidLaunch, false));
+  expect_fault(device->run_timed(steps), Verdict::LaunchError, "kernel 'k'");
+  EXPECT_EQ(driver->selected_stream, 0U);
 }
 
 TEST_F(GpuTimingTest, LaunchesOneGraphWithAnEmptyCacheIntoAHeldStream) {
