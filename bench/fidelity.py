@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Winnow's times beside those of triton.testing.do_bench and of ncu, and its counters beside ncu's.
 
-    python3 bench/fidelity.py WINNOW [--repeats 20] [--races 50]
+    python3 bench/fidelity.py WINNOW [--repeats 20] [--ncu-repeats 5] [--races 50] [--only times]
 
 Three kernels (bound by bandwidth, by arithmetic, and of some 5 us), the same source for all: Winnow
 compiles it with NVRTC, CuPy does so for the others. Needs an NVIDIA GPU, torch, triton, cupy, ncu.
@@ -14,6 +14,7 @@ import os
 import statistics
 import subprocess
 import sys
+import unittest.mock
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BLAS = os.path.join(ROOT, "tasks/catalogue/blas")
@@ -61,14 +62,24 @@ def winnow_median(winnow, task, file, shape):
     raise SystemExit(f"winnow did not time {shape}: {evaluation.get('verdict')}: {evaluation.get('detail')}")
 
 
-def do_bench_median(kind, n):
+def do_bench_medians(kind, n):
+    """In ns: as it is, and without what it adds. It empties the L2 cache by writing zeros, which a
+    timed launch then has to write back to memory, and two events are apart with nothing between them:
+    here the cache is emptied by reading, and the time of an empty function is taken off."""
     import cupy as cp
     import torch
+    import triton
     import triton.testing
 
+    def median(function):
+        return 1e6 * triton.testing.do_bench(function, warmup=50, rep=300, quantiles=[0.5])
+
     launch = launcher(kind, n)
+    driver = triton.runtime.driver.active
     with cp.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
-        return 1e6 * triton.testing.do_bench(launch, warmup=50, rep=300, quantiles=[0.5])
+        as_it_is = median(launch)
+        with unittest.mock.patch.object(driver, "clear_cache", lambda cache: cache.amax()):
+            return as_it_is, median(launch) - median(lambda: None)
 
 
 def ncu(metrics, launches):
@@ -89,19 +100,25 @@ def scale(unit):
     return {"us": 1e3, "ms": 1e6, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}.get(unit, 1)
 
 
+def spread(medians):
+    """The standard deviation over the median, and the range."""
+    middle = statistics.median(medians)
+    deviation = statistics.stdev(medians) / middle if len(medians) > 1 else float("nan")
+    return f"{100 * deviation:.2f} % (range {100 * (max(medians) - min(medians)) / middle:.2f} %)"
+
+
 def times(options):
-    by_ncu = ncu(["gpu__time_duration.sum"], 10)
-    print("| kernel | Winnow us | do_bench us | ncu us | Winnow / do_bench | Winnow / ncu | spread of "
-          f"{options.repeats} repeats |")
-    print("|---|---|---|---|---|---|---|")
+    by_ncu = [ncu(["gpu__time_duration.sum"], 10) for _ in range(options.ncu_repeats)]
+    print("| kernel | Winnow us | ncu us | do_bench us | do_bench without what it adds us | Winnow / ncu | "
+          f"Winnow / the last | spread of {options.repeats} repeats | ncu's, of {options.ncu_repeats} |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for name, (task, file, shape, (kind, n)) in KERNELS.items():
         medians = [winnow_median(options.winnow, task, file, shape) for _ in range(options.repeats)]
-        ours, bench = statistics.median(medians), do_bench_median(kind, n)
-        theirs = by_ncu[name]["gpu__time_duration.sum"]
-        spread = statistics.stdev(medians) / ours if len(medians) > 1 else float("nan")
-        print(f"| {name} | {ours / 1e3:.2f} | {bench / 1e3:.2f} | {theirs / 1e3:.2f} | {ours / bench:.4f} | "
-              f"{ours / theirs:.4f} | {100 * spread:.2f} % (range {100 * (max(medians) - min(medians)) / ours:.2f} %) |",
-              flush=True)
+        theirs = [run[name]["gpu__time_duration.sum"] for run in by_ncu]
+        ours, by_profiler = statistics.median(medians), statistics.median(theirs)
+        as_it_is, without = do_bench_medians(kind, n)
+        print(f"| {name} | {ours / 1e3:.2f} | {by_profiler / 1e3:.2f} | {as_it_is / 1e3:.2f} | {without / 1e3:.2f} | "
+              f"{ours / by_profiler:.4f} | {ours / without:.4f} | {spread(medians)} | {spread(theirs)} |", flush=True)
 
 
 def counters(options):
@@ -159,9 +176,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("winnow")
     parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--ncu-repeats", type=int, default=5)
     parser.add_argument("--races", type=int, default=50)
+    parser.add_argument("--only", choices=("times", "counters", "races"))
     options = parser.parse_args()
     for part in (times, counters, races):
+        if options.only not in (None, part.__name__):
+            continue
         try:
             part(options)
         except Exception as error:  # one part must not cost the others
