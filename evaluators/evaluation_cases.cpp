@@ -46,7 +46,7 @@ std::uint64_t more_memory(const std::vector<RunCase>& cases) {
 } // namespace
 
 std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>& cases,
-                                                 const SamplingRequest* sampling) const {
+                                                 std::vector<SamplingRequest> sampling) const {
   std::vector<RunCase> run_cases;
   std::uint64_t offset = 0;
   for (const PlannedCase& planned : cases) {
@@ -55,11 +55,11 @@ std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>&
     run_case.seed = planned.seed;
     run_case.salt = mix_bits(planned.seed ^ kPoisonSalt);
     run_case.outputs = output_slices(session_.task, planned.shape, offset);
-    if (sampling != nullptr) {
-      run_case.sampling = *sampling;
+    if (!sampling.empty()) {
+      run_case.sampling = std::move(sampling.at(run_cases.size()));
       std::uint64_t& area = run_case.sampling->area_bytes;
       area = offset - run_case.outputs.front().offset;
-      offset += static_cast<std::uint64_t>(sampling->areas - 1) * area;
+      offset += static_cast<std::uint64_t>(run_case.sampling->areas - 1) * area;
     }
     run_cases.push_back(std::move(run_case));
   }

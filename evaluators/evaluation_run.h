@@ -58,8 +58,9 @@ private:
   /// hold for one.
   bool plan_cases(const std::vector<tasks::Shape>& shapes, int seeds, const BuiltKernel& built,
                   std::vector<PlannedCase>& cases);
+  /// `sampling`: one a case, in order; empty: nothing is timed.
   std::vector<RunCase> run_cases_of(const std::vector<PlannedCase>& cases,
-                                    const SamplingRequest* sampling = nullptr) const;
+                                    std::vector<SamplingRequest> sampling = {}) const;
   RunOutcome run_module(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
                         std::chrono::milliseconds wall,
                         const std::vector<const BuiltKernel*>& rivals = {}) const;
@@ -80,7 +81,8 @@ private:
   /// `cases`: all slots of a shape one after the other.
   bool take_turns(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                   const BuiltKernel& built, const std::vector<const BuiltKernel*>& rivals);
-  bool judge_timed(const RunCase& run_case, const std::vector<PlannedCase>& slots,
+  /// `inputs`: what the slots of `run_case` are timed with, over and over.
+  bool judge_timed(const RunCase& run_case, const std::vector<PlannedCase>& inputs,
                    const RunCaseReport& report, tasks::CaseResult& timed);
   SamplingRequest sampling_request() const;
   std::vector<RunCase> timed_run_cases(const std::vector<PlannedCase>& cases,

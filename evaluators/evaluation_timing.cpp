@@ -21,6 +21,9 @@ constexpr int kQuickDivisor = 4;
 constexpr int kSlots = 3;
 constexpr int kFewSlots = 2; // where drawing and judging inputs is dear
 constexpr std::uint64_t kPoolBytes = std::uint64_t{1} << 30; // of kSlots sets of tensors
+// A GPU moves so much in a few microseconds, 1 % of which is where the tensors happen to lie.
+constexpr std::uint64_t kFewBytes = std::uint64_t{16} << 20;
+constexpr int kPlaces = 3;
 
 std::uint64_t tensor_bytes(const tasks::Task& task, const tasks::Shape& shape) {
   std::uint64_t bytes = 0;
@@ -29,6 +32,13 @@ std::uint64_t tensor_bytes(const tasks::Task& task, const tasks::Shape& shape) {
              tasks::size_bytes(tensor.dtype);
   }
   return bytes;
+}
+
+/// So many sets of buffers for each input.
+int timed_places(const Session& session, const tasks::Shape& shape) {
+  const bool varied =
+      session.host->worker_device.is_gpu() && tensor_bytes(session.task, shape) <= kFewBytes;
+  return varied ? kPlaces : 1;
 }
 
 /// What sampling may take beside one run: who may yet win gets several budgets.
@@ -107,25 +117,28 @@ SamplingRequest EvaluationRun::sampling_request() const {
 
 std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCase>& cases,
                                                     const std::vector<const BuiltKernel*>& rivals) {
-  SamplingRequest sampling = sampling_request();
-  sampling.areas = timed_slots(session_) + 1;
-  sampling.verify_all = wants_stricter_runs(result_.build);
   std::vector<PlannedCase> firsts;
-  std::copy_if(cases.begin(), cases.end(), std::back_inserter(firsts),
-               [](const PlannedCase& planned) { return planned.is_first; });
-  std::vector<RunCase> run_list = run_cases_of(firsts, &sampling);
-  for (std::size_t shape = 0; shape < firsts.size(); ++shape) {
-    for (const BuiltKernel* rival : rivals) {
-      run_list[shape].sampling->rivals.push_back(session_.own_plan(*rival, firsts[shape].shape));
+  std::vector<SamplingRequest> sampling;
+  for (const PlannedCase& planned : cases) {
+    if (planned.is_first) {
+      firsts.push_back(planned);
+      SamplingRequest& of_shape = sampling.emplace_back(sampling_request());
+      of_shape.verify_all = wants_stricter_runs(result_.build);
+      for (const BuiltKernel* rival : rivals) {
+        of_shape.rivals.push_back(session_.own_plan(*rival, planned.shape));
+      }
     }
+    sampling.back().slots.push_back({planned.seed, judged_outputs_[judged_key(planned)]});
   }
-  std::size_t shape = 0;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    shape += i > 0 && cases[i].is_first ? 1 : 0;
-    run_list[shape].sampling->slots.push_back(
-        {cases[i].seed, judged_outputs_[judged_key(cases[i])]});
+  for (std::size_t shape = 0; shape < firsts.size(); ++shape) {
+    std::vector<TimedSlot>& slots = sampling[shape].slots;
+    const std::vector<TimedSlot> inputs = slots;
+    for (int places = timed_places(session_, firsts[shape].shape); places > 1; --places) {
+      slots.insert(slots.end(), inputs.begin(), inputs.end());
+    }
+    sampling[shape].areas = static_cast<int>(slots.size()) + 1;
   }
-  return run_list;
+  return run_cases_of(firsts, std::move(sampling));
 }
 
 bool EvaluationRun::fail_timing(const RunOutcome& outcome) {
@@ -179,15 +192,16 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
   return true;
 }
 
-bool EvaluationRun::judge_timed(const RunCase& run_case, const std::vector<PlannedCase>& slots,
+bool EvaluationRun::judge_timed(const RunCase& run_case, const std::vector<PlannedCase>& inputs,
                                 const RunCaseReport& report, CaseResult& timed) {
   timed.verdict = Verdict::Correct;
   for (const TimedOutput& output : report.timed_outputs) {
-    if (output.slot >= slots.size() || output.area < 0 || output.area >= run_case.sampling->areas) {
+    if (output.slot >= run_case.sampling->slots.size() || output.area < 0 ||
+        output.area >= run_case.sampling->areas) {
       return fail(Verdict::Infrastructure, "the worker reports outputs that nobody asked for");
     }
-    const CaseResult judged = judge_case(Stage::Time, slots[output.slot], output.salt,
-                                         outputs_in_area(run_case, output.area));
+    const CaseResult judged = judge_case(Stage::Time, inputs[output.slot % inputs.size()],
+                                         output.salt, outputs_in_area(run_case, output.area));
     timed.verdict = judged.verdict;
     timed.detail = judged.detail;
     timed.mismatch = judged.mismatch;

@@ -50,7 +50,8 @@ private:
     double last_ns = 0;
   };
 
-  void add_contestant(const tasks::ResolvedPlan& plan, std::size_t module);
+  void add_contestant(const std::vector<TimedSlot>& asked);
+  void add_buffers();
   std::optional<DeviceFault> prepare(RunCaseReport& report);
   std::optional<DeviceFault> sample(RunCaseReport& report);
   std::optional<DeviceFault> round(RunCaseReport& report);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <set>
 
 #include <gmock/gmock.h>
 
@@ -143,9 +144,10 @@ public:
   bool reset_variables() override { return false; }
   std::size_t allocate(const std::string& /*name*/, std::size_t /*bytes*/,
                        bool /*read_only*/) override {
+    allocated.push_back(set_);
     return 0;
   }
-  void select_buffers(std::size_t /*set*/) override {}
+  void select_buffers(std::size_t set) override { set_ = set; }
   void release_buffers() override {}
   void upload(std::size_t /*buffer*/, std::span<const std::byte> /*bytes*/) override {}
   void download(std::size_t /*buffer*/, std::span<std::byte> /*bytes*/) override {}
@@ -169,7 +171,10 @@ public:
   std::optional<DeviceFault> verify_guards() override { return std::nullopt; }
   std::vector<CheckFinding> findings() override { return {}; }
 
+  std::vector<std::size_t> allocated; ///< the set of each buffer, in order
+
 private:
+  std::size_t set_ = 0;
   int launches_ = 0;
   std::chrono::nanoseconds elapsed_{0};
 };
@@ -184,6 +189,20 @@ TEST_F(TimedRunsTest, WhatComesBeforeALaunchCountsAsTimeSpent) {
   EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
   EXPECT_GE(report.samples_ns.size(), 3U);
   EXPECT_LE(report.samples_ns.size(), 20U) << "as many as 10 ms have room for";
+}
+
+TEST_F(TimedRunsTest, NoContestantAlwaysHasTheBuffersThatAreAllocatedFirst) {
+  case_.sampling->rivals = {case_.plan};
+  constexpr std::size_t kSets = 6; // three slots of two contestants
+  std::set<std::size_t> first;
+  for (int i = 0; i < 60; ++i) {
+    SlowToBegin device;
+    const TimedRuns timed(device, case_, view_);
+    EXPECT_EQ(std::set<std::size_t>(device.allocated.begin(), device.allocated.end()).size(),
+              kSets);
+    first.insert(device.allocated.front());
+  }
+  EXPECT_GT(first.size(), kSets / 2);
 }
 
 class RivalsTest : public TimedRunsTest {
