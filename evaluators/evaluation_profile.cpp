@@ -203,8 +203,10 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
   facts.blocks_per_multiprocessor = result.launch.blocks_per_multiprocessor;
   facts.spill_bytes_per_thread = spill_bytes(result_.build, result.launch.kernel);
   if (result.shape.time_ns) {
+    const profiling::Ceilings& ceilings = ceilings_of(*session_.host, session_.options);
     facts.time_ns = *result.shape.time_ns;
-    add_speed_of_light(planned.shape, result.shape);
+    facts.launch_overhead_ns = ceilings.launch_overhead_ns;
+    add_speed_of_light(planned.shape, ceilings, result.shape);
     facts.speed_of_light = result.shape.speed_of_light;
   }
   result.shape.findings = profiling::limiter_of(facts);
@@ -212,6 +214,7 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
 }
 
 void EvaluationRun::add_speed_of_light(const tasks::Shape& shape,
+                                       const profiling::Ceilings& ceilings,
                                        profiling::ShapeProfile& profile) {
   tasks::Scope scope;
   tasks::bind_shape(session_.task, shape, scope);
@@ -219,8 +222,8 @@ void EvaluationRun::add_speed_of_light(const tasks::Shape& shape,
   work.bytes = session_.task.bytes.evaluate_float(scope);
   work.operations = session_.task.operations.evaluate_float(scope);
   work.kind = operation_kind(session_.task, result_.device);
-  const profiling::SpeedOfLightResult speed = profiling::speed_of_light(
-      work, *profile.time_ns, ceilings_of(*session_.host, session_.options));
+  const profiling::SpeedOfLightResult speed =
+      profiling::speed_of_light(work, *profile.time_ns, ceilings);
   profile.speed_of_light = speed.value;
   profile.no_speed_of_light = speed.reason;
 }

@@ -93,7 +93,8 @@ private:
   void profile();
   std::optional<profiling::CounterSet> counter_set() const;
   ProfiledShape profiled(const PlannedCase& planned, const RunCaseReport& report);
-  void add_speed_of_light(const tasks::Shape& shape, profiling::ShapeProfile& profile);
+  void add_speed_of_light(const tasks::Shape& shape, const profiling::Ceilings& ceilings,
+                          profiling::ShapeProfile& profile);
   bool fail(tasks::Verdict verdict, std::string detail);
 
   static constexpr std::size_t kMaxNotes = 10;

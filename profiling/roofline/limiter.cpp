@@ -99,6 +99,11 @@ void from_json(const nlohmann::json& json, LimiterFinding& finding) {
   json.at("weight").get_to(finding.weight);
 }
 
+bool only_hints(const Findings& findings) {
+  return std::all_of(findings.begin(), findings.end(),
+                     [](const LimiterFinding& found) { return found.weight <= kHintWeight; });
+}
+
 void find(Findings& findings, const LimiterFacts& facts, Limiter limiter, double weight,
           std::string because, std::initializer_list<std::string_view> keys) {
   LimiterFinding finding{limiter, std::move(because), {}, weight};
@@ -118,11 +123,8 @@ std::vector<LimiterFinding> limiter_of(const LimiterFacts& facts) {
   roofline_rule(facts, findings);
   waiting_rules(facts, findings);
   latency_rule(facts, findings);
-  if (findings.empty() ||
-      findings.size() == static_cast<std::size_t>(std::count_if(
-                             findings.begin(), findings.end(), [](const LimiterFinding& found) {
-                               return found.weight <= kHintWeight;
-                             }))) {
+  pattern_rule(facts, findings);
+  if (only_hints(findings)) {
     findings.insert(findings.begin(), nothing_known(facts)); // hints alone name no limiter
     findings.front().weight = kHintWeight;
   }

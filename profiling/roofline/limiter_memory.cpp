@@ -8,7 +8,6 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr double kExcessBytes = 1.25; ///< times what the task needs: more than noise and padding
 // A warp's 32 accesses of 16 bytes touch 16 sectors of 32 bytes; more are scattered for sure. What
 // is scattered and narrower may touch fewer, and is not seen here.
 constexpr double kUncoalescedSectors = 17;
@@ -40,7 +39,8 @@ void dram(const LimiterFacts& facts, Findings& findings) {
        {"dram_throughput_pct", "dram_read_bytes", "dram_write_bytes"});
 }
 
-// "loads touch 32 sectors a request", where that is far from coalesced.
+} // namespace
+
 std::string scattered_accesses(const CounterReport& counters) {
   std::string text;
   for (const auto& [key, what] : {std::pair{"load_sectors_per_request", "loads"},
@@ -53,6 +53,8 @@ std::string scattered_accesses(const CounterReport& counters) {
   }
   return text.empty() ? text : "uncoalesced: " + text + " (4-byte accesses of a warp need 4)";
 }
+
+namespace {
 
 void l2(const LimiterFacts& facts, Findings& findings) {
   const std::optional<double> pct = facts.counters.value("l2_throughput_pct");

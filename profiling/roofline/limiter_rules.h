@@ -23,6 +23,7 @@ constexpr double kLatencyWeight = 40;
 constexpr double kHintWeight = 20;
 
 constexpr double kMemoryStallShare = 0.3; ///< of all stalls: warps do wait for memory
+constexpr double kExcessBytes = 1.25; ///< times what the task needs: more than noise and padding
 
 /// One reason for which warps wait: its part of all that the report knows.
 struct Stall {
@@ -36,14 +37,23 @@ std::vector<Stall> stalls_of(const CounterReport& report);
 std::optional<double> stall_share(const CounterReport& report,
                                   std::initializer_list<std::string_view> keys);
 
+/// "uncoalesced: loads touch 32 sectors a request", where that is far from coalesced; else empty.
+std::string scattered_accesses(const CounterReport& counters);
+
 /// Adds a finding; of `keys` those that the report has.
 void find(Findings& findings, const LimiterFacts& facts, Limiter limiter, double weight,
           std::string because, std::initializer_list<std::string_view> keys);
+
+/// Nothing in `findings` names a limiter.
+bool only_hints(const Findings& findings);
 
 void memory_rules(const LimiterFacts& facts, Findings& findings);     ///< DRAM, L2, shared memory
 void arithmetic_rules(const LimiterFacts& facts, Findings& findings); ///< tensor, other pipes
 void launch_rules(const LimiterFacts& facts, Findings& findings);     ///< overhead, idle SMs, tail
 void waiting_rules(const LimiterFacts& facts, Findings& findings);    ///< spills, occupancy
+/// What a pattern of accesses leaves to wait for, where they were counted and no unit was (the
+/// cpu); looks at the other findings.
+void pattern_rule(const LimiterFacts& facts, Findings& findings);
 /// What is left where nothing is busy; looks at the other findings.
 void latency_rule(const LimiterFacts& facts, Findings& findings);
 

@@ -337,5 +337,53 @@ TEST(Limiter, CountedConflictsAreEvidenceWhereNoPipeIsMeasured) {
   EXPECT_NE(limiter_of(facts).front().limiter, Limiter::SharedMemory);
 }
 
+/// What the cpu counts of a transpose through shared memory, 1 % as fast as its memory allows.
+LimiterFacts counted_transpose() {
+  LimiterFacts facts;
+  facts.time_ns = 1'300'000;
+  facts.counters.provider = "cpu";
+  facts.speed_of_light = speed(0.01, "DRAM bandwidth", true, 524'288);
+  facts.speed_of_light->operations = 65'536;
+  for (const auto& [key, value] :
+       {std::pair{"global_bytes_read", 262'144.0}, std::pair{"global_bytes_written", 262'144.0},
+        std::pair{"load_sectors_per_request", 4.0}, std::pair{"store_sectors_per_request", 4.0},
+        std::pair{"shared_bank_conflicts", 0.0}, std::pair{"shared_wavefronts", 4096.0}}) {
+    facts.counters.counters[key].value = value;
+  }
+  return facts;
+}
+
+TEST(Limiter, GoesByThePatternWhereNoUnitIsMeasured) {
+  const LimiterFinding memory = first(counted_transpose());
+  EXPECT_EQ(memory.limiter, Limiter::Dram);
+  EXPECT_EQ(memory.because, "this pattern keeps a GPU's memory busy longest: 524 kB moved, "
+                            "coalesced; 4096 wavefronts of shared memory; 65536 operations");
+  EXPECT_THAT(memory.counters, Contains("global_bytes_read"));
+
+  LimiterFacts gemm = counted_transpose(); // two loads from shared memory for a multiply-add
+  gemm.speed_of_light->operations = 2.0 * 128 * 128 * 128;
+  gemm.counters.counters["global_bytes_read"].value = 6e5; // tiles, of what caches hold
+  gemm.counters.counters["shared_wavefronts"].value = 2.0 * 128 * 128 * 128 / 32;
+  EXPECT_THAT(all(gemm), ElementsAre(Limiter::SharedMemory));
+  gemm.counters.counters["shared_wavefronts"].value = 0; // from registers
+  gemm.speed_of_light->operations *= 20;
+  EXPECT_THAT(all(gemm), ElementsAre(Limiter::FloatingPoint));
+}
+
+TEST(Limiter, IsNotMemoryWhereThePatternSaysOtherwise) {
+  LimiterFacts facts = counted_transpose();
+  facts.counters.counters["shared_bank_conflicts"].value = 4000;
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::SharedMemory));
+  facts = counted_transpose();
+  facts.counters.counters["store_sectors_per_request"].value = 32;
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::L2));
+  facts = counted_transpose();
+  facts.counters.counters["global_bytes_read"].value = 8e6; // caches may hold it
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Unknown));
+  facts = counted_transpose();
+  facts.counters.counters["shared_wavefronts"].value = 20'000; // about as long as memory
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Unknown));
+}
+
 } // namespace
 } // namespace winnow::profiling
