@@ -53,13 +53,13 @@ def launcher(kind, n):
 
 
 def winnow_median(winnow, task, file, shape):
-    command = [winnow, "eval", task, file, "--device", "cuda", "--json", "--no-check", "--no-promotion",
-               "--time-budget", "100ms"]
-    evaluation = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
-    for case in evaluation["cases"]:
-        if case.get("median_ns") and case.get("shape", "").startswith(shape):
-            return case["median_ns"]
-    raise SystemExit(f"winnow did not time {shape}: {evaluation.get('verdict')}: {evaluation.get('detail')}")
+    """In ns, of a process of its own."""
+    command = [winnow, "profile", task, file, "--device", "cuda", "--json", "--counters", "off", "--no-energy"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    for profiled in json.loads(result.stdout)["shapes"]:
+        if profiled["shape"].startswith(shape):
+            return profiled["kernel"]["median_ns"]
+    raise SystemExit(f"winnow did not time {shape}: {result.stderr}")
 
 
 def do_bench_medians(kind, n):

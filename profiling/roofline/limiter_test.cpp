@@ -206,7 +206,7 @@ TEST(Limiter, OfTooFewBlocksIsTheLaunch) {
   LimiterFacts facts = full({});
   facts.blocks = 24;
   EXPECT_EQ(first(facts).limiter, Limiter::Launch);
-  EXPECT_EQ(first(facts).because, "24 blocks for 132 multiprocessors: 108 are idle");
+  EXPECT_EQ(first(facts).because, "24 blocks for 132 multiprocessors: 108 of them idle");
   facts = full({{"dram_throughput_pct", 85}});
   facts.blocks = 131; // one idle SM does not matter where memory is busy
   EXPECT_EQ(first(facts).limiter, Limiter::Dram);

@@ -101,8 +101,8 @@ void idle_multiprocessors(const LimiterFacts& facts, Findings& findings) {
   const double filled = *facts.blocks / *facts.multiprocessors;
   if (filled < 1) {
     find(findings, facts, Limiter::Launch, 50 + 50 * (1 - filled),
-         fmt::format("{:.0f} block{} for {:.0f} multiprocessors: {:.0f} are idle", *facts.blocks,
-                     *facts.blocks == 1 ? "" : "s", *facts.multiprocessors,
+         fmt::format("{:.0f} block{} for {:.0f} multiprocessors: {:.0f} of them idle",
+                     *facts.blocks, *facts.blocks == 1 ? "" : "s", *facts.multiprocessors,
                      *facts.multiprocessors - *facts.blocks),
          {});
     return;

@@ -52,6 +52,12 @@ TEST(Profile, MeasuresEveryShapeOnTheCpu) {
   }
 }
 
+TEST(Profile, TellsBankConflictsFromMemoryOnTheCpu) {
+  const char* task = "bench/tasks/transpose";
+  EXPECT_EQ(profiled_limiter(task, "bench/tasks/transpose/baseline.cu", "cpu"), "DRAM bandwidth");
+  EXPECT_EQ(profiled_limiter(task, "bench/kernels/transpose_conflicts.cu", "cpu"), "shared memory");
+}
+
 TEST(Profile, AWrongKernelHasNone) {
   const ProgramResult result =
       run_winnow({"profile", "reduce_sum", "tests/buggy/missing_barrier.cu", "--device", "cpu"});

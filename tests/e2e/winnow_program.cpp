@@ -75,6 +75,15 @@ nlohmann::json json_output(const ProgramResult& result) {
   return json.is_discarded() ? nlohmann::json::object() : json;
 }
 
+std::string profiled_limiter(const std::string& task, const std::string& file,
+                             const std::string& device, const ProgramOptions& options) {
+  const ProgramResult result =
+      run_winnow({"profile", task, file, "--device", device, "--no-energy", "--json"}, options);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json::json_pointer limiter("/shapes/0/kernel/profile/limiters/0/limiter");
+  return json_output(result).value(limiter, "");
+}
+
 std::string why_no_cuda() {
   ProgramOptions options;
   options.gpus = true;

@@ -18,8 +18,9 @@ using cuda::Functions;
 
 constexpr std::size_t kPrintfBytes = std::size_t{1} << 20U;
 constexpr std::size_t kHeapBytes = std::size_t{8} << 20U;
-// A median over so many is within some 20 ns of that over any others; half a megabyte each.
-constexpr std::size_t kStreams = 128;
+// Half a megabyte each. Some fifteen that were made one after the other share what shifts their
+// times.
+constexpr std::size_t kStreams = 256;
 
 CUmodule to_module(GpuModule module) {
   return std::bit_cast<CUmodule>(module);
