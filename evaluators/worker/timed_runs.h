@@ -41,6 +41,7 @@ private:
     std::unique_ptr<CaseRunner> runner;
     std::uint64_t salt = 0; ///< of the poison before its last launch
     bool unverified = false;
+    bool launched = false; ///< in a turn
   };
   struct Contestant {
     std::vector<Slot> slots;
@@ -61,8 +62,8 @@ private:
                                     CacheState caches = CacheState::Cold);
   std::optional<DeviceFault> sample_warm(RunCaseReport& report);
   std::optional<DeviceFault> verify_buffers();
-  void take(bool slow_clock, RunCaseReport& report);
-  bool warmed_up();
+  void take(bool first_of_slot, bool slow_clock, RunCaseReport& report);
+  bool warmed_up(bool first_of_slot);
   bool more(RunCaseReport& report);
   bool leads() const;
   bool may_win() const;

@@ -164,6 +164,9 @@ public:
     while (std::chrono::steady_clock::now() < until) {
     }
     elapsed_ = std::chrono::nanoseconds(1000 + 300 * (++launches_ % 3)); // never quite the same
+    if (launched_.insert(set_).second) {
+      elapsed_ = kFirst;
+    }
     return std::nullopt;
   }
   std::chrono::nanoseconds elapsed() const override { return elapsed_; }
@@ -171,10 +174,13 @@ public:
   std::optional<DeviceFault> verify_guards() override { return std::nullopt; }
   std::vector<CheckFinding> findings() override { return {}; }
 
+  /// Of each set of buffers: not held, on a GPU.
+  static constexpr std::chrono::nanoseconds kFirst{2000};
   std::vector<std::size_t> allocated; ///< the set of each buffer, in order
 
 private:
   std::size_t set_ = 0;
+  std::set<std::size_t> launched_;
   int launches_ = 0;
   std::chrono::nanoseconds elapsed_{0};
 };
@@ -189,6 +195,32 @@ TEST_F(TimedRunsTest, WhatComesBeforeALaunchCountsAsTimeSpent) {
   EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
   EXPECT_GE(report.samples_ns.size(), 3U);
   EXPECT_LE(report.samples_ns.size(), 20U) << "as many as 10 ms have room for";
+}
+
+TEST_F(TimedRunsTest, TheFirstLaunchWithASetOfBuffersIsNoSample) {
+  SlowToBegin device;
+  for (const std::uint64_t seed : {4U, 5U, 6U, 7U, 8U, 9U}) {
+    case_.sampling->slots.push_back({seed, {}});
+  }
+  case_.sampling->rivals = {case_.plan};
+  case_.outputs.clear();
+  RunCaseReport report;
+  EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
+  ASSERT_GE(report.samples_ns.size(), 9U);
+  EXPECT_GE(report.warm_ups, 9);
+  const auto first = static_cast<double>(SlowToBegin::kFirst.count());
+  EXPECT_THAT(report.samples_ns, testing::Each(testing::Lt(first)));
+  EXPECT_THAT(report.rival_samples_ns.front(), testing::Each(testing::Lt(first)));
+}
+
+TEST_F(TimedRunsTest, ASlowKernelsFirstLaunchIsASample) {
+  SlowToBegin device;
+  case_.sampling->budget = std::chrono::milliseconds(0);
+  case_.sampling->min_samples = 3;
+  case_.outputs.clear();
+  RunCaseReport report;
+  EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
+  EXPECT_EQ(report.warm_ups, 0);
 }
 
 TEST_F(TimedRunsTest, NoContestantAlwaysHasTheBuffersThatAreAllocatedFirst) {
