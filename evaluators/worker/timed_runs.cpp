@@ -22,6 +22,7 @@ constexpr double kWorthDrawingOut = 0.995; // of the rival's speed
 constexpr int kMaxThrottledInARow = 8;
 constexpr std::chrono::milliseconds kCoolDown{20};
 constexpr int kWarmSamples = 20;
+constexpr std::size_t kLeastTurns = 3; // of a round, if the kernel is that slow
 
 profiling::StopLimits limits_of(const SamplingRequest& sampling, std::size_t contestants) {
   profiling::StopLimits limits;
@@ -155,6 +156,7 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
   std::vector<std::size_t> order(contestants_.front().slots.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random_);
+  std::size_t turns = 0;
   for (const std::size_t slot : order) {
     const auto start = std::chrono::steady_clock::now();
     if (auto fault = turn(slot, report)) {
@@ -168,8 +170,16 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
     // Poisoning, emptying caches and verifying count, too: they may take longer than the launch.
     spent_ns_ +=
         std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    if (++turns >= kLeastTurns && spent_ns_ >= profiling::StopLimits{}.overdraft * budget_ns()) {
+      break;
+    }
   }
   return std::nullopt;
+}
+
+double TimedRuns::budget_ns() const {
+  return static_cast<double>(std::chrono::nanoseconds(sampling_.budget).count()) *
+         static_cast<double>(contestants_.size());
 }
 
 // Every contestant on one slot. Samples are taken together or not at all, so that those with the
@@ -262,11 +272,9 @@ bool TimedRuns::more(RunCaseReport& report) {
 }
 
 bool TimedRuns::may_win() const {
-  const double budget_ns = static_cast<double>(contestants_.size()) *
-                           static_cast<double>(std::chrono::nanoseconds(sampling_.budget).count());
   return sampling_.stop_when_lost && contestants_.size() > 1 &&
          race_.verdict() == profiling::RaceVerdict::Undecided && race_.ratio() > kWorthDrawingOut &&
-         spent_ns_ < kBudgetsToWin * budget_ns &&
+         spent_ns_ < kBudgetsToWin * budget_ns() &&
          contestants_.front().samples.size() < static_cast<std::size_t>(sampling_.max_samples);
 }
 

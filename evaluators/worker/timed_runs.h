@@ -67,6 +67,7 @@ private:
   bool more(RunCaseReport& report);
   bool leads() const;
   bool may_win() const;
+  double budget_ns() const; ///< of all contestants
   void hand_over(RunCaseReport& report);
   /// `spare_areas`: so many areas of the arena stay free for others.
   void verify(std::size_t slot, int spare_areas, RunCaseReport& report);

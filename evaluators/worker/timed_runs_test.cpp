@@ -223,6 +223,19 @@ TEST_F(TimedRunsTest, ASlowKernelsFirstLaunchIsASample) {
   EXPECT_EQ(report.warm_ups, 0);
 }
 
+TEST_F(TimedRunsTest, AVerySlowKernelDoesNotRunWithEverySetOfBuffers) {
+  SlowToBegin device;
+  case_.sampling->budget = std::chrono::milliseconds(0);
+  for (const std::uint64_t seed : {4U, 5U, 6U, 7U, 8U, 9U}) {
+    case_.sampling->slots.push_back({seed, {}});
+  }
+  case_.outputs.clear();
+  RunCaseReport report;
+  EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
+  EXPECT_EQ(report.samples_ns.size(), 3U);
+  EXPECT_EQ(report.stopped_by, "budget");
+}
+
 TEST_F(TimedRunsTest, NoContestantAlwaysHasTheBuffersThatAreAllocatedFirst) {
   case_.sampling->rivals = {case_.plan};
   constexpr std::size_t kSets = 6; // three slots of two contestants
