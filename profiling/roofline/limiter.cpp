@@ -11,6 +11,8 @@
 namespace winnow::profiling {
 namespace {
 
+constexpr double kPassedPct = 115; // more than a ceiling may be off: something else was the bound
+
 struct LimiterName {
   Limiter limiter;
   std::string_view name;
@@ -51,7 +53,7 @@ void roofline_rule(const LimiterFacts& facts, Findings& findings) {
   const SpeedOfLight& speed = *facts.speed_of_light;
   const BoundUnit unit = unit_of(speed);
   const double pct = 100 * speed.fraction;
-  if (pct >= kBusyPct && !facts.counters.value(unit.counter)) {
+  if (pct >= kBusyPct && pct <= kPassedPct && !facts.counters.value(unit.counter)) {
     find(findings, facts, unit.limiter, std::min(pct, 100.0),
          fmt::format("at {:.0f} % of what {} allows ({})", pct, speed.bound,
                      no_counters(facts.counters)),

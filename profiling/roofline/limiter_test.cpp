@@ -95,6 +95,22 @@ std::vector<Limiter> all(const LimiterFacts& facts) {
   return limiters;
 }
 
+/// What the cpu counts of a transpose through shared memory, 1 % as fast as its memory allows.
+LimiterFacts counted_transpose() {
+  LimiterFacts facts;
+  facts.time_ns = 1'300'000;
+  facts.counters.provider = "cpu";
+  facts.speed_of_light = speed(0.01, "DRAM bandwidth", true, 524'288);
+  facts.speed_of_light->operations = 65'536;
+  for (const auto& [key, value] :
+       {std::pair{"global_bytes_read", 262'144.0}, std::pair{"global_bytes_written", 262'144.0},
+        std::pair{"load_sectors_per_request", 4.0}, std::pair{"store_sectors_per_request", 4.0},
+        std::pair{"shared_bank_conflicts", 0.0}, std::pair{"shared_wavefronts", 4096.0}}) {
+    facts.counters.counters[key].value = value;
+  }
+  return facts;
+}
+
 TEST(Limiter, OfACopyIsDram) {
   LimiterFacts facts = full({{"dram_throughput_pct", 91}, {"l2_throughput_pct", 45}});
   facts.speed_of_light = speed(0.97, "DRAM bandwidth", true);
@@ -288,6 +304,16 @@ TEST(Limiter, GoesByTheRooflineWithoutCounters) {
   EXPECT_EQ(first(facts).limiter, Limiter::FloatingPoint);
 }
 
+TEST(Limiter, IsNoBoundThatWasPassed) {
+  LimiterFacts facts = counted_transpose();
+  facts.speed_of_light->fraction = 2.33;
+  EXPECT_THAT(first(facts).because, HasSubstr("this pattern"));
+  facts.counters = {};
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Unknown));
+  facts.speed_of_light->fraction = 1.05; // ceilings are measured, too
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Dram));
+}
+
 TEST(Limiter, IsUnknownWhereNothingTells) {
   LimiterFacts facts;
   facts.counters.unavailable = "cannot load libcupti.so.13";
@@ -337,22 +363,6 @@ TEST(Limiter, CountedConflictsAreEvidenceWhereNoPipeIsMeasured) {
   EXPECT_NE(limiter_of(facts).front().limiter, Limiter::SharedMemory);
 }
 
-/// What the cpu counts of a transpose through shared memory, 1 % as fast as its memory allows.
-LimiterFacts counted_transpose() {
-  LimiterFacts facts;
-  facts.time_ns = 1'300'000;
-  facts.counters.provider = "cpu";
-  facts.speed_of_light = speed(0.01, "DRAM bandwidth", true, 524'288);
-  facts.speed_of_light->operations = 65'536;
-  for (const auto& [key, value] :
-       {std::pair{"global_bytes_read", 262'144.0}, std::pair{"global_bytes_written", 262'144.0},
-        std::pair{"load_sectors_per_request", 4.0}, std::pair{"store_sectors_per_request", 4.0},
-        std::pair{"shared_bank_conflicts", 0.0}, std::pair{"shared_wavefronts", 4096.0}}) {
-    facts.counters.counters[key].value = value;
-  }
-  return facts;
-}
-
 TEST(Limiter, GoesByThePatternWhereNoUnitIsMeasured) {
   const LimiterFinding memory = first(counted_transpose());
   EXPECT_EQ(memory.limiter, Limiter::Dram);
@@ -378,7 +388,9 @@ TEST(Limiter, IsNotMemoryWhereThePatternSaysOtherwise) {
   facts.counters.counters["store_sectors_per_request"].value = 32;
   EXPECT_THAT(all(facts), ElementsAre(Limiter::L2));
   facts = counted_transpose();
-  facts.counters.counters["global_bytes_read"].value = 8e6; // caches may hold it
+  facts.counters.counters["global_bytes_read"].value = 7e5; // L2 has it at the second time
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Dram));
+  facts.counters.counters["global_bytes_read"].value = 8e6; // memory and L2 may take as long
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Unknown));
   facts = counted_transpose();
   facts.counters.counters["shared_wavefronts"].value = 20'000; // about as long as memory
