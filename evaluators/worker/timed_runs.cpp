@@ -24,6 +24,12 @@ constexpr std::chrono::milliseconds kCoolDown{20};
 constexpr int kWarmSamples = 20;
 constexpr std::size_t kLeastTurns = 3; // of a round, if the kernel is that slow
 
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) { // in ns
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
 profiling::StopLimits limits_of(const SamplingRequest& sampling, std::size_t contestants) {
   profiling::StopLimits limits;
   limits.min_samples = sampling.min_samples;
@@ -158,7 +164,7 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
   std::shuffle(order.begin(), order.end(), random_);
   std::size_t turns = 0;
   for (const std::size_t slot : order) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     if (auto fault = turn(slot, report)) {
       return fault;
     }
@@ -168,13 +174,16 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
       verify(slot, static_cast<int>(order.size()), report);
     }
     // Poisoning, emptying caches and verifying count, too: they may take longer than the launch.
-    spent_ns_ +=
-        std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-    if (++turns >= kLeastTurns && spent_ns_ >= profiling::StopLimits{}.overdraft * budget_ns()) {
+    spent_ns_ += since(start);
+    if (too_slow(++turns, spent_ns_)) {
       break;
     }
   }
   return std::nullopt;
+}
+
+bool TimedRuns::too_slow(std::size_t turns, double spent_ns) const {
+  return turns >= kLeastTurns && spent_ns >= profiling::StopLimits{}.overdraft * budget_ns();
 }
 
 double TimedRuns::budget_ns() const {
@@ -281,8 +290,10 @@ bool TimedRuns::may_win() const {
 // A module loaded anew is slow at first. The launches that take that away see inputs that no timed
 // launch will see: nothing they keep is of use.
 std::optional<DeviceFault> TimedRuns::warm_again() {
-  for (std::size_t i = 0; i < contestants_.size(); ++i) {
-    for (std::size_t k = 0; k < contestants_[i].slots.size(); ++k) {
+  const auto start = Clock::now();
+  for (std::size_t k = 0; k < contestants_.front().slots.size() && !too_slow(k, since(start));
+       ++k) {
+    for (std::size_t i = 0; i < contestants_.size(); ++i) {
       Slot& slot = contestants_[i].slots[k];
       slot.runner->draw(random_());
       if (auto fault = launch(i, k)) {

@@ -68,6 +68,8 @@ private:
   bool leads() const;
   bool may_win() const;
   double budget_ns() const; ///< of all contestants
+  /// For any more of the slots in a round.
+  bool too_slow(std::size_t turns, double spent_ns) const;
   void hand_over(RunCaseReport& report);
   /// `spare_areas`: so many areas of the arena stay free for others.
   void verify(std::size_t slot, int spare_areas, RunCaseReport& report);

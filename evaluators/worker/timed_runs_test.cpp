@@ -141,7 +141,7 @@ public:
   void load_module(const std::filesystem::path& /*path*/) override {}
   std::size_t add_module(const std::filesystem::path& /*path*/) override { return 1; }
   void select_module(std::size_t /*module*/) override {}
-  bool reset_variables() override { return false; }
+  bool reset_variables() override { return keeps_state; }
   std::size_t allocate(const std::string& /*name*/, std::size_t /*bytes*/,
                        bool /*read_only*/) override {
     allocated.push_back(set_);
@@ -176,7 +176,9 @@ public:
 
   /// Of each set of buffers: not held, on a GPU.
   static constexpr std::chrono::nanoseconds kFirst{2000};
+  bool keeps_state = false;
   std::vector<std::size_t> allocated; ///< the set of each buffer, in order
+  int launches() const { return launches_; }
 
 private:
   std::size_t set_ = 0;
@@ -234,6 +236,11 @@ TEST_F(TimedRunsTest, AVerySlowKernelDoesNotRunWithEverySetOfBuffers) {
   EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
   EXPECT_EQ(report.samples_ns.size(), 3U);
   EXPECT_EQ(report.stopped_by, "budget");
+  EXPECT_EQ(device.launches(), 3);
+  SlowToBegin reloaded;
+  reloaded.keeps_state = true;
+  EXPECT_FALSE(TimedRuns(reloaded, case_, view_).run(report).has_value());
+  EXPECT_EQ(reloaded.launches(), 6) << "each once more, which takes away what loading has to it";
 }
 
 TEST_F(TimedRunsTest, NoContestantAlwaysHasTheBuffersThatAreAllocatedFirst) {
