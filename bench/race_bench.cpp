@@ -101,9 +101,11 @@ Outcome race(const std::vector<Noise>& shapes, double challenger, double step,
   while (result.verdict() == RaceVerdict::Undecided) {
     for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
       const Noise& noise = shapes[shape];
-      double of_challenger = timed(noise, challenger, step);
-      const double of_other = (timed(noise, 1, step) + timed(noise, 1, step)) / 2;
-      of_challenger = (of_challenger + timed(noise, challenger, step)) / 2;
+      TwoLaunches of_challenger{}, of_other{};
+      of_challenger[0] = timed(noise, challenger, step);
+      of_other[0] = timed(noise, 1, step);
+      of_other[1] = timed(noise, 1, step);
+      of_challenger[1] = timed(noise, challenger, step);
       result.add(of_challenger, of_other, shape);
     }
   }

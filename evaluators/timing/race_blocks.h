@@ -2,7 +2,6 @@
 
 #include "profiling/statistics/race.h"
 
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -16,9 +15,9 @@ inline std::size_t block_count(const std::vector<double>& samples) {
   return samples.size() / 2;
 }
 
-/// The mean time of a block's two launches.
-inline double block_ns(const std::vector<double>& samples, std::size_t block) {
-  return std::sqrt(samples[2 * block] * samples[2 * block + 1]);
+/// A block's two launches.
+inline profiling::TwoLaunches block_ns(const std::vector<double>& samples, std::size_t block) {
+  return {samples[2 * block], samples[2 * block + 1]};
 }
 
 } // namespace winnow::evaluators

@@ -12,7 +12,9 @@ namespace winnow::profiling {
 namespace {
 
 constexpr std::size_t kBlocksToWinsorise = 5;
-constexpr double kWinsoriseAt = 3;
+constexpr double kWinsoriseAt = 4;
+constexpr double kTicks = 3; // of a timer: a time that is off by no more is no outlier
+constexpr double kHalf = 0.5;
 constexpr double kNormalConsistent = 1.4826; // median absolute deviation to standard deviation
 // 1 / variance of the mixture over effects, in a block's standard deviations: races worth running
 // are between kernels several of them apart.
@@ -22,9 +24,9 @@ constexpr double kSame =
 
 // What lies between is left alone. Everything, where too little is known to call something an
 // outlier or more than half of all is the same.
-Interval limits_of(const std::vector<double>& values) {
+Interval limits_of(const std::vector<double>& values, std::size_t least, double least_reach) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (values.size() < kBlocksToWinsorise) {
+  if (values.size() < least) {
     return {-kInfinity, kInfinity};
   }
   std::vector<double> copy = values;
@@ -32,7 +34,7 @@ Interval limits_of(const std::vector<double>& values) {
   for (double& value : copy) {
     value = std::abs(value - center);
   }
-  const double reach = kWinsoriseAt * kNormalConsistent * median_of(copy);
+  const double reach = std::max(kWinsoriseAt * kNormalConsistent * median_of(copy), least_reach);
   return reach > 0 ? Interval{center - reach, center + reach} : Interval{-kInfinity, kInfinity};
 }
 
@@ -55,17 +57,26 @@ std::string_view to_string(RaceVerdict verdict) {
 Race::Race(const RaceRules& rules, std::size_t shapes)
     : rules_(rules), shapes_(std::max<std::size_t>(1, shapes)) {}
 
-void Race::add(double challenger_ns, double other_ns, std::size_t shape) {
-  const double log_ratio = std::log(other_ns / challenger_ns);
-  if (shape < shapes_.size() && challenger_ns > 0 && other_ns > 0 && std::isfinite(log_ratio)) {
-    shapes_[shape].log_ratios.push_back(log_ratio);
-    shapes_[shape].add_time(shapes_[shape].challenger, challenger_ns);
-    shapes_[shape].add_time(shapes_[shape].other, other_ns);
+void Race::add(const TwoLaunches& challenger_ns, const TwoLaunches& other_ns, std::size_t shape) {
+  const auto is_time = [](double ns) { return ns > 0 && std::isfinite(ns); };
+  Block block;
+  block.log_ratio = std::log(other_ns[0] / challenger_ns[0] * (other_ns[1] / challenger_ns[1])) / 2;
+  if (shape >= shapes_.size() || !std::isfinite(block.log_ratio) ||
+      !std::all_of(challenger_ns.begin(), challenger_ns.end(), is_time) ||
+      !std::all_of(other_ns.begin(), other_ns.end(), is_time)) {
+    return;
   }
+  Shape& to = shapes_[shape];
+  for (std::size_t i = 0; i < challenger_ns.size(); ++i) {
+    block.challenger.at(i) = std::log(challenger_ns.at(i));
+    block.other.at(i) = std::log(other_ns.at(i));
+    to.add_time(to.challenger, block.challenger.at(i));
+    to.add_time(to.other, block.other.at(i));
+  }
+  to.blocks.push_back(block);
 }
 
-void Race::Shape::add_time(std::vector<double>& times, double nanoseconds) {
-  const double time = std::log(nanoseconds);
+void Race::Shape::add_time(std::vector<double>& times, double time) {
   const auto next = std::lower_bound(times.begin(), times.end(), time);
   const auto compare = [&](double neighbour) {
     const double difference = std::abs(time - neighbour);
@@ -82,13 +93,44 @@ void Race::Shape::add_time(std::vector<double>& times, double nanoseconds) {
   times.insert(next, time);
 }
 
+// A launch is an outlier by what it differs from its own block, not from the series: clocks change.
+std::vector<double> Race::Shape::log_ratios() const {
+  if (blocks.empty()) {
+    return {};
+  }
+  const double challenger_median = quantile_of_sorted(challenger, kHalf);
+  const double other_median = quantile_of_sorted(other, kHalf);
+  std::vector<double> residuals; // four a block: the challenger's, then the other's
+  for (const Block& block : blocks) {
+    std::array<double, 4> times = {block.challenger[0] - challenger_median,
+                                   block.challenger[1] - challenger_median,
+                                   block.other[0] - other_median, block.other[1] - other_median};
+    residuals.insert(residuals.end(), times.begin(), times.end());
+    std::sort(times.begin(), times.end());
+    std::for_each(residuals.end() - 4, residuals.end(),
+                  [level = (times[1] + times[2]) / 2](double& time) { time -= level; });
+  }
+  const Interval limits = limits_of(residuals, 4 * kBlocksToWinsorise, kTicks * step);
+  const auto excess = [&limits](double residual) {
+    return residual - std::clamp(residual, limits.low, limits.high);
+  };
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const double* of_block = &residuals[4 * i];
+    const double too_much =
+        excess(of_block[2]) + excess(of_block[3]) - excess(of_block[0]) - excess(of_block[1]);
+    ratios.push_back(blocks[i].log_ratio - too_much / 2);
+  }
+  return ratios;
+}
+
 Race::Estimate Race::of_shape(const Shape& shape) const {
-  const std::vector<double>& values = shape.log_ratios;
+  const std::vector<double> values = shape.log_ratios();
   const auto count = static_cast<double>(values.size());
   if (values.empty()) {
     return {};
   }
-  const Interval limits = limits_of(values);
+  const Interval limits = limits_of(values, kBlocksToWinsorise, 0);
   double sum = 0, left_alone = 0;
   for (const double value : values) {
     sum += std::clamp(value, limits.low, limits.high);
@@ -106,9 +148,9 @@ Race::Estimate Race::of_shape(const Shape& shape) const {
     const double deviation = std::clamp(value, limits.low, limits.high) - estimate.mean;
     squares += deviation * deviation;
   }
-  // Means of two times tell half a tick apart; rounding four times to ticks adds tick^2 / 12.
+  // What rounding four times to ticks adds to the difference between means of two.
   const double floor =
-      std::max(rules_.noise_floor * rules_.noise_floor, 4 * shape.step * shape.step / 12);
+      std::max(rules_.noise_floor * rules_.noise_floor, shape.step * shape.step / 12);
   estimate.variance = std::max(squares / (count - 1), floor) / estimate.blocks;
   return estimate;
 }
@@ -173,7 +215,7 @@ double Race::chance_of_faster(const Estimate& now) const {
 
 bool Race::enough_blocks(int wanted) const {
   return std::all_of(shapes_.begin(), shapes_.end(), [&](const Shape& shape) {
-    return static_cast<std::int64_t>(shape.log_ratios.size()) >= wanted;
+    return static_cast<std::int64_t>(shape.blocks.size()) >= wanted;
   });
 }
 
@@ -231,13 +273,13 @@ double Race::p_value() const {
 std::size_t Race::blocks() const {
   std::size_t count = 0;
   for (const Shape& shape : shapes_) {
-    count += shape.log_ratios.size();
+    count += shape.blocks.size();
   }
   return count;
 }
 
 std::size_t Race::blocks(std::size_t shape) const {
-  return shape < shapes_.size() ? shapes_[shape].log_ratios.size() : 0;
+  return shape < shapes_.size() ? shapes_[shape].blocks.size() : 0;
 }
 
 double Race::ratio(std::size_t shape) const {

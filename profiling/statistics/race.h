@@ -2,6 +2,7 @@
 
 #include "profiling/statistics/interval.h"
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -19,14 +20,16 @@ struct RaceRules {
   int max_blocks = 50;         ///< of each shape
 };
 
+using TwoLaunches = std::array<double, 2>;
+
 /// What the challenger is, compared with the other kernel.
 enum class RaceVerdict { Undecided, Faster, Slower, Tie };
 std::string_view to_string(RaceVerdict verdict);
 
 /// Two kernels raced in blocks of four launches, challenger, other, other, challenger (ABBA), which
 /// cancels linear drift and most of what successive launches have in common. Each block gives one
-/// log ratio. Over several shapes the estimate is the mean of the shapes' means: the geometric
-/// mean of ratios, each shape weighing the same however many blocks it has.
+/// log ratio, of geometric means. Over several shapes the estimate is the mean of the shapes'
+/// means: the geometric mean of ratios, each shape weighing the same however many blocks it has.
 ///
 /// The test may be looked at after every block: its interval is a confidence sequence, Student's t
 /// with a normal mixture over the effect and the right Haar prior over the unknown variance (Wang
@@ -35,14 +38,15 @@ std::string_view to_string(RaceVerdict verdict);
 /// and Satterthwaite's degrees of freedom; that part, and winsorising, are approximations whose
 /// error rates `race_bench` measures.
 ///
-/// Outliers: from five blocks of a shape on, its log ratios are winsorised at three
-/// normal-consistent median absolute deviations from their median, and the standard error is that
-/// of the one-step Huber estimate with as many degrees of freedom as log ratios were left alone,
-/// less one (Tukey and McLaughlin 1963).
+/// Outliers: from five blocks of a shape on, what a launch differs from its own block, apart from
+/// its kernel's median, and then the blocks' log ratios are winsorised at four normal-consistent
+/// median absolute deviations: a launch that was disturbed does not cost its block. The standard
+/// error is that of the one-step Huber estimate with as many degrees of freedom as log ratios were
+/// left alone, less one (Tukey and McLaughlin 1963).
 ///
 /// Timers tick: where few times differ, equal ones are no proof of little noise. The smallest
-/// difference between two times of a kernel at a shape is taken for half a tick, and no block's
-/// spread is assumed to be less than rounding to ticks causes.
+/// difference between two times of a kernel at a shape is taken for a tick, and no block's spread
+/// is assumed to be less than rounding to ticks causes.
 ///
 /// Giving up: the predictive chance that the blocks still allowed would lead to Faster (stochastic
 /// curtailment; Lan, Simon and Halperin 1982) is below `hopeless`. That can only turn a Faster into
@@ -53,9 +57,9 @@ public:
   /// `shapes` at least 1. Nothing is decided before each shape has `min_blocks`.
   explicit Race(const RaceRules& rules = {}, std::size_t shapes = 1);
 
-  /// One block: the mean time of the challenger's two launches and of the other's two. Times that
-  /// are not positive and finite, and shapes out of range, are ignored: see blocks().
-  void add(double challenger_ns, double other_ns, std::size_t shape = 0);
+  /// One block: the times of the challenger's two launches and of the other's two. Blocks with a
+  /// time that is not positive and finite, and shapes out of range, are ignored: see blocks().
+  void add(const TwoLaunches& challenger_ns, const TwoLaunches& other_ns, std::size_t shape = 0);
 
   /// Of the blocks so far. Faster: interval() lies above 1. Slower: the interval with error rate
   /// `hopeless` lies below 1, or the race is given up. Tie: that interval lies within the margin,
@@ -85,11 +89,17 @@ private:
     double blocks = 0;   // that weigh as much: variance = (a block's variance) / blocks
   };
 
+  struct Block {
+    TwoLaunches challenger{}, other{}; // logarithms of times
+    double log_ratio = 0;              // of their geometric means
+  };
+
   struct Shape {
-    std::vector<double> log_ratios;
-    std::vector<double> challenger, other; // logarithms of times, sorted
+    std::vector<Block> blocks;
+    std::vector<double> challenger, other; // the same, sorted
     double step = 0; // smallest difference between two of a kernel; 0: all are equal
-    void add_time(std::vector<double>& times, double nanoseconds);
+    void add_time(std::vector<double>& times, double time);
+    std::vector<double> log_ratios() const; // of blocks of winsorised times
   };
 
   Estimate of_shape(const Shape& shape) const;

@@ -15,11 +15,17 @@ using ::testing::DoubleNear;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using Clock = std::function<double()>; // a device's time of a kernel that takes 1
 
+TwoLaunches both(double nanoseconds) {
+  return {nanoseconds, nanoseconds};
+}
+
 void add_block(Race& race, const Clock& clock, double challenger, double other,
                std::size_t shape = 0) {
-  double of_challenger = challenger * clock();
-  const double of_other = other * (clock() + clock()) / 2;
-  of_challenger = (of_challenger + challenger * clock()) / 2;
+  TwoLaunches of_challenger{}, of_other{};
+  of_challenger[0] = challenger * clock();
+  of_other[0] = other * clock();
+  of_other[1] = other * clock();
+  of_challenger[1] = challenger * clock();
   race.add(of_challenger, of_other, shape);
 }
 
@@ -144,14 +150,30 @@ TEST(Race, NoiseDoesNotMakeATieOfWhatSeemsFarSlower) {
   Race race({}, 2); // times in us of a kernel seven times as slow, on a machine with 60 others
   for (const auto& [challenger, other] :
        {std::pair{6336.0, 1195.0}, {5817.0, 808.0}, {7179.0, 977.0}}) {
-    race.add(challenger, other, 0);
+    race.add(both(challenger), both(other), 0);
   }
   for (const auto& [challenger, other] :
        {std::pair{14199.0, 9282.0}, {17616.0, 1626.0}, {13797.0, 4037.0}}) {
-    race.add(challenger, other, 1);
+    race.add(both(challenger), both(other), 1);
   }
   EXPECT_LT(race.ratio(), 0.3);
   EXPECT_EQ(race.verdict(), RaceVerdict::Undecided);
+}
+
+TEST(Race, ADisturbedLaunchDoesNotCostItsBlock) {
+  Dice dice(20);
+  Race undisturbed, race;
+  for (int i = 0; i < 12; ++i) {
+    TwoLaunches challenger = {dice.lognormal(1000, 0.005), dice.lognormal(1000, 0.005)};
+    const TwoLaunches other = {dice.lognormal(1020, 0.005), dice.lognormal(1020, 0.005)};
+    undisturbed.add(challenger, other);
+    challenger[0] *= i % 4 == 0 ? 1.5 : 1;
+    race.add(challenger, other);
+  }
+  EXPECT_NEAR(race.ratio(), undisturbed.ratio(), 0.01)
+      << "three of 24 launches took half as long again";
+  EXPECT_LT(race.interval().high - race.interval().low, 0.06);
+  EXPECT_EQ(race.verdict(), RaceVerdict::Faster);
 }
 
 TEST(Race, AGainInsideTheMarginIsATie) {
@@ -180,7 +202,7 @@ TEST(Race, KnowsNothingWithoutBlocks) {
   EXPECT_EQ(race.interval().low, 0);
   EXPECT_EQ(race.interval().high, kInfinity);
   EXPECT_DOUBLE_EQ(race.p_value(), 1);
-  race.add(100, 200);
+  race.add(both(100), both(200));
   EXPECT_EQ(race.verdict(), RaceVerdict::Undecided);
   EXPECT_DOUBLE_EQ(race.ratio(), 2);
   EXPECT_EQ(race.interval().high, kInfinity);
@@ -190,10 +212,10 @@ TEST(Race, KnowsNothingWithoutBlocks) {
 TEST(Race, BadBlocksAreIgnored) {
   Race race({}, 0); // as one shape
   for (const double bad : {0.0, -5.0, kInfinity, std::nan("")}) {
-    race.add(bad, 100);
-    race.add(100, bad);
+    race.add({bad, 100}, both(100));
+    race.add(both(100), {100, bad});
   }
-  race.add(100, 100, 1);
+  race.add(both(100), both(100), 1);
   EXPECT_EQ(race.blocks(), 0U);
   EXPECT_EQ(race.blocks(7), 0U);
   EXPECT_DOUBLE_EQ(race.ratio(7), 1);
