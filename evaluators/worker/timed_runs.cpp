@@ -30,19 +30,22 @@ double since(Clock::time_point start) { // in ns
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
+double budget_ns(const SamplingRequest& sampling) { // of one contestant
+  return static_cast<double>(std::chrono::nanoseconds(sampling.budget).count());
+}
+
 profiling::StopLimits limits_of(const SamplingRequest& sampling, std::size_t contestants) {
   profiling::StopLimits limits;
   limits.min_samples = sampling.min_samples;
   limits.max_samples = sampling.max_samples;
-  limits.budget_ns = static_cast<double>(std::chrono::nanoseconds(sampling.budget).count()) *
-                     static_cast<double>(contestants);
+  limits.budget_ns = budget_ns(sampling) * static_cast<double>(contestants);
   return limits;
 }
 
 // Not more than half of what sampling may take.
 profiling::WarmUpLimits warm_up_limits(const SamplingRequest& sampling) {
   profiling::WarmUpLimits limits;
-  limits.max_ns = static_cast<double>(std::chrono::nanoseconds(sampling.budget).count()) / 2;
+  limits.max_ns = budget_ns(sampling) / 2;
   return limits;
 }
 
@@ -183,12 +186,11 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
 }
 
 bool TimedRuns::too_slow(std::size_t turns, double spent_ns) const {
-  return turns >= kLeastTurns && spent_ns >= profiling::StopLimits{}.overdraft * budget_ns();
+  return turns >= kLeastTurns && spent_ns >= profiling::StopLimits{}.overdraft * whole_budget_ns();
 }
 
-double TimedRuns::budget_ns() const {
-  return static_cast<double>(std::chrono::nanoseconds(sampling_.budget).count()) *
-         static_cast<double>(contestants_.size());
+double TimedRuns::whole_budget_ns() const {
+  return budget_ns(sampling_) * static_cast<double>(contestants_.size());
 }
 
 // Every contestant on one slot. Samples are taken together or not at all, so that those with the
@@ -246,11 +248,10 @@ void TimedRuns::take(bool first_of_slot, bool slow_clock, RunCaseReport& report)
 // The first launch of a slot has more to it (GpuDevice does not hold it). Slow kernels get no
 // launch that does not count: one that alone exceeds the budget is a sample.
 bool TimedRuns::warmed_up(bool first_of_slot) {
-  const auto budget_ns = static_cast<double>(std::chrono::nanoseconds(sampling_.budget).count());
   bool all = true;
   for (Contestant& contestant : contestants_) {
     const bool over = contestant.warm_up.over() || contestant.warm_up.warm(contestant.last_ns);
-    all = ((over && !first_of_slot) || contestant.last_ns > budget_ns) && all;
+    all = ((over && !first_of_slot) || contestant.last_ns > budget_ns(sampling_)) && all;
   }
   warm_ = warm_ || all;
   return first_of_slot ? all : warm_;
@@ -283,7 +284,7 @@ bool TimedRuns::more(RunCaseReport& report) {
 bool TimedRuns::may_win() const {
   return sampling_.stop_when_lost && contestants_.size() > 1 &&
          race_.verdict() == profiling::RaceVerdict::Undecided && race_.ratio() > kWorthDrawingOut &&
-         spent_ns_ < kBudgetsToWin * budget_ns() &&
+         spent_ns_ < kBudgetsToWin * whole_budget_ns() &&
          contestants_.front().samples.size() < static_cast<std::size_t>(sampling_.max_samples);
 }
 

@@ -67,7 +67,7 @@ private:
   bool more(RunCaseReport& report);
   bool leads() const;
   bool may_win() const;
-  double budget_ns() const; ///< of all contestants
+  double whole_budget_ns() const; ///< of all contestants
   /// For any more of the slots in a round.
   bool too_slow(std::size_t turns, double spent_ns) const;
   void hand_over(RunCaseReport& report);

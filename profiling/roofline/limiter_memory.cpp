@@ -8,6 +8,7 @@
 namespace winnow::profiling {
 namespace {
 
+constexpr double kExcessBytes = 1.25; ///< times what the task needs: more than noise and padding
 // A warp's 32 accesses of 16 bytes touch 16 sectors of 32 bytes; more are scattered for sure. What
 // is scattered and narrower may touch fewer, and is not seen here.
 constexpr double kUncoalescedSectors = 17;

@@ -23,7 +23,6 @@ constexpr double kLatencyWeight = 40;
 constexpr double kHintWeight = 20;
 
 constexpr double kMemoryStallShare = 0.3; ///< of all stalls: warps do wait for memory
-constexpr double kExcessBytes = 1.25; ///< times what the task needs: more than noise and padding
 
 /// One reason for which warps wait: its part of all that the report knows.
 struct Stall {

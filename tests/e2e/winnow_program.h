@@ -35,8 +35,8 @@ std::filesystem::path project_folder();
 std::vector<std::filesystem::path> catalogue_tasks();
 /// stdout as JSON; fails the test when it is none.
 nlohmann::json json_output(const ProgramResult& result);
-/// What `winnow profile` says limits the kernel at the task's first shape; fails the test when it
-/// says nothing.
+/// What `winnow profile` says limits the kernel at the task's first shape, empty when it does not
+/// say; fails the test when it fails.
 std::string profiled_limiter(const std::string& task, const std::string& file,
                              const std::string& device, const ProgramOptions& options = {});
 /// Empty when a CUDA device works here.

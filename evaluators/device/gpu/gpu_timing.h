@@ -64,8 +64,6 @@ public:
 
 private:
   void prepare(const std::string& where);
-  TimedLaunch time_on_stream(const std::function<void()>& queue_work, CacheState caches, bool hold,
-                             std::size_t local_bytes, const std::string& where);
   void queue(const std::function<void()>& queue_work, bool hold);
   TimedLaunch take();
   bool may_hold() const { return words_.host != nullptr && disturbed_in_a_row_ < kMaxDisturbed; }
