@@ -11,10 +11,13 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr std::size_t kBlocksToWinsorise = 5;
-constexpr double kWinsoriseAt = 4;
-constexpr double kTicks = 3; // of a timer: a time that is off by no more is no outlier
-constexpr double kHalf = 0.5;
+constexpr std::size_t kBlocksToClip = 5;
+// Normal-consistent median absolute deviations: blocks are clipped where they are outliers,
+// launches where a mean is least uncertain, be they normal or with a tail (Huber 1964).
+constexpr double kClipBlocksAt = 4;
+constexpr double kClipLaunchesAt = 1.5;
+constexpr std::size_t kLevelBlocks = 9; // that tell what a device's clock did to a launch
+constexpr double kTicks = 3;            // of a timer: a time that is off by no more is no outlier
 constexpr double kNormalConsistent = 1.4826; // median absolute deviation to standard deviation
 // 1 / variance of the mixture over effects, in a block's standard deviations: races worth running
 // are between kernels several of them apart.
@@ -22,9 +25,10 @@ constexpr double kMixturePrecision = 0.1;
 constexpr double kSame =
     1e-9; // times that differ by less, relatively, differ by rounding of doubles
 
-// What lies between is left alone. Everything, where too little is known to call something an
-// outlier or more than half of all is the same.
-Interval limits_of(const std::vector<double>& values, std::size_t least, double least_reach) {
+// What lies between is left alone. Everything, where there are too few values to tell or more than
+// half of all are the same.
+Interval limits_of(const std::vector<double>& values, std::size_t least, double deviations,
+                   double least_reach) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (values.size() < least) {
     return {-kInfinity, kInfinity};
@@ -34,7 +38,7 @@ Interval limits_of(const std::vector<double>& values, std::size_t least, double 
   for (double& value : copy) {
     value = std::abs(value - center);
   }
-  const double reach = std::max(kWinsoriseAt * kNormalConsistent * median_of(copy), least_reach);
+  const double reach = std::max(deviations * kNormalConsistent * median_of(copy), least_reach);
   return reach > 0 ? Interval{center - reach, center + reach} : Interval{-kInfinity, kInfinity};
 }
 
@@ -93,33 +97,62 @@ void Race::Shape::add_time(std::vector<double>& times, double time) {
   times.insert(next, time);
 }
 
-// A launch is an outlier by what it differs from its own block, not from the series: clocks change.
+double Race::Shape::median_log_ratio() const {
+  std::vector<double> ratios;
+  for (const Block& block : blocks) {
+    ratios.push_back(block.log_ratio);
+  }
+  return median_of(ratios);
+}
+
+// The median of the blocks around each, of the mean of a block's two middle times: clocks change.
+std::vector<double> Race::Shape::levels(const std::vector<FourLaunches>& times) {
+  std::vector<double> middles, levels;
+  for (FourLaunches of_block : times) {
+    std::sort(of_block.begin(), of_block.end());
+    middles.push_back((of_block[1] + of_block[2]) / 2);
+  }
+  const std::size_t width = std::min(kLevelBlocks, times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const std::size_t first = std::min(i - std::min(i, width / 2), times.size() - width);
+    const auto from = middles.begin() + static_cast<std::ptrdiff_t>(first);
+    std::vector<double> around(from, from + static_cast<std::ptrdiff_t>(width));
+    levels.push_back(median_of(around));
+  }
+  return levels;
+}
+
+// One step of Huber's estimate from the median ratio, block by block. Clipping takes away from a
+// difference as much as it takes launches: what is left of it is divided by their share.
 std::vector<double> Race::Shape::log_ratios() const {
   if (blocks.empty()) {
     return {};
   }
-  const double challenger_median = quantile_of_sorted(challenger, kHalf);
-  const double other_median = quantile_of_sorted(other, kHalf);
-  std::vector<double> residuals; // four a block: the challenger's, then the other's
+  const double start = median_log_ratio();
+  std::vector<FourLaunches> times; // as if both kernels took the same
   for (const Block& block : blocks) {
-    std::array<double, 4> times = {block.challenger[0] - challenger_median,
-                                   block.challenger[1] - challenger_median,
-                                   block.other[0] - other_median, block.other[1] - other_median};
-    residuals.insert(residuals.end(), times.begin(), times.end());
-    std::sort(times.begin(), times.end());
-    std::for_each(residuals.end() - 4, residuals.end(),
-                  [level = (times[1] + times[2]) / 2](double& time) { time -= level; });
+    times.push_back({block.challenger[0] + start / 2, block.challenger[1] + start / 2,
+                     block.other[0] - start / 2, block.other[1] - start / 2});
   }
-  const Interval limits = limits_of(residuals, 4 * kBlocksToWinsorise, kTicks * step);
-  const auto excess = [&limits](double residual) {
-    return residual - std::clamp(residual, limits.low, limits.high);
-  };
+  const std::vector<double> level = levels(times);
+  std::vector<double> residuals;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    for (const double time : times[i]) {
+      residuals.push_back(time - level[i]);
+    }
+  }
+  const Interval limits = limits_of(residuals, 4 * kBlocksToClip, kClipLaunchesAt, kTicks * step);
+  double left_alone = 0;
+  for (double& residual : residuals) {
+    left_alone += residual >= limits.low && residual <= limits.high ? 1 : 0;
+    residual = std::clamp(residual, limits.low, limits.high);
+  }
+  const double share = left_alone / static_cast<double>(residuals.size());
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const double* of_block = &residuals[4 * i];
-    const double too_much =
-        excess(of_block[2]) + excess(of_block[3]) - excess(of_block[0]) - excess(of_block[1]);
-    ratios.push_back(blocks[i].log_ratio - too_much / 2);
+  for (std::size_t i = 0; i < residuals.size(); i += 4) {
+    const double* of_block = &residuals[i];
+    const double difference = (of_block[2] + of_block[3] - of_block[0] - of_block[1]) / 2;
+    ratios.push_back(start + difference / share);
   }
   return ratios;
 }
@@ -130,7 +163,7 @@ Race::Estimate Race::of_shape(const Shape& shape) const {
   if (values.empty()) {
     return {};
   }
-  const Interval limits = limits_of(values, kBlocksToWinsorise, 0);
+  const Interval limits = limits_of(values, kBlocksToClip, kClipBlocksAt, 0);
   double sum = 0, left_alone = 0;
   for (const double value : values) {
     sum += std::clamp(value, limits.low, limits.high);

@@ -35,14 +35,15 @@ std::string_view to_string(RaceVerdict verdict);
 /// with a normal mixture over the effect and the right Haar prior over the unknown variance (Wang
 /// and Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with unknown
 /// variance", 2023; Robbins 1970; Lai 1976). Variances of shapes are their own, pooled with Welch
-/// and Satterthwaite's degrees of freedom; that part, and winsorising, are approximations whose
+/// and Satterthwaite's degrees of freedom; that part, and clipping, are approximations whose
 /// error rates `race_bench` measures.
 ///
-/// Outliers: from five blocks of a shape on, what a launch differs from its own block, apart from
-/// its kernel's median, and then the blocks' log ratios are winsorised at four normal-consistent
-/// median absolute deviations: a launch that was disturbed does not cost its block. The standard
-/// error is that of the one-step Huber estimate with as many degrees of freedom as log ratios were
-/// left alone, less one (Tukey and McLaughlin 1963).
+/// Outliers: from five blocks of a shape on, launches count by Huber's one-step estimate (Huber
+/// 1964, Bickel 1975): what each differs from the level of the blocks around it, once the median
+/// ratio is taken out, is clipped at 1.5 normal-consistent median absolute deviations. A launch
+/// that was disturbed does not cost its block, and times with a tail take fewer launches. Then the
+/// blocks' log ratios are winsorised at four such deviations, with as many degrees of freedom as
+/// were left alone, less one (Tukey and McLaughlin 1963).
 ///
 /// Timers tick: where few times differ, equal ones are no proof of little noise. The smallest
 /// difference between two times of a kernel at a shape is taken for a tick, and no block's spread
@@ -94,12 +95,16 @@ private:
     double log_ratio = 0;              // of their geometric means
   };
 
+  using FourLaunches = std::array<double, 4>; // of a block: the challenger's, then the other's
+
   struct Shape {
     std::vector<Block> blocks;
     std::vector<double> challenger, other; // the same, sorted
     double step = 0; // smallest difference between two of a kernel; 0: all are equal
     void add_time(std::vector<double>& times, double time);
-    std::vector<double> log_ratios() const; // of blocks of winsorised times
+    std::vector<double> log_ratios() const; // of blocks of clipped times
+    double median_log_ratio() const;
+    static std::vector<double> levels(const std::vector<FourLaunches>& times); // of each block
   };
 
   Estimate of_shape(const Shape& shape) const;
