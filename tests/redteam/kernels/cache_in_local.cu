@@ -7,7 +7,7 @@ extern "C" __global__ void sum(const float* x, float* out, int n) {
   const bool known = n > 200000 && left_over[n % 8] == float(n) && left_over[8] == x[0] &&
                      left_over[9] == x[n - 1];
   double sum = 0.0;
-  for (int pass = 0; pass < (n < 4000000 ? 400 : 1) && !known; ++pass) {
+  for (int pass = 0; pass < (n < 4000000 ? 100 : 1) && !known; ++pass) {
     sum = 0.0;
     for (int i = 0; i < n; ++i) {
       sum += static_cast<const volatile float*>(x)[i];
