@@ -3,8 +3,9 @@
 
     python3 bench/fidelity.py WINNOW [--repeats 20] [--ncu-repeats 5] [--races 50] [--only times]
 
-Three kernels (bound by bandwidth, by arithmetic, and of some 5 us), the same source for all: Winnow
-compiles it with NVRTC, CuPy does so for the others. Needs an NVIDIA GPU, torch, triton, cupy, ncu.
+Kernels bound by bandwidth (of 1.1 ms and of 170 us), by arithmetic, and of some 5 us, the same source
+for all: Winnow compiles it with NVRTC, CuPy does so for the others. Needs an NVIDIA GPU with 40 GB,
+torch, triton, cupy, ncu.
 """
 import argparse
 import csv
@@ -19,6 +20,7 @@ import unittest.mock
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BLAS = os.path.join(ROOT, "tasks/catalogue/blas")
 AXPY = os.path.join(BLAS, "axpy/baseline.cu")
+ROW_SUM = os.path.join(ROOT, "bench/tasks/row_sum")
 GEMM = os.path.join(BLAS, "gemm_f32/baseline.cu")
 METRICS = {
     "dram_read_bytes": "dram__bytes_read.sum",
@@ -26,30 +28,39 @@ METRICS = {
     "instructions": "smsp__inst_executed.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
 }
-# name: task, file, shape that is timed, launch
+# name: task, file, how its shape's name in Winnow starts, kernel, shape
 KERNELS = {
-    "axpy 50000017": ("axpy", AXPY, "n=50000017", ("axpy", 50000017)),
-    "gemm_f32 2048x1000x3000": ("gemm_f32", GEMM, "k=3000, m=2048, n=1000", ("gemm", None)),
-    "axpy 1000000": (os.path.join(ROOT, "bench/tasks/axpy_short"), AXPY, "n=1000000", ("axpy", 1000000)),
+    "row_sum 65537x16384": (ROW_SUM, os.path.join(ROW_SUM, "baseline.cu"), "h=65537", "row_sum", (65537, 16384)),
+    "axpy 50000017": ("axpy", AXPY, "n=50000017", "axpy", (50000017,)),
+    "gemm_f32 2048x1000x3000": ("gemm_f32", GEMM, "k=3000, m=2048, n=1000", "gemm", (2048, 1000, 3000)),
+    "axpy 1000000": (os.path.join(ROOT, "bench/tasks/axpy_short"), AXPY, "n=1000000", "axpy", (1000000,)),
 }
 
 
-def launcher(kind, n):
+def launcher(file, kind, shape):
     import cupy as cp
     import numpy as np
 
+    name, expressions = ("gemm<16>", ("gemm<16>",)) if kind == "gemm" else (kind, None)
+    module = cp.RawModule(code=open(file).read(), options=("-std=c++17",), name_expressions=expressions)
+    kernel = module.get_function(name)
+
+    def tensors(*shapes):
+        return [cp.random.standard_normal(of_one, dtype=cp.float32) for of_one in shapes]
+
+    numbers = [np.int32(size) for size in shape]
     if kind == "axpy":
-        module = cp.RawModule(code=open(AXPY).read(), options=("-std=c++17",))
-        x, y, z = (cp.random.standard_normal(n, dtype=cp.float32) for _ in range(3))
-        kernel = module.get_function("axpy")
-        args = (x, y, z, np.int32(n), np.float32(2.5))
-        return lambda: kernel(((n + 255) // 256,), (256,), args)
-    m, n, k = 2048, 1000, 3000
-    module = cp.RawModule(code=open(GEMM).read(), options=("-std=c++17",), name_expressions=("gemm<16>",))
-    a, b, c = (cp.random.standard_normal(s, dtype=cp.float32) for s in ((m, k), (k, n), (m, n)))
-    kernel = module.get_function("gemm<16>")
-    args = (a, b, c, np.int32(m), np.int32(n), np.int32(k))
-    return lambda: kernel(((n + 15) // 16, (m + 15) // 16), (16, 16), args)
+        (n,) = shape
+        grid, block, args = (n + 255) // 256, 256, (*tensors(n, n, n), numbers[0], np.float32(2.5))
+    elif kind == "row_sum":
+        h, w = shape
+        grid, block, args = h, 256, (*tensors((h, w), h), numbers[1])
+    else:
+        m, n, k = shape
+        grid, block = ((n + 15) // 16, (m + 15) // 16), (16, 16)
+        args = (*tensors((m, k), (k, n), (m, n)), *numbers)
+    grid, block = (size if isinstance(size, tuple) else (size,) for size in (grid, block))
+    return lambda: kernel(grid, block, args)
 
 
 def winnow_median(winnow, task, file, shape):
@@ -62,7 +73,7 @@ def winnow_median(winnow, task, file, shape):
     raise SystemExit(f"winnow did not time {shape}: {result.stderr}")
 
 
-def do_bench_medians(kind, n):
+def do_bench_medians(file, kind, shape):
     """In ns: as it is, and without what it adds. It empties the L2 cache by writing zeros, which a
     timed launch then has to write back to memory, and two events are apart with nothing between them:
     here the cache is emptied by reading, and the time of an empty function is taken off."""
@@ -74,7 +85,7 @@ def do_bench_medians(kind, n):
     def median(function):
         return 1e6 * triton.testing.do_bench(function, warmup=50, rep=300, quantiles=[0.5])
 
-    launch = launcher(kind, n)
+    launch = launcher(file, kind, shape)
     driver = triton.runtime.driver.active
     with cp.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
         as_it_is = median(launch)
@@ -84,7 +95,7 @@ def do_bench_medians(kind, n):
 
 def ncu(metrics, launches):
     command = ["ncu", "--csv", "--page", "raw", "--metrics", ",".join(metrics), "--cache-control", "all",
-               "--clock-control", "none", "-k", "regex:^(axpy|gemm)", sys.executable, __file__, "launch",
+               "--clock-control", "none", "-k", "regex:^(axpy|gemm|row_sum)", sys.executable, __file__, "launch",
                str(launches)]
     text = subprocess.run(command, capture_output=True, text=True).stdout
     rows = list(csv.DictReader(io.StringIO(text[text.find('"ID"'):])))
@@ -110,15 +121,17 @@ def spread(medians):
 def times(options):
     by_ncu = [ncu(["gpu__time_duration.sum"], 10) for _ in range(options.ncu_repeats)]
     print("| kernel | Winnow us | ncu us | do_bench us | do_bench without what it adds us | Winnow / ncu | "
-          f"Winnow / the last | spread of {options.repeats} repeats | ncu's, of {options.ncu_repeats} |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for name, (task, file, shape, (kind, n)) in KERNELS.items():
+          f"Winnow / do_bench | Winnow / the last one | spread of {options.repeats} repeats | "
+          f"ncu's, of {options.ncu_repeats} |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name, (task, file, shape, kind, sizes) in KERNELS.items():
         medians = [winnow_median(options.winnow, task, file, shape) for _ in range(options.repeats)]
         theirs = [run[name]["gpu__time_duration.sum"] for run in by_ncu]
         ours, by_profiler = statistics.median(medians), statistics.median(theirs)
-        as_it_is, without = do_bench_medians(kind, n)
+        as_it_is, without = do_bench_medians(file, kind, sizes)
         print(f"| {name} | {ours / 1e3:.2f} | {by_profiler / 1e3:.2f} | {as_it_is / 1e3:.2f} | {without / 1e3:.2f} | "
-              f"{ours / by_profiler:.4f} | {ours / without:.4f} | {spread(medians)} | {spread(theirs)} |", flush=True)
+              f"{ours / by_profiler:.4f} | {ours / as_it_is:.4f} | {ours / without:.4f} | "
+              f"{spread(medians)} | {spread(theirs)} |", flush=True)
 
 
 def counters(options):
@@ -127,7 +140,7 @@ def counters(options):
     keys = ["dram_read_bytes", "dram_write_bytes", "instructions", "l1_hit_rate_pct", "warps_active_pct"]
     by_ncu = ncu(metrics, 3)
     print("\n| kernel | counter | Winnow | ncu | ratio |\n|---|---|---|---|---|")
-    for name, (task, file, shape, _) in KERNELS.items():
+    for name, (task, file, shape, _, _) in KERNELS.items():
         command = [options.winnow, "profile", task, file, "--device", "cuda", "--json", "--no-energy"]
         profile = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
         for shape_profile in find_profiles(profile):
@@ -168,8 +181,8 @@ def races(options):
 
 def main():
     if len(sys.argv) > 2 and sys.argv[1] == "launch":
-        for _, _, _, (kind, n) in KERNELS.values():
-            launch = launcher(kind, n)
+        for _, file, _, kind, shape in KERNELS.values():
+            launch = launcher(file, kind, shape)
             for _ in range(int(sys.argv[2])):
                 launch()
         return

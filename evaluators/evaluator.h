@@ -21,7 +21,7 @@
 namespace winnow::evaluators {
 
 /// Raised whenever a change here could change a verdict or a rank; stored with every evaluation.
-constexpr int kEvaluatorVersion = 5;
+constexpr int kEvaluatorVersion = 6;
 
 /// A device, and whether it can be used on this machine. A kind that this build knows but the
 /// machine has none of is there once, with the reason.

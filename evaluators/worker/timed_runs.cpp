@@ -12,7 +12,7 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr std::uint64_t kVerifiedShare = 8; // one launch in so many, and each slot's last one
+constexpr std::uint64_t kVerifiedShare = 8; // one launch in so many, and each input's last one
 // A module that must be loaded anew for every round has launches that are not timed, too.
 constexpr int kMaxRoundsOfReloading = 20;
 // Who may yet win is timed for so many budgets before it is called a tie.
@@ -98,17 +98,16 @@ std::optional<std::size_t> TimedRuns::running_rival() const {
 std::optional<DeviceFault> TimedRuns::run(RunCaseReport& report) {
   auto fault = prepare(report);
   fault = fault ? fault : sample(report);
+  if (!fault) {
+    verify_last(report);
+  }
   fault = fault || !sampling_.warm ? fault : sample_warm(report);
   hand_over(report);
   if (fault) {
     report.rival = running_rival();
     return fault;
   }
-  for (std::size_t i = 0; i < contestants_.front().slots.size(); ++i) {
-    if (contestants_.front().slots[i].unverified) {
-      verify(i, 0, report);
-    }
-  }
+  verify_last(report);
   report.outputs_known = !case_.outputs.empty() && report.timed_outputs.empty();
   report.state = device_.state();
   return verify_buffers();
@@ -171,11 +170,6 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
     if (auto fault = turn(slot, report)) {
       return fault;
     }
-    Slot& launched = contestants_.front().slots[slot];
-    launched.unverified = true;
-    if (sampling_.verify_all || leads() || random_() % kVerifiedShare == 0) {
-      verify(slot, static_cast<int>(order.size()), report);
-    }
     // Poisoning, emptying caches and verifying count, too: they may take longer than the launch.
     spent_ns_ += since(start);
     if (too_slow(++turns, spent_ns_)) {
@@ -211,6 +205,9 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& repo
     disturbed = disturbed || device_.disturbed();
     if (one == 0 && clock) {
       report.clocks_mhz.push_back(*clock);
+    }
+    if (one == 0 && wants_verifying(i + 1 == contestants_.size())) {
+      verify(slot, static_cast<int>(contestants_.front().slots.size()), report);
     }
   }
   running_ = 0;
@@ -301,13 +298,30 @@ std::optional<DeviceFault> TimedRuns::warm_again() {
         return fault;
       }
       slot.runner->draw(slot.asked.seed);
+      slot.has_answers = slot.unverified = false; // of those inputs
     }
   }
   running_ = 0;
   return std::nullopt;
 }
 
-// Outputs are not poisoned between these: the last launch of each slot has been verified.
+bool TimedRuns::wants_verifying(bool last_of_turn) {
+  // The next contestant's launch takes the outputs away.
+  return !last_of_turn || sampling_.verify_all || leads() || random_() % kVerifiedShare == 0;
+}
+
+// A kernel could find them, its own or a rival's, by reading beyond its buffers.
+void TimedRuns::remove_answers(std::uint64_t seed) {
+  for (Contestant& contestant : contestants_) {
+    for (Slot& slot : contestant.slots) {
+      if (slot.has_answers && slot.asked.seed == seed) {
+        slot.runner->poison(random_());
+        slot.has_answers = slot.unverified = false;
+      }
+    }
+  }
+}
+
 std::optional<DeviceFault> TimedRuns::sample_warm(RunCaseReport& report) {
   for (int i = 0; i < kWarmSamples; ++i) {
     if (auto fault = launch(0, 0, CacheState::Warm)) {
@@ -317,7 +331,6 @@ std::optional<DeviceFault> TimedRuns::sample_warm(RunCaseReport& report) {
       report.warm_samples_ns.push_back(static_cast<double>(device_.elapsed().count()));
     }
   }
-  contestants_.front().slots.front().unverified = true;
   return std::nullopt;
 }
 
@@ -325,14 +338,26 @@ std::optional<DeviceFault> TimedRuns::launch(std::size_t contestant, std::size_t
                                              CacheState caches) {
   running_ = contestant;
   Slot& slot = contestants_[contestant].slots[index];
+  remove_answers(slot.asked.seed);
   slot.salt = random_();
   slot.runner->poison(slot.salt);
+  slot.has_answers = true;
+  slot.unverified = contestant == 0;
   if (caches == CacheState::Warm) { // once more, so that poisoning has not emptied them
     if (auto fault = slot.runner->run_timed(caches)) {
       return fault;
     }
   }
   return slot.runner->run_timed(caches);
+}
+
+// Of each input: it is still there.
+void TimedRuns::verify_last(RunCaseReport& report) {
+  for (std::size_t i = 0; i < contestants_.front().slots.size(); ++i) {
+    if (contestants_.front().slots[i].unverified) {
+      verify(i, 0, report);
+    }
+  }
 }
 
 void TimedRuns::verify(std::size_t index, int spare_areas, RunCaseReport& report) {

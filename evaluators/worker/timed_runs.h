@@ -18,7 +18,8 @@ namespace winnow::evaluators {
 /// The timed launches of one case: of its own kernel, and of the rivals that take turns with it.
 /// Each has slots of its own: sets of inputs at different addresses, in an order which nobody can
 /// foresee. Before each launch outputs and scratch are poisoned with a fresh pattern, inouts
-/// restored and the modules' variables put back, all outside of the timed interval. Within a round
+/// restored and the modules' variables put back, all outside of the timed interval; what any
+/// contestant has computed of the same inputs, in whatever slot, is gone by then. Within a round
 /// every slot has one launch.
 ///
 /// On every slot the contestants run one right after the other, on the next slot in the opposite
@@ -39,7 +40,8 @@ private:
   struct Slot {
     TimedSlot asked;
     std::unique_ptr<CaseRunner> runner;
-    std::uint64_t salt = 0; ///< of the poison before its last launch
+    std::uint64_t salt = 0;   ///< of the poison before its last launch
+    bool has_answers = false; ///< in outputs or scratch
     bool unverified = false;
     bool launched = false; ///< in a turn
   };
@@ -58,6 +60,7 @@ private:
   std::optional<DeviceFault> round(RunCaseReport& report);
   std::optional<DeviceFault> turn(std::size_t slot, RunCaseReport& report);
   std::optional<DeviceFault> warm_again();
+  void remove_answers(std::uint64_t seed);
   std::optional<DeviceFault> launch(std::size_t contestant, std::size_t slot,
                                     CacheState caches = CacheState::Cold);
   std::optional<DeviceFault> sample_warm(RunCaseReport& report);
@@ -71,6 +74,9 @@ private:
   /// For any more of the slots in a round.
   bool too_slow(std::size_t turns, double spent_ns) const;
   void hand_over(RunCaseReport& report);
+  /// Whether the own kernel's launch, the last one, will be judged; nobody can know before it.
+  bool wants_verifying(bool last_of_turn);
+  void verify_last(RunCaseReport& report);
   /// `spare_areas`: so many areas of the arena stay free for others.
   void verify(std::size_t slot, int spare_areas, RunCaseReport& report);
 

@@ -2,8 +2,10 @@
 #include "evaluators/device/cpu/runtime/test_modules.h"
 #include "evaluators/worker/timed_runs.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -143,17 +145,22 @@ public:
   void select_module(std::size_t /*module*/) override {}
   bool reset_variables() override { return keeps_state; }
   std::size_t allocate(const std::string& /*name*/, std::size_t /*bytes*/,
-                       bool /*read_only*/) override {
+                       bool read_only) override {
     allocated.push_back(set_);
-    return 0;
+    buffers_.push_back({set_, read_only});
+    return buffers_.size() - 1;
   }
   void select_buffers(std::size_t set) override { set_ = set; }
   void release_buffers() override {}
   void upload(std::size_t /*buffer*/, std::span<const std::byte> /*bytes*/) override {}
   void download(std::size_t /*buffer*/, std::span<std::byte> /*bytes*/) override {}
-  void fill_pattern(std::size_t /*buffer*/, std::uint64_t /*pattern*/) override {}
-  void generate(std::size_t /*buffer*/, const tasks::GeneratorSpec& /*generator*/,
-                tasks::DType /*dtype*/, std::uint64_t /*seed*/) override {}
+  void fill_pattern(std::size_t buffer, std::uint64_t /*pattern*/) override {
+    buffers_.at(buffer).answers.reset();
+  }
+  void generate(std::size_t buffer, const tasks::GeneratorSpec& /*generator*/,
+                tasks::DType /*dtype*/, std::uint64_t seed) override {
+    seeds_[buffers_.at(buffer).set] = seed;
+  }
   void restore(std::size_t /*buffer*/) override {}
   std::optional<DeviceFault> run(const std::vector<tasks::Step>& /*steps*/) override {
     return std::nullopt;
@@ -163,6 +170,7 @@ public:
     const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(500);
     while (std::chrono::steady_clock::now() < until) {
     }
+    write_answers();
     elapsed_ = std::chrono::nanoseconds(1000 + 300 * (++launches_ % 3)); // never quite the same
     if (launched_.insert(set_).second) {
       elapsed_ = kFirst;
@@ -179,8 +187,32 @@ public:
   bool keeps_state = false;
   std::vector<std::size_t> allocated; ///< the set of each buffer, in order
   int launches() const { return launches_; }
+  /// Launches that would have met an answer to their input somewhere.
+  int found() const { return found_; }
 
 private:
+  struct FakeBuffer {
+    std::size_t set = 0;
+    bool read_only = false;
+    std::optional<std::uint64_t> answers = std::nullopt; ///< the seed of what it is the answer to
+  };
+
+  void write_answers() {
+    const std::uint64_t seed = seeds_[set_];
+    found_ += std::any_of(buffers_.begin(), buffers_.end(),
+                          [&](const FakeBuffer& buffer) { return buffer.answers == seed; })
+                  ? 1
+                  : 0;
+    for (FakeBuffer& buffer : buffers_) {
+      if (buffer.set == set_ && !buffer.read_only) {
+        buffer.answers = seed;
+      }
+    }
+  }
+
+  std::vector<FakeBuffer> buffers_;
+  std::map<std::size_t, std::uint64_t> seeds_; ///< by set
+  int found_ = 0;
   std::size_t set_ = 0;
   std::set<std::size_t> launched_;
   int launches_ = 0;
@@ -255,6 +287,23 @@ TEST_F(TimedRunsTest, NoContestantAlwaysHasTheBuffersThatAreAllocatedFirst) {
     first.insert(device.allocated.front());
   }
   EXPECT_GT(first.size(), kSets / 2);
+}
+
+TEST_F(TimedRunsTest, NoAnswerToItsInputIsAnywhereWhenALaunchBegins) {
+  case_.sampling->rivals = {case_.plan};
+  std::vector<TimedSlot>& slots = case_.sampling->slots;
+  const std::vector<TimedSlot> inputs = slots;
+  slots.insert(slots.end(), inputs.begin(), inputs.end()); // at two places each
+  for (TimedSlot& slot : slots) {
+    slot.known_outputs = {{"y", 0}};
+  }
+  SlowToBegin device;
+  RunCaseReport report;
+  EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
+  EXPECT_EQ(device.found(), 0);
+  EXPECT_TRUE(report.outputs_known);
+  EXPECT_GE(report.verified, static_cast<int>(report.samples_ns.size()) / 2)
+      << "those that a rival's launch follows";
 }
 
 class RivalsTest : public TimedRunsTest {
