@@ -133,7 +133,9 @@ std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCas
   for (std::size_t shape = 0; shape < firsts.size(); ++shape) {
     std::vector<TimedSlot>& slots = sampling[shape].slots;
     const std::vector<TimedSlot> inputs = slots;
-    for (int places = timed_places(session_, firsts[shape].shape); places > 1; --places) {
+    const int places = timed_places(session_, firsts[shape].shape);
+    sampling[shape].vary_places = places > 1;
+    for (int place = 1; place < places; ++place) {
       slots.insert(slots.end(), inputs.begin(), inputs.end());
     }
     sampling[shape].areas = static_cast<int>(slots.size()) + 1;

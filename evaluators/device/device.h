@@ -75,6 +75,9 @@ public:
   /// only those of the selected set: one plan with several inputs at different addresses. Set 0 is
   /// selected first.
   virtual void select_buffers(std::size_t set) = 0;
+  /// Exchanges where two buffers lie that hold the same, or what does not matter: times of short
+  /// kernels depend on it. Devices may leave them where they are.
+  virtual void exchange_places(std::size_t /*buffer*/, std::size_t /*other*/) {}
   /// All sets; selects set 0.
   virtual void release_buffers() = 0;
   virtual void upload(std::size_t buffer, std::span<const std::byte> bytes) = 0;

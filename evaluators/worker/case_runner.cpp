@@ -68,6 +68,15 @@ void CaseRunner::poison(std::uint64_t salt) {
   restore();
 }
 
+void CaseRunner::exchange_places(CaseRunner& other) {
+  for (const auto& [name, slot] : slots_) {
+    const auto theirs = other.slots_.find(name);
+    if (slot.buffer->kind != Kind::Scratch && theirs != other.slots_.end()) {
+      device_.exchange_places(slot.handle, theirs->second.handle);
+    }
+  }
+}
+
 void CaseRunner::upload(const std::string& tensor, std::span<const std::byte> bytes) {
   device_.upload(slot(tensor).handle, bytes);
 }

@@ -34,6 +34,9 @@ public:
   void draw(std::uint64_t seed);
   /// Replaces what poison() left in an input or inout.
   void upload(const std::string& tensor, std::span<const std::byte> bytes);
+  /// Of the task's tensors, with a runner of the same task, shape and seed: see
+  /// Device::exchange_places(). Outputs are to be poisoned then.
+  void exchange_places(CaseRunner& other);
   /// The plan's `prepare` steps: once, after poison().
   std::optional<DeviceFault> run_prepare();
   double prepare_ns() const { return prepare_ns_; } ///< 0 without such steps

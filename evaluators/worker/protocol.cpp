@@ -29,11 +29,17 @@ ArenaSlice slice_of(const json& value) {
 }
 
 json sampling_json(const SamplingRequest& sampling) {
-  json value{{"rivals", sampling.rivals},   {"stop_when_lost", sampling.stop_when_lost},
-             {"warm", sampling.warm},       {"min", sampling.min_samples},
-             {"max", sampling.max_samples}, {"budget_ms", sampling.budget.count()},
-             {"slots", json::array()},      {"verify_all", sampling.verify_all},
-             {"areas", sampling.areas},     {"area_bytes", sampling.area_bytes}};
+  json value{{"rivals", sampling.rivals},
+             {"stop_when_lost", sampling.stop_when_lost},
+             {"warm", sampling.warm},
+             {"min", sampling.min_samples},
+             {"max", sampling.max_samples},
+             {"budget_ms", sampling.budget.count()},
+             {"slots", json::array()},
+             {"vary_places", sampling.vary_places},
+             {"areas", sampling.areas},
+             {"verify_all", sampling.verify_all},
+             {"area_bytes", sampling.area_bytes}};
   for (const TimedSlot& slot : sampling.slots) {
     value["slots"].push_back({{"seed", slot.seed}, {"known_outputs", slot.known_outputs}});
   }
@@ -55,6 +61,7 @@ SamplingRequest sampling_of(const json& value) {
     added.seed = slot.at("seed");
     slot.at("known_outputs").get_to(added.known_outputs);
   }
+  sampling.vary_places = value.at("vary_places");
   sampling.verify_all = value.at("verify_all");
   sampling.areas = value.at("areas");
   sampling.area_bytes = value.at("area_bytes");

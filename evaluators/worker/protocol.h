@@ -52,6 +52,7 @@ struct SamplingRequest {
   int max_samples = 200;
   std::chrono::milliseconds budget{150}; ///< of each contestant
   std::vector<TimedSlot> slots;          ///< empty: the case's own seed and known outputs
+  bool vary_places = false;              ///< contestants exchange their places from turn to turn
   bool verify_all = false;               ///< every launch is verified; so is one that leads
   int areas = 1;                ///< so many times there is room for the outputs in the arena
   std::uint64_t area_bytes = 0; ///< from one to the next

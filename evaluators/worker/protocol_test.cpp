@@ -32,6 +32,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
 
   request.cases[0].repeat = true;
   request.cases[0].sampling->slots = {{~std::uint64_t{0}, {{"y", 5}}}, {4, {}}};
+  request.cases[0].sampling->vary_places = true;
   request.cases[0].sampling->verify_all = true;
   request.cases[0].sampling->areas = 3;
   request.cases[0].sampling->area_bytes = 4096;
@@ -48,6 +49,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   EXPECT_EQ(sampling.slots.at(0).seed, ~std::uint64_t{0});
   EXPECT_EQ(sampling.slots.at(0).known_outputs.at("y"), 5U);
   EXPECT_TRUE(sampling.slots.at(1).known_outputs.empty());
+  EXPECT_TRUE(sampling.vary_places);
   EXPECT_TRUE(sampling.verify_all);
   EXPECT_EQ(sampling.areas, 3);
   EXPECT_EQ(sampling.area_bytes, 4096U);

@@ -194,6 +194,7 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& repo
   bool slow_clock = false;
   bool disturbed = false;
   device_.begin_turn();
+  exchange_places(slot);
   for (std::size_t i = 0; i < contestants_.size(); ++i) {
     const std::size_t one = backwards_ ? contestants_.size() - 1 - i : i;
     if (auto fault = launch(one, slot)) {
@@ -218,6 +219,15 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& repo
     take(first, slow_clock, report);
   }
   return std::nullopt;
+}
+
+void TimedRuns::exchange_places(std::size_t slot) {
+  const std::size_t other = random_() % contestants_.size();
+  if (sampling_.vary_places && other > 0) {
+    Slot& own = contestants_.front().slots[slot];
+    remove_answers(own.asked.seed); // outputs are exchanged, too
+    own.runner->exchange_places(*contestants_[other].slots[slot].runner);
+  }
 }
 
 void TimedRuns::take(bool first_of_slot, bool slow_clock, RunCaseReport& report) {

@@ -23,9 +23,10 @@ namespace winnow::evaluators {
 /// every slot has one launch.
 ///
 /// On every slot the contestants run one right after the other, on the next slot in the opposite
-/// order (ABBA), so that what drifts hits all of them alike. A series ends when every contestant's
-/// median is known well enough, when its budget is spent, or when the case's own kernel has clearly
-/// lost against the last rival; it is drawn out while it may yet win.
+/// order (ABBA), so that what drifts hits all of them alike. Where it matters which buffers lie
+/// where (`vary_places`), it is drawn for each turn who has which. A series ends when every
+/// contestant's median is known well enough, when its budget is spent, or when the case's own
+/// kernel has clearly lost against the last rival; it is drawn out while it may yet win.
 class TimedRuns {
 public:
   /// `run_case` (with `sampling`) and `arena` outlive this; modules 1, 2, ... of the device are the
@@ -59,6 +60,7 @@ private:
   std::optional<DeviceFault> sample(RunCaseReport& report);
   std::optional<DeviceFault> round(RunCaseReport& report);
   std::optional<DeviceFault> turn(std::size_t slot, RunCaseReport& report);
+  void exchange_places(std::size_t slot);
   std::optional<DeviceFault> warm_again();
   void remove_answers(std::uint64_t seed);
   std::optional<DeviceFault> launch(std::size_t contestant, std::size_t slot,

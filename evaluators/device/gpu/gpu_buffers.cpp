@@ -4,6 +4,7 @@
 #include "tasks/input_generator.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -91,6 +92,15 @@ std::size_t GpuBuffers::allocate(const std::string& name, std::size_t bytes, boo
   buffers_.push_back(buffer);
   helpers_.fill_guard(buffer.zone, salt_);
   return buffers_.size() - 1;
+}
+
+void GpuBuffers::exchange_places(std::size_t index, std::size_t other) {
+  GpuBuffer& one = buffers_.at(index);
+  GpuBuffer& two = buffers_.at(other);
+  if (one.data.bytes == two.data.bytes && one.draw == two.draw && one.checksum == two.checksum) {
+    std::swap(one.zone, two.zone);
+    std::swap(one.data, two.data);
+  }
 }
 
 void GpuBuffers::clear() {

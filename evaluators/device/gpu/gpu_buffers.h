@@ -37,6 +37,8 @@ public:
   GpuBuffers& operator=(const GpuBuffers&) = delete;
 
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only);
+  /// Those of different sizes or with different draws stay where they are.
+  void exchange_places(std::size_t index, std::size_t other);
   void clear();
   void select(std::size_t set) { selected_ = set; }
   std::size_t selected() const { return selected_; }

@@ -93,6 +93,17 @@ std::size_t GpuDevice::allocate(const std::string& name, std::size_t bytes, bool
                  [&] { return buffers_.allocate(name, bytes, read_only); });
 }
 
+// A graph has recorded the addresses.
+void GpuDevice::exchange_places(std::size_t buffer, std::size_t other) {
+  const auto recorded = [this](std::size_t index) {
+    const auto replay = replays_.find(buffers_.at(index).set);
+    return replay != replays_.end() && replay->second.graph != 0;
+  };
+  if (!recorded(buffer) && !recorded(other)) {
+    buffers_.exchange_places(buffer, other);
+  }
+}
+
 void GpuDevice::release_buffers() {
   if (usable()) { // also called while a failure unwinds
     guarded("releasing the buffers", [&] {

@@ -297,7 +297,6 @@ protected:
 
   std::size_t draws() const { return driver->count("launch winnow_generate"); }
 
-private:
   std::vector<std::size_t> inputs_;
 };
 
@@ -362,6 +361,69 @@ TEST_F(GpuDrawnInputsTest, AreThereInEveryRequestOfATiming) {
     EXPECT_EQ(std::set<float*>(places.begin(), places.end()).size(), 2U);
   }
   EXPECT_EQ(draws(), 2U);
+}
+
+TEST_F(GpuDrawnInputsTest, ExchangePlacesWhereTheyAreTheSame) {
+  const auto place_of = [this](std::size_t set) {
+    device->select_buffers(set);
+    EXPECT_FALSE(device->run({launch_of("where", {pointer_argument("x")})}).has_value());
+    return places.back();
+  };
+  draw({1, 1, 2});
+  const std::vector<float*> first = places;
+  device->exchange_places(inputs_.at(0), inputs_.at(1));
+  device->exchange_places(inputs_.at(1), inputs_.at(2));
+  EXPECT_EQ(place_of(0), first.at(1));
+  EXPECT_EQ(place_of(1), first.at(0)) << "the third holds something else";
+  EXPECT_FALSE(device->verify_guards().has_value());
+  first.at(0)[1] += 1;
+  const auto fault = device->verify_guards();
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->verdict, tasks::Verdict::ModifiedInput);
+}
+
+TEST_F(GpuDrawnInputsTest, StayWhereAGraphHasRecordedThem) {
+  draw({1, 1});
+  const std::vector<float*> first = places;
+  const tasks::Step where = launch_of("where", {pointer_argument("x")});
+  device->select_buffers(0);
+  EXPECT_FALSE(device->run_timed({where, where}).has_value());
+  device->exchange_places(inputs_.at(0), inputs_.at(1));
+  device->select_buffers(1);
+  EXPECT_FALSE(device->run({where}).has_value());
+  EXPECT_EQ(places.back(), first.at(1));
+}
+
+// A short kernel's time depends on it.
+TEST_F(GpuDrawnInputsTest, NoContestantKeepsItsPlace) {
+  RunCase run_case;
+  tasks::Buffer x;
+  x.name = "x";
+  x.count = kCount;
+  x.generator = {Kind::Normal, 0, 1};
+  run_case.plan.buffers = {x};
+  run_case.plan.steps = {launch_of("where", {pointer_argument("x")})};
+  run_case.sampling.emplace();
+  run_case.sampling->min_samples = run_case.sampling->max_samples = 30;
+  run_case.sampling->rivals = {run_case.plan};
+  const Arena arena(4096);
+  const ArenaView view(arena.fd());
+  GpuModuleFile stateless = module_with({"where", "at"});
+  stateless.keeps_state = false;
+  for (const bool vary : {false, true}) {
+    run_case.sampling->vary_places = vary;
+    device->load_module(write(stateless));
+    device->add_module(write(stateless));
+    places.clear();
+    RunCaseReport report;
+    EXPECT_FALSE(TimedRuns(*device, run_case, view).run(report).has_value());
+    std::set<float*> own; // the first launch of a turn, then the last one
+    for (std::size_t i = 0; i + 1 < places.size(); i += 2) {
+      own.insert(places.at(i / 2 % 2 == 0 ? i : i + 1));
+      EXPECT_NE(places.at(i), places.at(i + 1));
+    }
+    EXPECT_EQ(own.size(), vary ? 2U : 1U);
+  }
 }
 
 // What is compared is launched under the same conditions, and those differ from pair to pair.
