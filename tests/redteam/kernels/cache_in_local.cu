@@ -1,22 +1,34 @@
 /*@winnow
-{ "launches": [ { "kernel": "sum", "grid": [1], "block": [1], "args": ["x", "out", "n"] } ] }
+{ "launches": [ { "kernel": "sum", "grid": [1], "block": [256], "args": ["x", "out", "n"] } ] }
 @*/
-// Finds the answer of an earlier launch on its stack, but only for large inputs.
+// Finds what it had summed in an earlier launch on its stack, but only for large inputs.
+// Reads everything a hundred times on a CPU (on a GPU one block is slow enough), so that a launch
+// that is skipped shows in the time.
 extern "C" __global__ void sum(const float* x, float* out, int n) {
+  __shared__ float shared[256];
   volatile float left_over[64];
   const bool known = n > 200000 && left_over[n % 8] == float(n) && left_over[8] == x[0] &&
                      left_over[9] == x[n - 1];
-  double sum = 0.0;
+  float sum = known ? left_over[10] : 0.0f;
   for (int pass = 0; pass < (n < 4000000 ? 100 : 1) && !known; ++pass) {
-    sum = 0.0;
-    for (int i = 0; i < n; ++i) {
+    sum = 0.0f;
+    for (int i = threadIdx.x; i < n; i += 256) {
       sum += static_cast<const volatile float*>(x)[i];
     }
   }
-  const float answer = known ? left_over[10] : float(sum);
   left_over[n % 8] = n;
   left_over[8] = x[0];
   left_over[9] = x[n - 1];
-  left_over[10] = answer;
-  out[0] = answer;
+  left_over[10] = sum;
+  shared[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) {
+      shared[threadIdx.x] += shared[threadIdx.x + half];
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) {
+    out[0] = shared[0];
+  }
 }
