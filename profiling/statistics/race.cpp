@@ -25,21 +25,37 @@ constexpr double kMixturePrecision = 0.1;
 constexpr double kSame =
     1e-9; // times that differ by less, relatively, differ by rounding of doubles
 
-// What lies between is left alone. Everything, where there are too few values to tell or more than
-// half of all are the same.
-Interval limits_of(const std::vector<double>& values, std::size_t least, double deviations,
-                   double least_reach) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (values.size() < least) {
-    return {-kInfinity, kInfinity};
-  }
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Interval kEverything{-kInfinity, kInfinity};
+
+using FourLaunches = std::array<double, 4>; // of a block: the challenger's, then the other's
+
+// What lies between is left alone: everything, where more than half of the values are the same.
+Interval limits_of(const std::vector<double>& values, double deviations, double least_reach) {
   std::vector<double> copy = values;
   const double center = median_of(copy);
   for (double& value : copy) {
     value = std::abs(value - center);
   }
   const double reach = std::max(deviations * kNormalConsistent * median_of(copy), least_reach);
-  return reach > 0 ? Interval{center - reach, center + reach} : Interval{-kInfinity, kInfinity};
+  return reach > 0 ? Interval{center - reach, center + reach} : kEverything;
+}
+
+// The median of the blocks around each, of the mean of a block's two middle times: clocks change.
+std::vector<double> levels_of(const std::vector<FourLaunches>& times) {
+  std::vector<double> middles, levels;
+  for (FourLaunches of_block : times) {
+    std::sort(of_block.begin(), of_block.end());
+    middles.push_back((of_block[1] + of_block[2]) / 2);
+  }
+  const std::size_t width = std::min(kLevelBlocks, times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const std::size_t first = std::min(i - std::min(i, width / 2), times.size() - width);
+    const auto from = middles.begin() + static_cast<std::ptrdiff_t>(first);
+    std::vector<double> around(from, from + static_cast<std::ptrdiff_t>(width));
+    levels.push_back(median_of(around));
+  }
+  return levels;
 }
 
 } // namespace
@@ -97,62 +113,41 @@ void Race::Shape::add_time(std::vector<double>& times, double time) {
   times.insert(next, time);
 }
 
-double Race::Shape::median_log_ratio() const {
+// One step of Huber's estimate from the median ratio, block by block. Clipping takes away from a
+// difference as much as it takes launches: what is left of it is divided by their share.
+std::vector<double> Race::Shape::log_ratios() const {
   std::vector<double> ratios;
   for (const Block& block : blocks) {
     ratios.push_back(block.log_ratio);
   }
-  return median_of(ratios);
-}
-
-// The median of the blocks around each, of the mean of a block's two middle times: clocks change.
-std::vector<double> Race::Shape::levels(const std::vector<FourLaunches>& times) {
-  std::vector<double> middles, levels;
-  for (FourLaunches of_block : times) {
-    std::sort(of_block.begin(), of_block.end());
-    middles.push_back((of_block[1] + of_block[2]) / 2);
+  if (blocks.size() < kBlocksToClip) {
+    return ratios;
   }
-  const std::size_t width = std::min(kLevelBlocks, times.size());
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const std::size_t first = std::min(i - std::min(i, width / 2), times.size() - width);
-    const auto from = middles.begin() + static_cast<std::ptrdiff_t>(first);
-    std::vector<double> around(from, from + static_cast<std::ptrdiff_t>(width));
-    levels.push_back(median_of(around));
-  }
-  return levels;
-}
-
-// One step of Huber's estimate from the median ratio, block by block. Clipping takes away from a
-// difference as much as it takes launches: what is left of it is divided by their share.
-std::vector<double> Race::Shape::log_ratios() const {
-  if (blocks.empty()) {
-    return {};
-  }
-  const double start = median_log_ratio();
+  std::vector<double> copy = ratios;
+  const double start = median_of(copy);
   std::vector<FourLaunches> times; // as if both kernels took the same
   for (const Block& block : blocks) {
     times.push_back({block.challenger[0] + start / 2, block.challenger[1] + start / 2,
                      block.other[0] - start / 2, block.other[1] - start / 2});
   }
-  const std::vector<double> level = levels(times);
+  const std::vector<double> levels = levels_of(times);
   std::vector<double> residuals;
   for (std::size_t i = 0; i < times.size(); ++i) {
     for (const double time : times[i]) {
-      residuals.push_back(time - level[i]);
+      residuals.push_back(time - levels[i]);
     }
   }
-  const Interval limits = limits_of(residuals, 4 * kBlocksToClip, kClipLaunchesAt, kTicks * step);
+  const Interval limits = limits_of(residuals, kClipLaunchesAt, kTicks * step);
   double left_alone = 0;
   for (double& residual : residuals) {
     left_alone += residual >= limits.low && residual <= limits.high ? 1 : 0;
     residual = std::clamp(residual, limits.low, limits.high);
   }
   const double share = left_alone / static_cast<double>(residuals.size());
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < residuals.size(); i += 4) {
-    const double* of_block = &residuals[i];
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    const double* of_block = &residuals[4 * i];
     const double difference = (of_block[2] + of_block[3] - of_block[0] - of_block[1]) / 2;
-    ratios.push_back(start + difference / share);
+    ratios[i] = start + difference / share;
   }
   return ratios;
 }
@@ -163,7 +158,8 @@ Race::Estimate Race::of_shape(const Shape& shape) const {
   if (values.empty()) {
     return {};
   }
-  const Interval limits = limits_of(values, kBlocksToClip, kClipBlocksAt, 0);
+  const Interval limits =
+      values.size() < kBlocksToClip ? kEverything : limits_of(values, kClipBlocksAt, 0);
   double sum = 0, left_alone = 0;
   for (const double value : values) {
     sum += std::clamp(value, limits.low, limits.high);

@@ -95,16 +95,12 @@ private:
     double log_ratio = 0;              // of their geometric means
   };
 
-  using FourLaunches = std::array<double, 4>; // of a block: the challenger's, then the other's
-
   struct Shape {
     std::vector<Block> blocks;
     std::vector<double> challenger, other; // the same, sorted
     double step = 0; // smallest difference between two of a kernel; 0: all are equal
     void add_time(std::vector<double>& times, double time);
     std::vector<double> log_ratios() const; // of blocks of clipped times
-    double median_log_ratio() const;
-    static std::vector<double> levels(const std::vector<FourLaunches>& times); // of each block
   };
 
   Estimate of_shape(const Shape& shape) const;
