@@ -136,9 +136,19 @@ std::optional<DeviceFault> CaseRunner::verify() {
 }
 
 std::optional<DeviceFault> CaseRunner::verify_scratch() {
+  auto fault = verify_once();
   for (const auto& [name, slot] : slots_) {
-    auto fault = slot.buffer->once ? verify_once(slot) : verify_kept(slot);
-    if (fault) {
+    fault = fault ? fault : verify_kept(slot);
+  }
+  return fault;
+}
+
+std::optional<DeviceFault> CaseRunner::verify_once() {
+  for (const auto& [name, slot] : slots_) {
+    if (!slot.buffer->once) {
+      continue;
+    }
+    if (auto fault = verify_once(slot)) {
       return fault;
     }
   }

@@ -52,6 +52,8 @@ public:
   /// Scratch that is declared `once` and does not hold its value again, or is declared `keep` and
   /// was changed by a run.
   std::optional<DeviceFault> verify_scratch();
+  /// The former alone: poison() puts it right.
+  std::optional<DeviceFault> verify_once();
   std::uint64_t checksum(const std::string& tensor);
   std::size_t output_bytes(const std::string& tensor) const;
   void download(const std::string& tensor, std::span<std::byte> bytes);

@@ -209,6 +209,9 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& repo
     }
     if (one == 0 && wants_verifying(i + 1 == contestants_.size())) {
       verify(slot, static_cast<int>(contestants_.front().slots.size()), report);
+      if (auto fault = contestants_.front().slots[slot].runner->verify_once()) {
+        return fault;
+      }
     }
   }
   running_ = 0;

@@ -356,6 +356,25 @@ TEST_F(RivalsTest, AFaultSaysWhoseItWas) {
   EXPECT_EQ(other.rival, std::optional<std::size_t>(0));
 }
 
+// Removing answers puts it right: it must be looked at before.
+TEST_F(RivalsTest, OnceScratchMustHoldItsValueAgain) {
+  Buffer once;
+  once.name = "once";
+  once.kind = Buffer::Kind::Scratch;
+  once.count = kCount;
+  once.once = 0;
+  case_.plan.buffers.push_back(once);
+  case_.plan.steps.push_back(
+      launch_step("k", 1, kCount, {buffer_argument("x"), buffer_argument("once")}));
+  case_.sampling->slots.resize(1); // a rival follows in every other turn, perhaps in the last one
+  for (int i = 0; i < 30; ++i) {
+    const RunCaseReport report = race(busy(10), busy(10));
+    ASSERT_TRUE(report.fault.has_value()) << i;
+    EXPECT_FALSE(report.rival.has_value());
+    EXPECT_THAT(report.fault->detail, testing::HasSubstr("scratch 'once' is declared `once`"));
+  }
+}
+
 TEST_F(TimedRunsTest, KeptScratchMustStayAsPrepared) {
   Buffer kept;
   kept.name = "kept";
