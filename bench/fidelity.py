@@ -51,15 +51,14 @@ def launcher(file, kind, shape):
     numbers = [np.int32(size) for size in shape]
     if kind == "axpy":
         (n,) = shape
-        grid, block, args = (n + 255) // 256, 256, (*tensors(n, n, n), numbers[0], np.float32(2.5))
+        grid, block, args = ((n + 255) // 256,), (256,), (*tensors(n, n, n), numbers[0], np.float32(2.5))
     elif kind == "row_sum":
         h, w = shape
-        grid, block, args = h, 256, (*tensors((h, w), h), numbers[1])
+        grid, block, args = (h,), (256,), (*tensors((h, w), h), numbers[1])
     else:
         m, n, k = shape
         grid, block = ((n + 15) // 16, (m + 15) // 16), (16, 16)
         args = (*tensors((m, k), (k, n), (m, n)), *numbers)
-    grid, block = (size if isinstance(size, tuple) else (size,) for size in (grid, block))
     return lambda: kernel(grid, block, args)
 
 
