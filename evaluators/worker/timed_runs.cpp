@@ -193,10 +193,11 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& repo
   const bool first = !std::exchange(contestants_.front().slots[slot].launched, true);
   bool slow_clock = false;
   bool disturbed = false;
+  const bool backwards = runs_backwards();
   device_.begin_turn();
   exchange_places(slot);
   for (std::size_t i = 0; i < contestants_.size(); ++i) {
-    const std::size_t one = backwards_ ? contestants_.size() - 1 - i : i;
+    const std::size_t one = backwards ? contestants_.size() - 1 - i : i;
     if (auto fault = launch(one, slot)) {
       return fault;
     }
@@ -215,13 +216,22 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& repo
     }
   }
   running_ = 0;
-  backwards_ = !backwards_;
   if (disturbed) {
     ++report.discarded;
   } else {
     take(first, slow_clock, report);
   }
   return std::nullopt;
+}
+
+// A turn on the slot of the one before begins with inputs that caches may still hold for whoever
+// was last then: were the order the same in every block, always for the same contestant.
+bool TimedRuns::runs_backwards() {
+  const bool begins_block = contestants_.front().samples.size() % 2 == 0;
+  if (begins_block) {
+    block_begins_backwards_ = random_() % 2 == 0;
+  }
+  return block_begins_backwards_ == begins_block;
 }
 
 void TimedRuns::exchange_places(std::size_t slot) {

@@ -23,10 +23,11 @@ namespace winnow::evaluators {
 /// every slot has one launch.
 ///
 /// On every slot the contestants run one right after the other, on the next slot in the opposite
-/// order (ABBA), so that what drifts hits all of them alike. Where it matters which buffers lie
-/// where (`vary_places`), it is drawn for each turn who has which. A series ends when every
-/// contestant's median is known well enough, when its budget is spent, or when the case's own
-/// kernel has clearly lost against the last rival; it is drawn out while it may yet win.
+/// order, so that what drifts hits all of them alike; which order comes first is drawn for each
+/// such block (ABBA or BAAB). Where it matters which buffers lie where (`vary_places`), it is drawn
+/// for each turn who has which. A series ends when every contestant's median is known well enough,
+/// when its budget is spent, or when the case's own kernel has clearly lost against the last rival;
+/// it is drawn out while it may yet win.
 class TimedRuns {
 public:
   /// `run_case` (with `sampling`) and `arena` outlive this; modules 1, 2, ... of the device are the
@@ -60,6 +61,7 @@ private:
   std::optional<DeviceFault> sample(RunCaseReport& report);
   std::optional<DeviceFault> round(RunCaseReport& report);
   std::optional<DeviceFault> turn(std::size_t slot, RunCaseReport& report);
+  bool runs_backwards();
   void exchange_places(std::size_t slot);
   std::optional<DeviceFault> warm_again();
   void remove_answers(std::uint64_t seed);
@@ -89,7 +91,7 @@ private:
   std::mt19937_64 random_;
   std::deque<Contestant> contestants_; ///< the case's own kernel first
   std::size_t running_ = 0;
-  bool backwards_ = false; ///< the order in which contestants take the next slot
+  bool block_begins_backwards_ = false; ///< with the last contestant
   bool warm_ = false;
   int throttled_in_a_row_ = 0;
   profiling::Race race_; ///< of the case's own kernel against the last rival

@@ -394,36 +394,76 @@ TEST_F(GpuDrawnInputsTest, StayWhereAGraphHasRecordedThem) {
   EXPECT_EQ(places.back(), first.at(1));
 }
 
-// A short kernel's time depends on it.
-TEST_F(GpuDrawnInputsTest, NoContestantKeepsItsPlace) {
-  RunCase run_case;
-  tasks::Buffer x;
-  x.name = "x";
-  x.count = kCount;
-  x.generator = {Kind::Normal, 0, 1};
-  run_case.plan.buffers = {x};
-  run_case.plan.steps = {launch_of("where", {pointer_argument("x")})};
-  run_case.sampling.emplace();
-  run_case.sampling->min_samples = run_case.sampling->max_samples = 30;
-  run_case.sampling->rivals = {run_case.plan};
-  const Arena arena(4096);
-  const ArenaView view(arena.fd());
-  GpuModuleFile stateless = module_with({"where", "at"});
-  stateless.keeps_state = false;
-  for (const bool vary : {false, true}) {
-    run_case.sampling->vary_places = vary;
+/// Two contestants that take turns; what they are given.
+class GpuTurnsTest : public GpuDeviceTest {
+protected:
+  struct Launch {
+    bool by_rival = false;
+    float* input = nullptr;
+  };
+
+  void SetUp() override {
+    add_kernel("own", host_kernel(+[](float* x) { launches_.push_back({false, x}); }));
+    add_kernel("rival", host_kernel(+[](float* x) { launches_.push_back({true, x}); }));
+    open();
+    tasks::Buffer x;
+    x.name = "x";
+    x.count = 8;
+    case_.plan.buffers = {x};
+    case_.plan.steps = {launch_of("own", {pointer_argument("x")})};
+    case_.sampling.emplace();
+    case_.sampling->rivals = {case_.plan};
+    case_.sampling->rivals.front().steps = {launch_of("rival", {pointer_argument("x")})};
+  }
+
+  std::vector<Launch> launches(int samples) {
+    case_.sampling->min_samples = case_.sampling->max_samples = samples;
+    GpuModuleFile stateless = module_with({"own", "rival"});
+    stateless.keeps_state = false;
     device->load_module(write(stateless));
     device->add_module(write(stateless));
-    places.clear();
+    const Arena arena(4096);
+    const ArenaView view(arena.fd());
+    launches_.clear();
     RunCaseReport report;
-    EXPECT_FALSE(TimedRuns(*device, run_case, view).run(report).has_value());
-    std::set<float*> own; // the first launch of a turn, then the last one
-    for (std::size_t i = 0; i + 1 < places.size(); i += 2) {
-      own.insert(places.at(i / 2 % 2 == 0 ? i : i + 1));
-      EXPECT_NE(places.at(i), places.at(i + 1));
+    EXPECT_FALSE(TimedRuns(*device, case_, view).run(report).has_value());
+    EXPECT_EQ(report.samples_ns.size(), static_cast<std::size_t>(samples));
+    return launches_;
+  }
+
+  RunCase case_;
+
+private:
+  static inline std::vector<Launch> launches_;
+};
+
+// A short kernel's time depends on it.
+TEST_F(GpuTurnsTest, NoContestantKeepsItsPlace) {
+  for (const bool vary : {false, true}) {
+    case_.sampling->vary_places = vary;
+    const std::vector<Launch> all = launches(30);
+    std::set<float*> own;
+    for (std::size_t i = 0; i + 1 < all.size(); i += 2) {
+      own.insert(all[i].by_rival ? all[i + 1].input : all[i].input);
+      EXPECT_NE(all[i].by_rival, all[i + 1].by_rival);
+      EXPECT_NE(all[i].input, all[i + 1].input);
     }
     EXPECT_EQ(own.size(), vary ? 2U : 1U);
   }
+}
+
+// Who has just used its input finds some of it in caches, where a device leaves any.
+TEST_F(GpuTurnsTest, NoContestantAloneFindsItsInputInCaches) {
+  case_.sampling->slots = {{1, {}}, {2, {}}};
+  const std::vector<Launch> all = launches(400);
+  int own = 0, of_rival = 0; // about 25 each
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i].input == all[i - 1].input) {
+      (all[i].by_rival ? of_rival : own) += 1;
+    }
+  }
+  EXPECT_GT(own, 3);
+  EXPECT_GT(of_rival, 3);
 }
 
 // What is compared is launched under the same conditions, and those differ from pair to pair.
