@@ -54,6 +54,9 @@ public:
   bool reset_variables() override;
   void select_buffers(std::size_t set) override { buffers_.select(set); }
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override;
+  void exchange_places(std::size_t buffer, std::size_t other) override {
+    buffers_.exchange_places(buffer, other);
+  }
   void release_buffers() override;
   void upload(std::size_t buffer, std::span<const std::byte> bytes) override;
   void download(std::size_t buffer, std::span<std::byte> bytes) override;

@@ -246,6 +246,25 @@ TEST_F(CpuDeviceTest, FindsBuffersInTheSelectedSet) {
   EXPECT_FALSE(device->verify_guards().has_value());
 }
 
+TEST_F(CpuDeviceTest, ExchangesPlacesOfBuffersOfOneSize) {
+  const auto device = make();
+  device->load_module(build_module("__global__ void k(float* y) { y[0] += 10; }", {"k"}));
+  // They hold different things, to tell them apart.
+  const std::vector<std::vector<float>> held{{1, 1}, {2, 2}, {3, 3, 3}};
+  for (std::size_t set = 0; set < held.size(); ++set) {
+    device->select_buffers(set);
+    upload(*device, device->allocate("y", held[set].size() * sizeof(float), false), held[set]);
+  }
+  device->exchange_places(0, 1);
+  device->exchange_places(1, 2);
+  device->select_buffers(0);
+  EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
+  EXPECT_EQ(download<float>(*device, 0, 2), (std::vector<float>{12, 2}));
+  EXPECT_EQ(download<float>(*device, 1, 2), held[0]);
+  EXPECT_EQ(download<float>(*device, 2, 3), held[2]);
+  EXPECT_FALSE(device->verify_guards().has_value());
+}
+
 TEST_F(CpuDeviceTest, SeesBytesCopiedFromOneGuardToAnother) {
   auto device = make();
   device->load_module(build_module("__global__ void k(unsigned char* y, unsigned char* z) {\n"

@@ -93,6 +93,16 @@ std::size_t GuardedBuffers::allocate(const std::string& name, std::size_t bytes,
   return buffers_.size() - 1;
 }
 
+void GuardedBuffers::exchange_places(std::size_t index, std::size_t other) {
+  GuardedBuffer& one = buffers_.at(index);
+  GuardedBuffer& two = buffers_.at(other);
+  if (one.bytes == two.bytes && one.read_only == two.read_only) {
+    std::swap(one, two);
+    std::swap(one.name, two.name);
+    std::swap(one.set, two.set);
+  }
+}
+
 void GuardedBuffers::clear() {
   for (const GuardedBuffer& buffer : buffers_) {
     unmap_guarded(buffer);

@@ -32,6 +32,8 @@ public:
 
   /// Throws Error when the system has no memory left.
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only);
+  /// Of two of the same size and kind: each lies where the other lay.
+  void exchange_places(std::size_t index, std::size_t other);
   void clear();
   void select(std::size_t set) { selected_ = set; }
   const GuardedBuffer& at(std::size_t index) const { return buffers_.at(index); }
