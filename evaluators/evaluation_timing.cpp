@@ -1,4 +1,5 @@
 // The timing stage of EvaluationRun: the candidate beside the task's baseline.
+#include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation_run.h"
 #include "evaluators/library_timing.h"
 #include "evaluators/timing/physical_floor.h"
@@ -247,16 +248,16 @@ void EvaluationRun::score() {
     medians.push_back(timed.median_ns);
     ratios.push_back(timed.speedup);
   }
+  const auto ceilings = cached_ceilings(*session_.host);
   for (const tasks::Shape& shape : session_.task.shapes_of(ShapeSet::Search, result_.device)) {
-    tasks::Scope scope;
-    tasks::bind_shape(session_.task, shape, scope);
-    const double floor_ns = physical_floor_ns(session_.task.bytes.evaluate_float(scope),
-                                              session_.task.operations.evaluate_float(scope),
-                                              session_.host->device.facts);
+    const double floor_ns =
+        physical_floor(least_work(session_.task, shape), session_.host->device.facts, ceilings)
+            .ns();
     for (const CaseResult& timed : result_.cases) {
-      if (timed.shape_id == shape.id && timed.stage == Stage::Time && timed.median_ns < floor_ns) {
+      if (timed.shape_id == shape.id && timed.stage == Stage::Time &&
+          timed.median_ns < kFloorMargin * floor_ns) {
         fail(Verdict::Implausible,
-             fmt::format("{}: {:.0f} ns, less than the {:.0f} ns that moving its bytes and doing "
+             fmt::format("{}: {:.0f} ns, less than the {:.0f} ns that reading its inputs and doing "
                          "its operations takes at least",
                          shape.id, timed.median_ns, floor_ns));
         return;

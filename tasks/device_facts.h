@@ -34,6 +34,7 @@ struct DeviceFacts {
   std::int64_t reserved_shared_bytes = 0; ///< per block, taken by the system
   std::int64_t l2_bytes = 0;
   double peak_bytes_per_second = 0; ///< of device memory: the floor under any timing; 0: unknown
+  double clock_mhz = 0;             ///< of multiprocessors, rated at most; 0: unknown
 };
 
 /// Sets the facts that expressions may use under their names ("sm_count", "l2_bytes", ...).

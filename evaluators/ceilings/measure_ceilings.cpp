@@ -190,16 +190,18 @@ Ceilings measure_ceilings(DeviceHost& host, const EvaluationOptions& options) {
   return ceilings;
 }
 
+std::optional<Ceilings> cached_ceilings(const DeviceHost& host) {
+  return profiling::load_ceilings(ceilings_path(host), ceilings_owner(host.device)).ceilings;
+}
+
 Ceilings load_or_measure_ceilings(DeviceHost& host, const EvaluationOptions& options) {
-  const std::filesystem::path path = ceilings_path(host);
-  profiling::LoadedCeilings loaded = profiling::load_ceilings(path, ceilings_owner(host.device));
-  if (loaded.ceilings) {
-    return std::move(*loaded.ceilings);
+  if (auto cached = cached_ceilings(host)) {
+    return std::move(*cached);
   }
   Ceilings ceilings = measure_ceilings(host, options);
   if (!ceilings.bandwidth.empty() && ceilings.rate("f32")) {
     try {
-      profiling::save_ceilings(path, ceilings);
+      profiling::save_ceilings(ceilings_path(host), ceilings);
     } catch (const Error&) { // the next process measures again
     }
   }

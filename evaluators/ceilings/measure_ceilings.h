@@ -4,6 +4,8 @@
 #include "evaluators/evaluator.h"
 #include "profiling/roofline/ceilings.h"
 
+#include <optional>
+
 namespace winnow::evaluators {
 
 /// Measures what the host's device reaches now, by kernels of our own (kernels/*.cu) that run as a
@@ -19,7 +21,10 @@ profiling::Ceilings measure_ceilings(DeviceHost& host, const EvaluationOptions& 
 /// What these ceilings are filed under: the device, and its driver.
 profiling::CeilingsOwner ceilings_owner(const DeviceReport& device);
 
-/// Those in the file in the host's cache directory; measured now and saved there when it has none.
+/// Those in the file in the host's cache directory; nothing is measured. Throws nothing.
+std::optional<profiling::Ceilings> cached_ceilings(const DeviceHost& host);
+
+/// The same, but measured now and saved there when there are none.
 /// A measurement without a bandwidth or an f32 rate is not saved. Throws nothing; a file that
 /// cannot be written means that the next process measures again.
 profiling::Ceilings load_or_measure_ceilings(DeviceHost& host, const EvaluationOptions& options);

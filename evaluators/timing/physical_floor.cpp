@@ -1,25 +1,145 @@
 #include "evaluators/timing/physical_floor.h"
 
-#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <string_view>
 
 namespace winnow::evaluators {
 namespace {
 
-constexpr double kMaxBytesPerNs = 128 * 6.0;
-constexpr double kMaxOperationsPerNs = 64 * 6.0;
-constexpr double kGpuMemoryFactor = 3;
-constexpr double kGpuOperationsPerNs = 16384 * 2.5;
+using tasks::Precision;
+
+constexpr std::string_view kNvidia = "sm_";
+constexpr double kCpuBytesPerNs = 128 * 6.0;
+constexpr double kCpuOperationsPerNs = 64 * 6.0;
+constexpr double kUnreportedCaches =
+    4; // an MI300X reads its Infinity Cache at 3.3 times DRAM's rate
+constexpr double kUnknownClockGhz = 3.5;
+constexpr double kProductsOfF32 =
+    3; // 24 bits from 11 and 11 of each factor, the least one left out
+constexpr double kProductsOfF64 = 15; // 53 bits from five times 11, the upper triangle of products
+
+/// Dense matrix operations of a multiprocessor in one clock; sparse rates (2:4) need zeros. From
+/// the white papers of V100, Turing, A100, GA102, AD102, H100, Blackwell: TFLOP/s / (SMs * clock).
+struct TensorRate {
+  int first = 0; ///< compute capability * 10, up to `last`
+  int last = 0;
+  double of_16_bits = 8192;
+  double of_8_bits = 16384;
+  double over_clock = 1.3; ///< consumer boards run above the clock that their driver reports
+};
+
+constexpr std::array<TensorRate, 7> kTensorRates{{
+    {70, 75, 1024, 2048, 1.3},
+    {80, 80, 2048, 4096, 1},
+    {86, 86, 1024, 2048, 1.3},
+    {89, 89, 1024, 2048, 1.3},
+    {90, 90, 4096, 8192, 1},
+    {100, 110, 8192, 16384, 1},
+    {120, 121, 1024, 2048, 1.3},
+}};
+
+/// The largest where the architecture is not in the table.
+TensorRate tensor_rate(std::string_view architecture) {
+  int capability = 0;
+  if (architecture.starts_with(kNvidia)) {
+    const std::string_view digits = architecture.substr(kNvidia.size());
+    std::from_chars(digits.data(), digits.data() + digits.size(), capability);
+  }
+  const auto* const found =
+      std::find_if(kTensorRates.begin(), kTensorRates.end(), [&](const TensorRate& one) {
+        return one.first <= capability && capability <= one.last;
+      });
+  return found == kTensorRates.end() ? TensorRate{} : *found;
+}
+
+/// The largest of these that was measured, in a nanosecond.
+double measured_rate(const std::optional<profiling::Ceilings>& measured,
+                     std::initializer_list<std::string_view> kinds) {
+  double most = 0;
+  for (const std::string_view kind : kinds) {
+    most = std::max(most, measured ? measured->rate(kind).value_or(0) : 0);
+  }
+  return most * 1e-9;
+}
+
+double gpu_operations_per_ns(Precision precision, const tasks::DeviceFacts& facts,
+                             const std::optional<profiling::Ceilings>& measured) {
+  const TensorRate rate = tensor_rate(facts.architecture);
+  const double clocks_per_ns = static_cast<double>(facts.sm_count) * rate.over_clock *
+                               (facts.clock_mhz > 0 ? facts.clock_mhz * 1e-3 : kUnknownClockGhz);
+  const double of_16_bits = std::max(rate.of_16_bits * clocks_per_ns,
+                                     measured_rate(measured, {"f16_tensor", "bf16_tensor"}));
+  switch (precision) {
+  case Precision::F64:
+    return std::max(of_16_bits / kProductsOfF64, measured_rate(measured, {"f64"}));
+  case Precision::F32:
+    return std::max(of_16_bits / kProductsOfF32, measured_rate(measured, {"f32"}));
+  case Precision::TF32: // its mantissa is f16's
+  case Precision::F16:
+  case Precision::BF16:
+    return of_16_bits;
+  case Precision::F8E4M3:
+  case Precision::F8E5M2:
+  case Precision::Int:
+    break;
+  }
+  return std::max(rate.of_8_bits * clocks_per_ns,
+                  measured_rate(measured, {"f8_tensor", "i8_tensor"}));
+}
+
+double nvidia_memory_ns(const LeastWork& work, const tasks::DeviceFacts& facts,
+                        const std::optional<profiling::Ceilings>& measured) {
+  const double stays = static_cast<double>(facts.l2_bytes);
+  const auto dram = measured ? measured->dram() : std::nullopt;
+  const double peak =
+      std::max(facts.peak_bytes_per_second, dram ? dram->bytes_per_second : 0) * 1e-9;
+  return (work.read_bytes + std::max(0.0, work.written_bytes - stays)) / peak;
+}
 
 } // namespace
 
-double physical_floor_ns(double bytes, double operations, const tasks::DeviceFacts& facts) {
-  const auto units = static_cast<double>(std::max<std::int64_t>(1, facts.sm_count));
-  if (facts.peak_bytes_per_second > 0) {
-    return std::max(bytes / (kGpuMemoryFactor * facts.peak_bytes_per_second * 1e-9),
-                    operations / (kGpuOperationsPerNs * units));
+LeastWork least_work(const tasks::Task& task, const tasks::Shape& shape) {
+  tasks::Scope scope;
+  tasks::bind_shape(task, shape, scope);
+  LeastWork work;
+  work.precision = task.tolerance.precision;
+  work.operations = task.operations.evaluate_float(scope);
+  for (const tasks::TensorSpec& tensor : task.tensors) {
+    const double element_bytes = static_cast<double>(tasks::size_bytes(tensor.dtype));
+    if (tensor.role != tasks::Role::Input) {
+      work.written_bytes +=
+          static_cast<double>(tasks::element_count(tensor, shape)) * element_bytes;
+    }
+    if (tensor.role != tasks::Role::Output && element_bytes == 1) {
+      work.precision = Precision::Int;
+    }
   }
-  return std::max(bytes / kMaxBytesPerNs, operations / kMaxOperationsPerNs) / units;
+  work.read_bytes = std::max(0.0, task.bytes.evaluate_float(scope) - work.written_bytes);
+  return work;
+}
+
+PhysicalFloor physical_floor(const LeastWork& work, const tasks::DeviceFacts& facts,
+                             const std::optional<profiling::Ceilings>& measured) {
+  const auto units = static_cast<double>(std::max<std::int64_t>(1, facts.sm_count));
+  const double bytes = work.read_bytes + work.written_bytes;
+  const double from_caches_ns = bytes / (kCpuBytesPerNs * units); // above a GPU's L1, too
+  if (facts.architecture.empty()) {
+    return {from_caches_ns, work.operations / (kCpuOperationsPerNs * units)};
+  }
+  PhysicalFloor floor;
+  floor.arithmetic_ns = work.operations / gpu_operations_per_ns(work.precision, facts, measured);
+  if (facts.peak_bytes_per_second <= 0) {
+    floor.memory_ns = from_caches_ns;
+  } else if (facts.architecture.starts_with(kNvidia)) {
+    floor.memory_ns = nvidia_memory_ns(work, facts, measured);
+  } else {
+    floor.memory_ns = bytes / (kUnreportedCaches * facts.peak_bytes_per_second * 1e-9);
+  }
+  return floor;
 }
 
 } // namespace winnow::evaluators

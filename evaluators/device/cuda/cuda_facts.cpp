@@ -81,6 +81,7 @@ tasks::DeviceFacts facts_of(const Functions& cuda, CUdevice device) {
   facts.memory_bytes = static_cast<std::int64_t>(memory_bytes) / kMemoryShare;
   facts.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   facts.peak_bytes_per_second = peak_bytes_per_second(attribute);
+  facts.clock_mhz = clock_mhz_of(cuda, device);
   return facts;
 }
 

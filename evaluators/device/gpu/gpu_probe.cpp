@@ -31,6 +31,7 @@ template <class Facts, class Field> void for_each_fact(Facts& facts, const Field
   field("reserved_shared_bytes", facts.reserved_shared_bytes);
   field("l2_bytes", facts.l2_bytes);
   field("peak_bytes_per_second", facts.peak_bytes_per_second);
+  field("clock_mhz", facts.clock_mhz);
 }
 
 } // namespace
