@@ -220,6 +220,19 @@ TEST_P(SandboxLevel, StartsProcessesOnlyWhenItMay) {
   EXPECT_EQ(say({"exec"}), "Operation not permitted\n");
 }
 
+TEST_P(SandboxLevel, LetsDriversOfGpusNameTheirThreads) {
+  SandboxPolicy policy;
+  policy.gpu = true;
+  EXPECT_EQ(say({"name-thread"}, policy), "ok\n");
+  if (GetParam() != Isolation::LandlockSeccomp) {
+    GTEST_SKIP() << "only this level shows the machine's /proc";
+  }
+  EXPECT_EQ(say({"name-thread"}), "Permission denied\n");
+  for (const char* file : {"/proc/self/oom_score_adj", "/proc/self/comm", "/proc/self/mem"}) {
+    EXPECT_EQ(say({"write", file}, policy), "Permission denied\n") << file;
+  }
+}
+
 TEST_P(SandboxLevel, LetsCompilersWork) {
   const TemporaryDirectory directory("sandbox-test");
   const std::string source = (directory.path() / "a.cpp").string();

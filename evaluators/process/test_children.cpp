@@ -171,6 +171,16 @@ int run_thread(const Arguments& /*arguments*/) {
   return 0;
 }
 
+/// Names a thread as CUDA's driver does, which fails to start when it cannot.
+int name_thread(const Arguments& /*arguments*/) {
+  std::thread([] {
+    const std::string file = "/proc/self/task/" + std::to_string(gettid()) + "/comm";
+    const int fd = open(file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    report(fd >= 0 && ::write(fd, "named", 5) == 5);
+  }).join();
+  return 0;
+}
+
 int allocate(const Arguments& arguments) {
   void* memory = mmap(nullptr, std::stoul(arguments.at(0)), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -235,6 +245,7 @@ int act(Arguments arguments) {
       {"run", run_program},
       {"call-from-data", call_from_data},
       {"many", start_many},
+      {"name-thread", name_thread},
       {"daemon", start_daemon},
       {"probe", probe_inside},
       {"echo", echo},
