@@ -10,7 +10,6 @@
 #include "evaluators/device/hip/compile/hiprtc.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -64,8 +63,7 @@ WorkerDevice worker_device_of(const DeviceReport& device, const EvaluationOption
   worker.deadline = options.run_timeout;
   if (worker.is_gpu()) {
     worker.helpers = compile_helpers(compiler);
-    const char* library = std::getenv(driver_library_variable(device.kind));
-    worker.library = library == nullptr ? "" : std::filesystem::absolute(library);
+    worker.library = named_driver_library(device.kind);
   }
   return worker;
 }

@@ -36,6 +36,9 @@ struct DeviceReport {
 };
 /// Asks the GPUs' drivers in a child process; the first answer counts for the whole process.
 const std::vector<DeviceReport>& probe_devices();
+/// Opens a context on a GPU in a child that is fenced in as its workers are at that level. Not ok
+/// while another Winnow has the GPU.
+Availability probe_context(const DeviceReport& device, Isolation level);
 struct ToolReport {
   std::string name; ///< "clang++", "g++", "nvrtc", "hiprtc"
   Availability availability;
@@ -162,5 +165,6 @@ int compile_gpu_worker_main(std::vector<std::string> arguments);
 int run_worker_main(std::vector<std::string> arguments);
 int judge_worker_main(std::vector<std::string> arguments);
 int device_probe_worker_main(std::vector<std::string> arguments);
+int context_probe_worker_main(std::vector<std::string> arguments);
 
 } // namespace winnow::evaluators

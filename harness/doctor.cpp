@@ -3,7 +3,6 @@
 #include "agents/providers.h"
 #include "base/error.h"
 #include "evaluators/evaluator.h"
-#include "evaluators/process/escape_attempts.h"
 #include "harness/endpoints.h"
 #include "harness/machine.h"
 #include "tasks/task.h"
@@ -19,6 +18,23 @@ namespace winnow::harness {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool is_usable_gpu(const evaluators::DeviceReport& device) {
+  return device.kind != "cpu" && device.availability.ok;
+}
+
+/// A GPU's driver may answer and yet give no context to a process that is fenced in.
+Availability device_availability(const evaluators::DeviceReport& device) {
+  if (!is_usable_gpu(device)) {
+    return device.availability;
+  }
+  const evaluators::Isolation level = evaluators::probe_isolation().best();
+  const Availability context = evaluators::probe_context(device, level);
+  return context.ok ? Availability::yes(device.availability.detail + "; " + context.detail)
+                    : Availability::no(fmt::format("no context opens under {}: {}",
+                                                   to_string(level), context.why),
+                                       context.remedy);
+}
 
 void add_isolation(std::vector<Finding>& findings) {
   const evaluators::IsolationProbe probe = evaluators::probe_isolation();
@@ -73,12 +89,40 @@ Availability catalogue_availability() {
   }
 }
 
+using Level = IsolationTable::Level;
+
+template <class Cell>
+std::string table_row(const IsolationTable& table, const std::string& name, const Cell& cell) {
+  std::string line = fmt::format("{:<36}", name);
+  for (const Level& level : table.levels) {
+    line += fmt::format("{:<56}", cell(level));
+  }
+  return line + "\n";
+}
+
+/// A row for each GPU; below them why a context does not open.
+std::string context_rows(const IsolationTable& table) {
+  std::string rows, reasons;
+  for (std::size_t i = 0; i < table.levels.front().contexts.size(); ++i) {
+    const std::string& device = table.levels.front().contexts[i].first;
+    rows += table_row(table, "a worker opens a context on " + device, [&](const Level& level) {
+      const Availability& context = level.contexts.at(i).second;
+      if (!context.ok) {
+        reasons += fmt::format("{} under {}: {}\n  -> {}\n", device, level.name, context.why,
+                               context.remedy);
+      }
+      return context.ok ? "ok" : "no (see below)";
+    });
+  }
+  return rows + reasons;
+}
+
 } // namespace
 
 std::vector<Finding> examine_machine(const RunConfig& config) {
   std::vector<Finding> findings;
   for (const evaluators::DeviceReport& device : evaluators::probe_devices()) {
-    findings.push_back({"device", device.id, device.availability});
+    findings.push_back({"device", device.id, device_availability(device)});
   }
   for (const evaluators::ToolReport& tool : evaluators::probe_compilers()) {
     findings.push_back({"compiler", tool.name, tool.availability});
@@ -90,30 +134,38 @@ std::vector<Finding> examine_machine(const RunConfig& config) {
   return findings;
 }
 
-std::string isolation_table() {
+IsolationTable try_isolation() {
   using evaluators::Isolation;
-  std::vector<std::string> levels;
-  std::vector<std::vector<evaluators::EscapeAttempt>> columns;
+  IsolationTable table;
   for (const Isolation level :
        {Isolation::Bubblewrap, Isolation::LandlockSeccomp, Isolation::Rlimits}) {
     if (evaluators::probe_isolation().at(level).ok) {
-      levels.emplace_back(to_string(level));
-      columns.push_back(evaluators::try_to_escape(level));
+      Level& column = table.levels.emplace_back();
+      column.name = to_string(level);
+      column.attempts = evaluators::try_to_escape(level);
+      for (const evaluators::DeviceReport& device : evaluators::probe_devices()) {
+        if (is_usable_gpu(device)) {
+          column.contexts.emplace_back(device.id, evaluators::probe_context(device, level));
+        }
+      }
     }
   }
-  std::string text = fmt::format("{:<36}", "a candidate's process tries to");
-  for (const std::string& level : levels) {
-    text += fmt::format("{:<56}", level);
+  return table;
+}
+
+std::string to_string(const IsolationTable& table) {
+  if (table.levels.empty()) {
+    return "no isolation level works here; see `winnow doctor`\n";
   }
-  for (std::size_t row = 0; !columns.empty() && row < columns.front().size(); ++row) {
-    text += fmt::format("\n{:<36}", columns.front()[row].name);
-    for (const auto& column : columns) {
-      const evaluators::EscapeAttempt& attempt = column.at(row);
-      text += fmt::format("{:<56}",
-                          (attempt.stopped ? "stopped (" : "POSSIBLE (") + attempt.detail + ")");
-    }
+  std::string text = table_row(table, "a candidate's process tries to",
+                               [](const Level& level) { return level.name; });
+  for (std::size_t i = 0; i < table.levels.front().attempts.size(); ++i) {
+    text += table_row(table, table.levels.front().attempts[i].name, [&](const Level& level) {
+      const evaluators::EscapeAttempt& attempt = level.attempts.at(i);
+      return (attempt.stopped ? "stopped (" : "POSSIBLE (") + attempt.detail + ")";
+    });
   }
-  return text + "\n";
+  return text + context_rows(table);
 }
 
 bool any_device_usable(const std::vector<Finding>& findings) {

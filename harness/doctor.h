@@ -1,9 +1,11 @@
 #pragma once
 
 #include "base/availability.h"
+#include "evaluators/process/escape_attempts.h"
 #include "harness/config.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,9 +23,18 @@ struct Finding {
 std::vector<Finding> examine_machine(const RunConfig& config);
 bool any_device_usable(const std::vector<Finding>& findings);
 
-/// What a candidate's process can do at each isolation level that works here: a table of attempts
-/// by level. Throws Error when none can be tried.
-std::string isolation_table();
+/// What a candidate's process can do at each isolation level that works here, and whether a GPU's
+/// worker gets its context there.
+struct IsolationTable {
+  struct Level {
+    std::string name;
+    std::vector<evaluators::EscapeAttempt> attempts;            ///< the same ones at every level
+    std::vector<std::pair<std::string, Availability>> contexts; ///< by GPU: likewise
+  };
+  std::vector<Level> levels;
+};
+IsolationTable try_isolation(); ///< Throws Error when an attempt cannot be made.
+std::string to_string(const IsolationTable& table);
 
 std::string doctor_text(const std::vector<Finding>& findings);
 /// Schema "winnow.doctor", version 1.

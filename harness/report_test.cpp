@@ -95,6 +95,23 @@ TEST(Doctor, SaysWhyNotAndWhatToDo) {
   EXPECT_EQ(json["findings"][1]["remedy"], "install the driver");
 }
 
+TEST(Doctor, TellsUnderWhichFenceAContextOpens) {
+  IsolationTable table;
+  table.levels.push_back(
+      {"landlock+seccomp",
+       {{"fork without end", true, "EPERM"}},
+       {{"cuda:0", Availability::no("cuInit fails with error 304", "look at the log")}}});
+  table.levels.push_back({"rlimits",
+                          {{"fork without end", false, "400 processes"}},
+                          {{"cuda:0", Availability::yes("a context opens under rlimits")}}});
+  const std::string text = to_string(table);
+  EXPECT_THAT(text, testing::ContainsRegex("fork without end +stopped .EPERM. +POSSIBLE .400"));
+  EXPECT_THAT(text, testing::ContainsRegex("context on cuda:0 +no .see below. +ok"));
+  EXPECT_THAT(text, HasSubstr("cuda:0 under landlock+seccomp: cuInit fails with error 304\n"
+                              "  -> look at the log\n"));
+  EXPECT_THAT(to_string(IsolationTable{}), HasSubstr("no isolation level works here"));
+}
+
 TEST(Doctor, WithoutADeviceItIsNotReady) {
   const std::vector<Finding> findings{{"device", "cpu", Availability::no("no compiler", "")}};
   EXPECT_FALSE(any_device_usable(findings));

@@ -15,7 +15,7 @@ struct Worker {
   int (*run)(std::vector<std::string> arguments);
 };
 
-constexpr std::array<Worker, 7> kWorkers{{
+constexpr std::array<Worker, 8> kWorkers{{
     {"_compile", evaluators::compile_worker_main},
     {"_compile-gpu", evaluators::compile_gpu_worker_main},
     {"_run", evaluators::run_worker_main},
@@ -23,6 +23,7 @@ constexpr std::array<Worker, 7> kWorkers{{
     {"_probe", evaluators::probe_worker_main},
     {"_escape", evaluators::escape_worker_main},
     {"_devices", evaluators::device_probe_worker_main},
+    {"_context", evaluators::context_probe_worker_main},
 }};
 
 const Worker* find_worker(int argc, char** argv) {

@@ -5,6 +5,7 @@
 #include "evaluators/process/fence.h"
 #include "evaluators/process/probe_checks.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace winnow::evaluators {
@@ -49,17 +50,6 @@ std::string complaint(const ChildResult& result) {
   return text.empty() ? "the probe " + describe(result) : truncate_text(text, 500);
 }
 
-/// The probe reports an Error as two lines, the second being "remedy: ...".
-Availability from_failure(const ChildResult& result) {
-  const std::string text = complaint(result);
-  const std::size_t remedy = text.find(kRemedyMark);
-  if (remedy == std::string::npos) {
-    return Availability::no(text, "");
-  }
-  return Availability::no(std::string(trim(text.substr(0, remedy))),
-                          text.substr(remedy + kRemedyMark.size()));
-}
-
 std::string detail(Isolation level) {
   switch (level) {
   case Isolation::Bubblewrap:
@@ -83,7 +73,7 @@ Availability probe_level(Isolation level, const ProbeFiles& files) {
   }
   return level == Isolation::Bubblewrap && result.err.starts_with("bwrap: ")
              ? explain_bubblewrap_failure(complaint(result))
-             : from_failure(result);
+             : reported_failure(result);
 }
 
 IsolationProbe probe_all() {
@@ -97,6 +87,24 @@ IsolationProbe probe_all() {
 }
 
 } // namespace
+
+int report_failure(const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  if (!error.remedy().empty()) {
+    std::fprintf(stderr, "%s%s\n", std::string(kRemedyMark).c_str(), error.remedy().c_str());
+  }
+  return 1;
+}
+
+Availability reported_failure(const ChildResult& result) {
+  const std::string text = complaint(result);
+  const std::size_t remedy = text.find(kRemedyMark);
+  if (remedy == std::string::npos) {
+    return Availability::no(text, "");
+  }
+  return Availability::no(std::string(trim(text.substr(0, remedy))),
+                          text.substr(remedy + kRemedyMark.size()));
+}
 
 const IsolationProbe& probe_isolation() {
   static const IsolationProbe probe = probe_all();

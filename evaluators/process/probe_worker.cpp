@@ -108,11 +108,7 @@ int probe_worker_main(std::vector<std::string> arguments) {
     enter_sandbox(arguments);
     probe(arguments);
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    if (!error.remedy().empty()) {
-      std::fprintf(stderr, "%s%s\n", std::string(kRemedyMark).c_str(), error.remedy().c_str());
-    }
-    return 1;
+    return report_failure(error);
   }
   std::printf("%s\n", std::string(kProbeAnswer).c_str());
   return 0;

@@ -21,11 +21,20 @@ constexpr milliseconds kPoll{50};
 constexpr milliseconds kStandingGrace{3000};
 constexpr int kFailuresBeforeQuarantine = 2;
 constexpr std::size_t kMaxEnded = 4;
-constexpr std::uint64_t kFileBytes = std::uint64_t{64} << 20U; // what device code prints, capped
+constexpr milliseconds kEndTimeout{5'000}; // from the end of a worker's answers to its own
 
 bool samples(const RunRequest& request) {
   return std::any_of(request.cases.begin(), request.cases.end(),
                      [](const RunCase& one) { return one.sampling.has_value(); });
+}
+
+std::string why_not_ready(const ChildResult& result) {
+  std::string why = result.end == ChildResult::End::Cancelled ? "the worker gives no context"
+                                                              : "the worker " + describe(result);
+  if (!result.err.empty()) {
+    why += ": " + truncate_text(to_valid_utf8(trim(result.err)), 500);
+  }
+  return why;
 }
 
 class StandingRunner final : public Runner {
@@ -60,13 +69,10 @@ private:
   };
 
   Worker start() const {
-    Limits limits;
-    limits.wall = milliseconds(0);    // each request has a limit instead
-    limits.output_bytes = kFileBytes; // of one answer
-    limits.file_bytes = kFileBytes;
     const SandboxPolicy policy = sandbox_policy(device_, modules_);
     return {std::make_unique<ChildProcess>(sandbox_.command("_run", arguments_of(device_), policy,
-                                                            limits, {{arena_.fd(), kArenaFd}})),
+                                                            standing_limits(),
+                                                            {{arena_.fd(), kArenaFd}})),
             false};
   }
 
@@ -106,10 +112,11 @@ private:
     if (worker.ready) {
       return true;
     }
-    worker.child->kill();
-    const DeviceFault fault = fault_of_ended_worker(worker.child->wait());
+    // It closes its answers first and then says why: whoever kills it at once never reads that.
+    const Clock::time_point until = Clock::now() + kEndTimeout;
+    const ChildResult result = worker.child->wait([&] { return Clock::now() >= until; });
     if (++failures_ >= kFailuresBeforeQuarantine) {
-      quarantine_ = fault.detail;
+      quarantine_ = why_not_ready(result);
     }
     return false;
   }

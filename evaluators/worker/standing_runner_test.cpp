@@ -1,6 +1,8 @@
 // The runner that keeps its workers, tried on the cpu device: the processes are as real as on a
 // GPU.
+#include "base/files.h"
 #include "evaluators/device/cpu/runtime/test_modules.h"
+#include "evaluators/device_host.h"
 #include "evaluators/evaluator.h"
 #include "evaluators/worker/runner.h"
 #include "tests/support/worker_main.h"
@@ -10,7 +12,8 @@
 
 namespace winnow::test {
 const std::vector<HiddenSubcommand>& hidden_subcommands() {
-  static const std::vector<HiddenSubcommand> table{{"_run", evaluators::run_worker_main}};
+  static const std::vector<HiddenSubcommand> table{
+      {"_context", evaluators::context_probe_worker_main}, {"_run", evaluators::run_worker_main}};
   return table;
 }
 
@@ -195,17 +198,47 @@ TEST_F(StandingRunnerTest, CancellingEndsTheWorkerAndTheNextTakesOver) {
   EXPECT_FALSE(run(*standing, good).fault.has_value());
 }
 
-TEST_F(StandingRunnerTest, ADeviceThatGivesNoContextIsQuarantined) {
+TEST_F(StandingRunnerTest, ADeviceThatGivesNoContextIsQuarantinedForTheReasonThatItGave) {
   const auto good = module_of("y[threadIdx.x] = 1;");
   WorkerDevice device;
   device.device = "cuda:4096"; // the worker cannot open it, whatever is here
-  const auto standing = make_standing_runner(sandbox_, arena_, device, good.parent_path());
-  const RunOutcome first = run(*standing, good);
-  ASSERT_TRUE(first.fault.has_value());
-  EXPECT_EQ(first.fault->verdict, Verdict::Infrastructure);
-  EXPECT_THAT(first.fault->detail, testing::HasSubstr("cuda:4096 is quarantined"));
-  EXPECT_THAT(run(*standing, good).fault->detail, testing::HasSubstr("quarantined"));
-  EXPECT_NE(standing->quarantine(), "");
+  for (const Isolation level :
+       {Isolation::Rlimits, Isolation::LandlockSeccomp, Isolation::Bubblewrap}) {
+    if (!probe_isolation().at(level).ok) {
+      continue;
+    }
+    const Sandbox sandbox(level, executable_path());
+    for (int i = 0; i < 5; ++i) { // who kills it too early is only sometimes fast enough
+      const auto standing = make_standing_runner(sandbox, arena_, device, good.parent_path());
+      const RunOutcome first = run(*standing, good);
+      ASSERT_TRUE(first.fault.has_value());
+      EXPECT_EQ(first.fault->verdict, Verdict::Infrastructure);
+      EXPECT_THAT(first.fault->detail,
+                  testing::StartsWith("cuda:4096 is quarantined: the worker exited with 1: "
+                                      "winnow _run: "));
+      EXPECT_THAT(run(*standing, good).fault->detail, testing::HasSubstr("quarantined"));
+      EXPECT_NE(standing->quarantine(), "");
+    }
+  }
+}
+
+TEST(ContextProbe, SaysWhatTheFencedChildFound) {
+  DeviceReport device;
+  device.kind = "cuda";
+  device.id = "cuda:4096";
+  device.uuid = "context-probe-test"; // its lock is nobody else's
+  for (const Isolation level :
+       {Isolation::Rlimits, Isolation::LandlockSeccomp, Isolation::Bubblewrap}) {
+    if (probe_isolation().at(level).ok) {
+      const Availability answer = probe_context(device, level);
+      EXPECT_FALSE(answer.ok);
+      EXPECT_THAT(answer.why, testing::AnyOf(testing::HasSubstr("CUDA"), testing::HasSubstr("GPU")))
+          << "the child's own words";
+      EXPECT_NE(answer.remedy, "") << answer.why;
+    }
+  }
+  const GpuLock lock(device);
+  EXPECT_THAT(probe_context(device, Isolation::Rlimits).why, testing::HasSubstr("another Winnow"));
 }
 
 } // namespace

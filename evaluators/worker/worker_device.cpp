@@ -29,13 +29,6 @@ int parse_number(std::string_view text, const std::string& whole) {
   return value;
 }
 
-std::unique_ptr<GpuDriver> open_driver(const WorkerDevice& device, const DeviceName& name) {
-  if (!device.library.empty()) {
-    setenv(driver_library_variable(name.kind), device.library.c_str(), 1);
-  }
-  return name.kind == "hip" ? open_hip_driver(name.ordinal) : open_cuda_driver(name.ordinal);
-}
-
 } // namespace
 
 std::vector<std::string> arguments_of(const WorkerDevice& device) {
@@ -83,8 +76,22 @@ SandboxPolicy sandbox_policy(const WorkerDevice& device, const std::filesystem::
   return policy;
 }
 
+Limits standing_limits() {
+  constexpr std::uint64_t kPrintedBytes = std::uint64_t{64} << 20U; // by device code, capped
+  Limits limits;
+  limits.wall = std::chrono::milliseconds(0); // each request has a limit instead
+  limits.output_bytes = kPrintedBytes;        // of one answer
+  limits.file_bytes = kPrintedBytes;
+  return limits;
+}
+
 const char* driver_library_variable(std::string_view kind) {
   return kind == "cuda" ? "WINNOW_CUDA_LIBRARY" : kind == "hip" ? "WINNOW_HIP_LIBRARY" : nullptr;
+}
+
+std::filesystem::path named_driver_library(std::string_view kind) {
+  const char* library = std::getenv(driver_library_variable(kind));
+  return library == nullptr ? "" : std::filesystem::absolute(library);
 }
 
 DeviceName parse_device_name(const std::string& text) {
@@ -94,6 +101,14 @@ DeviceName parse_device_name(const std::string& text) {
     name.ordinal = parse_number(std::string_view(text).substr(colon + 1), text);
   }
   return name;
+}
+
+std::unique_ptr<GpuDriver> open_worker_driver(const WorkerDevice& device) {
+  const DeviceName name = parse_device_name(device.device);
+  if (!device.library.empty()) {
+    setenv(driver_library_variable(name.kind), device.library.c_str(), 1);
+  }
+  return name.kind == "hip" ? open_hip_driver(name.ordinal) : open_cuda_driver(name.ordinal);
 }
 
 std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, CpuDeviceOptions cpu,
@@ -107,7 +122,7 @@ std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, CpuDevice
   options.arena = arena;
   options.on_fatal = std::move(cpu.on_fatal);
   const DeviceName name = parse_device_name(device.device);
-  std::unique_ptr<GpuDriver> driver = open_driver(device, name);
+  std::unique_ptr<GpuDriver> driver = open_worker_driver(device);
   if (name.kind == "cuda") {
     options.open_library = open_cuda_library;
     options.open_counters = [context = driver->context(), ordinal = name.ordinal] {

@@ -2,6 +2,7 @@
 
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/device.h"
+#include "evaluators/device/gpu/gpu_driver.h"
 #include "evaluators/process/sandbox.h"
 
 #include <chrono>
@@ -29,6 +30,8 @@ struct WorkerDevice {
 /// The variable of the environment that names another driver library for this kind of device:
 /// "WINNOW_CUDA_LIBRARY". nullptr: it has none.
 const char* driver_library_variable(std::string_view kind);
+/// The absolute path of what it names; empty: nothing.
+std::filesystem::path named_driver_library(std::string_view kind);
 
 std::vector<std::string> arguments_of(const WorkerDevice& device);
 /// Consumes them. Throws Error for what it does not understand.
@@ -38,6 +41,9 @@ WorkerDevice take_device_arguments(std::vector<std::string>& arguments);
 /// and driver library.
 SandboxPolicy sandbox_policy(const WorkerDevice& device, const std::filesystem::path& modules);
 
+/// Of a child that holds a context and serves requests one by one.
+Limits standing_limits();
+
 /// "cuda:1" is {"cuda", 1}; "cuda" alone is the first.
 struct DeviceName {
   std::string kind;
@@ -45,6 +51,9 @@ struct DeviceName {
 };
 /// Throws UsageError when `text` is none.
 DeviceName parse_device_name(const std::string& text);
+
+/// Makes a context on a GPU. Throws DeviceUnavailable.
+std::unique_ptr<GpuDriver> open_worker_driver(const WorkerDevice& device);
 
 /// `cpu`: all of it is for the cpu, on_fatal for a GPU, too; `arena`: see GpuDeviceOptions. Throws
 /// DeviceUnavailable.

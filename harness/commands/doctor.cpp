@@ -34,7 +34,7 @@ RunConfig config_to_examine(const std::string& given) {
 
 ExitCode doctor(const DoctorCommand& command) {
   if (command.isolation) {
-    std::cout << isolation_table();
+    std::cout << to_string(try_isolation());
     return ExitCode::Done;
   }
   const std::vector<Finding> findings = examine_machine(config_to_examine(command.config));

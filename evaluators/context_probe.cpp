@@ -1,0 +1,59 @@
+// Whether a GPU gives a context to a process that is fenced in as its workers are.
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "evaluators/device_host.h"
+#include "evaluators/evaluator.h"
+#include "evaluators/process/probe_checks.h"
+#include "evaluators/worker/worker_device.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr std::chrono::milliseconds kContextTime{60'000}; // a cold driver takes seconds
+constexpr std::string_view kOpened = "winnow context: opened";
+
+Availability open_context(const DeviceReport& device, Isolation level) {
+  const GpuLock lock(device); // making a context disturbs who measures times
+  const TemporaryDirectory modules("context");
+  WorkerDevice worker;
+  worker.device = device.id;
+  worker.library = named_driver_library(device.kind);
+  Limits limits = standing_limits();
+  limits.wall = kContextTime;
+  const ChildResult child = run_child(Sandbox(level, executable_path())
+                                          .command("_context", arguments_of(worker),
+                                                   sandbox_policy(worker, modules.path()), limits),
+                                      "");
+  const bool opened =
+      child.end == ChildResult::End::Exited && child.exit_code == 0 && trim(child.out) == kOpened;
+  return opened ? Availability::yes(fmt::format("a context opens under {}", to_string(level)))
+                : reported_failure(child);
+}
+
+} // namespace
+
+Availability probe_context(const DeviceReport& device, Isolation level) {
+  try {
+    return open_context(device, level);
+  } catch (const Error& error) {
+    return Availability::no(error.what(), error.remedy());
+  }
+}
+
+int context_probe_worker_main(std::vector<std::string> arguments) {
+  try {
+    enter_sandbox(arguments);
+    open_worker_driver(take_device_arguments(arguments));
+  } catch (const Error& error) {
+    return report_failure(error);
+  }
+  std::printf("%s\n", std::string(kOpened).c_str());
+  return 0;
+}
+
+} // namespace winnow::evaluators
