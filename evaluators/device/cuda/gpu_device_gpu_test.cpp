@@ -29,6 +29,7 @@ TEST_F(CudaGpuTest, ProbeTravelsAsJson) {
   EXPECT_EQ(again.facts.peak_bytes_per_second, probe_.facts.peak_bytes_per_second);
   EXPECT_THAT(probe_.uuid, StartsWith("GPU-"));
   EXPECT_GT(probe_.facts.peak_bytes_per_second, 1e11) << json.dump(2);
+  EXPECT_GT(probe_.facts.clock_mhz, 500);
   EXPECT_GT(probe_.facts.l2_bytes, 1 << 20) << json.dump(2);
 }
 
