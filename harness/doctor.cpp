@@ -37,7 +37,7 @@ Availability device_availability(const evaluators::DeviceReport& device) {
 }
 
 void add_isolation(std::vector<Finding>& findings) {
-  const evaluators::IsolationProbe probe = evaluators::probe_isolation();
+  const evaluators::IsolationProbe& probe = evaluators::probe_isolation();
   findings.push_back({"isolation", "bubblewrap", probe.bubblewrap});
   findings.push_back({"isolation", "landlock+seccomp", probe.landlock_seccomp});
   findings.push_back({"isolation", "rlimits", probe.rlimits});
