@@ -109,7 +109,7 @@ struct BuildRecord {
   double seconds = 0;
   std::string log;          ///< compiler messages, candidate's own line numbers, cleaned and capped
   std::string architecture; ///< "sm_90a", "gfx90a"; empty on the cpu
-  std::string machine_code_digest;      ///< of the instructions alone; empty: not known
+  std::string machine_code_digest;      ///< of all that its kernels can read; empty: not known
   std::vector<KernelResources> kernels; ///< GPU code only
   std::vector<Finding> findings;        ///< in the machine code
   double compiler_ms = 0;               ///< in the compiler library when it was built; 0: not known

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include <elf.h>
 
@@ -57,7 +56,7 @@ ElfReader::ElfReader(std::string bytes) : bytes_(std::move(bytes)) {
       range(raw.sh_offset, raw.sh_size);
     }
     sections_.push_back({"", raw.sh_type, raw.sh_addr, raw.sh_offset, raw.sh_size, raw.sh_link,
-                         raw.sh_entsize, raw.sh_info, raw.sh_flags});
+                         raw.sh_entsize, raw.sh_flags});
     names.push_back(raw.sh_name);
   }
   if (sections_.empty()) {
@@ -192,35 +191,6 @@ std::vector<std::uint32_t> ElfReader::relocation_types() const {
     }
   }
   return types;
-}
-
-std::vector<ElfRelocation> ElfReader::relocations() const {
-  std::vector<ElfRelocation> all;
-  std::map<std::uint32_t, std::vector<ElfSymbol>> tables; // by section type
-  for (const ElfSection& section : sections_) {
-    const auto entries = relocation_entries(section);
-    if (entries.empty()) {
-      continue;
-    }
-    if (section.link >= sections_.size()) {
-      throw ElfError("a relocation table of the module has no symbols");
-    }
-    const std::uint32_t type = sections_[section.link].type;
-    if (tables.count(type) == 0) {
-      tables[type] = symbols(type);
-    }
-    const std::vector<ElfSymbol>& names = tables[type];
-    for (const Elf64_Rela& entry : entries) {
-      const std::uint64_t symbol = ELF64_R_SYM(entry.r_info);
-      if (symbol > names.size()) {
-        throw ElfError("a relocation of the module names no symbol");
-      }
-      all.push_back({section.info, entry.r_offset,
-                     static_cast<std::uint32_t>(ELF64_R_TYPE(entry.r_info)),
-                     symbol == 0 ? std::string() : names[symbol - 1].name, entry.r_addend});
-    }
-  }
-  return all;
 }
 
 } // namespace winnow::evaluators

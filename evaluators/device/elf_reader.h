@@ -27,7 +27,6 @@ struct ElfSection {
   std::uint64_t size = 0;
   std::uint32_t link = 0;
   std::uint64_t entry_size = 0;
-  std::uint32_t info = 0;  ///< of relocations: index of the section that they change
   std::uint64_t flags = 0; ///< SHF_*
 };
 
@@ -38,14 +37,6 @@ struct ElfSymbol {
   std::uint16_t section = 0; ///< index; 0: undefined
   std::uint8_t type = 0;     ///< STT_*
   std::uint8_t binding = 0;  ///< STB_*
-};
-
-struct ElfRelocation {
-  std::uint32_t section = 0; ///< index of the section that it changes
-  std::uint64_t offset = 0;
-  std::uint32_t type = 0;
-  std::string symbol; ///< name; empty for unnamed symbols
-  std::int64_t addend = 0;
 };
 
 /// Reads a shared object, a cubin or a GPU code object without loading it. Every access is checked
@@ -75,8 +66,6 @@ public:
   std::vector<std::int64_t> dynamic_tags() const;
   /// Types of all relocations with an addend (R_X86_64_*, ...).
   std::vector<std::uint32_t> relocation_types() const;
-  /// All relocations with an addend.
-  std::vector<ElfRelocation> relocations() const;
 
 private:
   template <class T> T read(std::uint64_t offset) const;

@@ -1,7 +1,6 @@
 #include "base/files.h"
 #include "evaluators/device/elf_reader.h"
 
-#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -33,7 +32,6 @@ void read_everything(const std::string& bytes) {
   reader.read_symbol("expf");
   reader.dynamic_tags();
   reader.relocation_types();
-  reader.relocations();
   for (const ElfSection& section : reader.sections()) {
     reader.section_bytes(section);
   }
@@ -52,10 +50,7 @@ TEST(ElfReader, ReadsASharedObject) {
   EXPECT_EQ(reader.read_symbol("signgam"), std::string(4, '\0')); // an int in .bss
   EXPECT_THAT(reader.dynamic_tags(), Contains(DT_NEEDED));
   EXPECT_FALSE(reader.undefined_symbols().empty());
-  const auto relocations = reader.relocations();
-  EXPECT_EQ(relocations.size(), reader.relocation_types().size());
-  EXPECT_TRUE(std::any_of(relocations.begin(), relocations.end(),
-                          [](const ElfRelocation& one) { return !one.symbol.empty(); }));
+  EXPECT_FALSE(reader.relocation_types().empty());
 }
 
 TEST(ElfReader, RefusesWhatIsNoElfFile) {

@@ -16,10 +16,4 @@ std::vector<tasks::KernelResources>
 read_cubin_resources(const ElfReader& cubin, const std::vector<std::string>& kernels,
                      const std::map<std::string, std::string>& symbols, const std::string& log);
 
-/// SHA-256 of what the kernels execute, in the plan's order: instructions, their relocations,
-/// launch limits, shared memory, and the data that the module starts with. Names do not count, nor
-/// does what Winnow has added. Throws ElfError.
-std::string cubin_digest(const ElfReader& cubin, const std::vector<std::string>& kernels,
-                         const std::map<std::string, std::string>& symbols);
-
 } // namespace winnow::evaluators

@@ -1,6 +1,5 @@
 #include "evaluators/device/gpu/compile/code_object.h"
 
-#include "base/digest.h"
 #include "evaluators/device/compile/entry_symbols.h"
 
 #include <algorithm>
@@ -80,14 +79,6 @@ KernelResources resources_of(const nlohmann::json& list, const std::string& kern
   throw ElfError("the code object says nothing of kernel '" + kernel + "'");
 }
 
-bool is_own(const std::string& symbol) {
-  constexpr std::string_view kDescriptor = ".kd";
-  const bool descriptor =
-      symbol.size() > kDescriptor.size() &&
-      symbol.compare(symbol.size() - kDescriptor.size(), std::string::npos, kDescriptor) == 0;
-  return descriptor || symbol.rfind("winnow_", 0) == 0;
-}
-
 } // namespace
 
 std::vector<KernelResources>
@@ -100,34 +91,6 @@ read_code_object_resources(const ElfReader& code, const std::vector<std::string>
     all.push_back(resources_of(list, kernel, symbol_of(symbols, kernel)));
   }
   return all;
-}
-
-std::string code_object_digest(const ElfReader& code, const std::vector<std::string>& kernels,
-                               const std::map<std::string, std::string>& symbols) {
-  std::string text;
-  const nlohmann::json list = kernel_list(code);
-  for (const std::string& kernel : kernels) {
-    const std::string symbol = symbol_of(symbols, kernel);
-    const std::string bytes = code.read_symbol(symbol).value_or("");
-    const KernelResources resources = resources_of(list, kernel, symbol);
-    text += "code " + std::to_string(bytes.size()) + " " +
-            std::to_string(resources.static_shared_bytes) + " " +
-            std::to_string(resources.stack_bytes) + "\n" + bytes;
-  }
-  std::vector<std::string> variables;
-  for (const ElfSymbol& symbol : code.dynamic_symbols()) {
-    const bool bytes = symbol.section != SHN_UNDEF && symbol.section < code.sections().size() &&
-                       code.sections()[symbol.section].type != SHT_NOBITS;
-    if (symbol.type == STT_OBJECT && !is_own(symbol.name)) {
-      variables.push_back("variable " + std::to_string(symbol.size) +
-                          (bytes ? code.read_symbol(symbol.name).value_or("") : ""));
-    }
-  }
-  std::sort(variables.begin(), variables.end());
-  for (const std::string& variable : variables) {
-    text += variable + "\n";
-  }
-  return sha256_hex(text);
 }
 
 } // namespace winnow::evaluators

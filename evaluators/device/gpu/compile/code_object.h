@@ -16,9 +16,4 @@ std::vector<tasks::KernelResources>
 read_code_object_resources(const ElfReader& code, const std::vector<std::string>& kernels,
                            const std::map<std::string, std::string>& symbols);
 
-/// SHA-256 of what the kernels execute, in the plan's order, with the module's other data. Names do
-/// not count, nor does what Winnow has added. Throws ElfError.
-std::string code_object_digest(const ElfReader& code, const std::vector<std::string>& kernels,
-                               const std::map<std::string, std::string>& symbols);
-
 } // namespace winnow::evaluators

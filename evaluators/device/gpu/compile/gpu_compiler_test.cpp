@@ -11,6 +11,7 @@
 
 #include <fstream>
 #include <future>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -287,22 +288,57 @@ __global__ void __launch_bounds__(1024, 2) k(float* x, int n) {
   EXPECT_THAT(result.build.log, HasSubstr("spills"));
 }
 
+std::string digest_of(const CompileResult& result) {
+  EXPECT_EQ(result.verdict, Verdict::Correct) << result.detail;
+  EXPECT_EQ(result.build.machine_code_digest.size(), 64U);
+  return result.build.machine_code_digest;
+}
+
 TEST_F(CudaCompilerTest, KnowsTheSameMachineCode) {
-  const auto digest = [&](const std::string& source, const std::string& kernel) {
-    const CompileResult result = compile(request(source, {kernel}));
-    EXPECT_EQ(result.verdict, Verdict::Correct) << result.detail;
-    return result.build.machine_code_digest;
-  };
-  const std::string first =
-      digest("__global__ void k(float* x, int n) { x[n] = 2.f * x[n]; }", "k");
-  EXPECT_EQ(first.size(), 64U);
-  EXPECT_EQ(first, digest("// other\ntemplate <int> __global__ void other(float* out, int at) "
-                          "{ float v = out[at]; out[at] = v + v; }",
-                          "other<3>"));
-  EXPECT_NE(first, digest("__global__ void k(float* x, int n) { x[n] = 3.f * x[n]; }", "k"));
-  const std::string table = "__constant__ float t[4] = {1, 2, 3, ";
-  const std::string use = "};\n__global__ void k(float* x, int n) { x[n] = t[n & 3]; }";
-  EXPECT_NE(digest(table + "4" + use, "k"), digest(table + "5" + use, "k"));
+  CompileRequest wanted = request("__global__ void k(float* x, int n) { x[n] = 2.f * x[n]; }");
+  const std::string first = digest_of(compile(wanted));
+  wanted.file = "other.cu";
+  wanted.source = "// other\n#define TWICE v + v\n__global__ void k(float* x, int n)\n"
+                  "{ float v = x[n]; x[n] = TWICE; }";
+  EXPECT_EQ(first, digest_of(compile(wanted)));
+  wanted.source = "__global__ void k(float* x, int n) { x[n] = 3.f * x[n]; }";
+  EXPECT_NE(first, digest_of(compile(wanted)));
+}
+
+// What each of them computes depends on what differs, the kernels' instructions being the same.
+TEST_F(CudaCompilerTest, TheDigestCoversWhateverAKernelCanRead) {
+  const std::string kernel = "__global__ void k(float* x) { x[0] = a * x[1] + b; }\n";
+  const std::string print = "__global__ void k() { printf(\"";
+  const std::vector<std::string> sources{
+      "__device__ float a = 1, b = 2; " + kernel,
+      "__device__ float a = 2, b = 1; " + kernel, // values exchanged
+      "__device__ float b = 1, a = 2; " + kernel, // and declared in the other order
+      "__device__ float b = 2, a = 1; " + kernel,
+      "__constant__ float a = 1, b = 2; " + kernel,
+      "__constant__ float a = 2, b = 1; " + kernel,
+      "__device__ float winnow_a = 1;\n#define a winnow_a\n__device__ float b = 2; " + kernel,
+      "__device__ float winnow_a = 3;\n#define a winnow_a\n__device__ float b = 2; " + kernel,
+      "__device__ float a = 1, b; " + kernel, // zeros have no bytes in the file
+      "__device__ float a = 1, b, c[2]; " + kernel,
+      "__device__ float a, b = 1; " + kernel,
+      print + "a\"); }\n",
+      print + "b\"); }\n",
+      "#include <cuda_runtime.h>\n__global__ void k(float* x) { __shared__ float s[64]; "
+      "s[threadIdx.x] = x[0]; __syncthreads(); x[1] = s[0]; }",
+      "#include <cuda_runtime.h>\n__global__ void k(float* x) { __shared__ float s[65]; "
+      "s[threadIdx.x] = x[0]; __syncthreads(); x[1] = s[0]; }"};
+  std::map<std::string, std::string> known;
+  for (const std::string& source : sources) {
+    const auto [found, fresh] = known.emplace(digest_of(compile(request(source))), source);
+    EXPECT_TRUE(fresh) << source << "\nhas the digest of\n" << found->second;
+  }
+}
+
+TEST_F(CudaCompilerTest, TheDigestKnowsWhichKernelIsWhich) {
+  const std::string both = "__global__ void a(float* x) { x[0] = 1; }\n"
+                           "__global__ void b(float* x) { x[0] = 2; }\n";
+  EXPECT_NE(digest_of(compile(request(both, {"a", "b"}))),
+            digest_of(compile(request(both, {"b", "a"}))));
 }
 
 TEST_F(CudaCompilerTest, LeaksNoOtherFile) {

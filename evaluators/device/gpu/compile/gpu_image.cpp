@@ -1,5 +1,6 @@
 #include "evaluators/device/gpu/compile/gpu_image.h"
 
+#include "base/digest.h"
 #include "evaluators/device/compile/entry_symbols.h"
 #include "evaluators/device/compile/module_findings.h"
 #include "evaluators/device/cuda/compile/cubin.h"
@@ -27,6 +28,17 @@ bool is_unit_mark(const std::string& symbol) {
   return symbol.rfind("__hip_cuid_", 0) == 0;
 }
 
+// A kernel can read whatever lies in its image, names included, and do otherwise for it. So all of
+// it counts, and two files with other names are taken for different, which costs a run and no more.
+std::string digest_of(const RuntimeCompileOutput& output, const std::vector<std::string>& kernels) {
+  std::string text;
+  for (const std::string& kernel : kernels) {
+    text += symbol_of(output.symbols, kernel) + "\n";
+  }
+  text.append(reinterpret_cast<const char*>(output.image.data()), output.image.size());
+  return sha256_hex(text);
+}
+
 /// A kernel may write them through a generic pointer.
 bool has_constant_variables(const ElfReader& image) {
   return std::any_of(
@@ -43,15 +55,14 @@ GpuImageFacts read_gpu_image(const std::string& kind, const std::string& archite
   const ElfReader image(
       std::string(reinterpret_cast<const char*>(output.image.data()), output.image.size()));
   GpuImageFacts facts;
+  facts.machine_code_digest = digest_of(output, kernels);
   facts.signatures = read_signatures(image, kernels.size());
   facts.constants = read_constants(image, constants);
   if (kind == "hip") {
     facts.kernels = read_code_object_resources(image, kernels, output.symbols);
-    facts.machine_code_digest = code_object_digest(image, kernels, output.symbols);
     facts.findings = writable_variables(image, is_unit_mark);
   } else {
     facts.kernels = read_cubin_resources(image, kernels, output.symbols, output.log);
-    facts.machine_code_digest = cubin_digest(image, kernels, output.symbols);
     facts.advice = read_ptxas_advice(output.log);
     facts.findings = inspect_cubin(image, output.symbols, architecture, output.ptx);
   }

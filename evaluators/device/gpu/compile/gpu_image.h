@@ -21,7 +21,8 @@ struct GpuImageFacts {
   std::vector<std::string> signatures; ///< encoded parameters, one per kernel
   std::vector<std::int64_t> constants;
   std::vector<tasks::KernelResources> kernels;
-  std::string machine_code_digest;
+  std::string
+      machine_code_digest; ///< of every byte of the image, and of which symbol is which kernel
   std::vector<std::string> advice; ///< of the assembler
   std::vector<tasks::Finding> findings;
   bool keeps_state = true; ///< see GpuModuleFile
