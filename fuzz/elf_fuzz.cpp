@@ -3,7 +3,6 @@
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/cuda/compile/cubin.h"
 #include "evaluators/device/cuda/compile/cubin_findings.h"
-#include "evaluators/device/cuda/compile/ptx_writes.h"
 #include "evaluators/device/elf_reader.h"
 #include "evaluators/device/gpu/compile/code_object.h"
 
@@ -23,10 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       [](const ElfReader& elf) { read_constants(elf, 1); },
       [&](const ElfReader& elf) { read_cubin_resources(elf, kernels, symbols, ""); },
       [&](const ElfReader& elf) { read_code_object_resources(elf, kernels, symbols); },
-      [&](const ElfReader& elf) { inspect_cubin(elf, symbols, "sm_90a", bytes); },
-      [&](const ElfReader& elf) { inspect_cubin(elf, symbols, "sm_90a", ""); },
+      [&](const ElfReader& elf) { inspect_cubin(elf, symbols, "sm_90a"); },
       [&](const ElfReader& elf) { inspect_cpu_module(elf, "__constant__ int k;"); }};
-  written_globals(bytes);
   for (const auto& read : readers) {
     try {
       read(ElfReader(bytes));

@@ -2,10 +2,9 @@
 
 #include "base/text.h"
 #include "evaluators/device/compile/module_findings.h"
-#include "evaluators/device/cuda/compile/ptx_writes.h"
 #include "evaluators/device/cuda/compile/sass.h"
 
-#include <set>
+#include <string_view>
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -18,17 +17,16 @@ using tasks::FindingKind;
 
 constexpr std::string_view kCode = ".text.";
 
-std::vector<Finding> find_globals(const ElfReader& cubin, std::string_view ptx) {
-  const std::set<std::string> written = written_globals(ptx);
+// A table has values, a variable that a kernel keeps something in rarely: neither PTX nor a cubin
+// says which is written.
+std::vector<Finding> find_globals(const ElfReader& cubin) {
   std::vector<Finding> findings;
   for (const ElfSymbol& symbol : cubin.all_symbols()) {
     if (symbol.type != STT_OBJECT || symbol.section == SHN_UNDEF ||
         symbol.section >= cubin.sections().size()) {
       continue;
     }
-    const std::string& section = cubin.sections()[symbol.section].name;
-    const bool global = section == ".nv.global" || section == ".nv.global.init";
-    if (global && (ptx.empty() ? section == ".nv.global" : written.count(symbol.name) != 0)) {
+    if (cubin.sections()[symbol.section].name == ".nv.global") {
       findings.push_back(mutable_global(symbol));
     }
   }
@@ -58,8 +56,8 @@ void add(std::vector<Finding>& findings, FindingKind kind, const std::string& fu
 
 std::vector<Finding> inspect_cubin(const ElfReader& cubin,
                                    const std::map<std::string, std::string>& symbols,
-                                   const std::string& architecture, std::string_view ptx) {
-  std::vector<Finding> findings = find_globals(cubin, ptx);
+                                   const std::string& architecture) {
+  std::vector<Finding> findings = find_globals(cubin);
   if (!has_known_sass(architecture)) {
     return findings;
   }

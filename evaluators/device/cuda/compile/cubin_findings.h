@@ -5,17 +5,15 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace winnow::evaluators {
 
-/// Variables in global memory that the module writes, clock and global timer reads, sleeps.
-/// `symbols` maps the plan's kernels to the cubin's. Without `ptx`, which NVRTC has beside the
-/// cubin, variables that start as zeros are taken to be written and others not. Machine code older
-/// than compute capability 7.0 is not read. Throws ElfError.
+/// Variables in global memory that start as zeros, which are taken to be written; clock and global
+/// timer reads, sleeps. `symbols` maps the plan's kernels to the cubin's. Machine code older than
+/// compute capability 7.0 is not read. Throws ElfError.
 std::vector<tasks::Finding> inspect_cubin(const ElfReader& cubin,
                                           const std::map<std::string, std::string>& symbols,
-                                          const std::string& architecture, std::string_view ptx);
+                                          const std::string& architecture);
 
 } // namespace winnow::evaluators

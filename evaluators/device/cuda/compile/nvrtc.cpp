@@ -142,7 +142,6 @@ RuntimeCompileOutput compile_with(const NvrtcFunctions& nvrtc, const RuntimeComp
     return output;
   }
   output.image = program.cubin();
-  output.ptx = program.ptx();
   for (const std::string& name : job.instantiated) {
     output.symbols[name] = program.symbol(name);
   }

@@ -435,21 +435,6 @@ TEST_F(CudaCompilerTest, UsesFastMathWhenAsked) {
   EXPECT_NE(exact.build.machine_code_digest, fast.build.machine_code_digest);
 }
 
-TEST_F(CudaCompilerTest, ModulesWithVariablesAreKnown) {
-  const auto keeps = [this](const std::string& source) {
-    const CompileResult result = compiler()->compile(request(source));
-    EXPECT_EQ(result.verdict, Verdict::Correct) << result.detail;
-    return read_gpu_module(result.module).keeps_state;
-  };
-  EXPECT_FALSE(keeps("__global__ void k(float* y) { __shared__ float s[8]; s[threadIdx.x] = y[0]; "
-                     "__syncthreads(); y[0] = s[1]; }"));
-  EXPECT_TRUE(keeps("__device__ int n; __global__ void k(float* y) { y[0] = ++n; }"));
-  EXPECT_TRUE(keeps("__device__ int n = 3; __global__ void k(float* y) { y[0] = ++n; }"));
-  EXPECT_TRUE(keeps("__global__ void k(float* y) { static __device__ int n; y[0] = ++n; }"));
-  EXPECT_TRUE(keeps("__constant__ int n[2] = {1, 2}; __global__ void k(float* y) { "
-                    "y[0] = n[threadIdx.x & 1]; }"));
-}
-
 TEST_F(CudaCompilerTest, RefusesWhatIsNoArchitecture) {
   EXPECT_THROW(compiler("gfx90a"), Error);
   EXPECT_THROW(compiler("sm_90a -I/etc"), Error);

@@ -10,8 +10,6 @@
 #include "evaluators/device/gpu/compile/code_object.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 
-#include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace winnow::evaluators {
@@ -39,14 +37,6 @@ std::string digest_of(const RuntimeCompileOutput& output, const std::vector<std:
   return sha256_hex(text);
 }
 
-/// A kernel may write them through a generic pointer.
-bool has_constant_variables(const ElfReader& image) {
-  return std::any_of(
-      image.sections().begin(), image.sections().end(), [](const ElfSection& section) {
-        return section.size > 0 && std::string_view(section.name).starts_with(".nv.constant3");
-      });
-}
-
 } // namespace
 
 GpuImageFacts read_gpu_image(const std::string& kind, const std::string& architecture,
@@ -64,9 +54,8 @@ GpuImageFacts read_gpu_image(const std::string& kind, const std::string& archite
   } else {
     facts.kernels = read_cubin_resources(image, kernels, output.symbols, output.log);
     facts.advice = read_ptxas_advice(output.log);
-    facts.findings = inspect_cubin(image, output.symbols, architecture, output.ptx);
+    facts.findings = inspect_cubin(image, output.symbols, architecture);
   }
-  facts.keeps_state = !facts.findings.empty() || has_constant_variables(image);
   const std::vector<tasks::Finding> local = local_memory(facts.kernels);
   facts.findings.insert(facts.findings.end(), local.begin(), local.end());
   facts.findings = shorten(std::move(facts.findings));

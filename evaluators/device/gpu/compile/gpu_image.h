@@ -25,7 +25,6 @@ struct GpuImageFacts {
       machine_code_digest; ///< of every byte of the image, and of which symbol is which kernel
   std::vector<std::string> advice; ///< of the assembler
   std::vector<tasks::Finding> findings;
-  bool keeps_state = true; ///< see GpuModuleFile
 };
 
 /// `kind`: "cuda" (a cubin), "hip" (a code object). Throws ElfError when the image is malformed.

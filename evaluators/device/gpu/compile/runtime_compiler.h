@@ -35,7 +35,6 @@ struct RuntimeCompileOutput {
   std::string log; ///< as the compiler wrote it, warnings and resource usage included
   std::vector<std::byte> image;
   std::map<std::string, std::string> symbols; ///< name expression to the image's symbol
-  std::string ptx;                            ///< what a cubin was made of; empty for other images
   double compiler_ms = 0;                     ///< in the library's compile function
   bool used_precompiled = false;
 };
