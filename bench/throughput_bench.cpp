@@ -80,15 +80,8 @@ void judge_all(const tasks::Task& task, const winnow::harness::OpenDevices& devi
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   pool.stop();
-  const evaluators::HostStatistics spent = devices.statistics();
-  std::printf("%d candidates in %.1f s: %.0f a minute\n", count, seconds, count * 60 / seconds);
-  std::printf(
-      "share of the wall time: a worker runs %.0f %%, the judge compares %.0f %%, waiting "
-      "for compilers %.0f %%, else %.0f %%\n",
-      100 * spent.run_seconds / seconds, 100 * spent.judge_seconds / seconds,
-      100 * spent.compile_seconds / seconds,
-      100 * (1 - (spent.run_seconds + spent.judge_seconds + spent.compile_seconds) / seconds));
-  print(spent);
+  std::printf("%s", devices.account(static_cast<std::size_t>(count), seconds).c_str());
+  print(devices.statistics());
   for (const auto& [verdict, number] : verdicts) {
     std::printf("%d %s\n", number, std::string(to_string(verdict)).c_str());
   }

@@ -24,7 +24,7 @@ constexpr std::uint64_t kArenaBytes = std::uint64_t{4} << 30;
 
 std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const Sandbox& sandbox,
                                         const EvaluationOptions& options,
-                                        const std::filesystem::path& cache) {
+                                        const std::filesystem::path& cache, bool keep_warm) {
   if (device.kind == "cpu") {
     CpuCompilerOptions compiler;
     compiler.cache = cache;
@@ -38,7 +38,7 @@ std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const Sandbo
   compiler.cache = cache;
   compiler.timeout = options.compile_timeout;
   compiler.memory_bytes = std::max(compiler.memory_bytes, options.memory_bytes);
-  compiler.keep_warm = true;
+  compiler.keep_warm = keep_warm;
   return make_gpu_compiler(sandbox, compiler);
 }
 
@@ -104,8 +104,8 @@ tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
   device.facts =
       kind == "hip" ? hip_architecture_facts(architecture) : cuda_architecture_facts(architecture);
   const Sandbox sandbox = Sandbox::best(options.require_isolation);
-  const auto compiler = make_compiler(device, sandbox, options,
-                                      options.cache.empty() ? cache_directory() : options.cache);
+  const auto compiler = make_compiler(
+      device, sandbox, options, options.cache.empty() ? cache_directory() : options.cache, false);
   tasks::Evaluation result;
   result.device = kind;
   result.device_name = architecture;
@@ -162,7 +162,7 @@ GpuLock::~GpuLock() {
 DeviceHost::DeviceHost(DeviceReport report, const EvaluationOptions& options)
     : device(std::move(report)), lock(device), sandbox(Sandbox::best(options.require_isolation)),
       arena(kArenaBytes), cache(options.cache.empty() ? cache_directory() : options.cache),
-      compiler(make_compiler(device, sandbox, options, cache)),
+      compiler(make_compiler(device, sandbox, options, cache, true)),
       worker_device(worker_device_of(device, options, *compiler)), runner(make_runner(*this)) {}
 
 BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,

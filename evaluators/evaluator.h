@@ -104,11 +104,12 @@ HostStatistics statistics(const DeviceHost& host);
 tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
                                const std::string& file_name, const std::string& kind,
                                const std::string& architecture, const EvaluationOptions& options);
-/// Compiles ahead what an evaluation of `text` will ask the cache for first. Any thread. Never
-/// throws for what the candidate is.
+/// Compiles ahead what an evaluation of `text` will ask the cache for: each choice of parameters,
+/// and with `promotion` the first one for the hidden shapes, which may need other instances of a
+/// template. Any thread. Never throws for what the candidate is.
 void compile_ahead(DeviceHost& host, const tasks::Task& task, std::string_view text,
                    const std::string& file_name, std::size_t max_variants,
-                   const std::function<bool()>& cancelled);
+                   const std::function<bool()>& cancelled, bool promotion = true);
 
 /// A correct kernel of the same task that a candidate is raced against.
 struct Incumbent {
@@ -128,6 +129,9 @@ public:
   Evaluator(const Evaluator&) = delete; // owns child processes
   Evaluator& operator=(const Evaluator&) = delete;
 
+  /// Compiles the task's own kernels, so that the first evaluation finds them in the cache. Throws
+  /// Error when they do not compile.
+  void prepare();
   /// Timings race against this one, too, from now on; nullopt: against the baseline alone.
   void set_incumbent(std::optional<Incumbent> incumbent);
   /// Never throws for what the candidate is or does. Infrastructure faults are retried once, then

@@ -29,6 +29,17 @@ Session::Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_h
       reference_file(parse_own(task.reference, task.folder / "reference.cu")),
       baseline_file(parse_own(task.baseline, task.folder / "baseline.cu")) {}
 
+void Session::prepare() {
+  using tasks::ShapeSet;
+  const std::string& device = host->device.kind;
+  for (const ShapeSet set : {ShapeSet::Tiny, ShapeSet::Search, ShapeSet::Promotion}) {
+    own_kernel(reference_file, reference_task, task.shapes_of(set, device), reference);
+  }
+  if (options.timing) {
+    own_kernel(baseline_file, task, task.shapes_of(ShapeSet::Search, device), baseline);
+  }
+}
+
 BuiltKernel Session::build(const tasks::KernelFile& file, const tasks::Task& view,
                            const tasks::ParameterChoice& choice,
                            const std::vector<tasks::Shape>& shapes, BuildMode mode,

@@ -19,6 +19,8 @@ struct Session {
   Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
           EvaluationOptions evaluation_options);
 
+  /// Compiles the task's own kernels, so that the first evaluation finds them in the cache.
+  void prepare();
   /// Compiles `file` for what `shapes` need. Mistakes in kernel names go to `errors`.
   BuiltKernel build(const tasks::KernelFile& file, const tasks::Task& view,
                     const tasks::ParameterChoice& choice, const std::vector<tasks::Shape>& shapes,

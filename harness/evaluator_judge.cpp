@@ -7,9 +7,15 @@
 #include <algorithm>
 #include <thread>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
+namespace {
+
+constexpr int kCoresOfADevice = 2; // its lane here, and the worker or the judge
+
+} // namespace
 
 std::vector<tasks::Evaluation> EvaluatorJudge::judge(std::string_view text, std::string file_name,
                                                      std::size_t max_variants) {
@@ -51,6 +57,16 @@ OpenDevices::OpenDevices(const evaluators::EvaluationOptions& options)
   }
 }
 
+OpenDevices::~OpenDevices() {
+  std::vector<std::thread> threads;
+  for (auto& host : hosts_) {
+    threads.emplace_back([&host] { host.reset(); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
 std::string OpenDevices::names() const {
   std::vector<std::string> ids;
   ids.reserve(reports_.size());
@@ -74,11 +90,13 @@ JudgePoolSetup OpenDevices::pool() const {
   JudgePoolSetup setup;
   setup.devices = judges();
   if (first().kind != "cpu") {
-    setup.compile_threads = std::max(1U, std::thread::hardware_concurrency());
-    setup.compile_ahead = [host = hosts_.front()](const JudgeJob& job,
-                                                  const std::function<bool()>& cancelled) {
+    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    const int kept = kCoresOfADevice * static_cast<int>(hosts_.size());
+    setup.compile_threads = static_cast<unsigned>(std::max(1, cores - kept));
+    setup.compile_ahead = [host = hosts_.front(), promotion = options_.promotion](
+                              const JudgeJob& job, const std::function<bool()>& cancelled) {
       evaluators::compile_ahead(*host, *job.task, job.text, job.file_name, job.max_variants,
-                                cancelled);
+                                cancelled, promotion);
     };
   }
   return setup;
@@ -98,6 +116,17 @@ evaluators::HostStatistics OpenDevices::statistics() const {
         std::max(sum.longest_recovery_seconds, one.longest_recovery_seconds);
   }
   return sum;
+}
+
+std::string OpenDevices::account(std::size_t candidates, double seconds) const {
+  const evaluators::HostStatistics spent = statistics();
+  const double all = seconds * static_cast<double>(hosts_.size()) / 100;
+  const double known = spent.run_seconds + spent.judge_seconds + spent.compile_seconds;
+  return fmt::format(
+      "{} candidates in {:.1f} s: {:.0f} a minute\nof the devices' time workers ran {:.0f} %, the "
+      "judge compared {:.0f} %, compilers were waited for {:.0f} %, the rest is {:.0f} %\n",
+      candidates, seconds, static_cast<double>(candidates) * 60 / seconds, spent.run_seconds / all,
+      spent.judge_seconds / all, spent.compile_seconds / all, 100 - known / all);
 }
 
 } // namespace winnow::harness

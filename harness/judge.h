@@ -30,6 +30,9 @@ public:
   /// Never throws for what the candidate is or does; throws Error when the machine is not fit.
   virtual std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
                                                std::size_t max_variants) = 0;
+  /// Makes ready what judging needs beside a candidate. On judge()'s thread, while the first one is
+  /// compiled. Throws Error.
+  virtual void prepare() {}
   /// From now on candidates race against this one, launch beside launch; nullptr: against nobody.
   virtual void race_against(const KernelToBeat* /*kernel*/) {}
   virtual void cancel() = 0;

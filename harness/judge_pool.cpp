@@ -14,7 +14,11 @@ constexpr std::chrono::milliseconds kCancelAgain{50};
 JudgePool::JudgePool(JudgePoolSetup setup)
     : setup_(std::move(setup)), lanes_(setup_.devices.size()) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    threads_.emplace_back([this, i] { judge_jobs(i); });
+    threads_.emplace_back([this, i] {
+      prepare(i);
+      judge_jobs(i);
+      lanes_[i].judges.clear(); // their children end beside those of other devices
+    });
   }
   for (unsigned i = 0; setup_.compile_ahead && i < setup_.compile_threads; ++i) {
     threads_.emplace_back([this] { compile_jobs(); });
@@ -68,6 +72,27 @@ void JudgePool::cancel_until_idle() {
 std::list<JudgePool::Queued>::iterator JudgePool::next_job() {
   return std::find_if(queue_.begin(), queue_.end(),
                       [](const Queued& queued) { return queued.state == State::Ready; });
+}
+
+void JudgePool::prepare(std::size_t device) {
+  const tasks::Task* task = nullptr;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (stopping_ || next_job() != queue_.end()) {
+      return; // there is nothing to wait for
+    }
+    task = queue_.front().job.task;
+  }
+  try {
+    if (Judge* judge = begin(*task, device)) {
+      judge->prepare();
+    }
+  } catch (const std::exception&) { // judging meets the same, and says so
+  }
+  const std::lock_guard lock(mutex_);
+  lanes_[device].running = nullptr;
+  changed_.notify_all();
 }
 
 void JudgePool::judge_jobs(std::size_t device) {
@@ -140,20 +165,24 @@ void JudgePool::compile_jobs() {
   }
 }
 
+// The judge of this task, which cancel() reaches from now on; nullptr: the pool is stopping.
+Judge* JudgePool::begin(const tasks::Task& task, std::size_t device) {
+  Lane& lane = lanes_[device];
+  std::unique_ptr<Judge>& judge = lane.judges[&task];
+  if (!judge) {
+    judge = setup_.devices[device](task);
+  }
+  const std::lock_guard lock(mutex_);
+  lane.running = stopping_ ? nullptr : judge.get();
+  return lane.running;
+}
+
 JudgeResult JudgePool::judge(const JudgeJob& job, std::size_t device) {
   JudgeResult result{job.candidate, {}, {}};
-  Lane& lane = lanes_[device];
   try {
-    std::unique_ptr<Judge>& judge = lane.judges[job.task];
-    if (!judge) {
-      judge = setup_.devices[device](*job.task);
-    }
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopping_) {
-        return result;
-      }
-      lane.running = judge.get();
+    Judge* judge = begin(*job.task, device);
+    if (judge == nullptr) {
+      return result;
     }
     judge->race_against(job.to_beat ? &*job.to_beat : nullptr);
     result.evaluations = judge->judge(job.text, job.file_name, job.max_variants);

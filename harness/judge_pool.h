@@ -69,11 +69,13 @@ private:
     std::string lost; ///< why the device is; guarded by mutex_
   };
 
+  void prepare(std::size_t device);
   void judge_jobs(std::size_t device);
   void compile_jobs();
   std::list<Queued>::iterator next_job();
   void cancel_until_idle();
   bool idle() const;
+  Judge* begin(const tasks::Task& task, std::size_t device);
   JudgeResult judge(const JudgeJob& job, std::size_t device);
   std::string lost_device(const JudgeJob& job, std::size_t device) const;
   bool any_device_left() const;

@@ -218,5 +218,36 @@ TEST(JudgePool, CompilesAheadBeforeItJudges) {
   EXPECT_EQ(compiled_first, std::vector<bool>(5, true));
 }
 
+/// Says when it was prepared.
+class Preparing : public test::FakeJudge {
+public:
+  explicit Preparing(std::latch& prepared) : prepared_(prepared) {}
+  void prepare() override {
+    prepared_.count_down();
+    throw Error("the task's own kernel does not compile"); // judging says so
+  }
+
+private:
+  std::latch& prepared_;
+};
+
+TEST(JudgePool, PreparesEveryDeviceWhileTheFirstCandidateIsCompiled) {
+  const tasks::Task task = test::small_task("a");
+  std::latch prepared(2);
+  std::latch done(1);
+  JudgePoolSetup setup;
+  setup.devices.assign(2,
+                       [&](const tasks::Task&) { return std::make_unique<Preparing>(prepared); });
+  setup.compile_threads = 1;
+  setup.compile_ahead = [&](const JudgeJob&, const std::function<bool()>&) { prepared.wait(); };
+  setup.done = [&](const JudgeResult& result) {
+    EXPECT_EQ(result.error, "");
+    done.count_down();
+  };
+  JudgePool pool(std::move(setup));
+  pool.add({&task, 1, task.baseline, "x.cu"});
+  done.wait();
+}
+
 } // namespace
 } // namespace winnow::harness

@@ -2,19 +2,20 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config.h"
-#include "harness/eval_report.h"
+#include "harness/eval_printer.h"
 #include "harness/evaluator_judge.h"
 #include "harness/interrupt.h"
+#include "harness/ordered_results.h"
 
-#include <condition_variable>
+#include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -42,107 +43,31 @@ evaluators::EvaluationOptions resolved_options(const EvalCommand& command) {
   return options;
 }
 
-/// The evaluations of each file, in the order given; shorter when interrupted.
-class Results {
-public:
-  explicit Results(std::size_t count) : results_(count) {}
-
-  void put(JudgeResult result) {
-    {
-      const std::lock_guard lock(mutex_);
-      ++finished_;
-      const auto index = static_cast<std::size_t>(result.candidate);
-      results_[index] = std::move(result);
-    }
-    changed_.notify_all();
-  }
-  void interrupt() {
-    {
-      const std::lock_guard lock(mutex_);
-      interrupted_ = true;
-    }
-    changed_.notify_all();
-  }
-  void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return interrupted_ || finished_ == results_.size(); });
-  }
-  const std::vector<JudgeResult>& all() const { return results_; }
-
-private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<JudgeResult> results_;
-  std::size_t finished_ = 0;
-  bool interrupted_ = false;
-};
+// So many files are queued or judged before the one that is printed next: all devices and compilers
+// are busy, and thousands of files take no more memory.
+constexpr std::size_t kFilesAtOnce = 256;
 
 void judge_files(const EvalCommand& command, const tasks::Task& task, const OpenDevices& devices,
-                 Interrupt& interrupt, Results& results) {
+                 Interrupt& interrupt, EvalPrinter& printer) {
+  OrderedResults results;
   JudgePoolSetup setup = devices.pool();
   setup.done = [&](JudgeResult result) { results.put(std::move(result)); };
   JudgePool pool(std::move(setup));
   const OnInterrupt stop(interrupt, [&] { results.interrupt(); });
-  for (std::size_t i = 0; i < command.files.size(); ++i) {
-    pool.add({&task, static_cast<std::int64_t>(i), read_kernel(command.files[i]), command.files[i],
-              command.max_variants});
-  }
-  if (!interrupt.interrupted()) {
-    results.wait();
+  const std::vector<std::string>& files = command.files;
+  std::size_t added = 0;
+  for (std::size_t printed = 0; printed < files.size(); ++printed) {
+    for (; added < std::min(files.size(), printed + kFilesAtOnce); ++added) {
+      pool.add({&task, static_cast<std::int64_t>(added), read_kernel(files[added]), files[added],
+                command.max_variants});
+    }
+    const std::optional<JudgeResult> result = results.next();
+    if (!result) {
+      break;
+    }
+    printer.add(files[printed], *result);
   }
   pool.stop();
-}
-
-void print_text(const EvalCommand& command, const std::vector<JudgeResult>& results) {
-  for (const JudgeResult& result : results) {
-    if (results.size() > 1) {
-      std::cout << "== " << command.files[static_cast<std::size_t>(result.candidate)] << '\n';
-    }
-    if (result.evaluations.empty()) {
-      std::cout << "not judged: " << result.error << '\n';
-      continue;
-    }
-    std::cout << eval_text(result.evaluations.front());
-    for (std::size_t i = 1; i < result.evaluations.size(); ++i) {
-      std::cout << "variant " << parameters_text(result.evaluations[i].parameters) << ": "
-                << to_string(result.evaluations[i].verdict) << '\n';
-    }
-  }
-}
-
-void print_json(const EvalCommand& command, const std::vector<JudgeResult>& results) {
-  nlohmann::json documents = nlohmann::json::array();
-  for (const JudgeResult& result : results) {
-    if (result.evaluations.empty()) {
-      throw Error(result.error);
-    }
-    nlohmann::json document = tasks::evaluation_json(result.evaluations.front());
-    document["file"] = command.files[static_cast<std::size_t>(result.candidate)];
-    documents.push_back(std::move(document));
-  }
-  std::cout << (documents.size() == 1 ? documents.front() : documents).dump(2) << '\n';
-}
-
-ExitCode exit_code_of(const std::vector<JudgeResult>& results) {
-  ExitCode worst = ExitCode::Done;
-  for (const JudgeResult& result : results) {
-    const tasks::Verdict verdict = result.evaluations.empty() ? tasks::Verdict::Infrastructure
-                                                              : result.evaluations.front().verdict;
-    if (verdict == tasks::Verdict::Infrastructure || verdict == tasks::Verdict::NotJudged) {
-      return ExitCode::Failure;
-    }
-    worst = verdict == tasks::Verdict::Correct ? worst : ExitCode::NotCorrect;
-  }
-  return worst;
-}
-
-ExitCode print(const EvalCommand& command, const std::vector<JudgeResult>& results) {
-  if (command.json) {
-    print_json(command, results);
-  } else {
-    print_text(command, results);
-  }
-  return exit_code_of(results);
 }
 
 ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
@@ -152,16 +77,15 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
     throw UsageError("--compile-only is for --device cuda or hip, not " + kind);
   }
   const std::string fallback = kind == "hip" ? "gfx90a" : "sm_90a";
-  std::vector<JudgeResult> results;
+  EvalPrinter printer(std::cout, command.json, command.files.size());
   bool all_compile = true;
   for (const std::string& file : command.files) {
     const tasks::Evaluation evaluation = evaluators::compile_only(
         task, read_kernel(file), file, kind,
         command.architecture.empty() ? fallback : command.architecture, options);
     all_compile = all_compile && evaluation.verdict == tasks::Verdict::NotJudged;
-    results.push_back({static_cast<std::int64_t>(results.size()), {evaluation}, {}});
+    printer.add(file, {0, {evaluation}, {}});
   }
-  print(command, results);
   return all_compile ? ExitCode::Done : ExitCode::NotCorrect;
 }
 
@@ -177,18 +101,20 @@ ExitCode eval(const EvalCommand& command) {
   if (!command.architecture.empty()) {
     throw UsageError("--arch is for --compile-only: what runs is compiled for the device here");
   }
+  const auto start = std::chrono::steady_clock::now();
   const OpenDevices devices(resolved_options(command));
-  Results results(command.files.size());
-  judge_files(command, task, devices, interrupt, results);
+  EvalPrinter printer(std::cout, command.json, command.files.size());
+  judge_files(command, task, devices, interrupt, printer);
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
   }
-  const ExitCode code = print(command, results.all());
   if (devices.first().kind != "cpu") {
-    std::cerr << "worker restarts: " << devices.statistics().worker_restarts << '\n';
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    std::cerr << devices.account(command.files.size(), seconds.count())
+              << "worker restarts: " << devices.statistics().worker_restarts << '\n';
   }
-  return code;
+  return printer.finish();
 }
 
 void add_options(CLI::App& sub, EvalCommand& command) {

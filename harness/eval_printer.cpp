@@ -1,0 +1,94 @@
+#include "harness/eval_printer.h"
+
+#include "base/error.h"
+#include "harness/eval_report.h"
+
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+// A line of JSON never ends inside a string.
+std::string indented(const std::string& text) {
+  std::string out = "  ";
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') {
+      out += "  ";
+    }
+  }
+  return out;
+}
+
+} // namespace
+
+EvalPrinter::EvalPrinter(std::ostream& out, bool json, std::size_t files)
+    : out_(out), json_(json), several_(files > 1) {}
+
+EvalPrinter::~EvalPrinter() {
+  close();
+}
+
+void EvalPrinter::add(const std::string& file, const JudgeResult& result) {
+  const bool judged = !result.evaluations.empty();
+  const tasks::Verdict verdict =
+      judged ? result.evaluations.front().verdict : tasks::Verdict::Infrastructure;
+  any_failure_ = any_failure_ || verdict == tasks::Verdict::Infrastructure ||
+                 verdict == tasks::Verdict::NotJudged;
+  any_wrong_ = any_wrong_ || verdict != tasks::Verdict::Correct;
+  if (!judged && first_error_.empty()) {
+    first_error_ = result.error;
+  }
+  if (!json_) {
+    add_text(file, result);
+  } else if (judged) {
+    add_json(file, result);
+  }
+  out_.flush();
+}
+
+void EvalPrinter::add_text(const std::string& file, const JudgeResult& result) {
+  if (several_) {
+    out_ << "== " << file << '\n';
+  }
+  if (result.evaluations.empty()) {
+    out_ << "not judged: " << result.error << '\n';
+    return;
+  }
+  out_ << eval_text(result.evaluations.front());
+  for (std::size_t i = 1; i < result.evaluations.size(); ++i) {
+    out_ << "variant " << parameters_text(result.evaluations[i].parameters) << ": "
+         << to_string(result.evaluations[i].verdict) << '\n';
+  }
+}
+
+void EvalPrinter::add_json(const std::string& file, const JudgeResult& result) {
+  nlohmann::json document = tasks::evaluation_json(result.evaluations.front());
+  document["file"] = file;
+  const std::string text = document.dump(2);
+  if (!several_) {
+    out_ << text << '\n';
+    return;
+  }
+  out_ << (open_ ? ",\n" : "[\n") << indented(text);
+  open_ = true;
+}
+
+void EvalPrinter::close() {
+  if (open_) {
+    out_ << "\n]\n" << std::flush;
+    open_ = false;
+  }
+}
+
+ExitCode EvalPrinter::finish() {
+  close();
+  if (json_ && !first_error_.empty()) {
+    throw Error(first_error_);
+  }
+  return any_failure_ ? ExitCode::Failure : any_wrong_ ? ExitCode::NotCorrect : ExitCode::Done;
+}
+
+} // namespace winnow::harness
