@@ -218,17 +218,13 @@ TEST(JudgePool, CompilesAheadBeforeItJudges) {
   EXPECT_EQ(compiled_first, std::vector<bool>(5, true));
 }
 
-/// Says when it was prepared.
-class Preparing : public test::FakeJudge {
-public:
-  explicit Preparing(std::latch& prepared) : prepared_(prepared) {}
+struct Preparing : test::FakeJudge {
+  explicit Preparing(std::latch& latch) : prepared(latch) {}
   void prepare() override {
-    prepared_.count_down();
+    prepared.count_down();
     throw Error("the task's own kernel does not compile"); // judging says so
   }
-
-private:
-  std::latch& prepared_;
+  std::latch& prepared;
 };
 
 TEST(JudgePool, PreparesEveryDeviceWhileTheFirstCandidateIsCompiled) {
