@@ -1,6 +1,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "base/toml.h"
 
@@ -62,6 +63,18 @@ TEST(Toml, SaysWhereAnAssertionOfItsParserFails) {
     FAIL() << "accepted";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), StartsWith("file.toml:3:4: not valid TOML: expected "));
+  }
+}
+
+TEST(Parallel, PartsMakeUpTheWhole) {
+  for (const std::uint64_t count : {0U, 1U, 9U, 10U, 1000U, 100003U}) {
+    std::vector<int> seen(count, 0);
+    in_parts(count, 10, [&](std::uint64_t first, std::uint64_t end) {
+      for (std::uint64_t i = first; i < end; ++i) {
+        ++seen[i];
+      }
+    });
+    EXPECT_THAT(seen, testing::Each(1)) << count;
   }
 }
 

@@ -2,6 +2,7 @@
 // and with -O3, for the vectors.
 #include "tasks/input_generator.h"
 
+#include "base/parallel.h"
 #include "tasks/generator_core.h"
 
 #include <algorithm>
@@ -90,7 +91,13 @@ double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::stri
 
 void generate_tensor(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
                      std::string_view tensor, void* data, std::uint64_t count) {
-  generate_elements(spec, dtype, seed, hash_name(tensor), 0, data, count);
+  constexpr std::uint64_t kElementsPerThread = std::uint64_t{1} << 16U; // take a millisecond
+  const std::uint64_t name_hash = hash_name(tensor);
+  auto* bytes = static_cast<std::byte*>(data);
+  in_parts(count, kElementsPerThread, [&](std::uint64_t first, std::uint64_t end) {
+    generate_elements(spec, dtype, seed, name_hash, first, bytes + first * size_bytes(dtype),
+                      end - first);
+  });
 }
 
 void generate_elements(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,

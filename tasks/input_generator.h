@@ -17,7 +17,8 @@ double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::stri
 /// the arithmetic and is also device code).
 std::uint64_t hash_name(std::string_view tensor);
 
-/// Fills `data` (count elements of `dtype`) with what generate_element gives.
+/// Fills `data` (count elements of `dtype`) with what generate_element gives, on several cores
+/// where that is worth it.
 void generate_tensor(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
                      std::string_view tensor, void* data, std::uint64_t count);
 

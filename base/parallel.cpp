@@ -1,0 +1,32 @@
+#include "base/parallel.h"
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace winnow {
+
+namespace {
+constexpr std::uint64_t kMaxThreads = 16;
+}
+
+void in_parts(std::uint64_t count, std::uint64_t least,
+              const std::function<void(std::uint64_t first, std::uint64_t end)>& work) {
+  const std::uint64_t cores =
+      std::clamp<std::uint64_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
+  const std::uint64_t threads = std::clamp<std::uint64_t>(count / least, 1, cores);
+  const std::uint64_t share = (count + threads - 1) / threads;
+  std::vector<std::jthread> others;
+  for (std::uint64_t first = share; first < count; first += share) {
+    const std::uint64_t end = std::min(first + share, count);
+    try {
+      others.emplace_back(work, first, end);
+    } catch (const std::system_error&) { // the system has no more threads for us
+      work(first, end);
+    }
+  }
+  work(0, std::min(share, count));
+}
+
+} // namespace winnow
