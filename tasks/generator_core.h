@@ -11,7 +11,7 @@ struct GeneratorSpec {
   enum class Kind : unsigned char {
     Normal,        ///< mean `a`, standard deviation `b`
     Uniform,       ///< in [a, b), signed by default: [-1, 1)
-    HeavyTail,     ///< Student-t like: most near 0 with scale `b`, some 100 times larger
+    HeavyTail,     ///< normal with standard deviation `b`; one in `a` is `a` times larger
     SmallIntegers, ///< whole numbers in [a, b]: sums are exact
     Index,         ///< whole numbers in [0, a): for gathers
     Constant,      ///< `a`
@@ -126,11 +126,11 @@ TASKS_ANYWHERE inline double between(const RandomWords& random, double low, doub
   return value < high ? value : low;
 }
 
-TASKS_ANYWHERE inline double heavy_tail(const RandomStream& stream, Bits64 index, double scale) {
-  constexpr unsigned kOneInHundred = 0xffffffffU / 100U;
-  constexpr double kTail = 100;
+TASKS_ANYWHERE inline double heavy_tail(const RandomStream& stream, Bits64 index, double tail,
+                                        double scale) {
+  const unsigned one_in_tail = 0xffffffffU / static_cast<unsigned>(tail);
   const double value = times(scale, normal(stream.words(index)));
-  return stream.second_words(index).word[0] < kOneInHundred ? times(kTail, value) : value;
+  return stream.second_words(index).word[0] < one_in_tail ? times(tail, value) : value;
 }
 
 TASKS_ANYWHERE inline double signed_like(const RandomWords& random, double magnitude) {
@@ -195,7 +195,7 @@ TASKS_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStr
   case GeneratorSpec::Kind::Uniform:
     return between(stream.words(index), spec.a, spec.b);
   case GeneratorSpec::Kind::HeavyTail:
-    return heavy_tail(stream, index, spec.b);
+    return heavy_tail(stream, index, spec.a, spec.b);
   case GeneratorSpec::Kind::SmallIntegers:
     return whole(stream.words(index), spec.a, plus(plus(spec.b, -spec.a), 1));
   case GeneratorSpec::Kind::Index:

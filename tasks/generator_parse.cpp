@@ -26,7 +26,7 @@ const std::vector<KindKeys>& kinds() {
   static const std::vector<KindKeys> all{
       {"normal", GeneratorKind::Normal, "mean", "std", 0, 1},
       {"uniform", GeneratorKind::Uniform, "low", "high", -1, 1},
-      {"heavy_tail", GeneratorKind::HeavyTail, "", "scale", 0, 1},
+      {"heavy_tail", GeneratorKind::HeavyTail, "tail", "scale", 100, 1},
       {"small_integers", GeneratorKind::SmallIntegers, "low", "high", -4, 4},
       {"index", GeneratorKind::Index, "limit", "", {}, 0},
       {"constant", GeneratorKind::Constant, "value", "", {}, 0},
@@ -105,6 +105,13 @@ void check_share(const TomlReader& table, std::string_view key, double share) {
   }
 }
 
+void check_tail(const TomlReader& table, const GeneratorSpec& spec) {
+  constexpr double kLongest = 1e6;
+  if (!is_whole(spec.a) || spec.a < 1 || spec.a > kLongest) {
+    table.fail("tail", fmt::format("tail = {}", spec.a), "a whole number from 1 to 1000000");
+  }
+}
+
 void check_spread(const TomlReader& table, const GeneratorSpec& spec) {
   if (spec.b < 0) {
     table.fail({}, "a negative deviation", "0 or more");
@@ -129,7 +136,10 @@ void check_generator(const TomlReader& table, const TensorSpec& tensor, Generato
     check_share(table, "density", spec.a);
     [[fallthrough]];
   case GeneratorKind::Normal:
+    check_spread(table, spec);
+    return;
   case GeneratorKind::HeavyTail:
+    check_tail(table, spec);
     check_spread(table, spec);
     return;
   case GeneratorKind::Uniform:

@@ -28,7 +28,7 @@ TEST(InputGenerator, IsTheSameEverywhere) {
   EXPECT_EQ(generate_element(normal, 1, "x", (std::uint64_t{1} << 32U) + 5), 0x1.7caf661f78b3ap-2);
   EXPECT_EQ(generate_element(uniform, 42, "weights", 7), 0x1.220cf78143e52p-1);
   EXPECT_EQ(generate_element({Kind::SmallIntegers, -4, 4}, 3, "a", 11), 0x1.8p+1);
-  EXPECT_EQ(generate_element({Kind::HeavyTail, 0, 1}, 3, "a", 12), 0x1.7c72296379f87p-1);
+  EXPECT_EQ(generate_element({Kind::HeavyTail, 100, 1}, 3, "a", 12), 0x1.7c72296379f87p-1);
 }
 
 TEST(InputGenerator, DependsOnSeedNameAndIndex) {
@@ -58,7 +58,7 @@ TEST(InputGenerator, TensorsOfAllKindsAndTypesHoldTheElements) {
     const std::uint64_t size = size_bytes(dtype);
     for (const GeneratorSpec& spec :
          {GeneratorSpec{Kind::Normal, 0.1, 3.3}, GeneratorSpec{Kind::Uniform, -0.7, 1.9},
-          GeneratorSpec{Kind::HeavyTail, 0, 30}, GeneratorSpec{Kind::LogUniform, -20, 20},
+          GeneratorSpec{Kind::HeavyTail, 100, 30}, GeneratorSpec{Kind::LogUniform, -20, 20},
           GeneratorSpec{Kind::Denormal, 0x1p-14, 0}, GeneratorSpec{Kind::Special, 0.2, 1}}) {
       std::vector<std::byte> tensor(kCount * size), part((kCount - kFirst) * size);
       generate_tensor(spec, dtype, 77, "x", tensor.data(), kCount);
@@ -77,7 +77,7 @@ TEST(InputGenerator, TensorsOfAllKindsAndTypesHoldTheElements) {
 }
 
 TEST(InputGenerator, RoundsToEightBitFloatsAndKeepsThemFinite) {
-  const GeneratorSpec spec{Kind::HeavyTail, 0, 100};
+  const GeneratorSpec spec{Kind::HeavyTail, 100, 100};
   for (const DType dtype : {DType::F8E4M3, DType::F8E5M2}) {
     std::vector<std::uint8_t> codes(1000);
     generate_tensor(spec, dtype, 9, "x", codes.data(), codes.size());
@@ -129,11 +129,21 @@ TEST(InputGenerator, UniformStaysInRange) {
 
 TEST(InputGenerator, HeavyTailHasOneInAHundred) {
   int large = 0;
-  for (const double value : elements({Kind::HeavyTail, 0, 0.5}, 100000)) {
+  for (const double value : elements({Kind::HeavyTail, 100, 0.5}, 100000)) {
     large += std::abs(value) > 2.5 ? 1 : 0; // 5 deviations: out of reach for the others
   }
   EXPECT_GT(large, 800); // the few in the tail that are near 0 are not counted
   EXPECT_LT(large, 1100);
+}
+
+TEST(InputGenerator, HeavyTailIsAsHeavyAsStated) {
+  int large = 0;
+  for (const double value : elements({Kind::HeavyTail, 1000, 0.5}, 100000)) {
+    large += std::abs(value) > 2.5 ? 1 : 0;
+  }
+  EXPECT_NEAR(large, 100, 40);
+  EXPECT_EQ(generate_element({Kind::HeavyTail, 1000, 1}, 3, "a", 12), 0x1.7c72296379f87p-1)
+      << "the others are the same for any tail";
 }
 
 TEST(InputGenerator, WholeNumbersReachTheirBounds) {

@@ -277,6 +277,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "density = 2; expected 0 to 1"},
         BadTask{"kind = \"normal\", mean = 0, std = 1", "kind = \"log_uniform\", low = -1",
                 "magnitudes from -1"},
+        BadTask{"kind = \"normal\", mean = 0, std = 1", "kind = \"heavy_tail\", tail = 0.5",
+                "tail = 0.5; expected a whole number from 1"},
         BadTask{", limit = 5", "", "'tensors.index.generator.limit' is missing"},
         BadTask{"generator = { kind = \"index\", limit = 5 }", "", "'index' has no generator"},
         BadTask{"limit = 5 }", "limit = 5 }\nstatic = 1",

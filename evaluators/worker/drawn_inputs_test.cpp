@@ -18,12 +18,12 @@ constexpr std::uint64_t kCount = 300'007; // several threads' worth, the last on
 constexpr std::uint64_t kBytes = kCount * sizeof(float);
 
 LargeInput input_of(std::uint64_t seed) {
-  return {{{GeneratorKind::HeavyTail, 0, 1}, DType::F32, seed, tasks::hash_name("x")}, kBytes};
+  return {{{GeneratorKind::HeavyTail, 100, 1}, DType::F32, seed, tasks::hash_name("x")}, kBytes};
 }
 
 std::vector<std::byte> drawn(std::uint64_t seed) {
   std::vector<std::byte> bytes(kBytes);
-  tasks::generate_tensor({GeneratorKind::HeavyTail, 0, 1}, DType::F32, seed, "x", bytes.data(),
+  tasks::generate_tensor({GeneratorKind::HeavyTail, 100, 1}, DType::F32, seed, "x", bytes.data(),
                          kCount);
   return bytes;
 }
@@ -43,7 +43,7 @@ ino_t identity(int file) {
 RunCase case_of(std::int64_t count, const std::vector<std::uint64_t>& seeds) {
   tasks::Buffer x, y;
   x.name = "x";
-  x.generator = {GeneratorKind::HeavyTail, 0, 1};
+  x.generator = {GeneratorKind::HeavyTail, 100, 1};
   y.name = "y";
   y.kind = tasks::Buffer::Kind::Output;
   x.count = y.count = count;

@@ -136,7 +136,7 @@ protected:
 
 const std::vector<GeneratorSpec>& specs() {
   static const std::vector<GeneratorSpec> all{
-      {Kind::Normal, 0.1, 3.3},       {Kind::Uniform, -0.7, 1.9}, {Kind::HeavyTail, 0, 0.3},
+      {Kind::Normal, 0.1, 3.3},       {Kind::Uniform, -0.7, 1.9}, {Kind::HeavyTail, 100, 0.3},
       {Kind::SmallIntegers, -40, 90}, {Kind::Index, 1000003, 0},  {Kind::Constant, 0.1, 0},
       {Kind::LogUniform, -20, 20},    {Kind::Sparse, 0.3, 2},     {Kind::Ties, 5, 0.3},
       {Kind::Permutation, 77, 0},     {Kind::OneHot, 9, 0},       {Kind::Denormal, 0x1p-126, 0},
