@@ -20,6 +20,8 @@ struct HostTensor {
   double at(std::int64_t index) const;
   void set(std::int64_t index, double value); ///< rounded as store_element() does
 };
+/// Of a loop over a tensor on several cores: fewer are not worth a thread.
+constexpr std::uint64_t kElementsPerThread = std::uint64_t{1} << 16U;
 using HostTensors = std::map<std::string, HostTensor>;
 
 /// The tensor's extents at a shape; at least one. Throws ExpressionError.

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::int64_t kShortestBlock = 32;
 constexpr std::int64_t kLongestBlock = 256;
+// Of 1000 or a little more, a prime that divides no usual length of a row: what is left out does
+// not all lie in one column.
+constexpr std::int64_t kLeftOutStride = 1019;
 
 std::byte pattern_byte(std::uint64_t pattern, std::size_t offset) {
   return static_cast<std::byte>(pattern >> (offset % sizeof pattern * 8U));
@@ -49,6 +52,31 @@ std::string skip_block(HostTensor& tensor) {
     tensor.set(i, 0);
   }
   return "";
+}
+
+std::string leave_out(HostTensor& tensor, bool scaled) {
+  const std::int64_t count = tensor.count();
+  if (count < 2) {
+    return "one element: nothing is left";
+  }
+  double sum = 0;
+  for (std::int64_t i = 0; scaled && i < count; ++i) {
+    sum += i % kLeftOutStride == 0 ? 0 : tensor.at(i);
+  }
+  const std::int64_t left = count - (count + kLeftOutStride - 1) / kLeftOutStride;
+  const std::vector<std::byte> before = tensor.bytes;
+  for (std::int64_t i = 0; i < count; i += kLeftOutStride) {
+    tensor.set(i, sum / static_cast<double>(left));
+  }
+  return tensor.bytes == before ? "what is left out has that value already" : "";
+}
+
+void copy_left_out(const HostTensor& from, HostTensor& tensor) {
+  const auto size = static_cast<std::int64_t>(size_bytes(tensor.dtype));
+  for (std::int64_t i = 0; i < tensor.count(); i += kLeftOutStride) {
+    std::memcpy(tensor.bytes.data() + i * size, from.bytes.data() + i * size,
+                static_cast<std::size_t>(size));
+  }
 }
 
 std::string transpose(HostTensor& tensor) {

@@ -18,6 +18,12 @@ std::int64_t without_last_eighth(std::int64_t extent);
 /// Sets to 0 a run of 32 to 256 elements in the middle.
 std::string skip_block(HostTensor& tensor);
 
+/// Sets one element in about a thousand, at least one, to 0 or, `scaled`, to the mean of the
+/// others.
+std::string leave_out(HostTensor& tensor, bool scaled);
+/// Copies from a tensor of as many elements, and the same dtype, those that leave_out() changes.
+void copy_left_out(const HostTensor& from, HostTensor& tensor);
+
 /// Exchanges the last two axes and keeps the extents: element (i, j) of the result is the one that
 /// lies at (j, i) of a tensor with the extents exchanged, in the same bytes.
 std::string transpose(HostTensor& tensor);

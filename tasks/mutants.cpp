@@ -1,8 +1,10 @@
 #include "tasks/mutants.h"
 
+#include "base/parallel.h"
 #include "tasks/mutant_edits.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <atomic>
 
 namespace winnow::tasks {
 namespace {
@@ -14,13 +16,21 @@ bool is_written(const TensorSpec& tensor) {
   return tensor.role != Role::Input;
 }
 bool is_rounded_by_kernels(DType type) {
-  return type == DType::F32 || type == DType::F16 || type == DType::BF16;
+  return is_floating(type) && type != DType::F64;
+}
+
+constexpr MutantKind kRoundings[] = {MutantKind::RoundedTf32, MutantKind::RoundedBf16,
+                                     MutantKind::RoundedE4M3, MutantKind::RoundedE5M2};
+
+/// RoundedTf32 is no dtype.
+DType dtype_of(MutantKind kind) {
+  return kind == MutantKind::RoundedBf16   ? DType::BF16
+         : kind == MutantKind::RoundedE4M3 ? DType::F8E4M3
+                                           : DType::F8E5M2;
 }
 
 double epsilon_of(MutantKind kind) {
-  return epsilon(kind == MutantKind::RoundedTf32   ? Precision::TF32
-                 : kind == MutantKind::RoundedBf16 ? Precision::BF16
-                                                   : Precision::F8E4M3);
+  return kind == MutantKind::RoundedTf32 ? epsilon(Precision::TF32) : epsilon(dtype_of(kind));
 }
 
 // Coarser than what the task asks for, and than the input itself.
@@ -34,10 +44,8 @@ double rounded(MutantKind kind, double value) {
   if (kind == MutantKind::RoundedTf32) {
     return rounded_to_tf32(value);
   }
-  const DType type = kind == MutantKind::RoundedBf16 ? DType::BF16 : DType::F8E4M3;
-  std::byte bytes[2];
-  store_element(type, bytes, value);
-  return load_element(type, bytes);
+  const DType type = dtype_of(kind);
+  return core::element_value(type, core::element_bits(type, value));
 }
 
 void add_tensor_mutants(const TensorSpec& tensor, std::vector<Mutant>& mutants) {
@@ -49,6 +57,10 @@ void add_tensor_mutants(const TensorSpec& tensor, std::vector<Mutant>& mutants) 
     if (is_written(tensor)) {
       mutants.push_back({MutantKind::EdgeOffByOne, tensor.name, axis, false});
     }
+  }
+  if (is_read(tensor)) {
+    mutants.push_back({MutantKind::LeftOut, tensor.name, 0, true, true});
+    mutants.push_back({MutantKind::LeftOutScaled, tensor.name, 0, true, true});
   }
   for (const bool reads : {true, false}) {
     if (reads ? !is_read(tensor) : !is_written(tensor)) {
@@ -66,18 +78,23 @@ void add_tensor_mutants(const TensorSpec& tensor, std::vector<Mutant>& mutants) 
 }
 
 std::string round_inputs(MutantKind kind, const Task& task, HostTensors& inputs) {
-  bool changed = false;
+  std::atomic<bool> changed = false;
   for (const TensorSpec& tensor : task.tensors) {
     if (!is_too_coarse(kind, task, tensor)) {
       continue;
     }
     HostTensor& input = inputs.at(tensor.name);
-    for (std::int64_t i = 0; i < input.count(); ++i) {
-      const double value = input.at(i);
-      const double coarse = rounded(kind, value);
-      changed = changed || coarse != value;
-      input.set(i, coarse);
-    }
+    in_parts(static_cast<std::uint64_t>(input.count()), kElementsPerThread,
+             [&](std::uint64_t first, std::uint64_t end) {
+               for (auto i = static_cast<std::int64_t>(first); i < static_cast<std::int64_t>(end);
+                    ++i) {
+                 const double value = input.at(i);
+                 input.set(i, rounded(kind, value));
+                 if (input.at(i) != value) {
+                   changed = true;
+                 }
+               }
+             });
   }
   return changed ? "" : "the inputs are exact in it";
 }
@@ -135,73 +152,18 @@ std::string set_mean(HostTensors& outputs) {
 
 } // namespace
 
-std::string_view to_string(MutantKind kind) {
-  switch (kind) {
-  case MutantKind::Zeros:
-    return "zeros";
-  case MutantKind::Identity:
-    return "identity";
-  case MutantKind::Mean:
-    return "mean";
-  case MutantKind::RoundedTf32:
-    return "inputs as tf32";
-  case MutantKind::RoundedBf16:
-    return "inputs as bf16";
-  case MutantKind::RoundedF8:
-    return "inputs as f8e4m3";
-  case MutantKind::Truncated:
-    return "truncated";
-  case MutantKind::Stale:
-    return "stale output";
-  case MutantKind::Unwritten:
-    return "unwritten tail";
-  case MutantKind::HardCodedScalar:
-    return "hard-coded scalar";
-  case MutantKind::HardCodedShape:
-    return "hard-coded shape";
-  case MutantKind::EdgeOffByOne:
-    return "edge off by one";
-  case MutantKind::Transposed:
-    return "transposed";
-  case MutantKind::BlockSkipped:
-    return "block skipped";
-  }
-  return "unknown_mutant";
-}
-
-const std::vector<MutantKind>& all_mutant_kinds() {
-  using enum MutantKind;
-  static const std::vector<MutantKind> kinds{
-      Zeros,        Identity, Mean,      RoundedTf32,     RoundedBf16,    RoundedF8,    Truncated,
-      BlockSkipped, Stale,    Unwritten, HardCodedScalar, HardCodedShape, EdgeOffByOne, Transposed};
-  return kinds;
-}
-
-std::string to_string(const Mutant& mutant) {
-  std::string text(to_string(mutant.kind));
-  if (mutant.name.empty()) {
-    return text;
-  }
-  text += ": " + mutant.name;
-  const bool along = mutant.kind == MutantKind::Truncated ||
-                     mutant.kind == MutantKind::EdgeOffByOne ||
-                     (mutant.kind == MutantKind::HardCodedShape && mutant.runs_reference);
-  return along ? fmt::format("{} along axis {}", text, mutant.axis) : text;
-}
-
 std::vector<Mutant> mutants_of(const Task& task) {
   std::vector<Mutant> mutants;
   for (const MutantKind kind :
        {MutantKind::Zeros, MutantKind::Identity, MutantKind::Mean, MutantKind::Stale}) {
     mutants.push_back({kind, "", 0, false});
   }
-  for (const MutantKind kind :
-       {MutantKind::RoundedTf32, MutantKind::RoundedBf16, MutantKind::RoundedF8}) {
-    for (const TensorSpec& tensor : task.tensors) {
-      if (is_too_coarse(kind, task, tensor)) {
-        mutants.push_back({kind, "", 0, true});
-        break;
-      }
+  bool is_next_coarser = true;
+  for (const MutantKind kind : kRoundings) {
+    if (std::any_of(task.tensors.begin(), task.tensors.end(),
+                    [&](const TensorSpec& tensor) { return is_too_coarse(kind, task, tensor); })) {
+      mutants.push_back({kind, "", 0, true, is_next_coarser});
+      is_next_coarser = false;
     }
   }
   for (const ScalarSpec& scalar : task.scalars) {
@@ -218,8 +180,12 @@ std::string change_inputs(const Mutant& mutant, const Task& task, const Shape& k
   switch (mutant.kind) {
   case MutantKind::RoundedTf32:
   case MutantKind::RoundedBf16:
-  case MutantKind::RoundedF8:
+  case MutantKind::RoundedE4M3:
+  case MutantKind::RoundedE5M2:
     return round_inputs(mutant.kind, task, inputs);
+  case MutantKind::LeftOut:
+  case MutantKind::LeftOutScaled:
+    return leave_out(inputs.at(mutant.name), mutant.kind == MutantKind::LeftOutScaled);
   case MutantKind::HardCodedScalar:
     return hard_code_scalar(mutant, task, shape);
   case MutantKind::Truncated: {
@@ -237,6 +203,18 @@ std::string change_inputs(const Mutant& mutant, const Task& task, const Shape& k
     return skip_block(inputs.at(mutant.name));
   default:
     return "it does not change inputs";
+  }
+}
+
+void keep_right_places(const Mutant& mutant, const HostTensors& inputs, const HostTensors& right,
+                       HostTensors& outputs) {
+  if (mutant.kind != MutantKind::LeftOut && mutant.kind != MutantKind::LeftOutScaled) {
+    return;
+  }
+  for (auto& [name, output] : outputs) {
+    if (output.count() == inputs.at(mutant.name).count()) {
+      copy_left_out(right.at(name), output);
+    }
   }
 }
 

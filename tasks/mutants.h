@@ -22,7 +22,10 @@ enum class MutantKind : std::uint8_t {
   Mean,            ///< the mean of the right output, everywhere
   RoundedTf32,     ///< inputs rounded to 10 bits of mantissa
   RoundedBf16,     ///< inputs rounded to bfloat16
-  RoundedF8,       ///< inputs rounded to e4m3
+  RoundedE4M3,     ///< inputs rounded to 8-bit floats with 3 bits of mantissa
+  RoundedE5M2,     ///< and with 2
+  LeftOut,         ///< one element of an input in a thousand left out of every sum
+  LeftOutScaled,   ///< the same, each replaced by the mean of the others
   Truncated,       ///< the last eighth of an input along one axis left out: the first terms only
   Stale,           ///< the right outputs for other inputs
   Unwritten,       ///< the last eighth of an output never written
@@ -43,6 +46,8 @@ struct Mutant {
   /// The reference runs on what change_inputs() leaves; otherwise change_outputs() changes its
   /// right outputs.
   bool runs_reference = false;
+  /// Every shape must reject it by itself: errors that a limit could let grow with the size.
+  bool every_shape = false;
 };
 /// "truncated: a along axis 1"
 std::string to_string(const Mutant& mutant);
@@ -55,6 +60,12 @@ std::vector<Mutant> mutants_of(const Task& task);
 /// it is one.
 std::string change_inputs(const Mutant& mutant, const Task& task, const Shape& known, Shape& shape,
                           HostTensors& inputs);
+
+/// A kernel that leaves an element out of its sums still has it for the outputs at the same place:
+/// puts elements of `right` back where an output has as many elements as what was left out of. Does
+/// nothing for other mutants.
+void keep_right_places(const Mutant& mutant, const HostTensors& inputs, const HostTensors& right,
+                       HostTensors& outputs);
 
 /// For the others.
 struct MutantMaterial {

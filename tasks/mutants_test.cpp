@@ -119,12 +119,27 @@ TEST(Mutants, AreThoseThatTheTaskCanHave) {
   for (const Mutant& mutant : mutants_of(product_task())) {
     names.insert(to_string(mutant));
   }
-  for (const char* expected :
-       {"zeros", "identity", "mean", "stale output", "inputs as tf32", "inputs as bf16",
-        "inputs as f8e4m3", "truncated: a along axis 1", "truncated: b along axis 0",
-        "hard-coded scalar: alpha", "hard-coded shape: c", "hard-coded shape: b along axis 0",
-        "edge off by one: c along axis 0", "transposed: a", "transposed: c", "block skipped: b",
-        "block skipped: c", "unwritten tail: c"}) {
+  for (const char* expected : {"zeros",
+                               "identity",
+                               "mean",
+                               "stale output",
+                               "inputs as tf32",
+                               "inputs as bf16",
+                               "inputs as f8e4m3",
+                               "inputs as f8e5m2",
+                               "term left out: a",
+                               "term left out, scaled: b",
+                               "truncated: a along axis 1",
+                               "truncated: b along axis 0",
+                               "hard-coded scalar: alpha",
+                               "hard-coded shape: c",
+                               "hard-coded shape: b along axis 0",
+                               "edge off by one: c along axis 0",
+                               "transposed: a",
+                               "transposed: c",
+                               "block skipped: b",
+                               "block skipped: c",
+                               "unwritten tail: c"}) {
     EXPECT_TRUE(names.contains(expected)) << expected;
   }
   EXPECT_FALSE(names.contains("transposed: b")) << "a vector has no rows and columns";
@@ -174,6 +189,49 @@ TEST(Mutants, LeaveOutTheLastEighthAlongAnAxis) {
   }
   EXPECT_EQ(without_last_eighth(7), 6) << "at least one index";
   EXPECT_EQ(without_last_eighth(1), 0);
+}
+
+TEST(Mutants, LeaveOutOneElementInAThousand) {
+  const Task task = product_task();
+  Shape shape = shape_named(task, "tiny/0");
+  HostTensors inputs{{"a", floats({40, 60}, std::vector<double>(2400, 4))}};
+  inputs.at("a").set(1, 2403);
+  const Mutant mutant{MutantKind::LeftOut, "a", 0, true, true};
+  EXPECT_EQ(change_inputs(mutant, task, shape, shape, inputs), "");
+  const std::vector<double> values = values_of(inputs.at("a"));
+  EXPECT_EQ(std::count(values.begin(), values.end(), 0), 3);
+  EXPECT_NE(change_inputs(mutant, task, shape, shape, inputs), "") << "0 by now";
+  EXPECT_EQ(
+      change_inputs({MutantKind::LeftOutScaled, "a", 0, true, true}, task, shape, shape, inputs),
+      "");
+  const double mean = (4.0 * 2396 + 2403) / 2397;
+  EXPECT_EQ(inputs.at("a").at(0), static_cast<float>(mean)) << "of the others";
+  inputs = {{"a", floats({1}, {7})}};
+  EXPECT_NE(change_inputs(mutant, task, shape, shape, inputs), "") << "nothing is left";
+}
+
+TEST(Mutants, LeaveOutTermsOfSumsAlone) {
+  const Mutant mutant{MutantKind::LeftOut, "a", 0, true, true};
+  const HostTensors inputs{{"a", floats({3}, {0, 2, 3})}};
+  const HostTensors right{{"c", floats({3}, {1, 2, 3})}, {"d", floats({2}, {1, 2})}};
+  HostTensors outputs{{"c", floats({3}, {7, 8, 9})}, {"d", floats({2}, {7, 8})}};
+  keep_right_places(mutant, inputs, right, outputs);
+  EXPECT_THAT(values_of(outputs.at("c")), ElementsAre(1, 8, 9));
+  EXPECT_THAT(values_of(outputs.at("d")), ElementsAre(7, 8)) << "no elements at the same places";
+  keep_right_places({MutantKind::RoundedTf32, "", 0, true, true}, inputs, right, outputs);
+  EXPECT_THAT(values_of(outputs.at("c")), ElementsAre(1, 8, 9));
+}
+
+TEST(Mutants, OfTheNextCoarserPrecisionConcernEveryShape) {
+  std::vector<std::string> names;
+  for (const Mutant& mutant : mutants_of(product_task())) {
+    if (mutant.every_shape) {
+      names.push_back(to_string(mutant));
+    }
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre("inputs as tf32", "term left out: a",
+                                                   "term left out, scaled: a", "term left out: b",
+                                                   "term left out, scaled: b"));
 }
 
 TEST(Mutants, HardCodeAScalarWhereItDiffers) {

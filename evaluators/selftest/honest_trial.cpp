@@ -30,10 +30,6 @@ std::string_view to_string(HonestResult::State state) {
   return "unknown_state";
 }
 
-int HonestTrial::seeds_at(const tasks::Shape& shape) const {
-  return input_elements(session_.task, shape) > options_.max_input_elements ? 1 : options_.seeds;
-}
-
 void HonestTrial::add(const tasks::Shape& shape, const JudgeReply& reply, HonestResult& result) {
   ++result.cases;
   result.max_error_ratio = std::max(result.max_error_ratio, reply.max_error_ratio);
@@ -49,10 +45,7 @@ HonestResult HonestTrial::reference() {
   result.file = "reference.cu";
   const tasks::Task& task = session_.task;
   for (const tasks::Shape& shape : shapes_for(task, session_.host->device.kind)) {
-    if (input_elements(task, shape) > options_.max_input_elements) {
-      continue;
-    }
-    const std::uint64_t seed = options_.evaluation.seed;
+    const std::uint64_t seed = options_.seed;
     const ReferenceRun::Outcome outcome =
         runner_.answers({{shape, tasks::draw_inputs(task, shape, seed)}});
     if (outcome.fault) {
@@ -82,64 +75,55 @@ HonestResult HonestTrial::kernel(const tasks::KernelFile& file,
     reject(result, built.compiled.verdict == Verdict::Unsupported, built.compiled.detail);
     return result;
   }
-  using enum tasks::ShapeSet;
-  for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
+  for (const tasks::Shape& shape : shapes_for(session_.task, session_.host->device.kind)) {
     if (result.state == HonestResult::State::Accepted) {
-      run_set(built, set, result);
+      run_shape(built, shape, result);
     }
   }
   return result;
 }
 
-bool HonestTrial::plan(const BuiltKernel& built, tasks::ShapeSet set, std::vector<Planned>& cases,
-                       HonestResult& result) const {
-  std::uint64_t offset = 0;
-  for (const tasks::Shape& shape : session_.task.shapes_of(set, session_.host->device.kind)) {
-    std::vector<tasks::Diagnostic> errors, warnings;
-    const auto plan =
-        tasks::resolve_plan(*built.file, session_.task, shape, built.choice,
-                            session_.host->device.facts, built.compiled.facts, errors, warnings);
-    if (!plan) {
-      reject(result, tasks::all_unsupported(errors), to_string(errors.front()));
-      return false;
-    }
-    for (int i = 0; i < seeds_at(shape); ++i) {
-      RunCase run_case;
-      run_case.plan = *plan;
-      run_case.seed = options_.evaluation.seed + static_cast<std::uint64_t>(i);
-      run_case.salt = poison_salt(run_case.seed);
-      run_case.outputs = output_slices(session_.task, shape, offset);
-      cases.push_back({shape, std::move(run_case)});
-    }
+std::vector<RunCase> HonestTrial::plan(const BuiltKernel& built, const tasks::Shape& shape,
+                                       HonestResult& result) const {
+  std::vector<tasks::Diagnostic> errors, warnings;
+  const auto plan =
+      tasks::resolve_plan(*built.file, session_.task, shape, built.choice,
+                          session_.host->device.facts, built.compiled.facts, errors, warnings);
+  if (!plan) {
+    reject(result, tasks::all_unsupported(errors), to_string(errors.front()));
+    return {};
   }
-  return true;
+  std::uint64_t offset = 0;
+  std::vector<RunCase> cases;
+  for (int i = 0; i < options_.seeds; ++i) {
+    RunCase run_case;
+    run_case.plan = *plan;
+    run_case.seed = options_.seed + static_cast<std::uint64_t>(i);
+    run_case.salt = poison_salt(run_case.seed);
+    run_case.outputs = output_slices(session_.task, shape, offset);
+    cases.push_back(std::move(run_case));
+  }
+  return cases;
 }
 
-void HonestTrial::run_set(const BuiltKernel& built, tasks::ShapeSet set, HonestResult& result) {
-  std::vector<Planned> cases;
-  if (!plan(built, set, cases, result)) {
+void HonestTrial::run_shape(const BuiltKernel& built, const tasks::Shape& shape,
+                            HonestResult& result) {
+  const std::vector<RunCase> cases = plan(built, shape, result);
+  if (cases.empty()) {
     return;
-  }
-  std::vector<RunCase> run_cases;
-  for (const Planned& planned : cases) {
-    run_cases.push_back(planned.run_case);
   }
   if (!session_.host->worker_device.is_gpu()) {
     session_.host->arena.clear(); // a GPU's worker keeps its pages pinned
   }
-  const RunOutcome outcome = runner_.run(built, std::move(run_cases));
+  const RunOutcome outcome = runner_.run(built, cases);
   if (outcome.fault) {
-    const std::size_t faulty = std::min(outcome.faulty_case, cases.size() - 1);
     reject(result, outcome.fault->verdict == Verdict::Unsupported,
-           fmt::format("{} at {}: {}", to_string(outcome.fault->verdict), cases[faulty].shape.id,
+           fmt::format("{} at {}: {}", to_string(outcome.fault->verdict), shape.id,
                        outcome.fault->detail));
     return;
   }
-  for (const Planned& planned : cases) {
-    add(planned.shape,
-        runner_.judge(planned.shape, planned.run_case.seed, planned.run_case.salt,
-                      planned.run_case.outputs),
-        result);
+  for (const RunCase& run_case : cases) {
+    add(shape, runner_.judge(shape, run_case.seed, run_case.salt, run_case.outputs), result);
   }
 }
 

@@ -15,23 +15,17 @@ public:
   HonestTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options)
       : session_(session), runner_(runner), options_(options) {}
 
-  /// What reference.cu computes, rounded once, where a host can draw the inputs.
+  /// What reference.cu computes, rounded once, with one seed.
   HonestResult reference();
   /// `name` for the result. Throws Error when the judge fails.
   HonestResult kernel(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
                       const std::string& name);
 
 private:
-  struct Planned {
-    tasks::Shape shape;
-    RunCase run_case;
-  };
-
-  int seeds_at(const tasks::Shape& shape) const;
-  /// False, with the result's state and detail set, when the plan does not hold for a shape.
-  bool plan(const BuiltKernel& built, tasks::ShapeSet set, std::vector<Planned>& cases,
-            HonestResult& result) const;
-  void run_set(const BuiltKernel& built, tasks::ShapeSet set, HonestResult& result);
+  /// Nothing, with the result's state and detail set, when the plan does not hold for the shape.
+  std::vector<RunCase> plan(const BuiltKernel& built, const tasks::Shape& shape,
+                            HonestResult& result) const;
+  void run_shape(const BuiltKernel& built, const tasks::Shape& shape, HonestResult& result);
   static void add(const tasks::Shape& shape, const JudgeReply& reply, HonestResult& result);
 
   Session& session_;

@@ -45,10 +45,12 @@ MutantTrial::MutantTrial(Session& session, ReferenceRun& runner, const SelftestO
     : session_(session), runner_(runner), options_(options), set_(set),
       known_(session.task.shapes_of(tasks::ShapeSet::Search, session.host->device.kind).front()) {
   for (const tasks::Mutant& mutant : tasks::mutants_of(session.task)) {
-    MutantResult result;
-    result.mutant = mutant;
-    result.set = set;
-    results_.push_back(std::move(result));
+    if (!mutant.every_shape) {
+      MutantResult result;
+      result.mutant = mutant;
+      result.set = set;
+      results_.push_back(std::move(result));
+    }
   }
 }
 
@@ -73,7 +75,7 @@ std::vector<MutantResult> MutantTrial::run() {
   const int seeds = set_ == tasks::ShapeSet::Tiny ? options_.evaluation.tiny_seeds : 1;
   for (int i = 0; i < seeds; ++i) {
     for (const tasks::Shape& shape : shapes) {
-      run_case(shape, options_.evaluation.seed + static_cast<std::uint64_t>(i));
+      run_case(shape, options_.seed + static_cast<std::uint64_t>(i));
     }
   }
   return std::move(results_);
@@ -164,8 +166,10 @@ void MutantTrial::judge_changed_outputs(const tasks::Shape& shape, std::uint64_t
 
 void MutantTrial::judge(std::size_t index, const tasks::Shape& shape, std::uint64_t seed,
                         const tasks::HostTensors& outputs) {
-  const JudgeReply reply = runner_.judge(shape, seed, poison_salt(seed), outputs);
-  MutantResult& result = results_[index];
+  note(runner_.judge(shape, seed, poison_salt(seed), outputs), shape, results_[index]);
+}
+
+void note(const JudgeReply& reply, const tasks::Shape& shape, MutantResult& result) {
   const bool accepted = reply.verdict == tasks::Verdict::Correct;
   const bool nearest = result.state == MutantResult::State::NotApplicable ||
                        reply.max_error_ratio > result.max_error_ratio;

@@ -7,8 +7,11 @@
 
 namespace winnow::evaluators {
 
+/// Puts down what the judge says of the mutant at a shape.
+void note(const JudgeReply& reply, const tasks::Shape& shape, MutantResult& result);
+
 /// The mutants of a session's task on one set of shapes, until each is rejected or the shapes and
-/// seeds are used up.
+/// seeds are used up; without those that every shape must reject (EveryShapeTrial).
 class MutantTrial {
 public:
   MutantTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options,

@@ -1,11 +1,14 @@
 #include "evaluators/selftest/reference_run.h"
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/reference_check.h"
 
 #include <cstring>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace winnow::evaluators {
 namespace {
@@ -30,9 +33,13 @@ void write_as(tasks::DType dtype, const tasks::HostTensor& tensor, std::span<std
     return;
   }
   const std::size_t size = tasks::size_bytes(dtype);
-  for (std::int64_t i = 0; i < tensor.count(); ++i) {
-    tasks::store_element(dtype, target.data() + static_cast<std::size_t>(i) * size, tensor.at(i));
-  }
+  in_parts(static_cast<std::uint64_t>(tensor.count()), tasks::kElementsPerThread,
+           [&](std::uint64_t first, std::uint64_t end) {
+             for (std::uint64_t i = first; i < end; ++i) {
+               tasks::store_element(dtype, target.data() + i * size,
+                                    tensor.at(static_cast<std::int64_t>(i)));
+             }
+           });
 }
 
 } // namespace
@@ -108,6 +115,16 @@ ReferenceRun::Outcome ReferenceRun::answers(const std::vector<ReferenceCase>& ca
     outcome.answers.push_back(take(run_cases[i], arena));
   }
   return outcome;
+}
+
+ReferenceAnswer ReferenceRun::answer(const tasks::Shape& shape, const tasks::HostTensors& inputs) {
+  Outcome outcome = answers({{shape, inputs}});
+  if (outcome.fault) {
+    throw Error(fmt::format("{}: reference.cu failed at {}: {}", session_.task.name, shape.id,
+                            outcome.fault->detail),
+                "mend the task's own file");
+  }
+  return std::move(outcome.answers.front());
 }
 
 JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,

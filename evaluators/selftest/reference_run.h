@@ -35,6 +35,9 @@ public:
   /// What reference.cu computes from each case's inputs.
   Outcome answers(const std::vector<ReferenceCase>& cases);
 
+  /// Of inputs that are the task's own. Throws Error when reference.cu fails.
+  ReferenceAnswer answer(const tasks::Shape& shape, const tasks::HostTensors& inputs);
+
   /// The session's judge on outputs that lie in this process, or in the arena already. Throws Error
   /// when it cannot answer.
   JudgeReply judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,

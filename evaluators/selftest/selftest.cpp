@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluators/selftest/every_shape_trial.h"
 #include "evaluators/selftest/honest_trial.h"
 #include "evaluators/selftest/mutant_trial.h"
 #include "evaluators/selftest/reference_run.h"
@@ -72,7 +73,8 @@ Selftest::~Selftest() = default;
 void join_shown_sets(std::vector<MutantResult>& results) {
   using enum tasks::ShapeSet;
   for (MutantResult& accepted : results) {
-    if (accepted.state != MutantResult::State::Accepted || tasks::is_hidden(accepted.set)) {
+    if (accepted.state != MutantResult::State::Accepted || tasks::is_hidden(accepted.set) ||
+        accepted.mutant.every_shape) {
       continue;
     }
     const auto other =
@@ -99,6 +101,11 @@ std::vector<MutantResult> Selftest::mutants() {
     for (MutantResult& result : MutantTrial(*session_, *runner_, options_, set).run()) {
       results.push_back(std::move(result));
     }
+    for (const tasks::Shape& shape : session_->task.shapes_of(set, session_->host->device.kind)) {
+      for (MutantResult& result : EveryShapeTrial(*session_, *runner_, options_, set).run(shape)) {
+        results.push_back(std::move(result));
+      }
+    }
   }
   join_shown_sets(results);
   return results;
@@ -120,14 +127,7 @@ std::vector<HonestResult> Selftest::honest() {
 }
 
 ReferenceAnswer Selftest::reference(const tasks::Shape& shape, std::uint64_t seed) {
-  ReferenceRun::Outcome outcome =
-      runner_->answers({{shape, tasks::draw_inputs(session_->task, shape, seed)}});
-  if (outcome.fault) {
-    throw Error(session_->task.name + ": reference.cu failed at " + shape.id + ": " +
-                    outcome.fault->detail,
-                "mend the task's own file");
-  }
-  return std::move(outcome.answers.front());
+  return runner_->answer(shape, tasks::draw_inputs(session_->task, shape, seed));
 }
 
 JudgeReply Selftest::judge(const tasks::Shape& shape, std::uint64_t seed,

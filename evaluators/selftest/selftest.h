@@ -19,14 +19,17 @@ struct Session;
 class ReferenceRun;
 
 struct SelftestOptions {
-  EvaluationOptions evaluation; ///< device, seed, cache, isolation, time limit of one run
-  int seeds = 5;                ///< inputs per shape for honest kernels; one for larger shapes
-  /// Mutants are not run on shapes with more elements in all inputs together: a host draws them.
+  EvaluationOptions evaluation; ///< device, cache, isolation, time limit of one run
+  std::uint64_t seed = 1;       ///< the first one; others follow it
+  int seeds = 5;                ///< inputs per shape for honest kernels
+  /// Mutants that a set of shapes may reject as a whole are not run on shapes with more elements in
+  /// all inputs together: there are many, and a host changes their inputs.
   std::int64_t max_input_elements = std::int64_t{1} << 22U;
 };
 
 /// What became of a mutant on one set of shapes. A candidate must pass all shapes of a set, so one
-/// of them that rejects the mutant is enough.
+/// of them that rejects the mutant is enough; or, of a mutant that every shape must reject, on one
+/// shape.
 struct MutantResult {
   enum class State : std::uint8_t { Rejected, Accepted, NotApplicable };
   tasks::Mutant mutant;
@@ -67,8 +70,8 @@ public:
   Selftest(const Selftest&) = delete; // owns the judge
   Selftest& operator=(const Selftest&) = delete;
 
-  /// Every mutant on every set of shapes, with as many inputs as an evaluation uses. Throws Error
-  /// when reference.cu or the judge fails.
+  /// Every mutant on every set of shapes, with as many inputs as an evaluation uses, or on every
+  /// shape. Throws Error when reference.cu or the judge fails.
   std::vector<MutantResult> mutants();
   /// The rounded answers of reference.cu, every variant of baseline.cu, and of each kernel file in
   /// the task's folder honest/. Throws Error when a file cannot be parsed or the judge fails.

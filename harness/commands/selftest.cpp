@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/random_bits.h"
 #include "harness/commands/commands.h"
 #include "harness/duration.h"
 #include "harness/selftest/reference_agreement.h"
@@ -6,6 +7,7 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -15,6 +17,7 @@ namespace {
 struct SelftestCommand {
   std::vector<std::string> names;
   std::string timeout = "60s";
+  std::optional<std::uint64_t> seed;
   evaluators::SelftestOptions options;
   AgreementOptions agreement;
   bool write_golden = false;
@@ -68,14 +71,16 @@ ExitCode selftest(SelftestCommand command) {
     throw UsageError("--write-golden needs a TASK", "name the tasks whose golden.json to write");
   }
   command.options.evaluation.run_timeout = duration_option("--timeout", command.timeout);
-  command.agreement.seed = command.options.evaluation.seed;
+  // golden.json is the same whenever it is written.
+  command.options.seed = command.seed.value_or(command.write_golden ? 1 : random_bits());
+  command.agreement.seed = command.options.seed;
   const evaluators::DeviceReport device =
       evaluators::select_device(command.options.evaluation.device);
   const auto host = evaluators::open_device(device, command.options.evaluation);
   if (command.write_golden) {
     return write_all_golden(command, host);
   }
-  SelftestReport report{device.kind, device.name, {}};
+  SelftestReport report{device.kind, device.name, command.options.seed, {}};
   bool proven = true;
   for (const tasks::Task& task : chosen_tasks(command)) {
     report.tasks.push_back(prove(task, command, host));
@@ -91,8 +96,9 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
                  "name, category/name or folder of each task; default: the whole catalogue");
   sub.add_option("--device", command.options.evaluation.device, "cpu, cuda, hip, best, cuda:1, ...")
       ->capture_default_str();
-  sub.add_option("--seed", command.options.evaluation.seed, "inputs derive from it")
-      ->capture_default_str();
+  sub.add_option(
+      "--seed", command.seed,
+      "repeats a run: the seed that it has shown (default: drawn; 1 for --write-golden)");
   sub.add_option("--seeds", command.options.seeds, "inputs per shape for each honest kernel")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();

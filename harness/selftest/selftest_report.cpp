@@ -74,6 +74,25 @@ std::string accepted_mutants(const TaskSelftest& selftest) {
   return text;
 }
 
+/// The mutants that every shape must reject, and how near to passing one has come.
+std::string every_shape_line(const TaskSelftest& selftest) {
+  int rejected = 0;
+  const MutantResult* nearest = nullptr;
+  for (const MutantResult& result : selftest.mutants) {
+    if (result.mutant.every_shape && result.state == MutantResult::State::Rejected) {
+      ++rejected;
+      const bool is_nearer =
+          nearest == nullptr || result.max_error_ratio < nearest->max_error_ratio;
+      nearest = is_nearer ? &result : nearest;
+    }
+  }
+  return nearest == nullptr ? ""
+                            : fmt::format("  {} of them rejected by every shape alone, by at least "
+                                          "{:.3g} times the limit ({} at {})\n",
+                                          rejected, nearest->max_error_ratio,
+                                          to_string(nearest->mutant), nearest->shape_id);
+}
+
 std::string honest_lines(const TaskSelftest& selftest) {
   std::string text;
   double worst = 0;
@@ -109,11 +128,12 @@ std::string reference_lines(const ReferenceAgreement& reference) {
 
 std::string task_lines(const TaskSelftest& selftest) {
   return fmt::format("{}: {}\n  mutants: {} rejected, {} accepted (of a mutant on a set of "
-                     "shapes)\n",
+                     "shapes, or on a shape)\n",
                      selftest.task, is_proven(selftest) ? "proven" : "NOT PROVEN",
                      count_of(selftest.mutants, MutantResult::State::Rejected),
                      count_of(selftest.mutants, MutantResult::State::Accepted)) +
-         accepted_mutants(selftest) + honest_lines(selftest) + reference_lines(selftest.reference);
+         accepted_mutants(selftest) + every_shape_line(selftest) + honest_lines(selftest) +
+         reference_lines(selftest.reference);
 }
 
 json finite(double value) {
@@ -123,6 +143,7 @@ json finite(double value) {
 json mutant_json(const MutantResult& result) {
   return {{"mutant", to_string(result.mutant)},
           {"kind", to_string(result.mutant.kind)},
+          {"every_shape", result.mutant.every_shape},
           {"set", to_string(result.set)},
           {"state", to_string(result.state)},
           {"shape_id", result.shape_id},
@@ -182,9 +203,10 @@ std::string to_text(const SelftestReport& report) {
     accepted += count_of(selftest.honest, HonestResult::State::Accepted);
     proven += is_proven(selftest) ? 1U : 0U;
   }
-  return text + fmt::format("{} of {} tasks proven, {} of {} honest kernels accepted, on {} ({})\n",
+  return text + fmt::format("{} of {} tasks proven, {} of {} honest kernels accepted, on {} ({}), "
+                            "seed {}\n",
                             proven, report.tasks.size(), accepted, honest, report.device,
-                            report.device_name);
+                            report.device_name, report.seed);
 }
 
 std::string to_json_text(const SelftestReport& report) {
@@ -192,11 +214,9 @@ std::string to_json_text(const SelftestReport& report) {
   for (const TaskSelftest& selftest : report.tasks) {
     tasks.push_back(task_json(selftest));
   }
-  const json document{{"schema", "winnow.selftest"},
-                      {"version", 1},
-                      {"device", report.device},
-                      {"device_name", report.device_name},
-                      {"tasks", tasks}};
+  const json document{{"schema", "winnow.selftest"}, {"version", 1},
+                      {"device", report.device},     {"device_name", report.device_name},
+                      {"seed", report.seed},         {"tasks", tasks}};
   return json_document(document);
 }
 

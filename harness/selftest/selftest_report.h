@@ -24,6 +24,7 @@ bool is_proven(const TaskSelftest& selftest);
 struct SelftestReport {
   std::string device;
   std::string device_name;
+  std::uint64_t seed = 0; ///< --seed repeats the run
   std::vector<TaskSelftest> tasks;
 };
 

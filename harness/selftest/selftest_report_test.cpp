@@ -38,11 +38,13 @@ TaskSelftest proven_task() {
 TEST(SelftestReport, AProvenTask) {
   const TaskSelftest selftest = proven_task();
   EXPECT_TRUE(is_proven(selftest));
-  const std::string text = to_text({"cpu", "a cpu", {selftest}});
+  const std::string text = to_text({"cpu", "a cpu", 17, {selftest}});
   EXPECT_THAT(text, HasSubstr("rejected"));
   EXPECT_THAT(text, HasSubstr("axpy: proven"));
   EXPECT_THAT(text, HasSubstr("1 of 1 tasks proven, 1 of 1 honest kernels accepted"));
+  EXPECT_THAT(text, HasSubstr("seed 17"));
   EXPECT_THAT(text, Not(HasSubstr("ACCEPTED")));
+  EXPECT_THAT(text, Not(HasSubstr("every shape")));
 }
 
 TEST(SelftestReport, OneAcceptedMutantIsEnoughToFail) {
@@ -50,9 +52,22 @@ TEST(SelftestReport, OneAcceptedMutantIsEnoughToFail) {
   selftest.mutants.push_back(
       mutant(tasks::MutantKind::Zeros, tasks::ShapeSet::HeldOut, MutantResult::State::Accepted));
   EXPECT_FALSE(is_proven(selftest));
-  const std::string text = to_text({"cpu", "a cpu", {selftest}});
+  const std::string text = to_text({"cpu", "a cpu", 17, {selftest}});
   EXPECT_THAT(text, HasSubstr("ACCEPTED held_out/0"));
   EXPECT_THAT(text, HasSubstr("mutant accepted on held_out: zeros"));
+}
+
+TEST(SelftestReport, SaysHowNearAMutantCameThatEveryShapeRejects) {
+  TaskSelftest selftest = proven_task();
+  for (const double ratio : {7.0, 2.5, 30.0}) {
+    selftest.mutants.push_back(
+        mutant(tasks::MutantKind::LeftOut, tasks::ShapeSet::Search, MutantResult::State::Rejected));
+    selftest.mutants.back().mutant.every_shape = true;
+    selftest.mutants.back().max_error_ratio = ratio;
+  }
+  EXPECT_THAT(to_text({"cpu", "a cpu", 17, {selftest}}),
+              HasSubstr("3 of them rejected by every shape alone, by at least 2.5 times the limit "
+                        "(term left out at search/0)"));
 }
 
 TEST(SelftestReport, OneRejectedHonestKernelIsEnoughToFail) {
@@ -60,7 +75,7 @@ TEST(SelftestReport, OneRejectedHonestKernelIsEnoughToFail) {
   selftest.honest.push_back(
       {"honest/tree.cu", {{"FAN", 2}}, HonestResult::State::Rejected, 4, 2.5, "wrong at tiny/1"});
   EXPECT_FALSE(is_proven(selftest));
-  EXPECT_THAT(to_text({"cpu", "a cpu", {selftest}}),
+  EXPECT_THAT(to_text({"cpu", "a cpu", 17, {selftest}}),
               HasSubstr("honest/tree.cu FAN=2 rejected: wrong at tiny/1"));
 }
 
@@ -76,7 +91,7 @@ TEST(SelftestReport, NothingJudgedProvesNothing) {
 }
 
 TEST(SelftestReport, JsonHasNoInfinities) {
-  const auto document = nlohmann::json::parse(to_json_text({"cpu", "a cpu", {proven_task()}}));
+  const auto document = nlohmann::json::parse(to_json_text({"cpu", "a cpu", 17, {proven_task()}}));
   EXPECT_EQ(document.at("schema"), "winnow.selftest");
   EXPECT_EQ(document.at("version"), 1);
   const auto& task = document.at("tasks").at(0);

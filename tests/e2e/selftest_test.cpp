@@ -104,7 +104,8 @@ struct SelftestTest : testing::Test {
   ProgramResult run(const std::string& python, std::vector<std::string> more = {}) const {
     std::vector<std::string> arguments{"tasks",    "selftest", folder.string(),
                                        "--device", "cpu",      "--seeds",
-                                       "2",        "--python", (folder / python).string()};
+                                       "2",        "--python", (folder / python).string(),
+                                       "--seed",   "1"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_winnow(arguments);
   }
@@ -165,6 +166,40 @@ TEST_F(SelftestTest, ALooseToleranceIsFoundOut) {
   EXPECT_THAT(result.out, HasSubstr("ACCEPTED"));
   EXPECT_THAT(result.out, HasSubstr("mutant accepted on tiny: inputs as bf16"));
   EXPECT_THAT(result.out, HasSubstr("NOT PROVEN"));
+}
+
+TEST_F(SelftestTest, ALimitThatGrowsWithTheSizeIsFoundOut) {
+  fs::remove_all(folder);
+  fs::copy(project_folder() / "tasks/catalogue/reduction/reduce_sum", folder,
+           fs::copy_options::recursive);
+  std::string text = read_file(folder / "task.toml", 1U << 20U);
+  const auto put_in_place = [&](const std::string& from, const std::string& to) {
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+  };
+  put_in_place(R"(multiple = "5")", R"(multiple = "4 + sqrt(n) / 4")");
+  put_in_place(R"(norm_multiple = "5")", R"(norm_multiple = "4 + sqrt(n) / 4")");
+  put_in_place(R"({ kind = "heavy_tail", tail = 10000 })",
+               R"({ kind = "normal", mean = 0.25, std = 1 })");
+  put("task.toml", text);
+  const json task = json_output(run_winnow({"tasks", "selftest", folder.string(), "--seed", "1",
+                                            "--seeds", "1", "--json"}))
+                        .at("tasks")
+                        .at(0);
+  EXPECT_FALSE(task.at("proven"));
+  EXPECT_THAT(in_state(task, "accepted"),
+              testing::IsSupersetOf({"inputs as tf32 on search", "inputs as tf32 on promotion"}));
+}
+
+TEST_F(SelftestTest, EveryRunDrawsItsInputsAndSaysHowToRepeatIt) {
+  const std::vector<std::string> arguments{
+      "tasks", "selftest", folder.string(), "--seeds",
+      "1",     "--json",   "--python",      (folder / "negates").string()};
+  const json first = json_output(run_winnow(arguments));
+  EXPECT_NE(first.at("seed"), json_output(run_winnow(arguments)).at("seed"));
+  std::vector<std::string> again = arguments;
+  again.insert(again.end(), {"--seed", first.at("seed").dump()});
+  EXPECT_EQ(json_output(run_winnow(again)), first);
 }
 
 TEST_F(SelftestTest, AToleranceThatHonestKernelsMissIsFoundOut) {
