@@ -67,33 +67,6 @@ Selftest::Selftest(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
 
 Selftest::~Selftest() = default;
 
-/// No candidate gets past the shown shapes, tiny and search, unless it passes both: what one of
-/// them rejects is rejected there. (Rounded inputs of a long sum may err less than an honest order
-/// does.)
-void join_shown_sets(std::vector<MutantResult>& results) {
-  using enum tasks::ShapeSet;
-  for (MutantResult& accepted : results) {
-    if (accepted.state != MutantResult::State::Accepted || tasks::is_hidden(accepted.set) ||
-        accepted.mutant.every_shape) {
-      continue;
-    }
-    const auto other =
-        std::find_if(results.begin(), results.end(), [&](const MutantResult& result) {
-          return result.state == MutantResult::State::Rejected && !tasks::is_hidden(result.set) &&
-                 to_string(result.mutant) == to_string(accepted.mutant);
-        });
-    if (other != results.end()) {
-      accepted = {other->mutant,
-                  accepted.set,
-                  other->state,
-                  other->shape_id,
-                  other->verdict,
-                  other->max_error_ratio,
-                  {}};
-    }
-  }
-}
-
 std::vector<MutantResult> Selftest::mutants() {
   using enum tasks::ShapeSet;
   std::vector<MutantResult> results;
@@ -107,7 +80,6 @@ std::vector<MutantResult> Selftest::mutants() {
       }
     }
   }
-  join_shown_sets(results);
   return results;
 }
 
