@@ -19,6 +19,13 @@ TEST(Digest, MatchesThePublishedVector) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST(Digest, DerivesASeedFromSeedAndText) {
+  EXPECT_EQ(derived_seed(7, "search/0 0"),
+            std::stoull(sha256_hex("7 search/0 0").substr(0, 16), nullptr, 16));
+  EXPECT_NE(derived_seed(7, "search/0 0"), derived_seed(7, "search/0 1"));
+  EXPECT_NE(derived_seed(7, "search/0 0"), derived_seed(8, "search/0 0"));
+}
+
 TEST(Text, SuggestsTheNearestWord) {
   EXPECT_EQ(suggestion("row_sofmax", {"axpy", "row_softmax"}), "; did you mean 'row_softmax'?");
   EXPECT_EQ(suggestion("zzz", {"axpy", "gemm"}), "; known: axpy, gemm");
