@@ -1,4 +1,5 @@
 // What the catalogue's tasks say of their own work, counted here in another way.
+#include "tasks/memorisable.h"
 #include "tasks/task.h"
 
 #include <filesystem>
@@ -32,6 +33,12 @@ TEST_P(CatalogueTask, MovesEachInputAndEachOutputOnce) {
     Scope scope;
     bind_shape(task_, shape, scope);
     EXPECT_EQ(task_.bytes.evaluate_float(scope), tensor_bytes(task_, shape)) << to_string(shape);
+  }
+}
+
+TEST_P(CatalogueTask, HasInputsThatDifferFromSeedToSeed) {
+  for (const std::string& device : device_kinds()) {
+    EXPECT_EQ(why_timings_can_be_memorised(task_, device), "") << device;
   }
 }
 
