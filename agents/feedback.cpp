@@ -82,8 +82,8 @@ std::string failures_text(const Evaluation& evaluation) {
       more += failed(result) ? 1U : 0U;
       continue;
     }
-    text += fmt::format("- shape {} ({}, seed {}): {}\n", result.shape, to_string(result.stage),
-                        result.seed, to_string(result.verdict));
+    text += fmt::format("- shape {} ({}): {}\n", result.shape, to_string(result.stage),
+                        to_string(result.verdict));
     if (!result.detail.empty() && result.detail != evaluation.detail) {
       text += fmt::format("  {}\n", clean(result.detail, kMaxDetailBytes));
     }

@@ -256,13 +256,12 @@ TEST(Feedback, ShowsTheFirstWrongElementAndThePattern) {
   wrong.stage = tasks::Stage::Search;
   wrong.set = tasks::ShapeSet::Search;
   wrong.shape = "rows=64, cols=1000";
-  wrong.seed = 7;
   wrong.verdict = tasks::Verdict::Wrong;
   wrong.mismatch = tasks::Mismatch{"y", 24,   64000, 992,   "(row 0, col 992)",
                                    0,   0.25, 1e-6,  2.5e5, "only the last column tile"};
   evaluation.cases = {wrong};
   const std::string text = feedback_text(evaluation);
-  EXPECT_THAT(text, HasSubstr("shape rows=64, cols=1000 (search, seed 7): wrong"));
+  EXPECT_THAT(text, HasSubstr("shape rows=64, cols=1000 (search): wrong"));
   EXPECT_THAT(text,
               HasSubstr("24 of 64000 elements of `y` are wrong; the first is element 992 (row 0, "
                         "col 992): got 0, expected 0.25"));

@@ -3,7 +3,6 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/device/guard_core.h"
 
 #include <algorithm>
 #include <chrono>
@@ -35,13 +34,8 @@ Verdict plan_verdict(const std::vector<tasks::Diagnostic>& errors) {
 
 EvaluationRun::EvaluationRun(Session& session, const tasks::KernelFile& file,
                              tasks::ParameterChoice choice, Depth depth)
-    : session_(session), file_(file), depth_(depth) {
+    : session_(session), file_(file), depth_(depth), result_(session.new_evaluation()) {
   result_.parameters = choice;
-  result_.device = session.host->device.kind;
-  result_.device_name = session.host->device.name;
-  result_.isolation = to_string(session.host->sandbox.level());
-  result_.evaluator_version = kEvaluatorVersion;
-  result_.started_at = utc_now();
   built_.choice = std::move(choice);
 }
 
@@ -150,12 +144,9 @@ bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seed
       }
     }
     for (int seed = 0; seed < seeds; ++seed) {
-      const std::uint64_t position = i * 1000 + static_cast<std::uint64_t>(seed);
       PlannedCase& planned = cases.emplace_back();
       planned.shape = shapes[i];
-      planned.seed =
-          mix_bits(session_.options.seed ^
-                   mix_bits(position ^ static_cast<std::uint64_t>(shapes[i].set) << 32U));
+      planned.seed = derived_seed(result_.seed, fmt::format("{} {}", shapes[i].id, seed));
       planned.plan = *plan;
       planned.is_first = seed == 0;
     }

@@ -46,14 +46,9 @@ struct Evaluator::State : Session {
   }
 
   Evaluation blank(Verdict verdict, std::string detail) const {
-    Evaluation result;
+    Evaluation result = new_evaluation();
     result.verdict = verdict;
     result.detail = std::move(detail);
-    result.device = host->device.kind;
-    result.device_name = host->device.name;
-    result.isolation = to_string(host->sandbox.level());
-    result.evaluator_version = kEvaluatorVersion;
-    result.started_at = utc_now();
     return result;
   }
 

@@ -21,7 +21,7 @@
 namespace winnow::evaluators {
 
 /// Raised whenever a change here could change a verdict or a rank; stored with every evaluation.
-constexpr int kEvaluatorVersion = 6;
+constexpr int kEvaluatorVersion = 7;
 
 /// A device, and whether it can be used on this machine. A kind that this build knows but the
 /// machine has none of is there once, with the reason.
@@ -59,10 +59,10 @@ std::optional<Counting> counting_from_string(std::string_view text);
 struct EvaluationOptions {
   std::string device = "best";
   std::optional<Isolation> require_isolation;
-  std::uint64_t seed = 1; ///< inputs derive from it
-  int tiny_seeds = 2;     ///< inputs per tiny shape
-  bool check = true;      ///< run check mode on a tiny shape
-  bool promotion = true;  ///< hidden shapes gate `correct`
+  std::optional<std::uint64_t> seed; ///< nullopt: drawn for each evaluation
+  int tiny_seeds = 2;                ///< inputs per tiny shape
+  bool check = true;                 ///< run check mode on a tiny shape
+  bool promotion = true;             ///< hidden shapes gate `correct`
   bool timing = true;
   /// Timings end early where the candidate is clearly slower than what it races against.
   bool stop_when_lost = true;

@@ -1,6 +1,9 @@
 #include "evaluators/session.h"
 
 #include "base/error.h"
+#include "base/random_bits.h"
+#include "base/text.h"
+#include "tasks/memorisable.h"
 
 #include <fmt/format.h>
 
@@ -24,10 +27,26 @@ tasks::KernelFile parse_own(const std::string& text, const std::filesystem::path
 Session::Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
                  EvaluationOptions evaluation_options)
     : task(std::move(task_to_judge)), reference_task(tasks::reference_view(task)),
+      memorisable(tasks::why_timings_can_be_memorised(task, device_host->device.kind)),
       options(std::move(evaluation_options)), host(std::move(device_host)),
       judge(host->sandbox, host->arena, host->worker_device, host->cache, options.run_timeout * 3),
       reference_file(parse_own(task.reference, task.folder / "reference.cu")),
       baseline_file(parse_own(task.baseline, task.folder / "baseline.cu")) {}
+
+tasks::Evaluation Session::new_evaluation() const {
+  tasks::Evaluation blank;
+  blank.device = host->device.kind;
+  blank.device_name = host->device.name;
+  blank.isolation = to_string(host->sandbox.level());
+  blank.evaluator_version = kEvaluatorVersion;
+  blank.started_at = utc_now();
+  blank.seed = options.seed ? *options.seed : random_bits();
+  blank.unranked = options.seed ? "its seed was given" : memorisable;
+  if (!memorisable.empty()) {
+    blank.notes.push_back(memorisable);
+  }
+  return blank;
+}
 
 void Session::prepare() {
   using tasks::ShapeSet;

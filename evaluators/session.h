@@ -19,6 +19,8 @@ struct Session {
   Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
           EvaluationOptions evaluation_options);
 
+  /// With the facts of the device, a seed, and why no board may rank it.
+  tasks::Evaluation new_evaluation() const;
   /// Compiles the task's own kernels, so that the first evaluation finds them in the cache.
   void prepare();
   /// Compiles `file` for what `shapes` need. Mistakes in kernel names go to `errors`.
@@ -36,6 +38,7 @@ struct Session {
 
   tasks::Task task;
   tasks::Task reference_task;
+  std::string memorisable; ///< tasks::why_timings_can_be_memorised() on this device
   EvaluationOptions options;
   std::shared_ptr<DeviceHost> host;
   Judge judge;

@@ -72,6 +72,7 @@ TEST(Cli, MisuseIsExplainedWithTheNearestMatch) {
       {{}, "subcommand is required"},
       {{"export"}, "FORMAT is required"},
       {{"eval", "--seed", "x", "axpy", "f.cu"}, "--seed"},
+      {{"eval", "--seed", "0", "axpy", "f.cu"}, "--seed: Value 0 not in range 1 to"},
       {{"--log-level", "loud", "doctor"}, "--log-level"},
   };
   for (const Misuse& misuse : misuses) {

@@ -185,7 +185,6 @@ std::vector<ConfigKey> run_keys() {
       key("run", "proposals", WINNOW_MEMBER(proposals), {1, 100'000}),
       key("run", "chains", WINNOW_MEMBER(chains), {1, 1000}),
       key("run", "parallel", WINNOW_MEMBER(endpoint.parallel), {1, 1000}),
-      key("run", "seed", WINNOW_MEMBER(evaluation.seed)),
       key("run", "max_variants", WINNOW_MEMBER(max_variants), {1, 10'000}),
       key("limits", "calls", WINNOW_MEMBER(limits.calls)),
       key("limits", "tokens", WINNOW_MEMBER(limits.tokens)),
@@ -244,6 +243,7 @@ std::vector<ConfigKey> network_keys() {
 std::vector<ConfigKey> evaluation_keys() {
   return {
       key("evaluation", "require_isolation", WINNOW_MEMBER(evaluation.require_isolation)),
+      key("evaluation", "seed", WINNOW_MEMBER(evaluation.seed), {1, 9.2e18}),
       key("evaluation", "tiny_seeds", WINNOW_MEMBER(evaluation.tiny_seeds), {1, 100}),
       key("evaluation", "check", WINNOW_MEMBER(evaluation.check)),
       key("evaluation", "promotion", WINNOW_MEMBER(evaluation.promotion)),

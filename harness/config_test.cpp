@@ -35,7 +35,6 @@ device = "cpu"
 strategy = "best-of-n"
 proposals = 9
 parallel = 3
-seed = 7
 [limits]
 calls = 20
 dollars = 1.5
@@ -48,6 +47,7 @@ dollars_per_million_input = 1
 dollars_per_million_output = 4.5
 [evaluation]
 check = false
+seed = 7
 time_budget = 0.25
 require_isolation = "landlock+seccomp"
 )");
@@ -78,6 +78,9 @@ TEST(Config, SurvivesTheStore) {
   EXPECT_EQ(config_to_json(config_from_json(nlohmann::json::parse(stored.dump()))), stored);
   EXPECT_EQ(config_from_json(stored).limits.wall_time, std::chrono::seconds(90));
   EXPECT_FALSE(config_from_json(stored).endpoint.dollars_per_million_output);
+  EXPECT_FALSE(config_from_json(stored).evaluation.seed);
+  EXPECT_FALSE(config_from_json({{"run", {{"seed", 1}}}}).evaluation.seed)
+      << "a run that began before seeds were drawn";
 }
 
 struct Mistake {

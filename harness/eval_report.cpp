@@ -97,6 +97,16 @@ std::string parameters_text(const tasks::ParameterChoice& parameters) {
   return parts.empty() ? "no parameters" : join(parts, ", ");
 }
 
+std::string circumstances_text(const tasks::Evaluation& evaluation, double seconds) {
+  std::string text = fmt::format("{} on {}, isolation {}", evaluation.device,
+                                 evaluation.device_name, evaluation.isolation);
+  text += evaluation.seed == 0 ? "" : fmt::format(", seed {}", evaluation.seed);
+  text += fmt::format(", {:.1f} s\n", seconds);
+  return evaluation.unranked.empty()
+             ? text
+             : text + "boards do not rank it: " + evaluation.unranked + "\n";
+}
+
 std::string eval_text(const tasks::Evaluation& evaluation) {
   std::string text = resources_table(evaluation.build) + cases_table(evaluation.cases) +
                      libraries_text(evaluation.cases) + findings_text(evaluation.build.findings);
@@ -118,10 +128,8 @@ std::string eval_text(const tasks::Evaluation& evaluation) {
   for (const std::string& note : evaluation.notes) {
     text += "note: " + note + "\n";
   }
-  text += fmt::format("{}; {} on {}, isolation {}, {:.1f} s\n",
-                      parameters_text(evaluation.parameters), evaluation.device,
-                      evaluation.device_name, evaluation.isolation, evaluation.seconds);
-  return text;
+  return text + parameters_text(evaluation.parameters) + "; " +
+         circumstances_text(evaluation, evaluation.seconds);
 }
 
 } // namespace winnow::harness

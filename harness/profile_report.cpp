@@ -279,8 +279,7 @@ std::string profile_text(const ProfileReport& report) {
                       "; verdict: " + evaluation.race->verdict + "\n"
                 : "the kernels were not timed beside each other\n";
   }
-  return text + fmt::format("{} on {}, isolation {}, {:.1f} s\n", evaluation.device,
-                            evaluation.device_name, evaluation.isolation, evaluation.seconds);
+  return text + circumstances_text(evaluation, evaluation.seconds);
 }
 
 json profile_json(const ProfileReport& report) {

@@ -59,6 +59,7 @@ json racer_json(const Racer& racer) {
           {"digest", racer.digest},
           {"parameters", evaluation.parameters},
           {"verdict", to_string(evaluation.verdict)},
+          {"seed", std::to_string(evaluation.seed)},
           {"detail", to_valid_utf8(evaluation.detail)},
           {"speedup", measured_json(evaluation.speedup)},
           {"speedup_bounds", bounds_json(evaluation.speedup_bounds)}};
@@ -104,9 +105,7 @@ std::string race_text(const RaceReport& report) {
   const std::vector<TimedShape> shapes = timed_shapes(evaluation);
   return race_sentence(*evaluation.race, shapes, "A", "B") + "\n\n" + shapes_table(shapes) + "\n" +
          verdict_line(evaluation.race->verdict) + legend +
-         fmt::format("{} on {}, isolation {}, {:.1f} s\n", evaluation.device,
-                     evaluation.device_name, evaluation.isolation,
-                     evaluation.seconds + report.b.evaluation.seconds);
+         circumstances_text(evaluation, evaluation.seconds + report.b.evaluation.seconds);
 }
 
 json race_json(const RaceReport& report) {

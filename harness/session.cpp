@@ -149,6 +149,10 @@ ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
   progress.event("run '" + session.run.name + "' on " + session.devices.names() + " (" +
                      session.devices.first().name + "), store " + session.config.store,
                  Progress::Weight::Important);
+  if (session.config.evaluation.seed) {
+    progress.event("evaluation.seed is given: boards rank no kernel of this run",
+                   Progress::Weight::Important);
+  }
   const RunOutcome outcome = drive(session, interrupt, progress);
   FinalReport report(session.store, session.run, session.devices.first_host(),
                      session.devices.first(), session.config.evaluation);

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "store/text_table.h"
+#include "tasks/memorisable.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -72,6 +73,18 @@ std::string tolerance_line(const tasks::Tolerance& tolerance) {
                      tolerance.norm_multiple.text());
 }
 
+/// One for each kind of device on which boards will rank no kernel of the task.
+std::vector<std::string> memory_warnings(const tasks::Task& task) {
+  std::vector<std::string> warnings;
+  for (const std::string& device : tasks::device_kinds()) {
+    const std::string why = tasks::why_timings_can_be_memorised(task, device);
+    if (!why.empty()) {
+      warnings.push_back(fmt::format("boards will rank no kernel on {}: {}", device, why));
+    }
+  }
+  return warnings;
+}
+
 } // namespace
 
 std::string task_list_text(const std::vector<tasks::Task>& list) {
@@ -107,6 +120,9 @@ std::string task_text(const tasks::Task& task) {
                         scalar.description);
   }
   text += "\n" + tensor_lines(task) + "\n" + shape_lines(task);
+  for (const std::string& warning : memory_warnings(task)) {
+    text += "\nwarning: " + warning + "\n";
+  }
   text += fmt::format("\n{}\noperations: {}\nbytes: {}\n"
                       "folder: {}\ndigest: {}\n",
                       tolerance_line(task.tolerance), task.operations.text(), task.bytes.text(),
@@ -125,7 +141,8 @@ json task_json(const tasks::Task& task) {
                 {"folder", task.folder.string()},
                 {"operations", task.operations.text()},
                 {"bytes", task.bytes.text()},
-                {"hidden_shapes", hidden_shapes(task)}};
+                {"hidden_shapes", hidden_shapes(task)},
+                {"warnings", memory_warnings(task)}};
   document["tolerance"] = {{"precision", to_string(task.tolerance.precision)},
                            {"accumulate", to_string(task.tolerance.accumulate)},
                            {"multiple", task.tolerance.multiple.text()},

@@ -43,6 +43,11 @@ Bounds bounds_of(const Json& json) {
   return json.is_null() ? Bounds{} : Bounds{number_of(json.at(0)), number_of(json.at(1))};
 }
 
+/// As text: a JSON number is exact up to 2^53 only.
+Json seed_json(std::uint64_t seed) {
+  return std::to_string(seed);
+}
+
 Json case_json(const CaseResult& result) {
   Json json{{"stage", to_string(result.stage)},
             {"set", to_string(result.set)},
@@ -52,7 +57,7 @@ Json case_json(const CaseResult& result) {
   }
   json["shape_id"] = result.shape_id;
   json["shape"] = result.shape;
-  json["seed"] = result.seed;
+  json["seed"] = seed_json(result.seed);
   json["detail"] = to_valid_utf8(result.detail);
   json["max_error_ratio"] = number_json(result.max_error_ratio);
   json["mismatch"] = result.mismatch ? Json(*result.mismatch) : Json();
@@ -170,6 +175,8 @@ Json evaluation_json(const Evaluation& evaluation) {
             {"device_name", evaluation.device_name},
             {"isolation", evaluation.isolation},
             {"evaluator_version", evaluation.evaluator_version},
+            {"seed", evaluation.seed == 0 ? Json() : seed_json(evaluation.seed)},
+            {"unranked", evaluation.unranked},
             {"started_at", evaluation.started_at},
             {"seconds", number_json(evaluation.seconds)}};
   json["speedup_bounds"] = bounds_json(evaluation.speedup_bounds);

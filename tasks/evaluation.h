@@ -145,6 +145,10 @@ struct Evaluation {
   std::string device_name; ///< "AMD EPYC ..., 2 cores"
   std::string isolation;   ///< "bubblewrap", "landlock+seccomp", "rlimits"
   int evaluator_version = 0;
+  /// Every input of the evaluation derives from it; 0: not known, or nothing was drawn.
+  std::uint64_t seed = 0;
+  /// Why no board may rank it: "its seed was given", ...; empty: boards may.
+  std::string unranked;
   std::string started_at; ///< ISO-8601 UTC
   double seconds = 0;
 };

@@ -73,11 +73,17 @@ TEST(EvaluationJson, HasSchemaAndCases) {
   evaluation.detail = "bad \xff byte";
   evaluation.parameters = {{"BLOCK", 128}};
   evaluation.notes = {"kernel 'k' is in no launch"};
+  evaluation.seed = ~std::uint64_t{0};
+  evaluation.unranked = "its seed was given";
   evaluation.cases = {sample_case(ShapeSet::Search)};
   const nlohmann::json json = evaluation_json(evaluation);
   EXPECT_EQ(json["schema"], "winnow.evaluation");
   EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(json["verdict"], "wrong");
+  EXPECT_EQ(json["seed"], "18446744073709551615") << "text: more than a double holds";
+  EXPECT_EQ(json["cases"][0]["seed"], "77");
+  EXPECT_EQ(json["unranked"], "its seed was given");
+  EXPECT_EQ(evaluation_json({})["seed"], nullptr);
   EXPECT_EQ(json["stage"], "search");
   EXPECT_EQ(json["parameters"]["BLOCK"], 128);
   EXPECT_EQ(json["cases"][0]["shape"], "cols=4099");

@@ -1,6 +1,7 @@
 #include "evaluators/ceilings/measure_ceilings.h"
 
 #include "base/error.h"
+#include "base/random_bits.h"
 #include "base/text.h"
 #include "evaluators/ceilings/ceiling_work.h"
 
@@ -97,7 +98,7 @@ RunCaseReport Bench::time(const CeilingLaunch& launch, bool warm) {
   }
   RunCase run_case;
   run_case.plan = resolve(built, launch);
-  run_case.seed = run_case.salt = options_.seed;
+  run_case.seed = run_case.salt = random_bits();
   run_case.sampling.emplace();
   run_case.sampling->warm = warm;
   run_case.sampling->budget = std::chrono::milliseconds(host_.device.kind == "cpu" ? 100 : 30);

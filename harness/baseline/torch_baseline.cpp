@@ -1,6 +1,7 @@
 #include "harness/baseline/torch_baseline.h"
 
 #include "base/files.h"
+#include "base/random_bits.h"
 #include "evaluators/device_host.h"
 #include "evaluators/reference_check.h"
 #include "harness/baseline/torch_process.h"
@@ -34,7 +35,7 @@ public:
       if (options_.progress) {
         options_.progress(shape);
       }
-      process_.write_inputs(shape, options_.evaluation.seed);
+      process_.write_inputs(shape, seed_);
       for (const TorchMode mode : {TorchMode::Eager, TorchMode::Compiled}) {
         result.timings.push_back(measure(check, shape, mode));
       }
@@ -89,7 +90,7 @@ private:
         outputs[tensor.name] = std::as_bytes(std::span(contents[outputs.size()]));
       }
     }
-    const evaluators::JudgeReply reply = check.compare(shape, options_.evaluation.seed, outputs);
+    const evaluators::JudgeReply reply = check.compare(shape, seed_, outputs);
     if (reply.verdict == tasks::Verdict::Infrastructure) {
       timing.error = "not compared: " + reply.detail;
       return;
@@ -102,6 +103,7 @@ private:
   const tasks::Task& task_;
   const TorchBaselineOptions& options_;
   evaluators::DeviceReport device_;
+  const std::uint64_t seed_ = random_bits(); ///< of all inputs
   TemporaryDirectory directory_;
   TorchProcess process_;
 };

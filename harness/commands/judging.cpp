@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -93,7 +95,10 @@ std::optional<tasks::ParameterChoice> allowed_choice(const tasks::KernelFile& fi
 
 void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices) {
   sub.add_option("--device", options.evaluation.device, devices)->capture_default_str();
-  sub.add_option("--seed", options.evaluation.seed, "inputs derive from it")->capture_default_str();
+  sub.add_option("--seed", options.evaluation.seed,
+                 "repeats an evaluation: the seed that it has shown; boards do not rank it "
+                 "(default: drawn for each evaluation)")
+      ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()));
   sub.add_option("--timeout", options.timeout, "wall-clock limit of one stage")
       ->capture_default_str();
   sub.add_option("--require-isolation", options.isolation,

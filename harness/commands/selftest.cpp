@@ -1,9 +1,11 @@
 #include "base/error.h"
+#include "evaluators/device_host.h"
 #include "base/random_bits.h"
 #include "harness/commands/commands.h"
 #include "harness/duration.h"
 #include "harness/selftest/reference_agreement.h"
 #include "harness/selftest/selftest_report.h"
+#include "tasks/memorisable.h"
 
 #include <iostream>
 #include <memory>
@@ -44,6 +46,7 @@ TaskSelftest prove(const tasks::Task& task, const SelftestCommand& command,
   TaskSelftest result;
   result.task = task.name;
   result.digest = task.digest;
+  result.memorisable = tasks::why_timings_can_be_memorised(task, host->device.kind);
   std::cerr << task.name << ": mutants\n";
   result.mutants = selftest.mutants();
   std::cerr << task.name << ": honest kernels\n";

@@ -133,7 +133,8 @@ std::string task_lines(const TaskSelftest& selftest) {
                      count_of(selftest.mutants, MutantResult::State::Rejected),
                      count_of(selftest.mutants, MutantResult::State::Accepted)) +
          accepted_mutants(selftest) + every_shape_line(selftest) + honest_lines(selftest) +
-         reference_lines(selftest.reference);
+         reference_lines(selftest.reference) +
+         (selftest.memorisable.empty() ? "" : "  warning: " + selftest.memorisable + "\n");
 }
 
 json finite(double value) {
@@ -175,6 +176,7 @@ json task_json(const TaskSelftest& selftest) {
           {"proven", is_proven(selftest)},
           {"mutants", mutants},
           {"honest", honest},
+          {"memorisable", selftest.memorisable},
           {"reference",
            {{"state", to_string(reference.state)},
             {"source", reference.source},

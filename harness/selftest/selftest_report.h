@@ -15,6 +15,7 @@ struct TaskSelftest {
   std::vector<evaluators::MutantResult> mutants;
   std::vector<evaluators::HonestResult> honest;
   ReferenceAgreement reference;
+  std::string memorisable; ///< tasks::why_timings_can_be_memorised() on this device
 };
 
 /// No mutant is accepted and some are rejected, no honest kernel is rejected and some are accepted,

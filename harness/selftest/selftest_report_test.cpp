@@ -79,6 +79,14 @@ TEST(SelftestReport, OneRejectedHonestKernelIsEnoughToFail) {
               HasSubstr("honest/tree.cu FAN=2 rejected: wrong at tiny/1"));
 }
 
+TEST(SelftestReport, WarnsOfTimingsThatCanBeMemorised) {
+  TaskSelftest selftest = proven_task();
+  selftest.memorisable = "its timings can be memorised";
+  EXPECT_TRUE(is_proven(selftest)) << "of its verdicts nothing bad is known";
+  EXPECT_THAT(to_text({"cpu", "a cpu", 17, {selftest}}),
+              HasSubstr("warning: its timings can be memorised"));
+}
+
 TEST(SelftestReport, NothingJudgedProvesNothing) {
   TaskSelftest without_mutants = proven_task(), without_kernels = proven_task(),
                unchecked = proven_task();

@@ -157,6 +157,7 @@ TEST_F(SelftestTest, AConstantInputIsTooFriendly) {
               testing::IsSupersetOf(
                   {"mean on tiny", "stale output on search", "stale output on held_out"}));
   EXPECT_THAT(in_state(task, "rejected"), testing::Contains("zeros on tiny"));
+  EXPECT_THAT(task.at("memorisable"), HasSubstr("at search/0"));
 }
 
 TEST_F(SelftestTest, ALooseToleranceIsFoundOut) {
