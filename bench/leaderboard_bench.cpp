@@ -71,7 +71,7 @@ void fill(const std::filesystem::path& path, std::int64_t evaluations, const Mix
       fmt::format("SELECT 1 + (i - 1) / {0}, i, (i - 1) % {0}, "
                   "CASE WHEN ((i - 1) / {0}) % {1} = 0 THEN 17 ELSE 11 END, 8, '', '[]', "
                   "0.5 + abs(random() % 1000000) / 2e5, 1e6, 'cpu', 'Synthetic CPU', 'bubblewrap', "
-                  "1, 0, 0.1, '2026-11-20T09:44:26.123Z', 1.0 FROM n",
+                  "7, 0, 0.1, '2026-11-20T09:44:26.123Z', 1.0 FROM n",
                   mix.variants, mix.correct_of));
   database.exec("COMMIT");
 }

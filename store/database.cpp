@@ -169,9 +169,9 @@ void Database::check_identity(OpenMode mode) {
                 "use that newer Winnow, or name another store");
   }
   if (version < known && mode == OpenMode::ReadOnly) {
-    throw Error(fmt::format("the store {} has the older schema {}, this Winnow reads {}",
-                            path_.string(), version, known),
-                "open it once for writing, for instance with `winnow resume`");
+    throw OlderSchema(fmt::format("the store {} has the older schema {}, this Winnow reads {}",
+                                  path_.string(), version, known),
+                      "make it writable, or copy it to where it is: reading brings it up to date");
   }
 }
 

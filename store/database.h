@@ -22,6 +22,11 @@ class Statement;
 
 namespace winnow::store {
 
+/// The store that was opened for reading is of an earlier version.
+struct OlderSchema : Error {
+  using Error::Error;
+};
+
 /// One connection to a Winnow store, with its schema brought up to date (ReadWrite) or checked
 /// (ReadOnly). All work is done in transactions, one thread at a time. What SQLite reports becomes
 /// an Error that names the file and the remedy.

@@ -33,6 +33,12 @@ tasks::Bounds read_bounds(const Query& query, int column) {
   return {or_zero(query, column), or_zero(query, column + 1)};
 }
 
+/// SQLite's integers are signed.
+std::optional<std::int64_t> seed_bits(const tasks::Evaluation& evaluation) {
+  return evaluation.seed == 0 ? std::nullopt
+                              : std::optional(static_cast<std::int64_t>(evaluation.seed));
+}
+
 tasks::ShapeSet shape_set_from_string(std::string_view text) {
   for (const auto set : {tasks::ShapeSet::Tiny, tasks::ShapeSet::Search, tasks::ShapeSet::Promotion,
                          tasks::ShapeSet::HeldOut}) {
@@ -172,6 +178,8 @@ tasks::Evaluation read_evaluation(const Query& query) {
   if (!query.is_null(31)) {
     evaluation.profile = query.text(31);
   }
+  evaluation.seed = static_cast<std::uint64_t>(query.integer(32));
+  evaluation.unranked = query.text(33);
   return evaluation;
 }
 
@@ -235,8 +243,8 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
         "INSERT INTO evaluations (candidate_id, variant_id, ordinal, verdict, stage, detail, "
         "notes, speedup, score_ns, device, device_name, isolation, evaluator_version, build_id, "
         "build_from_cache, build_seconds, started_at, seconds, hidden_speedup, promoted, "
-        "speedup_low, speedup_high, race) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        "speedup_low, speedup_high, race, seed, unranked) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(candidate, variant, ordinal, static_cast<int>(evaluation.verdict),
             static_cast<int>(evaluation.stage), evaluation.detail, json_line(evaluation.notes),
             measured(evaluation.speedup), measured(evaluation.score_ns), evaluation.device,
@@ -244,7 +252,8 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
             evaluation.build.from_cache, evaluation.build.seconds, evaluation.started_at,
             evaluation.seconds, measured(evaluation.hidden_speedup), evaluation.promoted,
             end_of(evaluation.speedup_bounds, &tasks::Bounds::low),
-            end_of(evaluation.speedup_bounds, &tasks::Bounds::high), race)
+            end_of(evaluation.speedup_bounds, &tasks::Bounds::high), race, seed_bits(evaluation),
+            evaluation.unranked)
       .run();
   const RowId row = database.last_insert_id();
   insert_cases(database, row, evaluation.cases);
@@ -263,7 +272,8 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
               "b.digest, b.compiler, b.log, b.architecture, b.machine_code_digest, b.kernels, "
               "b.findings, b.compiler_ms, b.load_ms, e.hidden_speedup, e.promoted, "
               "e.speedup_low, e.speedup_high, e.race, "
-              "(SELECT content FROM evaluation_profiles AS p WHERE p.evaluation_id = e.id) "
+              "(SELECT content FROM evaluation_profiles AS p WHERE p.evaluation_id = e.id), "
+              "coalesce(e.seed, 0), e.unranked "
               "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
               "JOIN variants AS v ON v.id = e.variant_id "
               "LEFT JOIN builds AS b ON b.id = e.build_id WHERE c.run_id = ? AND e.ordinal = 0");

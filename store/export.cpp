@@ -21,6 +21,7 @@ struct ExportedCandidate {
   CandidateState state;
   std::int64_t rank = 0; ///< 0: not ranked
   bool is_tied = false;  ///< with another kernel of its board
+  std::string unranked;  ///< why it is on a board without a rank
 };
 
 struct ExportedRun {
@@ -47,9 +48,9 @@ ExportedRun collect(const RunStore& store, const LeaderboardQuery& query) {
   all.verdicts = store.verdict_counts(query);
   LeaderboardQuery everyone = query;
   everyone.top = 0;
-  std::map<RowId, LeaderboardRow> ranked;
+  std::map<RowId, LeaderboardRow> listed;
   for (LeaderboardRow& row : store.leaderboard(everyone)) {
-    ranked.emplace(row.candidate, std::move(row));
+    listed.emplace(row.candidate, std::move(row));
   }
   for (RunRow& run : store.runs()) {
     if (!query.run.empty() && query.run != run.name) {
@@ -57,10 +58,15 @@ ExportedRun collect(const RunStore& store, const LeaderboardQuery& query) {
     }
     for (CandidateState& state : store.candidates(run.id)) {
       if (asked_for(state, query)) {
-        const auto row = ranked.find(state.row.id);
-        const bool is_ranked = row != ranked.end();
-        all.candidates.push_back({run.name, std::move(state), is_ranked ? row->second.rank : 0,
-                                  is_ranked && row->second.is_tied});
+        const auto row = listed.find(state.row.id);
+        ExportedCandidate& candidate = all.candidates.emplace_back();
+        candidate.run = run.name;
+        candidate.state = std::move(state);
+        if (row != listed.end()) {
+          candidate.rank = row->second.rank;
+          candidate.is_tied = row->second.is_tied;
+          candidate.unranked = row->second.unranked;
+        }
       }
     }
     for (HeldOutResult& result : store.held_out(run.id)) {
@@ -125,6 +131,7 @@ json candidate_json(const ExportedCandidate& candidate) {
           {"verdict", verdict_text(candidate.state)},
           {"rank", candidate.rank == 0 ? json(nullptr) : json(candidate.rank)},
           {"tied", candidate.rank == 0 ? json(nullptr) : json(candidate.is_tied)},
+          {"unranked", candidate.unranked},
           {"kernel_file", has_kernel_file(candidate.state) ? json(row.text) : json(nullptr)},
           {"evaluation",
            candidate.state.best ? tasks::evaluation_json(*candidate.state.best) : json(nullptr)}};
@@ -186,10 +193,10 @@ std::string number_or_nothing(double value) {
 TextTable candidate_table(const ExportedRun& all) {
   TextTable table;
   for (const char* heading :
-       {"run",     "task",        "candidate",    "parent",       "origin",     "model",
-        "verdict", "stage",       "rank",         "speedup",      "score_ns",   "parameters",
-        "device",  "device_name", "isolation",    "evaluated_at", "digest",     "dollars",
-        "tied",    "speedup_low", "speedup_high", "detail",       "kernel_file"}) {
+       {"run",     "task",        "candidate",    "parent",       "origin",   "model",
+        "verdict", "stage",       "rank",         "speedup",      "score_ns", "parameters",
+        "device",  "device_name", "isolation",    "evaluated_at", "digest",   "dollars",
+        "tied",    "speedup_low", "speedup_high", "unranked",     "detail",   "kernel_file"}) {
     table.columns.push_back({heading, false});
   }
   for (const ExportedCandidate& candidate : all.candidates) {
@@ -219,6 +226,7 @@ TextTable candidate_table(const ExportedRun& all) {
                                               : "false",
                           number_or_nothing(found.speedup_bounds.low),
                           number_or_nothing(found.speedup_bounds.high),
+                          candidate.unranked,
                           to_valid_utf8(found.detail),
                           has_kernel_file(candidate.state) ? to_valid_utf8(row.text) : ""});
   }
@@ -239,7 +247,7 @@ std::string code_block(const std::string& text) {
 }
 
 std::string to_markdown_text(const ExportedRun& all) {
-  constexpr std::size_t kColumnsBeforeFile = 22;
+  constexpr std::size_t kColumnsBeforeFile = 23;
   TextTable candidates = candidate_table(all);
   candidates.columns.resize(kColumnsBeforeFile);
   for (auto& row : candidates.rows) {

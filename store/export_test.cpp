@@ -146,8 +146,8 @@ TEST(FormatLeaderboard, TheIntervalStandsBesideTheSpeedupWhereOneIsKnown) {
   EXPECT_THAT(text, HasSubstr("     1                   2.35x          -  412.3 us"));
   EXPECT_THAT(format_leaderboard({bounded}, Format::Markdown),
               HasSubstr("| 1 | 1.27x | 1.25-1.29 | 412.3 us |"));
-  EXPECT_THAT(format_leaderboard({bounded}, Format::Csv), HasSubstr(",false,1.2512,1.2876\r\n"));
-  EXPECT_THAT(format_leaderboard({sample_row()}, Format::Csv), HasSubstr(",false,,\r\n"));
+  EXPECT_THAT(format_leaderboard({bounded}, Format::Csv), HasSubstr(",false,1.2512,1.2876,\r\n"));
+  EXPECT_THAT(format_leaderboard({sample_row()}, Format::Csv), HasSubstr(",false,,,\r\n"));
   const json rows = json::parse(format_leaderboard({bounded, sample_row()}, Format::Json))["rows"];
   EXPECT_EQ(rows[0]["speedup_bounds"], json({1.2512, 1.2876}));
   EXPECT_EQ(rows[1]["speedup_bounds"], nullptr);
@@ -161,10 +161,28 @@ TEST(FormatLeaderboard, ASharedRankIsMarked) {
               HasSubstr("\n    =2                   2.35x"));
   EXPECT_THAT(format_leaderboard({tied}, Format::Markdown), HasSubstr("| =2 | 2.35x |"));
   EXPECT_THAT(format_leaderboard({tied}, Format::Csv), HasSubstr("Test CPU,2,2.3456,"));
-  EXPECT_THAT(format_leaderboard({tied}, Format::Csv), HasSubstr(",true,,\r\n"));
+  EXPECT_THAT(format_leaderboard({tied}, Format::Csv), HasSubstr(",true,,,\r\n"));
   const json row = json::parse(format_leaderboard({tied}, Format::Json))["rows"][0];
   EXPECT_EQ(row["rank"], 2) << "a number for programs";
   EXPECT_EQ(row["tied"], true);
+}
+
+TEST(FormatLeaderboard, SaysWhyARowHasNoRank) {
+  LeaderboardRow unranked = sample_row();
+  unranked.rank = 0;
+  unranked.unranked = "evaluator 6";
+  ++unranked.evaluator_version; // on the board of the first row all the same
+  const std::string text = format_leaderboard({sample_row(), unranked}, Format::Table);
+  EXPECT_THAT(text, HasSubstr("not ranked because"));
+  EXPECT_THAT(text, HasSubstr("\n     -                   2.35x"));
+  EXPECT_THAT(text, HasSubstr("  evaluator 6\n"));
+  EXPECT_THAT(format_leaderboard({sample_row()}, Format::Table), Not(HasSubstr("not ranked")));
+  EXPECT_THAT(format_leaderboard({unranked}, Format::Markdown), HasSubstr("| - | 2.35x |"));
+  EXPECT_THAT(format_leaderboard({unranked}, Format::Csv), HasSubstr("Test CPU,,2.3456,"));
+  EXPECT_THAT(format_leaderboard({unranked}, Format::Csv), HasSubstr(",evaluator 6\r\n"));
+  const json row = json::parse(format_leaderboard({unranked}, Format::Json))["rows"][0];
+  EXPECT_EQ(row["rank"], nullptr);
+  EXPECT_EQ(row["unranked"], "evaluator 6");
 }
 
 struct ExportedStore : TestStore {
@@ -250,8 +268,22 @@ TEST(ExportRun, SaysWhoIsTiedAndWithinWhichBounds) {
   EXPECT_EQ(candidates[2]["tied"], false);
   EXPECT_EQ(candidates[3]["tied"], nullptr);
   EXPECT_THAT(export_run(t.store, {}, Format::Csv),
-              HasSubstr(",dollars,tied,speedup_low,speedup_high,detail,kernel_file\r\n"));
+              HasSubstr(",dollars,tied,speedup_low,speedup_high,unranked,detail,kernel_file\r\n"));
   EXPECT_THAT(export_run(t.store, {}, Format::Markdown), Not(HasSubstr("kernel_file")));
+}
+
+TEST(ExportRun, SaysWhyACandidateHasNoRank) {
+  TestStore t;
+  tasks::Evaluation given = correct_evaluation(2);
+  given.unranked = "its seed was given";
+  t.add("a", "1", {given});
+  const json document = json::parse(export_run(t.store, {}, Format::Json));
+  const json& candidate = document["candidates"][0];
+  EXPECT_EQ(candidate["rank"], nullptr);
+  EXPECT_EQ(candidate["unranked"], "its seed was given");
+  EXPECT_EQ(candidate["evaluation"]["seed"], "18446744073709551615");
+  EXPECT_THAT(export_run(t.store, {}, Format::Csv), HasSubstr(",its seed was given,"));
+  EXPECT_THAT(export_run(t.store, {}, Format::Markdown), HasSubstr("| its seed was given |"));
 }
 
 TEST(ExportRun, KeepsToTheRunTaskAndDeviceAskedFor) {

@@ -18,7 +18,8 @@ std::vector<RowId> select_groups(const Database& database, const LeaderboardQuer
   Query select(database,
                "SELECT g.id FROM leaderboard_groups AS g JOIN tasks AS t ON t.id = g.task_id "
                "WHERE coalesce(g.run_id, 0) = ?1 AND ?2 IN ('', t.name) AND ?3 IN ('', g.device) "
-               "ORDER BY t.name, g.device, g.device_name, g.task_id, g.evaluator_version");
+               "ORDER BY t.name, g.device, g.device_name, g.task_id, g.unranked <> '', "
+               "g.evaluator_version, g.unranked");
   select.bind(run, query.task, query.device);
   while (select.next()) {
     groups.push_back(select.integer(0));
@@ -31,7 +32,7 @@ LeaderboardRow read_row(const Query& query) {
   row.task = query.text(0);
   row.device = query.text(1);
   row.device_name = query.text(2);
-  row.rank = query.integer(3);
+  row.rank = query.is_null(3) ? 0 : query.integer(3);
   row.speedup = query.real(4);
   row.score_ns = query.is_null(5) ? 0 : query.real(5);
   row.candidate = query.integer(6);
@@ -49,13 +50,14 @@ LeaderboardRow read_row(const Query& query) {
   row.findings = nlohmann::json::parse(query.text(18)).get<std::vector<tasks::Finding>>();
   row.dollars = query.optional_real(19);
   row.speedup_bounds = {query.optional_real(20).value_or(0), query.optional_real(21).value_or(0)};
+  row.unranked = query.text(22);
   return row;
 }
 
 constexpr const char* kColumns =
     "task, device, device_name, rank, speedup, score_ns, candidate_id, evaluation_id, run_id, "
     "origin, model, parameters, isolation, digest, lines, evaluated_at, evaluator_version, "
-    "task_digest, findings, dollars, speedup_low, speedup_high";
+    "task_digest, findings, dollars, speedup_low, speedup_high, unranked";
 
 /// The first `top` rows of one group; 0: all.
 std::vector<LeaderboardRow> read_group(Query& select, RowId group, std::int64_t top) {
@@ -65,7 +67,7 @@ std::vector<LeaderboardRow> read_group(Query& select, RowId group, std::int64_t 
   select.bind(group, shown + 1); // one more: is the last one tied with it?
   while (select.next()) {
     LeaderboardRow row = read_row(select);
-    if (!rows.empty() && rows.back().rank == row.rank) {
+    if (!rows.empty() && row.rank > 0 && rows.back().rank == row.rank) {
       rows.back().is_tied = row.is_tied = true;
     }
     rows.push_back(std::move(row));

@@ -63,7 +63,7 @@ std::string group_note(const std::vector<LeaderboardRow>& rows, const Leaderboar
 
 /// "=2" where several share the rank.
 std::string rank_text(const LeaderboardRow& row) {
-  return fmt::format("{}{}", row.is_tied ? "=" : "", row.rank);
+  return row.rank == 0 ? "-" : fmt::format("{}{}", row.is_tied ? "=" : "", row.rank);
 }
 
 std::string bounds_text(const tasks::Bounds& bounds) {
@@ -100,6 +100,11 @@ TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
   if (paid) {
     table.columns.push_back({"cost", true});
   }
+  const bool all_ranked =
+      std::all_of(rows.begin(), rows.end(), [](const LeaderboardRow& row) { return row.rank > 0; });
+  if (!all_ranked) {
+    table.columns.push_back({"not ranked because", false});
+  }
   for (const LeaderboardRow& row : rows) {
     table.rows.push_back(
         {rank_text(row), fmt::format("{:.2f}x", row.speedup), duration_text(row.score_ns),
@@ -115,6 +120,9 @@ TextTable readable_table(const std::vector<LeaderboardRow>& rows) {
     }
     if (paid) {
       table.rows.back().push_back(row.dollars ? fmt::format("${:.4f}", *row.dollars) : "-");
+    }
+    if (!all_ranked) {
+      table.rows.back().push_back(row.unranked);
     }
   }
   return table;
@@ -170,8 +178,9 @@ std::string format_groups(const std::vector<LeaderboardRow>& rows,
 } // namespace
 
 bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
+  const bool ranked_apart = a.rank > 0 && b.rank > 0 && a.evaluator_version != b.evaluator_version;
   return a.task_digest == b.task_digest && a.task == b.task && a.device == b.device &&
-         a.device_name == b.device_name && a.evaluator_version == b.evaluator_version;
+         a.device_name == b.device_name && !ranked_apart;
 }
 
 std::string parameters_text(const std::string& parameters_json) {
@@ -188,7 +197,8 @@ json leaderboard_row_json(const LeaderboardRow& row) {
           {"task_digest", row.task_digest},
           {"device", row.device},
           {"device_name", row.device_name},
-          {"rank", row.rank},
+          {"rank", row.rank == 0 ? json(nullptr) : json(row.rank)},
+          {"unranked", row.unranked},
           {"tied", row.is_tied},
           {"speedup", row.speedup},
           {"speedup_bounds", row.speedup_bounds.known()
@@ -251,14 +261,15 @@ TextTable full_table(const std::vector<LeaderboardRow>& rows) {
                               "dollars",
                               "tied",
                               "speedup_low",
-                              "speedup_high"}) {
+                              "speedup_high",
+                              "unranked"}) {
     table.columns.push_back({heading, false});
   }
   for (const LeaderboardRow& row : rows) {
     table.rows.push_back({row.task,
                           row.device,
                           row.device_name,
-                          fmt::format("{}", row.rank),
+                          row.rank == 0 ? "" : fmt::format("{}", row.rank),
                           fmt::format("{}", row.speedup),
                           fmt::format("{}", row.score_ns),
                           fmt::format("{}", row.candidate),
@@ -277,7 +288,8 @@ TextTable full_table(const std::vector<LeaderboardRow>& rows) {
                           row.dollars ? fmt::format("{}", *row.dollars) : "",
                           row.is_tied ? "true" : "false",
                           bound_field(row.speedup_bounds, &tasks::Bounds::low),
-                          bound_field(row.speedup_bounds, &tasks::Bounds::high)});
+                          bound_field(row.speedup_bounds, &tasks::Bounds::high),
+                          row.unranked});
   }
   return table;
 }

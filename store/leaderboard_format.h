@@ -10,7 +10,7 @@
 
 namespace winnow::store {
 
-/// Whether the two are ranked together.
+/// Whether the two are on one board: ranked together, or one of them not ranked.
 bool same_group(const LeaderboardRow& a, const LeaderboardRow& b);
 
 /// One row as the JSON outputs show it.

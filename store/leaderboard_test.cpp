@@ -185,7 +185,7 @@ TEST(Leaderboard, ShowsWhatIsKnownOfARow) {
   EXPECT_EQ(rows[0].isolation, "bubblewrap");
   EXPECT_EQ(rows[0].lines, 2);
   EXPECT_EQ(rows[0].evaluated_at, "2026-11-20T09:44:26.123Z");
-  EXPECT_EQ(rows[0].evaluator_version, 1);
+  EXPECT_EQ(rows[0].evaluator_version, 7);
   EXPECT_EQ(rows[0].task_digest, "digest of axpy");
 }
 
@@ -242,7 +242,7 @@ TEST(Leaderboard, RevisionsDevicesAndEvaluatorsAreRankedApart) {
   elsewhere.device_name = "Another CPU";
   t.add("b", "2", {elsewhere});
   tasks::Evaluation newer = correct_evaluation(4);
-  newer.evaluator_version = 2;
+  newer.evaluator_version = 8;
   t.add("c", "3", {newer});
   tasks::Task revised = testing::sample_task();
   revised.digest = "revised";
@@ -320,6 +320,66 @@ TEST(Leaderboard, TheStandingsAreWhatTheEligibilityViewSays) {
                                "s.speedup_low, s.speedup_high "
                                "FROM standings AS s JOIN leaderboard_groups AS g "
                                "ON g.id = s.group_id WHERE g.run_id IS NULL ORDER BY 1"));
+}
+
+tasks::Evaluation of_given_seed(double speedup) {
+  tasks::Evaluation evaluation = correct_evaluation(speedup);
+  evaluation.unranked = "its seed was given";
+  return evaluation;
+}
+
+tasks::Evaluation of_evaluator(int version, double speedup) {
+  tasks::Evaluation evaluation = correct_evaluation(speedup);
+  evaluation.evaluator_version = version;
+  return evaluation;
+}
+
+/// "1 3.0" or "- 9.0 (its seed was given)".
+std::vector<std::string> marks(const std::vector<LeaderboardRow>& rows) {
+  std::vector<std::string> lines;
+  for (const LeaderboardRow& row : rows) {
+    lines.push_back(row.rank > 0 ? fmt::format("{} {:.1f}", row.rank, row.speedup)
+                                 : fmt::format("- {:.1f} ({})", row.speedup, row.unranked));
+  }
+  return lines;
+}
+
+TEST(Leaderboard, WhatIsNotRankedComesBelowWithItsReason) {
+  TestStore t;
+  t.add("a", "1", {of_given_seed(9)});
+  t.add("b", "2", {of_evaluator(6, 8)});
+  t.add("c", "3", {correct_evaluation(2)});
+  t.add("d", "4", {of_evaluator(5, 7)});
+  t.add("e", "5", {of_given_seed(9)});
+  t.add("f", "6", {correct_evaluation(3)});
+  for (const LeaderboardQuery& query : {LeaderboardQuery{}, query_of("", "", "first")}) {
+    const auto rows = t.store.leaderboard(query);
+    EXPECT_THAT(marks(rows),
+                ElementsAre("1 3.0", "2 2.0", "- 7.0 (evaluator 5)", "- 8.0 (evaluator 6)",
+                            "- 9.0 (its seed was given)", "- 9.0 (its seed was given)"));
+    EXPECT_FALSE(rows.back().is_tied);
+  }
+  EXPECT_THAT(query_file(t.path, "SELECT count(*), count(rank) FROM leaderboard"),
+              ElementsAre("6|2"));
+}
+
+TEST(Leaderboard, AKernelThatIsRankedIsNotShownWithoutARank) {
+  TestStore t;
+  t.add("a", "same", {of_given_seed(9)});
+  t.add("b", "same", {correct_evaluation(2)});
+  t.add("c", "other", {of_given_seed(4)});
+  EXPECT_THAT(marks(t.store.leaderboard({})), ElementsAre("1 2.0", "- 4.0 (its seed was given)"));
+}
+
+TEST(Leaderboard, ALaterEvaluationGivesARank) {
+  TestStore t;
+  const RowId first = t.add("a", "1", {of_evaluator(6, 5)});
+  const RowId second = t.add("b", "2", {of_given_seed(5)});
+  t.store.supersede_evaluation(first, correct_evaluation(2));
+  t.store.supersede_evaluation(second, correct_evaluation(3));
+  EXPECT_THAT(marks(t.store.leaderboard({})), ElementsAre("1 3.0", "2 2.0"));
+  t.store.supersede_evaluation(second, of_given_seed(9));
+  EXPECT_THAT(marks(t.store.leaderboard({})), ElementsAre("1 2.0", "- 9.0 (its seed was given)"));
 }
 
 TEST(VerdictCounts, CountCandidatesNotVariants) {

@@ -254,14 +254,18 @@ int without_privileges(const std::function<bool()>& work) {
 
 class ReadOnlyDirectory : public ::testing::Test {
 protected:
-  ReadOnlyDirectory() : path_(closed_store(directory_)) {
+  ReadOnlyDirectory() : path_(closed_store(directory_)) { protect(); }
+  ~ReadOnlyDirectory() override { unprotect(); }
+
+  void protect() const {
     using std::filesystem::perms;
     std::filesystem::permissions(path_, perms::owner_read | perms::others_read);
     std::filesystem::permissions(directory_.path(), perms::owner_read | perms::owner_exec |
                                                         perms::others_read | perms::others_exec);
   }
-  ~ReadOnlyDirectory() override {
+  void unprotect() const {
     std::filesystem::permissions(directory_.path(), std::filesystem::perms::owner_all);
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
   }
 
   TemporaryDirectory directory_{"store-test"};
@@ -272,6 +276,17 @@ TEST_F(ReadOnlyDirectory, AStoreInItCanBeRead) {
   EXPECT_EQ(
       without_privileges([&] { return RunStore(path_, kReadOnly).find_run("kept").has_value(); }),
       0);
+}
+
+TEST_F(ReadOnlyDirectory, AnOlderStoreInItCannotBeRead) {
+  unprotect();
+  write_raw(path_, "PRAGMA user_version = 6");
+  protect();
+  EXPECT_EQ(without_privileges([&] {
+              return opening_error(path_, kReadOnly).find("has the older schema 6") !=
+                     std::string::npos;
+            }),
+            0);
 }
 
 TEST_F(ReadOnlyDirectory, AStoreInItCannotBeWritten) {
@@ -362,19 +377,21 @@ std::filesystem::path store_of_version(const TemporaryDirectory& directory, std:
   return path;
 }
 
-TEST(Migrations, TimesAndRanksOfVersionFiveAreKept) {
+TEST(Migrations, TimesOfVersionFiveAreKeptWithoutTheirRanks) {
   const TemporaryDirectory directory("store-test");
   const auto path = store_of_version(directory, 5);
   const std::string samples = "SELECT * FROM samples ORDER BY case_id, kernel, ordinal";
-  const std::string ranks = "SELECT board_run_id, rank, candidate_id, speedup FROM "
-                            "ranked_evaluations ORDER BY 1, 2";
   const auto samples_before = query_file(path, samples);
-  const auto ranks_before = query_file(path, ranks);
   ASSERT_EQ(samples_before.size(), 6U);
-  EXPECT_THAT(ranks_before, ElementsAre("|1|2|2.5", "|2|1|1.5", "1|1|2|2.5", "1|2|1|1.5"));
+  EXPECT_THAT(query_file(path, "SELECT board_run_id, rank, candidate_id, speedup FROM "
+                               "ranked_evaluations ORDER BY 1, 2"),
+              ElementsAre("|1|2|2.5", "|2|1|1.5", "1|1|2|2.5", "1|2|1|1.5"));
   RunStore store(path, kReadWrite);
   EXPECT_EQ(query_file(path, samples), samples_before);
-  EXPECT_EQ(query_file(path, ranks), ranks_before);
+  EXPECT_THAT(query_file(path, "SELECT board_run_id, rank IS NULL, unranked, candidate_id, speedup "
+                               "FROM ranked_evaluations ORDER BY 1, 5 DESC"),
+              ElementsAre("|1|evaluator 1|2|2.5", "|1|evaluator 1|1|1.5", "1|1|evaluator 1|2|2.5",
+                          "1|1|evaluator 1|1|1.5"));
   EXPECT_THAT(query_file(path, "PRAGMA foreign_key_check"), ::testing::IsEmpty());
   EXPECT_THAT(query_file(path, "PRAGMA integrity_check"), ElementsAre("ok"));
   EXPECT_THAT(query_file(path, "SELECT name FROM sqlite_schema WHERE name LIKE '%_5'"),
@@ -383,6 +400,17 @@ TEST(Migrations, TimesAndRanksOfVersionFiveAreKept) {
   ASSERT_EQ(states.size(), 2U);
   EXPECT_THAT(states[0].best.value().cases.at(0).baseline_samples_ns, ElementsAre(1.25));
   EXPECT_FALSE(states[0].best->speedup_bounds.known());
+  EXPECT_EQ(states[0].best->seed, 0U);
+}
+
+TEST(Migrations, ReadingBringsAnOlderStoreUpToDate) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = store_of_version(directory, 6);
+  const auto rows = RunStore(path, kReadOnly).leaderboard({});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].unranked, "evaluator 1");
+  EXPECT_THAT(query_file(path, "PRAGMA user_version"),
+              ElementsAre(std::to_string(newest_version())));
 }
 
 TEST(Migrations, AStoreOfVersionFiveTakesNewEvaluations) {
@@ -393,15 +421,12 @@ TEST(Migrations, AStoreOfVersionFiveTakesNewEvaluations) {
   evaluation.speedup_bounds = {2, 2.375};
   evaluation.cases[0].warm_samples_ns = {1};
   store.supersede_evaluation(1, evaluation);
-  const auto behind = store.leaderboard({}); // the old row's speedup of 2.5 is all there is
-  ASSERT_EQ(behind.size(), 2U);
-  EXPECT_EQ(behind[1].candidate, 1);
-  EXPECT_EQ(behind[1].rank, 2);
-  evaluation.speedup_bounds = {2.125, 2.5};
-  store.supersede_evaluation(1, evaluation);
-  const auto level = store.leaderboard({});
-  EXPECT_EQ(level.at(1).rank, 1);
-  EXPECT_TRUE(level.at(0).is_tied && level.at(1).is_tied);
+  const auto rows = store.leaderboard({});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].candidate, 1) << "the only one that is ranked, though it is slower";
+  EXPECT_EQ(rows[0].rank, 1);
+  EXPECT_EQ(rows[1].rank, 0);
+  EXPECT_EQ(rows[1].unranked, "evaluator 1");
 }
 
 TEST(Migrations, TheLookupTablesFollowTheProgram) {

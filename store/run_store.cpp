@@ -41,8 +41,18 @@ RunStore::State::~State() {
   }
 }
 
-RunStore::RunStore(const std::filesystem::path& path, Mode mode, const OpenOptions& options)
-    : state_(std::make_unique<State>(path, mode, options)) {}
+RunStore::RunStore(const std::filesystem::path& path, Mode mode, const OpenOptions& options) {
+  try {
+    state_ = std::make_unique<State>(path, mode, options);
+  } catch (const OlderSchema& older) {
+    try {
+      const Database brought_up_to_date(path, Mode::ReadWrite, options);
+    } catch (const Error&) {
+      throw older;
+    }
+    state_ = std::make_unique<State>(path, mode, options);
+  }
+}
 RunStore::~RunStore() = default;
 
 RowId require_run(const Database& database, const std::string& name) {

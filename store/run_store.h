@@ -98,7 +98,8 @@ struct CandidateState {
 
 struct LeaderboardRow {
   std::string task, device, device_name;
-  std::int64_t rank = 0;
+  std::int64_t rank = 0; ///< 0: not ranked
+  std::string unranked;  ///< why not: "its seed was given", "evaluator 6", ...
   RowId candidate = 0, evaluation = 0, run = 0;
   std::string origin, model;
   std::string parameters; ///< a JSON object: {"BLOCK":128}
@@ -117,7 +118,7 @@ struct LeaderboardQuery {
   std::string task;      ///< empty: all
   std::string device;    ///< empty: all
   std::string run;       ///< name; empty: all
-  std::int64_t top = 10; ///< per task and device; 0: all
+  std::int64_t top = 10; ///< per task and device, and as many that are not ranked; 0: all
 };
 
 struct VerdictCount {
@@ -133,7 +134,7 @@ struct VerdictCount {
 class RunStore {
 public:
   using Mode = OpenMode;
-  /// ReadWrite creates the file and its directories, and brings an older schema up to date.
+  /// ReadWrite creates the file and its directories. Both bring an older schema up to date.
   RunStore(const std::filesystem::path& path, Mode mode, const OpenOptions& options = {});
   ~RunStore();
   RunStore(const RunStore&) = delete; // owns the connection
@@ -201,7 +202,8 @@ public:
   std::vector<BaselineStanding> baseline_standings(const std::vector<LeaderboardRow>& rows) const;
 
   // ---- reading ----
-  /// By task, device and rank. Throws UsageError for a run that does not exist.
+  /// By task, device and rank; what is not ranked comes after what is. Throws UsageError for a run
+  /// that does not exist.
   std::vector<LeaderboardRow> leaderboard(const LeaderboardQuery& query) const;
   /// How many candidates got which verdict; `top` is not looked at.
   std::vector<VerdictCount> verdict_counts(const LeaderboardQuery& query) const;

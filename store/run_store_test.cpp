@@ -268,6 +268,8 @@ TEST(RunStore, AnEvaluationIsGivenBackAsItWas) {
   EXPECT_EQ(found.build.from_cache, given.build.from_cache);
   ASSERT_EQ(found.cases.size(), 2U);
   EXPECT_EQ(found.cases[0].seed, given.cases[0].seed);
+  EXPECT_THAT(query_file(t.path, "SELECT seed FROM evaluation_overview WHERE ordinal = 0"),
+              ElementsAre("18446744073709551615"));
   EXPECT_EQ(found.cases[0].samples_ns, given.cases[0].samples_ns);
   EXPECT_EQ(found.cases[0].baseline_samples_ns, given.cases[0].baseline_samples_ns);
   EXPECT_EQ(found.cases[1].shape, "n=123457");

@@ -68,7 +68,8 @@ tasks::Evaluation correct_evaluation(double speedup) {
   evaluation.device = "cpu";
   evaluation.device_name = "Test CPU, 2 cores";
   evaluation.isolation = "bubblewrap";
-  evaluation.evaluator_version = 1;
+  evaluation.evaluator_version = 7;
+  evaluation.seed = std::numeric_limits<std::uint64_t>::max();
   evaluation.started_at = "2026-11-20T09:44:26.123Z";
   evaluation.seconds = 0.5;
   tasks::CaseResult timed;
