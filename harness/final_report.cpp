@@ -32,7 +32,7 @@ void FinalReport::judge(const std::vector<tasks::Task>& tasks,
     const std::vector<store::LeaderboardRow> leaders = store_.leaderboard(query);
     const auto leader =
         std::find_if(leaders.begin(), leaders.end(), [&](const store::LeaderboardRow& row) {
-          return row.origin != "baseline" && row.task_digest == task.digest &&
+          return row.rank > 0 && row.origin != "baseline" && row.task_digest == task.digest &&
                  row.device_name == device_.name;
         });
     if (!done && !cancelled() && leader != leaders.end()) {

@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "evaluators/evaluator.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -108,7 +109,7 @@ std::vector<tasks::Evaluation> FakeJudge::judge(std::string_view text, std::stri
   evaluation.device = "cpu";
   evaluation.device_name = "double";
   evaluation.isolation = "rlimits";
-  evaluation.evaluator_version = 1;
+  evaluation.evaluator_version = evaluators::kEvaluatorVersion;
   evaluation.started_at = "2026-01-01T00:00:00.000Z";
   return {evaluation};
 }

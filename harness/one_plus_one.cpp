@@ -62,8 +62,7 @@ bool worth_repairing(const Chain& chain) {
 std::optional<std::size_t> fastest_correct(const Chain& chain) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < chain.attempts.size(); ++i) {
-    const tasks::Evaluation& evaluation = chain.attempts[i].evaluation;
-    if (evaluation.verdict == Verdict::Correct && evaluation.promoted &&
+    if (is_contender(chain.attempts[i].evaluation) &&
         (!best || beats(chain.attempts[i], &chain.attempts[*best]))) {
       best = i;
     }

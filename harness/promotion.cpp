@@ -1,5 +1,7 @@
 #include "harness/promotion.h"
 
+#include "evaluators/evaluator.h"
+
 namespace winnow::harness {
 
 namespace {
@@ -22,6 +24,11 @@ bool raced(const tasks::Evaluation& evaluation, const PastAttempt* incumbent) {
 
 KernelToBeat kernel_of(const PastAttempt& attempt) {
   return {attempt.text, attempt.evaluation.parameters};
+}
+
+bool is_contender(const tasks::Evaluation& evaluation) {
+  return evaluation.verdict == tasks::Verdict::Correct && evaluation.promoted &&
+         evaluation.evaluator_version == evaluators::kEvaluatorVersion;
 }
 
 bool beats(const PastAttempt& attempt, const PastAttempt* incumbent) {

@@ -9,6 +9,10 @@ namespace winnow::harness {
 /// What share of the incumbent's speed on hidden shapes a kernel must have to take its place.
 constexpr double kHiddenSpeedShare = 0.9;
 
+/// Whether an evaluation stands for its kernel in the search: correct, promoted, and made by this
+/// evaluator (a resumed run may have begun under an earlier one, whose times are compared with
+/// nothing). One that boards do not rank counts: where a seed is given it is given to all.
+bool is_contender(const tasks::Evaluation& evaluation);
 /// Whether a kernel is faster than the incumbent outside the noise: it won a race against it, or,
 /// where there was none, their speedups' intervals do not overlap. Against the baseline alone
 /// (`incumbent` is nullptr) its own interval must lie above 1.

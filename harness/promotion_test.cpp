@@ -1,3 +1,4 @@
+#include "evaluators/evaluator.h"
 #include "harness/promotion.h"
 
 #include <gtest/gtest.h>
@@ -42,6 +43,19 @@ TEST(Promotion, BelievesTurnsMoreThanSpeedupsOfDifferentTimes) {
   other.text = "another kernel";
   EXPECT_FALSE(may_lead(raced_against(other, 3, 1.2), &incumbent)) << "raced another one";
   EXPECT_TRUE(may_lead(raced_against(other, 3, 0.5), nullptr));
+}
+
+TEST(Promotion, OnlyWhatThisEvaluatorPromotedCounts) {
+  tasks::Evaluation evaluation = attempt(2).evaluation;
+  evaluation.evaluator_version = evaluators::kEvaluatorVersion;
+  EXPECT_TRUE(is_contender(evaluation));
+  evaluation.unranked = "its seed was given";
+  EXPECT_TRUE(is_contender(evaluation)) << "of a run that has a seed, all have it";
+  evaluation.promoted = false;
+  EXPECT_FALSE(is_contender(evaluation));
+  evaluation.promoted = true;
+  --evaluation.evaluator_version;
+  EXPECT_FALSE(is_contender(evaluation));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "agents/reply.h"
 #include "evaluators/profile.h"
 #include "harness/duration.h"
+#include "harness/promotion.h"
 #include "harness/run_loop.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ const tasks::Evaluation& parent_of(const TaskHistory& history, const Chain& chai
   const PastAttempt* parent = &history.baseline;
   for (std::size_t i = 0; i < attempt; ++i) {
     const PastAttempt& earlier = chain.attempts[i];
-    if (earlier.evaluation.verdict == tasks::Verdict::Correct && earlier.evaluation.promoted &&
+    if (is_contender(earlier.evaluation) &&
         earlier.evaluation.speedup > parent->evaluation.speedup) {
       parent = &earlier;
     }

@@ -191,11 +191,11 @@ void RunLoop::attach_baseline(TaskState& state, PastAttempt attempt) {
 void RunLoop::note_attempt(TaskState& state, const std::string& key, const PastAttempt& attempt) {
   const tasks::Evaluation& evaluation = attempt.evaluation;
   ++verdicts_[std::string(to_string(evaluation.verdict))];
-  const bool counts = evaluation.verdict == Verdict::Correct && evaluation.promoted;
-  if (counts) {
+  const bool may_be_best = is_contender(evaluation);
+  if (may_be_best) {
     state.best_speedup = std::max(state.best_speedup, evaluation.speedup);
   }
-  const bool is_best = counts && beats(attempt, state.leader ? &*state.leader : nullptr);
+  const bool is_best = may_be_best && beats(attempt, state.leader ? &*state.leader : nullptr);
   if (is_best) {
     state.leader = attempt;
   }

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "evaluators/evaluator.h"
 #include "harness/strategy.h"
 
 #include <gmock/gmock.h>
@@ -13,6 +14,7 @@ PastAttempt attempt(Verdict verdict, double speedup = 0) {
   PastAttempt result;
   result.evaluation.verdict = verdict;
   result.evaluation.speedup = speedup;
+  result.evaluation.evaluator_version = evaluators::kEvaluatorVersion;
   return result;
 }
 

@@ -113,9 +113,11 @@ private:
   }
 
   static void print(const store::LeaderboardRow& row, const tasks::Evaluation& now) {
-    std::string line = fmt::format(
-        "{} rank {} candidate {}: was correct {:.2f}x (evaluator {}), is {}", row.task, row.rank,
-        row.candidate, row.speedup, row.evaluator_version, to_string(now.verdict));
+    const std::string rank =
+        row.rank > 0 ? fmt::format("rank {}", row.rank) : "not ranked (" + row.unranked + ")";
+    std::string line =
+        fmt::format("{} {} candidate {}: was correct {:.2f}x (evaluator {}), is {}", row.task, rank,
+                    row.candidate, row.speedup, row.evaluator_version, to_string(now.verdict));
     line += now.verdict == Verdict::Correct
                 ? fmt::format(" {:.2f}x (evaluator {})", now.speedup, now.evaluator_version)
                 : ": " + truncate_text(now.detail, 400);
