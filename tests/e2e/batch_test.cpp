@@ -24,12 +24,11 @@ using nlohmann::json;
 
 constexpr std::uint64_t kMaxBytes = 1U << 26U;
 
-// Without times nothing in a prompt or a verdict depends on the machine's mood.
-const std::vector<std::string> kSearch{"--task", "reduce_sum",
-                                       "--task", "row_softmax",
-                                       "--set",  "run.max_variants=1",
-                                       "--set",  "evaluation.timing=false",
-                                       "--set",  "evaluation.tiny_seeds=1"};
+// Without times, and from one seed, nothing in a prompt or a verdict differs from run to run.
+const std::vector<std::string> kSearch{
+    "--task", "reduce_sum",         "--task", "row_softmax",
+    "--set",  "run.max_variants=1", "--set",  "evaluation.timing=false",
+    "--set",  "evaluation.seed=1",  "--set",  "evaluation.tiny_seeds=1"};
 
 ProgramResult winnow(std::vector<std::string> arguments, const std::vector<std::string>& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
