@@ -26,17 +26,17 @@ std::uint64_t buffer_bytes(const tasks::ResolvedPlan& plan) {
   return bytes;
 }
 
-/// What the slots of a timing, of all contestants, take beyond those of one run.
+/// What the rivals of a timing take beyond the buffers of one run: their scratch, and not more.
 std::uint64_t more_memory(const std::vector<RunCase>& cases) {
   std::uint64_t most = 0;
   for (const RunCase& run_case : cases) {
     if (!run_case.sampling) {
       continue;
     }
-    const std::size_t slots = std::max<std::size_t>(1, run_case.sampling->slots.size());
-    std::uint64_t bytes = (slots - 1) * buffer_bytes(run_case.plan);
+    const auto places = static_cast<std::uint64_t>(run_case.sampling->places);
+    std::uint64_t bytes = (places - 1) * buffer_bytes(run_case.plan);
     for (const tasks::ResolvedPlan& rival : run_case.sampling->rivals) {
-      bytes += slots * buffer_bytes(rival);
+      bytes += places * buffer_bytes(rival);
     }
     most = std::max(most, bytes);
   }
@@ -54,7 +54,9 @@ std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>&
     run_case.plan = planned.plan;
     run_case.seed = planned.seed;
     run_case.salt = mix_bits(planned.seed ^ kPoisonSalt);
-    run_case.outputs = output_slices(session_.task, planned.shape, offset);
+    run_case.outputs =
+        output_slices(session_.task, planned.shape, offset,
+                      sampling.empty() ? OutputPart::Whole : OutputPart::DrawnPieces);
     if (!sampling.empty()) {
       run_case.sampling = std::move(sampling.at(run_cases.size()));
       std::uint64_t& area = run_case.sampling->area_bytes;
@@ -104,14 +106,9 @@ CaseResult EvaluationRun::blank_case(Stage stage, const PlannedCase& planned) {
   return result;
 }
 
-std::string EvaluationRun::judged_key(const PlannedCase& planned) {
-  return fmt::format("{}#{}", planned.shape.id, planned.seed);
-}
-
-CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned, std::uint64_t salt,
-                                     const std::vector<ArenaSlice>& outputs) {
-  const JudgeReply reply =
-      session_.ask(judge_request(session_, planned.shape, planned.seed, salt, outputs));
+CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
+                                     const JudgeRequest& request) {
+  const JudgeReply reply = session_.ask(request);
   CaseResult result = blank_case(stage, planned);
   result.verdict = reply.verdict;
   result.mismatch = reply.mismatch;
@@ -132,9 +129,10 @@ void EvaluationRun::ask_for_repetitions(Stage stage, const std::vector<PlannedCa
 CaseResult EvaluationRun::judge_run(Stage stage, const PlannedCase& planned,
                                     const RunCase& run_case, const RunReport& report,
                                     std::size_t index) {
-  CaseResult result = judge_case(stage, planned, run_case.salt, run_case.outputs);
+  CaseResult result = judge_case(
+      stage, planned,
+      judge_request(session_, planned.shape, planned.seed, run_case.salt, run_case.outputs));
   if (result.verdict == Verdict::Correct && index < report.cases.size()) {
-    judged_outputs_[judged_key(planned)] = report.cases[index].outputs;
     if (const std::string& differing = report.cases[index].differing; !differing.empty()) {
       result.verdict = Verdict::Unstable;
       result.detail = fmt::format(

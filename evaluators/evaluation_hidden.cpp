@@ -23,8 +23,11 @@ bool EvaluationRun::promotion() {
     result_.notes.push_back("hidden shapes were not run");
     return true;
   }
-  // A kernel slower than the baseline leads nothing: its times elsewhere decide nothing.
-  const bool timed = session_.options.timing && result_.speedup > 1;
+  // A kernel that is not faster than the baseline leads nothing: its times elsewhere decide
+  // nothing.
+  const double at_least =
+      result_.speedup_bounds.known() ? result_.speedup_bounds.low : result_.speedup;
+  const bool timed = session_.options.timing && at_least > 1;
   return hidden(Stage::Promotion, ShapeSet::Promotion, timed);
 }
 
@@ -42,7 +45,7 @@ bool EvaluationRun::hidden(Stage stage, ShapeSet set, bool timed) {
     return fail(Verdict::WrongUnseen, "does not compile for a hidden shape");
   }
   std::vector<PlannedCase> cases;
-  if (!plan_cases(shapes, timed ? timed_slots(session_) : 1, built, cases)) {
+  if (!plan_cases(shapes, 1, built, cases)) {
     return fail(Verdict::WrongUnseen, "the plan does not hold for a hidden shape: cover sizes that "
                                       "are not multiples of a tile, primes and small sizes");
   }

@@ -146,7 +146,8 @@ bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seed
     for (int seed = 0; seed < seeds; ++seed) {
       PlannedCase& planned = cases.emplace_back();
       planned.shape = shapes[i];
-      planned.seed = derived_seed(result_.seed, fmt::format("{} {}", shapes[i].id, seed));
+      planned.seed = derived_seed(
+          result_.seed, fmt::format("{} {} {}", to_string(result_.stage), shapes[i].id, seed));
       planned.plan = *plan;
       planned.is_first = seed == 0;
     }
@@ -236,9 +237,7 @@ bool EvaluationRun::check() {
 bool EvaluationRun::search() {
   result_.stage = Stage::Search;
   std::vector<PlannedCase> cases;
-  const int seeds = session_.options.timing ? timed_slots(session_) : 1; // what is timed is judged
-  return plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), seeds, built_,
-                    cases) &&
+  return plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_, cases) &&
          run_and_judge(Stage::Search, cases, built_);
 }
 

@@ -6,7 +6,6 @@
 #include "tasks/evaluation.h"
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -18,9 +17,6 @@ enum class Depth : std::uint8_t {
   Quick,   ///< one seed, no check mode, short timing, no hidden shapes: never `correct`
   HeldOut, ///< the held-out shapes and nothing else; hidden_speedup is over these
 };
-
-/// How many inputs of a shape take turns in timed launches.
-int timed_slots(const Session& session);
 
 /// One variant of one candidate on its way through the stages. Each stage adds its cases and, when
 /// it fails, sets verdict and detail.
@@ -67,10 +63,9 @@ private:
   /// Runs the cases, has the judge compare each, appends their results. False when one failed.
   bool run_and_judge(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                      const BuiltKernel& built);
-  static std::string judged_key(const PlannedCase& planned);
   static tasks::CaseResult blank_case(tasks::Stage stage, const PlannedCase& planned);
-  tasks::CaseResult judge_case(tasks::Stage stage, const PlannedCase& planned, std::uint64_t salt,
-                               const std::vector<ArenaSlice>& outputs);
+  tasks::CaseResult judge_case(tasks::Stage stage, const PlannedCase& planned,
+                               const JudgeRequest& request);
   tasks::CaseResult judge_run(tasks::Stage stage, const PlannedCase& planned,
                               const RunCase& run_case, const RunReport& report, std::size_t index);
   void ask_for_repetitions(tasks::Stage stage, const std::vector<PlannedCase>& cases,
@@ -78,12 +73,11 @@ private:
   bool add_case(tasks::CaseResult result); ///< false when it failed
   void explain_by_check();
   /// Times the candidate by turns with `rivals`, the baseline first; adds a case for each shape.
-  /// `cases`: all slots of a shape one after the other.
+  /// `cases`: one a shape.
   bool take_turns(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                   const BuiltKernel& built, const std::vector<const BuiltKernel*>& rivals);
-  /// `inputs`: what the slots of `run_case` are timed with, over and over.
-  bool judge_timed(const RunCase& run_case, const std::vector<PlannedCase>& inputs,
-                   const RunCaseReport& report, tasks::CaseResult& timed);
+  bool judge_timed(const RunCase& run_case, const PlannedCase& planned, const RunCaseReport& report,
+                   tasks::CaseResult& timed);
   SamplingRequest sampling_request() const;
   std::vector<RunCase> timed_run_cases(const std::vector<PlannedCase>& cases,
                                        const std::vector<const BuiltKernel*>& rivals);
@@ -104,8 +98,6 @@ private:
   Depth depth_;
   BuiltKernel built_;
   tasks::Evaluation result_;
-  /// Checksums of outputs that were judged correct, by judged_key().
-  std::map<std::string, std::map<std::string, std::uint64_t>> judged_outputs_;
 };
 
 } // namespace winnow::evaluators

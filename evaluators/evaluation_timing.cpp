@@ -2,11 +2,11 @@
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation_run.h"
 #include "evaluators/library_timing.h"
+#include "evaluators/reference_check.h"
 #include "evaluators/timing/physical_floor.h"
 #include "evaluators/timing/timed_case.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -19,12 +19,11 @@ using tasks::Stage;
 using tasks::Verdict;
 
 constexpr int kQuickDivisor = 4;
-constexpr int kSlots = 3;
-constexpr int kFewSlots = 2; // where drawing and judging inputs is dear
-constexpr std::uint64_t kPoolBytes = std::uint64_t{1} << 30; // of kSlots sets of tensors
 // A GPU moves so much in a few microseconds, 1 % of which is where the tensors happen to lie.
-constexpr std::uint64_t kFewBytes = std::uint64_t{16} << 20;
-constexpr int kPlaces = 3;
+constexpr std::uint64_t kFewBytes = std::uint64_t{16} << 20U;
+constexpr int kPlaces = 9;
+constexpr std::uint64_t kMostAreas = 12;
+constexpr double kFewJudged = 2;
 
 std::uint64_t tensor_bytes(const tasks::Task& task, const tasks::Shape& shape) {
   std::uint64_t bytes = 0;
@@ -35,11 +34,18 @@ std::uint64_t tensor_bytes(const tasks::Task& task, const tasks::Shape& shape) {
   return bytes;
 }
 
-/// So many sets of buffers for each input.
-int timed_places(const Session& session, const tasks::Shape& shape) {
+int places_of(const Session& session, const tasks::Shape& shape) {
   const bool varied =
       session.host->worker_device.is_gpu() && tensor_bytes(session.task, shape) <= kFewBytes;
   return varied ? kPlaces : 1;
+}
+
+/// So many launches of each of `shapes` shapes can be judged.
+int areas_of(const Session& session, const tasks::Shape& shape, std::size_t shapes) {
+  std::uint64_t bytes = 0;
+  output_slices(session.task, shape, bytes, OutputPart::DrawnPieces);
+  const std::uint64_t share = session.host->arena.size_bytes() / shapes;
+  return static_cast<int>(std::clamp<std::uint64_t>(share / bytes, 1, kMostAreas));
 }
 
 /// What sampling may take beside one run: who may yet win gets several budgets.
@@ -64,15 +70,6 @@ std::vector<ArenaSlice> outputs_in_area(const RunCase& run_case, int area) {
 
 } // namespace
 
-int timed_slots(const Session& session) {
-  const std::string& device = session.host->device.kind;
-  std::uint64_t most = 0;
-  for (const tasks::Shape& shape : session.task.shapes_of(ShapeSet::Search, device)) {
-    most = std::max(most, tensor_bytes(session.task, shape));
-  }
-  return device == "cpu" || kSlots * most > kPoolBytes ? kFewSlots : kSlots;
-}
-
 bool EvaluationRun::time() {
   if (!session_.options.timing) {
     return true;
@@ -87,7 +84,7 @@ bool EvaluationRun::time() {
     rivals.push_back(incumbent);
   }
   std::vector<PlannedCase> cases;
-  if (!plan_cases(shapes, timed_slots(session_), built_, cases)) {
+  if (!plan_cases(shapes, 1, built_, cases)) {
     return false;
   }
   const std::size_t first_case = result_.cases.size();
@@ -111,6 +108,7 @@ SamplingRequest EvaluationRun::sampling_request() const {
   if (depth_ == Depth::Quick || result_.stage == Stage::Promotion) { // a gate of 10 % needs less
     sampling.budget /= kQuickDivisor;
     sampling.min_samples = 4;
+    sampling.judged = kFewJudged;
     sampling.warm = false;
   }
   return sampling;
@@ -118,31 +116,16 @@ SamplingRequest EvaluationRun::sampling_request() const {
 
 std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCase>& cases,
                                                     const std::vector<const BuiltKernel*>& rivals) {
-  std::vector<PlannedCase> firsts;
   std::vector<SamplingRequest> sampling;
   for (const PlannedCase& planned : cases) {
-    if (planned.is_first) {
-      firsts.push_back(planned);
-      SamplingRequest& of_shape = sampling.emplace_back(sampling_request());
-      of_shape.verify_all = wants_stricter_runs(result_.build);
-      for (const BuiltKernel* rival : rivals) {
-        of_shape.rivals.push_back(session_.own_plan(*rival, planned.shape));
-      }
+    SamplingRequest& of_shape = sampling.emplace_back(sampling_request());
+    for (const BuiltKernel* rival : rivals) {
+      of_shape.rivals.push_back(session_.own_plan(*rival, planned.shape));
     }
-    sampling.back().slots.push_back({planned.seed, judged_outputs_[judged_key(planned)]});
+    of_shape.places = result_.stage == Stage::Promotion ? 1 : places_of(session_, planned.shape);
+    of_shape.areas = areas_of(session_, planned.shape, cases.size());
   }
-  for (std::size_t shape = 0; shape < firsts.size(); ++shape) {
-    std::vector<TimedSlot>& slots = sampling[shape].slots;
-    const std::vector<TimedSlot> inputs = slots;
-    const int places = timed_places(session_, firsts[shape].shape);
-    // Pages lie differently in a CPU's caches, whatever the size.
-    sampling[shape].vary_places = places > 1 || result_.device == "cpu";
-    for (int place = 1; place < places; ++place) {
-      slots.insert(slots.end(), inputs.begin(), inputs.end());
-    }
-    sampling[shape].areas = static_cast<int>(slots.size()) + 1;
-  }
-  return run_cases_of(firsts, std::move(sampling));
+  return run_cases_of(cases, std::move(sampling));
 }
 
 bool EvaluationRun::fail_timing(const RunOutcome& outcome) {
@@ -170,9 +153,7 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
                                const std::vector<const BuiltKernel*>& rivals) {
   const std::size_t first_case = result_.cases.size();
   for (const PlannedCase& planned : cases) {
-    if (planned.is_first) {
-      result_.cases.push_back(blank_case(stage, planned));
-    }
+    result_.cases.push_back(blank_case(stage, planned));
   }
   const std::vector<RunCase> run_list = timed_run_cases(cases, rivals);
   const RunOutcome outcome = run_module(
@@ -180,32 +161,34 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
   if (outcome.fault || outcome.cancelled) {
     return fail_timing(outcome);
   }
-  const std::size_t slots = cases.size() / run_list.size();
   for (const RunCaseReport& report : outcome.report.cases) {
     if (report.index >= run_list.size() || report.rival_samples_ns.size() != rivals.size()) {
       return fail(Verdict::Infrastructure, "the worker reports a case that nobody asked for");
     }
     CaseResult& timed = result_.cases[first_case + report.index];
     take_samples(report, timed);
-    const auto first = cases.begin() + static_cast<std::ptrdiff_t>(report.index * slots);
-    if (!judge_timed(run_list[report.index], {first, first + static_cast<std::ptrdiff_t>(slots)},
-                     report, timed)) {
+    if (!judge_timed(run_list[report.index], cases[report.index], report, timed)) {
       return false;
     }
   }
   return true;
 }
 
-bool EvaluationRun::judge_timed(const RunCase& run_case, const std::vector<PlannedCase>& inputs,
+bool EvaluationRun::judge_timed(const RunCase& run_case, const PlannedCase& planned,
                                 const RunCaseReport& report, CaseResult& timed) {
   timed.verdict = Verdict::Correct;
+  if (report.timed_outputs.empty()) {
+    return fail(Verdict::Infrastructure, "the worker handed over no output of a timed launch");
+  }
   for (const TimedOutput& output : report.timed_outputs) {
-    if (output.slot >= run_case.sampling->slots.size() || output.area < 0 ||
-        output.area >= run_case.sampling->areas) {
+    if (output.launch < 0 || output.area < 0 || output.area >= run_case.sampling->areas) {
       return fail(Verdict::Infrastructure, "the worker reports outputs that nobody asked for");
     }
-    const CaseResult judged = judge_case(Stage::Time, inputs[output.slot % inputs.size()],
-                                         output.salt, outputs_in_area(run_case, output.area));
+    const InputSeeds seeds{launch_seed(run_case.seed, 0, output.launch), run_case.seed};
+    const CaseResult judged =
+        judge_case(Stage::Time, planned,
+                   judge_request(session_, planned.shape, seeds, output.salt,
+                                 outputs_in_area(run_case, output.area), output.draw));
     timed.verdict = judged.verdict;
     timed.detail = judged.detail;
     timed.mismatch = judged.mismatch;
@@ -216,11 +199,6 @@ bool EvaluationRun::judge_timed(const RunCase& run_case, const std::vector<Plann
     if (judged.verdict != Verdict::Correct) {
       return fail(Verdict::Unstable, "right before, wrong when timed: " + judged.detail);
     }
-    if (session_.task.tolerance.reproducible) {
-      timed.verdict = Verdict::Unstable;
-      return fail(Verdict::Unstable, "a timed launch gave other bits than a run before on the same "
-                                     "input, though right within tolerance");
-    }
   }
   return true;
 }
@@ -228,7 +206,7 @@ bool EvaluationRun::judge_timed(const RunCase& run_case, const std::vector<Plann
 void EvaluationRun::add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case) {
   std::size_t timed = first_case;
   for (const PlannedCase& planned : cases) {
-    if (planned.is_first && !session_.cancelled) {
+    if (!session_.cancelled) {
       result_.cases[timed++].libraries =
           library_timings(session_, planned.shape, planned.seed, sampling_request());
     }

@@ -28,21 +28,29 @@ LibraryTiming measure(Session& session, const tasks::LibraryBaselinePlan& librar
   timing.name = library.name;
   RunCase run_case;
   run_case.plan = library.plan;
-  run_case.seed = run_case.salt = seed;
+  run_case.seed = seed;
   run_case.sampling = sampling;
   std::uint64_t needed = 0;
-  run_case.outputs = output_slices(session.task, shape, needed);
+  run_case.outputs = output_slices(session.task, shape, needed, OutputPart::DrawnPieces);
   const std::vector<ArenaSlice> outputs = run_case.outputs;
   const RunOutcome outcome = run_library(session, std::move(run_case));
   if (outcome.fault || outcome.cancelled || outcome.report.cases.empty()) {
     timing.error = outcome.fault ? outcome.fault->detail : "cancelled";
     return timing;
   }
-  const JudgeReply reply = session.ask(judge_request(session, shape, seed, seed, outputs));
+  const RunCaseReport& report = outcome.report.cases.front();
+  if (report.timed_outputs.empty()) {
+    timing.error = "no launch was judged";
+    return timing;
+  }
+  const TimedOutput& judged = report.timed_outputs.front();
+  const JudgeReply reply =
+      session.ask(judge_request(session, shape, {launch_seed(seed, 0, judged.launch), seed},
+                                judged.salt, outputs, judged.draw));
   timing.agrees = reply.verdict == tasks::Verdict::Correct;
   timing.max_error_ratio = reply.max_error_ratio;
   timing.error = reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail;
-  timing.samples_ns = outcome.report.cases.front().samples_ns;
+  timing.samples_ns = report.samples_ns;
   timing.median_ns = tasks::median(timing.samples_ns);
   return timing;
 }

@@ -51,33 +51,42 @@ void put(const ArenaView& arena, const ArenaSlice& slice,
 } // namespace
 
 std::vector<ArenaSlice> output_slices(const tasks::Task& task, const tasks::Shape& shape,
-                                      std::uint64_t& offset) {
+                                      std::uint64_t& offset, OutputPart part) {
   std::vector<ArenaSlice> slices;
   for (const tasks::TensorSpec& tensor : task.tensors) {
     if (tensor.role == tasks::Role::Input) {
       continue;
     }
     const auto count = static_cast<std::uint64_t>(tasks::element_count(tensor, shape));
-    const std::uint64_t bytes = count * tasks::size_bytes(tensor.dtype);
+    const std::uint64_t bytes = part == OutputPart::Whole
+                                    ? count * tasks::size_bytes(tensor.dtype)
+                                    : drawn_bytes(count, tasks::size_bytes(tensor.dtype));
     slices.push_back({tensor.name, offset, bytes});
     offset += (bytes + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;
   }
   return slices;
 }
 
-JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, std::uint64_t seed,
-                           std::uint64_t salt, std::vector<ArenaSlice> outputs) {
+JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, InputSeeds seeds,
+                           std::uint64_t salt, std::vector<ArenaSlice> outputs,
+                           std::optional<std::uint64_t> draw) {
   JudgeRequest request;
-  request.key = fmt::format("{}#{}", shape.id, seed);
+  request.key = fmt::format("{}#{}#{}", shape.id, seeds.launch, seeds.of_static);
   request.module = session.reference.compiled.module;
   request.plan = session.own_plan(session.reference, shape);
-  request.seed = seed;
+  request.seed = seeds.launch;
+  request.static_seed = seeds.of_static;
   request.salt = salt;
   request.model = error_model(session.task, shape);
   for (ArenaSlice& slice : outputs) {
     const tasks::TensorSpec& tensor = *session.task.find_tensor(slice.tensor);
-    request.tensors.push_back(
-        {std::move(slice), tensor.dtype, dimensions(tensor, session.task, shape)});
+    JudgedTensor judged{
+        std::move(slice), {}, tensor.dtype, dimensions(tensor, session.task, shape)};
+    if (draw) {
+      judged.pieces = drawn_pieces(static_cast<std::uint64_t>(tasks::element_count(tensor, shape)),
+                                   tasks::size_bytes(tensor.dtype), *draw);
+    }
+    request.tensors.push_back(std::move(judged));
   }
   return request;
 }

@@ -1,27 +1,34 @@
 #pragma once
 
 #include "evaluators/session.h"
+#include "evaluators/worker/case_runner.h"
 #include "evaluators/worker/protocol.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace winnow::evaluators {
 
+/// Which part of each output goes to the arena.
+enum class OutputPart : std::uint8_t { Whole, DrawnPieces };
+
 /// Where each output of the task goes in the arena at this shape, one after the other from
 /// `offset`, which is moved to behind the last one.
 std::vector<ArenaSlice> output_slices(const tasks::Task& task, const tasks::Shape& shape,
-                                      std::uint64_t& offset);
+                                      std::uint64_t& offset, OutputPart part = OutputPart::Whole);
 
 /// What to ask the judge about `outputs`, which lie in the arena. The session's reference must be
-/// built for the shape. `salt`: of the poison that was in them before (poison.h).
-JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, std::uint64_t seed,
-                           std::uint64_t salt, std::vector<ArenaSlice> outputs);
+/// built for the shape. `salt`: of the poison that was in them before (poison.h). With `draw` the
+/// slices hold drawn_pieces() of each output.
+JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, InputSeeds seeds,
+                           std::uint64_t salt, std::vector<ArenaSlice> outputs,
+                           std::optional<std::uint64_t> draw = std::nullopt);
 
 /// "c(row 3, col 7) = 1.5, expected 1.25 within 1e-06; 8 of 64 elements differ: ..."
 std::string mismatch_text(const tasks::Mismatch& mismatch);

@@ -50,6 +50,7 @@ tasks::Evaluation Session::new_evaluation() const {
 
 void Session::prepare() {
   using tasks::ShapeSet;
+  judge.start();
   const std::string& device = host->device.kind;
   for (const ShapeSet set : {ShapeSet::Tiny, ShapeSet::Search, ShapeSet::Promotion}) {
     own_kernel(reference_file, reference_task, task.shapes_of(set, device), reference);

@@ -21,7 +21,7 @@ struct Session {
 
   /// With the facts of the device, a seed, and why no board may rank it.
   tasks::Evaluation new_evaluation() const;
-  /// Compiles the task's own kernels, so that the first evaluation finds them in the cache.
+  /// Starts the judge and compiles the task's own kernels, so that the first evaluation finds both.
   void prepare();
   /// Compiles `file` for what `shapes` need. Mistakes in kernel names go to `errors`.
   BuiltKernel build(const tasks::KernelFile& file, const tasks::Task& view,

@@ -94,11 +94,6 @@ Json build_json(const BuildRecord& build) {
 
 } // namespace
 
-bool wants_stricter_runs(const BuildRecord& build) {
-  return std::any_of(build.findings.begin(), build.findings.end(),
-                     [](const Finding& finding) { return is_suspect(finding.kind); });
-}
-
 void to_json(Json& json, const KernelResources& resources) {
   json = {{"kernel", to_valid_utf8(resources.kernel)},
           {"registers", resources.registers},

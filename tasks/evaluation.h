@@ -116,10 +116,6 @@ struct BuildRecord {
   double load_ms = 0;                   ///< to load that library; 0: not known
 };
 
-/// Whether the machine code has means to tell launches apart or to deceive a stop watch: such a
-/// build is to be run under the stricter protocol. Alone it is no reason to reject.
-bool wants_stricter_runs(const BuildRecord& build);
-
 /// Everything that was found out about one variant of a candidate on one device.
 struct Evaluation {
   Verdict verdict = Verdict::NotJudged;

@@ -48,10 +48,6 @@ std::optional<FindingKind> finding_kind_from_string(std::string_view name) {
   return std::nullopt;
 }
 
-bool is_suspect(FindingKind kind) {
-  return text_of(kind).annotation != nullptr;
-}
-
 std::string annotations(const std::vector<Finding>& findings) {
   std::vector<std::string> parts;
   for (const KindText& entry : kKinds) {

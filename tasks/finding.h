@@ -30,10 +30,8 @@ struct Finding {
 std::string_view to_string(FindingKind kind); ///< "mutable_global"
 std::optional<FindingKind> finding_kind_from_string(std::string_view name);
 
-/// Whether it could serve to tell launches apart or to deceive a stop watch.
-bool is_suspect(FindingKind kind);
-
-/// Each suspect kind once, for a column: "keeps state, reads the clock"; empty without any.
+/// Each kind that could serve to tell launches apart or to deceive a stop watch, once, for a
+/// column: "keeps state, reads the clock"; empty without any.
 std::string annotations(const std::vector<Finding>& findings);
 
 void to_json(nlohmann::json& json, const Finding& finding);

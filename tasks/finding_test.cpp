@@ -30,15 +30,6 @@ TEST(Finding, SurvivesJson) {
                std::invalid_argument);
 }
 
-TEST(Finding, DemandsStricterRunsOfSuspectBuilds) {
-  BuildRecord build;
-  EXPECT_FALSE(wants_stricter_runs(build));
-  build.findings = {kAll[0]};
-  EXPECT_FALSE(wants_stricter_runs(build));
-  build.findings.push_back(kAll[1]);
-  EXPECT_TRUE(wants_stricter_runs(build));
-}
-
 TEST(Finding, IsPartOfThePublicForm) {
   Evaluation evaluation;
   evaluation.build.findings = {kAll[1]};

@@ -94,6 +94,7 @@ std::vector<Buffer> buffers_of(const Task& task, const Shape& shape) {
     buffer.dtype = spec.dtype;
     buffer.count = element_count(spec, shape);
     buffer.generator = generator_at(spec, shape);
+    buffer.is_static = spec.is_static;
     buffers.push_back(std::move(buffer));
   }
   return buffers;

@@ -101,6 +101,7 @@ private:
       buffer.dtype = tensor.dtype;
       try {
         buffer.generator = generator_at(tensor, context_.shape());
+        buffer.is_static = tensor.is_static;
         buffer.count = element_count(tensor, context_.shape());
       } catch (const ExpressionError& error) {
         context_.fail({}, context_.hidden() ? error.reason() : std::string(error.what()),

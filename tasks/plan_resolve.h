@@ -80,6 +80,7 @@ struct Buffer {
   DType dtype = DType::F32;
   std::int64_t count = 0;     ///< elements
   GeneratorSpec generator;    ///< Input and InOut
+  bool is_static = false;     ///< Input: the same over many runs
   std::optional<double> once; ///< Scratch
   bool keep = false;          ///< Scratch: holds what `prepare` wrote; never poisoned between runs
 };

@@ -225,6 +225,7 @@ Json buffer_json(const Buffer& buffer) {
           {"a", number_json(buffer.generator.a)},
           {"b", number_json(buffer.generator.b)},
           {"once", buffer.once ? number_json(*buffer.once) : Json()},
+          {"static", buffer.is_static},
           {"keep", buffer.keep}};
 }
 
@@ -241,6 +242,7 @@ Buffer buffer_of(const Json& json) {
   if (const Json& once = json.at("once"); !once.is_null()) {
     buffer.once = number_of(once);
   }
+  json.at("static").get_to(buffer.is_static);
   json.at("keep").get_to(buffer.keep);
   return buffer;
 }

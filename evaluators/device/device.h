@@ -1,8 +1,9 @@
 #pragma once
 
 #include "base/error.h"
-#include "evaluators/device/kept_answer.h"
+#include "evaluators/device/compare_core.h"
 #include "evaluators/device/module.h"
+#include "evaluators/device/piece.h"
 #include "profiling/counters/counter_report.h"
 #include "profiling/power/energy.h"
 #include "profiling/power/gpu_monitor.h"
@@ -65,23 +66,17 @@ public:
   virtual std::size_t add_module(const std::filesystem::path& path) = 0;
   /// Kernels of launches are looked for in this one.
   virtual void select_module(std::size_t module) = 0;
-  /// The variables of all modules hold again what they held when they were loaded, so nothing that
-  /// a launch has kept in them is left. True when that took loading one anew: the next launches are
-  /// slower.
-  virtual bool reset_variables() = 0;
   /// Allocates a buffer in a guarded zone of its own and returns its index. Contents are undefined.
   virtual std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) = 0;
-  /// Buffers belong to the set that is selected when they are allocated, and steps find by name
-  /// only those of the selected set: one plan with several inputs at different addresses. Set 0 is
-  /// selected first.
-  virtual void select_buffers(std::size_t set) = 0;
-  /// Exchanges where two buffers lie that hold the same, or what does not matter: times of short
-  /// kernels depend on it. Devices may leave them where they are.
-  virtual void exchange_places(std::size_t /*buffer*/, std::size_t /*other*/) {}
+  /// Buffers belong to the set that is selected when they are allocated. Steps find by name the
+  /// buffers of the selected set, and those of the set `shared`: several plans use the same
+  /// tensors, each with scratch of its own. Set 0 is selected first, and shared.
+  virtual void select_buffers(std::size_t set, std::size_t shared) = 0;
   /// All sets; selects set 0.
   virtual void release_buffers() = 0;
   virtual void upload(std::size_t buffer, std::span<const std::byte> bytes) = 0;
-  virtual void download(std::size_t buffer, std::span<std::byte> bytes) = 0;
+  /// From byte `offset` of the buffer on.
+  virtual void download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset = 0) = 0;
   /// Fills whole buffer with a repeating 8-byte pattern (poison).
   virtual void fill_pattern(std::size_t buffer, std::uint64_t pattern) = 0;
   /// Draws the buffer's elements (tasks/input_generator.h), the same to the bit on every device,
@@ -95,9 +90,8 @@ public:
   /// The timed runs until the next call take a turn: what this device varies from turn to turn, so
   /// that a series of them does not depend on it, is the same for all of them.
   virtual void begin_turn() {}
-  /// The same for a timing, as cheap to launch and, with Cold, as independent of earlier launches
-  /// as the device can make it. Until release_buffers(), always the same `steps` with one set of
-  /// buffers.
+  /// Runs the steps for a timing, with as little overhead as the device can. `Cold` also empties
+  /// the caches first. Until release_buffers(), one set of buffers always runs the same `steps`.
   virtual std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps,
                                                CacheState caches = CacheState::Cold) = 0;
   /// Device time of the last run() or run_timed(), as exact as this device can tell.
@@ -123,11 +117,16 @@ public:
   virtual std::uint64_t checksum(std::size_t buffer) = 0;
   /// Guard zones and read-only buffers that were written since allocation.
   virtual std::optional<DeviceFault> verify_guards() = 0;
-  /// Copies an output of the reference, with its magnitude unless it is exact, to where it outlives
-  /// release_buffers(). nullptr: this device leaves comparing to the host, or has no room left.
-  virtual std::unique_ptr<KeptAnswer> keep(std::size_t /*expected*/,
-                                           std::optional<std::size_t> /*magnitude*/) {
-    return nullptr;
+  /// Compares `got`, elements of `dtype` on the host, with what the reference left in the buffer
+  /// `expected` (doubles; elements of `dtype` where `magnitude` is nullopt: then the output is
+  /// exact). `pieces`: which elements `got` has, one piece after the other. nullopt: this device
+  /// leaves comparing to the host.
+  virtual std::optional<ErrorTotals> compare(std::span<const std::byte> /*got*/,
+                                             const std::vector<Piece>& /*pieces*/,
+                                             tasks::DType /*dtype*/, std::size_t /*expected*/,
+                                             std::optional<std::size_t> /*magnitude*/,
+                                             const ErrorLimits& /*limits*/) {
+    return std::nullopt;
   }
   /// False after a fault that nothing but a new process can mend.
   virtual bool usable() const { return true; }

@@ -19,16 +19,21 @@ Judge::Judge(const Sandbox& sandbox, const Arena& arena, WorkerDevice device,
 
 Judge::~Judge() = default;
 
+void Judge::start() {
+  if (child_) {
+    return;
+  }
+  Limits limits;
+  limits.wall = std::chrono::milliseconds(0); // each question has a time limit instead
+  limits.output_bytes = kMaxReplyBytes;
+  const SandboxPolicy policy = sandbox_policy(device_, modules_);
+  child_ = std::make_unique<ChildProcess>(
+      sandbox_.command("_judge", arguments_of(device_), policy, limits, {{arena_.fd(), kArenaFd}}));
+}
+
 JudgeReply Judge::ask(const JudgeRequest& request) {
   try {
-    if (!child_) {
-      Limits limits;
-      limits.wall = std::chrono::milliseconds(0); // each question has a time limit instead
-      limits.output_bytes = kMaxReplyBytes;
-      const SandboxPolicy policy = sandbox_policy(device_, modules_);
-      child_ = std::make_unique<ChildProcess>(sandbox_.command(
-          "_judge", arguments_of(device_), policy, limits, {{arena_.fd(), kArenaFd}}));
-    }
+    start();
     if (!child_->write(encode(request), timeout_)) {
       return failed("it does not take questions");
     }

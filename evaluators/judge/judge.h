@@ -21,6 +21,8 @@ public:
   Judge(const Judge&) = delete; // owns the child
   Judge& operator=(const Judge&) = delete;
 
+  /// Starts the child, which makes its context while others work. Throws Error.
+  void start();
   /// Never throws: a judge that fails answers `infrastructure` with the reason, and the next
   /// question starts another.
   JudgeReply ask(const JudgeRequest& request);

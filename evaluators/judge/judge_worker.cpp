@@ -1,18 +1,18 @@
-// The `_judge` child: runs the task's reference, remembers its answers, and compares the outputs
-// that candidates left in the arena. The answers never leave this process.
+// The `_judge` child: runs the task's reference on a candidate's inputs and compares the outputs
+// that the candidate left in the arena. The answers never leave this process.
 #include "base/error.h"
 #include "evaluators/evaluator.h"
-#include "evaluators/judge/answers.h"
 #include "evaluators/judge/compare.h"
+#include "evaluators/judge/expected_outputs.h"
 #include "evaluators/process/sandbox.h"
 #include "evaluators/worker/arena.h"
-#include "evaluators/worker/case_runner.h"
 #include "evaluators/worker/poison.h"
 #include "evaluators/worker/protocol.h"
 #include "evaluators/worker/worker_device.h"
 
 #include <cstdio>
 #include <iostream>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ public:
       : arena_(kArenaFd), device_(make_worker_device(spec, device_options(), arena_.all())) {}
 
   JudgeReply answer(const JudgeRequest& request) {
-    if (const auto fault = ensure_answers(request)) {
+    if (const auto fault = ensure_answer(request)) {
       return broken_reference(fault->detail);
     }
     JudgeReply reply;
@@ -64,24 +64,24 @@ private:
     return reply;
   }
 
-  std::optional<DeviceFault> ensure_answers(const JudgeRequest& request) {
-    if (answers_.contains(request.key)) {
+  std::optional<DeviceFault> ensure_answer(const JudgeRequest& request) {
+    if (answer_ && key_ == request.key) {
       return std::nullopt;
     }
+    answer_.reset(); // its buffers make room
     if (module_ != request.module) {
       device_->load_module(request.module);
       module_ = request.module;
+      verified_.clear();
     }
-    CaseRunner runner(*device_, request.plan, request.seed);
-    runner.poison(0); // an answer that it forgets to write is NaN
-    if (auto fault = runner.run()) {
-      return fault;
+    answer_.emplace(*device_, request.plan, InputSeeds{request.seed, request.static_seed});
+    key_ = request.key;
+    const std::string shape = request.key.substr(0, request.key.find('#'));
+    auto fault = answer_->run(verified_.insert(shape).second);
+    if (fault) {
+      answer_.reset();
     }
-    if (auto fault = runner.verify()) {
-      return fault;
-    }
-    answers_.remember(request.key, request.plan, runner);
-    return std::nullopt;
+    return fault;
   }
 
   ComparisonResult compare_tensor(const JudgeRequest& request, const JudgedTensor& tensor) {
@@ -92,13 +92,15 @@ private:
     comparison.got = arena_.slice(tensor.slice.offset, tensor.slice.bytes);
     comparison.poison = poison_pattern(tensor.dtype, request.salt);
     comparison.model = request.model;
-    return compare(std::move(comparison), answers_.at(request.key, tensor.slice.tensor));
+    return answer_->compare(comparison, tensor.pieces);
   }
 
   ArenaView arena_;
   std::unique_ptr<Device> device_;
   std::filesystem::path module_;
-  AnswerStore answers_; ///< some of them on device_
+  std::string key_;
+  std::set<std::string> verified_; ///< shapes at which the module was seen to write nothing else
+  std::optional<ExpectedOutputs> answer_; ///< of `key_`, in buffers of device_
 };
 
 } // namespace

@@ -31,23 +31,26 @@ std::uint64_t repeated(tasks::DType dtype, double value) {
 
 } // namespace
 
-CaseRunner::CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uint64_t seed,
-                       std::size_t set, std::size_t module)
-    : device_(device), plan_(plan), set_(set), module_(module) {
-  device_.select_buffers(set_);
+CaseRunner::CaseRunner(Device& device, const tasks::ResolvedPlan& plan, InputSeeds seeds,
+                       std::size_t set)
+    : device_(device), plan_(plan), set_(set), tensor_set_(set) {
+  device_.select_buffers(set_, tensor_set_);
   for (const tasks::Buffer& buffer : plan_.buffers) {
-    Slot slot;
-    slot.buffer = &buffer;
-    slot.handle = device_.allocate(buffer.name, buffer_bytes(buffer), buffer.kind == Kind::Input);
-    slots_.emplace(buffer.name, slot);
+    allocate(buffer);
   }
-  draw(seed);
+  draw(seeds.of_static, true);
+  draw(seeds.launch, false);
 }
 
-void CaseRunner::draw(std::uint64_t seed) {
-  for (const auto& [name, slot] : slots_) {
-    if (has_input(*slot.buffer)) {
-      device_.generate(slot.handle, slot.buffer->generator, slot.buffer->dtype, seed);
+CaseRunner::CaseRunner(Device& device, const tasks::ResolvedPlan& plan, const CaseRunner& owner,
+                       std::size_t set, std::size_t module)
+    : device_(device), plan_(plan), set_(set), tensor_set_(owner.set_), module_(module) {
+  device_.select_buffers(set_, tensor_set_);
+  for (const tasks::Buffer& buffer : plan_.buffers) {
+    if (buffer.kind == Kind::Scratch) {
+      allocate(buffer);
+    } else {
+      slots_[buffer.name] = {&buffer, owner.slot(buffer.name).handle};
     }
   }
 }
@@ -56,7 +59,20 @@ CaseRunner::~CaseRunner() {
   device_.release_buffers();
 }
 
-void CaseRunner::poison(std::uint64_t salt) {
+void CaseRunner::allocate(const tasks::Buffer& buffer) {
+  slots_[buffer.name] = {
+      &buffer, device_.allocate(buffer.name, buffer_bytes(buffer), buffer.kind == Kind::Input)};
+}
+
+void CaseRunner::draw(std::uint64_t seed, bool of_static) {
+  for (const auto& [name, slot] : slots_) {
+    if (has_input(*slot.buffer) && slot.buffer->is_static == of_static) {
+      device_.generate(slot.handle, slot.buffer->generator, slot.buffer->dtype, seed);
+    }
+  }
+}
+
+void CaseRunner::poison_outputs(std::uint64_t salt) {
   for (const auto& [name, slot] : slots_) {
     const tasks::Buffer& buffer = *slot.buffer;
     if (has_input(buffer) || (buffer.keep && prepared_)) {
@@ -65,16 +81,20 @@ void CaseRunner::poison(std::uint64_t salt) {
     device_.fill_pattern(slot.handle, buffer.once ? repeated(buffer.dtype, *buffer.once)
                                                   : poison_pattern(buffer.dtype, salt));
   }
-  restore();
 }
 
-void CaseRunner::exchange_places(CaseRunner& other) {
+void CaseRunner::poison(std::uint64_t salt) {
+  poison_outputs(salt);
   for (const auto& [name, slot] : slots_) {
-    const auto theirs = other.slots_.find(name);
-    if (slot.buffer->kind != Kind::Scratch && theirs != other.slots_.end()) {
-      device_.exchange_places(slot.handle, theirs->second.handle);
+    if (slot.buffer->kind == Kind::InOut) {
+      device_.restore(slot.handle);
     }
   }
+}
+
+void CaseRunner::renew(std::uint64_t seed, std::uint64_t salt) {
+  draw(seed, false);
+  poison_outputs(salt);
 }
 
 void CaseRunner::upload(const std::string& tensor, std::span<const std::byte> bytes) {
@@ -97,16 +117,8 @@ std::optional<DeviceFault> CaseRunner::run_prepare() {
   return fault;
 }
 
-void CaseRunner::restore() {
-  for (const auto& [name, slot] : slots_) {
-    if (slot.buffer->kind == Kind::InOut) {
-      device_.restore(slot.handle);
-    }
-  }
-}
-
 void CaseRunner::select() {
-  device_.select_buffers(set_);
+  device_.select_buffers(set_, tensor_set_);
   device_.select_module(module_);
 }
 
@@ -136,19 +148,9 @@ std::optional<DeviceFault> CaseRunner::verify() {
 }
 
 std::optional<DeviceFault> CaseRunner::verify_scratch() {
-  auto fault = verify_once();
   for (const auto& [name, slot] : slots_) {
-    fault = fault ? fault : verify_kept(slot);
-  }
-  return fault;
-}
-
-std::optional<DeviceFault> CaseRunner::verify_once() {
-  for (const auto& [name, slot] : slots_) {
-    if (!slot.buffer->once) {
-      continue;
-    }
-    if (auto fault = verify_once(slot)) {
+    auto fault = slot.buffer->once ? verify_once(slot) : verify_kept(slot);
+    if (fault) {
       return fault;
     }
   }
@@ -207,13 +209,27 @@ void CaseRunner::download(const std::string& tensor, std::span<std::byte> bytes)
   device_.download(slot(tensor).handle, bytes);
 }
 
-std::unique_ptr<KeptAnswer> CaseRunner::keep(const std::string& expected,
-                                             const std::string& magnitude) {
+void CaseRunner::download(const std::string& tensor, const std::vector<Piece>& pieces,
+                          std::span<std::byte> bytes) {
+  const Slot& source = slot(tensor);
+  const std::size_t element_bytes = tasks::size_bytes(source.buffer->dtype);
+  for (const Piece& piece : pieces) {
+    const std::size_t size = piece.count * element_bytes;
+    device_.download(source.handle, bytes.first(size), piece.first * element_bytes);
+    bytes = bytes.subspan(size);
+  }
+}
+
+std::optional<ErrorTotals> CaseRunner::compare(std::span<const std::byte> got,
+                                               const std::vector<Piece>& pieces, tasks::DType dtype,
+                                               const std::string& expected,
+                                               const std::string& magnitude,
+                                               const ErrorLimits& limits) {
   std::optional<std::size_t> handle;
   if (!magnitude.empty()) {
     handle = slot(magnitude).handle;
   }
-  return device_.keep(slot(expected).handle, handle);
+  return device_.compare(got, pieces, dtype, slot(expected).handle, handle, limits);
 }
 
 } // namespace winnow::evaluators

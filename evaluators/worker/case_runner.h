@@ -1,12 +1,12 @@
 #pragma once
 
 #include "evaluators/device/device.h"
+#include "evaluators/worker/output_sample.h"
 #include "tasks/plan_resolve.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,14 +14,29 @@
 
 namespace winnow::evaluators {
 
+/// From which a runner draws its inputs: static ones may have a seed of their own.
+struct InputSeeds {
+  InputSeeds(std::uint64_t all)
+      : launch(all), of_static(all) {} // NOLINT(google-explicit-constructor)
+  InputSeeds(std::uint64_t of_launch, std::uint64_t of_static_inputs)
+      : launch(of_launch), of_static(of_static_inputs) {}
+
+  std::uint64_t launch;
+  std::uint64_t of_static;
+};
+
 /// One resolved plan on a device: owns its buffers there for as long as it lives. Used by `_run`
 /// for candidates and by `_judge` for the reference.
 class CaseRunner {
 public:
   /// Allocates every buffer, in the device's set `set` (Device::select_buffers()), and draws the
-  /// inputs from `seed`. The plan's kernels are those of the device's module `module`.
-  CaseRunner(Device& device, const tasks::ResolvedPlan& plan, std::uint64_t seed,
-             std::size_t set = 0, std::size_t module = 0);
+  /// inputs. The plan's kernels are those of the device's module 0.
+  CaseRunner(Device& device, const tasks::ResolvedPlan& plan, InputSeeds seeds,
+             std::size_t set = 0);
+  /// Works on the tensors of `owner`, a runner of the same task and shape that outlives this one.
+  /// Allocates only scratch, in set `set`. The plan's kernels are those of module `module`.
+  CaseRunner(Device& device, const tasks::ResolvedPlan& plan, const CaseRunner& owner,
+             std::size_t set, std::size_t module);
   /// Releases the buffers of all sets.
   ~CaseRunner();
   CaseRunner(const CaseRunner&) = delete; // owns device buffers
@@ -30,13 +45,11 @@ public:
   /// Poisons outputs and scratch (poison.h), restores inouts, fills scratch that is declared
   /// `once`; leaves alone what the plan's `prepare` steps have written.
   void poison(std::uint64_t salt);
-  /// Draws the inputs anew.
-  void draw(std::uint64_t seed);
+  /// Makes everything ready for a launch on inputs that no launch has seen: draws inputs and inouts
+  /// from `seed`, but for static inputs, and poisons the rest with `salt`.
+  void renew(std::uint64_t seed, std::uint64_t salt);
   /// Replaces what poison() left in an input or inout.
   void upload(const std::string& tensor, std::span<const std::byte> bytes);
-  /// Of the task's tensors, with a runner of the same task, shape and seed: see
-  /// Device::exchange_places(). Outputs are to be poisoned then.
-  void exchange_places(CaseRunner& other);
   /// The plan's `prepare` steps: once, after poison().
   std::optional<DeviceFault> run_prepare();
   double prepare_ns() const { return prepare_ns_; } ///< 0 without such steps
@@ -52,13 +65,18 @@ public:
   /// Scratch that is declared `once` and does not hold its value again, or is declared `keep` and
   /// was changed by a run.
   std::optional<DeviceFault> verify_scratch();
-  /// The former alone: poison() puts it right.
-  std::optional<DeviceFault> verify_once();
   std::uint64_t checksum(const std::string& tensor);
   std::size_t output_bytes(const std::string& tensor) const;
   void download(const std::string& tensor, std::span<std::byte> bytes);
-  /// See Device::keep(). `magnitude` may be empty.
-  std::unique_ptr<KeptAnswer> keep(const std::string& expected, const std::string& magnitude);
+  /// The pieces one after the other.
+  void download(const std::string& tensor, const std::vector<Piece>& pieces,
+                std::span<std::byte> bytes);
+  /// See Device::compare(). `magnitude` may be empty.
+  std::optional<ErrorTotals> compare(std::span<const std::byte> got,
+                                     const std::vector<Piece>& pieces, tasks::DType dtype,
+                                     const std::string& expected, const std::string& magnitude,
+                                     const ErrorLimits& limits);
+  const tasks::Buffer& buffer(const std::string& name) const { return *slot(name).buffer; }
 
 private:
   struct Slot {
@@ -67,15 +85,18 @@ private:
     std::uint64_t prepared = 0; ///< checksum of what the `prepare` steps wrote; `keep` only
   };
   const Slot& slot(const std::string& name) const;
+  void allocate(const tasks::Buffer& buffer);
+  void draw(std::uint64_t seed, bool of_static);
+  void poison_outputs(std::uint64_t salt);
   void select();
-  void restore();
   std::optional<DeviceFault> verify_once(const Slot& slot);
   std::optional<DeviceFault> verify_kept(const Slot& slot);
 
   Device& device_;
   const tasks::ResolvedPlan& plan_;
   std::size_t set_;
-  std::size_t module_;
+  std::size_t tensor_set_;
+  std::size_t module_ = 0;
   std::map<std::string, Slot> slots_;
   double prepare_ns_ = 0;
   bool prepared_ = false;

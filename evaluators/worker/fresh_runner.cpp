@@ -1,5 +1,4 @@
 #include "base/text.h"
-#include "evaluators/worker/drawn_inputs.h"
 #include "evaluators/worker/runner.h"
 
 #include <csignal>
@@ -24,10 +23,7 @@ public:
   RunOutcome run(RunRequest request, const RunnerLimits& limits,
                  const std::function<bool()>& cancelled) override {
     request.deadline = limits.wall;
-    const std::vector<int> inputs = inputs_.lend(large_inputs(request));
-    request.inputs_lent = !inputs.empty();
-    const ChildResult child =
-        run_child(command(request, inputs, limits), encode(request), cancelled);
+    const ChildResult child = run_child(command(request, limits), encode(request), cancelled);
     RunOutcome outcome;
     outcome.cancelled = child.end == End::Cancelled;
     outcome.printed = truncate_text(to_valid_utf8(child.err), kMaxPrintedBytes);
@@ -42,12 +38,7 @@ public:
   }
 
 private:
-  Command command(const RunRequest& request, const std::vector<int>& inputs,
-                  const RunnerLimits& limits) const {
-    std::vector<InheritedFd> fds{{arena_.fd(), kArenaFd}};
-    for (const int input : inputs) {
-      fds.push_back({input, kFirstInputFd + static_cast<int>(fds.size()) - 1});
-    }
+  Command command(const RunRequest& request, const RunnerLimits& limits) const {
     Limits child_limits;
     child_limits.wall = limits.wall + kFreshGrace;
     child_limits.memory_bytes = limits.memory_bytes;
@@ -55,12 +46,11 @@ private:
     child_limits.file_bytes = 1; // it writes no files
     SandboxPolicy policy = candidate_policy(request.module);
     policy.readable.insert(policy.readable.end(), request.rivals.begin(), request.rivals.end());
-    return sandbox_.command("_run", {}, policy, child_limits, std::move(fds));
+    return sandbox_.command("_run", {}, policy, child_limits, {{arena_.fd(), kArenaFd}});
   }
 
   const Sandbox& sandbox_;
   const Arena& arena_;
-  DrawnInputs inputs_;
 };
 
 } // namespace

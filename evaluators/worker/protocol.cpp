@@ -29,20 +29,11 @@ ArenaSlice slice_of(const json& value) {
 }
 
 json sampling_json(const SamplingRequest& sampling) {
-  json value{{"rivals", sampling.rivals},
-             {"stop_when_lost", sampling.stop_when_lost},
-             {"warm", sampling.warm},
-             {"min", sampling.min_samples},
-             {"max", sampling.max_samples},
-             {"budget_ms", sampling.budget.count()},
-             {"slots", json::array()},
-             {"vary_places", sampling.vary_places},
-             {"areas", sampling.areas},
-             {"verify_all", sampling.verify_all},
-             {"area_bytes", sampling.area_bytes}};
-  for (const TimedSlot& slot : sampling.slots) {
-    value["slots"].push_back({{"seed", slot.seed}, {"known_outputs", slot.known_outputs}});
-  }
+  json value{{"rivals", sampling.rivals},   {"stop_when_lost", sampling.stop_when_lost},
+             {"warm", sampling.warm},       {"min", sampling.min_samples},
+             {"max", sampling.max_samples}, {"budget_ms", sampling.budget.count()},
+             {"places", sampling.places},   {"judged", sampling.judged},
+             {"areas", sampling.areas},     {"area_bytes", sampling.area_bytes}};
   return value;
 }
 
@@ -56,13 +47,8 @@ SamplingRequest sampling_of(const json& value) {
   sampling.min_samples = value.at("min");
   sampling.max_samples = value.at("max");
   sampling.budget = std::chrono::milliseconds(value.at("budget_ms").get<std::int64_t>());
-  for (const json& slot : value.at("slots")) {
-    TimedSlot& added = sampling.slots.emplace_back();
-    added.seed = slot.at("seed");
-    slot.at("known_outputs").get_to(added.known_outputs);
-  }
-  sampling.vary_places = value.at("vary_places");
-  sampling.verify_all = value.at("verify_all");
+  sampling.places = value.at("places");
+  sampling.judged = value.at("judged");
   sampling.areas = value.at("areas");
   sampling.area_bytes = value.at("area_bytes");
   return sampling;
@@ -72,8 +58,7 @@ json case_json(const RunCase& run_case) {
   json value{{"plan", run_case.plan},
              {"seed", run_case.seed},
              {"salt", run_case.salt},
-             {"repeat", run_case.repeat},
-             {"known_outputs", run_case.known_outputs}};
+             {"repeat", run_case.repeat}};
   for (const ArenaSlice& slice : run_case.outputs) {
     value["outputs"].push_back(slice_json(slice));
   }
@@ -96,7 +81,6 @@ RunCase case_of(const json& value) {
   run_case.seed = value.at("seed");
   run_case.salt = value.at("salt");
   run_case.repeat = value.at("repeat");
-  value.at("known_outputs").get_to(run_case.known_outputs);
   for (const json& slice : value.value("outputs", json::array())) {
     run_case.outputs.push_back(slice_of(slice));
   }
@@ -124,7 +108,6 @@ std::string encode(const RunRequest& request) {
   json value{{"module", request.module.string()},
              {"workers", request.workers},
              {"deadline_ms", request.deadline.count()},
-             {"inputs_lent", request.inputs_lent},
              {"rivals", json::array()},
              {"cases", json::array()}};
   for (const std::filesystem::path& rival : request.rivals) {
@@ -142,7 +125,6 @@ RunRequest decode_run_request(const std::string& text) {
   request.module = value.at("module").get<std::string>();
   request.workers = value.at("workers");
   request.deadline = std::chrono::milliseconds(value.at("deadline_ms").get<std::int64_t>());
-  request.inputs_lent = value.at("inputs_lent");
   for (const json& rival : value.at("rivals")) {
     request.rivals.emplace_back(rival.get<std::string>());
   }
@@ -163,15 +145,14 @@ std::string encode(const RunCaseReport& report) {
              {"stopped_by", report.stopped_by},
              {"state", report.state},
              {"prepare_ns", report.prepare_ns},
-             {"outputs", report.outputs},
-             {"outputs_known", report.outputs_known},
              {"differing", report.differing},
              {"timed_outputs", json::array()},
-             {"verified", report.verified},
              {"printed", report.printed}};
   for (const TimedOutput& output : report.timed_outputs) {
-    value["timed_outputs"].push_back(
-        {{"slot", output.slot}, {"area", output.area}, {"salt", output.salt}});
+    value["timed_outputs"].push_back({{"launch", output.launch},
+                                      {"area", output.area},
+                                      {"salt", output.salt},
+                                      {"draw", output.draw}});
   }
   if (report.fault) {
     value["fault"] = {{"verdict", to_string(report.fault->verdict)},
@@ -251,14 +232,12 @@ bool add_line(RunReport& report, const std::string& text) {
       run_case.index = value.at("case");
       read_timing(run_case, value);
       read_profile(run_case, value);
-      value.at("outputs").get_to(run_case.outputs);
-      run_case.outputs_known = value.at("outputs_known");
       run_case.printed = value.at("printed");
       run_case.differing = value.at("differing");
       for (const json& output : value.at("timed_outputs")) {
-        run_case.timed_outputs.push_back({output.at("slot"), output.at("area"), output.at("salt")});
+        run_case.timed_outputs.push_back(
+            {output.at("launch"), output.at("area"), output.at("salt"), output.at("draw")});
       }
-      run_case.verified = value.at("verified");
       if (value.contains("fault")) {
         run_case.fault = DeviceFault{verdict_of(value.at("fault").at("verdict")),
                                      value.at("fault").at("detail")};
@@ -296,7 +275,12 @@ ErrorModel model_of(const json& value) {
 std::string encode(const JudgeRequest& request) {
   json tensors = json::array();
   for (const JudgedTensor& tensor : request.tensors) {
+    json pieces = json::array();
+    for (const Piece& piece : tensor.pieces) {
+      pieces.push_back({piece.first, piece.count});
+    }
     tensors.push_back({{"slice", slice_json(tensor.slice)},
+                       {"pieces", pieces},
                        {"dtype", to_string(tensor.dtype)},
                        {"shape", tensor.shape}});
   }
@@ -304,6 +288,7 @@ std::string encode(const JudgeRequest& request) {
                {"module", request.module.string()},
                {"plan", request.plan},
                {"seed", request.seed},
+               {"static_seed", request.static_seed},
                {"salt", request.salt},
                {"model", model_json(request.model)},
                {"tensors", tensors}});
@@ -316,13 +301,17 @@ JudgeRequest decode_judge_request(const std::string& text) {
   request.module = value.at("module").get<std::string>();
   request.plan = value.at("plan").get<tasks::ResolvedPlan>();
   request.seed = value.at("seed");
+  request.static_seed = value.at("static_seed");
   request.salt = value.at("salt");
   request.model = model_of(value.at("model"));
   for (const json& tensor : value.at("tensors")) {
-    request.tensors.push_back(
-        {slice_of(tensor.at("slice")),
-         tasks::dtype_from_string(tensor.at("dtype").get<std::string>()).value(),
-         tensor.at("shape").get<std::vector<std::int64_t>>()});
+    JudgedTensor& added = request.tensors.emplace_back();
+    added.slice = slice_of(tensor.at("slice"));
+    for (const json& piece : tensor.at("pieces")) {
+      added.pieces.push_back({piece.at(0), piece.at(1)});
+    }
+    added.dtype = tasks::dtype_from_string(tensor.at("dtype").get<std::string>()).value();
+    tensor.at("shape").get_to(added.shape);
   }
   return request;
 }

@@ -2,6 +2,7 @@
 
 #include "evaluators/device/device.h"
 #include "evaluators/judge/compare.h"
+#include "evaluators/worker/output_sample.h"
 #include "tasks/evaluation.h"
 #include "tasks/plan_resolve.h"
 #include "tasks/verdict.h"
@@ -9,7 +10,6 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,18 +31,16 @@ struct ArenaSlice {
   std::uint64_t bytes = 0;
 };
 
-/// One of the sets of inputs that take turns in timed launches.
-struct TimedSlot {
-  std::uint64_t seed = 0;
-  /// Device::checksum() of each output of a run with this seed that was judged correct.
-  std::map<std::string, std::uint64_t> known_outputs;
-};
+/// The seed of the inputs of one timed launch. Every launch of every contestant has another one,
+/// and who knows some of them knows nothing of the others. `contestant`: 0 is the case's own
+/// kernel.
+std::uint64_t launch_seed(std::uint64_t case_seed, std::size_t contestant, int launch);
 
-/// How a case is timed. The outputs of the last launch with every slot are verified, and those of
-/// some others, chosen at random: their checksums are known, or the outputs go to the arena.
+/// How a case is timed. The outputs of some launches of the case's own plan go to the arena to be
+/// judged; which, is drawn after each launch.
 struct SamplingRequest {
-  /// Timed by turns with the case's own plan on the same inputs: plan i runs in module i + 1 of the
-  /// request. Their outputs are not verified: they were judged when they were candidates.
+  /// Timed by turns with the case's own plan, on inputs of their own: plan i runs in module i + 1
+  /// of the request. Their outputs are not judged: they were when they were candidates.
   std::vector<tasks::ResolvedPlan> rivals;
   /// The series ends early when the case's own plan is clearly slower than the last rival, and is
   /// drawn out while it may yet win.
@@ -51,9 +49,10 @@ struct SamplingRequest {
   int min_samples = 7;
   int max_samples = 200;
   std::chrono::milliseconds budget{150}; ///< of each contestant
-  std::vector<TimedSlot> slots;          ///< empty: the case's own seed and known outputs
-  bool vary_places = false;              ///< contestants exchange their places from turn to turn
-  bool verify_all = false;               ///< every launch is verified; so is one that leads
+  int places = 1;                        ///< so many sets of the task's tensors; each turn uses one
+  /// So many launches are judged, on average: a kernel that is wrong in every other launch gets
+  /// away once in 2^judged times. Twice as many of a kernel that leads.
+  double judged = 5;
   int areas = 1;                ///< so many times there is room for the outputs in the arena
   std::uint64_t area_bytes = 0; ///< from one to the next
 };
@@ -67,9 +66,6 @@ struct RunCase {
   std::vector<ArenaSlice> outputs;
   /// Inputs whose elements are taken from the arena and not drawn. Runs without `sampling` only.
   std::vector<ArenaSlice> inputs;
-  /// Device::checksum() of each output of a run that was judged correct: when the outputs are the
-  /// same again they stay where they are. Empty: they always go to the arena.
-  std::map<std::string, std::uint64_t> known_outputs;
   std::optional<SamplingRequest> sampling; ///< absent: run once
   /// What a run does is counted, in passes of their own, instead of running once.
   std::optional<profiling::CounterSet> counters;
@@ -82,15 +78,15 @@ struct RunRequest {
   std::vector<std::filesystem::path> rivals; ///< modules 1, 2, ...; see SamplingRequest
   unsigned workers = 0;                      ///< see CpuDeviceOptions
   std::chrono::milliseconds deadline{0};
-  bool inputs_lent = false; ///< see drawn_inputs.h
   std::vector<RunCase> cases;
 };
 
-/// Outputs of a timed launch that are not those which were judged, in the arena.
+/// Outputs of a timed launch of the case's own plan, in the arena.
 struct TimedOutput {
-  std::size_t slot = 0;
+  int launch = 0; ///< its inputs are those of launch_seed(seed of the case, 0, launch)
   int area = 0;
   std::uint64_t salt = 0; ///< of the poison that was in them before
+  std::uint64_t draw = 0; ///< decides which pieces of each output are in the area: drawn_pieces()
 };
 
 /// What became of one case.
@@ -109,13 +105,10 @@ struct RunCaseReport {
   profiling::GpuState state;      ///< after the last launch
   std::optional<profiling::CounterReport> counters;
   std::optional<profiling::Energy> energy;
-  double prepare_ns = 0;                        ///< of the plan's `prepare` steps
-  std::map<std::string, std::uint64_t> outputs; ///< Device::checksum() of each
-  bool outputs_known = false; ///< equal to RunCase::known_outputs: not in the arena
-  std::string differing;      ///< an output that a repetition on the same input changed
-  std::vector<TimedOutput> timed_outputs;
-  int verified = 0;    ///< timed launches
-  std::string printed; ///< by device code on a GPU
+  double prepare_ns = 0;                  ///< of the plan's `prepare` steps
+  std::string differing;                  ///< an output that a repetition on the same input changed
+  std::vector<TimedOutput> timed_outputs; ///< at least one of a timing without a fault
+  std::string printed;                    ///< by device code on a GPU
 };
 
 /// The whole answer of a `_run` child, put together from its lines.
@@ -128,16 +121,18 @@ struct RunReport {
 /// One tensor of one case to be compared.
 struct JudgedTensor {
   ArenaSlice slice;
+  std::vector<Piece> pieces; ///< that lie in the slice, one after the other; empty: all of it
   tasks::DType dtype = tasks::DType::F32;
   std::vector<std::int64_t> shape;
 };
 
 struct JudgeRequest {
-  std::string key; ///< (shape, seed): the reference's answers are remembered under it
+  std::string key; ///< (shape, seed): the reference does not run twice in a row for the same one
   std::filesystem::path module;
   tasks::ResolvedPlan plan; ///< of the reference kernel
   std::uint64_t seed = 0;
-  std::uint64_t salt = 0; ///< of the poison in the candidate's outputs
+  std::uint64_t static_seed = 0; ///< of static inputs, which stay the same for all timed launches
+  std::uint64_t salt = 0;        ///< of the poison in the candidate's outputs
   ErrorModel model;
   std::vector<JudgedTensor> tensors;
 };

@@ -45,6 +45,16 @@ public:
     device_.standing = true;
     start_spare();
   }
+  // Both at once: a driver takes its time to clear each context away.
+  ~StandingRunner() override {
+    for (const Worker* worker : {&worker_, &spare_}) {
+      if (worker->child) {
+        worker->child->kill();
+      }
+    }
+  }
+  StandingRunner(const StandingRunner&) = delete; // owns its workers
+  StandingRunner& operator=(const StandingRunner&) = delete;
 
   RunOutcome run(RunRequest request, const RunnerLimits& limits,
                  const std::function<bool()>& cancelled) override {

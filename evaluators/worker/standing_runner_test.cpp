@@ -99,43 +99,6 @@ TEST_F(StandingRunnerTest, ABrokenKernelCostsOnlyItsOwnResult) {
   EXPECT_EQ(standing->statistics().restarts, 2);
 }
 
-TEST_F(StandingRunnerTest, AFreshWorkerGetsTheInputsOfItsRequest) {
-  constexpr std::int64_t kLarge = 50'000; // drawn by the coordinator
-  const auto copies = build_module("extern \"C\" __global__ void k(const float* x, float* y) {\n"
-                                   "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                                   "  if (i < 50000) y[i] = x[i];\n}",
-                                   {"k"});
-  tasks::Buffer x, y;
-  x.name = "x";
-  y.name = "y";
-  y.kind = tasks::Buffer::Kind::Output;
-  x.count = y.count = kLarge;
-  RunRequest large;
-  large.module = copies;
-  for (const std::uint64_t seed : {1U, 2U}) {
-    RunCase& run_case = large.cases.emplace_back();
-    run_case.plan.buffers = {x, y};
-    run_case.plan.steps = {
-        launch_step("k", 200, 256, {buffer_argument("x"), buffer_argument("y")})};
-    run_case.seed = seed;
-    run_case.outputs = {{"y", (seed - 1) * kLarge * sizeof(float), kLarge * sizeof(float)}};
-  }
-  const auto fresh = make_fresh_runner(sandbox_, arena_);
-  for (int round = 0; round < 2; ++round) {
-    arena_.clear();
-    EXPECT_FALSE(fresh->run(large, {}, [] { return false; }).fault.has_value());
-    for (const RunCase& run_case : large.cases) {
-      std::vector<float> expected(kLarge), got(kLarge);
-      tasks::generate_tensor(x.generator, x.dtype, run_case.seed, "x", expected.data(), kLarge);
-      EXPECT_EQ(pread(arena_.fd(), got.data(), kLarge * sizeof(float),
-                      static_cast<off_t>(run_case.outputs[0].offset)),
-                static_cast<ssize_t>(kLarge * sizeof(float)));
-      EXPECT_EQ(got, expected) << "seed " << run_case.seed << ", round " << round;
-    }
-    std::swap(large.cases[0].seed, large.cases[1].seed);
-  }
-}
-
 TEST_F(StandingRunnerTest, TheSpareTakesOverAtOnceAfterAFault) {
   const auto good = module_of("y[threadIdx.x] = 1;");
   const auto wild = module_of("y[64 + threadIdx.x] = 1;");
@@ -171,22 +134,6 @@ TEST_F(StandingRunnerTest, ARepetitionOnTheSameInputIsCompared) {
   };
   EXPECT_EQ(differing(stable), "");
   EXPECT_EQ(differing(unwritten), "y");
-}
-
-TEST_F(StandingRunnerTest, OutputsThatAreKnownStayWhereTheyAre) {
-  const auto good = module_of("y[threadIdx.x] = 1;");
-  const auto standing = runner(good.parent_path());
-  const RunOutcome first = run(*standing, good);
-  arena_.clear();
-  RunRequest again = request(good);
-  again.cases[0].known_outputs = first.report.cases.at(0).outputs;
-  const RunOutcome same = standing->run(again, {}, [] { return false; });
-  EXPECT_TRUE(same.report.cases.at(0).outputs_known);
-  EXPECT_EQ(first_output(), 0);
-  again.cases[0].known_outputs["y"] ^= 1U;
-  const RunOutcome other = standing->run(again, {}, [] { return false; });
-  EXPECT_FALSE(other.report.cases.at(0).outputs_known);
-  EXPECT_EQ(first_output(), 1);
 }
 
 TEST_F(StandingRunnerTest, CancellingEndsTheWorkerAndTheNextTakesOver) {

@@ -1,20 +1,22 @@
 #include "evaluators/worker/timed_runs.h"
 
+#include "base/digest.h"
 #include "base/random_bits.h"
 #include "evaluators/timing/race_blocks.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <iterator>
 #include <numeric>
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace winnow::evaluators {
 namespace {
 
-constexpr std::uint64_t kVerifiedShare = 8; // one launch in so many, and each input's last one
-// A module that must be loaded anew for every round has launches that are not timed, too.
-constexpr int kMaxRoundsOfReloading = 20;
 // Who may yet win is timed for so many budgets before it is called a tie.
 constexpr double kBudgetsToWin = 3;
 constexpr double kWorthDrawingOut = 0.995; // of the rival's speed
@@ -22,7 +24,7 @@ constexpr double kWorthDrawingOut = 0.995; // of the rival's speed
 constexpr int kMaxThrottledInARow = 8;
 constexpr std::chrono::milliseconds kCoolDown{20};
 constexpr int kWarmSamples = 20;
-constexpr std::size_t kLeastTurns = 3; // of a round, if the kernel is that slow
+constexpr int kLeastTurns = 3; // of a round, if the kernel is that slow
 
 using Clock = std::chrono::steady_clock;
 
@@ -49,45 +51,50 @@ profiling::WarmUpLimits warm_up_limits(const SamplingRequest& sampling) {
   return limits;
 }
 
+/// The task's tensors: what all contestants share.
+tasks::ResolvedPlan tensors_of(const tasks::ResolvedPlan& plan) {
+  tasks::ResolvedPlan tensors;
+  std::copy_if(
+      plan.buffers.begin(), plan.buffers.end(), std::back_inserter(tensors.buffers),
+      [](const tasks::Buffer& buffer) { return buffer.kind != tasks::Buffer::Kind::Scratch; });
+  return tensors;
+}
+
 } // namespace
+
+std::uint64_t launch_seed(std::uint64_t case_seed, std::size_t contestant, int launch) {
+  return derived_seed(case_seed, fmt::format("contestant {} launch {}", contestant, launch));
+}
 
 TimedRuns::TimedRuns(Device& device, const RunCase& run_case, const ArenaView& arena)
     : device_(device), case_(run_case), sampling_(*run_case.sampling), arena_(arena),
-      random_(random_bits()), race_(kRaceRules) {
-  std::vector<TimedSlot> asked = sampling_.slots;
-  if (asked.empty()) {
-    asked.push_back({case_.seed, case_.known_outputs});
-  }
+      random_(random_bits()), tensor_plan_(tensors_of(run_case.plan)),
+      launched_at_(static_cast<std::size_t>(sampling_.places)), race_(kRaceRules) {
   for (std::size_t i = 0; i <= sampling_.rivals.size(); ++i) {
-    add_contestant(asked);
+    contestants_.push_back({{},
+                            {},
+                            profiling::WarmUp(warm_up_limits(sampling_)),
+                            profiling::StopRule(limits_of(sampling_, sampling_.rivals.size() + 1)),
+                            0,
+                            0});
   }
-  add_buffers();
+  for (std::size_t place = 0; place < launched_at_.size(); ++place) {
+    add_buffers(place);
+  }
 }
 
-void TimedRuns::add_contestant(const std::vector<TimedSlot>& asked) {
-  Contestant contestant{{},
-                        {},
-                        profiling::WarmUp(warm_up_limits(sampling_)),
-                        profiling::StopRule(limits_of(sampling_, sampling_.rivals.size() + 1)),
-                        0};
-  for (const TimedSlot& one : asked) {
-    contestant.slots.emplace_back().asked = one;
-  }
-  contestants_.push_back(std::move(contestant));
-}
-
-// Where buffers lie moves the time of a short kernel by 1 %: no contestant always gets the ones
-// that are allocated first.
-void TimedRuns::add_buffers() {
-  const std::size_t slots = contestants_.front().slots.size();
-  std::vector<std::size_t> sets(contestants_.size() * slots);
-  std::iota(sets.begin(), sets.end(), std::size_t{0});
-  std::shuffle(sets.begin(), sets.end(), random_);
-  for (const std::size_t set : sets) {
-    const std::size_t module = set / slots;
+// Where buffers lie moves the time of a short kernel: no contestant's scratch is always allocated
+// first.
+void TimedRuns::add_buffers(std::size_t place) {
+  const std::size_t tensor_set = place * (contestants_.size() + 1);
+  tensors_.push_back(std::make_unique<CaseRunner>(device_, tensor_plan_, case_.seed, tensor_set));
+  std::vector<std::size_t> order(contestants_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::shuffle(order.begin(), order.end(), random_);
+  for (const std::size_t module : order) {
     const tasks::ResolvedPlan& plan = module == 0 ? case_.plan : sampling_.rivals[module - 1];
-    Slot& slot = contestants_[module].slots[set % slots];
-    slot.runner = std::make_unique<CaseRunner>(device_, plan, slot.asked.seed, set, module);
+    contestants_[module].runners.push_back(std::make_unique<CaseRunner>(
+        device_, plan, *tensors_.back(), tensor_set + 1 + module, module));
   }
 }
 
@@ -98,107 +105,93 @@ std::optional<std::size_t> TimedRuns::running_rival() const {
 std::optional<DeviceFault> TimedRuns::run(RunCaseReport& report) {
   auto fault = prepare(report);
   fault = fault ? fault : sample(report);
-  if (!fault) {
-    verify_last(report);
-  }
   fault = fault || !sampling_.warm ? fault : sample_warm(report);
-  hand_over(report);
+  hand_over_samples(report);
   if (fault) {
     report.rival = running_rival();
     return fault;
   }
-  verify_last(report);
-  report.outputs_known = !case_.outputs.empty() && report.timed_outputs.empty();
   report.state = device_.state();
-  return verify_buffers();
+  fault = device_.verify_guards();
+  for (const auto& runner : contestants_.front().runners) {
+    fault = fault ? fault : runner->verify_scratch();
+  }
+  return fault;
 }
 
-void TimedRuns::hand_over(RunCaseReport& report) {
+void TimedRuns::hand_over_samples(RunCaseReport& report) {
   report.samples_ns = contestants_.front().samples;
   for (std::size_t i = 1; i < contestants_.size(); ++i) {
     report.rival_samples_ns.push_back(contestants_[i].samples);
   }
 }
 
-std::optional<DeviceFault> TimedRuns::verify_buffers() {
-  running_ = 0;
-  auto fault = device_.verify_guards();
-  for (Slot& slot : contestants_.front().slots) {
-    fault = fault ? fault : slot.runner->verify_scratch();
-  }
-  return fault;
-}
-
 std::optional<DeviceFault> TimedRuns::prepare(RunCaseReport& report) {
   for (running_ = 0; running_ < contestants_.size(); ++running_) {
-    for (Slot& slot : contestants_[running_].slots) {
-      slot.runner->poison(random_());
-      if (auto fault = slot.runner->run_prepare()) {
+    for (const auto& runner : contestants_[running_].runners) {
+      runner->poison(random_());
+      if (auto fault = runner->run_prepare()) {
         return fault;
       }
     }
   }
   running_ = 0;
-  report.prepare_ns = contestants_.front().slots.front().runner->prepare_ns();
+  report.prepare_ns = own(0).prepare_ns();
   return std::nullopt;
 }
 
 std::optional<DeviceFault> TimedRuns::sample(RunCaseReport& report) {
-  for (int rounds = 1;; ++rounds) {
-    const bool reloaded = device_.reset_variables();
-    if (reloaded) {
-      if (auto fault = warm_again()) {
-        return fault;
-      }
-    }
+  do {
     if (auto fault = round(report)) {
       return fault;
     }
-    if (!more(report) || (reloaded && rounds >= kMaxRoundsOfReloading)) {
-      return std::nullopt;
-    }
+  } while (more(report));
+  must_judge_ = true; // no launch is drawn once in a hundred series or less
+  std::optional<DeviceFault> fault;
+  if (report.timed_outputs.empty() && !case_.outputs.empty()) {
+    fault = turn(0, report);
   }
+  return fault;
 }
 
 std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
-  std::vector<std::size_t> order(contestants_.front().slots.size());
+  std::vector<std::size_t> order(launched_at_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random_);
-  std::size_t turns = 0;
-  for (const std::size_t slot : order) {
+  for (const std::size_t place : order) {
     const auto start = Clock::now();
-    if (auto fault = turn(slot, report)) {
+    if (auto fault = turn(place, report)) {
       return fault;
     }
-    // Poisoning, emptying caches and verifying count, too: they may take longer than the launch.
+    // Drawing and emptying caches count, too: they may take longer than the launch.
     spent_ns_ += since(start);
-    if (too_slow(++turns, spent_ns_)) {
+    if (++turns_ >= kLeastTurns && too_slow_for_whole_rounds()) {
       break;
     }
   }
   return std::nullopt;
 }
 
-bool TimedRuns::too_slow(std::size_t turns, double spent_ns) const {
-  return turns >= kLeastTurns && spent_ns >= profiling::StopLimits{}.overdraft * whole_budget_ns();
+bool TimedRuns::too_slow_for_whole_rounds() const {
+  return spent_ns_ >= profiling::StopLimits{}.overdraft * whole_budget_ns();
 }
 
 double TimedRuns::whole_budget_ns() const {
   return budget_ns(sampling_) * static_cast<double>(contestants_.size());
 }
 
-// Every contestant on one slot. Samples are taken together or not at all, so that those with the
-// same index were taken side by side.
-std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& report) {
-  const bool first = !std::exchange(contestants_.front().slots[slot].launched, true);
+// Samples are taken together or not at all, so that those with the same index were taken side by
+// side.
+std::optional<DeviceFault> TimedRuns::turn(std::size_t place, RunCaseReport& report) {
+  const bool first = !launched_at_[place];
+  launched_at_[place] = true;
   bool slow_clock = false;
   bool disturbed = false;
   const bool backwards = runs_backwards();
   device_.begin_turn();
-  exchange_places(slot);
   for (std::size_t i = 0; i < contestants_.size(); ++i) {
     const std::size_t one = backwards ? contestants_.size() - 1 - i : i;
-    if (auto fault = launch(one, slot)) {
+    if (auto fault = launch(one, place, CacheState::Cold)) {
       return fault;
     }
     contestants_[one].last_ns = static_cast<double>(device_.elapsed().count());
@@ -208,9 +201,8 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& repo
     if (one == 0 && clock) {
       report.clocks_mhz.push_back(*clock);
     }
-    if (one == 0 && wants_verifying(i + 1 == contestants_.size())) {
-      verify(slot, static_cast<int>(contestants_.front().slots.size()), report);
-      if (auto fault = contestants_.front().slots[slot].runner->verify_once()) {
+    if (one == 0 && wants_judging(report)) {
+      if (auto fault = hand_over_outputs(place, report)) {
         return fault;
       }
     }
@@ -224,8 +216,7 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t slot, RunCaseReport& repo
   return std::nullopt;
 }
 
-// A turn on the slot of the one before begins with inputs that caches may still hold for whoever
-// was last then: were the order the same in every block, always for the same contestant.
+// ABBA or BAAB: were it always ABBA, the same contestant would begin every block.
 bool TimedRuns::runs_backwards() {
   const bool begins_block = contestants_.front().samples.size() % 2 == 0;
   if (begins_block) {
@@ -234,17 +225,8 @@ bool TimedRuns::runs_backwards() {
   return block_begins_backwards_ == begins_block;
 }
 
-void TimedRuns::exchange_places(std::size_t slot) {
-  const std::size_t other = random_() % contestants_.size();
-  if (sampling_.vary_places && other > 0) {
-    Slot& own = contestants_.front().slots[slot];
-    remove_answers(own.asked.seed); // outputs are exchanged, too
-    own.runner->exchange_places(*contestants_[other].slots[slot].runner);
-  }
-}
-
-void TimedRuns::take(bool first_of_slot, bool slow_clock, RunCaseReport& report) {
-  if (!warmed_up(first_of_slot)) {
+void TimedRuns::take(bool first_at_place, bool slow_clock, RunCaseReport& report) {
+  if (!warmed_up(first_at_place)) {
     ++report.warm_ups;
     return;
   }
@@ -265,20 +247,21 @@ void TimedRuns::take(bool first_of_slot, bool slow_clock, RunCaseReport& report)
   }
 }
 
-// The first launch of a slot has more to it (GpuDevice does not hold it). Slow kernels get no
+// The first launch at a place has more to it (GpuDevice does not hold it). Slow kernels get no
 // launch that does not count: one that alone exceeds the budget is a sample.
-bool TimedRuns::warmed_up(bool first_of_slot) {
+bool TimedRuns::warmed_up(bool first_at_place) {
   bool all = true;
   for (Contestant& contestant : contestants_) {
     const bool over = contestant.warm_up.over() || contestant.warm_up.warm(contestant.last_ns);
-    all = ((over && !first_of_slot) || contestant.last_ns > budget_ns(sampling_)) && all;
+    all = ((over && !first_at_place) || contestant.last_ns > budget_ns(sampling_)) && all;
   }
   warm_ = warm_ || all;
-  return first_of_slot ? all : warm_;
+  return first_at_place ? all : warm_;
 }
 
+// Of all kernels so far: it is faster than the kernel to beat, which comes after the baseline.
 bool TimedRuns::leads() const {
-  return contestants_.size() > 1 && race_.blocks() > 0 && race_.ratio() > 1;
+  return contestants_.size() > 2 && race_.blocks() > 0 && race_.ratio() > 1;
 }
 
 bool TimedRuns::more(RunCaseReport& report) {
@@ -301,113 +284,81 @@ bool TimedRuns::more(RunCaseReport& report) {
   return false;
 }
 
+// Against the kernel to beat: whether a kernel is faster than the baseline decides nothing more.
 bool TimedRuns::may_win() const {
-  return sampling_.stop_when_lost && contestants_.size() > 1 &&
+  return sampling_.stop_when_lost && contestants_.size() > 2 &&
          race_.verdict() == profiling::RaceVerdict::Undecided && race_.ratio() > kWorthDrawingOut &&
          spent_ns_ < kBudgetsToWin * whole_budget_ns() &&
          contestants_.front().samples.size() < static_cast<std::size_t>(sampling_.max_samples);
 }
 
-// A module loaded anew is slow at first. The launches that take that away see inputs that no timed
-// launch will see: nothing they keep is of use.
-std::optional<DeviceFault> TimedRuns::warm_again() {
+// One launch of each few neighbours. Drawn launch by launch, so that nobody knows before one ends.
+bool TimedRuns::wants_judging(const RunCaseReport& report) {
+  if (case_.outputs.empty() ||
+      report.timed_outputs.size() >= static_cast<std::size_t>(sampling_.areas)) {
+    return false;
+  }
+  if (neighbours_left_ == 0) {
+    const double judged = leads() ? 2 * sampling_.judged : sampling_.judged;
+    neighbours_left_ = std::max(1, static_cast<int>(std::ceil(expected_launches() / judged)));
+    neighbour_judged_ = false;
+  }
+  const bool drawn =
+      !neighbour_judged_ && random_() % static_cast<std::uint64_t>(neighbours_left_) == 0;
+  --neighbours_left_;
+  neighbour_judged_ = neighbour_judged_ || drawn;
+  return drawn || must_judge_;
+}
+
+double TimedRuns::expected_launches() const {
+  if (turns_ == 0) {
+    return sampling_.min_samples;
+  }
+  const double possible = turns_ * whole_budget_ns() / spent_ns_;
+  return std::min<double>(std::max<double>(possible, sampling_.min_samples), sampling_.max_samples);
+}
+
+std::optional<DeviceFault> TimedRuns::hand_over_outputs(std::size_t place, RunCaseReport& report) {
   const auto start = Clock::now();
-  for (std::size_t k = 0; k < contestants_.front().slots.size() && !too_slow(k, since(start));
-       ++k) {
-    for (std::size_t i = 0; i < contestants_.size(); ++i) {
-      Slot& slot = contestants_[i].slots[k];
-      slot.runner->draw(random_());
-      if (auto fault = launch(i, k)) {
-        return fault;
-      }
-      slot.runner->draw(slot.asked.seed);
-      slot.has_answers = slot.unverified = false; // of those inputs
-    }
+  const auto area = static_cast<int>(report.timed_outputs.size());
+  const std::uint64_t draw = random_();
+  for (const ArenaSlice& slice : case_.outputs) {
+    const std::uint64_t offset =
+        slice.offset + static_cast<std::uint64_t>(area) * sampling_.area_bytes;
+    const tasks::Buffer& buffer = own(place).buffer(slice.tensor);
+    own(place).download(slice.tensor,
+                        drawn_pieces(static_cast<std::uint64_t>(buffer.count),
+                                     tasks::size_bytes(buffer.dtype), draw),
+                        arena_.slice(offset, slice.bytes));
   }
-  running_ = 0;
-  return std::nullopt;
+  report.timed_outputs.push_back({contestants_.front().launches - 1, area, salt_, draw});
+  // The next launch draws the inputs again and poisons scratch. Comparing all inputs with what was
+  // drawn takes as long as drawing them: once.
+  auto fault = area == 0 ? device_.verify_guards() : std::nullopt;
+  fault = fault ? fault : own(place).verify_scratch();
+  spent_ns_ -= since(start); // samples should not be fewer because some were judged
+  return fault;
 }
 
-bool TimedRuns::wants_verifying(bool last_of_turn) {
-  // The next contestant's launch takes the outputs away.
-  return !last_of_turn || sampling_.verify_all || leads() || random_() % kVerifiedShare == 0;
-}
-
-// A kernel could find them, its own or a rival's, by reading beyond its buffers.
-void TimedRuns::remove_answers(std::uint64_t seed) {
-  for (Contestant& contestant : contestants_) {
-    for (Slot& slot : contestant.slots) {
-      if (slot.has_answers && slot.asked.seed == seed) {
-        slot.runner->poison(random_());
-        slot.has_answers = slot.unverified = false;
-      }
-    }
-  }
-}
-
+// What was drawn and poisoned last is still in the caches.
 std::optional<DeviceFault> TimedRuns::sample_warm(RunCaseReport& report) {
   for (int i = 0; i < kWarmSamples; ++i) {
     if (auto fault = launch(0, 0, CacheState::Warm)) {
       return fault;
     }
-    if (i > 0) { // the first one fills the cache
-      report.warm_samples_ns.push_back(static_cast<double>(device_.elapsed().count()));
-    }
+    report.warm_samples_ns.push_back(static_cast<double>(device_.elapsed().count()));
   }
   return std::nullopt;
 }
 
-std::optional<DeviceFault> TimedRuns::launch(std::size_t contestant, std::size_t index,
+std::optional<DeviceFault> TimedRuns::launch(std::size_t contestant, std::size_t place,
                                              CacheState caches) {
   running_ = contestant;
-  Slot& slot = contestants_[contestant].slots[index];
-  remove_answers(slot.asked.seed);
-  slot.salt = random_();
-  slot.runner->poison(slot.salt);
-  slot.has_answers = true;
-  slot.unverified = contestant == 0;
-  if (caches == CacheState::Warm) { // once more, so that poisoning has not emptied them
-    if (auto fault = slot.runner->run_timed(caches)) {
-      return fault;
-    }
-  }
-  return slot.runner->run_timed(caches);
-}
-
-// Of each input: it is still there.
-void TimedRuns::verify_last(RunCaseReport& report) {
-  for (std::size_t i = 0; i < contestants_.front().slots.size(); ++i) {
-    if (contestants_.front().slots[i].unverified) {
-      verify(i, 0, report);
-    }
-  }
-}
-
-void TimedRuns::verify(std::size_t index, int spare_areas, RunCaseReport& report) {
-  if (case_.outputs.empty()) {
-    return;
-  }
-  Slot& slot = contestants_.front().slots[index];
-  report.outputs.clear();
-  for (const ArenaSlice& slice : case_.outputs) {
-    report.outputs[slice.tensor] = slot.runner->checksum(slice.tensor);
-  }
-  ++report.verified;
-  slot.unverified = false;
-  const auto taken = static_cast<int>(report.timed_outputs.size());
-  if (report.outputs == slot.asked.known_outputs) {
-    return;
-  }
-  if (taken > 0 && taken + spare_areas >= sampling_.areas) {
-    slot.unverified = true; // its last launch still will be
-    return;
-  }
-  for (const ArenaSlice& slice : case_.outputs) {
-    const std::uint64_t offset =
-        slice.offset + static_cast<std::uint64_t>(taken) * sampling_.area_bytes;
-    slot.runner->download(slice.tensor, arena_.slice(offset, slice.bytes));
-  }
-  report.timed_outputs.push_back({index, taken, slot.salt});
+  CaseRunner& runner = *contestants_[contestant].runners[place];
+  const std::uint64_t salt = random_();
+  salt_ = contestant == 0 ? salt : salt_;
+  runner.renew(launch_seed(case_.seed, contestant, contestants_[contestant].launches++), salt);
+  return runner.run_timed(caches);
 }
 
 } // namespace winnow::evaluators

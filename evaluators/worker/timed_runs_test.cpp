@@ -1,11 +1,11 @@
-// What timed launches give away, tried on the cpu device.
+// What timed launches give away, tried on the cpu device and on a device with a perfect memory.
 #include "evaluators/device/cpu/runtime/test_modules.h"
 #include "evaluators/worker/timed_runs.h"
+#include "tasks/input_generator.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -20,8 +20,7 @@ constexpr std::uint64_t kBytes = kCount * sizeof(float);
 
 class TimedRunsTest : public CpuDeviceTest {
 protected:
-  /// A case with x -> y by a kernel with this body, three slots, whose known outputs are those of
-  /// kernel `y[i] = 2 * x[i]`.
+  /// A case with x -> y by kernel `y[i] = 2 * x[i]`.
   void SetUp() override {
     CpuDeviceTest::SetUp();
     if (IsSkipped()) {
@@ -32,22 +31,17 @@ protected:
     x.count = y.count = kCount;
     y.name = "y";
     y.kind = Buffer::Kind::Output;
+    case_.seed = 7;
     case_.plan.buffers = {x, y};
     case_.plan.steps = {launch_step("k", 1, kCount, {buffer_argument("x"), buffer_argument("y")})};
     case_.outputs = {{"y", 0, kBytes}};
     case_.sampling.emplace();
-    case_.sampling->max_samples = 12;
-    case_.sampling->min_samples = 12;
-    case_.sampling->areas = 4;
+    case_.sampling->min_samples = case_.sampling->max_samples = 200;
+    case_.sampling->budget = std::chrono::seconds(10);
+    case_.sampling->areas = kAreas;
     case_.sampling->area_bytes = kBytes;
     device_ = make();
     use("y[i] = 2 * x[i];");
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      CaseRunner runner(*device_, case_.plan, seed);
-      runner.poison(0);
-      EXPECT_FALSE(runner.run().has_value());
-      case_.sampling->slots.push_back({seed, {{"y", runner.checksum("y")}}});
-    }
   }
 
   void use(const std::string& body, const std::string& before = {}) {
@@ -64,102 +58,117 @@ protected:
     return report;
   }
 
-  float in_area(int area, std::size_t element) {
-    float value = 0;
-    std::memcpy(&value,
-                view_.slice(static_cast<std::uint64_t>(area) * kBytes, kBytes).data() +
-                    element * sizeof(value),
-                sizeof(value));
-    return value;
+  std::vector<float> output(const TimedOutput& judged) {
+    std::vector<float> values(kCount);
+    const auto bytes = view_.slice(static_cast<std::uint64_t>(judged.area) * kBytes, kBytes);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
   }
 
+  /// As the judge computes it.
+  static std::vector<float> twice_x(std::uint64_t seed) {
+    std::vector<float> values(kCount);
+    tasks::generate_tensor({}, tasks::DType::F32, seed, "x", values.data(), values.size());
+    for (float& value : values) {
+      value *= 2;
+    }
+    return values;
+  }
+
+  static constexpr int kAreas = 12;
   RunCase case_;
-  Arena arena_{kBytes * 4};
+  Arena arena_{kBytes * kAreas};
   ArenaView view_{arena_.fd()};
   std::unique_ptr<Device> device_;
 };
 
-TEST_F(TimedRunsTest, AnHonestKernelGivesTheKnownOutputs) {
+TEST_F(TimedRunsTest, OutputsOfSomeLaunchesAreHandedOver) {
   const RunCaseReport report = time();
   EXPECT_FALSE(report.fault.has_value());
-  EXPECT_GE(report.samples_ns.size(), 12U);
-  EXPECT_TRUE(report.outputs_known);
-  EXPECT_TRUE(report.timed_outputs.empty());
-  EXPECT_GE(report.verified, 3) << "the last launch of every slot";
-  EXPECT_LT(report.verified, static_cast<int>(report.samples_ns.size()) + report.warm_ups);
+  EXPECT_EQ(report.samples_ns.size(), 200U);
+  ASSERT_FALSE(report.timed_outputs.empty());
+  for (const TimedOutput& judged : report.timed_outputs) {
+    EXPECT_EQ(output(judged), twice_x(launch_seed(case_.seed, 0, judged.launch)));
+  }
 }
 
-TEST_F(TimedRunsTest, EveryLaunchOfALeaderIsVerified) {
-  case_.sampling->verify_all = true;
-  const RunCaseReport report = time();
-  EXPECT_EQ(report.verified, static_cast<int>(report.samples_ns.size()) + report.warm_ups);
+TEST_F(TimedRunsTest, WhichLaunchesAreJudgedIsDrawnEachTime) {
+  std::set<int> launches;
+  std::size_t judged = 0;
+  for (int i = 0; i < 20; ++i) {
+    for (const TimedOutput& one : time().timed_outputs) {
+      launches.insert(one.launch);
+      ++judged;
+    }
+  }
+  EXPECT_GT(judged, 50U) << "about five of each series";
+  EXPECT_LT(judged, 200U);
+  EXPECT_GT(launches.size(), judged / 2);
+}
+
+TEST_F(TimedRunsTest, SomeLaunchIsAlwaysJudged) {
+  case_.sampling->areas = 1;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(time().timed_outputs.size(), 1U);
+  }
 }
 
 TEST_F(TimedRunsTest, AKernelThatWritesNothingIsFound) {
   use("if (i > 0) y[i] = 2 * x[i];");
-  const RunCaseReport report = time();
-  ASSERT_FALSE(report.timed_outputs.empty());
-  EXPECT_FALSE(report.outputs_known);
-  const TimedOutput& output = report.timed_outputs.front();
-  EXPECT_TRUE(std::isnan(in_area(output.area, 0))) << "what a launch before left is poisoned";
-  EXPECT_FALSE(std::isnan(in_area(output.area, 1)));
+  const std::vector<float> values = output(time().timed_outputs.front());
+  EXPECT_TRUE(std::isnan(values[0])) << "what a launch before left is poisoned";
+  EXPECT_FALSE(std::isnan(values[1]));
 }
 
 TEST_F(TimedRunsTest, AKernelThatIsRightOnlyAtFirstIsFound) {
   use("__syncthreads(); if (i == 0) ++calls; __syncthreads(); y[i] = calls == 1 ? 2 * x[i] : 0;",
       "__device__ int calls; ");
-  EXPECT_FALSE(time().timed_outputs.empty());
+  const RunCaseReport report = time();
+  EXPECT_TRUE(std::any_of(report.timed_outputs.begin(), report.timed_outputs.end(),
+                          [&](const TimedOutput& judged) { return output(judged)[0] == 0; }));
 }
 
-TEST_F(TimedRunsTest, WhatALaunchKeepsIsGoneBeforeTheSameInputComesAgain) {
-  // Counts the launches that find their own input in the cache of an earlier one.
-  use("bool hit = false; for (int s = 0; s < 8; ++s) hit = hit || key[s] == x[0];"
-      "__syncthreads(); if (i == 0 && !hit) key[used++ % 8] = x[0]; y[i] = hit ? -1 : 2 * x[i];",
-      "__device__ float key[8]; __device__ int used; ");
-  case_.sampling->verify_all = true;
+TEST_F(TimedRunsTest, StaticInputsStayTheSame) {
+  Buffer w;
+  w.name = "w";
+  w.count = kCount;
+  w.is_static = true;
+  case_.plan.buffers.push_back(w);
+  case_.plan.steps = {launch_step("k", 1, kCount, {buffer_argument("w"), buffer_argument("y")})};
   const RunCaseReport report = time();
-  EXPECT_FALSE(report.fault.has_value());
-  EXPECT_TRUE(report.timed_outputs.empty()) << "some launch has met an input again";
-}
-
-TEST_F(TimedRunsTest, DifferentOutputsGoToAreasOfTheirOwn) {
-  use("y[i] = 3 * x[i];");
-  case_.sampling->verify_all = true;
-  const RunCaseReport report = time();
-  ASSERT_EQ(report.timed_outputs.size(), 4U) << "one while it runs, then one for each slot";
-  std::vector<std::size_t> slots;
-  for (const TimedOutput& output : report.timed_outputs) {
-    EXPECT_EQ(output.area, static_cast<int>(slots.size()));
-    slots.push_back(output.slot);
+  std::vector<float> expected(kCount);
+  tasks::generate_tensor({}, tasks::DType::F32, case_.seed, "w", expected.data(), expected.size());
+  for (const TimedOutput& judged : report.timed_outputs) {
+    EXPECT_EQ(output(judged)[3], 2 * expected[3]);
   }
-  slots.erase(slots.begin());
-  EXPECT_THAT(slots, testing::ElementsAre(0, 1, 2));
 }
 
-/// A device whose launches take next to nothing once they begin, as on a GPU, where the cache is
-/// emptied before.
-class SlowToBegin final : public Device {
+/// A device whose kernel has a perfect memory: when it finds the inputs of any earlier launch, of
+/// whichever contestant and wherever they lie, it has the answer in no time. Launches take next to
+/// nothing once they begin, as on a GPU, where the cache is emptied before.
+class PerfectMemory final : public Device {
 public:
   void load_module(const std::filesystem::path& /*path*/) override {}
   std::size_t add_module(const std::filesystem::path& /*path*/) override { return 1; }
   void select_module(std::size_t /*module*/) override {}
-  bool reset_variables() override { return keeps_state; }
-  std::size_t allocate(const std::string& /*name*/, std::size_t /*bytes*/,
-                       bool read_only) override {
-    allocated.push_back(set_);
-    buffers_.push_back({set_, read_only});
+  std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override {
+    buffers_.push_back({name, set_, read_only, std::vector<std::byte>(bytes)});
     return buffers_.size() - 1;
   }
-  void select_buffers(std::size_t set) override { set_ = set; }
-  void release_buffers() override {}
-  void upload(std::size_t /*buffer*/, std::span<const std::byte> /*bytes*/) override {}
-  void download(std::size_t /*buffer*/, std::span<std::byte> /*bytes*/) override {}
-  void fill_pattern(std::size_t buffer, std::uint64_t /*pattern*/) override {
-    buffers_.at(buffer).answers.reset();
+  void select_buffers(std::size_t set, std::size_t shared) override {
+    set_ = set;
+    shared_ = shared;
   }
-  void generate(std::size_t buffer, const tasks::GeneratorSpec& /*generator*/,
-                tasks::DType /*dtype*/, std::uint64_t seed) override {
-    seeds_[buffers_.at(buffer).set] = seed;
+  void release_buffers() override { buffers_.clear(); }
+  void upload(std::size_t /*buffer*/, std::span<const std::byte> /*bytes*/) override {}
+  void download(std::size_t /*buffer*/, std::span<std::byte> /*bytes*/,
+                std::size_t /*offset*/) override {}
+  void fill_pattern(std::size_t /*buffer*/, std::uint64_t /*pattern*/) override {}
+  void generate(std::size_t buffer, const tasks::GeneratorSpec& generator, tasks::DType dtype,
+                std::uint64_t seed) override {
+    FakeBuffer& drawn = buffers_.at(buffer);
+    tasks::generate_tensor(generator, dtype, seed, drawn.name, drawn.bytes.data(),
+                           drawn.bytes.size() / tasks::size_bytes(dtype));
   }
   void restore(std::size_t /*buffer*/) override {}
   std::optional<DeviceFault> run(const std::vector<tasks::Step>& /*steps*/) override {
@@ -170,9 +179,11 @@ public:
     const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(500);
     while (std::chrono::steady_clock::now() < until) {
     }
-    write_answers();
     elapsed_ = std::chrono::nanoseconds(1000 + 300 * (++launches_ % 3)); // never quite the same
-    if (launched_.insert(set_).second) {
+    if (!remembered_.insert(inputs()).second) {
+      ++found_;
+      elapsed_ = std::chrono::nanoseconds(1);
+    } else if (launched_at_.insert(shared_).second) {
       elapsed_ = kFirst;
     }
     return std::nullopt;
@@ -182,128 +193,124 @@ public:
   std::optional<DeviceFault> verify_guards() override { return std::nullopt; }
   std::vector<CheckFinding> findings() override { return {}; }
 
-  /// Of each set of buffers: not held, on a GPU.
+  /// Of each set of tensors: not held, on a GPU.
   static constexpr std::chrono::nanoseconds kFirst{2000};
-  bool keeps_state = false;
-  std::vector<std::size_t> allocated; ///< the set of each buffer, in order
   int launches() const { return launches_; }
-  /// Launches that would have met an answer to their input somewhere.
-  int found() const { return found_; }
+  int found() const { return found_; } ///< launches whose inputs an earlier one had
+  std::size_t sets_of(const std::string& name) const {
+    std::set<std::size_t> sets;
+    for (const FakeBuffer& buffer : buffers_) {
+      if (buffer.name == name) {
+        sets.insert(buffer.set);
+      }
+    }
+    return sets.size();
+  }
 
 private:
   struct FakeBuffer {
+    std::string name;
     std::size_t set = 0;
     bool read_only = false;
-    std::optional<std::uint64_t> answers = std::nullopt; ///< the seed of what it is the answer to
+    std::vector<std::byte> bytes;
   };
 
-  void write_answers() {
-    const std::uint64_t seed = seeds_[set_];
-    found_ += std::any_of(buffers_.begin(), buffers_.end(),
-                          [&](const FakeBuffer& buffer) { return buffer.answers == seed; })
-                  ? 1
-                  : 0;
-    for (FakeBuffer& buffer : buffers_) {
-      if (buffer.set == set_ && !buffer.read_only) {
-        buffer.answers = seed;
+  std::vector<std::byte> inputs() const {
+    std::vector<std::byte> all;
+    for (const FakeBuffer& buffer : buffers_) {
+      if (buffer.read_only && buffer.set == shared_) {
+        all.insert(all.end(), buffer.bytes.begin(), buffer.bytes.end());
       }
     }
+    return all;
   }
 
   std::vector<FakeBuffer> buffers_;
-  std::map<std::size_t, std::uint64_t> seeds_; ///< by set
-  int found_ = 0;
+  std::set<std::vector<std::byte>> remembered_;
+  std::set<std::size_t> launched_at_;
   std::size_t set_ = 0;
-  std::set<std::size_t> launched_;
+  std::size_t shared_ = 0;
+  int found_ = 0;
   int launches_ = 0;
   std::chrono::nanoseconds elapsed_{0};
 };
 
+TEST_F(TimedRunsTest, AKernelWithAPerfectMemoryGainsNothing) {
+  case_.sampling->rivals = {case_.plan};
+  case_.sampling->places = 3;
+  case_.sampling->warm = true;
+  case_.sampling->min_samples = case_.sampling->max_samples = 60;
+  PerfectMemory device;
+  for (int evaluation = 0; evaluation < 3; ++evaluation) { // its memory outlives them
+    case_.seed = 100U + static_cast<std::uint64_t>(evaluation);
+    RunCaseReport report;
+    EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
+    EXPECT_GE(report.samples_ns.size(), 60U);
+    EXPECT_EQ(device.found(), 0);
+  }
+  RunCaseReport again; // only a seed that somebody has given comes twice
+  EXPECT_FALSE(TimedRuns(device, case_, view_).run(again).has_value());
+  EXPECT_GT(device.found(), 60);
+}
+
 TEST_F(TimedRunsTest, WhatComesBeforeALaunchCountsAsTimeSpent) {
-  SlowToBegin device;
+  PerfectMemory device;
   case_.sampling->min_samples = 3;
-  case_.sampling->max_samples = 200;
   case_.sampling->budget = std::chrono::milliseconds(10);
-  case_.outputs.clear();
   RunCaseReport report;
   EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
   EXPECT_GE(report.samples_ns.size(), 3U);
   EXPECT_LE(report.samples_ns.size(), 20U) << "as many as 10 ms have room for";
 }
 
-TEST_F(TimedRunsTest, TheFirstLaunchWithASetOfBuffersIsNoSample) {
-  SlowToBegin device;
-  for (const std::uint64_t seed : {4U, 5U, 6U, 7U, 8U, 9U}) {
-    case_.sampling->slots.push_back({seed, {}});
-  }
+TEST_F(TimedRunsTest, TheFirstLaunchAtAPlaceIsNoSample) {
+  PerfectMemory device;
+  case_.sampling->places = 9;
+  case_.sampling->min_samples = case_.sampling->max_samples = 12;
   case_.sampling->rivals = {case_.plan};
-  case_.outputs.clear();
   RunCaseReport report;
   EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
   ASSERT_GE(report.samples_ns.size(), 9U);
   EXPECT_GE(report.warm_ups, 9);
-  const auto first = static_cast<double>(SlowToBegin::kFirst.count());
+  const auto first = static_cast<double>(PerfectMemory::kFirst.count());
   EXPECT_THAT(report.samples_ns, testing::Each(testing::Lt(first)));
   EXPECT_THAT(report.rival_samples_ns.front(), testing::Each(testing::Lt(first)));
 }
 
 TEST_F(TimedRunsTest, ASlowKernelsFirstLaunchIsASample) {
-  SlowToBegin device;
+  PerfectMemory device;
   case_.sampling->budget = std::chrono::milliseconds(0);
   case_.sampling->min_samples = 3;
-  case_.outputs.clear();
   RunCaseReport report;
   EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
   EXPECT_EQ(report.warm_ups, 0);
 }
 
-TEST_F(TimedRunsTest, AVerySlowKernelDoesNotRunWithEverySetOfBuffers) {
-  SlowToBegin device;
+TEST_F(TimedRunsTest, AVerySlowKernelDoesNotRunAtEveryPlace) {
+  PerfectMemory device;
   case_.sampling->budget = std::chrono::milliseconds(0);
-  for (const std::uint64_t seed : {4U, 5U, 6U, 7U, 8U, 9U}) {
-    case_.sampling->slots.push_back({seed, {}});
-  }
-  case_.outputs.clear();
+  case_.sampling->places = 9;
+  case_.sampling->min_samples = 12;
   RunCaseReport report;
   EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
-  EXPECT_EQ(report.samples_ns.size(), 3U);
+  EXPECT_GE(report.samples_ns.size(), 3U);
   EXPECT_EQ(report.stopped_by, "budget");
-  EXPECT_EQ(device.launches(), 3);
-  SlowToBegin reloaded;
-  reloaded.keeps_state = true;
-  EXPECT_FALSE(TimedRuns(reloaded, case_, view_).run(report).has_value());
-  EXPECT_EQ(reloaded.launches(), 6) << "each once more, which takes away what loading has to it";
+  EXPECT_LE(device.launches(), 4) << "three, and one to be judged if none was";
 }
 
-TEST_F(TimedRunsTest, NoContestantAlwaysHasTheBuffersThatAreAllocatedFirst) {
-  case_.sampling->rivals = {case_.plan};
-  constexpr std::size_t kSets = 6; // three slots of two contestants
-  std::set<std::size_t> first;
-  for (int i = 0; i < 60; ++i) {
-    SlowToBegin device;
-    const TimedRuns timed(device, case_, view_);
-    EXPECT_EQ(std::set<std::size_t>(device.allocated.begin(), device.allocated.end()).size(),
-              kSets);
-    first.insert(device.allocated.front());
-  }
-  EXPECT_GT(first.size(), kSets / 2);
-}
-
-TEST_F(TimedRunsTest, NoAnswerToItsInputIsAnywhereWhenALaunchBegins) {
-  case_.sampling->rivals = {case_.plan};
-  std::vector<TimedSlot>& slots = case_.sampling->slots;
-  const std::vector<TimedSlot> inputs = slots;
-  slots.insert(slots.end(), inputs.begin(), inputs.end()); // at two places each
-  for (TimedSlot& slot : slots) {
-    slot.known_outputs = {{"y", 0}};
-  }
-  SlowToBegin device;
-  RunCaseReport report;
-  EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
-  EXPECT_EQ(device.found(), 0);
-  EXPECT_TRUE(report.outputs_known);
-  EXPECT_GE(report.verified, static_cast<int>(report.samples_ns.size()) / 2)
-      << "those that a rival's launch follows";
+TEST_F(TimedRunsTest, ContestantsShareTensorsAndHaveScratchOfTheirOwn) {
+  Buffer scratch;
+  scratch.name = "scratch";
+  scratch.kind = Buffer::Kind::Scratch;
+  scratch.count = kCount;
+  case_.plan.buffers.push_back(scratch);
+  case_.sampling->rivals = {case_.plan, case_.plan};
+  case_.sampling->places = 2;
+  PerfectMemory device;
+  const TimedRuns timed(device, case_, view_);
+  EXPECT_EQ(device.sets_of("x"), 2U);
+  EXPECT_EQ(device.sets_of("y"), 2U);
+  EXPECT_EQ(device.sets_of("scratch"), 6U);
 }
 
 class RivalsTest : public TimedRunsTest {
@@ -323,20 +330,19 @@ protected:
     case_.sampling->rivals = {case_.plan};
     case_.sampling->stop_when_lost = true;
     case_.sampling->max_samples = 100;
+    case_.sampling->min_samples = std::min(case_.sampling->min_samples, 100);
     return time();
   }
 };
 
 TEST_F(RivalsTest, AreTimedBesideTheCasesOwnKernel) {
   case_.sampling->min_samples = 12;
-  const RunCaseReport report = race(busy(2'000), busy(200'000));
+  const RunCaseReport report = race(busy(2'000), busy(50'000));
   EXPECT_FALSE(report.fault.has_value());
   ASSERT_EQ(report.rival_samples_ns.size(), 1U);
   EXPECT_EQ(report.rival_samples_ns.front().size(), report.samples_ns.size());
   EXPECT_GE(report.samples_ns.size(), 12U);
   EXPECT_LT(tasks::median(report.samples_ns), tasks::median(report.rival_samples_ns.front()) / 5);
-  EXPECT_GE(report.verified, static_cast<int>(report.samples_ns.size()) - 2)
-      << "every launch of a leader; the first two have no lead yet";
 }
 
 TEST_F(RivalsTest, AClearLoserIsNotTimedToTheEnd) {
@@ -356,7 +362,7 @@ TEST_F(RivalsTest, AFaultSaysWhoseItWas) {
   EXPECT_EQ(other.rival, std::optional<std::size_t>(0));
 }
 
-// Removing answers puts it right: it must be looked at before.
+// Poison puts it right: it must be looked at before.
 TEST_F(RivalsTest, OnceScratchMustHoldItsValueAgain) {
   Buffer once;
   once.name = "once";
@@ -366,7 +372,6 @@ TEST_F(RivalsTest, OnceScratchMustHoldItsValueAgain) {
   case_.plan.buffers.push_back(once);
   case_.plan.steps.push_back(
       launch_step("k", 1, kCount, {buffer_argument("x"), buffer_argument("once")}));
-  case_.sampling->slots.resize(1); // a rival follows in every other turn, perhaps in the last one
   for (int i = 0; i < 30; ++i) {
     const RunCaseReport report = race(busy(10), busy(10));
     ASSERT_TRUE(report.fault.has_value()) << i;

@@ -1,13 +1,11 @@
 #pragma once
 
 #include "evaluators/device/device.h"
-#include "evaluators/device/draw.h"
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <span>
 
 namespace winnow::evaluators {
 
@@ -18,9 +16,6 @@ struct CpuDeviceOptions {
   std::function<void(const DeviceFault&)> on_fatal;
   /// From the start of run(): then on_fatal with where every worker is. 0: none.
   std::chrono::milliseconds deadline{0};
-  /// Fills a buffer with what the draw gives, if somebody has drawn that before; false: nobody has.
-  /// Empty: everything is drawn here.
-  std::function<bool(const Draw&, std::span<std::byte>)> read_drawn;
 };
 
 /// CUDA C++ modules on this machine's cores (evaluators/device/cpu/compile makes them). Every

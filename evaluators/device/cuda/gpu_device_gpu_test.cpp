@@ -114,37 +114,16 @@ TEST_F(CudaGpuTest, SeesChangedInputs) {
   EXPECT_EQ(text_of(device->verify_guards()), "modified_input: input 'x' was changed");
 }
 
-TEST_F(CudaGpuTest, LoadsModulesAnewSoThatVariablesHoldNothingOver) {
-  constexpr const char* kCounts = "__device__ int calls = 4;\n"
-                                  "__global__ void k(int* y) { y[0] = ++calls; }";
-  const CompileResult built = build(kCounts, {"k"});
-  ASSERT_EQ(built.verdict, Verdict::Correct) << built.detail;
-  const auto device = open(kCounts, {"k"});
-  const std::size_t y = put(*device, "y", std::vector<int>{0});
-  const std::vector<tasks::Step> count{step("k", 1, 1, {pointer("y")})};
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(text_of(device->run(count)), "no fault");
-    EXPECT_EQ(text_of(device->run_timed(count)), "no fault");
-    EXPECT_EQ(get<int>(*device, y, 1)[0], 6);
-    EXPECT_TRUE(device->reset_variables());
-    EXPECT_EQ(text_of(device->run_timed(count)), "no fault");
-    EXPECT_EQ(get<int>(*device, y, 1)[0], 5);
-    device->load_module(built.module); // the same code from the same path
-  }
-  const auto without = open("__global__ void k(int* y) { y[0] = 1; }", {"k"});
-  EXPECT_FALSE(without->reset_variables());
-}
-
 TEST_F(CudaGpuTest, TimesSeveralSetsOfBuffers) {
   const auto device = open("__global__ void k(int* y) { y[0] += 1; }", {"k"});
   const std::vector<tasks::Step> count{step("k", 1, 1, {pointer("y")})};
   std::vector<std::size_t> outputs;
   for (std::size_t set = 0; set < 3; ++set) {
-    device->select_buffers(set);
+    device->select_buffers(set, 0);
     outputs.push_back(put(*device, "y", std::vector<int>{static_cast<int>(100 * set)}));
   }
   for (const std::size_t set : {1U, 0U, 1U, 2U}) {
-    device->select_buffers(set);
+    device->select_buffers(set, 0);
     EXPECT_EQ(text_of(device->run_timed(count)), "no fault");
   }
   EXPECT_EQ(get<int>(*device, outputs[0], 1)[0], 1);

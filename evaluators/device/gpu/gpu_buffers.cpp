@@ -16,10 +16,7 @@ constexpr std::size_t kGuardBytes = std::size_t{512} << 10U;
 // CUDA hands out whole pages of this size; the guard at the end gets what is left of the last.
 constexpr std::size_t kPageBytes = std::size_t{2} << 20U;
 constexpr std::size_t kChecksPerBuffer = 3;
-constexpr std::size_t kKeptShare = 4;  // of the memory that facts() offers
-constexpr std::size_t kDrawnShare = 2; // of what is kept
-// Less is drawn in the time that it takes to wait for a checksum.
-constexpr std::size_t kMinDrawnBytes = std::size_t{1} << 20U;
+constexpr std::size_t kKeptShare = 4; // of the memory that facts() offers
 
 std::size_t align_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -94,18 +91,9 @@ std::size_t GpuBuffers::allocate(const std::string& name, std::size_t bytes, boo
   return buffers_.size() - 1;
 }
 
-void GpuBuffers::exchange_places(std::size_t index, std::size_t other) {
-  GpuBuffer& one = buffers_.at(index);
-  GpuBuffer& two = buffers_.at(other);
-  if (one.data.bytes == two.data.bytes && one.draw == two.draw && one.checksum == two.checksum) {
-    std::swap(one.zone, two.zone);
-    std::swap(one.data, two.data);
-  }
-}
-
 void GpuBuffers::clear() {
   ++salt_; // another pattern in every zone
-  selected_ = 0;
+  selected_ = shared_ = 0;
   while (!buffers_.empty()) {
     const GpuBuffer buffer = buffers_.back();
     buffers_.pop_back();
@@ -119,28 +107,10 @@ void GpuBuffers::keep(const GpuBuffer& buffer) {
     return;
   }
   kept_bytes_ += buffer.zone.bytes;
-  if (!buffer.draw || !buffer.checksum) {
-    kept_.emplace(buffer.zone.bytes, buffer.zone.begin);
-    return;
-  }
-  drawn_.push_back({*buffer.draw, *buffer.checksum, buffer.data, buffer.zone});
-  drawn_bytes_ += buffer.zone.bytes;
-  while (drawn_bytes_ > max_kept_bytes_ / kDrawnShare) {
-    forget_oldest_drawn();
-  }
-}
-
-void GpuBuffers::forget_oldest_drawn() {
-  const DeviceRange zone = drawn_.front().zone;
-  drawn_.pop_front();
-  drawn_bytes_ -= zone.bytes;
-  kept_.emplace(zone.bytes, zone.begin);
+  kept_.emplace(buffer.zone.bytes, buffer.zone.begin);
 }
 
 void GpuBuffers::release_kept() {
-  while (!drawn_.empty()) {
-    forget_oldest_drawn();
-  }
   while (!kept_.empty()) {
     const auto [bytes, address] = *kept_.begin();
     kept_.erase(kept_.begin());
@@ -150,9 +120,11 @@ void GpuBuffers::release_kept() {
 }
 
 const GpuBuffer* GpuBuffers::find(const std::string& name) const {
-  for (auto buffer = buffers_.rbegin(); buffer != buffers_.rend(); ++buffer) {
-    if (buffer->set == selected_ && buffer->name == name) {
-      return &*buffer;
+  for (const std::size_t set : {selected_, shared_}) {
+    for (auto buffer = buffers_.rbegin(); buffer != buffers_.rend(); ++buffer) {
+      if (buffer->set == set && buffer->name == name) {
+        return &*buffer;
+      }
     }
   }
   return nullptr;
@@ -173,42 +145,9 @@ void GpuBuffers::generate(std::size_t index, const tasks::GeneratorSpec& generat
                           tasks::DType dtype, std::uint64_t seed) {
   GpuBuffer& buffer = buffers_.at(index);
   const Draw draw{generator, dtype, seed, tasks::hash_name(buffer.name)};
-  const bool is_new = !buffer.draw && !buffer.checksum; // nothing has its address yet
-  const bool is_large = buffer.read_only && buffer.data.bytes >= kMinDrawnBytes;
-  if (is_large && is_new && take_drawn(buffer, draw)) {
-    return;
-  }
   buffer.draw = draw;
   buffer.checksum.reset();
   helpers_.generate(buffer.data, draw);
-  if (is_large) {
-    buffer.checksum = checksum(buffer);
-  }
-}
-
-// In exchange for its own zone. Other kernels may have run since: what is no longer intact is drawn
-// again, and nobody is blamed.
-bool GpuBuffers::take_drawn(GpuBuffer& buffer, const Draw& draw) {
-  const auto found = std::find_if(drawn_.begin(), drawn_.end(), [&](const DrawnZone& drawn) {
-    return drawn.draw == draw && drawn.data.bytes == buffer.data.bytes;
-  });
-  if (found == drawn_.end()) {
-    return false;
-  }
-  const DrawnZone drawn = *found;
-  drawn_.erase(found);
-  drawn_bytes_ -= drawn.zone.bytes;
-  kept_.emplace(buffer.zone.bytes, buffer.zone.begin); // of the same size
-  buffer.zone = drawn.zone;
-  buffer.data = drawn.data;
-  helpers_.fill_guard(front_guard(buffer), salt_);
-  helpers_.fill_guard(rear_guard(buffer), salt_);
-  if (checksum(buffer) != drawn.checksum) {
-    return false;
-  }
-  buffer.draw = draw;
-  buffer.checksum = drawn.checksum;
-  return true;
 }
 
 std::uint64_t GpuBuffers::checksum(const GpuBuffer& buffer) const {
@@ -235,7 +174,7 @@ std::optional<DeviceFault> GpuBuffers::changed() {
   for (const GpuBuffer& buffer : buffers_) {
     helpers_.check_guard(check, front_guard(buffer), salt_, true);
     helpers_.check_guard(check + 1, rear_guard(buffer), salt_, false);
-    if (buffer.read_only && buffer.draw && !buffer.checksum) {
+    if (buffer.read_only && buffer.draw) {
       helpers_.check_drawn(check + 2, buffer.data, *buffer.draw);
     }
     check += kChecksPerBuffer;
@@ -256,17 +195,11 @@ std::optional<DeviceFault> GpuBuffers::changed() {
 
 std::optional<DeviceFault> GpuBuffers::changed_input(const GpuBuffer& buffer,
                                                      std::uint64_t finding) {
-  const bool differs = buffer.checksum && checksum(buffer) != *buffer.checksum;
-  if (differs && buffer.draw) {
-    helpers_.begin_checks(1);
-    helpers_.check_drawn(0, buffer.data, *buffer.draw);
-    finding = helpers_.findings().front();
-  }
   if (finding != Helpers::kUntouched) {
     return DeviceFault{tasks::Verdict::ModifiedInput,
                        fmt::format("input '{}' was changed at byte {}", buffer.name, finding)};
   }
-  if (differs) {
+  if (buffer.checksum && checksum(buffer) != *buffer.checksum) {
     return DeviceFault{tasks::Verdict::ModifiedInput,
                        fmt::format("input '{}' was changed", buffer.name)};
   }

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,11 +22,10 @@ struct GpuBuffer {
   DeviceRange zone; ///< guards included
   DeviceRange data;
   std::optional<Draw> draw;              ///< what generate() put there
-  std::optional<std::uint64_t> checksum; ///< of a read-only one that is large or was not drawn
+  std::optional<std::uint64_t> checksum; ///< of a read-only one that was not drawn
 };
 
-/// The buffers of a case. Allocations are kept for the next case, which is often of the same shape,
-/// and large inputs with their contents: where these are still intact nothing is drawn again.
+/// The buffers of a case. Allocations are kept for the next case, which is often of the same shape.
 /// Throws GpuError.
 class GpuBuffers {
 public:
@@ -37,14 +35,15 @@ public:
   GpuBuffers& operator=(const GpuBuffers&) = delete;
 
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only);
-  /// Those of different sizes or with different draws stay where they are.
-  void exchange_places(std::size_t index, std::size_t other);
   void clear();
-  void select(std::size_t set) { selected_ = set; }
+  void select(std::size_t set, std::size_t shared) {
+    selected_ = set;
+    shared_ = shared;
+  }
   std::size_t selected() const { return selected_; }
   const GpuBuffer& at(std::size_t index) const { return buffers_.at(index); }
-  /// In the selected set. nullptr when there is none of that name; the last one when there are
-  /// several.
+  /// In the selected set, else in the shared one. nullptr when there is none of that name; the last
+  /// one when there are several.
   const GpuBuffer* find(const std::string& name) const;
   /// Address of a byte of a buffer. Throws Error when [offset, offset + bytes) is not inside.
   GpuAddress range(const std::string& name, std::int64_t offset, std::int64_t bytes) const;
@@ -58,18 +57,8 @@ public:
   std::optional<DeviceFault> changed();
 
 private:
-  /// A free zone that holds an input.
-  struct DrawnZone {
-    Draw draw;
-    std::uint64_t checksum = 0;
-    DeviceRange data;
-    DeviceRange zone;
-  };
-
   DeviceRange take_zone(std::size_t bytes);
-  bool take_drawn(GpuBuffer& buffer, const Draw& draw);
   void keep(const GpuBuffer& buffer);
-  void forget_oldest_drawn();
   void release_kept();
   std::uint64_t checksum(const GpuBuffer& buffer) const;
   std::optional<DeviceFault> changed_input(const GpuBuffer& buffer, std::uint64_t finding);
@@ -79,12 +68,11 @@ private:
   std::uint64_t salt_; ///< of the guard zones
   const std::uint64_t checksum_salt_;
   std::size_t selected_ = 0;
+  std::size_t shared_ = 0;
   std::size_t max_kept_bytes_;
-  std::size_t kept_bytes_ = 0; ///< of both kinds of free zones
+  std::size_t kept_bytes_ = 0;
   std::vector<GpuBuffer> buffers_;
   std::multimap<std::size_t, GpuAddress> kept_; ///< free zones by size
-  std::deque<DrawnZone> drawn_;                 ///< the oldest first
-  std::size_t drawn_bytes_ = 0;
 };
 
 } // namespace winnow::evaluators::gpu

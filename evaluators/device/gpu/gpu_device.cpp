@@ -64,20 +64,6 @@ std::size_t GpuDevice::add_module(const std::filesystem::path& path) {
   });
 }
 
-bool GpuDevice::reset_variables() {
-  bool reloaded = false;
-  guarded("the module", [&] {
-    for (const Loaded& loaded : loaded_) {
-      if (loaded.steps->keeps_state()) {
-        drop_replays();
-        loaded.steps->load_module(loaded.path);
-        reloaded = true;
-      }
-    }
-  });
-  return reloaded;
-}
-
 void GpuDevice::drop_replays() {
   while (!replays_.empty()) {
     const GpuGraph graph = replays_.begin()->second.graph;
@@ -91,17 +77,6 @@ void GpuDevice::drop_replays() {
 std::size_t GpuDevice::allocate(const std::string& name, std::size_t bytes, bool read_only) {
   return guarded(fmt::format("buffer '{}' of {} bytes", name, bytes),
                  [&] { return buffers_.allocate(name, bytes, read_only); });
-}
-
-// A graph has recorded the addresses.
-void GpuDevice::exchange_places(std::size_t buffer, std::size_t other) {
-  const auto recorded = [this](std::size_t index) {
-    const auto replay = replays_.find(buffers_.at(index).set);
-    return replay != replays_.end() && replay->second.graph != 0;
-  };
-  if (!recorded(buffer) && !recorded(other)) {
-    buffers_.exchange_places(buffer, other);
-  }
 }
 
 void GpuDevice::release_buffers() {
@@ -125,15 +100,15 @@ void GpuDevice::upload(std::size_t buffer, std::span<const std::byte> bytes) {
   });
 }
 
-void GpuDevice::download(std::size_t buffer, std::span<std::byte> bytes) {
+void GpuDevice::download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset) {
   const GpuBuffer& source = buffers_.at(buffer);
-  if (bytes.size() > source.data.bytes) {
-    throw Error(fmt::format("download of {} bytes from buffer '{}' of {}", bytes.size(),
-                            source.name, source.data.bytes));
+  if (offset > source.data.bytes || bytes.size() > source.data.bytes - offset) {
+    throw Error(fmt::format("download of {} bytes from byte {} of buffer '{}' of {}", bytes.size(),
+                            offset, source.name, source.data.bytes));
   }
   guarded("the download of '" + source.name + "'", [&] {
     arena_.cover(bytes);
-    driver_->download(bytes, source.data.begin);
+    driver_->download(bytes, source.data.begin + offset);
   });
 }
 
@@ -157,11 +132,14 @@ std::uint64_t GpuDevice::checksum(std::size_t buffer) {
   return guarded("a checksum", [&] { return helpers_.checksum(buffers_.at(buffer).data); });
 }
 
-std::unique_ptr<KeptAnswer> GpuDevice::keep(std::size_t expected,
-                                            std::optional<std::size_t> magnitude) {
-  return guarded("keeping an answer", [&] {
-    return answers_.keep(buffers_.at(expected).data,
-                         magnitude ? buffers_.at(*magnitude).data : DeviceRange{});
+std::optional<ErrorTotals> GpuDevice::compare(std::span<const std::byte> got,
+                                              const std::vector<Piece>& pieces, tasks::DType dtype,
+                                              std::size_t expected,
+                                              std::optional<std::size_t> magnitude,
+                                              const ErrorLimits& limits) {
+  return guarded("comparing an output", [&] {
+    return comparer_.compare(got, pieces, dtype, buffers_.at(expected).data,
+                             magnitude ? buffers_.at(*magnitude).data : DeviceRange{}, limits);
   });
 }
 

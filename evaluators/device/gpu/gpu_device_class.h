@@ -2,8 +2,8 @@
 // gpu_device_runs.cpp.
 #pragma once
 
-#include "evaluators/device/gpu/gpu_answers.h"
 #include "evaluators/device/gpu/gpu_buffers.h"
+#include "evaluators/device/gpu/gpu_comparison.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/gpu/gpu_helpers.h"
 #include "evaluators/device/gpu/gpu_profile.h"
@@ -30,13 +30,13 @@ public:
   void load_module(const std::filesystem::path& path) override;
   std::size_t add_module(const std::filesystem::path& path) override;
   void select_module(std::size_t module) override { selected_ = &loaded_.at(module); }
-  bool reset_variables() override;
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override;
-  void select_buffers(std::size_t set) override { buffers_.select(set); }
-  void exchange_places(std::size_t buffer, std::size_t other) override;
+  void select_buffers(std::size_t set, std::size_t shared) override {
+    buffers_.select(set, shared);
+  }
   void release_buffers() override;
   void upload(std::size_t buffer, std::span<const std::byte> bytes) override;
-  void download(std::size_t buffer, std::span<std::byte> bytes) override;
+  void download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset) override;
   void fill_pattern(std::size_t buffer, std::uint64_t pattern) override;
   void generate(std::size_t buffer, const tasks::GeneratorSpec& generator, tasks::DType dtype,
                 std::uint64_t seed) override;
@@ -55,8 +55,10 @@ public:
   profiling::Energy energy(const std::vector<tasks::Step>& steps) override;
   std::uint64_t checksum(std::size_t buffer) override;
   std::optional<DeviceFault> verify_guards() override;
-  std::unique_ptr<KeptAnswer> keep(std::size_t expected,
-                                   std::optional<std::size_t> magnitude) override;
+  std::optional<ErrorTotals> compare(std::span<const std::byte> got,
+                                     const std::vector<Piece>& pieces, tasks::DType dtype,
+                                     std::size_t expected, std::optional<std::size_t> magnitude,
+                                     const ErrorLimits& limits) override;
   bool usable() const override { return dead_.empty(); }
   std::vector<CheckFinding> findings() override { return {}; }
 
@@ -81,9 +83,8 @@ private:
   };
   void queue_timed(const std::vector<tasks::Step>& steps, const Replay& replay);
   Replay& replay_of(const std::vector<tasks::Step>& steps);
-  /// `local_bytes`: as of Timing::time(), which leaves it alone for warm launches.
   void launch_timed(const std::vector<tasks::Step>& steps, CacheState caches,
-                    std::size_t local_bytes, const std::string& where);
+                    const std::string& where);
   profiling::CounterReport count_steps(const std::vector<tasks::Step>& steps,
                                        profiling::CounterSet set,
                                        const std::function<void()>& restore,
@@ -97,7 +98,7 @@ private:
   Helpers helpers_;
   GpuBuffers buffers_;
   PinnedArena arena_;
-  Answers answers_{*driver_, helpers_, arena_};
+  Comparer comparer_{*driver_, helpers_, arena_};
   Libraries libraries_;
   Waiter waiter_;
   Timing timing_;

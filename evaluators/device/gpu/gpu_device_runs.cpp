@@ -67,14 +67,7 @@ std::optional<DeviceFault> GpuDevice::run_timed(const std::vector<tasks::Step>& 
   }
   const std::string where = describe_run(steps, "a timed run");
   try {
-    const std::size_t local_bytes = this->steps().local_bytes(steps);
-    if (local_bytes > Helpers::kMostLocalBytes) {
-      return DeviceFault{tasks::Verdict::LaunchError,
-                         fmt::format("{}: a thread has {} bytes of local memory; at most {} can be "
-                                     "cleared from one timed launch to the next",
-                                     where, local_bytes, Helpers::kMostLocalBytes)};
-    }
-    launch_timed(steps, caches, local_bytes, where);
+    launch_timed(steps, caches, where);
   } catch (const GpuError& error) {
     return take_fault(error, where);
   }
@@ -105,10 +98,10 @@ void GpuDevice::queue_timed(const std::vector<tasks::Step>& steps, const Replay&
 }
 
 void GpuDevice::launch_timed(const std::vector<tasks::Step>& steps, CacheState caches,
-                             std::size_t local_bytes, const std::string& where) {
+                             const std::string& where) {
   Replay& replay = replay_of(steps);
   const bool hold = std::exchange(replay.launched, true);
-  last_ = timing_.time([&] { queue_timed(steps, replay); }, caches, hold, local_bytes, where);
+  last_ = timing_.time([&] { queue_timed(steps, replay); }, caches, hold, where);
 }
 
 profiling::CounterReport GpuDevice::count(const std::vector<tasks::Step>& steps,
@@ -178,8 +171,8 @@ profiling::Energy GpuDevice::energy(const std::vector<tasks::Step>& steps) {
 
 profiling::Energy GpuDevice::energy_of_steps(const std::vector<tasks::Step>& steps,
                                              const std::string& where) {
-  launch_timed(steps, CacheState::Warm, 0, where); // fills the cache
-  launch_timed(steps, CacheState::Warm, 0, where);
+  launch_timed(steps, CacheState::Warm, where); // fills the cache
+  launch_timed(steps, CacheState::Warm, where);
   const Replay& replay = replay_of(steps);
   RepeatedLaunch launch;
   launch.queue = [&] { queue_timed(steps, replay); };

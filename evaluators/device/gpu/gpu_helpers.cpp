@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <iterator>
 #include <span>
 #include <utility>
 
@@ -17,17 +16,6 @@ namespace {
 
 constexpr std::uint64_t kBlockThreads = 256;
 constexpr std::uint64_t kBlocksPerMultiprocessor = 8;
-constexpr unsigned kClearingThreads = 1024;
-
-struct LocalClearer {
-  const char* kernel;
-  unsigned bytes; ///< a thread
-};
-constexpr std::array<LocalClearer, 4> kLocalClearers{{{"winnow_clear_local_256", 256},
-                                                      {"winnow_clear_local_2048", 2048},
-                                                      {"winnow_clear_local_16384", 16384},
-                                                      {"winnow_clear_local_65536", 65536}}};
-static_assert(kLocalClearers.back().bytes == Helpers::kMostLocalBytes);
 
 constexpr std::size_t kTotals = sizeof(ErrorTotals) / sizeof(std::uint64_t);
 
@@ -38,8 +26,7 @@ std::uint64_t words_of(DeviceRange range) {
 } // namespace
 
 Helpers::Helpers(GpuDriver& driver, const std::filesystem::path& module)
-    : driver_(driver), multiprocessors_(static_cast<std::uint64_t>(driver.facts().sm_count)),
-      shared_bytes_(static_cast<std::size_t>(driver.facts().max_shared_bytes)) {
+    : driver_(driver), multiprocessors_(static_cast<std::uint64_t>(driver.facts().sm_count)) {
   const GpuModuleFile file = read_gpu_module(module);
   if (file.architecture != driver_.facts().architecture) {
     throw Error(fmt::format("helper kernels {} are for {}, this device is {}", module.string(),
@@ -108,25 +95,6 @@ void Helpers::fill_guard(DeviceRange range, std::uint64_t salt) {
 
 void Helpers::drive_out_of_cache(DeviceRange zeros) {
   launch("winnow_read_all", words_of(zeros), zeros.begin, std::uint64_t{zeros.bytes}, slot(0));
-}
-
-void Helpers::clear_left_over(std::size_t local_bytes) {
-  GpuLaunch shared;
-  shared.kernel = kernels_.at("winnow_clear_shared");
-  shared.grid[0] = static_cast<unsigned>(multiprocessors_);
-  shared.block[0] = kClearingThreads;
-  shared.shared_bytes = static_cast<unsigned>(shared_bytes_);
-  std::uint64_t bytes = shared_bytes_;
-  shared.arguments = {&bytes};
-  driver_.launch(shared);
-  if (local_bytes > 0) {
-    const LocalClearer& clearer =
-        *std::find_if(kLocalClearers.begin(), std::prev(kLocalClearers.end()),
-                      [&](const LocalClearer& one) { return local_bytes <= one.bytes; });
-    const std::uint64_t resident = multiprocessors_ * kBlocksPerMultiprocessor * kBlockThreads;
-    const unsigned words = clearer.bytes / 8;
-    launch(clearer.kernel, resident, words, words - 1, slot(0));
-  }
 }
 
 void Helpers::hold(GpuAddress released, std::uint64_t turn, std::uint64_t patience_ns,

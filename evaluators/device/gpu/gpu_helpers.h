@@ -25,7 +25,6 @@ struct DeviceRange {
 class Helpers {
 public:
   static constexpr std::uint64_t kUntouched = ~std::uint64_t{0};
-  static constexpr std::size_t kMostLocalBytes = 65536; ///< that clear_left_over() clears
 
   /// Throws Error when `module` is not the helpers, compiled for this device.
   Helpers(GpuDriver& driver, const std::filesystem::path& module);
@@ -39,9 +38,6 @@ public:
   void fill_guard(DeviceRange range, std::uint64_t salt);
   /// Reads a buffer of zeros that is several times as large as the L2 cache.
   void drive_out_of_cache(DeviceRange zeros);
-  /// Clears what launches leave in shared memory and, for threads that have `local_bytes` of it, in
-  /// local memory. Takes 3 us, and with local memory as long as writing that of all threads.
-  void clear_left_over(std::size_t local_bytes);
   /// Keeps the stream busy until the word at `released` reaches `turn`, `patience_ns` at most; then
   /// the word at `gave_up` becomes `turn`.
   void hold(GpuAddress released, std::uint64_t turn, std::uint64_t patience_ns, GpuAddress gave_up);
@@ -80,7 +76,6 @@ private:
 
   GpuDriver& driver_;
   std::uint64_t multiprocessors_;
-  std::size_t shared_bytes_; ///< that a block can have
   GpuModule module_ = 0;
   std::map<std::string, GpuKernel> kernels_;
   GpuAddress results_ = 0; ///< 64-bit numbers

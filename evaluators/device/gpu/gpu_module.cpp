@@ -12,7 +12,7 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr int kFormatVersion = 2;
+constexpr int kFormatVersion = 3;
 constexpr std::uint64_t kMaxModuleFileBytes = std::uint64_t{64} << 20U;
 constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxArchitectureBytes = 64;
@@ -37,7 +37,6 @@ GpuModuleFile read_header(std::string_view header, std::size_t image_bytes) {
     }
     json.at("architecture").get_to(module.architecture);
     json.at("symbols").get_to(module.symbols);
-    json.at("keeps_state").get_to(module.keeps_state);
     if (json.at("image_bytes").get<std::uint64_t>() != image_bytes) {
       refuse("its image is cut off");
     }
@@ -53,7 +52,6 @@ std::string encode(const GpuModuleFile& module) {
   const nlohmann::json header{{"winnow_gpu_module", kFormatVersion},
                               {"architecture", module.architecture},
                               {"symbols", module.symbols},
-                              {"keeps_state", module.keeps_state},
                               {"image_bytes", module.image.size()}};
   std::string bytes = header.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
   bytes.append(reinterpret_cast<const char*>(module.image.data()), module.image.size());

@@ -14,9 +14,6 @@ struct GpuModuleFile {
   std::string architecture;                   ///< "sm_90a", "gfx90a"
   std::map<std::string, std::string> symbols; ///< plan's name "softmax<128>" to the image's symbol
   std::vector<std::byte> image;               ///< a cubin or a code object
-  /// Whether a launch can leave something in the module's own memory for the next: variables that
-  /// it writes, and any in constant memory.
-  bool keeps_state = true;
 };
 
 /// The bytes of a module file.

@@ -13,8 +13,7 @@ using testing::HasSubstr;
 GpuModuleFile sample() {
   return {"sm_90a",
           {{"softmax<128>", "_Z7softmaxILi128EEvPf"}, {"plain", "plain"}},
-          {std::byte{0x7f}, std::byte{'\n'}, std::byte{0}, std::byte{0xff}},
-          false};
+          {std::byte{0x7f}, std::byte{'\n'}, std::byte{0}, std::byte{0xff}}};
 }
 
 TEST(GpuModule, ReadsWhatItWrites) {
@@ -22,7 +21,6 @@ TEST(GpuModule, ReadsWhatItWrites) {
   EXPECT_EQ(read.architecture, "sm_90a");
   EXPECT_EQ(read.symbols, sample().symbols);
   EXPECT_EQ(read.image, sample().image);
-  EXPECT_FALSE(read.keeps_state);
 }
 
 TEST(GpuModule, ReadsFilesAndNamesTheOnesItCannotRead) {

@@ -48,7 +48,6 @@ void Steps::load_module(const std::filesystem::path& path) {
                 "compile it for this device");
   }
   module_ = driver_.load_module(file.image);
-  keeps_state_ = file.keeps_state;
   symbols_ = std::move(file.symbols);
 }
 
@@ -82,7 +81,7 @@ void Steps::queue(const tasks::Step& step) {
   std::visit([this](const auto& one) { queue_step(one); }, step);
 }
 
-const Steps::Found& Steps::find(const std::string& name) {
+GpuKernel Steps::kernel(const std::string& name) {
   if (const auto found = kernels_.find(name); found != kernels_.end()) {
     return found->second;
   }
@@ -90,19 +89,7 @@ const Steps::Found& Steps::find(const std::string& name) {
   if (symbol == symbols_.end()) {
     throw Error("the module has no kernel '" + name + "'");
   }
-  const GpuKernel kernel = driver_.find_kernel(module_, symbol->second);
-  const int local_bytes = driver_.kernel_facts(kernel).local_bytes;
-  return kernels_.emplace(name, Found{kernel, static_cast<std::size_t>(local_bytes)}).first->second;
-}
-
-std::size_t Steps::local_bytes(const std::vector<tasks::Step>& steps) {
-  std::size_t most = 0;
-  for (const tasks::Step& step : steps) {
-    if (const auto* launch = std::get_if<tasks::LaunchStep>(&step)) {
-      most = std::max(most, find(launch->kernel).local_bytes);
-    }
-  }
-  return most;
+  return kernels_.emplace(name, driver_.find_kernel(module_, symbol->second)).first->second;
 }
 
 void Steps::queue_step(const tasks::LaunchStep& step) {

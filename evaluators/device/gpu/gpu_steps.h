@@ -40,29 +40,18 @@ public:
 
   /// Instead of the module before. Throws Error when it is for another device.
   void load_module(const std::filesystem::path& path);
-  /// Whether the module has variables in global memory, which outlive a launch.
-  bool keeps_state() const { return keeps_state_; }
 
   /// The first step that would write an input without any kernel's doing.
   std::optional<DeviceFault> refuse(const std::vector<tasks::Step>& steps) const;
   void queue(const tasks::Step& step);
   /// Queues once what must not be met for the first time while a graph is recorded.
   void prepare_recording(const std::vector<tasks::Step>& steps);
-  /// Local memory of the kernels that the steps launch: stack, arrays and spills, the most that a
-  /// thread has.
-  std::size_t local_bytes(const std::vector<tasks::Step>& steps);
   /// What the kernel of a launch that was refused takes; empty for other steps.
   std::string requirements(const tasks::Step& step);
 
 private:
-  struct Found {
-    GpuKernel kernel = 0;
-    std::size_t local_bytes = 0; ///< a thread
-  };
-
   void drop_module();
-  const Found& find(const std::string& name);
-  GpuKernel kernel(const std::string& name) { return find(name).kernel; }
+  GpuKernel kernel(const std::string& name);
   void queue_step(const tasks::LaunchStep& step);
   void queue_step(const tasks::FillStep& step);
   void queue_step(const tasks::CopyStep& step);
@@ -73,9 +62,8 @@ private:
   const GpuBuffers& buffers_;
   Libraries& libraries_;
   GpuModule module_ = 0;
-  bool keeps_state_ = false;
   std::map<std::string, std::string> symbols_; ///< of the module, by the plan's names
-  std::map<std::string, Found> kernels_;       ///< so far
+  std::map<std::string, GpuKernel> kernels_;   ///< so far
 };
 
 } // namespace winnow::evaluators::gpu

@@ -130,14 +130,13 @@ void Timing::prepare(const std::string& where) {
 }
 
 TimedLaunch Timing::time(const std::function<void()>& queue_work, CacheState caches, bool hold,
-                         std::size_t local_bytes, const std::string& where) {
+                         const std::string& where) {
   prepare(where);
   if (stream_ != 0) {
     waiter_.wait(where); // for what the first stream has yet to do
   }
   const SelectedStream on(driver_, stream_);
   if (caches == CacheState::Cold) {
-    helpers_.clear_left_over(local_bytes);
     empty_cache();
   }
   queue(queue_work, hold);

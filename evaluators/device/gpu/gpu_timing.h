@@ -58,9 +58,8 @@ public:
   /// Runs what `queue_work` queues, with an empty cache for cold launches, and waits for it.
   /// `hold` false for what the driver may have to prepare at its first launch: it could wait for
   /// the stream, which waits for it. `where`: as of Waiter.
-  /// `local_bytes`: of the work's kernels, a thread, for Helpers::clear_left_over().
   TimedLaunch time(const std::function<void()>& queue_work, CacheState caches, bool hold,
-                   std::size_t local_bytes, const std::string& where);
+                   const std::string& where);
 
 private:
   void prepare(const std::string& where);

@@ -62,8 +62,7 @@ const Calls kHeldLaunch = held("launch k");
 TEST_F(GpuTimingTest, LaunchesOneKernelWithoutAGraph) {
   open_with_buffer();
   time();
-  Calls expected{"launch winnow_clear_shared", "launch winnow_clear_local_256",
-                 "reset_persisting_cache", "launch winnow_read_all"};
+  Calls expected{"reset_persisting_cache", "launch winnow_read_all"};
   expected.insert(expected.end(), kHeldLaunch.begin(), kHeldLaunch.end());
   EXPECT_EQ(calls_of_timing(), expected);
   EXPECT_EQ(contents<float>(y, 1), (std::vector<float>{2}));
@@ -125,39 +124,13 @@ TEST_F(GpuTimingTest, LaunchesOneGraphWithAnEmptyCacheIntoAHeldStream) {
   time();
   EXPECT_EQ(device->elapsed().count(), 1000);
   EXPECT_EQ(contents<float>(y, 2), (std::vector<float>{1, 0}));
-  Calls expected{"launch winnow_clear_shared", "launch winnow_clear_local_256",
-                 "reset_persisting_cache", "launch winnow_read_all"};
+  Calls expected{"reset_persisting_cache", "launch winnow_read_all"};
   const Calls launch = held("launch_graph");
   expected.insert(expected.end(), launch.begin(), launch.end());
   EXPECT_EQ(calls_of_timing(), expected);
   EXPECT_EQ(contents<float>(y, 2), (std::vector<float>{2, 0}));
   device->release_buffers();
   EXPECT_EQ(driver->count("release_graph"), 1U);
-}
-
-TEST_F(GpuTimingTest, ClearsWhatALaunchLeavesInLocalMemory) {
-  const std::vector<std::pair<int, std::string>> expected{
-      {0, "reset_persisting_cache"},
-      {8, "launch winnow_clear_local_256"},
-      {256, "launch winnow_clear_local_256"},
-      {257, "launch winnow_clear_local_2048"},
-      {65536, "launch winnow_clear_local_65536"}};
-  open_with_buffer();
-  for (const auto& [bytes, call] : expected) {
-    driver->local_bytes = bytes;
-    device->reset_variables(); // another module
-    time();
-    const Calls calls = calls_of_timing();
-    EXPECT_EQ(calls.at(0), "launch winnow_clear_shared");
-    EXPECT_EQ(calls.at(1), call) << bytes;
-  }
-}
-
-TEST_F(GpuTimingTest, RefusesLocalMemoryThatIsNotCleared) {
-  driver->local_bytes = 65544;
-  open_with_buffer();
-  expect_fault(device->run_timed(steps), Verdict::LaunchError, "65544 bytes of local memory");
-  EXPECT_FALSE(device->run(steps).has_value()) << "only what is timed must find nothing left over";
 }
 
 TEST_F(GpuTimingTest, LeavesTheCacheForWarmLaunches) {
@@ -174,7 +147,7 @@ TEST_F(GpuTimingTest, DoesNotHoldTheFirstLaunch) {
   EXPECT_FALSE(device->disturbed());
   calls_of_timing();
   EXPECT_TRUE(was_held());
-  device->reset_variables(); // another module
+  device->load_module(write(module_with({"k"})));
   calls_of_timing();
   EXPECT_FALSE(was_held());
 }
@@ -228,8 +201,7 @@ TEST_F(GpuTimingTest, TimesWithoutHoldingWhereNoMemoryIsMapped) {
   driver->maps_words = false;
   open_with_buffer();
   time();
-  EXPECT_EQ(calls_of_timing(), (Calls{"launch winnow_clear_shared", "launch winnow_clear_local_256",
-                                      "reset_persisting_cache", "launch winnow_read_all", "mark 0",
+  EXPECT_EQ(calls_of_timing(), (Calls{"reset_persisting_cache", "launch winnow_read_all", "mark 0",
                                       "launch k", "mark 1", "idle", "between_marks"}));
   EXPECT_EQ(device->measured_clock_mhz(), std::nullopt);
   EXPECT_FALSE(device->disturbed());

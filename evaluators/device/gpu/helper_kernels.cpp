@@ -38,12 +38,7 @@ const std::vector<std::string>& gpu_helper_kernels() {
                                                 "winnow_count_differences",
                                                 "winnow_hold",
                                                 "winnow_stamp_clock",
-                                                "winnow_clock_step",
-                                                "winnow_clear_shared",
-                                                "winnow_clear_local_256",
-                                                "winnow_clear_local_2048",
-                                                "winnow_clear_local_16384",
-                                                "winnow_clear_local_65536"};
+                                                "winnow_clock_step"};
   return kernels;
 }
 

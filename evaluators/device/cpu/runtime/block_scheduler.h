@@ -30,8 +30,6 @@ public:
 
   /// Runs blocks [first, first + count) of the launch's grid.
   std::optional<DeviceFault> run(const Launch& launch, std::uint64_t first, std::uint64_t count);
-  /// Between launches: what one leaves on its threads' stacks is not for the next.
-  void clear_stacks() { fibers_.clear(); }
 
   // What a module's entry points do (abi.h), on behalf of the thread that runs now.
   int barrier(int kind, int predicate, const char* op, int line);

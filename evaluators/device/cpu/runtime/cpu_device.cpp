@@ -10,6 +10,7 @@
 #include "evaluators/device/cpu/runtime/launcher.h"
 #include "evaluators/device/cpu/runtime/module.h"
 #include "evaluators/device/cpu/runtime/watchdog.h"
+#include "evaluators/device/draw.h"
 
 #include <algorithm>
 #include <array>
@@ -51,15 +52,13 @@ public:
   void load_module(const std::filesystem::path& path) override;
   std::size_t add_module(const std::filesystem::path& path) override;
   void select_module(std::size_t module) override { selected_ = &loaded_.at(module); }
-  bool reset_variables() override;
-  void select_buffers(std::size_t set) override { buffers_.select(set); }
-  std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override;
-  void exchange_places(std::size_t buffer, std::size_t other) override {
-    buffers_.exchange_places(buffer, other);
+  void select_buffers(std::size_t set, std::size_t shared) override {
+    buffers_.select(set, shared);
   }
+  std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) override;
   void release_buffers() override;
   void upload(std::size_t buffer, std::span<const std::byte> bytes) override;
-  void download(std::size_t buffer, std::span<std::byte> bytes) override;
+  void download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset) override;
   void fill_pattern(std::size_t buffer, std::uint64_t pattern) override;
   void generate(std::size_t buffer, const tasks::GeneratorSpec& generator, tasks::DType dtype,
                 std::uint64_t seed) override;
@@ -79,7 +78,6 @@ public:
 private:
   struct Loaded {
     std::unique_ptr<cpu::Module> module;
-    std::vector<std::byte> variables; ///< what the module's held when it was loaded, one by one
     std::unique_ptr<cpu::Checker> checker; ///< of an instrumented module
   };
 
@@ -125,26 +123,11 @@ void CpuDevice::load_module(const std::filesystem::path& path) {
 std::size_t CpuDevice::add_module(const std::filesystem::path& path) {
   Loaded loaded;
   loaded.module = std::make_unique<cpu::Module>(path);
-  for (const cpu::ModuleVariable& variable : loaded.module->image().globals) {
-    const std::byte* data = loaded.module->load_address() + variable.offset;
-    loaded.variables.insert(loaded.variables.end(), data, data + variable.bytes);
-  }
   if (loaded.module->checked()) {
     loaded.checker = std::make_unique<cpu::Checker>(buffers_, *loaded.module);
   }
   loaded_.push_back(std::move(loaded));
   return loaded_.size() - 1;
-}
-
-bool CpuDevice::reset_variables() {
-  for (const Loaded& loaded : loaded_) {
-    const std::byte* from = loaded.variables.data();
-    for (const cpu::ModuleVariable& variable : loaded.module->image().globals) {
-      std::copy(from, from + variable.bytes, loaded.module->load_address() + variable.offset);
-      from += variable.bytes;
-    }
-  }
-  return false;
 }
 
 std::size_t CpuDevice::allocate(const std::string& name, std::size_t bytes, bool read_only) {
@@ -163,13 +146,13 @@ void CpuDevice::upload(std::size_t buffer, std::span<const std::byte> bytes) {
   std::copy(bytes.begin(), bytes.end(), target.data);
 }
 
-void CpuDevice::download(std::size_t buffer, std::span<std::byte> bytes) {
+void CpuDevice::download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset) {
   const cpu::GuardedBuffer& source = buffers_.at(buffer);
-  if (bytes.size() > source.bytes) {
-    throw Error(fmt::format("download of {} bytes from buffer '{}' of {}", bytes.size(),
-                            source.name, source.bytes));
+  if (offset > source.bytes || bytes.size() > source.bytes - offset) {
+    throw Error(fmt::format("download of {} bytes from byte {} of buffer '{}' of {}", bytes.size(),
+                            offset, source.name, source.bytes));
   }
-  std::copy(source.data, source.data + bytes.size(), bytes.begin());
+  std::copy_n(source.data + offset, bytes.size(), bytes.begin());
 }
 
 void CpuDevice::fill_pattern(std::size_t buffer, std::uint64_t pattern) {
@@ -190,10 +173,7 @@ void CpuDevice::generate(std::size_t buffer, const tasks::GeneratorSpec& generat
   const cpu::GuardedBuffer& target = buffers_.at(buffer);
   buffers_.protect(false);
   const Draw draw{generator, dtype, seed, tasks::hash_name(target.name)};
-  const std::span<std::byte> data(target.data, target.bytes);
-  if (!options_.read_drawn || !options_.read_drawn(draw, data)) {
-    draw_elements(draw, data);
-  }
+  draw_elements(draw, {target.data, target.bytes});
   if (!target.read_only) { // a read-only one cannot change
     drawn_[buffer].assign(target.data, target.data + target.bytes);
   }
@@ -249,8 +229,6 @@ std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps)
   if (watchdog_) {
     watchdog_->disarm();
   }
-  // Not before the next run: workers being woken would disturb it.
-  launcher_.clear_stacks();
   return fault;
 }
 

@@ -213,55 +213,22 @@ TEST_F(CpuDeviceTest, ForgetsTheModuleBefore) {
   }
 }
 
-TEST_F(CpuDeviceTest, PutsVariablesBack) {
-  const std::string source = "__device__ int calls = 7;\n"
-                             "static __device__ int more[3] = {1, 2, 3};\n"
-                             "__global__ void k(float* y) {\n"
-                             "  __device__ static int inner;\n"
-                             "  y[0] = 100 * ++calls + 10 * ++more[2] + ++inner; }";
-  auto device = load(source, 1);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
-    EXPECT_EQ(download<float>(*device, 0, 1)[0], 841);
-    EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
-    EXPECT_EQ(download<float>(*device, 0, 1)[0], 952);
-    EXPECT_FALSE(device->reset_variables()) << "nothing is slower afterwards";
-  }
-}
-
 TEST_F(CpuDeviceTest, FindsBuffersInTheSelectedSet) {
   auto device = make();
   device->load_module(build_module("__global__ void k(float* y) { y[0] += 1; }", {"k"}));
   for (std::size_t set = 0; set < 2; ++set) {
-    device->select_buffers(set);
+    device->select_buffers(set, 0);
     upload(*device, device->allocate("y", 4, false),
            std::vector<float>{static_cast<float>(10 * set)});
   }
   EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
-  device->select_buffers(0);
+  device->select_buffers(0, 0);
   EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
+  EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
+  device->select_buffers(2, 1);
   EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
   EXPECT_EQ(download<float>(*device, 0, 1)[0], 2);
-  EXPECT_EQ(download<float>(*device, 1, 1)[0], 11);
-  EXPECT_FALSE(device->verify_guards().has_value());
-}
-
-TEST_F(CpuDeviceTest, ExchangesPlacesOfBuffersOfOneSize) {
-  const auto device = make();
-  device->load_module(build_module("__global__ void k(float* y) { y[0] += 10; }", {"k"}));
-  // They hold different things, to tell them apart.
-  const std::vector<std::vector<float>> held{{1, 1}, {2, 2}, {3, 3, 3}};
-  for (std::size_t set = 0; set < held.size(); ++set) {
-    device->select_buffers(set);
-    upload(*device, device->allocate("y", held[set].size() * sizeof(float), false), held[set]);
-  }
-  device->exchange_places(0, 1);
-  device->exchange_places(1, 2);
-  device->select_buffers(0);
-  EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
-  EXPECT_EQ(download<float>(*device, 0, 2), (std::vector<float>{12, 2}));
-  EXPECT_EQ(download<float>(*device, 1, 2), held[0]);
-  EXPECT_EQ(download<float>(*device, 2, 3), held[2]);
+  EXPECT_EQ(download<float>(*device, 1, 1)[0], 12) << "the shared one, where a set has none";
   EXPECT_FALSE(device->verify_guards().has_value());
 }
 
@@ -276,46 +243,6 @@ TEST_F(CpuDeviceTest, SeesBytesCopiedFromOneGuardToAnother) {
   const auto fault = device->verify_guards();
   ASSERT_TRUE(fault.has_value());
   EXPECT_THAT(fault->detail, testing::HasSubstr("buffer 'y' was written at byte"));
-}
-
-TEST_F(CpuDeviceTest, TakesInputsThatWereDrawnBefore) {
-  CpuDeviceOptions options;
-  options.read_drawn = [](const Draw& draw, std::span<std::byte> to) {
-    std::fill(to.begin(), to.end(), std::byte{7});
-    return draw.seed == 1 && draw.name_hash == tasks::hash_name("x");
-  };
-  const auto device = make_cpu_device(options);
-  const auto generated = [&](const std::string& name, std::uint64_t seed) {
-    const std::size_t buffer = device->allocate(name, 64, false);
-    device->generate(buffer, {}, tasks::DType::U8, seed);
-    device->fill_pattern(buffer, 0);
-    device->restore(buffer);
-    return download<std::uint8_t>(*device, buffer, 64);
-  };
-  std::vector<std::uint8_t> drawn(64);
-  tasks::generate_tensor({}, tasks::DType::U8, 2, "x", drawn.data(), drawn.size());
-  EXPECT_THAT(generated("x", 1), testing::Each(7));
-  EXPECT_EQ(generated("x", 2), drawn) << "nobody has that one";
-}
-
-TEST_F(CpuDeviceTest, LeavesNothingOnStacksFromLaunchToLaunch) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "AddressSanitizer poisons what device threads leave on their stacks";
-#endif
-  constexpr float kLeft = 1234;
-  for (const std::string wait : {"", "  __syncthreads();\n"}) { // one stack, and 64
-    auto device = load("__global__ void k(float* y) {\n" + wait +
-                           "  volatile float kept[10000];\n"
-                           "  y[threadIdx.x] = kept[5000];\n"
-                           "  for (int i = 0; i < 10000; ++i) kept[i] = 1234;\n}",
-                       64);
-    const std::int64_t threads = wait.empty() ? 1 : 64;
-    for (int launch = 0; launch < 3; ++launch) {
-      EXPECT_FALSE(device->run(on_y(1, threads)).has_value());
-      EXPECT_THAT(download<float>(*device, 0, 64), testing::Not(testing::Contains(kLeft)))
-          << wait << launch;
-    }
-  }
 }
 
 TEST_F(CpuDeviceTest, RefusesTooMuchSharedMemoryAndTooManyCooperativeBlocks) {

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -113,34 +112,9 @@ void Fiber::prepare(Entry entry, void* argument) {
       static_cast<const std::byte*>(context_ != nullptr ? context_ : stack_bottom_);
   __asan_unpoison_memory_region(left_at, static_cast<std::size_t>(top_ - left_at));
 #endif
-  used_ = true;
   entry_ = entry;
   argument_ = argument;
   context_ = context::make_fcontext(top_, stack_bytes_, &FiberSwitch::start);
-}
-
-void Fiber::clear() {
-  if (!used_) {
-    return;
-  }
-  used_ = false;
-#ifndef WINNOW_ASAN // which has poisoned parts of it
-  // Only pages that were written are there: the others need not be made, nor the written ones given
-  // back, which the next launch would have to pay for.
-  constexpr std::size_t kMinPageBytes = 4096;
-  const std::size_t page = page_bytes();
-  std::array<unsigned char, kFiberStackBytes / kMinPageBytes> written{};
-  std::byte* const bottom = mapping_ + page;
-  if (mincore(bottom, kFiberStackBytes, written.data()) != 0) {
-    throw Error("cannot tell which of a device thread's stack was used: " +
-                std::string(std::strerror(errno)));
-  }
-  for (std::size_t at = 0; at < kFiberStackBytes; at += page) {
-    if ((written.at(at / page) & 1U) != 0) {
-      std::memset(bottom + at, 0, page);
-    }
-  }
-#endif
 }
 
 WINNOW_LEFT_FOR_GOOD void Fiber::switch_from(Fiber& from) {
@@ -167,12 +141,6 @@ void FiberPool::abandon_all() {
   free_.clear();
   for (Fiber& fiber : fibers_) {
     free_.push_back(&fiber);
-  }
-}
-
-void FiberPool::clear() {
-  for (Fiber& fiber : fibers_) {
-    fiber.clear();
   }
 }
 

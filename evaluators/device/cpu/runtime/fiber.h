@@ -26,12 +26,9 @@ public:
   void switch_from(Fiber& from);
 
   bool guard_contains(const void* address) const;
-  /// Clears what device code that is done has left on the stack.
-  void clear();
 
 private:
   friend struct FiberSwitch;
-  bool used_ = false; ///< since clear()
   void* context_ = nullptr;
   std::byte* mapping_ = nullptr;
   std::byte* top_ = nullptr;
@@ -50,8 +47,6 @@ public:
   void give_back(Fiber& fiber) { free_.push_back(&fiber); }
   /// All fibers are free again, whatever they were doing.
   void abandon_all();
-  /// The stacks of all that have run since the last call. All must be free.
-  void clear();
   bool guard_contains(const void* address) const;
 
 private:

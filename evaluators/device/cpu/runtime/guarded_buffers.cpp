@@ -93,30 +93,22 @@ std::size_t GuardedBuffers::allocate(const std::string& name, std::size_t bytes,
   return buffers_.size() - 1;
 }
 
-void GuardedBuffers::exchange_places(std::size_t index, std::size_t other) {
-  GuardedBuffer& one = buffers_.at(index);
-  GuardedBuffer& two = buffers_.at(other);
-  if (one.bytes == two.bytes && one.read_only == two.read_only) {
-    std::swap(one, two);
-    std::swap(one.name, two.name);
-    std::swap(one.set, two.set);
-  }
-}
-
 void GuardedBuffers::clear() {
   for (const GuardedBuffer& buffer : buffers_) {
     unmap_guarded(buffer);
   }
   buffers_.clear();
   ++salt_; // another pattern round every buffer
-  selected_ = 0;
+  selected_ = shared_ = 0;
   protected_ = false;
 }
 
 const GuardedBuffer* GuardedBuffers::find(const std::string& name) const {
-  for (auto buffer = buffers_.rbegin(); buffer != buffers_.rend(); ++buffer) {
-    if (buffer->set == selected_ && buffer->name == name) {
-      return &*buffer;
+  for (const std::size_t set : {selected_, shared_}) {
+    for (auto buffer = buffers_.rbegin(); buffer != buffers_.rend(); ++buffer) {
+      if (buffer->set == set && buffer->name == name) {
+        return &*buffer;
+      }
     }
   }
   return nullptr;

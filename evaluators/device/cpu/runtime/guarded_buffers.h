@@ -32,13 +32,14 @@ public:
 
   /// Throws Error when the system has no memory left.
   std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only);
-  /// Of two of the same size and kind: each lies where the other lay.
-  void exchange_places(std::size_t index, std::size_t other);
   void clear();
-  void select(std::size_t set) { selected_ = set; }
+  void select(std::size_t set, std::size_t shared) {
+    selected_ = set;
+    shared_ = shared;
+  }
   const GuardedBuffer& at(std::size_t index) const { return buffers_.at(index); }
-  /// In the selected set. nullptr when there is none of that name; the last one when there are
-  /// several.
+  /// In the selected set or the shared one. nullptr when there is none of that name; the last one
+  /// when there are several.
   const GuardedBuffer* find(const std::string& name) const;
   const std::vector<GuardedBuffer>& all() const { return buffers_; }
 
@@ -51,6 +52,7 @@ private:
   std::vector<GuardedBuffer> buffers_;
   std::uint64_t salt_; ///< of the bytes round buffers
   std::size_t selected_ = 0;
+  std::size_t shared_ = 0;
   bool protected_ = false;
 };
 

@@ -3,7 +3,6 @@
 #include "evaluators/device/cpu/runtime/grid_barrier.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace winnow::evaluators::cpu {
 namespace {
@@ -91,18 +90,8 @@ std::optional<DeviceFault> Launcher::run(const Launch& launch) {
     work(workers_.front()->scheduler, launch);
   } else {
     on_all_workers([&](BlockScheduler& scheduler) { work(scheduler, launch); });
-    others_worked_ = true;
   }
   return fault_;
-}
-
-void Launcher::clear_stacks() {
-  const Work clear = [](BlockScheduler& scheduler) { scheduler.clear_stacks(); };
-  if (std::exchange(others_worked_, false)) {
-    on_all_workers(clear); // each its own: they stay in its caches
-  } else {
-    clear(workers_.front()->scheduler);
-  }
 }
 
 void Launcher::on_all_workers(const Work& work) {

@@ -29,9 +29,6 @@ public:
 
   /// Waits for the launch's end; a fault of any block ends it early.
   std::optional<DeviceFault> run(const Launch& launch);
-  /// What launches have left on their threads' stacks is not for the next ones. Takes a
-  /// microsecond a stack: not for while a clock runs.
-  void clear_stacks();
 
   /// Where every worker is now, for a time-out; may be called from another thread.
   std::string where() const;
@@ -59,7 +56,6 @@ private:
   std::uint64_t generation_ = 0;
   unsigned busy_ = 0;
   bool stop_ = false;
-  bool others_worked_ = false; ///< than the first, since clear_stacks()
   std::atomic<std::uint64_t> next_block_{0};
   std::atomic<bool> failed_{false};
   std::optional<DeviceFault> fault_;

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace winnow::evaluators {
+
+/// Neighbouring elements of a buffer.
+struct Piece {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+} // namespace winnow::evaluators

@@ -1,0 +1,102 @@
+#include "evaluators/judge/expected_outputs.h"
+
+#include "evaluators/judge/pattern.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr const char* kMagnitude = "_magnitude"; // tasks::reference_view()
+
+std::span<const double> as_doubles(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const double*>(bytes.data()), bytes.size() / sizeof(double)};
+}
+
+// Of all elements of the output when `pieces` are some of them.
+std::int64_t index_in_output(std::int64_t index, const std::vector<Piece>& pieces) {
+  auto left = static_cast<std::uint64_t>(index);
+  for (const Piece& piece : pieces) {
+    if (left < piece.count) {
+      return static_cast<std::int64_t>(piece.first + left);
+    }
+    left -= piece.count;
+  }
+  return index;
+}
+
+} // namespace
+
+std::optional<DeviceFault> ExpectedOutputs::run(bool verify) {
+  runner_.poison(0); // an answer that it forgets to write is NaN
+  auto fault = runner_.run();
+  return fault || !verify ? fault : runner_.verify();
+}
+
+ComparisonResult ExpectedOutputs::compare(const Comparison& comparison, std::vector<Piece> pieces) {
+  if (pieces.empty()) {
+    const auto all = static_cast<std::uint64_t>(runner_.buffer(comparison.tensor).count);
+    pieces = {{0, all}};
+  }
+  std::string magnitude = comparison.tensor + kMagnitude;
+  if (!has_output(magnitude)) {
+    magnitude.clear(); // the output is exact
+  }
+  const ErrorLimits limits = limits_of(comparison.model, comparison.dtype);
+  const auto totals = runner_.compare(comparison.got, pieces, comparison.dtype, comparison.tensor,
+                                      magnitude, limits);
+  if (totals && is_within(*totals, limits)) {
+    ComparisonResult result;
+    result.max_error_ratio = error_ratio(*totals, limits);
+    return result;
+  }
+  return compare_on_host(comparison, pieces, magnitude);
+}
+
+// Why the totals of a device are not within the limits needs a look at every element.
+ComparisonResult ExpectedOutputs::compare_on_host(Comparison comparison,
+                                                  const std::vector<Piece>& pieces,
+                                                  const std::string& magnitude) {
+  const std::vector<std::byte> expected = downloaded(comparison.tensor, pieces);
+  std::vector<std::byte> magnitudes;
+  if (magnitude.empty()) {
+    comparison.expected_exact = expected;
+  } else {
+    magnitudes = downloaded(magnitude, pieces);
+    comparison.expected = as_doubles(expected);
+    comparison.magnitude = as_doubles(magnitudes);
+  }
+  const std::vector<std::int64_t> shape = comparison.shape;
+  const bool is_whole = pieces.size() == 1;
+  if (!is_whole) {
+    comparison.shape = {
+        static_cast<std::int64_t>(comparison.got.size() / tasks::size_bytes(comparison.dtype))};
+  }
+  ComparisonResult result = evaluators::compare(comparison);
+  if (result.mismatch && !is_whole) {
+    tasks::Mismatch& mismatch = *result.mismatch;
+    mismatch.first_index = index_in_output(mismatch.first_index, pieces);
+    mismatch.first_position = position_text(mismatch.first_index, shape);
+  }
+  return result;
+}
+
+std::vector<std::byte> ExpectedOutputs::downloaded(const std::string& output,
+                                                   const std::vector<Piece>& pieces) {
+  std::uint64_t elements = 0;
+  for (const Piece& piece : pieces) {
+    elements += piece.count;
+  }
+  std::vector<std::byte> bytes(elements * tasks::size_bytes(runner_.buffer(output).dtype));
+  runner_.download(output, pieces, bytes);
+  return bytes;
+}
+
+bool ExpectedOutputs::has_output(const std::string& name) const {
+  return std::any_of(plan_.buffers.begin(), plan_.buffers.end(),
+                     [&name](const tasks::Buffer& buffer) { return buffer.name == name; });
+}
+
+} // namespace winnow::evaluators
