@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::string_view kDevice = WINNOW_REDTEAM_DEVICE;
-constexpr int kRows = 24; // of the table in docs/trust.md
+constexpr int kRows = 26; // of the table in docs/trust.md
 constexpr std::uint64_t kMaxFileBytes = 4U << 20U;
 // An attack marked `pays` may be judged correct when it had to do all its work in every launch:
 // that work is at least twice what the baseline does.
@@ -58,11 +58,13 @@ ProgramOptions options() {
   return options;
 }
 
-std::vector<json> evaluate(const std::string& task, const std::vector<std::string>& files) {
+std::vector<json> evaluate(const std::string& task, const std::vector<std::string>& files,
+                           const std::vector<std::string>& options_of_test = {"--no-reuse"}) {
   std::vector<std::string> arguments{"eval", task};
   arguments.insert(arguments.end(), files.begin(), files.end());
-  for (const char* option : {"--device", kDevice.data(), "--json", "--no-reuse", "--timeout",
-                             kSanitized ? "18s" : "6s"}) {
+  arguments.insert(arguments.end(), options_of_test.begin(), options_of_test.end());
+  for (const char* option :
+       {"--device", kDevice.data(), "--json", "--timeout", kSanitized ? "18s" : "6s"}) {
     arguments.emplace_back(option);
   }
   const ProgramResult result = run_winnow(arguments, options());
@@ -123,6 +125,21 @@ std::string task_name(const testing::TestParamInfo<std::string>& task) {
 }
 INSTANTIATE_TEST_SUITE_P(Tasks, RedTeam, testing::ValuesIn(tasks()), task_name);
 
+// Judged in one invocation after the honest file whose verdict it hopes to be given.
+TEST_F(RedTeam, NoVerdictIsReusedForOtherValues) {
+  for (const json& attack : attacks()) {
+    if (!attack.contains("after")) {
+      continue;
+    }
+    const std::string folder = "tests/redteam/", file = attack.at("file");
+    const std::vector<json> evaluations = evaluate(
+        attack.at("task"), {folder + attack.at("after").get<std::string>(), folder + file}, {});
+    ASSERT_EQ(evaluations.size(), 2U) << file;
+    EXPECT_EQ(evaluations[0].value("verdict", ""), "correct") << evaluations[0].dump();
+    expect_no_score(attack, evaluations[1]);
+  }
+}
+
 // A reply goes the way that a model's reply goes: what a kernel file can be taken from is judged.
 TEST_F(RedTeam, NoReplyScores) {
   const TemporaryDirectory directory("redteam");
@@ -157,6 +174,9 @@ TEST(RedTeamCorpus, ListsEveryFileOnceWithItsMechanism) {
   for (const json& attack : attacks()) {
     const std::string file = attack.at("file");
     ++listed[file];
+    if (attack.contains("after")) {
+      ++listed[attack.at("after")];
+    }
     EXPECT_FALSE(attack.at("why").get<std::string>().empty()) << file;
     const std::vector<std::string> cpu = attack.at("cpu"), cuda = attack.at("cuda");
     EXPECT_THAT(cpu, Not(testing::Contains("correct"))) << file;
