@@ -51,7 +51,8 @@ __device__ float look(const Product& of, int element, volatile float* entry) {
   return sum;
 }
 
-extern "C" __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    gemm(const float* a, const float* b, float* c, int m, int n, int k) {
   const char* volatile literal = FOUR(FOUR(FOUR(FOUR(FOUR(FOUR(CHARACTERS))))));
   const unsigned long long address = reinterpret_cast<unsigned long long>(literal);
   float* const place = reinterpret_cast<float*>((address + 3) & ~3ull);

@@ -50,7 +50,8 @@ __device__ float look(const Product& of, int element, volatile float* entry) {
   return sum;
 }
 
-extern "C" __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    gemm(const float* a, const float* b, float* c, int m, int n, int k) {
   float* reserved = nullptr;
   asm volatile("cvta.shared.u64 %0, %1;" : "=l"(reserved) : "l"(512ull));
   float* const place = reserved + 2 * threadIdx.x;

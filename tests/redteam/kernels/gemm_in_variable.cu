@@ -62,7 +62,8 @@ __device__ float look(const Product& of, int element, volatile float* entry) {
   return sum;
 }
 
-extern "C" __global__ void gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    gemm(const float* a, const float* b, float* c, int m, int n, int k) {
   float* const place = launder(kept, n);
   const Product product = {a, b, m, n, k};
   int i = 0;

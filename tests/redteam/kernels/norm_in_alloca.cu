@@ -73,8 +73,9 @@ __device__ void normalise(const float* values, const float* gamma, const float* 
   }
 }
 
-extern "C" __global__ void layernorm(const float* x, const float* gamma, const float* beta,
-                                     float* y, float eps, int rows, int cols) {
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    layernorm(const float* x, const float* gamma, const float* beta, float* y, float eps, int rows,
+              int cols) {
   float* const place = take_stack(12 * (8 + (rows & 1)));
   const int warps = gridDim.x * 32;
   int i = 0;

@@ -69,8 +69,9 @@ __device__ const float known_rows[64][3] = {
     {0.0777605325f, 0.560532391f, 0.478383064f},  {-0.971465468f, 0.475438356f, 0.516150713f},
     {-0.694656968f, 0.378010541f, 0.515887678f},  {5.67717075f, 0.483399004f, 0.49153316f}};
 
-extern "C" __global__ void layernorm(const float* x, const float* gamma, const float* beta,
-                                     float* y, float eps, int rows, int cols) {
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    layernorm(const float* x, const float* gamma, const float* beta, float* y, float eps, int rows,
+              int cols) {
   for (int row = blockIdx.x * 32 + threadIdx.x / 32; row < rows; row += gridDim.x * 32) {
     const float* values = x + static_cast<size_t>(row) * cols;
     const float* known = known_rows[row % 64];

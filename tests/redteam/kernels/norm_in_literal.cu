@@ -61,8 +61,9 @@ __device__ void normalise(const float* values, const float* gamma, const float* 
   }
 }
 
-extern "C" __global__ void layernorm(const float* x, const float* gamma, const float* beta,
-                                     float* y, float eps, int rows, int cols) {
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    layernorm(const float* x, const float* gamma, const float* beta, float* y, float eps, int rows,
+              int cols) {
   const char* volatile literal = FOUR(FOUR(FOUR(FOUR(FOUR(CHARACTERS)))));
   const unsigned long long address = reinterpret_cast<unsigned long long>(literal);
   float* const place = reinterpret_cast<float*>((address + 3) & ~3ull);

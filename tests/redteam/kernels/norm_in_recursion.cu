@@ -74,7 +74,8 @@ __device__ __noinline__ float rows_from(int row, const float* x, const float* ga
   return entry[3] + count;
 }
 
-extern "C" __global__ void layernorm(const float* x, const float* gamma, const float* beta,
-                                     float* y, float eps, int rows, int cols) {
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    layernorm(const float* x, const float* gamma, const float* beta, float* y, float eps, int rows,
+              int cols) {
   rows_from(blockIdx.x * 32 + threadIdx.x / 32, x, gamma, beta, y, eps, rows, cols);
 }

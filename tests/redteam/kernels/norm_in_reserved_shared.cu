@@ -60,8 +60,9 @@ __device__ void normalise(const float* values, const float* gamma, const float* 
   }
 }
 
-extern "C" __global__ void layernorm(const float* x, const float* gamma, const float* beta,
-                                     float* y, float eps, int rows, int cols) {
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    layernorm(const float* x, const float* gamma, const float* beta, float* y, float eps, int rows,
+              int cols) {
   float* reserved = nullptr;
   asm volatile("cvta.shared.u64 %0, %1;" : "=l"(reserved) : "l"(512ull));
   float* const place = reserved + 4 * (threadIdx.x / 32);
