@@ -1,6 +1,6 @@
 #include "base/error.h"
-#include "evaluators/device_host.h"
 #include "base/random_bits.h"
+#include "evaluators/device_host.h"
 #include "harness/commands/commands.h"
 #include "harness/duration.h"
 #include "harness/selftest/reference_agreement.h"
@@ -87,7 +87,9 @@ ExitCode selftest(SelftestCommand command) {
   bool proven = true;
   for (const tasks::Task& task : chosen_tasks(command)) {
     report.tasks.push_back(prove(task, command, host));
-    proven = proven && is_proven(report.tasks.back());
+    const bool task_proven = is_proven(report.tasks.back());
+    std::cerr << task.name << (task_proven ? ": proven\n" : ": NOT PROVEN\n");
+    proven = proven && task_proven;
   }
   std::cout << (command.json ? to_json_text(report) : to_text(report)) << std::flush;
   return proven ? ExitCode::Done : ExitCode::NotCorrect;
