@@ -298,6 +298,7 @@ std::optional<DeviceFault> CpuDevice::run_step(const tasks::LaunchStep& step) {
   launch.kernel = &module.kernel(step.kernel);
   launch.module = &module;
   launch.arguments = arguments.pointers();
+  launch.loaded_from = &arguments;
   launch.grid = to_uint3(step.grid);
   launch.block = to_uint3(step.block);
   launch.shared_bytes = static_cast<std::size_t>(step.shared_bytes);

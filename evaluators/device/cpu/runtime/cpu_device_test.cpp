@@ -1,5 +1,7 @@
 #include "base/error.h"
 #include "evaluators/device/cpu/cpu_device.h"
+#include "evaluators/device/cpu/runtime/guarded_buffers.h"
+#include "evaluators/device/cpu/runtime/launch_arguments.h"
 #include "evaluators/device/cpu/runtime/test_modules.h"
 
 #include <numeric>
@@ -260,6 +262,21 @@ TEST_F(CpuDeviceTest, RefusesTooMuchSharedMemoryAndTooManyCooperativeBlocks) {
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->verdict, tasks::Verdict::LaunchError);
   EXPECT_THAT(fault->detail, HasSubstr("4096 bytes of static"));
+}
+
+// Check mode must not take them for shared memory, wherever the C library puts them.
+TEST(LaunchArguments, KnowWhereAKernelLoadsThemFrom) {
+  const cpu::GuardedBuffers buffers;
+  tasks::ResolvedArgument number;
+  number.integer = 7;
+  number.size_bytes = 4;
+  const cpu::LaunchArguments arguments({number, number}, buffers);
+  EXPECT_TRUE(arguments.contains(arguments.pointers()));
+  EXPECT_TRUE(arguments.contains(arguments.pointers() + 1));
+  EXPECT_TRUE(arguments.contains(arguments.pointers()[0]));
+  EXPECT_TRUE(arguments.contains(arguments.pointers()[1]));
+  EXPECT_FALSE(arguments.contains(&number));
+  EXPECT_FALSE(arguments.contains(nullptr));
 }
 
 TEST_F(CpuDeviceTest, SaysWhatIsWrongWithAModule) {

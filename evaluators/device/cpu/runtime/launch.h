@@ -11,6 +11,7 @@ namespace winnow::evaluators::cpu {
 class AccessCounter;
 class Checker;
 class GridBarrier;
+class LaunchArguments;
 class Module;
 class RunFactsSum;
 
@@ -25,6 +26,7 @@ struct Launch {
   const WinnowKernel* kernel = nullptr;
   const Module* module = nullptr;
   void* const* arguments = nullptr;
+  const LaunchArguments* loaded_from = nullptr; ///< what `arguments` point to; check mode only
   WinnowUint3 grid{1, 1, 1};
   WinnowUint3 block{1, 1, 1};
   std::size_t shared_bytes = 0; ///< dynamic

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace winnow::evaluators::cpu {
 namespace {
@@ -36,6 +37,14 @@ LaunchArguments::LaunchArguments(const std::vector<tasks::ResolvedArgument>& arg
   for (ArgumentBytes& value : values_) {
     pointers_.push_back(value.data());
   }
+}
+
+bool LaunchArguments::contains(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  const auto values = std::as_bytes(std::span(values_));
+  const auto pointers = std::as_bytes(std::span(pointers_));
+  return (at >= values.data() && at < values.data() + values.size()) ||
+         (at >= pointers.data() && at < pointers.data() + pointers.size());
 }
 
 void fill_repeating(std::byte* data, std::size_t bytes, const void* value,

@@ -18,6 +18,8 @@ public:
   LaunchArguments& operator=(const LaunchArguments&) = delete;
 
   void* const* pointers() const { return pointers_.data(); }
+  /// Whether a kernel that loads its arguments reads there.
+  bool contains(const void* address) const;
 
 private:
   std::vector<ArgumentBytes> values_;
