@@ -201,10 +201,6 @@ std::uint64_t CaseRunner::checksum(const std::string& tensor) {
   return device_.checksum(slot(tensor).handle);
 }
 
-std::size_t CaseRunner::output_bytes(const std::string& tensor) const {
-  return buffer_bytes(*slot(tensor).buffer);
-}
-
 void CaseRunner::download(const std::string& tensor, std::span<std::byte> bytes) {
   device_.download(slot(tensor).handle, bytes);
 }

@@ -66,7 +66,6 @@ public:
   /// was changed by a run.
   std::optional<DeviceFault> verify_scratch();
   std::uint64_t checksum(const std::string& tensor);
-  std::size_t output_bytes(const std::string& tensor) const;
   void download(const std::string& tensor, std::span<std::byte> bytes);
   /// The pieces one after the other.
   void download(const std::string& tensor, const std::vector<Piece>& pieces,
