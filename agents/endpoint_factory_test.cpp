@@ -1,3 +1,4 @@
+#include "agents/http/connect_probe.h"
 #include "agents/live_endpoint_fixture.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -33,6 +34,16 @@ TEST(MakeEndpoint, RefusesABaseUrlThatIsNone) {
   EXPECT_THAT(with_password, Not(HasSubstr("hunter2")));
 }
 
+TEST(ConnectProbe, TellsWhetherAServerListens) {
+  std::string url;
+  {
+    const tests::FakeEndpoint server(std::vector<tests::FakeReply>(1));
+    url = server.base_url();
+    EXPECT_TRUE(accepts_connections(url));
+  }
+  EXPECT_FALSE(accepts_connections(url));
+}
+
 TEST(MakeEndpoint, RefusesAMissingOrUnusableKey) {
   EndpointConfig config = config_for("https://api.example.com/v1");
   EXPECT_EQ(refusal(config), "accepted");
@@ -50,6 +61,8 @@ TEST(MakeEndpoint, RefusesUnknownKindsNumbersAndFiles) {
   EndpointConfig config;
   config.kind = "antropic";
   EXPECT_EQ(refusal(config), "[endpoint] unknown kind 'antropic'; did you mean 'anthropic'?");
+  config.kind = "openai";
+  EXPECT_EQ(refusal(config), "[endpoint] kind: 'openai' is a provider, not a kind");
   config.kind = "replay";
   config.file = "/nonexistent.jsonl";
   EXPECT_THAT(refusal(config), HasSubstr("no such file: /nonexistent.jsonl"));

@@ -21,9 +21,16 @@ milliseconds to_milliseconds(double seconds) {
 
 const WireFormat& format_of(const EndpointConfig& config) {
   const WireFormat* format = find_wire_format(config.kind);
+  if (format == nullptr && find_provider(config.kind) != nullptr) {
+    throw UsageError(
+        fmt::format("[endpoint] kind: '{}' is a provider, not a kind", config.kind),
+        fmt::format("write endpoint.provider = \"{}\" and leave out endpoint.kind", config.kind));
+  }
   if (format == nullptr) {
-    throw UsageError(fmt::format("[endpoint] unknown kind '{}'{}", config.kind,
-                                 suggestion(config.kind, wire_format_names())));
+    std::vector<std::string> kinds = wire_format_names();
+    kinds.insert(kinds.begin(), "replay");
+    throw UsageError(
+        fmt::format("[endpoint] unknown kind '{}'{}", config.kind, suggestion(config.kind, kinds)));
   }
   return *format;
 }

@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -85,9 +86,10 @@ std::string axis_lines(const tasks::Task& task) {
 std::string scalar_lines(const tasks::Task& task) {
   std::string lines;
   for (const tasks::ScalarSpec& scalar : task.scalars) {
-    lines += fmt::format("- `{}`: {}, anywhere from {:.9g} to {:.9g}{}\n", scalar.name,
-                         to_string(scalar.dtype), scalar.low, scalar.high,
-                         scalar.description.empty() ? "" : ": " + scalar.description);
+    lines +=
+        fmt::format("- `{}`: {}, anywhere from {} to {}{}\n", scalar.name, to_string(scalar.dtype),
+                    tasks::scalar_text(scalar.low), tasks::scalar_text(scalar.high),
+                    scalar.description.empty() ? "" : ": " + scalar.description);
   }
   return lines.empty() ? "- none\n" : lines;
 }
@@ -98,6 +100,24 @@ std::string shape_lines(const tasks::Task& task, std::string_view device) {
     lines += fmt::format("- {}\n", to_string(shape));
   }
   return lines;
+}
+
+/// Of all shapes, in words that tell no hidden size.
+std::string index_range(const tasks::Task& task, std::string_view device) {
+  constexpr std::int64_t kLargestInt = std::numeric_limits<std::int32_t>::max();
+  using enum tasks::ShapeSet;
+  for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
+    for (const tasks::Shape& shape : task.shapes_of(set, device)) {
+      for (const tasks::TensorSpec& tensor : task.tensors) {
+        if (tasks::element_count(tensor, shape) > kLargestInt) {
+          return "A tensor may have 2^31 elements or more, at hidden shapes too: use 64-bit "
+                 "indices.";
+        }
+      }
+    }
+  }
+  return "At no shape, listed or hidden, has a tensor 2^31 elements or more: an `int` holds any "
+         "index.";
 }
 
 std::string tolerance_text(const tasks::Tolerance& tolerance) {
@@ -192,6 +212,7 @@ std::map<std::string, std::string> task_values(const tasks::Task& task, std::str
           {"operations", task.operations.text()},
           {"bytes", task.bytes.text()},
           {"shapes", shape_lines(task, device)},
+          {"index_range", index_range(task, device)},
           {"reference_python", std::string(trim(task.reference_python))}};
 }
 

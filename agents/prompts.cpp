@@ -26,7 +26,7 @@ const std::map<std::string, std::vector<std::string>>& known_templates() {
       {"kernel_file", {}},
       {"task",
        {"title", "name", "description", "axes", "tensors", "scalars", "tolerance", "operations",
-        "bytes", "shapes", "reference_python"}},
+        "bytes", "shapes", "index_range", "reference_python"}},
       {"device", {"device", "device_name", "facts", "notes"}},
       {"device_cpu", {}},
       {"baseline", {"code", "timings"}},

@@ -111,6 +111,13 @@ TEST(Prompts, DescribeTaskDeviceAndFormat) {
   EXPECT_THAT(user, Not(HasSubstr("{{")));
 }
 
+TEST(Prompts, SayWhetherAnIntHoldsAnyIndex) {
+  tasks::Task task = softmax_task();
+  EXPECT_THAT(prompt_text(context_for(task)), HasSubstr("an `int` holds any index"));
+  task.shapes.push_back(shape(tasks::ShapeSet::HeldOut, 50000, 50000, 1e-5));
+  EXPECT_THAT(prompt_text(context_for(task)), HasSubstr("use 64-bit indices"));
+}
+
 TEST(Prompts, ShowAnExampleThatIsAKernelFile) {
   const tasks::Task task = softmax_task();
   const ProposalContext context = context_for(task);

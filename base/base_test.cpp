@@ -105,5 +105,21 @@ TEST(Files, RemovesTheTemporaryDirectory) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(Text, IsWrappedAtSpaces) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrap_words("one two three", 0), (Lines{"one two three"}));
+  EXPECT_EQ(wrap_words("one two three", 8), (Lines{"one two", "three"}));
+  EXPECT_EQ(wrap_words("a muchtoolong word", 6), (Lines{"a", "muchtoolong", "word"}));
+  EXPECT_EQ(wrap_words("\u00e9\u00e9 \u00e9\u00e9", 5), (Lines{"\u00e9\u00e9 \u00e9\u00e9"}));
+  EXPECT_EQ(wrap_words("", 5), (Lines{""}));
+}
+
+TEST(Text, ALineIsWrappedUnderItsDescription) {
+  EXPECT_EQ(wrap_line("  --top N  rows of each", 16, 11), "  --top N  rows\n           of\n"
+                                                          "           each");
+  EXPECT_EQ(wrap_line("  short  ", 4, 2), "  short");
+  EXPECT_EQ(wrap_lines("  a b c\nd\n", 5, 4), "  a b\n    c\nd\n");
+}
+
 } // namespace
 } // namespace winnow

@@ -137,6 +137,64 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::size_t display_width(std::string_view text) {
+  const auto starts_code_point = [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  };
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
+}
+
+std::vector<std::string> wrap_words(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines;
+  while (columns > 0 && display_width(text) > columns) {
+    std::size_t cut = std::string_view::npos;
+    for (std::size_t space = text.find(' '); space != std::string_view::npos;
+         space = text.find(' ', space + 1)) {
+      const bool fits = display_width(text.substr(0, space)) <= columns;
+      if (space > 0 && (fits || cut == std::string_view::npos)) {
+        cut = space;
+      }
+      if (!fits) {
+        break;
+      }
+    }
+    if (cut == std::string_view::npos) {
+      break; // one long word
+    }
+    lines.emplace_back(text.substr(0, cut));
+    text.remove_prefix(std::min(text.find_first_not_of(' ', cut), text.size()));
+  }
+  lines.emplace_back(text);
+  return lines;
+}
+
+std::string wrap_line(std::string_view line, std::size_t columns, std::size_t indent) {
+  line = line.substr(0, line.find_last_not_of(' ') + 1);
+  const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
+  std::string text(line.substr(0, own));
+  const std::string margin = "\n" + std::string(indent, ' ');
+  std::size_t used = own;
+  for (std::string_view rest = line.substr(own);;) {
+    const std::size_t room = columns > used ? columns - used : 1;
+    const std::vector<std::string> lines = wrap_words(rest, columns == 0 ? 0 : room);
+    text += lines.front();
+    if (lines.size() == 1) {
+      return text;
+    }
+    text += margin;
+    rest.remove_prefix(rest.find_first_not_of(' ', lines.front().size()));
+    used = indent;
+  }
+}
+
+std::string wrap_lines(std::string_view text, std::size_t columns, std::size_t indent) {
+  std::string wrapped;
+  for (const std::string_view line : split_lines(text)) {
+    wrapped += wrap_line(line, columns, indent) + "\n";
+  }
+  return wrapped;
+}
+
 std::string truncate_text(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) {
     return std::string(text);

@@ -34,6 +34,19 @@ std::vector<std::string_view> split_lines(std::string_view text);
 std::string_view trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
+/// In code points.
+std::size_t display_width(std::string_view text);
+
+/// `text` broken at spaces into lines of at most `columns` code points; a longer word has a line of
+/// its own. 0: no limit.
+std::vector<std::string> wrap_words(std::string_view text, std::size_t columns);
+
+/// One line with its own indentation, broken as by wrap_words(); the lines after the first are
+/// indented by `indent`. Without a line end.
+std::string wrap_line(std::string_view line, std::size_t columns, std::size_t indent);
+/// The same of each line of `text`, with its line ends.
+std::string wrap_lines(std::string_view text, std::size_t columns, std::size_t indent);
+
 /// At most `max_bytes` of `text`, cut at a line or character end, with a note of what was left out.
 std::string truncate_text(std::string_view text, std::size_t max_bytes);
 

@@ -73,6 +73,17 @@ void fill(const std::filesystem::path& path, std::int64_t evaluations, const Mix
                   "0.5 + abs(random() % 1000000) / 2e5, 1e6, 'cpu', 'Synthetic CPU', 'bubblewrap', "
                   "7, 0, 0.1, '2026-11-20T09:44:26.123Z', 1.0 FROM n",
                   mix.variants, mix.correct_of));
+  database.exec("UPDATE evaluations SET kernel = 'kernel ' || id");
+  database.exec(fmt::format(
+      "INSERT INTO sittings (task_id, device, device_name, evaluator_version, seed, rounds, "
+      "baseline_spread, widening, started_at, seconds) SELECT id, 'cpu', 'Synthetic CPU', 7, 1, 6, "
+      "0.1, 1.5, '', 1.0 FROM tasks WHERE id <= {}",
+      kTasks / 2)); // the other half of the boards has had no final
+  database.exec("INSERT INTO sitting_rows SELECT s.id, n.value, e.kernel, c.kernel_file_id, e.id, "
+                "17, '', n.value, 1e6, 10.0 - n.value, 0.1, 20.0, 1.0, '[]', '[]' FROM sittings AS "
+                "s, json_each('[1, 2, 3, 4, 5, 6, 7, 8]') AS n JOIN candidates AS c ON c.task_id = "
+                "s.task_id JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 WHERE "
+                "c.id BETWEEN 24 * n.value + 1 AND 24 * n.value + 6");
   database.exec("COMMIT");
 }
 

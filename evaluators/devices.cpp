@@ -173,6 +173,9 @@ DeviceReport select_device(const std::string& name) {
         fmt::format("there is no device '{}' here; there is {}", name, join(known, ", ")),
         "see `winnow doctor`");
   }
+  if (name == "gpu") {
+    throw UsageError("unknown device 'gpu'", "write cuda for an NVIDIA GPU, hip for an AMD one");
+  }
   throw UsageError(fmt::format("unknown device '{}'{}", name, suggestion(name, known)));
 }
 

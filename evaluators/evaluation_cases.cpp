@@ -26,6 +26,28 @@ std::uint64_t buffer_bytes(const tasks::ResolvedPlan& plan) {
   return bytes;
 }
 
+std::string_view doing(Stage stage) {
+  switch (stage) {
+  case Stage::Tiny:
+    return "runs the tiny shapes";
+  case Stage::Check:
+    return "runs in check mode";
+  case Stage::Search:
+    return "runs the search shapes";
+  case Stage::Time:
+    return "is timed";
+  case Stage::Promotion:
+    return "runs the hidden shapes";
+  case Stage::HeldOut:
+    return "runs the held-out shapes";
+  case Stage::Parse:
+  case Stage::Compile:
+  case Stage::Done:
+    break;
+  }
+  return "is profiled";
+}
+
 /// What the rivals of a timing take beyond the buffers of one run: their scratch, and not more.
 std::uint64_t more_memory(const std::vector<RunCase>& cases) {
   std::uint64_t most = 0;
@@ -45,8 +67,8 @@ std::uint64_t more_memory(const std::vector<RunCase>& cases) {
 
 } // namespace
 
-std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>& cases,
-                                                 std::vector<SamplingRequest> sampling) const {
+std::vector<RunCase> run_cases_of(const Session& session, const std::vector<PlannedCase>& cases,
+                                  std::vector<SamplingRequest> sampling) {
   std::vector<RunCase> run_cases;
   std::uint64_t offset = 0;
   for (const PlannedCase& planned : cases) {
@@ -55,7 +77,7 @@ std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>&
     run_case.seed = planned.seed;
     run_case.salt = mix_bits(planned.seed ^ kPoisonSalt);
     run_case.outputs =
-        output_slices(session_.task, planned.shape, offset,
+        output_slices(session.task, planned.shape, offset,
                       sampling.empty() ? OutputPart::Whole : OutputPart::DrawnPieces);
     if (!sampling.empty()) {
       run_case.sampling = std::move(sampling.at(run_cases.size()));
@@ -65,19 +87,19 @@ std::vector<RunCase> EvaluationRun::run_cases_of(const std::vector<PlannedCase>&
     }
     run_cases.push_back(std::move(run_case));
   }
-  if (offset > session_.host->arena.size_bytes()) {
+  if (offset > session.host->arena.size_bytes()) {
     throw Error(
         fmt::format("the outputs of {} shapes need {} bytes, more than the {} that are there",
-                    cases.size(), offset, session_.host->arena.size_bytes()),
+                    cases.size(), offset, session.host->arena.size_bytes()),
         "use smaller shapes in task.toml");
   }
   return run_cases;
 }
 
-RunOutcome EvaluationRun::run_module(const BuiltKernel& built, std::vector<RunCase> cases,
-                                     unsigned workers, std::chrono::milliseconds wall,
-                                     const std::vector<const BuiltKernel*>& rivals) const {
-  DeviceHost& host = *session_.host;
+RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<RunCase> cases,
+                      unsigned workers, std::chrono::milliseconds wall,
+                      const std::vector<const BuiltKernel*>& rivals) {
+  DeviceHost& host = *session.host;
   RunRequest request;
   request.module = built.compiled.module;
   for (const BuiltKernel* rival : rivals) {
@@ -87,16 +109,23 @@ RunOutcome EvaluationRun::run_module(const BuiltKernel& built, std::vector<RunCa
   request.cases = std::move(cases);
   RunnerLimits limits;
   limits.wall = wall;
-  limits.memory_bytes = session_.options.memory_bytes + host.arena.size_bytes() +
-                        cpu_stack_bytes() + more_memory(request.cases);
+  limits.memory_bytes = session.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes() +
+                        more_memory(request.cases);
   if (!host.worker_device.is_gpu()) {
     host.arena.clear(); // a GPU's worker keeps its pages pinned
   }
   const SpentTime spent(host.spent.run_seconds);
-  return host.runner->run(std::move(request), limits, [this] { return session_.cancelled.load(); });
+  return host.runner->run(std::move(request), limits, [&] { return session.cancelled.load(); });
 }
 
-CaseResult EvaluationRun::blank_case(Stage stage, const PlannedCase& planned) {
+RunOutcome EvaluationRun::run_cases(const BuiltKernel& built, std::vector<RunCase> cases,
+                                    unsigned workers, std::chrono::milliseconds wall,
+                                    const std::vector<const BuiltKernel*>& rivals) const {
+  session_.tell(file_.file, std::string(doing(result_.stage)), wall);
+  return run_module(session_, built, std::move(cases), workers, wall, rivals);
+}
+
+CaseResult blank_case(Stage stage, const PlannedCase& planned) {
   CaseResult result;
   result.stage = stage;
   result.shape_id = planned.shape.id;
@@ -106,9 +135,9 @@ CaseResult EvaluationRun::blank_case(Stage stage, const PlannedCase& planned) {
   return result;
 }
 
-CaseResult EvaluationRun::judge_case(Stage stage, const PlannedCase& planned,
-                                     const JudgeRequest& request) {
-  const JudgeReply reply = session_.ask(request);
+CaseResult judge_case(Session& session, Stage stage, const PlannedCase& planned,
+                      const JudgeRequest& request) {
+  const JudgeReply reply = session.ask(request);
   CaseResult result = blank_case(stage, planned);
   result.verdict = reply.verdict;
   result.mismatch = reply.mismatch;
@@ -130,7 +159,7 @@ CaseResult EvaluationRun::judge_run(Stage stage, const PlannedCase& planned,
                                     const RunCase& run_case, const RunReport& report,
                                     std::size_t index) {
   CaseResult result = judge_case(
-      stage, planned,
+      session_, stage, planned,
       judge_request(session_, planned.shape, planned.seed, run_case.salt, run_case.outputs));
   if (result.verdict == Verdict::Correct && index < report.cases.size()) {
     if (const std::string& differing = report.cases[index].differing; !differing.empty()) {
@@ -152,9 +181,9 @@ bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& c
     shapes.push_back(planned.shape);
   }
   session_.own_kernel(session_.reference_file, session_.reference_task, shapes, session_.reference);
-  std::vector<RunCase> run_list = run_cases_of(cases);
+  std::vector<RunCase> run_list = run_cases_of(session_, cases);
   ask_for_repetitions(stage, cases, run_list);
-  const RunOutcome outcome = run_module(built, run_list, 0, session_.options.run_timeout);
+  const RunOutcome outcome = run_cases(built, run_list, 0, session_.options.run_timeout);
   if (outcome.cancelled) {
     return fail(Verdict::Infrastructure, "cancelled");
   }

@@ -1,7 +1,7 @@
 // The hidden stages of EvaluationRun: shapes that no prompt has shown. What they find out is said
 // as pass or fail only.
 #include "evaluators/evaluation_run.h"
-#include "profiling/statistics/summary.h"
+#include "evaluators/timing/hidden_speed.h"
 
 #include <algorithm>
 #include <iterator>
@@ -11,7 +11,6 @@
 namespace winnow::evaluators {
 namespace {
 
-using tasks::CaseResult;
 using tasks::ShapeSet;
 using tasks::Stage;
 using tasks::Verdict;
@@ -32,7 +31,7 @@ bool EvaluationRun::promotion() {
 }
 
 bool EvaluationRun::held_out() {
-  return hidden(Stage::HeldOut, ShapeSet::HeldOut, session_.options.timing);
+  return hidden(Stage::HeldOut, ShapeSet::HeldOut, false); // a sitting times them
 }
 
 bool EvaluationRun::hidden(Stage stage, ShapeSet set, bool timed) {
@@ -71,18 +70,7 @@ bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cas
   if (!take_turns(stage, cases, built, rivals)) {
     return false;
   }
-  std::vector<double> speedups, race_ratios;
-  for (std::size_t i = first_case; i < result_.cases.size(); ++i) {
-    const CaseResult& timed = result_.cases[i];
-    if (timed.speedup > 0) {
-      speedups.push_back(timed.speedup);
-    }
-    if (const auto ratio = profiling::paired_ratio(timed.incumbent_samples_ns, timed.samples_ns)) {
-      race_ratios.push_back(*ratio);
-    }
-  }
-  result_.hidden_speedup = tasks::geometric_mean(speedups);
-  result_.hidden_race_ratio = tasks::geometric_mean(race_ratios);
+  score_hidden(result_, first_case);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation_run.h"
 #include "evaluators/profile.h"
+#include "evaluators/timing/physical_floor.h"
 #include "profiling/counters/idle_time.h"
 #include "tasks/occupancy.h"
 
@@ -161,13 +162,13 @@ void EvaluationRun::profile() {
     result_.notes.push_back("not profiled: it does not compile for counting");
     return;
   }
-  std::vector<RunCase> run_list = run_cases_of(cases);
+  std::vector<RunCase> run_list = run_cases_of(session_, cases);
   for (RunCase& run_case : run_list) {
     run_case.counters = set;
     run_case.energy = session_.options.energy;
   }
-  const RunOutcome outcome = run_module(counted, std::move(run_list), checks ? 1 : 0,
-                                        kLonger * session_.options.run_timeout);
+  const RunOutcome outcome = run_cases(counted, std::move(run_list), checks ? 1 : 0,
+                                       kLonger * session_.options.run_timeout);
   if (outcome.fault) {
     result_.notes.push_back("not profiled in full: " + outcome.fault->detail);
   }
@@ -216,14 +217,13 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
 void EvaluationRun::add_speed_of_light(const tasks::Shape& shape,
                                        const profiling::Ceilings& ceilings,
                                        profiling::ShapeProfile& profile) {
-  tasks::Scope scope;
-  tasks::bind_shape(session_.task, shape, scope);
-  profiling::Work work;
-  work.bytes = session_.task.bytes.evaluate_float(scope);
-  work.operations = session_.task.operations.evaluate_float(scope);
-  work.kind = operation_kind(session_.task, result_.device);
+  const LeastWork least = least_work(session_.task, shape);
+  const profiling::Work work{least.read_bytes + least.written_bytes, least.operations,
+                             operation_kind(session_.task, result_.device),
+                             session_.host->worker_device.is_gpu()}; // whose caches are emptied
   const profiling::SpeedOfLightResult speed =
-      profiling::speed_of_light(work, *profile.time_ns, ceilings);
+      profiling::speed_of_light(work, physical_floor(least, session_.host->device.facts, ceilings),
+                                *profile.time_ns, ceilings);
   profile.speed_of_light = speed.value;
   profile.no_speed_of_light = speed.reason;
 }

@@ -182,7 +182,8 @@ bool EvaluationRun::tiny() {
 }
 
 // Check mode sees the access itself: an overrun decides the verdict; a race or an uninitialised
-// read is named as the likely cause, and the wrong answer stays the verdict.
+// read is named as the likely cause, and the wrong answer stays the verdict. Neither leaves an
+// output unwritten.
 void EvaluationRun::explain_by_check() {
   const Verdict verdict = result_.verdict;
   const std::string detail = result_.detail;
@@ -191,7 +192,9 @@ void EvaluationRun::explain_by_check() {
   if (decides && verdict != Verdict::OutOfBounds) {
     result_.detail += "\nseen as: " + detail;
   } else if (!decides) {
-    result_.detail = found ? detail + "\nlikely cause: " + result_.detail : detail;
+    const char* relation =
+        verdict == Verdict::UnwrittenOutput ? "check mode found, too: " : "likely cause: ";
+    result_.detail = found ? detail + "\n" + relation + result_.detail : detail;
   }
   result_.verdict = decides ? Verdict::OutOfBounds : verdict;
   result_.stage = Stage::Tiny;
@@ -216,7 +219,7 @@ bool EvaluationRun::check() {
     return false;
   }
   const RunOutcome outcome =
-      run_module(checked, run_cases_of(cases), 1, session_.options.run_timeout);
+      run_cases(checked, run_cases_of(session_, cases), 1, session_.options.run_timeout);
   for (const CheckFinding& finding : outcome.report.findings) {
     if (finding.certain) {
       return fail(finding.verdict, finding.detail);

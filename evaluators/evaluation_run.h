@@ -1,5 +1,6 @@
 #pragma once
 
+#include "evaluators/planned_case.h"
 #include "evaluators/profile.h"
 #include "evaluators/session.h"
 #include "evaluators/worker/runner.h"
@@ -15,7 +16,7 @@ namespace winnow::evaluators {
 enum class Depth : std::uint8_t {
   Full,    ///< everything the options ask for
   Quick,   ///< one seed, no check mode, short timing, no hidden shapes: never `correct`
-  HeldOut, ///< the held-out shapes and nothing else; hidden_speedup is over these
+  HeldOut, ///< right on the held-out shapes, and nothing else
 };
 
 /// One variant of one candidate on its way through the stages. Each stage adds its cases and, when
@@ -27,13 +28,6 @@ public:
   tasks::Evaluation run();
 
 private:
-  struct PlannedCase {
-    tasks::Shape shape;
-    std::uint64_t seed = 0;
-    tasks::ResolvedPlan plan;
-    bool is_first = true; ///< of the seeds of its shape
-  };
-
   bool compile();
   void run_compiled();
   /// What identifies an evaluation by what runs in it; empty when the machine code is not known, or
@@ -54,18 +48,9 @@ private:
   /// hold for one.
   bool plan_cases(const std::vector<tasks::Shape>& shapes, int seeds, const BuiltKernel& built,
                   std::vector<PlannedCase>& cases);
-  /// `sampling`: one a case, in order; empty: nothing is timed.
-  std::vector<RunCase> run_cases_of(const std::vector<PlannedCase>& cases,
-                                    std::vector<SamplingRequest> sampling = {}) const;
-  RunOutcome run_module(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
-                        std::chrono::milliseconds wall,
-                        const std::vector<const BuiltKernel*>& rivals = {}) const;
   /// Runs the cases, has the judge compare each, appends their results. False when one failed.
   bool run_and_judge(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                      const BuiltKernel& built);
-  static tasks::CaseResult blank_case(tasks::Stage stage, const PlannedCase& planned);
-  tasks::CaseResult judge_case(tasks::Stage stage, const PlannedCase& planned,
-                               const JudgeRequest& request);
   tasks::CaseResult judge_run(tasks::Stage stage, const PlannedCase& planned,
                               const RunCase& run_case, const RunReport& report, std::size_t index);
   void ask_for_repetitions(tasks::Stage stage, const std::vector<PlannedCase>& cases,
@@ -92,6 +77,10 @@ private:
   bool fail(tasks::Verdict verdict, std::string detail);
 
   static constexpr std::size_t kMaxNotes = 10;
+  /// run_module(), and says so to whoever waits.
+  RunOutcome run_cases(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
+                       std::chrono::milliseconds wall,
+                       const std::vector<const BuiltKernel*>& rivals = {}) const;
 
   Session& session_;
   const tasks::KernelFile& file_;

@@ -3,6 +3,7 @@
 #include "evaluators/evaluation_run.h"
 #include "evaluators/library_timing.h"
 #include "evaluators/reference_check.h"
+#include "evaluators/timing/hidden_speed.h"
 #include "evaluators/timing/physical_floor.h"
 #include "evaluators/timing/timed_case.h"
 
@@ -34,13 +35,14 @@ std::uint64_t tensor_bytes(const tasks::Task& task, const tasks::Shape& shape) {
   return bytes;
 }
 
+} // namespace
+
 int places_of(const Session& session, const tasks::Shape& shape) {
   const bool varied =
       session.host->worker_device.is_gpu() && tensor_bytes(session.task, shape) <= kFewBytes;
   return varied ? kPlaces : 1;
 }
 
-/// So many launches of each of `shapes` shapes can be judged.
 int areas_of(const Session& session, const tasks::Shape& shape, std::size_t shapes) {
   std::uint64_t bytes = 0;
   output_slices(session.task, shape, bytes, OutputPart::DrawnPieces);
@@ -48,7 +50,6 @@ int areas_of(const Session& session, const tasks::Shape& shape, std::size_t shap
   return static_cast<int>(std::clamp<std::uint64_t>(share / bytes, 1, kMostAreas));
 }
 
-/// What sampling may take beside one run: who may yet win gets several budgets.
 std::chrono::milliseconds longest_timing(const std::vector<RunCase>& cases) {
   constexpr int kBudgets = 4;
   std::chrono::milliseconds sum{0};
@@ -59,16 +60,25 @@ std::chrono::milliseconds longest_timing(const std::vector<RunCase>& cases) {
   return sum;
 }
 
-/// Those of area number `area`; see SamplingRequest.
-std::vector<ArenaSlice> outputs_in_area(const RunCase& run_case, int area) {
+CaseResult judge_timed_output(Session& session, const RunCase& run_case, const PlannedCase& planned,
+                              const TimedOutput& output) {
+  if (output.launch < 0 || output.area < 0 || output.area >= run_case.sampling->areas ||
+      output.contestant > run_case.sampling->rivals.size()) {
+    CaseResult unasked = blank_case(Stage::Time, planned);
+    unasked.verdict = Verdict::Infrastructure;
+    unasked.detail = "the worker reports outputs that nobody asked for";
+    return unasked;
+  }
   std::vector<ArenaSlice> outputs = run_case.outputs;
   for (ArenaSlice& slice : outputs) {
-    slice.offset += static_cast<std::uint64_t>(area) * run_case.sampling->area_bytes;
+    slice.offset += static_cast<std::uint64_t>(output.area) * run_case.sampling->area_bytes;
   }
-  return outputs;
+  const InputSeeds seeds{launch_seed(run_case.seed, output.contestant, output.launch),
+                         run_case.seed};
+  return judge_case(
+      session, Stage::Time, planned,
+      judge_request(session, planned.shape, seeds, output.salt, std::move(outputs), output.draw));
 }
-
-} // namespace
 
 bool EvaluationRun::time() {
   if (!session_.options.timing) {
@@ -100,11 +110,13 @@ bool EvaluationRun::time() {
 
 SamplingRequest EvaluationRun::sampling_request() const {
   SamplingRequest sampling;
-  const std::chrono::milliseconds asked = session_.options.time_budget;
-  sampling.budget = asked.count() > 0 ? asked : default_time_budget(result_.device);
+  sampling.budget = time_budget(session_.options, result_.device);
   sampling.stop_when_lost = session_.options.stop_when_lost;
   sampling.warm = session_.options.warm;
   sampling.max_samples = session_.options.max_samples;
+  if (result_.stage == Stage::Promotion || result_.stage == Stage::HeldOut) {
+    sampling.least_baseline_ns = least_hidden_ns(result_.device);
+  }
   if (depth_ == Depth::Quick || result_.stage == Stage::Promotion) { // a gate of 10 % needs less
     sampling.budget /= kQuickDivisor;
     sampling.min_samples = 4;
@@ -125,7 +137,7 @@ std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCas
     of_shape.places = result_.stage == Stage::Promotion ? 1 : places_of(session_, planned.shape);
     of_shape.areas = areas_of(session_, planned.shape, cases.size());
   }
-  return run_cases_of(cases, std::move(sampling));
+  return run_cases_of(session_, cases, std::move(sampling));
 }
 
 bool EvaluationRun::fail_timing(const RunOutcome& outcome) {
@@ -156,7 +168,7 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
     result_.cases.push_back(blank_case(stage, planned));
   }
   const std::vector<RunCase> run_list = timed_run_cases(cases, rivals);
-  const RunOutcome outcome = run_module(
+  const RunOutcome outcome = run_cases(
       built, run_list, 0, session_.options.run_timeout + longest_timing(run_list), rivals);
   if (outcome.fault || outcome.cancelled) {
     return fail_timing(outcome);
@@ -181,14 +193,7 @@ bool EvaluationRun::judge_timed(const RunCase& run_case, const PlannedCase& plan
     return fail(Verdict::Infrastructure, "the worker handed over no output of a timed launch");
   }
   for (const TimedOutput& output : report.timed_outputs) {
-    if (output.launch < 0 || output.area < 0 || output.area >= run_case.sampling->areas) {
-      return fail(Verdict::Infrastructure, "the worker reports outputs that nobody asked for");
-    }
-    const InputSeeds seeds{launch_seed(run_case.seed, 0, output.launch), run_case.seed};
-    const CaseResult judged =
-        judge_case(Stage::Time, planned,
-                   judge_request(session_, planned.shape, seeds, output.salt,
-                                 outputs_in_area(run_case, output.area), output.draw));
+    const CaseResult judged = judge_timed_output(session_, run_case, planned, output);
     timed.verdict = judged.verdict;
     timed.detail = judged.detail;
     timed.mismatch = judged.mismatch;

@@ -80,11 +80,6 @@ Evaluation Evaluator::evaluate(const tasks::KernelFile& candidate,
   return state_->evaluate(candidate, parameters, Depth::Full);
 }
 
-Evaluation Evaluator::evaluate_held_out(const tasks::KernelFile& candidate,
-                                        const tasks::ParameterChoice& parameters) {
-  return state_->evaluate(candidate, parameters, Depth::HeldOut);
-}
-
 Evaluation Evaluator::evaluate_text(std::string_view text, std::string file_name) {
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, std::move(file_name));
   if (!parsed.kernel_file) {
@@ -152,10 +147,11 @@ Isolation Evaluator::isolation() const {
   return state_->host->sandbox.level();
 }
 
-std::chrono::milliseconds default_time_budget(std::string_view device_kind) {
+std::chrono::milliseconds time_budget(const EvaluationOptions& options,
+                                      std::string_view device_kind) {
   constexpr std::chrono::milliseconds kCpu{150};
   constexpr std::chrono::milliseconds kGpu{20}; // its clock is exact and nothing else runs on it
-  return device_kind == "cpu" ? kCpu : kGpu;
+  return options.time_budget.count() > 0 ? options.time_budget : device_kind == "cpu" ? kCpu : kGpu;
 }
 
 std::shared_ptr<DeviceHost> open_device(const DeviceReport& device,

@@ -21,7 +21,7 @@
 namespace winnow::evaluators {
 
 /// Raised whenever a change here could change a verdict or a rank; stored with every evaluation.
-constexpr int kEvaluatorVersion = 7;
+constexpr int kEvaluatorVersion = 8;
 
 /// A device, and whether it can be used on this machine. A kind that this build knows but the
 /// machine has none of is there once, with the reason.
@@ -56,6 +56,13 @@ enum class Counting : std::uint8_t { Off, Auto, Fast, Full };
 std::string_view to_string(Counting counting); ///< "off", "auto", "fast", "full"
 std::optional<Counting> counting_from_string(std::string_view text);
 
+/// What an evaluation waits for.
+struct Waiting {
+  std::string file;                   ///< the kernel's; empty: for the reference
+  std::string what;                   ///< "runs the tiny shapes"
+  std::chrono::milliseconds limit{0}; ///< after so long it is ended
+};
+
 struct EvaluationOptions {
   std::string device = "best";
   std::optional<Isolation> require_isolation;
@@ -79,10 +86,13 @@ struct EvaluationOptions {
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
   std::filesystem::path cache; ///< empty: cache_directory()
   std::string precheck;        ///< a command that sees every kernel file first; empty: none
+  /// Called on an evaluation's thread before it waits for a compiler, a worker or the judge.
+  std::function<void(const Waiting&)> waiting;
 };
 
-/// Sampling per shape and kernel unless the options say otherwise: what a median needs.
-std::chrono::milliseconds default_time_budget(std::string_view device_kind);
+/// Sampling per shape and kernel: what the options say, else what a median needs.
+std::chrono::milliseconds time_budget(const EvaluationOptions& options,
+                                      std::string_view device_kind);
 
 struct DeviceHost;
 /// Opens a device for the evaluators of any number of tasks. Throws Error, DeviceUnavailable.
@@ -138,10 +148,6 @@ public:
   /// reported as such. `parameters` must be one of parameter_choices().
   tasks::Evaluation evaluate(const tasks::KernelFile& candidate,
                              const tasks::ParameterChoice& parameters);
-  /// On the held-out shapes and nothing else, for a final report: `correct` or what is wrong there;
-  /// hidden_speedup is over these shapes.
-  tasks::Evaluation evaluate_held_out(const tasks::KernelFile& candidate,
-                                      const tasks::ParameterChoice& parameters);
   /// As evaluate(), from text: parse mistakes become `bad_plan` (or `bad_reply` without any code).
   tasks::Evaluation evaluate_text(std::string_view text, std::string file_name);
   /// Every allowed variant up to `max_variants`: the default in full, the others as far as a quick

@@ -18,6 +18,10 @@ tasks::KernelFile parse_own(const std::string& text, const std::filesystem::path
   return std::move(*parsed.kernel_file);
 }
 
+std::chrono::milliseconds judge_timeout(const EvaluationOptions& options) {
+  return options.run_timeout * 3;
+}
+
 [[noreturn]] void reject_own(const tasks::KernelFile& file, const std::string& why) {
   throw Error(fmt::format("{}: {}", file.file, why), "mend the task's own file");
 }
@@ -29,7 +33,7 @@ Session::Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_h
     : task(std::move(task_to_judge)), reference_task(tasks::reference_view(task)),
       memorisable(tasks::why_timings_can_be_memorised(task, device_host->device.kind)),
       options(std::move(evaluation_options)), host(std::move(device_host)),
-      judge(host->sandbox, host->arena, host->worker_device, host->cache, options.run_timeout * 3),
+      judge(host->sandbox, host->arena, host->worker_device, host->cache, judge_timeout(options)),
       reference_file(parse_own(task.reference, task.folder / "reference.cu")),
       baseline_file(parse_own(task.baseline, task.folder / "baseline.cu")) {}
 
@@ -64,6 +68,7 @@ BuiltKernel Session::build(const tasks::KernelFile& file, const tasks::Task& vie
                            const tasks::ParameterChoice& choice,
                            const std::vector<tasks::Shape>& shapes, BuildMode mode,
                            std::vector<tasks::Diagnostic>& errors) {
+  tell(file.file, "is compiled", options.compile_timeout);
   const SpentTime spent(host->spent.compile_seconds);
   return build_kernel(
       *host->compiler, host->device.facts, file, view, choice, shapes, mode,
@@ -83,7 +88,15 @@ const BuiltKernel& Session::own_kernel(const tasks::KernelFile& file, const task
   return slot;
 }
 
+void Session::tell(const std::string& file, std::string what,
+                   std::chrono::milliseconds limit) const {
+  if (options.waiting) {
+    options.waiting({file, std::move(what), limit});
+  }
+}
+
 JudgeReply Session::ask(const JudgeRequest& request) {
+  tell("", "reference.cu answers, and the judge compares", judge_timeout(options));
   const SpentTime spent(host->spent.judge_seconds);
   return judge.ask(request);
 }

@@ -30,6 +30,8 @@ struct Session {
   /// The baseline or the reference, which must compile. Throws Error naming the task's file.
   const BuiltKernel& own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
                                 const std::vector<tasks::Shape>& shapes, BuiltKernel& slot);
+  /// Says what is waited for next; see EvaluationOptions::waiting.
+  void tell(const std::string& file, std::string what, std::chrono::milliseconds limit) const;
   /// The judge's answer, its time counted.
   JudgeReply ask(const JudgeRequest& request);
   tasks::ResolvedPlan own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;

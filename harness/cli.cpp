@@ -6,9 +6,12 @@
 #include "harness/log.h"
 #include "harness/machine.h"
 #include "harness/not_permitted.h"
+#include "harness/terminal.h"
+#include "store/text_table.h"
 
 #include <algorithm>
 #include <iostream>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 
@@ -54,6 +57,18 @@ std::string near_miss(const CLI::App& app) {
                                                  : "command";
   return "unknown " + kind + " '" + word.substr(0, word.find('=')) + "'" +
          suggestion(word.substr(0, word.find('=')), known);
+}
+
+/// Help with no line longer than `columns`: what does not fit goes on below the description that it
+/// belongs to, which begins behind the line's last gap.
+std::string fitted(const std::string& help, std::size_t columns) {
+  std::string text;
+  for (const std::string_view line : split_lines(help)) {
+    const std::size_t gap = line.rfind("  ");
+    const std::size_t indent = gap == std::string_view::npos ? 0 : gap + 2;
+    text += wrap_line(line, columns, indent) + "\n";
+  }
+  return text;
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
@@ -123,6 +138,15 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
 
 } // namespace
 
+CLI::Validator at_least_zero() {
+  return {[](std::string& text) {
+            double value = 0;
+            const bool good = CLI::detail::lexical_cast(text, value) && value >= 0;
+            return good ? std::string() : "expected a number of at least 0, not " + text;
+          },
+          ""};
+}
+
 int run_cli(const std::vector<std::string>& arguments) {
   CLI::App app("Lets language models write GPU kernels and proves which are good.", "winnow");
   std::string log_level = "warn";
@@ -133,10 +157,14 @@ int run_cli(const std::vector<std::string>& arguments) {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-      return app.exit(error, std::cout, std::cerr); // --help, --version
+      std::ostringstream help; // or the version
+      const int code = app.exit(error, help, std::cerr);
+      std::cout << fitted(help.str(), output_columns().value_or(kUsualColumns));
+      return code;
     }
     return usage_error(app, error);
   }
+  store::set_table_columns(output_columns().value_or(0));
   start_log(log_level);
   return act(chosen);
 }

@@ -1,12 +1,15 @@
 #include "base/files.h"
+#include "base/text.h"
 #include "harness/cli.h"
 #include "harness/exit_codes.h"
+#include "store/run_store.h"
 
 #include <cstdlib>
 #include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -46,6 +49,27 @@ TEST(Cli, EveryCommandHasHelpWithExitCodes) {
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Exit codes")) << command;
   }
+}
+
+TEST(Cli, ANumberBelowZeroIsNamed) {
+  const Output output = run({"leaderboard", "--top", "-1"});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_THAT(output.err, HasSubstr("--top: expected a number of at least 0, not -1"));
+}
+
+TEST(Cli, HelpIsAsWideAsTheTerminal) {
+  for (const std::size_t columns : {60U, 80U, 120U}) {
+    setenv("COLUMNS", std::to_string(columns).c_str(), 1);
+    for (const char* command : {"run", "eval", "profile", "leaderboard", "reverify", "baseline"}) {
+      const Output help = run({command, "--help"});
+      for (const std::string_view line : split_lines(help.out)) {
+        EXPECT_LE(display_width(line), columns) << line;
+      }
+    }
+  }
+  unsetenv("COLUMNS");
+  EXPECT_THAT(run({"leaderboard", "--help"}).out,
+              HasSubstr("  --device TEXT               only this device: cpu, cuda or hip\n"));
 }
 
 TEST(Cli, VersionIsAResult) {
@@ -93,10 +117,92 @@ TEST(Cli, AConfigMistakeIsAUsageError) {
   EXPECT_THAT(output.err, HasSubstr("bad.toml:2:1: unknown key 'proposal'"));
 }
 
+TEST(Cli, ALimitThatCannotBeIsNamedAsItWasGiven) {
+  const TemporaryDirectory directory("cli-test");
+  const auto file = directory.path() / "my.toml";
+  write_file_atomic(file, "");
+  const Output option = run({"run", file.string(), "--max-calls", "-1"});
+  EXPECT_EQ(option.code, to_int(ExitCode::Usage));
+  EXPECT_THAT(option.err, HasSubstr("--max-calls -1: expected"));
+  const Output key = run({"run", file.string(), "--set", "limits.calls=-1"});
+  EXPECT_THAT(key.err, HasSubstr("limits.calls=-1: expected"));
+}
+
+class CliRuns : public testing::Test {
+protected:
+  CliRuns() { add_run("first", "axpy/0/0"); }
+
+  void add_run(const std::string& name, const std::string& key) {
+    store::RunStore store(file_, store::RunStore::Mode::ReadWrite);
+    tasks::Task task;
+    task.name = "axpy";
+    task.digest = "0";
+    const store::RowId run = store.create_run(name, nullptr, nullptr);
+    const store::RowId call =
+        store.begin_call(run, store.add_task(task), key, "replay", "m", nlohmann::json::object());
+    store::ModelCallRow outcome;
+    outcome.status = "ok";
+    outcome.reply = "of " + name;
+    store.finish_call(call, outcome);
+  }
+
+  Output winnow(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--store", file_.string()});
+    return run(arguments);
+  }
+
+  TemporaryDirectory directory_{"cli-test"};
+  std::filesystem::path file_ = directory_.path() / "store.db";
+};
+
+TEST_F(CliRuns, AreNamedByNameOrNumber) {
+  for (const char* name : {"first", "1"}) {
+    EXPECT_EQ(winnow({"leaderboard", "--run", name}).code, 0) << name;
+    EXPECT_THAT(winnow({"export", "json", "--run", name}).out, HasSubstr("\"first\"")) << name;
+  }
+  for (const char* command : {"leaderboard", "export"}) {
+    std::vector<std::string> arguments{command, "--run", "firs"};
+    if (std::string(command) == "export") {
+      arguments.insert(arguments.begin() + 1, "csv");
+    }
+    const Output typo = winnow(arguments);
+    EXPECT_EQ(typo.code, to_int(ExitCode::Usage)) << command;
+    EXPECT_THAT(typo.err, HasSubstr("did you mean 'first'?")) << command;
+  }
+}
+
+TEST_F(CliRuns, TheOnlyRunIsTheOneWhoseRecordingIsExported) {
+  EXPECT_THAT(winnow({"export", "recording"}).out, HasSubstr("of first"));
+  add_run("second", "axpy/0/0");
+  const Output which = winnow({"export", "recording"});
+  EXPECT_EQ(which.code, to_int(ExitCode::Usage));
+  EXPECT_THAT(which.err, HasSubstr("which run? name one with --run: first, second"));
+  EXPECT_THAT(winnow({"export", "recording", "--run", "2"}).out, HasSubstr("of second"));
+}
+
 TEST(Cli, AMissingStoreIsAUsageError) {
   const Output output = run({"leaderboard", "--store", "/nonexistent/x.db"});
   EXPECT_EQ(output.code, to_int(ExitCode::Usage));
   EXPECT_THAT(output.err, HasSubstr("/nonexistent/x.db: no such store"));
+}
+
+TEST(Cli, AFilterThatTheStoreDoesNotHaveIsAUsageError) {
+  const TemporaryDirectory directory("cli-test");
+  const std::string file = directory.path() / "empty.db";
+  store::RunStore(file, store::RunStore::Mode::ReadWrite)
+      .create_run("first", nlohmann::json::object(), nlohmann::json::object());
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"leaderboard"}, {"export", "csv"}, {"reverify"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--store", file, "--task", "nope"});
+    const Output output = run(arguments);
+    EXPECT_EQ(output.code, to_int(ExitCode::Usage));
+    EXPECT_THAT(output.err, HasSubstr("no task 'nope' in the store"));
+    EXPECT_EQ(output.out, "");
+  }
+  const Output nobody = run({"leaderboard", "--store", file});
+  EXPECT_EQ(nobody.code, 0);
+  EXPECT_THAT(nobody.err, HasSubstr("no correct kernel yet, of 0 candidates"));
 }
 
 TEST(Cli, AStoreThatIsNoDatabaseIsAFailure) {

@@ -23,6 +23,7 @@ struct RunConfig {
   std::int64_t proposals = 6; ///< per task
   std::int64_t chains = 1;
   std::int64_t max_variants = 8;
+  std::int64_t finalists = 8; ///< of each board, timed against each other when the run ends
   Limits limits;
   agents::EndpointConfig endpoint;
   evaluators::EvaluationOptions evaluation;
@@ -34,6 +35,7 @@ struct RunConfig {
 struct ConfigOverride {
   std::string key;
   std::string value;
+  std::string option = {}; ///< "--max-calls", where an option of that name gave it
 };
 /// Throws UsageError when there is no '='.
 ConfigOverride parse_override(std::string_view text);

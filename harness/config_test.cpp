@@ -40,7 +40,7 @@ calls = 20
 dollars = 1.5
 wall_time = "10m"
 [endpoint]
-kind = "openai"
+kind = "chat"
 model = "some-model"
 temperature = 1
 dollars_per_million_input = 1
@@ -150,6 +150,8 @@ TEST(Config, OverridesWin) {
 TEST(Config, OverridesAreChecked) {
   EXPECT_THAT(mistake("", {{"run.proposal", "5"}}), HasSubstr("did you mean 'run.proposals'?"));
   EXPECT_THAT(mistake("", {{"run.proposals", "many"}}), HasSubstr("expected a whole number"));
+  EXPECT_THAT(mistake("", {{"limits.calls", "-1", "--max-calls"}}),
+              HasSubstr("--max-calls -1: expected a whole number of at least 0"));
   EXPECT_THROW(parse_override("run.proposals"), UsageError);
   EXPECT_EQ(parse_override("a.b = c=d").value, "c=d");
 }

@@ -135,7 +135,8 @@ void apply_override(RunConfig& config, const ConfigOverride& item) {
   try {
     key->set(config, override_value(item.value), {});
   } catch (const BadValue& error) {
-    throw UsageError(item.key + "=" + item.value + ": expected " + error.what());
+    const std::string given = item.option.empty() ? item.key + "=" : item.option + " ";
+    throw UsageError(given + item.value + ": expected " + error.what());
   }
 }
 

@@ -1,10 +1,14 @@
 #include "harness/doctor.h"
 
+#include "agents/http/connect_probe.h"
+#include "agents/http/url.h"
 #include "agents/providers.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "evaluators/evaluator.h"
 #include "harness/endpoints.h"
 #include "harness/machine.h"
+#include "store/text_table.h"
 #include "tasks/task.h"
 
 #include <algorithm>
@@ -18,6 +22,8 @@ namespace winnow::harness {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kDetailColumn = 24;
 
 bool is_usable_gpu(const evaluators::DeviceReport& device) {
   return device.kind != "cpu" && device.availability.ok;
@@ -43,18 +49,31 @@ void add_isolation(std::vector<Finding>& findings) {
   findings.push_back({"isolation", "rlimits", probe.rlimits});
 }
 
-/// The endpoint as configured, and every provider that would need no more than its key.
+/// A server that needs no key works when something listens where it is by default.
+Availability local_server(const agents::Provider& provider) {
+  const std::string where = agents::parse_url(provider.base_url)->shown;
+  return agents::accepts_connections(provider.base_url)
+             ? Availability::yes(where + ", a server listens")
+             : Availability::no("nothing listens at " + where,
+                                "start the server, or say with endpoint.base_url where it is");
+}
+
+/// The endpoint as configured, and every provider that would need no more than its key or a server
+/// on this machine.
 void add_endpoints(std::vector<Finding>& findings, const RunConfig& config) {
   const std::string configured =
       config.endpoint.provider.empty() ? config.endpoint.kind : config.endpoint.provider;
   findings.push_back({"endpoint", configured, probe_run_endpoint(config.endpoint)});
   for (const agents::Provider& provider : agents::providers()) {
     const bool same_key = provider.name == "openai-chat"; // as openai's
-    if (!provider.key_variables.empty() && provider.name != configured && !same_key) {
-      agents::EndpointConfig endpoint;
-      endpoint.provider = provider.name;
-      findings.push_back({"endpoint", provider.name, agents::probe_endpoint(endpoint)});
+    if (provider.name == configured || same_key) {
+      continue;
     }
+    agents::EndpointConfig endpoint;
+    endpoint.provider = provider.name;
+    findings.push_back({"endpoint", provider.name,
+                        provider.key_variables.empty() ? local_server(provider)
+                                                       : agents::probe_endpoint(endpoint)});
   }
 }
 
@@ -91,30 +110,21 @@ Availability catalogue_availability() {
 
 using Level = IsolationTable::Level;
 
-template <class Cell>
-std::string table_row(const IsolationTable& table, const std::string& name, const Cell& cell) {
-  std::string line = fmt::format("{:<36}", name);
-  for (const Level& level : table.levels) {
-    line += fmt::format("{:<56}", cell(level));
-  }
-  return line + "\n";
-}
-
-/// A row for each GPU; below them why a context does not open.
-std::string context_rows(const IsolationTable& table) {
-  std::string rows, reasons;
-  for (std::size_t i = 0; i < table.levels.front().contexts.size(); ++i) {
-    const std::string& device = table.levels.front().contexts[i].first;
-    rows += table_row(table, "a worker opens a context on " + device, [&](const Level& level) {
+/// A row for each GPU; `reasons` say why a context does not open.
+void add_contexts(const IsolationTable& levels, store::TextTable& table, std::string& reasons) {
+  for (std::size_t i = 0; i < levels.levels.front().contexts.size(); ++i) {
+    const std::string& device = levels.levels.front().contexts[i].first;
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row.push_back("a worker opens a context on " + device);
+    for (const Level& level : levels.levels) {
       const Availability& context = level.contexts.at(i).second;
       if (!context.ok) {
         reasons += fmt::format("{} under {}: {}\n  -> {}\n", device, level.name, context.why,
                                context.remedy);
       }
-      return context.ok ? "ok" : "no (see below)";
-    });
+      row.push_back(context.ok ? "ok" : "no (see below)");
+    }
   }
-  return rows + reasons;
 }
 
 } // namespace
@@ -157,15 +167,22 @@ std::string to_string(const IsolationTable& table) {
   if (table.levels.empty()) {
     return "no isolation level works here; see `winnow doctor`\n";
   }
-  std::string text = table_row(table, "a candidate's process tries to",
-                               [](const Level& level) { return level.name; });
-  for (std::size_t i = 0; i < table.levels.front().attempts.size(); ++i) {
-    text += table_row(table, table.levels.front().attempts[i].name, [&](const Level& level) {
-      const evaluators::EscapeAttempt& attempt = level.attempts.at(i);
-      return (attempt.stopped ? "stopped (" : "POSSIBLE (") + attempt.detail + ")";
-    });
+  store::TextTable text;
+  text.columns.push_back({"a candidate's process tries to"});
+  for (const Level& level : table.levels) {
+    text.columns.push_back({level.name});
   }
-  return text + context_rows(table);
+  for (std::size_t i = 0; i < table.levels.front().attempts.size(); ++i) {
+    std::vector<std::string>& row = text.rows.emplace_back();
+    row.push_back(table.levels.front().attempts[i].name);
+    for (const Level& level : table.levels) {
+      const evaluators::EscapeAttempt& attempt = level.attempts.at(i);
+      row.push_back((attempt.stopped ? "stopped (" : "POSSIBLE (") + attempt.detail + ")");
+    }
+  }
+  std::string reasons;
+  add_contexts(table, text, reasons);
+  return to_aligned_text(text, 0) + reasons;
 }
 
 bool any_device_usable(const std::vector<Finding>& findings) {
@@ -183,10 +200,13 @@ std::string doctor_text(const std::vector<Finding>& findings) {
       text += group + "\n";
     }
     const Availability& found = finding.availability;
-    text += fmt::format("  {:<18}{:<4}{}\n", finding.name, found.ok ? "ok" : "no",
-                        found.ok ? found.detail : found.why);
+    const auto add = [&](const std::string& line) {
+      text += wrap_line(line, store::table_columns(), kDetailColumn) + "\n";
+    };
+    add(fmt::format("  {:<18}{:<4}{}", finding.name, found.ok ? "ok" : "no",
+                    found.ok ? found.detail : found.why));
     if (!found.ok && !found.remedy.empty()) {
-      text += fmt::format("  {:<22}-> {}\n", "", found.remedy);
+      add(fmt::format("  {:<22}-> {}", "", found.remedy));
     }
   }
   text += any_device_usable(findings) ? "ready: winnow run\n"

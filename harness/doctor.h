@@ -19,7 +19,8 @@ struct Finding {
   Availability availability;
 };
 
-/// Looks at this machine. Calls no endpoint; writes only a probe file beside the store.
+/// Looks at this machine. Calls no endpoint, but looks whether local servers listen; writes only a
+/// probe file beside the store.
 std::vector<Finding> examine_machine(const RunConfig& config);
 bool any_device_usable(const std::vector<Finding>& findings);
 

@@ -1,7 +1,9 @@
 #include "harness/eval_printer.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "harness/eval_report.h"
+#include "harness/variant_report.h"
 
 #include <ostream>
 
@@ -24,14 +26,15 @@ std::string indented(const std::string& text) {
 
 } // namespace
 
-EvalPrinter::EvalPrinter(std::ostream& out, bool json, std::size_t files)
-    : out_(out), json_(json), several_(files > 1) {}
+EvalPrinter::EvalPrinter(std::ostream& out, std::string task, bool json, std::size_t files)
+    : out_(out), task_(std::move(task)), json_(json), several_(files > 1) {}
 
 EvalPrinter::~EvalPrinter() {
   close();
 }
 
-void EvalPrinter::add(const std::string& file, const JudgeResult& result) {
+void EvalPrinter::add(const std::string& file, const std::string& digest,
+                      const JudgeResult& result) {
   const bool judged = !result.evaluations.empty();
   const tasks::Verdict verdict =
       judged ? result.evaluations.front().verdict : tasks::Verdict::Infrastructure;
@@ -44,7 +47,7 @@ void EvalPrinter::add(const std::string& file, const JudgeResult& result) {
   if (!json_) {
     add_text(file, result);
   } else if (judged) {
-    add_json(file, result);
+    add_json(file, digest, result);
   }
   out_.flush();
 }
@@ -57,22 +60,22 @@ void EvalPrinter::add_text(const std::string& file, const JudgeResult& result) {
     out_ << "not judged: " << result.error << '\n';
     return;
   }
-  out_ << eval_text(result.evaluations.front());
-  for (std::size_t i = 1; i < result.evaluations.size(); ++i) {
-    out_ << "variant " << parameters_text(result.evaluations[i].parameters) << ": "
-         << to_string(result.evaluations[i].verdict) << '\n';
-  }
+  out_ << eval_text(result.evaluations.front()) << variants_text(result.evaluations);
 }
 
-void EvalPrinter::add_json(const std::string& file, const JudgeResult& result) {
+void EvalPrinter::add_json(const std::string& file, const std::string& digest,
+                           const JudgeResult& result) {
   nlohmann::json document = tasks::evaluation_json(result.evaluations.front());
-  document["file"] = file;
-  const std::string text = document.dump(2);
+  document["task"] = task_;
+  document["file"] = to_valid_utf8(file);
+  document["digest"] = digest;
+  document["variants"] = variants_json(result.evaluations);
+  const std::string lines = document.dump(2);
   if (!several_) {
-    out_ << text << '\n';
+    out_ << lines << '\n';
     return;
   }
-  out_ << (open_ ? ",\n" : "[\n") << indented(text);
+  out_ << (open_ ? ",\n" : "[\n") << indented(lines);
   open_ = true;
 }
 

@@ -1,14 +1,13 @@
 #include "harness/evaluator_judge.h"
 
-#include "base/digest.h"
 #include "base/text.h"
 #include "harness/precheck.h"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -20,12 +19,16 @@ constexpr int kCoresOfADevice = 2; // its lane here, and the worker or the judge
 std::vector<tasks::Evaluation> EvaluatorJudge::judge(std::string_view text, std::string file_name,
                                                      std::size_t max_variants) {
   if (!precheck_.empty()) {
+    const auto start = std::chrono::steady_clock::now();
     PrecheckAnswer answer = precheck(precheck_, text);
     if (answer.outcome != PrecheckAnswer::Outcome::Passed) {
       const bool refused = answer.outcome == PrecheckAnswer::Outcome::Refused;
-      return {
+      tasks::Evaluation evaluation =
           evaluator_.not_begun(refused ? tasks::Verdict::Refused : tasks::Verdict::Infrastructure,
-                               std::move(answer.detail))};
+                               std::move(answer.detail));
+      evaluation.seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      return {std::move(evaluation)};
     }
   }
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file_name);
@@ -36,7 +39,7 @@ std::vector<tasks::Evaluation> EvaluatorJudge::judge(std::string_view text, std:
 }
 
 std::string digest_of(const KernelToBeat& kernel) {
-  return sha256_hex(kernel.text + nlohmann::json(kernel.parameters).dump());
+  return tasks::kernel_digest(kernel.text, kernel.parameters);
 }
 
 void EvaluatorJudge::race_against(const KernelToBeat* kernel) {
@@ -50,8 +53,9 @@ void EvaluatorJudge::race_against(const KernelToBeat* kernel) {
   evaluator_.set_incumbent(std::move(incumbent));
 }
 
-OpenDevices::OpenDevices(const evaluators::EvaluationOptions& options)
-    : options_(options), reports_(evaluators::select_devices(options.device)) {
+OpenDevices::OpenDevices(const evaluators::EvaluationOptions& options) : options_(options) {
+  require_precheck_program(options.precheck);
+  reports_ = evaluators::select_devices(options.device);
   for (const evaluators::DeviceReport& report : reports_) {
     hosts_.push_back(evaluators::open_device(report, options_));
   }

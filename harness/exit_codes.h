@@ -11,7 +11,7 @@ enum class ExitCode : int {
   Usage = 2,             ///< bad option, config, task or file name
   DeviceUnavailable = 3, ///< the device that was asked for cannot be used here
   NotPermitted = 4,      ///< the isolation or permission that was required is not available
-  BudgetSpent = 5,       ///< a limit stopped work that remained; the state is saved
+  BudgetSpent = 5,       ///< a limit, or the end of a recording, stopped work that remained
   NotCorrect = 10,       ///< eval, profile, race: judged, and not correct
   Interrupted = 130,     ///< Ctrl-C or SIGTERM; the state is saved
 };
@@ -25,7 +25,7 @@ inline std::string exit_code_table() {
   return "Exit codes: 0 done (eval, profile, race: correct; batch: or waiting for replies), 1 "
          "failure, 2 usage,\n"
          "  3 device not available, 4 required isolation or permission not available,\n"
-         "  5 budget spent with work left, 10 judged and not correct,\n"
+         "  5 budget or recording spent with work left, 10 judged and not correct,\n"
          "  130 interrupted with the state saved.";
 }
 

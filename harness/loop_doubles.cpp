@@ -5,11 +5,39 @@
 #include "evaluators/evaluator.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <optional>
 
 #include <fmt/format.h>
 
 namespace winnow::harness::test {
+namespace {
+
+// Far longer than a run takes from one call to the next.
+constexpr std::chrono::milliseconds kNoMoreAreAsked{10};
+
+struct Claim {
+  std::string name;
+  double speedup = 0;
+  double hidden_speedup = 0;
+};
+
+/// What a kernel's text says about itself; nullopt: nothing.
+std::optional<Claim> claim_in(std::string_view text) {
+  const std::size_t comment = text.find("// ");
+  const std::size_t space = text.find(' ', comment + 3);
+  if (comment == std::string_view::npos || space == std::string_view::npos) {
+    return std::nullopt;
+  }
+  char* end = nullptr;
+  const std::string numbers(text.substr(space));
+  const double speedup = std::strtod(numbers.c_str(), &end);
+  return Claim{std::string(text.substr(comment + 3, space - comment - 3)), speedup,
+               std::strtod(end, nullptr)};
+}
+
+} // namespace
 
 std::string kernel_text(const std::string& verdict, double speedup, double hidden_speedup) {
   return fmt::format("/*@winnow\n{{}}\n@*/\n// {} {} {}\n__global__ void kernel() {{}}\n", verdict,
@@ -74,8 +102,7 @@ void FakeEndpoint::work() {
     if (pending_.empty()) {
       return;
     }
-    Pending next = std::move(pending_.front());
-    pending_.pop_front();
+    Pending next = take(lock);
     --in_flight_;
     const bool cancelled = cancelled_;
     lock.unlock();
@@ -86,23 +113,35 @@ void FakeEndpoint::work() {
   }
 }
 
+FakeEndpoint::Pending FakeEndpoint::take(std::unique_lock<std::mutex>& lock) {
+  auto next = pending_.begin();
+  if (order_) {
+    changed_.wait_for(lock, kNoMoreAreAsked,
+                      [this] { return ending_ || cancelled_ || pending_.size() >= waiting_; });
+    next = std::min_element(pending_.begin(), pending_.end(),
+                            [this](const Pending& pending, const Pending& other) {
+                              return order_(pending.request.key, other.request.key);
+                            });
+  }
+  Pending taken = std::move(*next);
+  pending_.erase(next);
+  return taken;
+}
+
 std::vector<tasks::Evaluation> FakeJudge::judge(std::string_view text, std::string file_name,
                                                 std::size_t) {
-  const std::size_t comment = text.find("// ");
-  const std::size_t space = text.find(' ', comment + 3);
-  if (comment == std::string_view::npos || space == std::string_view::npos) {
+  const std::optional<Claim> claim = claim_in(text);
+  if (!claim) {
     throw Error(file_name + ": no verdict in its text");
   }
   tasks::Evaluation evaluation;
-  evaluation.verdict =
-      tasks::verdict_from_string(text.substr(comment + 3, space - comment - 3)).value();
+  evaluation.verdict = tasks::verdict_from_string(claim->name).value();
   evaluation.stage = tasks::Stage::Done;
   if (evaluation.verdict == tasks::Verdict::Correct) {
-    char* end = nullptr;
-    const std::string numbers(text.substr(space));
-    evaluation.speedup = std::strtod(numbers.c_str(), &end);
-    evaluation.hidden_speedup = std::strtod(end, nullptr);
+    evaluation.speedup = claim->speedup;
+    evaluation.hidden_speedup = claim->hidden_speedup;
     evaluation.score_ns = 1000 / evaluation.speedup;
+    race(evaluation);
   } else {
     evaluation.detail = "as its text says";
   }
@@ -112,6 +151,24 @@ std::vector<tasks::Evaluation> FakeJudge::judge(std::string_view text, std::stri
   evaluation.evaluator_version = evaluators::kEvaluatorVersion;
   evaluation.started_at = "2026-01-01T00:00:00.000Z";
   return {evaluation};
+}
+
+void FakeJudge::race_against(const KernelToBeat* kernel) {
+  rival_ = kernel != nullptr ? std::optional(*kernel) : std::nullopt;
+}
+
+void FakeJudge::race(tasks::Evaluation& evaluation) const {
+  if (!rival_) {
+    return;
+  }
+  const Claim rival = claim_in(rival_->text).value();
+  tasks::RaceResult& race = evaluation.race.emplace();
+  race.rival = digest_of(*rival_);
+  race.ratio = evaluation.speedup / rival.speedup;
+  race.verdict = race.ratio > 1.1 ? "faster" : race.ratio < 1 / 1.1 ? "slower" : "tie";
+  if (evaluation.hidden_speedup > 0 && rival.hidden_speedup > 0) {
+    evaluation.hidden_race_ratio = evaluation.hidden_speedup / rival.hidden_speedup;
+  }
 }
 
 agents::ModelReply ok_reply(const std::string& text) {

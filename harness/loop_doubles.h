@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -34,6 +35,13 @@ public:
 
   /// From now on nothing is answered before cancel_all(). Call it before the run.
   void hold() { held_ = true; }
+  /// Whenever so many calls wait for an answer, or no more are asked for a moment, the one whose
+  /// key comes first in this order is answered. Call it before the run.
+  using Order = std::function<bool(const std::string& key, const std::string& other)>;
+  void answer_in(Order order, std::size_t waiting) {
+    order_ = std::move(order);
+    waiting_ = waiting;
+  }
   std::vector<std::string> asked() const;
   std::size_t most_in_flight() const;
   /// Called, on the asking thread, whenever something is asked.
@@ -45,8 +53,11 @@ private:
     std::function<void(agents::ModelReply)> done;
   };
   void work();
+  Pending take(std::unique_lock<std::mutex>& lock);
 
   Answer answer_;
+  Order order_; ///< empty: as they were asked
+  std::size_t waiting_ = 1;
   std::atomic<bool> held_{false};
   mutable std::mutex mutex_; ///< guards all below
   std::condition_variable changed_;
@@ -59,12 +70,19 @@ private:
   std::thread thread_;
 };
 
-/// Gives the verdict that the kernel's text names.
+/// Gives the verdict that the kernel's text names. A race is decided by the speedups in the texts:
+/// up to a tenth apart is a tie.
 class FakeJudge : public Judge {
 public:
   std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
                                        std::size_t max_variants) override;
+  void race_against(const KernelToBeat* kernel) override;
   void cancel() override {}
+
+private:
+  void race(tasks::Evaluation& evaluation) const;
+
+  std::optional<KernelToBeat> rival_;
 };
 
 agents::ModelReply ok_reply(const std::string& text);

@@ -1,5 +1,6 @@
 #include "harness/precheck.h"
 
+#include "base/error.h"
 #include "base/text.h"
 #include "evaluators/process/child_process.h"
 
@@ -15,14 +16,13 @@ namespace {
 using nlohmann::json;
 using Outcome = PrecheckAnswer::Outcome;
 
-constexpr std::chrono::minutes kTimeLimit{5};
 constexpr std::size_t kMaxQuotedBytes = 400;
 
-evaluators::Command shell_command(const std::string& command) {
+evaluators::Command shell_command(const std::string& command, std::chrono::milliseconds timeout) {
   evaluators::Command shell;
   shell.argv = {"/bin/sh", "-c", command};
   shell.working_directory = std::filesystem::current_path();
-  shell.limits.wall = kTimeLimit;
+  shell.limits.wall = timeout;
   for (const char* name : {"PATH", "HOME", "LANG"}) {
     if (const char* value = std::getenv(name)) {
       shell.environment[name] = value;
@@ -32,7 +32,7 @@ evaluators::Command shell_command(const std::string& command) {
 }
 
 PrecheckAnswer failed(const std::string& what) {
-  return {Outcome::Failed, "the command of --precheck-cmd " + what};
+  return {Outcome::Failed, "the checker of --precheck-cmd " + what};
 }
 
 std::string_view last_line(std::string_view text) {
@@ -47,7 +47,7 @@ std::string refusal(const json& answer) {
   std::string text = answer.value("filter_reason", "no reason given");
   std::vector<std::string> patterns;
   for (const json& match : answer.value("matched_patterns", json::array())) {
-    patterns.push_back(match.value("pattern", ""));
+    patterns.push_back(match.is_string() ? match.get<std::string>() : match.value("pattern", ""));
   }
   text += patterns.empty() ? "" : " (" + join(patterns, ", ") + ")";
   return truncate_text(to_valid_utf8(text), kMaxQuotedBytes);
@@ -68,13 +68,36 @@ PrecheckAnswer read_answer(std::string_view out) {
 
 } // namespace
 
-PrecheckAnswer precheck(const std::string& command, std::string_view text) {
-  const evaluators::ChildResult result = evaluators::run_child(shell_command(command), text);
+PrecheckAnswer precheck(const std::string& command, std::string_view text,
+                        std::chrono::milliseconds timeout) {
+  const evaluators::ChildResult result =
+      evaluators::run_child(shell_command(command, timeout), text);
+  if (result.end == evaluators::ChildResult::End::WallTimeout) {
+    return failed(describe(result) + ": it must answer within that time");
+  }
   if (result.end != evaluators::ChildResult::End::Exited || result.exit_code != 0) {
     return failed(fmt::format("{}: {}", describe(result),
                               truncate_text(to_valid_utf8(trim(result.err)), kMaxQuotedBytes)));
   }
   return read_answer(result.out);
+}
+
+void require_precheck_program(const std::string& command) {
+  const std::string word(trim(command).substr(0, trim(command).find_first_of(" \t\n")));
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789_./+-";
+  if (word.empty() || word.find_first_not_of(kPlain) != std::string::npos) {
+    return;
+  }
+  // A shell's own test of a path (command -v) takes any file.
+  const std::string test = word.find('/') == std::string::npos ? "command -v " : "test -x ";
+  const evaluators::ChildResult found =
+      evaluators::run_child(shell_command(test + word, kPrecheckTimeout), "");
+  if (found.end != evaluators::ChildResult::End::Exited || found.exit_code != 0) {
+    throw UsageError(fmt::format("--precheck-cmd: there is no program '{}'", word),
+                     "write a path to the checker (./my_checker), or a program of PATH, and make "
+                     "it executable");
+  }
 }
 
 } // namespace winnow::harness

@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "harness/precheck.h"
 
 #include <cstdlib>
@@ -24,6 +25,31 @@ TEST(Precheck, GivesTheTextOnStdin) {
   const PrecheckAnswer answer = precheck(command, "clock64();");
   EXPECT_EQ(answer.outcome, Outcome::Refused);
   EXPECT_EQ(answer.detail, "reads the clock (clock64)");
+}
+
+TEST(Precheck, TakesPatternsAsStringsToo) {
+  const PrecheckAnswer answer =
+      precheck("echo '{\"should_filter\": true, \"filter_reason\": \"I do not like it\", "
+               "\"matched_patterns\": [\"x\", {\"pattern\": \"y\"}]}'",
+               "text");
+  EXPECT_EQ(answer.outcome, Outcome::Refused);
+  EXPECT_EQ(answer.detail, "I do not like it (x, y)");
+}
+
+TEST(Precheck, DoesNotWaitForever) {
+  const PrecheckAnswer answer = precheck("sleep 60", "text", std::chrono::milliseconds(200));
+  EXPECT_EQ(answer.outcome, Outcome::Failed);
+  EXPECT_NE(answer.detail.find("still running after 0.2 s"), std::string::npos) << answer.detail;
+}
+
+TEST(Precheck, AsksForAProgramThatIsThere) {
+  for (const char* command : {"no-such-checker --strict", "./no-such-checker", "/etc/passwd"}) {
+    EXPECT_THROW(require_precheck_program(command), UsageError) << command;
+  }
+  for (const char* command : {"", "cat", "/bin/cat -", "if true; then cat; fi", "exit 0",
+                              "A=1 no-such-checker", "\"quoted program\"", "(cat)"}) {
+    EXPECT_NO_THROW(require_precheck_program(command)) << command;
+  }
 }
 
 TEST(Precheck, FailsClosed) {

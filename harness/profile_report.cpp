@@ -106,9 +106,11 @@ std::string shape_lines(const ShapeColumns& shape) {
       text += fmt::format("{}: {}: {}: {}\n", who, i == 0 ? "limiter" : "next",
                           to_string(finding.limiter), store::on_one_line(finding.because));
     }
-    if (profile.speed_of_light && !profile.speed_of_light->note.empty()) {
-      text += fmt::format("{}: speed of light: {}\n", who,
-                          store::on_one_line(profile.speed_of_light->note));
+    if (profile.speed_of_light) {
+      const std::string& note = profile.speed_of_light->note;
+      text +=
+          fmt::format("{}: {}: {}{}\n", who, share_text(*profile.speed_of_light),
+                      least_time_text(*profile.speed_of_light), note.empty() ? "" : "; " + note);
     }
   }
   return text;
@@ -236,11 +238,13 @@ const ProfiledKernel* not_correct(const ProfileReport& report) {
 json column_json(const ProfileColumn& column) {
   const CaseResult& timed = column.timed;
   json document{{"median_ns", measured_json(timed.median_ns)},
-                {"median_bounds_ns", bounds_json(timed.median_bounds_ns)},
+                {"median_low_ns", low_json(timed.median_bounds_ns)},
+                {"median_high_ns", high_json(timed.median_bounds_ns)},
                 {"warm_median_ns", measured_json(column.warm_median_ns)},
                 {"baseline_median_ns", measured_json(timed.baseline_median_ns)},
                 {"speedup", measured_json(timed.speedup)},
-                {"speedup_bounds", bounds_json(timed.speedup_bounds)},
+                {"speedup_low", low_json(timed.speedup_bounds)},
+                {"speedup_high", high_json(timed.speedup_bounds)},
                 {"launches_timed", timed.samples_ns.size()},
                 {"conditions", timed.conditions},
                 {"profile", column.profile ? json(*column.profile) : json()}};
@@ -252,7 +256,7 @@ json kernel_json(const ProfiledKernel& kernel) {
   json document = tasks::evaluation_json(kernel.evaluation);
   document.erase("profile"); // by shape, beside the times
   document["file"] = to_valid_utf8(kernel.file);
-  document["digest"] = kernel.digest;
+  document["variant_digest"] = kernel.digest;
   return document;
 }
 
@@ -285,7 +289,7 @@ std::string profile_text(const ProfileReport& report) {
 json profile_json(const ProfileReport& report) {
   const Evaluation& evaluation = report.kernel.evaluation;
   json document{{"schema", "winnow.profile"},
-                {"version", 1},
+                {"version", 2},
                 {"task", report.task},
                 {"device", evaluation.device},
                 {"device_name", evaluation.device_name},
@@ -306,7 +310,8 @@ json profile_json(const ProfileReport& report) {
          {"kernel", column_json(columns[0])},
          {"against", columns.size() == 2 ? column_json(columns[1]) : json()},
          {"ratio", measured_json(timed[i].ratio)},
-         {"ratio_bounds", bounds_json(timed[i].ratio_bounds)}});
+         {"ratio_low", low_json(timed[i].ratio_bounds)},
+         {"ratio_high", high_json(timed[i].ratio_bounds)}});
   }
   return document;
 }

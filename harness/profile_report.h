@@ -26,7 +26,7 @@ struct ProfileReport {
 /// another kernel there is a column a shape; with one there is a table a shape. A kernel that is
 /// not correct is shown as `winnow eval` shows it.
 std::string profile_text(const ProfileReport& report);
-/// Schema "winnow.profile", version 1; times in ns, energy in J.
+/// Schema "winnow.profile", version 2; times in ns, energy in J.
 nlohmann::json profile_json(const ProfileReport& report);
 
 } // namespace winnow::harness

@@ -43,9 +43,10 @@ TEST(ProfileReport, HasAColumnForEachShape) {
                            "baseline's median, cold +20.02 us",
                            "speedup over the baseline +2.000x",
                            "95 % interval +1.980 to 2.020",
-                           "speed of light +87 % +87 %\n",
-                           "bound +DRAM bandwidth",
+                           "speed of light +87 % of DRAM's peak +87 % of DRAM's peak\n",
                            "least time +8.700 us",
+                           "a plain copy of its bytes +9.900 us",
+                           "an empty launch +2.100 us",
                            "limiter +DRAM bandwidth",
                            "registers a thread +40",
                            "occupancy, in theory +75 %",
@@ -53,8 +54,8 @@ TEST(ProfileReport, HasAColumnForEachShape) {
                            "average power +350.0 W",
                            "SM clock +1980 MHz",
                            "temperature +41 C",
-                           "discarded, clock too low +3",
-                           "DRAM throughput +92 % +71 %\n",
+                           "launches left out, GPU clock too low +3",
+                           "DRAM throughput, of its peak +92 % +71 %\n",
                            "DRAM bytes read +4.00 MB",
                            "long scoreboard. +12.3 warps",
                            "Barriers +262144"}) {
@@ -64,6 +65,20 @@ TEST(ProfileReport, HasAColumnForEachShape) {
   EXPECT_THAT(text, HasSubstr("energy: NVML total energy over 1234 launches"));
   EXPECT_THAT(text, HasSubstr("counters: cupti, 7 passes in 120 ms"));
   EXPECT_THAT(text, HasSubstr("fast.cu: correct, 2.000x the baseline's speed: 1.980 to 2.020"));
+}
+
+// Its base was what a copy had reached.
+TEST(ProfileReport, TellsNoSpeedOfLightOfAnEarlierVersion) {
+  ProfileReport report = full_report();
+  json profiles = json::parse(report.kernel.evaluation.profile);
+  for (json& profile : profiles) {
+    profile["speed_of_light"] = {{"fraction", 1.06}, {"floor_ns", 10'600}};
+  }
+  report.kernel.evaluation.profile = profiles.dump();
+  const std::string text = profile_text(report);
+  EXPECT_THAT(text,
+              HasSubstr("not known: speed of light (an earlier version of Winnow measured it)"));
+  EXPECT_THAT(text, Not(HasSubstr("106 %")));
 }
 
 TEST(ProfileReport, LeavesOutWhatNobodyKnows) {
@@ -83,6 +98,22 @@ TEST(ProfileReport, GroupsCountersInTheOrderOfATable) {
   EXPECT_LT(dram, stalls);
   EXPECT_LT(stalls, work);
   EXPECT_NE(work, std::string::npos);
+}
+
+TEST(ProfileReport, NamesCountersThatAreZeroInOneLine) {
+  ProfileReport report = full_report();
+  evaluators::ProfiledShape profile = full_profile("1", 92);
+  profile.shape.counters.counters["shared_load_bank_conflicts"] = {0.0, {}};
+  profile.shape.counters.counters["shared_bank_conflicts"] = {0.0, {}};
+  profile.shape.counters.counters["access_sample_pct"] = {25.0, {}};
+  report.kernel.evaluation.cases.pop_back(); // shape 2
+  report.kernel.evaluation.cases.front().conditions.median_clock_mhz = 0;
+  add_profiles(report.kernel.evaluation, {profile});
+  const std::string text = profile_text(report);
+  EXPECT_THAT(text, HasSubstr("counted, and 0: Bank conflicts of shared loads; Bank conflicts of "
+                              "shared memory, in all\n"));
+  EXPECT_THAT(text, ContainsRegex("Accesses whose pattern was looked at +25 %\n"));
+  EXPECT_THAT(text, Not(HasSubstr("clock too low"))) << "of a device that has none";
 }
 
 TEST(ProfileReport, SaysOnceWhyThereAreNoCounters) {
@@ -121,7 +152,8 @@ TEST(ProfileReport, ShowsTheOtherKernelAndTheChange) {
   for (const char* line :
        {"n=1000 +kernel +against +change\n", "median, cold caches +10.01 us +12.51 us +-20.0 %\n",
         "speedup over the baseline +2.000x +1.600x +.25.0 %\n",
-        "DRAM throughput +92 % +80 % +.12.0 points\n", "registers a thread +40 +40 +.0.0 %\n"}) {
+        "DRAM throughput, of its peak +92 % +80 % +.12.0 points\n",
+        "registers a thread +40 +40 +.0.0 %\n"}) {
     EXPECT_THAT(text, ContainsRegex(line));
   }
   EXPECT_THAT(text, HasSubstr("n=2000, against: limiter: DRAM bandwidth"));
@@ -153,7 +185,7 @@ TEST(ProfileReport, HidesHiddenShapes) {
 TEST(ProfileReport, JsonHasValuesAndNulls) {
   const json document = profile_json(compared_report());
   EXPECT_EQ(document["schema"], "winnow.profile");
-  EXPECT_EQ(document["version"], 1);
+  EXPECT_EQ(document["version"], 2);
   EXPECT_EQ(document["kernel"]["file"], "fast.cu");
   EXPECT_EQ(document["race"]["verdict"], "faster");
   ASSERT_EQ(document["shapes"].size(), 2U);

@@ -1,5 +1,6 @@
 #include "harness/profile_table.h"
 
+#include "base/text.h"
 #include "harness/timed_shapes.h"
 #include "profiling/counters/counter_names.h"
 #include "profiling/roofline/counter_text.h"
@@ -136,11 +137,16 @@ void add_limits(const ProfiledShape* profile, MetricList& list) {
   const profiling::SpeedOfLight speed =
       fast ? *profile->shape.speed_of_light : profiling::SpeedOfLight{};
   list.value(kLimits, "speed of light",
-             fast ? std::optional(kPercent * speed.fraction) : std::nullopt, "%");
-  list.text(kLimits, "  bound", speed.bound);
-  list.text(kLimits, "  least time", fast ? time_text(speed.floor_ns) : "");
-  list.value(kLimits, "operations a byte", fast ? speed.intensity : std::nullopt, "1");
-  list.value(kLimits, "  where both bounds meet", fast ? speed.ridge : std::nullopt, "1");
+             fast ? std::optional(kPercent * speed.fraction) : std::nullopt, "%",
+             fmt::format("{} of {}", profiling::counter_text(kPercent * speed.fraction, "%"),
+                         speed.bound));
+  list.value(kLimits, "  least time", known(speed.least_ns), "time");
+  list.value(kLimits, "  bytes that count for it", known(speed.floor_bytes), "B");
+  list.value(kLimits, "a plain copy of its bytes", speed.copy_ns, "time");
+  const bool longer = speed.rate_ns.value_or(0) > speed.copy_ns.value_or(0);
+  list.value(kLimits, "its operations at the measured rate", longer ? speed.rate_ns : std::nullopt,
+             "time");
+  list.value(kLimits, "an empty launch", speed.launch_ns, "time");
   const bool found = profile != nullptr && !profile->shape.findings.empty();
   list.text(kLimits, "limiter",
             found ? std::string(to_string(profile->shape.findings.front().limiter)) : "");
@@ -184,7 +190,8 @@ void add_conditions(const tasks::CaseResult& timed, MetricList& list) {
   list.text(kConditions, "throttled by",
             fmt::format("{}", fmt::join(conditions.throttle_reasons, ", ")));
   list.text(kConditions, "warm-up launches", fmt::format("{}", conditions.warm_ups));
-  list.text(kConditions, "discarded, clock too low", fmt::format("{}", conditions.discarded));
+  list.text(kConditions, "launches left out, GPU clock too low",
+            conditions.median_clock_mhz > 0 ? fmt::format("{}", conditions.discarded) : "");
   list.text(kConditions, "stopped by", conditions.stopped_by);
   list.text(kConditions, "outliers", fmt::format("{}", conditions.outliers));
   list.text(kConditions, "drift",
@@ -199,6 +206,12 @@ void add_counters(const ProfiledShape* profile, const std::vector<std::string>& 
                profile != nullptr ? profile->shape.counters.value(key) : std::nullopt,
                unit_of(key));
   }
+}
+
+bool all_zero(const std::vector<std::vector<Metric>>& columns, std::size_t line) {
+  return std::all_of(columns.begin(), columns.end(), [line](const std::vector<Metric>& column) {
+    return column[line].value == 0.0;
+  });
 }
 
 std::string change_text(const Metric& now, const Metric& before) {
@@ -270,6 +283,7 @@ std::vector<std::string> counter_keys(const std::vector<ProfileColumn>& columns)
 std::string profile_table(const std::string& corner, const std::vector<ProfileColumn>& columns,
                           bool compared) {
   store::TextTable table;
+  table.splits = true;
   table.columns.push_back({corner});
   std::vector<std::vector<Metric>> metrics;
   const std::vector<std::string> keys = counter_keys(columns);
@@ -281,8 +295,13 @@ std::string profile_table(const std::string& corner, const std::vector<ProfileCo
     table.columns.push_back({"change", true});
   }
   std::string group;
+  std::vector<std::string> zeros;
   for (std::size_t line = 0; !metrics.empty() && line < metrics.front().size(); ++line) {
     const Metric& first = metrics.front()[line];
+    if (line + keys.size() >= metrics.front().size() && all_zero(metrics, line)) {
+      zeros.push_back(first.title);
+      continue;
+    }
     std::vector<std::string> row{"  " + first.title};
     for (const std::vector<Metric>& column : metrics) {
       row.push_back(column[line].text);
@@ -300,7 +319,8 @@ std::string profile_table(const std::string& corner, const std::vector<ProfileCo
     }
     table.rows.push_back(std::move(row));
   }
-  return to_aligned_text(table, 0);
+  return to_aligned_text(table, 0) +
+         (zeros.empty() ? "" : "counted, and 0: " + join(zeros, "; ") + "\n");
 }
 
 } // namespace winnow::harness

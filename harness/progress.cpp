@@ -1,10 +1,12 @@
 #include "harness/progress.h"
 
 #include "base/text.h"
+#include "harness/counted.h"
 #include "harness/duration.h"
 
 #include <algorithm>
 #include <ostream>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -36,7 +38,8 @@ std::string endpoint_part(const agents::EndpointHealth& health) {
 }
 
 std::string calls_part(const ProgressSnapshot& snapshot) {
-  std::string text = fmt::format("{}/{} calls", snapshot.spend.calls, snapshot.calls_planned);
+  std::string text =
+      fmt::format("{}/{}", snapshot.spend.calls, counted(snapshot.calls_planned, "call"));
   if (snapshot.in_flight > 0) {
     text += fmt::format(", {} in flight", snapshot.in_flight);
   }
@@ -79,35 +82,46 @@ std::string spend_part(const ProgressSnapshot& snapshot) {
   return text;
 }
 
-/// Until the limit on wall time or, if sooner, until the calls are done at the rate so far.
+std::int64_t judged(const ProgressSnapshot& snapshot) {
+  std::int64_t sum = 0;
+  for (const auto& [verdict, count] : snapshot.verdicts) {
+    sum += count;
+  }
+  return sum;
+}
+
+/// Until the limit on wall time or, if sooner, until all replies are judged at the rate so far. How
+/// long the run has taken where that is not known, or nothing is left.
 std::string time_part(const ProgressSnapshot& snapshot) {
-  std::chrono::milliseconds left{-1};
-  if (snapshot.spend.calls > 0 && snapshot.calls_planned > 0) {
-    const std::int64_t remaining =
-        std::max<std::int64_t>(snapshot.calls_planned - snapshot.spend.calls, 0);
-    left = snapshot.elapsed * remaining / snapshot.spend.calls;
+  std::chrono::milliseconds left{0};
+  if (const std::int64_t done = judged(snapshot); done > 0) {
+    left = snapshot.elapsed * std::max<std::int64_t>(snapshot.calls_planned - done, 0) / done;
   }
   if (snapshot.limits.wall_time.count() > 0) {
     const auto until_limit =
         std::max(snapshot.limits.wall_time - snapshot.elapsed, std::chrono::milliseconds{0});
-    left = left.count() < 0 ? until_limit : std::min(left, until_limit);
+    left = left.count() == 0 ? until_limit : std::min(left, until_limit);
   }
-  return left.count() < 0 ? format_duration(snapshot.elapsed)
-                          : "about " + format_duration(left) + " left";
+  return left.count() == 0 ? format_duration(snapshot.elapsed)
+                           : "about " + format_duration(left) + " left";
 }
 
 } // namespace
 
-std::string status_line(const ProgressSnapshot& snapshot) {
+std::string status_line(const ProgressSnapshot& snapshot, std::size_t columns) {
+  constexpr std::string_view kBetween = " | ";
   std::string line;
   for (const std::string& part :
-       {endpoint_part(snapshot.endpoint), calls_part(snapshot), verdicts_part(snapshot),
-        best_part(snapshot), spend_part(snapshot), time_part(snapshot)}) {
-    if (!part.empty()) {
-      line += (line.empty() ? "" : " | ") + part;
+       {endpoint_part(snapshot.endpoint), calls_part(snapshot), time_part(snapshot),
+        best_part(snapshot), spend_part(snapshot), verdicts_part(snapshot)}) {
+    const std::size_t length = line.size() + kBetween.size() + part.size();
+    if (line.empty()) {
+      line = part;
+    } else if (!part.empty() && length <= columns) {
+      line += std::string(kBetween) + part;
     }
   }
-  return line;
+  return line.substr(0, columns);
 }
 
 void Progress::event(const std::string& line, Weight weight) {
@@ -132,10 +146,8 @@ void Progress::update(const ProgressSnapshot& snapshot) {
   if (!terminal_) {
     return;
   }
-  status_ = status_line(snapshot);
-  if (columns_ > 1 && status_.size() >= columns_) {
-    status_.resize(columns_ - 1); // a line that wraps cannot be redrawn
-  }
+  status_ = columns_ > 1 ? status_line(snapshot, columns_ - 1) // one that wraps cannot be redrawn
+                         : status_line(snapshot);
   redraw();
 }
 

@@ -3,6 +3,7 @@
 #include "harness/budget.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <map>
@@ -24,9 +25,10 @@ struct ProgressSnapshot {
   agents::EndpointHealth endpoint = {};
 };
 
-/// "12/36 calls, 2 in flight, 1 judging | 7 correct, 3 wrong | best 3.10x gemm_f32 | $0.12 of $5 |
-/// 8 min 20 s left", and before it "endpoint down: 5 failures in a row, ..." when it is not well.
-std::string status_line(const ProgressSnapshot& snapshot);
+/// "12/36 calls, 2 in flight, 1 judging | about 8 min 20 s left | best 3.10x gemm_f32 | $0.12 of $5
+/// | 7 correct, 3 wrong", and before it "endpoint down: 5 failures in a row, ..." when it is not
+/// well. A part that does not fit is left out.
+std::string status_line(const ProgressSnapshot& snapshot, std::size_t columns = std::string::npos);
 
 /// On a terminal: one line that is redrawn, with what matters scrolling above it. Elsewhere: a line
 /// for each event. One thread.

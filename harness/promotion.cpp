@@ -39,6 +39,16 @@ bool beats(const PastAttempt& attempt, const PastAttempt* incumbent) {
   return low(evaluation) > (incumbent != nullptr ? high(incumbent->evaluation) : 1);
 }
 
+const PastAttempt* leader_of(const Chain& chain) {
+  const PastAttempt* leader = nullptr;
+  for (const PastAttempt& attempt : chain.attempts) {
+    if (is_contender(attempt.evaluation) && beats(attempt, leader)) {
+      leader = &attempt;
+    }
+  }
+  return leader;
+}
+
 bool may_lead(const tasks::Evaluation& evaluation, const PastAttempt* incumbent) {
   if (evaluation.verdict != tasks::Verdict::Correct) {
     return false;

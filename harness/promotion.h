@@ -17,6 +17,11 @@ bool is_contender(const tasks::Evaluation& evaluation);
 /// where there was none, their speedups' intervals do not overlap. Against the baseline alone
 /// (`incumbent` is nullptr) its own interval must lie above 1.
 bool beats(const PastAttempt& attempt, const PastAttempt* incumbent);
+/// The attempt that the next one of its chain races against: the last one that beat the leader
+/// before it, the first of which beat the baseline; nullptr: none did. Attempts of a chain come one
+/// after another. So who leads, and what races against whom, does not depend on the order in which
+/// calls of different chains are answered, and is the same after a crash.
+const PastAttempt* leader_of(const Chain& chain);
 /// As a judge is told what to race against.
 KernelToBeat kernel_of(const PastAttempt& attempt);
 

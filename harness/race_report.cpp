@@ -18,9 +18,9 @@ std::string shapes_table(const std::vector<TimedShape>& shapes) {
   store::TextTable table;
   table.columns = {{"shape"},
                    {"A median", true},
-                   {"95 % interval", true},
+                   {"A's 95 % interval", true, true},
                    {"B median", true},
-                   {"95 % interval", true},
+                   {"B's 95 % interval", true, true},
                    {"B / A", true},
                    {"95 % interval", true},
                    {"launches", true}};
@@ -56,13 +56,14 @@ std::string racer_line(const char* name, const Racer& racer) {
 json racer_json(const Racer& racer) {
   const tasks::Evaluation& evaluation = racer.evaluation;
   return {{"file", to_valid_utf8(racer.file)},
-          {"digest", racer.digest},
+          {"variant_digest", racer.digest},
           {"parameters", evaluation.parameters},
           {"verdict", to_string(evaluation.verdict)},
-          {"seed", std::to_string(evaluation.seed)},
+          {"seed", evaluation.seed == 0 ? json() : json(std::to_string(evaluation.seed))},
           {"detail", to_valid_utf8(evaluation.detail)},
           {"speedup", measured_json(evaluation.speedup)},
-          {"speedup_bounds", bounds_json(evaluation.speedup_bounds)}};
+          {"speedup_low", low_json(evaluation.speedup_bounds)},
+          {"speedup_high", high_json(evaluation.speedup_bounds)}};
 }
 
 json shape_json(const TimedShape& shape) {
@@ -70,13 +71,16 @@ json shape_json(const TimedShape& shape) {
   return {{"shape_id", timed.shape_id},
           {"shape", timed.shape},
           {"a_median_ns", measured_json(timed.median_ns)},
-          {"a_median_bounds_ns", bounds_json(timed.median_bounds_ns)},
+          {"a_median_low_ns", low_json(timed.median_bounds_ns)},
+          {"a_median_high_ns", high_json(timed.median_bounds_ns)},
           {"a_samples_ns", timed.samples_ns},
           {"b_median_ns", measured_json(shape.rival_median_ns)},
-          {"b_median_bounds_ns", bounds_json(shape.rival_bounds_ns)},
+          {"b_median_low_ns", low_json(shape.rival_bounds_ns)},
+          {"b_median_high_ns", high_json(shape.rival_bounds_ns)},
           {"b_samples_ns", timed.incumbent_samples_ns},
           {"ratio", measured_json(shape.ratio)},
-          {"ratio_bounds", bounds_json(shape.ratio_bounds)},
+          {"ratio_low", low_json(shape.ratio_bounds)},
+          {"ratio_high", high_json(shape.ratio_bounds)},
           {"conditions", timed.conditions}};
 }
 
@@ -112,7 +116,7 @@ json race_json(const RaceReport& report) {
   const tasks::Evaluation& evaluation = report.a.evaluation;
   const bool raced = not_correct(report) == nullptr && evaluation.race.has_value();
   json document{{"schema", "winnow.race"},
-                {"version", 1},
+                {"version", 2},
                 {"task", report.task},
                 {"a", racer_json(report.a)},
                 {"b", racer_json(report.b)},
@@ -121,7 +125,8 @@ json race_json(const RaceReport& report) {
                 {"isolation", report.b.evaluation.isolation},
                 {"verdict", nullptr},
                 {"ratio", nullptr},
-                {"bounds", nullptr},
+                {"ratio_low", nullptr},
+                {"ratio_high", nullptr},
                 {"confidence", 0.99},
                 {"blocks", nullptr},
                 {"faster_shapes", nullptr},
@@ -132,7 +137,8 @@ json race_json(const RaceReport& report) {
   const std::vector<TimedShape> shapes = timed_shapes(evaluation);
   document["verdict"] = evaluation.race->verdict;
   document["ratio"] = measured_json(evaluation.race->ratio);
-  document["bounds"] = bounds_json(evaluation.race->bounds);
+  document["ratio_low"] = low_json(evaluation.race->bounds);
+  document["ratio_high"] = high_json(evaluation.race->bounds);
   document["blocks"] = evaluation.race->blocks;
   document["faster_shapes"] = faster_shapes(shapes);
   for (const TimedShape& shape : shapes) {

@@ -23,7 +23,7 @@ struct RaceReport {
 
 /// Which is faster, by how much, how sure; each shape; or which of them is not correct, and why.
 std::string race_text(const RaceReport& report);
-/// Schema "winnow.race", version 1.
+/// Schema "winnow.race", version 2.
 nlohmann::json race_json(const RaceReport& report);
 
 } // namespace winnow::harness

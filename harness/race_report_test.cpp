@@ -75,7 +75,7 @@ TEST(RaceReport, WithoutARaceThereIsNoVerdict) {
 TEST(RaceReport, JsonHasTheRaceAndItsShapes) {
   const nlohmann::json document = race_json(race_of(1.1, "faster"));
   EXPECT_EQ(document["schema"], "winnow.race");
-  EXPECT_EQ(document["version"], 1);
+  EXPECT_EQ(document["version"], 2);
   EXPECT_EQ(document["verdict"], "faster");
   EXPECT_DOUBLE_EQ(document["ratio"], 1.1);
   EXPECT_DOUBLE_EQ(document["confidence"], 0.99);

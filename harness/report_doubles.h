@@ -56,8 +56,11 @@ inline evaluators::ProfiledShape full_profile(const std::string& number, double 
   profile.shape.time_ns = 10'000;
   profile.shape.speed_of_light = profiling::SpeedOfLight{};
   profile.shape.speed_of_light->fraction = 0.87;
-  profile.shape.speed_of_light->bound = "DRAM bandwidth";
-  profile.shape.speed_of_light->floor_ns = 8700;
+  profile.shape.speed_of_light->bound = "DRAM's peak";
+  profile.shape.speed_of_light->rate = 4.8e12;
+  profile.shape.speed_of_light->least_ns = 8700;
+  profile.shape.speed_of_light->copy_ns = 9900;
+  profile.shape.speed_of_light->launch_ns = 2100;
   profile.shape.findings = {
       {profiling::Limiter::Dram, "DRAM throughput is high", {"dram_throughput_pct"}, dram_pct}};
   profile.shape.counters.provider = "cupti";

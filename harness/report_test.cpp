@@ -39,6 +39,63 @@ TEST(EvalReport, ShowsEachShapeAndTheVerdict) {
   }
 }
 
+TEST(EvalReport, GivesTheReasonOfEveryKindOfFailure) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = tasks::Verdict::UnwrittenOutput;
+  evaluation.detail = "tiny/0 (n=7): never written";
+  for (const char* number : {"1", "2"}) {
+    tasks::CaseResult& refused = evaluation.cases.emplace_back();
+    refused.verdict = tasks::Verdict::LaunchError;
+    refused.shape_id = std::string("tiny/") + number;
+    refused.shape = "n=100";
+    refused.detail = "misaligned address";
+  }
+  const std::string text = eval_text(evaluation);
+  EXPECT_THAT(text, HasSubstr("\nalso launch_error: tiny/1 (n=100): misaligned address\n"));
+  EXPECT_THAT(text, Not(HasSubstr("tiny/2 (n=100)")));
+  evaluation.detail += "\nseen as: misaligned address";
+  EXPECT_THAT(eval_text(evaluation), Not(HasSubstr("also")));
+}
+
+TEST(EvalReport, ShowsThatCheckModeFailed) {
+  tasks::Evaluation evaluation;
+  evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
+  evaluation.stage = tasks::Stage::Check;
+  evaluation.verdict = tasks::Verdict::OutOfBounds;
+  EXPECT_THAT(eval_text(evaluation),
+              testing::ContainsRegex("check +.all tiny shapes. +out_of_bounds"));
+}
+
+TEST(EvalReport, PrintsACompilerErrorOnce) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = tasks::Verdict::CompileError;
+  evaluation.stage = tasks::Stage::Compile;
+  evaluation.detail = "a.cu:1:2: bad\n  1 | x\nThere is host code in line 3";
+  evaluation.build.log = "a.cu:1:2: bad\n  1 | x\na.cu:9:1: worse\n  9 | y\n";
+  EXPECT_THAT(eval_text(evaluation),
+              HasSubstr("detail: a.cu:1:2: bad\n  1 | x\nThere is host code in line 3\n"
+                        "a.cu:9:1: worse\n  9 | y\n"));
+  EXPECT_EQ(eval_text(evaluation).find("bad"), eval_text(evaluation).rfind("bad"));
+  evaluation.verdict = tasks::Verdict::NotJudged;
+  EXPECT_THAT(eval_text(evaluation), HasSubstr("verdict: compiles (nothing was run)\n"));
+}
+
+TEST(EvalReport, SaysHowSureASpeedupIsAndWhatItIs) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = tasks::Verdict::Correct;
+  evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
+  EXPECT_THAT(eval_text(evaluation), Not(HasSubstr("2.75-3.25")));
+  evaluation.speedup = 3;
+  evaluation.speedup_bounds = {2.8, 3.2};
+  evaluation.cases[0].speedup_bounds = {2.75, 3.25};
+  const std::string text = eval_text(evaluation);
+  EXPECT_THAT(text, HasSubstr("2.75-3.25"));
+  EXPECT_THAT(text, HasSubstr("3.00x the baseline's speed (95 %: 2.80-3.20), the geometric mean"));
+  EXPECT_THAT(text, HasSubstr("not quite the quotient of the two medians"));
+  evaluation.cases = {timed_case(tasks::ShapeSet::Promotion, "n=1021")};
+  EXPECT_THAT(eval_text(evaluation), Not(HasSubstr("quotient")));
+}
+
 TEST(EvalReport, NamesTheLibrariesThatTheCandidateIsComparedWith) {
   tasks::Evaluation evaluation;
   evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
@@ -134,8 +191,14 @@ TEST(RunReport, SaysHowToGoOn) {
   outcome.message = "waiting for 2 replies";
   EXPECT_THAT(
       run_summary(outcome, config, "quick"),
-      HasSubstr("waiting for 2 replies\nonce they are there: winnow batch import REPLIES -o "
-                "REQUESTS --run quick --store 'runs/my store.db'\n"));
+      HasSubstr(
+          "waiting for 2 replies\nwhen you have them, go on with: winnow batch import REPLIES -o "
+          "REQUESTS --run quick --store 'runs/my store.db'\n"));
+  outcome.end = RunOutcome::End::RecordingSpent;
+  outcome.message = "the recording has no reply to 1 call";
+  EXPECT_THAT(run_summary(outcome, config, "quick"),
+              HasSubstr("stopped: the recording has no reply to 1 call\nto go on, ask a model: "
+                        "winnow resume --model PROVIDER/MODEL quick --store"));
   outcome.end = RunOutcome::End::Failed;
   EXPECT_THAT(run_summary(outcome, config, "quick", "winnow again"),
               HasSubstr("winnow again quick --store 'runs/my store.db'\n"));
@@ -144,9 +207,31 @@ TEST(RunReport, SaysHowToGoOn) {
 TEST(RunReport, SaysWhatIsNotPriced) {
   RunOutcome outcome;
   outcome.spend = {.calls = 3, .tokens = 10, .dollars = 0.5, .unpriced_calls = 1};
-  EXPECT_THAT(run_summary(outcome, {}, "r"), HasSubstr("$0.5000 and 1 calls of unknown price"));
+  EXPECT_THAT(run_summary(outcome, {}, "r"), HasSubstr("$0.5000 and 1 call of unknown price"));
   outcome.spend.unpriced_calls = 3;
   EXPECT_THAT(run_summary(outcome, {}, "r"), HasSubstr("price unknown"));
+}
+
+TEST(RunReport, CountsInWords) {
+  RunOutcome outcome;
+  outcome.elapsed = std::chrono::milliseconds(2100);
+  EXPECT_THAT(run_summary(outcome, {}, "r"), HasSubstr("no calls; 2.1 s in all\n"))
+      << "whether they have a price is not known before the first";
+  outcome.spend = {.calls = 1, .tokens = 1, .unpriced_calls = 1};
+  EXPECT_THAT(run_summary(outcome, {}, "r"), HasSubstr("1 call, 1 token, price unknown; "));
+  outcome.spend.tokens = 0;
+  EXPECT_THAT(run_summary(outcome, {}, "r"), HasSubstr("1 call, tokens unknown, price unknown; "))
+      << "no call takes none";
+}
+
+TEST(RunReport, SaysThatNothingWasLeftToDo) {
+  RunOutcome outcome;
+  outcome.was_finished = true;
+  outcome.spend = {.calls = 2, .tokens = 10, .dollars = 0.5};
+  outcome.elapsed = std::chrono::seconds(121);
+  EXPECT_THAT(run_summary(outcome, {}, "r"),
+              testing::StartsWith("already finished, nothing was left to do (2 calls, 10 tokens, "
+                                  "$0.5000 ($0.2500 a call); 2 min 01 s)\n"));
 }
 
 TEST(RunReport, SaysWhatOneCallCost) {
@@ -171,6 +256,7 @@ TEST(RunReport, SaysWhatMayBeBilledOnTop) {
 TEST(RunReport, EachEndHasItsExitCode) {
   EXPECT_EQ(exit_code(RunOutcome::End::Finished), ExitCode::Done);
   EXPECT_EQ(to_int(exit_code(RunOutcome::End::BudgetSpent)), 5);
+  EXPECT_EQ(to_int(exit_code(RunOutcome::End::RecordingSpent)), 5);
   EXPECT_EQ(to_int(exit_code(RunOutcome::End::Interrupted)), 130);
   EXPECT_EQ(to_int(exit_code(RunOutcome::End::Failed)), 1);
   EXPECT_EQ(to_int(exit_code(RunOutcome::End::Waiting)), 0);

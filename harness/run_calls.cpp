@@ -129,6 +129,7 @@ bool RunLoop::start(TaskState& state, const Proposal& proposal) {
 
 void RunLoop::send(TaskState& state, const Proposal& proposal, const agents::ModelRequest& request,
                    const CallEstimate& estimate) {
+  begin_session();
   const bool bills = setup_.endpoint.kind() != "replay" && setup_.endpoint.kind() != "batch";
   const std::optional<CallEstimate> at_stake = bills ? std::optional(estimate) : std::nullopt;
   const store::RowId row =
@@ -264,7 +265,8 @@ void RunLoop::handle_failure(const Call& call, const ModelReply& reply) {
     release(call);
   }
   if (reply.status == ModelReply::Status::Exhausted) {
-    end_chain(*call.state, call.proposal, "the recording has no further reply");
+    ++unrecorded_;
+    end_chain(*call.state, call.proposal, "the recording has no reply to it");
     return;
   }
   end_chain(*call.state, call.proposal, "the call failed: " + reply.error);
@@ -278,9 +280,7 @@ void RunLoop::handle_failure(const Call& call, const ModelReply& reply) {
 
 void RunLoop::end_chain(TaskState& state, const Proposal& proposal, const std::string& why) {
   const std::string key = call_key(state.task->name, proposal);
-  auto& chains = state.history.chains;
-  chains.resize(std::max(chains.size(), proposal.chain + 1));
-  chains[proposal.chain].ended = true;
+  state.history.open(proposal.chain).ended = true;
   state.active.erase(key);
   setup_.journal.event("chain ended", {{"key", key}, {"reason", why}});
   setup_.progress.event(key + ": " + why, Progress::Weight::Important);

@@ -66,6 +66,7 @@ void RunLoop::accept_reply(TaskState& state, const Proposal& proposal,
     const tasks::Evaluation evaluation = bad_reply(kernel.problem);
     setup_.journal.add_evaluations(id, {evaluation});
     attach(state, proposal, {id, "", evaluation});
+    tell(state, proposal, evaluation);
   }
 }
 
@@ -97,13 +98,16 @@ tasks::Evaluation RunLoop::bad_reply(const std::string& problem) const {
 
 void RunLoop::enqueue(TaskState& state, const std::optional<Proposal>& proposal,
                       store::RowId candidate, const std::string& text) {
+  begin_session();
   const std::string name = proposal ? call_key(state.task->name, *proposal) + ".cu" : "baseline.cu";
   judging_[candidate] = {&state, proposal, text};
   // The baseline is the yardstick as it stands: tuned, it would be faster than what others beat.
   const std::int64_t variants = proposal ? setup_.config.max_variants : 1;
   JudgeJob job{state.task, candidate, text, name, static_cast<std::size_t>(variants)};
-  if (proposal && state.leader) {
-    job.to_beat = kernel_of(*state.leader);
+  if (proposal) {
+    if (const PastAttempt* leader = leader_of(state.history.open(proposal->chain))) {
+      job.to_beat = kernel_of(*leader);
+    }
   }
   judges_->add(std::move(job));
 }
@@ -121,26 +125,33 @@ void RunLoop::handle(JudgeResult& result) {
   }
   tasks::Evaluation& counts = result.evaluations.front();
   if (judgement.proposal) {
-    gate(*judgement.state, counts);
+    gate(judgement.state->history.open(judgement.proposal->chain), counts);
   }
   record(result, judgement);
   PastAttempt attempt{result.candidate, judgement.text, counts};
   if (judgement.proposal) {
-    attach(*judgement.state, judgement.proposal, std::move(attempt));
+    attach(*judgement.state, *judgement.proposal, std::move(attempt));
+    tell(*judgement.state, *judgement.proposal, counts);
   } else {
     attach_baseline(*judgement.state, std::move(attempt));
+    if (judgement.state->searchable) {
+      setup_.progress.event(attempt_line(judgement.state->task->name + " baseline", counts));
+    }
   }
   if (faults_in_a_row_ >= kFaultsInARow) {
     stop(Stop::Failure, "the machine keeps failing: " + counts.detail);
   }
 }
 
-void RunLoop::gate(const TaskState& state, tasks::Evaluation& evaluation) {
-  if (evaluation.verdict != Verdict::Correct ||
-      evaluation.speedup <= std::max(state.best_speedup, 1.0)) {
+void RunLoop::gate(const Chain& chain, tasks::Evaluation& evaluation) {
+  double best = 1;
+  for (const PastAttempt& attempt : chain.attempts) {
+    best = is_contender(attempt.evaluation) ? std::max(best, attempt.evaluation.speedup) : best;
+  }
+  if (evaluation.verdict != Verdict::Correct || evaluation.speedup <= best) {
     return;
   }
-  evaluation.promoted = may_lead(evaluation, state.leader ? &*state.leader : nullptr);
+  evaluation.promoted = may_lead(evaluation, leader_of(chain));
   if (!evaluation.promoted) {
     evaluation.notes.insert(evaluation.notes.begin(),
                             "faster than the best on the shapes shown, but more than 10 % slower "
@@ -164,45 +175,36 @@ void RunLoop::record(const JudgeResult& result, const Judgement& judgement) {
   faults_in_a_row_ = fault ? faults_in_a_row_ + 1 : 0;
 }
 
-void RunLoop::attach(TaskState& state, const std::optional<Proposal>& proposal,
-                     PastAttempt attempt) {
-  const std::string key = call_key(state.task->name, *proposal);
-  auto& chains = state.history.chains;
-  chains.resize(std::max(chains.size(), proposal->chain + 1));
-  state.active.erase(key);
-  note_attempt(state, key, attempt);
-  chains[proposal->chain].attempts.push_back(std::move(attempt));
+void RunLoop::attach(TaskState& state, const Proposal& proposal, PastAttempt attempt) {
+  const tasks::Evaluation& evaluation = attempt.evaluation;
+  ++verdicts_[std::string(to_string(evaluation.verdict))];
+  if (is_contender(evaluation)) {
+    state.best_speedup = std::max(state.best_speedup, evaluation.speedup);
+  }
+  state.active.erase(call_key(state.task->name, proposal));
+  state.history.open(proposal.chain).attempts.push_back(std::move(attempt));
 }
 
 void RunLoop::attach_baseline(TaskState& state, PastAttempt attempt) {
   const tasks::Evaluation& evaluation = attempt.evaluation;
   state.searchable = evaluation.verdict == Verdict::Correct;
-  const std::string line = attempt_line(state.task->name + " baseline", evaluation);
   if (!state.searchable) {
+    const std::string line = attempt_line(state.task->name + " baseline", evaluation);
     trouble_ = line + "; the task is left out: mend its baseline.cu or reference.cu";
     setup_.journal.event("task left out", {{"task", state.task->name}, {"reason", line}});
     setup_.progress.event(trouble_, Progress::Weight::Important);
-  } else {
-    setup_.progress.event(line);
   }
   state.history.baseline = std::move(attempt);
 }
 
-void RunLoop::note_attempt(TaskState& state, const std::string& key, const PastAttempt& attempt) {
-  const tasks::Evaluation& evaluation = attempt.evaluation;
-  ++verdicts_[std::string(to_string(evaluation.verdict))];
-  const bool may_be_best = is_contender(evaluation);
-  if (may_be_best) {
-    state.best_speedup = std::max(state.best_speedup, evaluation.speedup);
+void RunLoop::tell(const TaskState& state, const Proposal& proposal,
+                   const tasks::Evaluation& evaluation) {
+  std::string line = attempt_line(call_key(state.task->name, proposal), evaluation);
+  const double best = state.best_speedup;
+  if (best > 0) {
+    line += fmt::format(" (best {:.2f}x)", best);
   }
-  const bool is_best = may_be_best && beats(attempt, state.leader ? &*state.leader : nullptr);
-  if (is_best) {
-    state.leader = attempt;
-  }
-  std::string line = attempt_line(key, evaluation);
-  if (state.best_speedup > 0) {
-    line += fmt::format(" (best {:.2f}x)", state.best_speedup);
-  }
+  const bool is_best = is_contender(evaluation) && best > 1 && evaluation.speedup == best;
   setup_.progress.event(line, is_best ? Progress::Weight::Important : Progress::Weight::Routine);
 }
 

@@ -1,5 +1,6 @@
 #include "harness/run_loop.h"
 
+#include "harness/counted.h"
 #include "harness/duration.h"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ std::string_view run_status(RunOutcome::End end) {
   case RunOutcome::End::Failed:
     return "failed";
   case RunOutcome::End::Waiting:
+  case RunOutcome::End::RecordingSpent:
     return "waiting for replies";
   }
   return "failed";
@@ -51,8 +53,9 @@ void RunLoop::interrupt() {
 }
 
 RunOutcome RunLoop::run() {
-  setup_.journal.set_status("running");
-  setup_.journal.event("session started", {{"device", setup_.device_kind}});
+  if (!setup_.is_finished) {
+    begin_session();
+  }
   restore();
   for (TaskState& state : tasks_) {
     begin_baseline(state);
@@ -60,6 +63,15 @@ RunOutcome RunLoop::run() {
   while (step()) {
   }
   return wind_up();
+}
+
+/// A finished run keeps its status and its end until there is something to do after all.
+void RunLoop::begin_session() {
+  if (!session_begun_) {
+    session_begun_ = true;
+    setup_.journal.set_status("running");
+    setup_.journal.event("session started", {{"device", setup_.device_kind}});
+  }
 }
 
 bool RunLoop::step() {
@@ -132,11 +144,16 @@ RunOutcome RunLoop::wind_up() {
   judges_->stop();
   drain();
   RunOutcome result = outcome();
+  setup_.progress.finish();
+  if (!session_begun_) {
+    result.was_finished = result.end == RunOutcome::End::Finished;
+    result.elapsed = setup_.elapsed_before;
+    return result;
+  }
   setup_.journal.event("session ended",
                        {{"reason", result.message.empty() ? "finished" : result.message},
                         {kElapsedSeconds, seconds(result.elapsed)}});
   setup_.journal.set_status(run_status(result.end));
-  setup_.progress.finish();
   return result;
 }
 
@@ -161,12 +178,14 @@ RunOutcome RunLoop::outcome() const {
       result.message = trouble_;
     } else if (deferred_ > 0) {
       result.end = RunOutcome::End::Waiting;
-      result.message =
-          fmt::format("waiting for {} {}", deferred_, deferred_ == 1 ? "reply" : "replies");
+      result.message = "waiting for " + counted(deferred_, "reply", "replies");
       result.message += refused_.empty() ? "" : "; " + refused_ + " allows no more calls";
     } else if (!refused_.empty()) {
       result.end = RunOutcome::End::BudgetSpent;
       result.message = refused_ + " is spent";
+    } else if (unrecorded_ > 0) {
+      result.end = RunOutcome::End::RecordingSpent;
+      result.message = "the recording has no reply to " + counted(unrecorded_, "call");
     }
     break;
   }

@@ -38,15 +38,25 @@ struct RunLoopSetup {
   unsigned compile_threads = 0;
   Progress& progress;
   std::optional<agents::Price> price = {};     ///< of the endpoint's calls; nullopt: unknown
+  bool is_finished = false;                    ///< by an earlier session
   std::chrono::milliseconds elapsed_before{0}; ///< in earlier sessions of this run
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 
 struct RunOutcome {
-  /// Waiting: nothing is left but calls whose replies come from elsewhere.
-  enum class End : std::uint8_t { Finished, BudgetSpent, Interrupted, Failed, Waiting };
+  /// Waiting: nothing is left but calls whose replies come from elsewhere. RecordingSpent: nothing
+  /// is left but calls that the recording has no reply to.
+  enum class End : std::uint8_t {
+    Finished,
+    BudgetSpent,
+    Interrupted,
+    Failed,
+    Waiting,
+    RecordingSpent
+  };
   End end = End::Finished;
-  std::string message; ///< why, unless finished
+  bool was_finished = false; ///< before this session, which found nothing to do
+  std::string message;       ///< why, unless finished
   Spend spend;
   std::chrono::milliseconds elapsed{0}; ///< earlier sessions included
 };
@@ -72,10 +82,9 @@ private:
     const tasks::Task* task = nullptr;
     store::RowId row = 0;
     TaskHistory history;
-    bool searchable = false;           ///< its baseline is correct
-    std::set<std::string> active;      ///< keys being asked or judged
-    double best_speedup = 0;           ///< of those that were promoted
-    std::optional<PastAttempt> leader; ///< faster than the baseline, and than leaders before it
+    bool searchable = false;      ///< its baseline is correct
+    std::set<std::string> active; ///< keys being asked or judged
+    double best_speedup = 0;      ///< of those that were promoted
   };
   struct Call {
     TaskState* state = nullptr;
@@ -100,6 +109,7 @@ private:
 
   // run_restore.cpp: what earlier sessions left
   void restore();
+  void tell_restored();
   const store::CandidateState* known_candidate(const TaskState& state,
                                                const std::string& call_key) const;
 
@@ -126,15 +136,16 @@ private:
   void enqueue(TaskState& state, const std::optional<Proposal>& proposal, store::RowId candidate,
                const std::string& text);
   void handle(JudgeResult& result);
-  /// Says whether an evaluation that would lead its task may do so.
-  static void gate(const TaskState& state, tasks::Evaluation& evaluation);
+  /// Says whether an evaluation that would lead its chain may do so.
+  static void gate(const Chain& chain, tasks::Evaluation& evaluation);
   void record(const JudgeResult& result, const Judgement& judgement);
-  void attach(TaskState& state, const std::optional<Proposal>& proposal, PastAttempt attempt);
+  void attach(TaskState& state, const Proposal& proposal, PastAttempt attempt);
   void attach_baseline(TaskState& state, PastAttempt attempt);
-  void note_attempt(TaskState& state, const std::string& key, const PastAttempt& attempt);
+  void tell(const TaskState& state, const Proposal& proposal, const tasks::Evaluation& evaluation);
   tasks::Evaluation bad_reply(const std::string& problem) const;
 
   // run_loop.cpp: the loop itself
+  void begin_session();
   bool step();
   void handle(Interruption& event);
   void stop(Stop reason, std::string message);
@@ -156,9 +167,11 @@ private:
   std::map<std::string, store::ModelCallRow> recorded_; ///< by key
   std::map<std::pair<std::string, std::string>, store::CandidateState> known_; ///< task, call key
   std::map<std::string, std::int64_t> verdicts_;
-  std::int64_t deferred_ = 0; ///< calls whose replies come from elsewhere
-  std::string refused_;       ///< the limit that kept the last dispatch from sending
-  std::string trouble_;       ///< what failed without stopping the run
+  bool session_begun_ = false;
+  std::int64_t deferred_ = 0;   ///< calls whose replies come from elsewhere
+  std::int64_t unrecorded_ = 0; ///< calls that the recording has no reply to
+  std::string refused_;         ///< the limit that kept the last dispatch from sending
+  std::string trouble_;         ///< what failed without stopping the run
   int failures_in_a_row_ = 0;
   int faults_in_a_row_ = 0; ///< of the machine
   Stop stop_ = Stop::No;

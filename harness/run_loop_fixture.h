@@ -65,12 +65,15 @@ protected:
                   .compile_threads = 0,
                   .progress = progress,
                   .price = price_,
+                  .is_finished = store.find_run(run_name_)->status == "finished",
                   .elapsed_before = elapsed_before(store.events(run)),
                   .now = now_});
     if (with_loop) {
       with_loop(loop);
     }
-    return loop.run();
+    const RunOutcome outcome = loop.run();
+    said_ = progress_text.str();
+    return outcome;
   }
 
   /// What a prompt may depend on, in short.
@@ -93,10 +96,8 @@ protected:
     for (const store::CandidateState& candidate : store.candidates(run->id)) {
       const store::CandidateRow& row = candidate.row;
       names[row.id] = row.task + ":" + row.call_key;
-      lines.push_back(fmt::format(
-          "{} {} parent {} {} {} {}", names[row.id], row.origin, names[row.parent_id], row.digest,
-          candidate.best ? to_string(candidate.best->verdict) : "not judged",
-          candidate.best ? candidate.best->speedup : 0));
+      lines.push_back(fmt::format("{} {} parent {} {} {}", names[row.id], row.origin,
+                                  names[row.parent_id], row.digest, verdict_of(candidate)));
     }
     for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
       lines.push_back(call.key + " " + call.request + " " + call.reply);
@@ -106,6 +107,17 @@ protected:
     }
     std::sort(lines.begin(), lines.end());
     return fmt::format("{}\n", fmt::join(lines, "\n"));
+  }
+
+  /// With what was decided about the candidate, and against whom.
+  static std::string verdict_of(const store::CandidateState& candidate) {
+    if (!candidate.best) {
+      return "not judged";
+    }
+    const tasks::Evaluation& evaluation = *candidate.best;
+    return fmt::format("{} {} {}promoted, raced against {}", to_string(evaluation.verdict),
+                       evaluation.speedup, evaluation.promoted ? "" : "not ",
+                       evaluation.race ? evaluation.race->rival : "nobody");
   }
 
   std::set<std::string> recorded_keys() const {
@@ -136,6 +148,7 @@ protected:
   TemporaryDirectory directory_;
   RunConfig config_;
   std::string run_name_ = "run";
+  std::string said_; ///< by the last session that ended, line by line
   std::optional<agents::Price> price_;
   std::vector<tasks::Task> tasks_{test::small_task("a"), test::small_task("b")};
   JudgeFactory judges_ = [](const tasks::Task&) { return std::make_unique<test::FakeJudge>(); };

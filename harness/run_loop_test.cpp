@@ -108,10 +108,30 @@ TEST_F(RunLoopTest, AFinishedRunAsksNothingMore) {
   FakeEndpoint first(scripted);
   session(first);
   const std::string before = account();
+  const auto journal = [this] {
+    const RunStore store(store_path(), RunStore::Mode::ReadOnly);
+    return std::pair(store.events(1).size(), store.find_run(run_name_)->finished_at);
+  };
+  const auto written = journal();
   FakeEndpoint second(scripted);
-  EXPECT_EQ(session(second).end, End::Finished);
+  const RunOutcome outcome = session(second);
+  EXPECT_EQ(outcome.end, End::Finished);
+  EXPECT_TRUE(outcome.was_finished);
   EXPECT_TRUE(second.asked().empty());
   EXPECT_EQ(account(), before);
+  EXPECT_EQ(journal(), written) << "it ended when it ended";
+}
+
+TEST_F(RunLoopTest, AResumedRunTellsOnlyWhatIsNew) {
+  FakeEndpoint first(scripted);
+  config_.limits.calls = 5;
+  EXPECT_EQ(session(first).end, End::BudgetSpent);
+  config_.limits.calls = 6;
+  FakeEndpoint second(scripted);
+  EXPECT_EQ(session(second).end, End::Finished);
+  EXPECT_THAT(said_, testing::MatchesRegex(
+                         "the store has 5 replies to this run, 5 of them judged, [1-3] correct\n"
+                         "[ab]/0/2 correct [^\n]*\n"));
 }
 
 TEST_F(RunLoopTest, AnInterruptionKeepsTheStateAndResumes) {
@@ -234,15 +254,20 @@ TEST_F(RunLoopTest, OneFailedCallEndsItsChainOnly) {
   EXPECT_EQ(endpoint.asked(), (std::vector<std::string>{"a/0/1", "a/0/2"}));
 }
 
-TEST_F(RunLoopTest, AnExhaustedReplayEndsNormally) {
+TEST_F(RunLoopTest, ARecordingThatEndsLeavesItsCallsToOthers) {
   FakeEndpoint endpoint([](const ModelRequest& request) {
     ModelReply none;
     none.status = ModelReply::Status::Exhausted;
     return request.key == "a/0/2" ? none : scripted(request);
   });
   const RunOutcome outcome = session(endpoint);
-  EXPECT_EQ(outcome.end, End::Finished);
+  EXPECT_EQ(outcome.end, End::RecordingSpent);
+  EXPECT_EQ(outcome.message, "the recording has no reply to 1 call");
   EXPECT_EQ(outcome.spend.calls, 5);
+  EXPECT_EQ(status(), "waiting for replies");
+  FakeEndpoint live(scripted);
+  EXPECT_EQ(session(live).end, End::Finished);
+  EXPECT_THAT(live.asked(), testing::ElementsAre("a/0/2"));
 }
 
 TEST_F(RunLoopTest, AFaultOfTheMachineIsNeverRecordedAsAVerdict) {

@@ -1,5 +1,6 @@
 #include "harness/run_report.h"
 
+#include "harness/counted.h"
 #include "harness/duration.h"
 #include "store/export.h"
 
@@ -14,12 +15,12 @@ namespace {
 constexpr std::int64_t kRowsShown = 5;
 
 std::string dollars_text(const Spend& spend) {
-  if (spend.calls > 0 && spend.unpriced_calls == spend.calls) {
+  if (spend.unpriced_calls == spend.calls) {
     return "price unknown";
   }
   std::string text = fmt::format("${:.4f}", spend.dollars);
   if (spend.unpriced_calls > 0) {
-    text += fmt::format(" and {} calls of unknown price", spend.unpriced_calls);
+    text += " and " + counted(spend.unpriced_calls, "call") + " of unknown price";
   } else if (spend.dollars > 0) {
     text += fmt::format(" (${:.4f} a call)",
                         spend.dollars / static_cast<double>(spend.calls - spend.calls_from_record));
@@ -27,21 +28,33 @@ std::string dollars_text(const Spend& spend) {
   return text;
 }
 
-/// "12 calls (3 of them from the record), 34567 tokens, $0.0840 (...); 2 min in all", and what may
-/// come on top.
-std::string spend_text(const RunOutcome& outcome) {
-  const Spend& spend = outcome.spend;
-  std::string text = fmt::format("{} calls", spend.calls);
+/// "12 calls (3 of them from the record), 34567 tokens, $0.0840 (...)".
+std::string calls_text(const Spend& spend) {
+  if (spend.calls == 0) {
+    return "no calls"; // whether they have a price is not known before the first
+  }
+  std::string text = counted(spend.calls, "call");
   if (spend.calls_from_record > 0) {
     text += fmt::format(" ({} of them from the record)", spend.calls_from_record);
   }
-  text += fmt::format(", {} tokens, {}; {} in all\n", spend.tokens, dollars_text(spend),
-                      format_duration(outcome.elapsed));
+  const bool counts = spend.tokens > 0 || spend.calls == spend.calls_from_record;
+  return text + ", " + (counts ? counted(spend.tokens, "token") : "tokens unknown") + ", " +
+         dollars_text(spend);
+}
+
+/// With the time, and what may come on top.
+std::string spend_text(const RunOutcome& outcome) {
+  const Spend& spend = outcome.spend;
+  const std::string time = format_duration(outcome.elapsed);
+  std::string text = outcome.was_finished
+                         ? fmt::format("already finished, nothing was left to do ({}; {})\n",
+                                       calls_text(spend), time)
+                         : fmt::format("{}; {} in all\n", calls_text(spend), time);
   if (const Unconfirmed& lost = spend.unconfirmed; lost.calls > 0) {
-    text +=
-        fmt::format("{} {} cut off; if billed, up to {}{} tokens more\n", lost.calls,
-                    lost.calls == 1 ? "call was" : "calls were",
-                    lost.dollars > 0 ? fmt::format("${:.4f} for ", lost.dollars) : "", lost.tokens);
+    text += fmt::format("{} {} cut off; if billed, up to {}{} more\n", counted(lost.calls, "call"),
+                        lost.calls == 1 ? "was" : "were",
+                        lost.dollars > 0 ? fmt::format("${:.4f} for ", lost.dollars) : "",
+                        counted(lost.tokens, "token"));
   }
   return text;
 }
@@ -53,6 +66,7 @@ ExitCode exit_code(RunOutcome::End end) {
   case RunOutcome::End::Finished:
     return ExitCode::Done;
   case RunOutcome::End::BudgetSpent:
+  case RunOutcome::End::RecordingSpent:
     return ExitCode::BudgetSpent;
   case RunOutcome::End::Interrupted:
     return ExitCode::Interrupted;
@@ -69,7 +83,7 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
   query.run = run;
   query.top = kRowsShown;
   const auto rows = store.leaderboard(query);
-  return rows.empty() ? "no correct kernel yet\n"
+  return rows.empty() ? store.why_nobody_is_ranked(query) + "\n"
                       : store::format_leaderboard(rows, store::Format::Table,
                                                   store.baseline_standings(rows));
 }
@@ -90,12 +104,17 @@ std::string run_summary(const RunOutcome& outcome, const RunConfig& config, cons
     text += "interrupted, everything is saved; to go on: " + go_on + where;
     break;
   case RunOutcome::End::Failed:
-    text += "failed: " + outcome.message + "\neverything is saved; once that is mended: " + go_on +
-            where;
+    text += "failed: " + outcome.message +
+            "\neverything is saved; when this is solved, go on with: " + go_on + where;
+    break;
+  case RunOutcome::End::RecordingSpent:
+    text += "stopped: " + outcome.message + "\nto go on, ask a model: " + go_on +
+            " --model PROVIDER/MODEL" + where;
     break;
   case RunOutcome::End::Waiting:
     text += outcome.message +
-            "\nonce they are there: winnow batch import REPLIES -o REQUESTS --run" + where;
+            "\nwhen you have them, go on with: winnow batch import REPLIES -o REQUESTS --run" +
+            where;
     break;
   }
   return text + "all results: winnow leaderboard" + store + "\n";

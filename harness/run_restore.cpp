@@ -1,4 +1,7 @@
+#include "harness/counted.h"
 #include "harness/run_loop.h"
+
+#include <fmt/format.h>
 
 namespace winnow::harness {
 
@@ -19,6 +22,25 @@ void RunLoop::restore() {
   for (store::CandidateState& candidate : setup_.journal.candidates()) {
     auto key = std::pair(candidate.row.task, candidate.row.call_key);
     known_.insert_or_assign(std::move(key), std::move(candidate));
+  }
+  tell_restored();
+}
+
+void RunLoop::tell_restored() {
+  std::int64_t judged = 0;
+  std::int64_t correct = 0;
+  for (const auto& [key, candidate] : known_) {
+    if (!candidate.row.call_key.empty() && candidate.best) {
+      ++judged;
+      correct += candidate.best->verdict == tasks::Verdict::Correct ? 1 : 0;
+    }
+  }
+  if (!recorded_.empty()) {
+    setup_.progress.event(
+        fmt::format("the store has {} to this run, {} of them judged, {} correct",
+                    counted(static_cast<std::int64_t>(recorded_.size()), "reply", "replies"),
+                    judged, correct),
+        Progress::Weight::Important);
   }
 }
 

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "harness/endpoints.h"
 #include "harness/evaluator_judge.h"
-#include "harness/final_report.h"
+#include "harness/final_sitting.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/run_loop.h"
@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 
 #include <nlohmann/json.hpp>
 
@@ -139,9 +140,31 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
                 .compile_threads = pool.compile_threads,
                 .progress = progress,
                 .price = known_price(session.config),
+                .is_finished = session.run.status == "finished",
                 .elapsed_before = elapsed_before(session.store.events(session.run.id))});
   const OnInterrupt stop(interrupt, [&] { loop.interrupt(); });
   return loop.run();
+}
+
+/// Of the tasks that have none yet.
+void hold_final(Session& session, Interrupt& interrupt, Progress& progress) {
+  const std::vector<store::StoredSitting> held = session.store.sittings();
+  std::vector<tasks::Task> tasks;
+  std::copy_if(session.tasks.begin(), session.tasks.end(), std::back_inserter(tasks),
+               [&](const tasks::Task& task) {
+                 return std::none_of(held.begin(), held.end(), [&](const auto& sitting) {
+                   return sitting.run == session.run.id && sitting.task == task.name;
+                 });
+               });
+  if (tasks.empty() || session.config.evaluation.seed) {
+    return;
+  }
+  progress.event("the final: the leaders of each task take turns", Progress::Weight::Important);
+  FinalSitting final(session.store, session.devices.first_host(), session.devices.first(),
+                     session.config.evaluation);
+  const OnInterrupt stop(interrupt, [&] { final.cancel(); });
+  final.sit(tasks, session.config.finalists, session.run.id,
+            [&](const std::string& line) { progress.event(line, Progress::Weight::Important); });
 }
 
 ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
@@ -154,12 +177,17 @@ ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
                    Progress::Weight::Important);
   }
   const RunOutcome outcome = drive(session, interrupt, progress);
-  FinalReport report(session.store, session.run, session.devices.first_host(),
-                     session.devices.first(), session.config.evaluation);
-  if (outcome.end == RunOutcome::End::Finished) {
-    report.judge(session.tasks, [&] { return interrupt.interrupted(); });
+  if (outcome.end == RunOutcome::End::Finished && !interrupt.interrupted()) {
+    hold_final(session, interrupt, progress);
   }
-  std::cout << run_leaderboard(session.store, session.run.name) << report.text();
+  progress.finish();
+  std::cout << run_leaderboard(session.store, session.run.name);
+  if (outcome.end == RunOutcome::End::Finished && interrupt.interrupted()) {
+    std::cerr << "interrupted before the final was over; for a final: winnow resume "
+              << shell_word(session.run.name) << " --store " << shell_word(session.config.store)
+              << "\n";
+    return ExitCode::Interrupted;
+  }
   std::cerr << run_summary(outcome, session.config, session.run.name,
                            session.by_files ? "winnow batch export -o REQUESTS --run"
                                             : "winnow resume");
@@ -168,20 +196,29 @@ ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
 
 } // namespace
 
-store::RunRow locked_run(RunStore& store, const std::string& name) {
-  const auto run = store.find_run(name);
-  if (!run) {
-    std::vector<std::string> names;
-    for (const store::RunRow& row : store.runs()) {
-      names.push_back(row.name);
-    }
-    throw UsageError("no run '" + name + "' in this store" + suggestion(name, names));
+store::RunRow named_run(const RunStore& store, const std::string& name_or_number) {
+  if (auto run = store.find_run(name_or_number)) {
+    return *std::move(run);
   }
-  if (!store.lock_run(run->id)) {
-    throw Error("run '" + run->name + "' is being driven by another process",
+  std::vector<std::string> names;
+  for (const store::RunRow& row : store.runs()) {
+    names.push_back(row.name);
+  }
+  throw UsageError("no run '" + name_or_number + "' in this store" +
+                   suggestion(name_or_number, names));
+}
+
+std::string only_run(const RunStore& store, const std::string& name_or_number) {
+  return name_or_number.empty() ? "" : named_run(store, name_or_number).name;
+}
+
+store::RunRow locked_run(RunStore& store, const std::string& name) {
+  store::RunRow run = named_run(store, name);
+  if (!store.lock_run(run.id)) {
+    throw Error("run '" + run.name + "' is being driven by another process",
                 "wait for it to end, or stop it with Ctrl-C");
   }
-  return *run;
+  return run;
 }
 
 ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* instead) {

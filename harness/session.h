@@ -26,6 +26,12 @@ ExitCode resume_run(const std::string& store, const std::string& run,
 /// change.
 RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverride>& overrides);
 
+/// Throws UsageError for one that does not exist.
+store::RunRow named_run(const store::RunStore& store, const std::string& name_or_number);
+
+/// The name that queries take; empty for an empty one. Throws UsageError.
+std::string only_run(const store::RunStore& store, const std::string& name_or_number);
+
 /// The run, which no other process may drive as long as `store` lives. Throws UsageError for one
 /// that does not exist, Error for one that another process drives.
 store::RunRow locked_run(store::RunStore& store, const std::string& name);

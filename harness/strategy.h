@@ -2,6 +2,7 @@
 
 #include "tasks/evaluation.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -31,6 +32,11 @@ struct TaskHistory {
 
   const Chain* find(std::size_t chain) const {
     return chain < chains.size() ? &chains[chain] : nullptr;
+  }
+  /// Made if it is not there. The reference holds until the next call.
+  Chain& open(std::size_t chain) {
+    chains.resize(std::max(chains.size(), chain + 1));
+    return chains[chain];
   }
 };
 

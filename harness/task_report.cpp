@@ -2,7 +2,10 @@
 
 #include "base/text.h"
 #include "store/text_table.h"
+#include "tasks/doubts.h"
 #include "tasks/memorisable.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -67,22 +70,36 @@ std::string tolerance_line(const tasks::Tolerance& tolerance) {
     return "tolerance: exact";
   }
   return fmt::format("tolerance ({}): ({}) * epsilon({}) * magnitude + half a unit in the last "
-                     "place + {:g}; rms ({})",
+                     "place{}; rms ({})",
                      to_string(tolerance.precision), tolerance.multiple.text(),
-                     to_string(tolerance.accumulate), tolerance.absolute,
+                     to_string(tolerance.accumulate),
+                     tolerance.absolute > 0 ? fmt::format(" + {:g}", tolerance.absolute) : "",
                      tolerance.norm_multiple.text());
 }
 
-/// One for each kind of device on which boards will rank no kernel of the task.
-std::vector<std::string> memory_warnings(const tasks::Task& task) {
+/// Why boards will rank no kernel of the task, and what looks like a mistake, for each kind of
+/// device; once where it is the same for several.
+std::vector<std::string> warnings_of(const tasks::Task& task) {
   std::vector<std::string> warnings;
   for (const std::string& device : tasks::device_kinds()) {
+    for (const std::string& doubt : tasks::doubts_of(task, device)) {
+      if (std::find(warnings.begin(), warnings.end(), doubt) == warnings.end()) {
+        warnings.push_back(doubt);
+      }
+    }
     const std::string why = tasks::why_timings_can_be_memorised(task, device);
     if (!why.empty()) {
       warnings.push_back(fmt::format("boards will rank no kernel on {}: {}", device, why));
     }
   }
   return warnings;
+}
+
+std::string hidden_range(const tasks::ScalarSpec& scalar) {
+  return scalar.low == scalar.high
+             ? fmt::format(", on hidden shapes {}", tasks::scalar_text(scalar.low))
+             : fmt::format(", on hidden shapes from {} to {}", tasks::scalar_text(scalar.low),
+                           tasks::scalar_text(scalar.high));
 }
 
 } // namespace
@@ -115,24 +132,25 @@ std::string task_text(const tasks::Task& task) {
     text += fmt::format("axis {}: {}\n", axis.name, axis.description);
   }
   for (const tasks::ScalarSpec& scalar : task.scalars) {
-    text += fmt::format("scalar {} ({}): {:g}, hidden shapes draw from [{:g}, {:g}]; {}\n",
-                        scalar.name, to_string(scalar.dtype), scalar.value, scalar.low, scalar.high,
-                        scalar.description);
+    text += fmt::format("scalar {} ({}): {}{}{}\n", scalar.name, to_string(scalar.dtype),
+                        tasks::scalar_text(scalar.value), hidden_range(scalar),
+                        scalar.description.empty() ? "" : "; " + scalar.description);
   }
-  text += "\n" + tensor_lines(task) + "\n" + shape_lines(task);
-  for (const std::string& warning : memory_warnings(task)) {
-    text += "\nwarning: " + warning + "\n";
+  text = wrap_lines(text, store::table_columns(), 2) + "\n" + tensor_lines(task) + "\n";
+  std::string below = shape_lines(task);
+  for (const std::string& warning : warnings_of(task)) {
+    below += "\nwarning: " + warning + "\n";
   }
-  text += fmt::format("\n{}\noperations: {}\nbytes: {}\n"
-                      "folder: {}\ndigest: {}\n",
-                      tolerance_line(task.tolerance), task.operations.text(), task.bytes.text(),
-                      task.folder.string(), task.digest);
-  return text;
+  below += fmt::format("\n{}\noperations: {}\nbytes: {}\n"
+                       "folder: {}\ndigest: {}\n",
+                       tolerance_line(task.tolerance), task.operations.text(), task.bytes.text(),
+                       task.folder.string(), task.digest);
+  return text + wrap_lines(below, store::table_columns(), 2);
 }
 
 json task_json(const tasks::Task& task) {
   json document{{"schema", "winnow.task"},
-                {"version", 1},
+                {"version", 2},
                 {"name", task.name},
                 {"category", task.category},
                 {"title", task.title},
@@ -142,7 +160,7 @@ json task_json(const tasks::Task& task) {
                 {"operations", task.operations.text()},
                 {"bytes", task.bytes.text()},
                 {"hidden_shapes", hidden_shapes(task)},
-                {"warnings", memory_warnings(task)}};
+                {"warnings", warnings_of(task)}};
   document["tolerance"] = {{"precision", to_string(task.tolerance.precision)},
                            {"accumulate", to_string(task.tolerance.accumulate)},
                            {"multiple", task.tolerance.multiple.text()},
@@ -168,8 +186,8 @@ json task_json(const tasks::Task& task) {
   }
   for (const tasks::Shape& shape : task.shapes) {
     if (!tasks::is_hidden(shape.set)) {
-      document["shapes"].push_back({{"id", shape.id},
-                                    {"set", to_string(shape.set)},
+      document["shapes"].push_back({{"shape_id", shape.id},
+                                    {"shape_set", to_string(shape.set)},
                                     {"axes", shape.axes},
                                     {"scalars", shape.scalars},
                                     {"devices", shape.devices}});

@@ -15,7 +15,7 @@ nlohmann::json task_list_json(const std::vector<tasks::Task>& list);
 
 /// Everything about a task but its hidden shapes, of which only the number is told.
 std::string task_text(const tasks::Task& task);
-/// Schema "winnow.task", version 1.
+/// Schema "winnow.task", version 2.
 nlohmann::json task_json(const tasks::Task& task);
 
 } // namespace winnow::harness

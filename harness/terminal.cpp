@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kDefaultColumns = 80;
 constexpr const char* kStoreDirectory = "runs";
 constexpr const char* kFirstStore = "baselines.db"; // of a command that writes beside no run
 
@@ -49,13 +48,7 @@ fs::path newest_store() {
   return newest;
 }
 
-} // namespace
-
-bool stderr_is_terminal() {
-  return isatty(STDERR_FILENO) == 1;
-}
-
-std::size_t terminal_columns() {
+std::optional<std::size_t> columns_of(int descriptor) {
   if (const char* columns = std::getenv("COLUMNS")) {
     const long value = std::strtol(columns, nullptr, 10);
     if (value > 0) {
@@ -63,10 +56,22 @@ std::size_t terminal_columns() {
     }
   }
   winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    return size.ws_col;
-  }
-  return kDefaultColumns;
+  const bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? std::optional<std::size_t>(size.ws_col) : std::nullopt;
+}
+
+} // namespace
+
+bool stderr_is_terminal() {
+  return isatty(STDERR_FILENO) == 1;
+}
+
+std::size_t terminal_columns() {
+  return columns_of(STDERR_FILENO).value_or(kUsualColumns);
+}
+
+std::optional<std::size_t> output_columns() {
+  return columns_of(STDOUT_FILENO);
 }
 
 std::string find_store(const std::string& given) {

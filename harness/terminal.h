@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace winnow::harness {
 
 bool stderr_is_terminal();
 std::size_t terminal_columns(); ///< of stderr; $COLUMNS if set; 80 when unknown
+/// Of stdout; $COLUMNS if set; nullopt where it is no terminal.
+std::optional<std::size_t> output_columns();
+constexpr std::size_t kUsualColumns = 80;
 
 /// The store of a command that reads: the path given, else $WINNOW_STORE, else the newest *.db file
 /// in runs/. Throws UsageError when there is none.

@@ -111,8 +111,13 @@ nlohmann::json measured_json(double value) {
   return value > 0 && std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
 }
 
-nlohmann::json bounds_json(const Bounds& bounds) {
-  return bounds.known() && std::isfinite(bounds.high) ? nlohmann::json{bounds.low, bounds.high}
+nlohmann::json low_json(const Bounds& bounds) {
+  return bounds.known() && std::isfinite(bounds.high) ? nlohmann::json(bounds.low)
+                                                      : nlohmann::json();
+}
+
+nlohmann::json high_json(const Bounds& bounds) {
+  return bounds.known() && std::isfinite(bounds.high) ? nlohmann::json(bounds.high)
                                                       : nlohmann::json();
 }
 

@@ -39,7 +39,8 @@ std::string ratio_interval_text(const tasks::Bounds& bounds);
 
 /// Null where nothing was measured.
 nlohmann::json measured_json(double value);
-nlohmann::json bounds_json(const tasks::Bounds& bounds);
+nlohmann::json low_json(const tasks::Bounds& bounds);
+nlohmann::json high_json(const tasks::Bounds& bounds);
 
 /// Of a kernel that is not correct: "is not correct", or "was not judged".
 std::string_view why_not_measured(const tasks::Evaluation& evaluation);

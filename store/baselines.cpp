@@ -57,10 +57,12 @@ std::vector<BaselineTiming> newest_timings(const Database& database, const std::
   return timings;
 }
 
-/// The times of baseline.cu that were taken in the same session as the evaluation's own, by shape.
+/// The times of baseline.cu that were taken in the same session as the evaluation's own, by search
+/// shape: libraries and frameworks are timed at no other.
 std::map<std::string, double> baseline_medians(const Database& database, RowId evaluation) {
   Query select(database, "SELECT shape_id, baseline_median_ns FROM cases "
-                         "WHERE evaluation_id = ? AND baseline_median_ns > 0");
+                         "WHERE evaluation_id = ? AND shape_set = 'search' "
+                         "AND baseline_median_ns > 0");
   select.bind(evaluation);
   std::map<std::string, double> medians;
   while (select.next()) {

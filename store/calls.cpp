@@ -276,6 +276,15 @@ void RunStore::set_reservation(RowId call, const std::optional<CallReservation>&
   });
 }
 
+void RunStore::credit_call(RowId call, std::string_view model) {
+  Database& database = state_->database;
+  database.write([&] {
+    Query(database, "UPDATE model_calls SET model = ? WHERE id = ? AND status = 'pending'")
+        .bind(model, call)
+        .run();
+  });
+}
+
 void RunStore::finish_call(RowId call, const ModelCallRow& outcome) {
   if (outcome.status != "ok" && outcome.status != "failed") {
     throw Error(

@@ -1,5 +1,6 @@
 #include "store/database.h"
 
+#include "base/digest.h"
 #include "store/schema.h"
 
 #include <cerrno>
@@ -90,6 +91,14 @@ void create_parent_directories(const std::filesystem::path& path) {
   }
 }
 
+/// sha256(TEXT) for SQL: hex.
+void sha256_of_text(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values[0]));
+  const auto bytes = static_cast<std::size_t>(sqlite3_value_bytes(values[0]));
+  const std::string digest = sha256_hex(text == nullptr ? "" : std::string_view(text, bytes));
+  sqlite3_result_text(context, digest.c_str(), static_cast<int>(digest.size()), SQLITE_TRANSIENT);
+}
+
 } // namespace
 
 Database::Database(const std::filesystem::path& path, OpenMode mode, const OpenOptions& options)
@@ -137,12 +146,18 @@ void Database::open(OpenMode mode, const OpenOptions& options) {
 }
 
 void Database::connect(OpenMode mode, bool immutable, const OpenOptions& options) {
-  const int flags = mode == OpenMode::ReadOnly ? SQLite::OPEN_READONLY
-                                               : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+  const int flags = immutable                    ? SQLite::OPEN_READONLY | SQLite::OPEN_URI
+                    : mode == OpenMode::ReadOnly ? SQLite::OPEN_READWRITE
+                                                 : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
   connection_.reset();
-  connection_ = std::make_unique<SQLite::Database>(
-      immutable ? immutable_uri(path_) : path_.string(),
-      immutable ? flags | SQLite::OPEN_URI : flags, static_cast<int>(options.busy_timeout.count()));
+  connection_ =
+      std::make_unique<SQLite::Database>(immutable ? immutable_uri(path_) : path_.string(), flags,
+                                         static_cast<int>(options.busy_timeout.count()));
+  if (mode == OpenMode::ReadOnly) {
+    // Not opened read-only: a connection that may write removes -wal and -shm when it is the last.
+    connection_->exec("PRAGMA query_only = ON");
+  }
+  connection_->createFunction("sha256", 1, true, nullptr, sha256_of_text);
 }
 
 /// Before anything is changed: is this file ours, and do we understand it?

@@ -1,7 +1,9 @@
 // docs/store.md says what there is.
 #include "base/files.h"
 #include "base/text.h"
+#include "store/export.h"
 #include "store/test_store.h"
+#include "tests/support/json_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,9 +39,10 @@ TEST(StoreDocumentation, ItsQueriesFindSomething) {
   t.add("a", "1", {correct_evaluation(2)});
   t.add("b", "2", {wrong_evaluation()});
   const auto queries = examples(page());
-  EXPECT_EQ(queries.size(), 4U);
+  EXPECT_EQ(queries.size(), 5U);
   for (const std::string& query : queries) {
-    EXPECT_FALSE(query_file(t.path, query).empty()) << query;
+    const bool finds_mistakes = query.find("ratio_low") != std::string::npos;
+    EXPECT_EQ(query_file(t.path, query).empty(), finds_mistakes) << query;
   }
 }
 
@@ -51,6 +54,43 @@ TEST(StoreDocumentation, NamesEveryTableAndView) {
                           "AND name NOT LIKE 'sqlite_%'")) {
     EXPECT_THAT(text, HasSubstr("`" + name + "`"));
   }
+}
+
+TEST(JsonDocumentation, ListsEveryFieldOfBoardsAndExports) {
+  TestStore t;
+  tasks::Evaluation raced = correct_evaluation(2);
+  raced.race = tasks::RaceResult{};
+  raced.cases[0].libraries = {tasks::LibraryTiming{}};
+  t.add("a", "1", {raced});
+  t.add("b", "2", {wrong_evaluation()});
+  BaselineTiming timing;
+  timing.name = "torch eager";
+  timing.device = raced.device;
+  timing.device_name = raced.device_name;
+  timing.shape_id = "search/0";
+  t.store.add_baseline_timings(t.task, {timing});
+  tasks::SittingRow row;
+  row.kernel = t.store.leaderboard({}).front().kernel;
+  row.rank = 1;
+  row.races = {tasks::RaceResult{}};
+  tasks::SittingResult sitting;
+  sitting.rows = {row};
+  t.store.add_sitting(t.run, t.task, sitting);
+  const test::JsonPage json_page(WINNOW_SOURCE_DIR);
+  const auto rows = t.store.leaderboard({});
+  const auto board = nlohmann::json::parse(
+      format_leaderboard(rows, Format::Json, t.store.baseline_standings(rows)));
+  EXPECT_THAT(json_page.missing(board), ::testing::IsEmpty());
+  const auto exported = nlohmann::json::parse(export_run(t.store, {}, Format::Json));
+  EXPECT_EQ(exported["sittings"].size(), 1U);
+  EXPECT_FALSE(exported["baselines"].empty());
+  EXPECT_THAT(json_page.missing(exported), ::testing::IsEmpty());
+}
+
+TEST(JsonDocumentation, AFieldThatIsNotListedIsFound) {
+  const test::JsonPage json_page(WINNOW_SOURCE_DIR);
+  EXPECT_THAT(json_page.missing({{"schema", "winnow.leaderboard"}, {"rows", {{{"taks", 1}}}}}),
+              ::testing::ElementsAre("rows[].taks"));
 }
 
 TEST(StoreSchema, EveryViewCanBeRead) {

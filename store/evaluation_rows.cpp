@@ -243,8 +243,11 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
         "INSERT INTO evaluations (candidate_id, variant_id, ordinal, verdict, stage, detail, "
         "notes, speedup, score_ns, device, device_name, isolation, evaluator_version, build_id, "
         "build_from_cache, build_seconds, started_at, seconds, hidden_speedup, promoted, "
-        "speedup_low, speedup_high, race, seed, unranked) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        "speedup_low, speedup_high, race, seed, unranked, kernel) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "(SELECT sha256(k.text || v.parameters) FROM variants AS v "
+        "JOIN candidates AS c ON c.id = v.candidate_id "
+        "JOIN kernel_files AS k ON k.id = c.kernel_file_id WHERE v.id = ?2))")
       .bind(candidate, variant, ordinal, static_cast<int>(evaluation.verdict),
             static_cast<int>(evaluation.stage), evaluation.detail, json_line(evaluation.notes),
             measured(evaluation.speedup), measured(evaluation.score_ns), evaluation.device,

@@ -21,7 +21,8 @@ nlohmann::json baseline_standing_json(const BaselineStanding& standing);
 /// {"BLOCK":128,"VEC":4} as "BLOCK=128 VEC=4".
 std::string parameters_text(const std::string& parameters_json);
 
-/// All numbers in full, for programs.
-TextTable full_table(const std::vector<LeaderboardRow>& rows);
+/// These members of each document, one row for each.
+TextTable csv_table(const std::vector<nlohmann::json>& documents,
+                    const std::vector<const char*>& names);
 
 } // namespace winnow::store

@@ -65,6 +65,51 @@ TEST(Leaderboard, RanksBySpeedupAndTiesShareARank) {
                           "axpy #5 2 0.5"));
 }
 
+TEST(Leaderboard, NamesTheRunAndTheShapesOfItsTimes) {
+  TestStore t;
+  t.add("a", "1", {correct_evaluation(2)});
+  const auto rows = t.store.leaderboard({});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].run_name, "first");
+  EXPECT_THAT(rows[0].shapes, ElementsAre("n=1000")) << "hidden shapes are not among them";
+}
+
+TEST(Leaderboard, AFilterThatTheStoreDoesNotHaveIsAnError) {
+  TestStore t;
+  t.add("a", "1", {correct_evaluation(2)});
+  EXPECT_NO_THROW(t.store.require_known(query_of("axpy", "cpu", "first")));
+  const auto error_of = [&](const LeaderboardQuery& query) -> std::string {
+    try {
+      t.store.require_known(query);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error_of(query_of("nope", "", "")), HasSubstr("no task 'nope' in the store"));
+  EXPECT_THAT(error_of(query_of("nope", "", "")), HasSubstr("it has: axpy"));
+  EXPECT_THAT(error_of(query_of("", "gpu", "")),
+              HasSubstr("no evaluation on the device 'gpu' in the store"));
+  EXPECT_THAT(error_of(query_of("", "gpu", "")), HasSubstr("it has: cpu"));
+  EXPECT_THAT(error_of(query_of("", "", "frist")), HasSubstr("known: first"));
+}
+
+TEST(Leaderboard, SaysWhyNobodyIsRanked) {
+  TestStore t;
+  EXPECT_EQ(t.store.why_nobody_is_ranked({}), "no correct kernel yet, of 0 candidates");
+  t.add("a", "1", {wrong_evaluation()});
+  EXPECT_EQ(t.store.why_nobody_is_ranked({}), "no correct kernel yet, of 1 candidate");
+  tasks::Evaluation untimed = correct_evaluation(0);
+  untimed.score_ns = 0;
+  t.add("b", "2", {untimed});
+  EXPECT_EQ(t.store.why_nobody_is_ranked({}),
+            "nobody is ranked: of 2 candidates 1 is correct, and none of these was timed");
+  tasks::Evaluation refused = correct_evaluation(2);
+  refused.promoted = false;
+  t.add("c", "3", {refused});
+  EXPECT_THAT(t.store.why_nobody_is_ranked({}), HasSubstr("promoted"));
+}
+
 TEST(Leaderboard, KernelsWithinTheNoiseShareARank) {
   TestStore t;
   t.add("a", "1", {between(1.9, 2.0, 2.1)});

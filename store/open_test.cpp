@@ -4,6 +4,7 @@
 #include "store/run_store.h"
 #include "store/schema.h"
 #include "store/test_store.h"
+#include "tasks/kernel_file.h"
 
 #include <filesystem>
 #include <fstream>
@@ -98,6 +99,16 @@ TEST(OpenStore, ReadOnlyReadsAndRefusesToWrite) {
   EXPECT_EQ(store.find_run("kept")->id, 1);
   EXPECT_THAT(error_of([&] { store.create_run("new", nullptr, nullptr); }),
               AllOf(HasSubstr(path.string() + " is read-only"), HasSubstr("writable")));
+}
+
+TEST(OpenStore, ReadingLeavesOneFile) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = closed_store(directory);
+  for (const auto mode : {kReadOnly, kReadWrite}) {
+    { EXPECT_EQ(RunStore(path, mode).runs().size(), 1U); }
+    EXPECT_FALSE(std::filesystem::exists(path.string() + "-wal"));
+    EXPECT_FALSE(std::filesystem::exists(path.string() + "-shm"));
+  }
 }
 
 TEST(OpenStore, GarbageIsNotAStore) {
@@ -320,6 +331,7 @@ TEST(Migrations, AreAppliedInOrderAndOnce) {
                                     {next + 1, "ALTER TABLE added ADD COLUMN y INTEGER"}};
   apply_migrations(database, good);
   apply_migrations(database, good);
+  EXPECT_THAT(query_file(database.path(), "SELECT count(*) FROM leaderboard"), ElementsAre("0"));
   EXPECT_THAT(query_file(database.path(), "PRAGMA user_version"),
               ElementsAre(std::to_string(next + 1)));
   EXPECT_THAT(query_file(database.path(), "SELECT name FROM pragma_table_info('added')"),
@@ -343,6 +355,15 @@ TEST(Migrations, AFirstStoreKeepsItsRows) {
   EXPECT_THAT(store.baseline_timings("axpy", ""), ::testing::IsEmpty());
 }
 
+/// Views and a trigger such as older programs made: with a name that is still in use, with one that
+/// is not, of tables that later versions rename, and of a view that does not exist.
+constexpr const char* kOldViews =
+    "CREATE VIEW leaderboard AS SELECT evaluation_id, speedup FROM standings; "
+    "CREATE VIEW \"old \"\"times\" AS SELECT * FROM sample_series; "
+    "CREATE VIEW broken AS SELECT * FROM removed; "
+    "CREATE TRIGGER evaluation_joins_standings AFTER INSERT ON evaluations BEGIN "
+    "INSERT INTO standings SELECT * FROM removed; END;";
+
 /// As the program of that version left it, with two ranked kernels and their samples.
 std::filesystem::path store_of_version(const TemporaryDirectory& directory, std::int64_t version) {
   const auto path = directory.path() / "older.db";
@@ -352,11 +373,14 @@ std::filesystem::path store_of_version(const TemporaryDirectory& directory, std:
       database.exec(std::string(step.sql));
     }
   }
-  database.exec("PRAGMA application_id = " + std::to_string(kApplicationId) +
-                "; PRAGMA user_version = " + std::to_string(version) +
-                "; INSERT INTO verdicts VALUES (17, 'correct', ''); INSERT INTO stages VALUES (8, "
-                "'done'), (6, 'time'); INSERT INTO runs VALUES (1, 'r', 'finished', '{}', '', ''); "
-                "INSERT INTO tasks VALUES (1, 'd', 'axpy', '', '', '', '{}', '', '', '', '');");
+  database.exec(
+      "PRAGMA application_id = " + std::to_string(kApplicationId) +
+      "; PRAGMA user_version = " + std::to_string(version) +
+      "; INSERT INTO verdicts VALUES (17, 'correct', ''); INSERT INTO stages VALUES (8, "
+      "'done'), (6, 'time'); INSERT INTO runs VALUES (1, 'r', 'finished', '{}', '', ''); "
+      "INSERT INTO tasks VALUES (1, 'd', 'axpy', '', '', '', '{}', '', '', '', ''); "
+      "INSERT INTO leaderboard_groups (id, run_id, task_id, device, device_name, "
+      "evaluator_version) VALUES (1, NULL, 1, 'cpu', 'CPU', 1), (2, 1, 1, 'cpu', 'CPU', 1);");
   for (const char* number : {"1", "2"}) {
     const std::string n = number;
     database.exec(
@@ -373,19 +397,35 @@ std::filesystem::path store_of_version(const TemporaryDirectory& directory, std:
         n + ", " + n + ", 0, 6, 'search/0', 'search', 'n=1', 1, 17, ''); " +
         "INSERT INTO sample_series VALUES (" + n + ", 'candidate', '[1.5, 2.5]'), (" + n +
         ", 'baseline', '[" + n + ".25]')");
+    const std::string bounds = version < 6 ? "" : ", " + n + ".5, " + n + ".5";
+    for (const std::string group : {"1", "2"}) {
+      database.exec("INSERT INTO standings VALUES (" + group + ", " + n + ", " + n + ", " + n +
+                    ".5" + bounds + ")");
+    }
   }
+  database.exec(kOldViews);
   return path;
+}
+
+TEST(Migrations, RowsOfVersionSevenKeepTheirRanksAndAreFlagged) {
+  const TemporaryDirectory directory("store-test");
+  const RunStore store(store_of_version(directory, 7), kReadWrite);
+  const auto rows = store.leaderboard({});
+  ASSERT_EQ(rows.size(), 2U);
+  for (const LeaderboardRow& row : rows) {
+    EXPECT_EQ(row.rank, row.candidate == 2 ? 1 : 2);
+    EXPECT_EQ(row.flag, "not in the final");
+    EXPECT_EQ(row.unranked, "");
+    EXPECT_EQ(row.kernel, tasks::kernel_digest("", {}));
+  }
 }
 
 TEST(Migrations, TimesOfVersionFiveAreKeptWithoutTheirRanks) {
   const TemporaryDirectory directory("store-test");
   const auto path = store_of_version(directory, 5);
-  const std::string samples = "SELECT * FROM samples ORDER BY case_id, kernel, ordinal";
+  const std::string samples = "SELECT * FROM sample_series ORDER BY case_id, kernel";
   const auto samples_before = query_file(path, samples);
-  ASSERT_EQ(samples_before.size(), 6U);
-  EXPECT_THAT(query_file(path, "SELECT board_run_id, rank, candidate_id, speedup FROM "
-                               "ranked_evaluations ORDER BY 1, 2"),
-              ElementsAre("|1|2|2.5", "|2|1|1.5", "1|1|2|2.5", "1|2|1|1.5"));
+  ASSERT_EQ(samples_before.size(), 4U);
   RunStore store(path, kReadWrite);
   EXPECT_EQ(query_file(path, samples), samples_before);
   EXPECT_THAT(query_file(path, "SELECT board_run_id, rank IS NULL, unranked, candidate_id, speedup "
@@ -401,6 +441,19 @@ TEST(Migrations, TimesOfVersionFiveAreKeptWithoutTheirRanks) {
   EXPECT_THAT(states[0].best.value().cases.at(0).baseline_samples_ns, ElementsAre(1.25));
   EXPECT_FALSE(states[0].best->speedup_bounds.known());
   EXPECT_EQ(states[0].best->seed, 0U);
+}
+
+TEST(Migrations, AStoreOfAnyVersionEndsAsANewOne) {
+  const TemporaryDirectory fresh("store-test");
+  const std::string schema =
+      "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
+  const auto expected = query_file(closed_store(fresh), schema);
+  for (std::int64_t version = 1; version < newest_version(); ++version) {
+    const TemporaryDirectory directory("store-test");
+    const auto path = store_of_version(directory, version);
+    { const RunStore store(path, kReadWrite); }
+    EXPECT_EQ(query_file(path, schema), expected) << "from version " << version;
+  }
 }
 
 TEST(Migrations, ReadingBringsAnOlderStoreUpToDate) {

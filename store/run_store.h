@@ -1,8 +1,8 @@
 #pragma once
 
 #include "store/baselines.h"
-#include "store/held_out.h"
 #include "store/open_options.h"
+#include "store/sittings.h"
 #include "tasks/evaluation.h"
 #include "tasks/task.h"
 
@@ -99,15 +99,24 @@ struct CandidateState {
 struct LeaderboardRow {
   std::string task, device, device_name;
   std::int64_t rank = 0; ///< 0: not ranked
-  std::string unranked;  ///< why not: "its seed was given", "evaluator 6", ...
+  std::string unranked;  ///< why not: "its seed was given", "not in the final", ...
+  /// Why its numbers are not those of the board's newest sitting: "not in the final", or as
+  /// `unranked`; empty: they are.
+  std::string flag;
+  bool comparable = true; ///< a final may rank it
   RowId candidate = 0, evaluation = 0, run = 0;
-  std::string origin, model;
+  std::string run_name, origin, model;
   std::string parameters; ///< a JSON object: {"BLOCK":128}
   double speedup = 0;     ///< against the task's baseline, geometric mean over the search shapes
-  tasks::Bounds speedup_bounds; ///< 95 % interval of speedup, as measured
-  bool is_tied = false;         ///< another kernel of the group has the same rank
+  /// 95 % interval: of a final, it holds what another one finds; else as it was measured, wider by
+  /// what the baseline moves between evaluations once a final has found that out.
+  tasks::Bounds speedup_bounds;
+  double held_out_speedup = 0; ///< on the held-out shapes in the final; 0: was not in it
+  bool is_tied = false;        ///< another kernel of the group has the same rank
   double score_ns = 0;
+  std::vector<std::string> shapes; ///< the search shapes that speedup and score_ns are means over
   std::string isolation, digest, evaluated_at;
+  std::string kernel;      ///< tasks::kernel_digest()
   std::string task_digest; ///< revisions of a task are ranked apart
   std::int64_t lines = 0, evaluator_version = 0;
   std::vector<tasks::Finding> findings; ///< in the machine code
@@ -164,6 +173,9 @@ public:
                    const std::optional<CallReservation>& reserved = std::nullopt);
   /// Of a call that stays open: what it did cost, as far as anyone knows; nullopt: nothing.
   void set_reservation(RowId call, const std::optional<CallReservation>& reserved);
+  /// Another model than the one that was asked answers a call that has no reply yet: from now on
+  /// its candidate is that model's.
+  void credit_call(RowId call, std::string_view model);
   /// When the reply is here, before anything is made of it. The first outcome of a call stands.
   void finish_call(RowId call, const ModelCallRow& outcome);
   /// Calls of the run that have a reply (or failed for good), by key order of insertion.
@@ -186,9 +198,21 @@ public:
   void supersede_evaluation(RowId candidate, const tasks::Evaluation& evaluation);
   std::vector<CandidateState> candidates(RowId run) const;
 
-  /// Once per run, task and device; a second one is not taken.
-  void add_held_out(RowId run, RowId task, const HeldOutResult& result);
-  std::vector<HeldOutResult> held_out(RowId run) const; ///< by task
+  // ---- final sittings ----
+  /// `run`: whose board it orders beside that over all runs; nullopt: that alone.
+  void add_sitting(std::optional<RowId> run, RowId task, const tasks::SittingResult& result);
+  std::vector<StoredSitting> sittings() const; ///< oldest first
+  /// Who is to sit for the board over all runs, and for that of `run`: the first `top` of each (0:
+  /// all), by the board and by what evaluations have measured, and whoever the newest race could
+  /// not tell from one of them; nobody that has lost its place, or takes sixteen times the
+  /// baseline's time. As rows of one board or the other.
+  std::vector<LeaderboardRow> finalists(const tasks::Task& task, const std::string& device_name,
+                                        std::int64_t evaluator_version, std::int64_t top,
+                                        std::optional<RowId> run) const;
+  /// Standard deviation of the logarithm of the baseline's time between evaluations: how much the
+  /// machine changes. 0: not known.
+  double baseline_spread(RowId task, const std::string& device_name,
+                         std::int64_t evaluator_version) const;
 
   // ---- libraries and frameworks beside the task's baseline ----
   /// All rows of one measurement at once.
@@ -205,6 +229,10 @@ public:
   /// By task, device and rank; what is not ranked comes after what is. Throws UsageError for a run
   /// that does not exist.
   std::vector<LeaderboardRow> leaderboard(const LeaderboardQuery& query) const;
+  /// Throws UsageError, with what there is, for a run, task or device that the store does not have.
+  void require_known(const LeaderboardQuery& query) const;
+  /// Why leaderboard() gives nothing: "no correct kernel yet", or what the correct ones lack.
+  std::string why_nobody_is_ranked(const LeaderboardQuery& query) const;
   /// How many candidates got which verdict; `top` is not looked at.
   std::vector<VerdictCount> verdict_counts(const LeaderboardQuery& query) const;
   /// The candidate's kernel file as stored. Throws UsageError when there is none.

@@ -18,11 +18,11 @@ struct Migration {
   std::string_view sql;
 };
 
-/// store/schema/*.sql, in order.
+/// The numbered files of store/schema, in order.
 const std::vector<Migration>& migrations();
 
-/// Applies, each in one transaction, the migrations that the store lacks. Safe when two processes
-/// do it at once.
+/// Applies the migrations that the store lacks and makes all views and triggers anew, in one
+/// transaction. Safe when two processes do it at once.
 void apply_migrations(Database& database, const std::vector<Migration>& steps);
 
 /// Fills the lookup tables with the verdicts and stages that this program knows.

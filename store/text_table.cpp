@@ -1,18 +1,13 @@
 #include "store/text_table.h"
 
 #include "base/text.h"
+#include "store/table_layout.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace winnow::store {
 namespace {
-
-std::size_t width(std::string_view text) {
-  const auto starts_code_point = [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  };
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
-}
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) {
@@ -56,6 +51,56 @@ std::vector<std::string> headings(const TextTable& table) {
   return texts;
 }
 
+std::size_t columns_of_stdout = 0;
+
+std::string cut_short(std::string text, std::size_t columns) {
+  if (display_width(text) <= columns) {
+    return text;
+  }
+  std::size_t end = 0; // behind the code points that stay
+  for (std::size_t shown = 0; shown + 1 < columns; ++shown) {
+    do {
+      ++end;
+    } while ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U);
+  }
+  return text.substr(0, end) + "\u2026";
+}
+
+std::string aligned_row(const Layout& layout, const std::vector<std::string>& cells,
+                        std::size_t indent) {
+  std::vector<std::vector<std::string>> broken;
+  std::size_t height = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    broken.push_back(wrap_words(cells[i], layout.widths[i]));
+    height = std::max(height, broken.back().size());
+  }
+  std::string text;
+  for (std::size_t line = 0; line < height; ++line) {
+    std::string padded(indent, ' ');
+    for (std::size_t i = 0; i < broken.size(); ++i) {
+      const std::string cell =
+          line < broken[i].size() ? cut_short(broken[i][line], layout.widths[i]) : "";
+      const std::string padding(layout.widths[i] - display_width(cell), ' ');
+      padded += i == 0 ? "" : std::string(kBetweenColumns, ' ');
+      padded += layout.table.columns[i].right_aligned ? padding + cell : cell + padding;
+    }
+    padded.erase(padded.find_last_not_of(' ') + 1);
+    text += padded + '\n';
+  }
+  return text;
+}
+
+std::string aligned_part(const Layout& layout, std::size_t indent) {
+  std::string text = aligned_row(layout, headings(layout.table), indent);
+  for (const auto& row : layout.table.rows) {
+    text += aligned_row(layout, row, indent);
+  }
+  if (!layout.left_out.empty()) {
+    text += std::string(indent, ' ') + "no room for: " + join(layout.left_out, ", ") + "\n";
+  }
+  return text;
+}
+
 } // namespace
 
 std::string on_one_line(std::string_view text) {
@@ -65,27 +110,25 @@ std::string on_one_line(std::string_view text) {
   return clean;
 }
 
-std::string to_aligned_text(const TextTable& table, std::size_t indent) {
-  std::vector<std::vector<std::string>> lines{headings(table)};
-  for (const auto& row : table.rows) {
-    std::transform(row.begin(), row.end(), std::back_inserter(lines.emplace_back()), on_one_line);
+void set_table_columns(std::size_t columns) {
+  columns_of_stdout = columns;
+}
+
+std::size_t table_columns() {
+  return columns_of_stdout;
+}
+
+std::string to_aligned_text(const TextTable& table, std::size_t indent, std::size_t columns) {
+  TextTable clean = table;
+  for (auto& row : clean.rows) {
+    std::transform(row.begin(), row.end(), row.begin(), on_one_line);
   }
-  std::vector<std::size_t> widths(table.columns.size(), 0);
-  for (const auto& line : lines) {
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      widths[i] = std::max(widths[i], width(line[i]));
-    }
-  }
+  constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+  const std::size_t room = columns > indent ? columns - indent : kNoLimit;
   std::string text;
-  for (const auto& line : lines) {
-    std::string padded(indent, ' ');
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      const std::string padding(widths[i] - width(line[i]), ' ');
-      padded += i == 0 ? "" : "  ";
-      padded += table.columns[i].right_aligned ? padding + line[i] : line[i] + padding;
-    }
-    padded.erase(padded.find_last_not_of(' ') + 1);
-    text += padded + '\n';
+  for (const TextTable& part : split_table(clean, room)) {
+    text += text.empty() ? "" : "\n";
+    text += aligned_part(lay_out(part, room), indent);
   }
   return text;
 }

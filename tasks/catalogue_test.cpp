@@ -2,9 +2,13 @@
 #include "tasks/memorisable.h"
 #include "tasks/task.h"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -33,6 +37,43 @@ TEST_P(CatalogueTask, MovesEachInputAndEachOutputOnce) {
     Scope scope;
     bind_shape(task_, shape, scope);
     EXPECT_EQ(task_.bytes.evaluate_float(scope), tensor_bytes(task_, shape)) << to_string(shape);
+  }
+}
+
+double elements(const Task& task, const Shape& shape) {
+  return std::accumulate(task.tensors.begin(), task.tensors.end(), 0.0,
+                         [&](double sum, const TensorSpec& tensor) {
+                           return sum + static_cast<double>(element_count(tensor, shape));
+                         });
+}
+
+bool is_near(const Task& task, const Shape& shape, const Shape& other) {
+  return std::abs(elements(task, shape) / elements(task, other) - 1) <= 0.25;
+}
+
+// There a kernel's speed counts; see evaluators/timing/hidden_speed.h.
+TEST_P(CatalogueTask, HasHiddenShapesOfTheSizeOfItsSearchShapes) {
+  for (const std::string& device : device_kinds()) {
+    const std::vector<Shape> search = task_.shapes_of(ShapeSet::Search, device);
+    for (const ShapeSet set : {ShapeSet::Promotion, ShapeSet::HeldOut}) {
+      const std::vector<Shape> hidden = task_.shapes_of(set, device);
+      EXPECT_TRUE(std::any_of(hidden.begin(), hidden.end(),
+                              [&](const Shape& shape) {
+                                return std::any_of(search.begin(), search.end(),
+                                                   [&](const Shape& shown) {
+                                                     return is_near(task_, shape, shown);
+                                                   });
+                              }))
+          << device << ", " << to_string(set);
+      for (const Shape& shape : hidden) {
+        EXPECT_TRUE(std::any_of(search.begin(), search.end(),
+                                [&](const Shape& shown) {
+                                  return tensor_bytes(task_, shape) <=
+                                         1.2 * tensor_bytes(task_, shown);
+                                }))
+            << device << ": " << to_string(shape) << " takes too much memory";
+      }
+    }
   }
 }
 

@@ -39,6 +39,11 @@ Json bounds_json(const Bounds& bounds) {
   return bounds.known() ? Json{number_json(bounds.low), number_json(bounds.high)} : Json();
 }
 
+void put_bounds(Json& json, const std::string& low, const std::string& high, const Bounds& bounds) {
+  json[low] = bounds.known() ? number_json(bounds.low) : Json();
+  json[high] = bounds.known() ? number_json(bounds.high) : Json();
+}
+
 Bounds bounds_of(const Json& json) {
   return json.is_null() ? Bounds{} : Bounds{number_of(json.at(0)), number_of(json.at(1))};
 }
@@ -50,9 +55,13 @@ Json seed_json(std::uint64_t seed) {
 
 Json case_json(const CaseResult& result) {
   Json json{{"stage", to_string(result.stage)},
-            {"set", to_string(result.set)},
+            {"shape_set", to_string(result.set)},
             {"verdict", to_string(result.verdict)}};
   if (is_hidden(result.set)) {
+    if (result.verdict == Verdict::Correct && result.baseline_median_ns > 0) {
+      json["baseline_median_ns"] = number_json(result.baseline_median_ns);
+      json["speed"] = result.detail.empty() ? "counts" : result.detail;
+    }
     return json;
   }
   json["shape_id"] = result.shape_id;
@@ -65,9 +74,9 @@ Json case_json(const CaseResult& result) {
   json["baseline_samples_ns"] = numbers(result.baseline_samples_ns);
   json["incumbent_samples_ns"] = numbers(result.incumbent_samples_ns);
   json["warm_samples_ns"] = numbers(result.warm_samples_ns);
-  json["median_bounds_ns"] = bounds_json(result.median_bounds_ns);
+  put_bounds(json, "median_low_ns", "median_high_ns", result.median_bounds_ns);
   json["speedup"] = number_json(result.speedup);
-  json["speedup_bounds"] = bounds_json(result.speedup_bounds);
+  put_bounds(json, "speedup_low", "speedup_high", result.speedup_bounds);
   if (!result.samples_ns.empty()) {
     json["conditions"] = result.conditions;
   }
@@ -158,7 +167,7 @@ void from_json(const Json& json, RaceResult& race) {
 
 Json evaluation_json(const Evaluation& evaluation) {
   Json json{{"schema", "winnow.evaluation"},
-            {"version", 1},
+            {"version", 2},
             {"verdict", to_string(evaluation.verdict)},
             {"stage", to_string(evaluation.stage)},
             {"detail", to_valid_utf8(evaluation.detail)},
@@ -174,7 +183,10 @@ Json evaluation_json(const Evaluation& evaluation) {
             {"unranked", evaluation.unranked},
             {"started_at", evaluation.started_at},
             {"seconds", number_json(evaluation.seconds)}};
-  json["speedup_bounds"] = bounds_json(evaluation.speedup_bounds);
+  json["hidden_speedup"] =
+      evaluation.hidden_speedup > 0 ? number_json(evaluation.hidden_speedup) : Json();
+  json["promoted"] = evaluation.promoted;
+  put_bounds(json, "speedup_low", "speedup_high", evaluation.speedup_bounds);
   json["race"] = evaluation.race ? Json(*evaluation.race) : Json();
   json["profile"] = evaluation.profile.empty() ? Json() : Json::parse(evaluation.profile);
   json["notes"] = Json::array();

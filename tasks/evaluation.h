@@ -128,7 +128,8 @@ struct Evaluation {
   double speedup = 0; ///< geometric mean over the search shapes of baseline/candidate; 0: not timed
   Bounds speedup_bounds; ///< 95 % interval of speedup
   double score_ns = 0;   ///< geometric mean over the search shapes of the median time; 0: not timed
-  /// As speedup, over the promotion shapes; 0: not timed there. Never in a prompt.
+  /// As speedup, over the promotion shapes whose speed counts; 0: not timed there. Never in a
+  /// prompt.
   double hidden_speedup = 0;
   /// As that, but beside the incumbent of `race`, in turns with it; 0: not timed. Not stored.
   double hidden_race_ratio = 0;
@@ -160,8 +161,8 @@ void to_json(nlohmann::json& json, const RaceResult& race);
 /// Throws nlohmann exceptions.
 void from_json(const nlohmann::json& json, RaceResult& race);
 
-/// The public form (schema "winnow.evaluation", version 1): `eval --json` and the exports.
-/// Hidden shapes appear with their verdict only.
+/// The public form (schema "winnow.evaluation", version 2): `eval --json` and the exports.
+/// Hidden shapes appear with their verdict, the baseline's time there and whether speed counts.
 nlohmann::json evaluation_json(const Evaluation& evaluation);
 
 double median(std::vector<double> samples);               ///< 0 for none

@@ -78,8 +78,9 @@ TEST(EvaluationJson, HasSchemaAndCases) {
   evaluation.cases = {sample_case(ShapeSet::Search)};
   const nlohmann::json json = evaluation_json(evaluation);
   EXPECT_EQ(json["schema"], "winnow.evaluation");
-  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["version"], 2);
   EXPECT_EQ(json["verdict"], "wrong");
+  EXPECT_EQ(json["cases"][0]["median_ns"], 12345);
   EXPECT_EQ(json["seed"], "18446744073709551615") << "text: more than a double holds";
   EXPECT_EQ(json["cases"][0]["seed"], "77");
   EXPECT_EQ(json["unranked"], "its seed was given");
@@ -103,6 +104,13 @@ TEST(EvaluationJson, HidesHiddenShapes) {
       EXPECT_FALSE(hidden.contains(key)) << key;
     }
     EXPECT_EQ(hidden.dump().find("4099"), std::string::npos);
+    EXPECT_FALSE(hidden.contains("speed")) << "it was not timed";
+    evaluation.cases[0].verdict = Verdict::Correct;
+    evaluation.cases[0].baseline_median_ns = 5400;
+    evaluation.cases[0].detail = "correctness only: baseline 5.4 us < 20 us";
+    EXPECT_EQ(evaluation_json(evaluation)["cases"][0]["speed"], evaluation.cases[0].detail);
+    evaluation.cases[0].detail.clear();
+    EXPECT_EQ(evaluation_json(evaluation)["cases"][0]["speed"], "counts");
   }
 }
 

@@ -50,8 +50,7 @@ const KindKeys& kind_of(const TomlReader& table) {
     }
     names.emplace_back(known.name);
   }
-  table.fail("kind", fmt::format("unknown generator '{}'{}", name, suggestion(name, names)),
-             "one of " + join(names, ", "));
+  table.fail_unknown("kind", "generator", name, names);
 }
 
 bool has_extent(GeneratorKind kind) {

@@ -1,5 +1,6 @@
 #include "tasks/kernel_file.h"
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "tasks/plan_parse.h"
 #include "tasks/positioned_json.h"
@@ -9,6 +10,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::tasks {
 namespace {
@@ -53,7 +55,8 @@ class KernelFileParser {
 public:
   KernelFileParser(std::string_view text, std::string file_name) {
     file_.file = std::move(file_name);
-    file_.text = text;
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // of Windows editors
+    file_.text = text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   }
 
   KernelFileResult parse() {
@@ -256,6 +259,10 @@ std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t lim
     }
   }
   return choices;
+}
+
+std::string kernel_digest(std::string_view text, const ParameterChoice& parameters) {
+  return sha256_hex(std::string(text) + nlohmann::json(parameters).dump());
 }
 
 bool uses_fast_math(const Plan& plan, const ParameterChoice& choice) {

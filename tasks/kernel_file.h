@@ -38,6 +38,9 @@ KernelFileResult parse_kernel_file(std::string_view text, std::string file_name)
 /// ExpressionError when a `where` has no value.
 std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t limit);
 
+/// Identifies a kernel in races: SHA-256 of a kernel file and the parameters it runs with.
+std::string kernel_digest(std::string_view text, const ParameterChoice& parameters);
+
 /// Whether the plan asks for fast math under this choice. Throws ExpressionError.
 bool uses_fast_math(const Plan& plan, const ParameterChoice& choice);
 

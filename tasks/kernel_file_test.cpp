@@ -130,6 +130,12 @@ TEST(KernelFile, SourceKeepsItsLines) {
                           "out; expected device code only"));
 }
 
+TEST(KernelFile, AByteOrderMarkIsNoCode) {
+  const KernelFileResult result = parse_kernel_file("\xEF\xBB\xBF" + std::string(kGood), "k.cu");
+  ASSERT_TRUE(result.kernel_file);
+  EXPECT_EQ(result.kernel_file->text, kGood);
+}
+
 TEST(KernelFile, PlanMayFollowIncludes) {
   const std::string text =
       "#include <ATen/ATen.h> /* two\nlines */\n#include \"c10/util.h\"\n" +

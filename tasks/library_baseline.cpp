@@ -22,8 +22,7 @@ std::string word(const TomlReader& table, const char* key, const std::vector<std
       return text;
     }
   }
-  table.fail(key, fmt::format("unknown {} '{}'{}", key, text, suggestion(text, known)),
-             join(known, " or "));
+  table.fail_unknown(key, key, text, known);
 }
 
 LibraryCompute parse_compute(const TomlReader& table) {

@@ -158,11 +158,10 @@ private:
         return;
       }
       if (is_identifier(text) && std::find(known_.begin(), known_.end(), text) == known_.end()) {
-        std::vector<std::string> all = known_;
-        all.insert(all.end(), buffers_.begin(), buffers_.end());
-        context_.fail(integer->value.at,
-                      fmt::format("unknown name '{}' in args{}", text, suggestion(text, all)),
-                      "a tensor, scratch buffer, axis, scalar, parameter or let binding");
+        context_.fail(
+            integer->value.at,
+            fmt::format("unknown name '{}' in args{}", text, suggestion(text, all_names())),
+            "a tensor, scratch buffer, axis, scalar, parameter or let binding");
       }
       expression(integer->value);
     } else if (const auto* real = std::get_if<FloatArgument>(&argument)) {
@@ -172,6 +171,13 @@ private:
     } else if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
       tensor_map_name(*map);
     }
+  }
+
+  // A list begins with what args mostly hold: buffers, then the newest numbers, device facts last.
+  std::vector<std::string> all_names() const {
+    std::vector<std::string> all = buffers_;
+    all.insert(all.end(), known_.rbegin(), known_.rend());
+    return all;
   }
 
   void tensor_map_name(const TensorMapArgument& argument) {

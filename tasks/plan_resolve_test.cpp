@@ -200,6 +200,9 @@ INSTANTIATE_TEST_SUITE_P(
                       "'eps' is a float in an integer expression"},
         LaunchMistake{R"js("grid": 1, "block": 1, "args": ["z", "y"])js",
                       "unknown name 'z' in args; did you mean"},
+        LaunchMistake{R"js("grid": 1, "block": 1, "args": ["temperature", "y"])js",
+                      "unknown name 'temperature' in args; known: x, idx, y, w, steps, eps, rows, "
+                      "cols, has_"},
         LaunchMistake{R"js("grid": 1, "block": 1, "args": ["x", {"tensor": "yy"}])js",
                       "unknown buffer 'yy'; did you mean 'y'?"},
         LaunchMistake{

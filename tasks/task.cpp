@@ -1,6 +1,7 @@
 #include "tasks/task.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -36,13 +37,25 @@ bool is_hidden(ShapeSet set) {
   return set == ShapeSet::Promotion || set == ShapeSet::HeldOut;
 }
 
+// The shortest text that a float reads back as this value: scalars were rounded to f32.
+std::string scalar_text(double value) {
+  const auto rounded = static_cast<float>(value);
+  return static_cast<double>(rounded) == value ? fmt::format("{}", rounded)
+                                               : fmt::format("{:.9g}", value);
+}
+
 std::string to_string(const Shape& shape) {
+  std::vector<std::string> names = shape.axis_order;
+  if (names.empty()) {
+    std::transform(shape.axes.begin(), shape.axes.end(), std::back_inserter(names),
+                   [](const auto& axis) { return axis.first; });
+  }
   std::string text;
-  for (const auto& [name, value] : shape.axes) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+  for (const std::string& name : names) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, shape.axes.at(name));
   }
   for (const auto& [name, value] : shape.scalars) {
-    text += fmt::format("{}{}={:.9g}", text.empty() ? "" : ", ", name, value);
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, scalar_text(value));
   }
   return text;
 }

@@ -52,12 +52,15 @@ struct Shape {
   std::string id; ///< "search/1": set and position from 0 in task.toml
   ShapeSet set = ShapeSet::Tiny;
   std::map<std::string, std::int64_t> axes;
-  std::map<std::string, double> scalars; ///< every scalar of the task has a value here
-  std::vector<std::string> devices;      ///< device kinds it is meant for ("cpu"); empty: all
+  std::map<std::string, double> scalars;    ///< every scalar of the task has a value here
+  std::vector<std::string> devices;         ///< device kinds it is meant for ("cpu"); empty: all
+  std::vector<std::string> axis_order = {}; ///< as the task lists them; empty: by name
 };
 
 /// "rows=64, cols=1000, eps=1e-05"
 std::string to_string(const Shape& shape);
+/// A scalar in it: "1e-05".
+std::string scalar_text(double value);
 
 /// An element of a floating output may differ from the reference by at most
 /// multiple * epsilon(accumulate) * magnitude + epsilon(dtype) / 2 * |expected| + absolute, where

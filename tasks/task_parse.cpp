@@ -143,8 +143,7 @@ private:
       }
       known.emplace_back(to_string(role));
     }
-    table.fail("role", fmt::format("unknown role '{}'{}", text, suggestion(text, known)),
-               "input, output or inout");
+    table.fail_unknown("role", "role", text, known);
   }
 
   void parse_scalars() {
@@ -227,6 +226,7 @@ private:
         table.fail(axis.name, fmt::format("axis '{}' = {}", axis.name, value), "1 to 2^40");
       }
       shape.axes[axis.name] = value;
+      shape.axis_order.push_back(axis.name);
     }
     table.allow_keys(keys);
     parse_shape_scalars(table, shape);
@@ -286,19 +286,27 @@ private:
           table.fail({}, mistake, "m, n and k of a library baseline that fit its tensors");
         }
       }
-      std::vector<const Expression*> positive{&task_.operations, &task_.bytes};
-      if (task_.tolerance.precision != Precision::Int) {
-        positive.insert(positive.end(),
-                        {&task_.tolerance.multiple, &task_.tolerance.norm_multiple});
-      }
-      for (const Expression* cost : positive) {
-        if (const double value = cost->evaluate_float(scope); !(value > 0) || std::isinf(value)) {
-          table.fail({}, fmt::format("'{}' = {} at this shape", cost->text(), value),
-                     "a number above 0");
-        }
-      }
+      check_positive(shape, scope);
     } catch (const ExpressionError& error) {
       table.fail({}, fmt::format("at this shape: {}", error.what()), error.expected());
+    }
+  }
+
+  void check_positive(const Shape& shape, const Scope& scope) const {
+    const auto check = [&](const TomlReader& table, const char* key, const Expression& cost) {
+      if (const double value = cost.evaluate_float(scope); !(value > 0) || std::isinf(value)) {
+        table.fail(key,
+                   fmt::format("'{}' is {} at {} ({}): '{}'", key, value, shape.id,
+                               to_string(shape), cost.text()),
+                   "a number above 0");
+      }
+    };
+    check(root_, "operations", task_.operations);
+    check(root_, "bytes", task_.bytes);
+    if (task_.tolerance.precision != Precision::Int) {
+      const TomlReader tolerance = root_.table("tolerance");
+      check(tolerance, "multiple", task_.tolerance.multiple);
+      check(tolerance, "norm_multiple", task_.tolerance.norm_multiple);
     }
   }
 

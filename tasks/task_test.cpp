@@ -127,10 +127,16 @@ TEST(Task, ShapesHaveIdsAndScalars) {
   EXPECT_EQ(search[1].id, "search/1");
   EXPECT_EQ(task.shapes_of(ShapeSet::Search, "hip").size(), 1U);
   EXPECT_EQ(search[0].scalars.at("scale"), 1.0);
-  EXPECT_EQ(to_string(search[0]), "cols=1000, rows=64, scale=1, steps=3");
+  EXPECT_EQ(to_string(search[0]), "rows=64, cols=1000, scale=1, steps=3");
   EXPECT_EQ(task.shapes_of(ShapeSet::Tiny, "cpu")[0].scalars.at("scale"), 0.75);
   EXPECT_EQ(element_count(task.tensors[0], search[0]), 64000);
   EXPECT_EQ(element_count(task.tensors[1], search[0]), 130);
+}
+
+TEST(Task, ScalarsAreWrittenAsFloatsAre) {
+  EXPECT_EQ(scalar_text(static_cast<double>(1e-5F)), "1e-05");
+  EXPECT_EQ(scalar_text(0.000271828), "0.000271828");
+  EXPECT_EQ(scalar_text(3), "3");
 }
 
 TEST(Task, HiddenShapesDrawScalars) {
@@ -245,15 +251,23 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"5 * rows * cols", "5 * rows * (cols",
                 "task.toml:3:31: the expression ends too early"},
         BadTask{"5 * rows", "5 * row", "did you mean 'rows'"},
-        BadTask{"5 * rows", "0 * rows",
-                "'0 * rows * cols' = 0 at this shape; expected a number above 0"},
+        BadTask{
+            "5 * rows", "0 * rows",
+            "task.toml:3:14: 'operations' is 0 at tiny/0 (rows=3, cols=7, scale=0.75, steps=2): "
+            "'0 * rows * cols'; expected a number above 0"},
+        BadTask{"\"8 * rows * cols\"", "0", "task.toml:4:9: 'bytes' is 0 at tiny/0"},
         BadTask{"[axes]\nrows", "[axes]\n2rows", "task.toml:7:9: '2rows' is not a name"},
         BadTask{"[axes]\nrows", "[axes]\nsm_count", "the name 'sm_count' is reserved"},
         BadTask{"[tensors.x]", "[tensors.rows]", "the name 'rows' is used twice"},
         BadTask{"role = \"input\"", "role = \"inputs\"",
                 "task.toml:11:8: unknown role 'inputs'; did you mean 'input'?"},
+        BadTask{"role = \"input\"", "role = \"x\"",
+                "unknown role 'x'; expected one of input, output, inout"},
         BadTask{"role = \"output\"", "role = \"input\"", "the task has no output"},
-        BadTask{"dtype = \"f32\"", "dtype = \"float\"", "task.toml:12:9: unknown dtype 'float'"},
+        BadTask{"dtype = \"f32\"", "dtype = \"float\"",
+                "task.toml:12:9: unknown dtype 'float'; expected one of f32, f64"},
+        BadTask{"kind = \"normal\"", "kind = \"gaussian\"",
+                "unknown generator 'gaussian'; expected one of normal, uniform"},
         BadTask{"shape = [\"rows\", \"cols\"]", "shape = \"rows\"",
                 "task.toml:13:9: 'tensors.x.shape' is not a list"},
         BadTask{"shape = [\"rows\", \"cols\"]", "shape = [\"rows - 3\"]",
@@ -289,7 +303,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"value = 3", "value = 300", "value = 300 is not in [low, high] = [1, 100]"},
         BadTask{"high = 100", "high = 3000000000", "is not an i32"},
         BadTask{"low = 0.5", "low = nan", "is not a finite number"},
-        BadTask{"precision = \"f32\"", "precision = \"i32\"", "unknown precision 'i32'"},
+        BadTask{"precision = \"f32\"", "precision = \"i32\"",
+                "unknown precision 'i32'; did you mean 'f32'?; expected"},
         BadTask{"absolute = 1e-30", "absolute = -1", "a negative tolerance"},
         BadTask{"absolute = 1e-30", "acumulate = \"f32\"",
                 "task.toml:40:1: unknown key 'acumulate'"},
@@ -300,7 +315,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"absolute = 1e-30", "norm_multiple = \"rows -\"",
                 "task.toml:40:24: the expression ends too early"},
         BadTask{"absolute = 1e-30", "norm_multiple = \"cols - 7\"",
-                "'cols - 7' = 0 at this shape; expected a number above 0"},
+                "task.toml:40:17: 'norm_multiple' is 0 at tiny/0"},
         BadTask{"absolute = 1e-30", "nan = 1", "task.toml:40:7: 'tolerance.nan' is not a boolean"},
         BadTask{"precision = \"f32\"\nmultiple = \"8 + 2 * sqrt(cols)\"\nabsolute = 1e-30",
                 "precision = \"int\"",

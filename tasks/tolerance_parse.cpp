@@ -17,8 +17,7 @@ Precision parse_precision(const TomlReader& table, std::string_view key) {
   for (const Precision precision : all_precisions()) {
     known.emplace_back(to_string(precision));
   }
-  table.fail(key, fmt::format("unknown precision '{}'{}", name, suggestion(name, known)),
-             "one of " + join(known, ", "));
+  table.fail_unknown(key, "precision", name, known);
 }
 
 // Nothing else to state: integers are exact.

@@ -81,6 +81,15 @@ void TomlReader::fail(std::string_view key, const std::string& what,
   table_->fail(key, what, expected);
 }
 
+void TomlReader::fail_unknown(std::string_view key, std::string_view what, const std::string& word,
+                              const std::vector<std::string>& known) const {
+  const auto near = nearest_match(word, known);
+  fail(key,
+       fmt::format("unknown {} '{}'{}", what, word,
+                   near ? fmt::format("; did you mean '{}'?", *near) : ""),
+       "one of " + join(known, ", "));
+}
+
 void TomlReader::allow_keys(const std::vector<std::string>& known) const {
   for (const auto& [key, value] : *table_->table) {
     if (std::find(known.begin(), known.end(), key.str()) == known.end()) {
@@ -160,8 +169,7 @@ DType TomlReader::dtype(std::string_view key) const {
   for (const DType type : all_dtypes()) {
     known.emplace_back(to_string(type));
   }
-  fail(key, fmt::format("unknown dtype '{}'{}", name, suggestion(name, known)),
-       "one of " + join(known, ", "));
+  fail_unknown(key, "dtype", name, known);
 }
 
 Expression TomlReader::expression(std::string_view key) const {

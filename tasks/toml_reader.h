@@ -37,6 +37,10 @@ public:
   std::optional<TomlReader> optional_table(std::string_view key) const;
   std::vector<TomlReader> tables(std::string_view key) const;
 
+  /// Throws for the value `word` of `key`, which is none of those that are known.
+  [[noreturn]] void fail_unknown(std::string_view key, std::string_view what,
+                                 const std::string& word,
+                                 const std::vector<std::string>& known) const;
   /// Throws at the value of `key` (at the table where `key` is empty or absent).
   [[noreturn]] void fail(std::string_view key, const std::string& what,
                          const std::string& expected) const;

@@ -31,10 +31,11 @@ constexpr std::array kVerdicts{
                 "computes with less precision than the task allows"},
     VerdictText{Verdict::WrongUnseen, "wrong_unseen",
                 "is right on the shapes it was shown and fails hidden ones"},
-    VerdictText{Verdict::Implausible, "implausible", "is faster than the device can be"},
+    VerdictText{Verdict::Implausible, "implausible", "has a time that this device cannot reach"},
     VerdictText{Verdict::Unsupported, "unsupported", "cannot run on this device"},
     VerdictText{Verdict::Correct, "correct", "is correct"},
-    VerdictText{Verdict::Infrastructure, "infrastructure", "failed through the machine's fault"},
+    VerdictText{Verdict::Infrastructure, "infrastructure",
+                "could not be judged: the machine or a tool failed"},
     VerdictText{Verdict::Refused, "refused", "was refused by the external check"},
 };
 

@@ -28,7 +28,7 @@ const std::vector<std::string>& wire_format_names() {
 
 const WireFormat* find_wire_format(std::string_view name) {
   for (const WireFormat* format : all_formats()) {
-    if (format->name() == name || (name == "openai" && format->name() == "chat")) {
+    if (format->name() == name) {
       return format;
     }
   }

@@ -81,7 +81,7 @@ struct BatchAnswer {
 };
 
 const std::vector<std::string>& wire_format_names();
-/// nullptr for an unknown name. "openai" is "chat".
+/// nullptr for an unknown name.
 const WireFormat* find_wire_format(std::string_view name);
 /// Throws Error saying what was expected for a line that no format writes. A request that failed,
 /// was cancelled or expired is the answer's `error`.

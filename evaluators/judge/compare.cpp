@@ -193,6 +193,7 @@ std::optional<tasks::Precision> coarser_precision(const Comparison& comparison,
                                                   const ErrorTotals& totals, const Survey& survey) {
   constexpr std::int64_t kBulk = 4; // one element in so many
   constexpr std::int64_t kFew = 16;
+  constexpr double kLeastShare = 0x1p-13; // of an epsilon: the mean of 2^23 rounded factors' errors
   const double recognisable = survey.off < kFew ? tasks::epsilon(tasks::Precision::BF16) : 0.5;
   const double relative = std::sqrt(survey.difference_squares / survey.expected_squares);
   const bool bulk_is_off = kBulk * survey.off >= static_cast<std::int64_t>(totals.counted);
@@ -206,7 +207,8 @@ std::optional<tasks::Precision> coarser_precision(const Comparison& comparison,
   const double size = wide ? relative : 2 * rms(totals) * limits.unit;
   for (const tasks::Precision precision : tasks::all_precisions()) {
     const double epsilon = tasks::epsilon(precision);
-    const bool possible = epsilon > limits.unit && (wide || precision != tasks::Precision::TF32);
+    const bool possible = epsilon > limits.unit && (wide || precision != tasks::Precision::TF32) &&
+                          rms(totals) * limits.unit >= kLeastShare * epsilon;
     const double limit = std::max(limits.multiple, 1.0) * epsilon;
     if (possible && size <= epsilon && survey.max_units * limits.unit <= limit) {
       return precision;

@@ -248,6 +248,15 @@ TEST_F(CompareSums, FactorsInTf32AreRightOnlyWhereTheTaskSaysSo) {
   EXPECT_THAT(result.mismatch->pattern, HasSubstr("times epsilon(f32) * magnitude, limit 2"));
 }
 
+// What a tolerance that is too tight refuses has still been computed in f32.
+TEST_F(CompareSums, ErrorsBelowAnEpsilonOfF32AreNotThoseOfTf32) {
+  compute(DType::F32, same, f32);
+  const auto result = compare_as(DType::F32, {Precision::F32, 0.01, 0.0025, 0, false});
+  EXPECT_EQ(result.verdict, Verdict::Wrong);
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_THAT(result.mismatch->pattern, testing::Not(HasSubstr("arithmetic")));
+}
+
 TEST_F(CompareSums, FactorsInBf16AreTooCoarseForTf32) {
   compute(DType::F32, bf16, f32);
   for (const ErrorModel& model : {f32_model(), tf32_model()}) {
@@ -370,7 +379,8 @@ TEST(Pattern, NamesAStride) {
 TEST(Pattern, NamesOneElementAndABox) {
   EXPECT_EQ(describe_pattern({15}, {4, 10}), "only element [1, 5]");
   EXPECT_EQ(describe_pattern({10, 12, 27}, {4, 10}),
-            "3 elements within columns 0 to 7 of rows 1 to 2");
+            "scattered over columns 0 to 7 of rows 1 to 2");
+  EXPECT_EQ(describe_pattern({0, 12, 39}, {4, 10}), "scattered over the whole tensor");
 }
 
 } // namespace

@@ -75,7 +75,11 @@ std::string describe_pattern(const std::vector<std::int64_t>& wrong,
   if (std::string stride = stride_text(wrong); !stride.empty()) {
     return stride;
   }
-  return fmt::format("{} elements within {}", wrong.size(), text);
+  std::int64_t all = 1;
+  for (const std::int64_t extent : shape) {
+    all *= extent;
+  }
+  return "scattered over " + (box == all ? "the whole tensor" : text);
 }
 
 std::string position_text(std::int64_t index, const std::vector<std::int64_t>& shape) {

@@ -1,8 +1,10 @@
 #include "evaluators/selftest/honest_trial.h"
 
+#include "evaluators/evaluation_run.h"
 #include "evaluators/reference_check.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include <fmt/format.h>
 
@@ -30,13 +32,36 @@ std::string_view to_string(HonestResult::State state) {
   return "unknown_state";
 }
 
-void HonestTrial::add(const tasks::Shape& shape, const JudgeReply& reply, HonestResult& result) {
+void HonestTrial::note_magnitudes(const ReferenceAnswer& answer) {
+  for (const auto& [name, magnitude] : answer.magnitudes) {
+    bool& has_some = has_magnitude_[name];
+    has_some = has_some || std::any_of(magnitude.bytes.begin(), magnitude.bytes.end(),
+                                       [](std::byte byte) { return byte != std::byte{0}; });
+  }
+}
+
+std::string HonestTrial::zero_magnitudes() const {
+  std::string text;
+  for (const auto& [name, has_some] : has_magnitude_) {
+    if (!has_some) {
+      text +=
+          fmt::format("; reference.cu leaves {}_magnitude 0 everywhere, so nothing but the last "
+                      "rounding of '{}' is tolerated",
+                      name, name);
+    }
+  }
+  return text;
+}
+
+void HonestTrial::add(const tasks::Shape& shape, const JudgeReply& reply,
+                      HonestResult& result) const {
   ++result.cases;
   result.max_error_ratio = std::max(result.max_error_ratio, reply.max_error_ratio);
   if (reply.verdict != Verdict::Correct && result.state == HonestResult::State::Accepted) {
     reject(result, false,
-           fmt::format("{} at {}: {}", to_string(reply.verdict), shape.id,
-                       reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail));
+           fmt::format("{} at {}: {}{}", to_string(reply.verdict), shape.id,
+                       reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail,
+                       zero_magnitudes()));
   }
 }
 
@@ -52,6 +77,7 @@ HonestResult HonestTrial::reference() {
       reject(result, false, fmt::format("{}: {}", shape.id, outcome.fault->detail));
       return result;
     }
+    note_magnitudes(outcome.answers.front());
     const auto outputs = rounded_outputs(task, shape, outcome.answers.front());
     add(shape, runner_.judge(shape, seed, poison_salt(seed), outputs), result);
   }
@@ -81,6 +107,16 @@ HonestResult HonestTrial::kernel(const tasks::KernelFile& file,
     }
   }
   return result;
+}
+
+void HonestTrial::time(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
+                       HonestResult& result) {
+  const tasks::Evaluation timed = EvaluationRun(session_, file, choice, Depth::Quick).run();
+  if (timed.verdict == Verdict::Implausible) {
+    reject(result, false,
+           fmt::format("implausible at {}; `operations` or `bytes` of task.toml is too large",
+                       timed.detail));
+  }
 }
 
 std::vector<RunCase> HonestTrial::plan(const BuiltKernel& built, const tasks::Shape& shape,

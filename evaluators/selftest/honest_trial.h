@@ -4,6 +4,7 @@
 #include "evaluators/selftest/selftest.h"
 #include "tasks/kernel_file.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,17 +21,24 @@ public:
   /// `name` for the result. Throws Error when the judge fails.
   HonestResult kernel(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
                       const std::string& name);
+  /// Rejects a kernel that is faster than the task says that any can be.
+  void time(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
+            HonestResult& result);
 
 private:
   /// Nothing, with the result's state and detail set, when the plan does not hold for the shape.
   std::vector<RunCase> plan(const BuiltKernel& built, const tasks::Shape& shape,
                             HonestResult& result) const;
   void run_shape(const BuiltKernel& built, const tasks::Shape& shape, HonestResult& result);
-  static void add(const tasks::Shape& shape, const JudgeReply& reply, HonestResult& result);
+  void add(const tasks::Shape& shape, const JudgeReply& reply, HonestResult& result) const;
+  void note_magnitudes(const ReferenceAnswer& answer);
+  /// "; reference.cu leaves y_magnitude 0 everywhere, ..." where it does.
+  std::string zero_magnitudes() const;
 
   Session& session_;
   ReferenceRun& runner_;
   const SelftestOptions& options_;
+  std::map<std::string, bool> has_magnitude_; ///< by output: some element's is not 0
 };
 
 } // namespace winnow::evaluators

@@ -49,14 +49,17 @@ ReferenceRun::ReferenceRun(Session& session) : session_(session) {
                      shapes_for(session.task, session.host->device.kind), session.reference);
 }
 
-RunOutcome ReferenceRun::run(const BuiltKernel& built, std::vector<RunCase> cases) {
+RunOutcome ReferenceRun::run(const BuiltKernel& built, std::vector<RunCase> cases,
+                             unsigned workers) {
   DeviceHost& host = *session_.host;
   RunRequest request;
   request.module = built.compiled.module;
+  request.workers = workers;
   request.cases = std::move(cases);
   RunnerLimits limits;
   limits.wall = session_.options.run_timeout;
   limits.memory_bytes = session_.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes();
+  session_.tell(built.file->file, "runs", limits.wall);
   const SpentTime spent(host.spent.run_seconds);
   return host.runner->run(std::move(request), limits, [this] { return session_.cancelled.load(); });
 }

@@ -26,7 +26,8 @@ public:
   explicit ReferenceRun(Session& session);
 
   /// Cases of `built` as they are: from here on, the arena holds what they have left in it.
-  RunOutcome run(const BuiltKernel& built, std::vector<RunCase> cases);
+  /// `workers`: as RunRequest::workers.
+  RunOutcome run(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers = 0);
 
   struct Outcome {
     std::vector<ReferenceAnswer> answers; ///< of the cases before a fault

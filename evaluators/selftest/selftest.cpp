@@ -5,10 +5,14 @@
 #include "evaluators/selftest/every_shape_trial.h"
 #include "evaluators/selftest/honest_trial.h"
 #include "evaluators/selftest/mutant_trial.h"
+#include "evaluators/selftest/operation_count.h"
 #include "evaluators/selftest/reference_run.h"
+#include "tasks/doubts.h"
 
 #include <algorithm>
 #include <thread>
+
+#include <fmt/format.h>
 
 namespace winnow::evaluators {
 namespace {
@@ -67,10 +71,17 @@ Selftest::Selftest(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
 
 Selftest::~Selftest() = default;
 
+void Selftest::tell(std::string part) const {
+  if (options_.progress) {
+    options_.progress(part);
+  }
+}
+
 std::vector<MutantResult> Selftest::mutants() {
   using enum tasks::ShapeSet;
   std::vector<MutantResult> results;
   for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
+    tell(fmt::format("mutants, {} shapes", to_string(set)));
     for (MutantResult& result : MutantTrial(*session_, *runner_, options_, set).run()) {
       results.push_back(std::move(result));
     }
@@ -90,12 +101,27 @@ std::vector<HonestResult> Selftest::honest() {
   std::vector<HonestResult> results{trial.reference()};
   for (const fs::path& path : files) {
     const tasks::KernelFile file = load_kernel_file(path);
+    const std::string name = path.lexically_relative(session_->task.folder).string();
+    tell("honest kernels, " + name);
+    bool is_timed = false;
     for (const tasks::ParameterChoice& choice : variants_of(file)) {
-      results.push_back(
-          trial.kernel(file, choice, path.lexically_relative(session_->task.folder).string()));
+      HonestResult& result = results.emplace_back(trial.kernel(file, choice, name));
+      if (!is_timed && result.state == HonestResult::State::Accepted) {
+        trial.time(file, choice, result);
+        is_timed = true;
+      }
     }
   }
   return results;
+}
+
+std::vector<std::string> Selftest::doubts() {
+  tell("operations of reference.cu");
+  std::vector<std::string> doubts = tasks::doubts_of(session_->task, session_->host->device.kind);
+  if (std::string doubt = doubt_about_operations(*session_, *runner_, options_); !doubt.empty()) {
+    doubts.push_back(std::move(doubt));
+  }
+  return doubts;
 }
 
 ReferenceAnswer Selftest::reference(const tasks::Shape& shape, std::uint64_t seed) {

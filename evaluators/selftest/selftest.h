@@ -22,6 +22,8 @@ struct SelftestOptions {
   EvaluationOptions evaluation; ///< device, cache, isolation, time limit of one run
   std::uint64_t seed = 1;       ///< the first one; others follow it
   int seeds = 5;                ///< inputs per shape for honest kernels
+  /// Told before each part: "mutants, search shapes", "baseline.cu BLOCK=128".
+  std::function<void(const std::string&)> progress;
   /// Mutants that a set of shapes may reject as a whole are not run on shapes with more elements in
   /// all inputs together: there are many, and a host changes their inputs.
   std::int64_t max_input_elements = std::int64_t{1} << 22U;
@@ -74,8 +76,13 @@ public:
   /// shape. Throws Error when reference.cu or the judge fails.
   std::vector<MutantResult> mutants();
   /// The rounded answers of reference.cu, every variant of baseline.cu, and of each kernel file in
-  /// the task's folder honest/. Throws Error when a file cannot be parsed or the judge fails.
+  /// the task's folder honest/. The first variant of each file is timed, too, and rejected where it
+  /// is faster than `operations` and `bytes` of the task allow. Throws Error when a file cannot be
+  /// parsed or the judge fails.
   std::vector<HonestResult> honest();
+  /// What looks like a mistake in task.toml: tasks::doubts_of(), and `operations` beside what
+  /// reference.cu loads and stores.
+  std::vector<std::string> doubts();
 
   /// What reference.cu computes from the inputs that `seed` draws. Throws Error when it fails.
   ReferenceAnswer reference(const tasks::Shape& shape, std::uint64_t seed);
@@ -84,6 +91,8 @@ public:
                    const tasks::HostTensors& outputs);
 
 private:
+  void tell(std::string part) const;
+
   SelftestOptions options_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<ReferenceRun> runner_;

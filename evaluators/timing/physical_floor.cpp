@@ -1,5 +1,6 @@
 #include "evaluators/timing/physical_floor.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -91,13 +92,34 @@ double gpu_operations_per_ns(Precision precision, const tasks::DeviceFacts& fact
                   measured_rate(measured, {"f8_tensor", "i8_tensor"}));
 }
 
-double nvidia_memory_ns(const LeastWork& work, const tasks::DeviceFacts& facts,
-                        const std::optional<profiling::Ceilings>& measured) {
+std::string peak_of(Precision precision) {
+  switch (precision) {
+  case Precision::F64:
+    return "tensor peak, f64 by 15 f16 products";
+  case Precision::F32:
+    return "tensor peak, f32 by 3 f16 products";
+  case Precision::TF32:
+    return "tensor peak of tf32 at f16's rate";
+  case Precision::F16:
+  case Precision::BF16:
+    return "16-bit tensor peak";
+  case Precision::F8E4M3:
+  case Precision::F8E5M2:
+  case Precision::Int:
+    break;
+  }
+  return "8-bit tensor peak";
+}
+
+void set_nvidia_memory(const LeastWork& work, const tasks::DeviceFacts& facts,
+                       const std::optional<profiling::Ceilings>& measured, PhysicalFloor& floor) {
   const double stays = static_cast<double>(facts.l2_bytes);
   const auto dram = measured ? measured->dram() : std::nullopt;
   const double peak =
       std::max(facts.peak_bytes_per_second, dram ? dram->bytes_per_second : 0) * 1e-9;
-  return (work.read_bytes + std::max(0.0, work.written_bytes - stays)) / peak;
+  floor.bytes = work.read_bytes + std::max(0.0, work.written_bytes - stays);
+  floor.memory_ns = floor.bytes / peak;
+  floor.memory_peak = "DRAM's peak";
 }
 
 } // namespace
@@ -125,19 +147,25 @@ LeastWork least_work(const tasks::Task& task, const tasks::Shape& shape) {
 PhysicalFloor physical_floor(const LeastWork& work, const tasks::DeviceFacts& facts,
                              const std::optional<profiling::Ceilings>& measured) {
   const auto units = static_cast<double>(std::max<std::int64_t>(1, facts.sm_count));
-  const double bytes = work.read_bytes + work.written_bytes;
-  const double from_caches_ns = bytes / (kCpuBytesPerNs * units); // above a GPU's L1, too
-  if (facts.architecture.empty()) {
-    return {from_caches_ns, work.operations / (kCpuOperationsPerNs * units)};
-  }
   PhysicalFloor floor;
+  floor.bytes = work.read_bytes + work.written_bytes;
+  floor.memory_ns = floor.bytes / (kCpuBytesPerNs * units); // above a GPU's L1, too
+  floor.memory_peak = "what caches could do";
+  if (facts.architecture.empty()) {
+    floor.arithmetic_ns = work.operations / (kCpuOperationsPerNs * units);
+    floor.arithmetic_peak = "what cores could do";
+    return floor;
+  }
   floor.arithmetic_ns = work.operations / gpu_operations_per_ns(work.precision, facts, measured);
+  floor.arithmetic_peak = peak_of(work.precision);
   if (facts.peak_bytes_per_second <= 0) {
-    floor.memory_ns = from_caches_ns;
-  } else if (facts.architecture.starts_with(kNvidia)) {
-    floor.memory_ns = nvidia_memory_ns(work, facts, measured);
+    return floor;
+  }
+  if (facts.architecture.starts_with(kNvidia)) {
+    set_nvidia_memory(work, facts, measured, floor);
   } else {
-    floor.memory_ns = bytes / (kUnreportedCaches * facts.peak_bytes_per_second * 1e-9);
+    floor.memory_ns = floor.bytes / (kUnreportedCaches * facts.peak_bytes_per_second * 1e-9);
+    floor.memory_peak = "four times DRAM's peak";
   }
   return floor;
 }

@@ -1,10 +1,9 @@
 #pragma once
 
-#include "profiling/roofline/ceilings.h"
+#include "profiling/roofline/roofline.h"
 #include "tasks/device_facts.h"
 #include "tasks/task.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace winnow::evaluators {
@@ -21,12 +20,7 @@ struct LeastWork {
 /// included.
 LeastWork least_work(const tasks::Task& task, const tasks::Shape& shape);
 
-/// No run with cold caches takes less.
-struct PhysicalFloor {
-  double memory_ns = 0;
-  double arithmetic_ns = 0;
-  double ns() const { return std::max(memory_ns, arithmetic_ns); }
-};
+using profiling::PhysicalFloor;
 
 /// On an NVIDIA GPU a cold run reads its bytes from DRAM; of what it writes, as much as the L2
 /// cache holds may stay there. Operations run at the dense tensor rate of their precision: f32 may

@@ -41,6 +41,13 @@ TEST(PhysicalFloor, ReadsFromDramAndLeavesItsOutputInTheCache) {
   EXPECT_DOUBLE_EQ(physical_floor({4.8e9, 50e6 + 4.8e6, 0}, gpu, {}).ns(), 1.001e6);
 }
 
+TEST(PhysicalFloor, SaysWhatCounts) {
+  const PhysicalFloor floor = physical_floor({100e6, 100e6, 1e9, Precision::F32}, h200(), {});
+  EXPECT_EQ(floor.memory_peak, "DRAM's peak");
+  EXPECT_EQ(floor.arithmetic_peak, "tensor peak, f32 by 3 f16 products");
+  EXPECT_DOUBLE_EQ(floor.bytes, 200e6 - 60 * 1048576.0);
+}
+
 TEST(PhysicalFloor, TakesTheLargerOfFactsAndMeasurements) {
   profiling::Ceilings measured;
   measured.bandwidth = {{1e6, 8e12, "L2"}, {1e9, 4e12, "DRAM"}};

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t kWholeBytes = std::uint64_t{8} << 20U;
 constexpr std::uint64_t kPieces = 16;
 constexpr std::uint64_t kPieceBytes = std::uint64_t{256} << 10U;
-constexpr std::uint64_t kAlignment = 8; // elements: pieces of any type begin at whole words
+constexpr std::uint64_t kPieceStep = 8; // elements: pieces of any type begin at whole words
 
 } // namespace
 
@@ -24,7 +24,7 @@ std::vector<Piece> drawn_pieces(std::uint64_t count, std::uint64_t element_bytes
     const std::uint64_t begin = part * count / kPieces;
     const std::uint64_t room = (part + 1) * count / kPieces - begin - in_piece;
     const std::uint64_t first = begin + random() % (room + 1);
-    pieces.push_back({first / kAlignment * kAlignment, in_piece});
+    pieces.push_back({first / kPieceStep * kPieceStep, in_piece});
   }
   return pieces;
 }

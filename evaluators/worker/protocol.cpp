@@ -29,11 +29,18 @@ ArenaSlice slice_of(const json& value) {
 }
 
 json sampling_json(const SamplingRequest& sampling) {
-  json value{{"rivals", sampling.rivals},   {"stop_when_lost", sampling.stop_when_lost},
-             {"warm", sampling.warm},       {"min", sampling.min_samples},
-             {"max", sampling.max_samples}, {"budget_ms", sampling.budget.count()},
-             {"places", sampling.places},   {"judged", sampling.judged},
-             {"areas", sampling.areas},     {"area_bytes", sampling.area_bytes}};
+  json value{{"rivals", sampling.rivals},
+             {"stop_when_lost", sampling.stop_when_lost},
+             {"warm", sampling.warm},
+             {"min", sampling.min_samples},
+             {"max", sampling.max_samples},
+             {"budget_ms", sampling.budget.count()},
+             {"places", sampling.places},
+             {"judged", sampling.judged},
+             {"least_baseline_ns", sampling.least_baseline_ns},
+             {"areas", sampling.areas},
+             {"area_bytes", sampling.area_bytes},
+             {"all_judged", sampling.all_judged}};
   return value;
 }
 
@@ -49,8 +56,10 @@ SamplingRequest sampling_of(const json& value) {
   sampling.budget = std::chrono::milliseconds(value.at("budget_ms").get<std::int64_t>());
   sampling.places = value.at("places");
   sampling.judged = value.at("judged");
+  sampling.least_baseline_ns = value.at("least_baseline_ns");
   sampling.areas = value.at("areas");
   sampling.area_bytes = value.at("area_bytes");
+  sampling.all_judged = value.at("all_judged");
   return sampling;
 }
 
@@ -149,7 +158,8 @@ std::string encode(const RunCaseReport& report) {
              {"timed_outputs", json::array()},
              {"printed", report.printed}};
   for (const TimedOutput& output : report.timed_outputs) {
-    value["timed_outputs"].push_back({{"launch", output.launch},
+    value["timed_outputs"].push_back({{"contestant", output.contestant},
+                                      {"launch", output.launch},
                                       {"area", output.area},
                                       {"salt", output.salt},
                                       {"draw", output.draw}});
@@ -235,8 +245,8 @@ bool add_line(RunReport& report, const std::string& text) {
       run_case.printed = value.at("printed");
       run_case.differing = value.at("differing");
       for (const json& output : value.at("timed_outputs")) {
-        run_case.timed_outputs.push_back(
-            {output.at("launch"), output.at("area"), output.at("salt"), output.at("draw")});
+        run_case.timed_outputs.push_back({output.at("contestant"), output.at("launch"),
+                                          output.at("area"), output.at("salt"), output.at("draw")});
       }
       if (value.contains("fault")) {
         run_case.fault = DeviceFault{verdict_of(value.at("fault").at("verdict")),

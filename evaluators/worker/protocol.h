@@ -36,12 +36,15 @@ struct ArenaSlice {
 /// kernel.
 std::uint64_t launch_seed(std::uint64_t case_seed, std::size_t contestant, int launch);
 
-/// How a case is timed. The outputs of some launches of the case's own plan go to the arena to be
-/// judged; which, is drawn after each launch.
+/// How a case is timed. The outputs of some launches of whoever is judged go to the arena; which,
+/// is drawn after each launch.
 struct SamplingRequest {
   /// Timed by turns with the case's own plan, on inputs of their own: plan i runs in module i + 1
-  /// of the request. Their outputs are not judged: they were when they were candidates.
+  /// of the request.
   std::vector<tasks::ResolvedPlan> rivals;
+  /// Every contestant is judged, in a final; else the case's own plan alone: its rivals were when
+  /// they were candidates. Each takes part until its own budget is spent.
+  bool all_judged = false;
   /// The series ends early when the case's own plan is clearly slower than the last rival, and is
   /// drawn out while it may yet win.
   bool stop_when_lost = false;
@@ -50,9 +53,13 @@ struct SamplingRequest {
   int max_samples = 200;
   std::chrono::milliseconds budget{150}; ///< of each contestant
   int places = 1;                        ///< so many sets of the task's tensors; each turn uses one
-  /// So many launches are judged, on average: a kernel that is wrong in every other launch gets
-  /// away once in 2^judged times. Twice as many of a kernel that leads.
+  /// So many launches of each who is judged are, on average: a kernel that is wrong in every other
+  /// launch gets away once in 2^judged times. Twice as many of a kernel that leads a search. Below
+  /// one, some series end without.
   double judged = 5;
+  /// The series ends after min_samples where the fastest launch of the first rival, the baseline,
+  /// takes less: its times compare nothing. 0: however short it is.
+  double least_baseline_ns = 0;
   int areas = 1;                ///< so many times there is room for the outputs in the arena
   std::uint64_t area_bytes = 0; ///< from one to the next
 };
@@ -81,9 +88,10 @@ struct RunRequest {
   std::vector<RunCase> cases;
 };
 
-/// Outputs of a timed launch of the case's own plan, in the arena.
+/// Outputs of a timed launch, in the arena.
 struct TimedOutput {
-  int launch = 0; ///< its inputs are those of launch_seed(seed of the case, 0, launch)
+  std::size_t contestant = 0; ///< 0: the case's own plan, i + 1: rival i
+  int launch = 0; ///< its inputs are those of launch_seed(seed of the case, contestant, launch)
   int area = 0;
   std::uint64_t salt = 0; ///< of the poison that was in them before
   std::uint64_t draw = 0; ///< decides which pieces of each output are in the area: drawn_pieces()
@@ -94,7 +102,7 @@ struct RunCaseReport {
   std::size_t index = 0;
   std::optional<DeviceFault> fault;
   std::optional<std::size_t> rival; ///< which of them had the fault; nullopt: the case's own plan
-  /// Samples with the same index were taken side by side.
+  /// Samples with the same index were taken side by side. In a final some have fewer.
   std::vector<double> samples_ns;
   std::vector<std::vector<double>> rival_samples_ns;
   std::vector<double> warm_samples_ns;
@@ -107,7 +115,7 @@ struct RunCaseReport {
   std::optional<profiling::Energy> energy;
   double prepare_ns = 0;                  ///< of the plan's `prepare` steps
   std::string differing;                  ///< an output that a repetition on the same input changed
-  std::vector<TimedOutput> timed_outputs; ///< at least one of a timing without a fault
+  std::vector<TimedOutput> timed_outputs; ///< at least one of each who is judged, if any is due
   std::string printed;                    ///< by device code on a GPU
 };
 

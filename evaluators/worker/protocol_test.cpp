@@ -30,8 +30,10 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   request.cases.push_back(run_case);
 
   request.cases[0].repeat = true;
+  request.cases[0].sampling->all_judged = true;
   request.cases[0].sampling->places = 9;
   request.cases[0].sampling->judged = 2.5;
+  request.cases[0].sampling->least_baseline_ns = 20e3;
   request.cases[0].sampling->areas = 3;
   request.cases[0].sampling->area_bytes = 4096;
   const RunRequest read = decode_run_request(encode(request));
@@ -45,8 +47,10 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   EXPECT_EQ(sampling.max_samples, 3);
   EXPECT_EQ(sampling.places, 9);
   EXPECT_EQ(sampling.judged, 2.5);
+  EXPECT_EQ(sampling.least_baseline_ns, 20e3);
   EXPECT_EQ(sampling.areas, 3);
   EXPECT_EQ(sampling.area_bytes, 4096U);
+  EXPECT_TRUE(sampling.all_judged);
   EXPECT_TRUE(read.cases[0].repeat);
   EXPECT_EQ(std::get<tasks::FillStep>(read.cases[0].plan.steps.at(0)).value, fill.value);
 }
@@ -55,7 +59,7 @@ TEST(Protocol, ReportIsPutTogetherFromItsLines) {
   RunReport report;
   RunCaseReport timed;
   timed.samples_ns = {1.5, 2.5};
-  timed.timed_outputs = {{2, 1, 0xfedcba9876543210U, 77}};
+  timed.timed_outputs = {{4, 2, 1, 0xfedcba9876543210U, 77}};
   timed.differing = "z";
   RunCaseReport faulty;
   faulty.index = 1;
@@ -68,6 +72,7 @@ TEST(Protocol, ReportIsPutTogetherFromItsLines) {
   EXPECT_TRUE(add_line(report, encode_end()));
   EXPECT_TRUE(report.complete);
   EXPECT_EQ(report.cases.at(0).samples_ns, (std::vector<double>{1.5, 2.5}));
+  EXPECT_EQ(report.cases.at(0).timed_outputs.at(0).contestant, 4U);
   EXPECT_EQ(report.cases.at(0).timed_outputs.at(0).launch, 2);
   EXPECT_EQ(report.cases.at(0).timed_outputs.at(0).area, 1);
   EXPECT_EQ(report.cases.at(0).timed_outputs.at(0).salt, 0xfedcba9876543210U);

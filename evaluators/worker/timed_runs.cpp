@@ -24,6 +24,8 @@ constexpr double kWorthDrawingOut = 0.995; // of the rival's speed
 constexpr int kMaxThrottledInARow = 8;
 constexpr std::chrono::milliseconds kCoolDown{20};
 constexpr int kWarmSamples = 20;
+// Of a final, with what comes before launches; a slow kernel ends by it after one.
+constexpr double kFinalOverdraft = 2;
 constexpr int kLeastTurns = 3; // of a round, if the kernel is that slow
 
 using Clock = std::chrono::steady_clock;
@@ -71,12 +73,8 @@ TimedRuns::TimedRuns(Device& device, const RunCase& run_case, const ArenaView& a
       random_(random_bits()), tensor_plan_(tensors_of(run_case.plan)),
       launched_at_(static_cast<std::size_t>(sampling_.places)), race_(kRaceRules) {
   for (std::size_t i = 0; i <= sampling_.rivals.size(); ++i) {
-    contestants_.push_back({{},
-                            {},
-                            profiling::WarmUp(warm_up_limits(sampling_)),
-                            profiling::StopRule(limits_of(sampling_, sampling_.rivals.size() + 1)),
-                            0,
-                            0});
+    contestants_.emplace_back(warm_up_limits(sampling_),
+                              limits_of(sampling_, sampling_.rivals.size() + 1));
   }
   for (std::size_t place = 0; place < launched_at_.size(); ++place) {
     add_buffers(place);
@@ -112,9 +110,18 @@ std::optional<DeviceFault> TimedRuns::run(RunCaseReport& report) {
     return fault;
   }
   report.state = device_.state();
-  fault = device_.verify_guards();
-  for (const auto& runner : contestants_.front().runners) {
-    fault = fault ? fault : runner->verify_scratch();
+  fault = verify();
+  report.rival = fault ? running_rival() : std::nullopt;
+  return fault;
+}
+
+std::optional<DeviceFault> TimedRuns::verify() {
+  auto fault = device_.verify_guards();
+  for (std::size_t one = 0; one < contestants_.size() && !fault; ++one) {
+    running_ = one;
+    for (const auto& runner : contestants_[one].runners) {
+      fault = fault || !is_judged(one) ? fault : runner->verify_scratch();
+    }
   }
   return fault;
 }
@@ -136,7 +143,7 @@ std::optional<DeviceFault> TimedRuns::prepare(RunCaseReport& report) {
     }
   }
   running_ = 0;
-  report.prepare_ns = own(0).prepare_ns();
+  report.prepare_ns = contestants_.front().runners.front()->prepare_ns();
   return std::nullopt;
 }
 
@@ -147,11 +154,19 @@ std::optional<DeviceFault> TimedRuns::sample(RunCaseReport& report) {
     }
   } while (more(report));
   must_judge_ = true; // no launch is drawn once in a hundred series or less
-  std::optional<DeviceFault> fault;
-  if (report.timed_outputs.empty() && !case_.outputs.empty()) {
-    fault = turn(0, report);
+  return lacks_judged() ? turn(0, report) : std::nullopt;
+}
+
+bool TimedRuns::lacks_judged() const {
+  if (case_.outputs.empty() || sampling_.judged < 1) {
+    return false;
   }
-  return fault;
+  for (std::size_t one = 0; one < contestants_.size(); ++one) {
+    if (is_judged(one) && !contestants_[one].judged) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
@@ -191,18 +206,22 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t place, RunCaseReport& rep
   device_.begin_turn();
   for (std::size_t i = 0; i < contestants_.size(); ++i) {
     const std::size_t one = backwards ? contestants_.size() - 1 - i : i;
+    if (contestants_[one].over) {
+      continue;
+    }
     if (auto fault = launch(one, place, CacheState::Cold)) {
       return fault;
     }
     contestants_[one].last_ns = static_cast<double>(device_.elapsed().count());
+    contestants_[one].launched_ns += contestants_[one].last_ns;
     const std::optional<double> clock = device_.measured_clock_mhz();
     slow_clock = slow_clock || (clock && *clock < device_.least_clock_mhz());
     disturbed = disturbed || device_.disturbed();
     if (one == 0 && clock) {
       report.clocks_mhz.push_back(*clock);
     }
-    if (one == 0 && wants_judging(report)) {
-      if (auto fault = hand_over_outputs(place, report)) {
+    if (wants_judging(one, report)) {
+      if (auto fault = hand_over_outputs(one, place, report)) {
         return fault;
       }
     }
@@ -218,7 +237,9 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t place, RunCaseReport& rep
 
 // ABBA or BAAB: were it always ABBA, the same contestant would begin every block.
 bool TimedRuns::runs_backwards() {
-  const bool begins_block = contestants_.front().samples.size() % 2 == 0;
+  const std::size_t turns =
+      sampling_.all_judged ? static_cast<std::size_t>(turns_) : contestants_.front().samples.size();
+  const bool begins_block = turns % 2 == 0;
   if (begins_block) {
     block_begins_backwards_ = random_() % 2 == 0;
   }
@@ -238,10 +259,12 @@ void TimedRuns::take(bool first_at_place, bool slow_clock, RunCaseReport& report
   }
   throttled_in_a_row_ = slow_clock ? throttled_in_a_row_ : 0;
   for (Contestant& contestant : contestants_) {
-    contestant.samples.push_back(contestant.last_ns);
+    if (!contestant.over) {
+      contestant.samples.push_back(contestant.last_ns);
+    }
   }
   const std::vector<double>& own = contestants_.front().samples;
-  if (contestants_.size() > 1 && own.size() % 2 == 0) {
+  if (contestants_.size() > 1 && !sampling_.all_judged && own.size() % 2 == 0) {
     const std::size_t block = block_count(own) - 1;
     race_.add(block_ns(own, block), block_ns(contestants_.back().samples, block));
   }
@@ -250,6 +273,9 @@ void TimedRuns::take(bool first_at_place, bool slow_clock, RunCaseReport& report
 // The first launch at a place has more to it (GpuDevice does not hold it). Slow kernels get no
 // launch that does not count: one that alone exceeds the budget is a sample.
 bool TimedRuns::warmed_up(bool first_at_place) {
+  if (sampling_.all_judged) {
+    return !first_at_place; // waiting for the slowest to settle would leave the others no time
+  }
   bool all = true;
   for (Contestant& contestant : contestants_) {
     const bool over = contestant.warm_up.over() || contestant.warm_up.warm(contestant.last_ns);
@@ -264,9 +290,39 @@ bool TimedRuns::leads() const {
   return contestants_.size() > 2 && race_.blocks() > 0 && race_.ratio() > 1;
 }
 
+bool TimedRuns::baseline_is_too_short() const {
+  if (contestants_.size() < 2 || !(sampling_.least_baseline_ns > 0)) {
+    return false;
+  }
+  const std::vector<double>& baseline = contestants_[1].samples;
+  return baseline.size() >= static_cast<std::size_t>(sampling_.min_samples) &&
+         *std::min_element(baseline.begin(), baseline.end()) < sampling_.least_baseline_ns;
+}
+
+// Who has its turns, or whose launches have taken their share of the time, is over.
+bool TimedRuns::more_of_final(RunCaseReport& report) {
+  bool any = false;
+  for (Contestant& one : contestants_) {
+    const auto samples = static_cast<int>(one.samples.size());
+    one.over = samples >= sampling_.max_samples ||
+               (samples >= sampling_.min_samples && one.launched_ns >= budget_ns(sampling_)) ||
+               (samples >= 1 && one.spent_ns >= kFinalOverdraft * budget_ns(sampling_));
+    any = any || !one.over;
+  }
+  report.stopped_by = any ? "" : to_string(profiling::StopReason::Budget);
+  return any;
+}
+
 bool TimedRuns::more(RunCaseReport& report) {
+  if (sampling_.all_judged) {
+    return more_of_final(report);
+  }
   if (!warm_ && contestants_.front().samples.empty()) {
     return true;
+  }
+  if (baseline_is_too_short()) {
+    report.stopped_by = "the baseline is too short";
+    return false;
   }
   if (sampling_.stop_when_lost && race_.verdict() == profiling::RaceVerdict::Slower) {
     report.stopped_by = "clearly slower";
@@ -293,49 +349,56 @@ bool TimedRuns::may_win() const {
 }
 
 // One launch of each few neighbours. Drawn launch by launch, so that nobody knows before one ends.
-bool TimedRuns::wants_judging(const RunCaseReport& report) {
-  if (case_.outputs.empty() ||
+bool TimedRuns::wants_judging(std::size_t contestant, const RunCaseReport& report) {
+  if (case_.outputs.empty() || !is_judged(contestant) ||
       report.timed_outputs.size() >= static_cast<std::size_t>(sampling_.areas)) {
     return false;
   }
-  if (neighbours_left_ == 0) {
+  Contestant& one = contestants_[contestant];
+  if (one.neighbours_left == 0) {
     const double judged = leads() ? 2 * sampling_.judged : sampling_.judged;
-    neighbours_left_ = std::max(1, static_cast<int>(std::ceil(expected_launches() / judged)));
-    neighbour_judged_ = false;
+    one.neighbours_left = std::max(1, static_cast<int>(std::ceil(expected_launches(one) / judged)));
+    one.neighbour_judged = false;
   }
   const bool drawn =
-      !neighbour_judged_ && random_() % static_cast<std::uint64_t>(neighbours_left_) == 0;
-  --neighbours_left_;
-  neighbour_judged_ = neighbour_judged_ || drawn;
-  return drawn || must_judge_;
+      !one.neighbour_judged && random_() % static_cast<std::uint64_t>(one.neighbours_left) == 0;
+  --one.neighbours_left;
+  one.neighbour_judged = one.neighbour_judged || drawn;
+  return drawn || (must_judge_ && !one.judged);
 }
 
-double TimedRuns::expected_launches() const {
+double TimedRuns::expected_launches(const Contestant& contestant) const {
   if (turns_ == 0) {
     return sampling_.min_samples;
   }
-  const double possible = turns_ * whole_budget_ns() / spent_ns_;
+  const double possible = sampling_.all_judged
+                              ? contestant.launches * budget_ns(sampling_) / contestant.spent_ns
+                              : turns_ * whole_budget_ns() / spent_ns_;
   return std::min<double>(std::max<double>(possible, sampling_.min_samples), sampling_.max_samples);
 }
 
-std::optional<DeviceFault> TimedRuns::hand_over_outputs(std::size_t place, RunCaseReport& report) {
+std::optional<DeviceFault> TimedRuns::hand_over_outputs(std::size_t contestant, std::size_t place,
+                                                        RunCaseReport& report) {
   const auto start = Clock::now();
+  Contestant& one = contestants_[contestant];
+  CaseRunner& runner = *one.runners[place];
   const auto area = static_cast<int>(report.timed_outputs.size());
   const std::uint64_t draw = random_();
   for (const ArenaSlice& slice : case_.outputs) {
     const std::uint64_t offset =
         slice.offset + static_cast<std::uint64_t>(area) * sampling_.area_bytes;
-    const tasks::Buffer& buffer = own(place).buffer(slice.tensor);
-    own(place).download(slice.tensor,
-                        drawn_pieces(static_cast<std::uint64_t>(buffer.count),
-                                     tasks::size_bytes(buffer.dtype), draw),
-                        arena_.slice(offset, slice.bytes));
+    const tasks::Buffer& buffer = runner.buffer(slice.tensor);
+    runner.download(slice.tensor,
+                    drawn_pieces(static_cast<std::uint64_t>(buffer.count),
+                                 tasks::size_bytes(buffer.dtype), draw),
+                    arena_.slice(offset, slice.bytes));
   }
-  report.timed_outputs.push_back({contestants_.front().launches - 1, area, salt_, draw});
+  report.timed_outputs.push_back({contestant, one.launches - 1, area, one.salt, draw});
+  one.judged = true;
   // The next launch draws the inputs again and poisons scratch. Comparing all inputs with what was
   // drawn takes as long as drawing them: once.
   auto fault = area == 0 ? device_.verify_guards() : std::nullopt;
-  fault = fault ? fault : own(place).verify_scratch();
+  fault = fault ? fault : runner.verify_scratch();
   spent_ns_ -= since(start); // samples should not be fewer because some were judged
   return fault;
 }
@@ -354,11 +417,14 @@ std::optional<DeviceFault> TimedRuns::sample_warm(RunCaseReport& report) {
 std::optional<DeviceFault> TimedRuns::launch(std::size_t contestant, std::size_t place,
                                              CacheState caches) {
   running_ = contestant;
-  CaseRunner& runner = *contestants_[contestant].runners[place];
-  const std::uint64_t salt = random_();
-  salt_ = contestant == 0 ? salt : salt_;
-  runner.renew(launch_seed(case_.seed, contestant, contestants_[contestant].launches++), salt);
-  return runner.run_timed(caches);
+  const auto start = Clock::now();
+  Contestant& one = contestants_[contestant];
+  CaseRunner& runner = *one.runners[place];
+  one.salt = random_();
+  runner.renew(launch_seed(case_.seed, contestant, one.launches++), one.salt);
+  auto fault = runner.run_timed(caches);
+  one.spent_ns += since(start);
+  return fault;
 }
 
 } // namespace winnow::evaluators

@@ -329,7 +329,7 @@ protected:
     EXPECT_EQ(device_->add_module(build_module(kernel(other), {"k"})), 1U);
     case_.sampling->rivals = {case_.plan};
     case_.sampling->stop_when_lost = true;
-    case_.sampling->max_samples = 100;
+    case_.sampling->max_samples = std::min(case_.sampling->max_samples, 100);
     case_.sampling->min_samples = std::min(case_.sampling->min_samples, 100);
     return time();
   }
@@ -345,12 +345,53 @@ TEST_F(RivalsTest, AreTimedBesideTheCasesOwnKernel) {
   EXPECT_LT(tasks::median(report.samples_ns), tasks::median(report.rival_samples_ns.front()) / 5);
 }
 
+TEST_F(RivalsTest, OfAFinalEverybodyIsJudged) {
+  case_.sampling->all_judged = true;
+  case_.sampling->judged = 2;
+  const RunCaseReport report = race(busy(10), "y[i] = 3 * x[i];");
+  EXPECT_FALSE(report.fault.has_value());
+  std::set<std::size_t> judged;
+  for (const TimedOutput& one : report.timed_outputs) {
+    judged.insert(one.contestant);
+    const std::vector<float> right = twice_x(launch_seed(case_.seed, one.contestant, one.launch));
+    EXPECT_EQ(output(one) == right, one.contestant == 0);
+  }
+  EXPECT_EQ(judged, (std::set<std::size_t>{0, 1})) << "at least one launch of each";
+}
+
+TEST_F(RivalsTest, ASeriesOfManyMayEndWithoutAJudgedLaunch) {
+  case_.sampling->all_judged = true;
+  case_.sampling->judged = 0.25;
+  case_.sampling->min_samples = 4;
+  int judged = 0;
+  for (int i = 0; i < 40; ++i) {
+    case_.sampling->max_samples = 4;
+    for (const TimedOutput& one : race(busy(10), busy(10)).timed_outputs) {
+      judged += one.contestant == 1 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(judged, 0);
+  EXPECT_LT(judged, 30) << "about one in four series";
+}
+
 TEST_F(RivalsTest, AClearLoserIsNotTimedToTheEnd) {
   case_.sampling->min_samples = 100;
   const RunCaseReport report = race(busy(200'000), busy(2'000));
   EXPECT_FALSE(report.fault.has_value());
   EXPECT_EQ(report.stopped_by, "clearly slower");
   EXPECT_LT(report.samples_ns.size(), 50U);
+}
+
+TEST_F(RivalsTest, ABaselineThatIsTooShortToCompareIsNotTimedToTheEnd) {
+  case_.sampling->min_samples = 4;
+  case_.sampling->least_baseline_ns = 1e12;
+  const RunCaseReport report = race(busy(2'000), busy(2'000));
+  EXPECT_FALSE(report.fault.has_value());
+  EXPECT_EQ(report.stopped_by, "the baseline is too short");
+  EXPECT_EQ(report.samples_ns.size(), 4U);
+  EXPECT_FALSE(report.timed_outputs.empty()) << "a launch is judged all the same";
+  case_.sampling->least_baseline_ns = 1;
+  EXPECT_NE(race(busy(2'000), busy(2'000)).stopped_by, "the baseline is too short");
 }
 
 TEST_F(RivalsTest, AFaultSaysWhoseItWas) {

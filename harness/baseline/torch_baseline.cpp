@@ -30,13 +30,17 @@ public:
   TorchBaseline run() {
     evaluators::ReferenceCheck check(task_, evaluators::open_device(device_, options_.evaluation),
                                      options_.evaluation);
-    TorchBaseline result{device_, process_.version(), {}};
+    TorchBaseline result{device_, process_.version(), process_.no_compile(), {}};
+    std::vector<TorchMode> modes{TorchMode::Eager};
+    if (result.no_compile.empty()) {
+      modes.push_back(TorchMode::Compiled);
+    }
     for (const tasks::Shape& shape : evaluators::shown_shapes(task_, device_.kind)) {
       if (options_.progress) {
         options_.progress(shape);
       }
       process_.write_inputs(shape, seed_);
-      for (const TorchMode mode : {TorchMode::Eager, TorchMode::Compiled}) {
+      for (const TorchMode mode : modes) {
         result.timings.push_back(measure(check, shape, mode));
       }
     }
@@ -49,8 +53,7 @@ private:
     process.python = options_.python;
     process.device = device_;
     process.timeout = options_.timeout;
-    const std::chrono::milliseconds asked = options_.evaluation.time_budget;
-    process.budget = asked.count() > 0 ? asked : evaluators::default_time_budget(device_.kind);
+    process.budget = evaluators::time_budget(options_.evaluation, device_.kind);
     return process;
   }
 

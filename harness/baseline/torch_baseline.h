@@ -22,7 +22,8 @@ struct TorchBaselineOptions {
 
 struct TorchBaseline {
   evaluators::DeviceReport device;
-  std::string version; ///< of PyTorch
+  std::string version;    ///< of PyTorch
+  std::string no_compile; ///< why nothing is compiled; empty: it is
   /// Eager and compiled at each tiny shape (compared only) and each search shape of the device.
   std::vector<store::BaselineTiming> timings;
 };

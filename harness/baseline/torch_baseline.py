@@ -13,10 +13,12 @@ work: {"missing": why}. Then each line of stdin asks for one run and gets one li
    inputs are widened to float64, and floating outputs must be and are written as such (without
    "sampling")}
   {"error": null or text, "times_ns": [numbers]}
+The first line has "no_compile", too, where this torch has no torch.compile: why.
 stdout is for these lines only: whatever else prints goes to stderr.
 """
 
 import contextlib
+import importlib
 import importlib.util
 import json
 import os
@@ -113,7 +115,8 @@ class Runner:
 
     def answer(self, request):
         torch = self.torch
-        torch._dynamo.reset()  # each shape is compiled for itself
+        if request["mode"] == "compile":
+            importlib.import_module("torch._dynamo").reset()  # each shape is compiled for itself
         precision = "high" if request["tf32"] else "highest"
         torch.set_float32_matmul_precision(precision)
         torch.backends.cudnn.allow_tf32 = request["tf32"]
@@ -205,13 +208,15 @@ def open_runner(directory, device):
     """The runner and the first line; (None, line) when torch or the device is missing."""
     try:
         import torch
-        import torch._dynamo
     except (ImportError, OSError) as error:
         return None, {"missing": f"{sys.executable} cannot import torch: {error}"}
     if device.startswith("cuda") and not torch.cuda.is_available():
         return None, {"missing": f"torch {torch.__version__} cannot use a GPU here"}
     name = torch.cuda.get_device_name(device) if device.startswith("cuda") else "cpu"
-    return Runner(torch, directory, device), {"torch": torch.__version__, "device": name}
+    line = {"torch": torch.__version__, "device": name}
+    if importlib.util.find_spec("torch._dynamo") is None:
+        line["no_compile"] = f"torch {torch.__version__} has none; torch 2.0 and later have it"
+    return Runner(torch, directory, device), line
 
 
 def main():

@@ -149,6 +149,7 @@ void TorchProcess::start() {
                 "name another Python with --python");
   }
   version_ = hello.value("torch", "");
+  no_compile_ = hello.value("no_compile", "");
 }
 
 void TorchProcess::write_inputs(const tasks::Shape& shape, std::uint64_t seed) {

@@ -42,6 +42,8 @@ public:
   /// cannot use the device.
   void start();
   const std::string& version() const { return version_; } ///< of PyTorch, after start()
+  /// Why TorchMode::Compiled is not to be asked for, after start(); empty: it is.
+  const std::string& no_compile() const { return no_compile_; }
 
   /// Draws the inputs of the shape from `seed` (the same ones that reference.cu gets) and leaves
   /// them for the following answers.
@@ -65,6 +67,7 @@ private:
   tasks::Shape shape_;
   std::unique_ptr<evaluators::ChildProcess> child_;
   std::string version_;
+  std::string no_compile_;
 };
 
 /// The path of a program named as on a command line. Throws UsageError when there is none.

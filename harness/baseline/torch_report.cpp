@@ -57,6 +57,9 @@ std::string to_text(const TorchBaseline& baseline) {
                            timing.error);
     }
   }
+  if (!baseline.no_compile.empty()) {
+    notes += "torch.compile: " + baseline.no_compile + "\n";
+  }
   return to_aligned_text(table, 0) + (notes.empty() ? "" : "\n" + notes) +
          fmt::format("torch {} on {} ({})\n", baseline.version, baseline.device.kind,
                      baseline.device.name);
@@ -67,13 +70,15 @@ std::string to_json_text(const tasks::Task& task, const TorchBaseline& baseline)
   for (const store::BaselineTiming& timing : baseline.timings) {
     timings.push_back(timing_json(timing));
   }
-  const json document{{"schema", "winnow.baselines"},
-                      {"version", 1},
-                      {"task", task.name},
-                      {"task_digest", task.digest},
-                      {"device", baseline.device.kind},
-                      {"device_name", baseline.device.name},
-                      {"baselines", timings}};
+  const json document{
+      {"schema", "winnow.baselines"},
+      {"version", 1},
+      {"task", task.name},
+      {"task_digest", task.digest},
+      {"device", baseline.device.kind},
+      {"device_name", baseline.device.name},
+      {"no_compile", baseline.no_compile.empty() ? json(nullptr) : json(baseline.no_compile)},
+      {"baselines", timings}};
   return json_document(document);
 }
 

@@ -20,8 +20,9 @@ constexpr std::size_t kProblemsSaid = 100;
 } // namespace
 
 ReplyImport::ReplyImport(store::RunStore& store, store::RowId run, ReplyPrices prices,
-                         std::ostream& problems)
-    : store_(store), run_(run), prices_(std::move(prices)), problems_(problems) {
+                         std::string model, std::ostream& problems)
+    : store_(store), run_(run), prices_(std::move(prices)), model_(std::move(model)),
+      problems_(problems) {
   for (store::ModelCallRow& row : store.finished_calls(run)) {
     add({std::move(row), true, false});
   }
@@ -83,16 +84,17 @@ void ReplyImport::take(const agents::WireAnswer& answer, Call& call, const std::
 }
 
 void ReplyImport::store_reply(const agents::WireAnswer& answer, Call& call) {
+  agents::ModelReply reply = *answer.reply;
   agents::ModelRequest request;
   request.key = call.row.key;
-  request.model = call.row.model;
-  agents::ModelReply reply = *answer.reply;
+  request.model = reply.model.empty() ? model_ : reply.model;
   if (!reply.dollars && answer.usage_known) {
-    reply.price = prices_(reply.model.empty() ? request.model : reply.model);
+    reply.price = prices_(request.model);
     if (reply.price) {
       reply.dollars = agents::cost(*reply.price, reply.usage);
     }
   }
+  store_.credit_call(call.row.id, request.model);
   Journal(store_, run_).finish_call(call.row.id, request, call.row.endpoint, reply);
   call.answered = true;
   call.failed = false;

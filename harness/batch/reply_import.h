@@ -20,7 +20,9 @@ class ReplyImport {
 public:
   /// Problems are written to `problems`, a line each; it and the store outlive the import. The run
   /// must be held (RunStore::lock_run). What a line itself says that it costs comes before prices.
-  ReplyImport(store::RunStore& store, store::RowId run, ReplyPrices prices, std::ostream& problems);
+  /// A reply is its model's: the one that its line names, else `model`.
+  ReplyImport(store::RunStore& store, store::RowId run, ReplyPrices prices, std::string model,
+              std::ostream& problems);
 
   /// `name` stands for the stream in messages. May be called again for further streams.
   void read(std::istream& in, const std::string& name);
@@ -53,6 +55,7 @@ private:
   store::RunStore& store_;
   store::RowId run_;
   ReplyPrices prices_;
+  std::string model_;
   std::ostream& problems_;
   std::map<std::string, Call> calls_;       ///< by key
   std::map<std::string, std::string> keys_; ///< by custom id, and by key

@@ -85,7 +85,7 @@ protected:
   }
 
   ReplyImport::Counts import(const std::string& text) {
-    ReplyImport import(store_, run_, prices_, problems_);
+    ReplyImport import(store_, run_, prices_, "asked", problems_);
     std::istringstream in(text);
     import.read(in, "f.jsonl");
     outstanding_ = import.outstanding();
@@ -167,6 +167,24 @@ TEST_F(ReplyImportTest, AWrongFileDoesNotFloodTheTerminal) {
   EXPECT_EQ(import(text).unknown, 1000U);
   const std::string said = problems_.str();
   EXPECT_LE(std::count(said.begin(), said.end(), '\n'), 101);
+}
+
+TEST_F(ReplyImportTest, CreditsTheModelThatAnswered) {
+  ReplyImport import(store_, run_, prices_, "unknown", problems_);
+  std::istringstream in(line("a-0-0", "x") +
+                        R"({"custom_id": "a-1-0", "reply": "y", "model": "another"})");
+  import.read(in, "f.jsonl");
+  const store::RowId task = store_.add_task(test::small_task("a"));
+  for (const char* key : {"a/0/0", "a/1/0"}) {
+    store::CandidateRow row;
+    row.call_key = key;
+    row.origin = "model";
+    row.text = key;
+    store_.add_candidate(run_, task, row);
+  }
+  const auto candidates = store_.candidates(run_);
+  EXPECT_EQ(candidates[0].row.model, "unknown") << "not the one that the run would have asked";
+  EXPECT_EQ(candidates[1].row.model, "another");
 }
 
 TEST_F(ReplyImportTest, PricesWhatHasAPrice) {

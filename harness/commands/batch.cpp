@@ -79,7 +79,7 @@ RequestWriter request_writer(const RequestOutput& output, const RunConfig& confi
   return writer;
 }
 
-/// All requests but those that wait for replies to a file written before.
+/// All requests but those that an earlier file has and whose replies have not come.
 void write_requests(const RequestWriter& writer, const DeferringEndpoint& endpoint,
                     const std::set<std::string>& outstanding) {
   std::vector<agents::ModelRequest> requests = endpoint.requests();
@@ -93,9 +93,10 @@ void write_requests(const RequestWriter& writer, const DeferringEndpoint& endpoi
                              requests.size() == 1 ? "request" : "requests", writer.file.string());
   }
   if (waiting > 0) {
-    std::cerr << fmt::format("{} more wait for replies to requests that were written before "
-                             "(winnow batch export --run writes them again)\n",
-                             waiting);
+    std::cerr << fmt::format("{} of an earlier file still without a reply (winnow batch export "
+                             "--run writes {} again)\n",
+                             waiting == 1 ? "1 request" : fmt::format("{} requests", waiting),
+                             waiting == 1 ? "it" : "them");
   }
 }
 
@@ -149,12 +150,17 @@ void report(const ReplyImport::Counts& counts, const std::string& run) {
   }
 }
 
+/// Whose the replies are that do not say it. The configured model has not been asked.
+std::string answering_model(const RunOptions& options, const RunConfig& config) {
+  return options.model.empty() ? "unknown" : config.endpoint.model;
+}
+
 /// Returns the calls that wait for replies still.
 std::set<std::string> take_replies(const BatchImportCommand& command, const std::string& store_path,
-                                   const ReplyPrices& prices) {
+                                   const ReplyPrices& prices, const std::string& model) {
   store::RunStore store(store_path, store::RunStore::Mode::ReadWrite);
   const store::RunRow run = locked_run(store, command.run);
-  ReplyImport import(store, run.id, prices, std::cerr);
+  ReplyImport import(store, run.id, prices, model, std::cerr);
   for (const std::string& file : command.files) {
     if (file == "-") {
       import.read(std::cin, "stdin");
@@ -174,7 +180,8 @@ ExitCode import_replies(const BatchImportCommand& command) {
   const RunConfig config = config_of(store, command.run, overrides);
   const RequestWriter writer = request_writer(command.output, config);
   const auto outstanding = take_replies(
-      command, store, reply_prices(writer.endpoint, writer.format, command.price_factor));
+      command, store, reply_prices(writer.endpoint, writer.format, command.price_factor),
+      answering_model(command.shared, config));
   DeferringEndpoint endpoint;
   const ExitCode code = resume_run(store, command.run, overrides, &endpoint);
   write_requests(writer, endpoint, outstanding);
@@ -208,7 +215,8 @@ void add_import(CLI::App& batch, Action& chosen) {
       "import", "Take replies, judge them and, with -o, write the requests that follow");
   sub->add_option("FILE", command->files,
                   "a provider's batch output, lines of {\"custom_id\", \"reply\"}, or recorded "
-                  "calls; - is stdin; may be repeated")
+                  "calls; - is stdin; may be repeated; the model of a reply whose line names none "
+                  "is that of --model, else unknown")
       ->required();
   sub->add_option("--run", command->run, "name or number of the run")->required();
   sub->add_option("--store", command->store, kStoreHelp);
@@ -218,7 +226,7 @@ void add_import(CLI::App& batch, Action& chosen) {
   sub->add_option(
          "--price-factor", command->price_factor,
          "what a reply costs beside the endpoint's price; 0.5 for batch APIs that bill half")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least_zero())
       ->capture_default_str();
   add_run_options(*sub, command->shared);
   sub->callback([command, &chosen] { chosen = [command] { return import_replies(*command); }; });

@@ -7,9 +7,13 @@
 
 namespace CLI {
 class App;
+class Validator;
 } // namespace CLI
 
 namespace winnow::harness {
+
+/// For options that take a number of at least 0.
+CLI::Validator at_least_zero();
 
 /// What the command line asks for; runs after it has been parsed as a whole.
 using Action = std::function<ExitCode()>;

@@ -1,4 +1,6 @@
+#include "base/digest.h"
 #include "base/error.h"
+#include "harness/activity.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config.h"
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace winnow::harness {
 namespace {
@@ -48,24 +51,31 @@ evaluators::EvaluationOptions resolved_options(const EvalCommand& command) {
 constexpr std::size_t kFilesAtOnce = 256;
 
 void judge_files(const EvalCommand& command, const tasks::Task& task, const OpenDevices& devices,
-                 Interrupt& interrupt, EvalPrinter& printer) {
+                 Interrupt& interrupt, Activity& activity, EvalPrinter& printer) {
   OrderedResults results;
   JudgePoolSetup setup = devices.pool();
   setup.done = [&](JudgeResult result) { results.put(std::move(result)); };
   JudgePool pool(std::move(setup));
   const OnInterrupt stop(interrupt, [&] { results.interrupt(); });
   const std::vector<std::string>& files = command.files;
+  std::vector<std::string> digests;
   std::size_t added = 0;
   for (std::size_t printed = 0; printed < files.size(); ++printed) {
     for (; added < std::min(files.size(), printed + kFilesAtOnce); ++added) {
-      pool.add({&task, static_cast<std::int64_t>(added), read_kernel(files[added]), files[added],
+      std::string text = read_kernel(files[added]);
+      digests.push_back(sha256_hex(text));
+      pool.add({&task, static_cast<std::int64_t>(added), std::move(text), files[added],
                 command.max_variants});
     }
     const std::optional<JudgeResult> result = results.next();
     if (!result) {
       break;
     }
-    printer.add(files[printed], *result);
+    activity.away([&] {
+      printer.add(files[printed], digests[printed], *result);
+      std::cout << std::flush;
+    });
+    activity.count(fmt::format("{}/{} judged", printed + 1, files.size()));
   }
   pool.stop();
 }
@@ -77,14 +87,15 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
     throw UsageError("--compile-only is for --device cuda or hip, not " + kind);
   }
   const std::string fallback = kind == "hip" ? "gfx90a" : "sm_90a";
-  EvalPrinter printer(std::cout, command.json, command.files.size());
+  EvalPrinter printer(std::cout, task.name, command.json, command.files.size());
   bool all_compile = true;
   for (const std::string& file : command.files) {
+    const std::string text = read_kernel(file);
     const tasks::Evaluation evaluation = evaluators::compile_only(
-        task, read_kernel(file), file, kind,
-        command.architecture.empty() ? fallback : command.architecture, options);
+        task, text, file, kind, command.architecture.empty() ? fallback : command.architecture,
+        options);
     all_compile = all_compile && evaluation.verdict == tasks::Verdict::NotJudged;
-    printer.add(file, {0, {evaluation}, {}});
+    printer.add(file, sha256_hex(text), {0, {evaluation}, {}});
   }
   return all_compile ? ExitCode::Done : ExitCode::NotCorrect;
 }
@@ -102,9 +113,13 @@ ExitCode eval(const EvalCommand& command) {
     throw UsageError("--arch is for --compile-only: what runs is compiled for the device here");
   }
   const auto start = std::chrono::steady_clock::now();
-  const OpenDevices devices(resolved_options(command));
-  EvalPrinter printer(std::cout, command.json, command.files.size());
-  judge_files(command, task, devices, interrupt, printer);
+  EvalPrinter printer(std::cout, task.name, command.json, command.files.size());
+  std::optional<Activity> activity(std::in_place);
+  evaluators::EvaluationOptions options = resolved_options(command);
+  options.waiting = activity->listener();
+  const OpenDevices devices(options);
+  judge_files(command, task, devices, interrupt, *activity, printer);
+  activity.reset();
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
@@ -134,7 +149,7 @@ void add_options(CLI::App& sub, EvalCommand& command) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   sub.add_option("--max-variants", command.max_variants,
-                 "choices of parameters to try; 1: the default choice only")
+                 "choices of parameters to try, the fastest counts; 1: the default choice only")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
   sub.add_flag("--no-promotion", command.no_promotion, "skip the hidden shapes");
@@ -149,7 +164,7 @@ void add_options(CLI::App& sub, EvalCommand& command) {
       "a shell command that gets each kernel file on stdin and prints a JSON object with "
       "should_filter; what it refuses, or fails on, is not run");
   sub.add_flag("--json", command.json,
-               "a JSON document, schema winnow.evaluation, version 1; for several files "
+               "a JSON document, schema winnow.evaluation, version 2; for several files "
                "an array of them");
 }
 
@@ -158,7 +173,8 @@ void add_options(CLI::App& sub, EvalCommand& command) {
 void add_eval(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<EvalCommand>();
   CLI::App* sub =
-      app.add_subcommand("eval", "Judge kernel files: compile, verify, time, verify unseen");
+      app.add_subcommand("eval", "Judge kernel files: compile them, check what they compute, time "
+                                 "them, and check them again on hidden shapes");
   add_options(*sub, *command);
   sub->callback([command, &chosen] { chosen = [command] { return eval(*command); }; });
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/journal.h"
+#include "harness/session.h"
 #include "harness/terminal.h"
 
 #include <iostream>
@@ -23,14 +24,27 @@ struct ExportCommand {
   store::LeaderboardQuery query;
 };
 
+/// The run that is named, or the only one.
+store::RunRow recorded_run(const store::RunStore& store, const std::string& name) {
+  if (!name.empty()) {
+    return named_run(store, name);
+  }
+  const std::vector<store::RunRow> runs = store.runs();
+  if (runs.size() == 1) {
+    return runs.front();
+  }
+  std::vector<std::string> names;
+  for (const store::RunRow& run : runs) {
+    names.push_back(run.name);
+  }
+  throw UsageError(runs.empty() ? "the store has no run"
+                                : "which run? name one with --run: " + join(names, ", "));
+}
+
 /// The run's replies as JSON lines: what endpoint.kind = "replay" reads.
 std::string recording(const store::RunStore& store, const std::string& name) {
-  const auto run = store.find_run(name);
-  if (!run) {
-    throw UsageError(name.empty() ? "which run? name one with --run" : "no run '" + name + "'");
-  }
   std::string lines;
-  for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
+  for (const store::ModelCallRow& call : store.finished_calls(recorded_run(store, name).id)) {
     lines += agents::encode_call({call.key, reply_from_row(call), call.request}) + "\n";
   }
   return lines;
@@ -44,7 +58,10 @@ std::string exported(const ExportCommand& command) {
   const store::Format format = command.format == "csv"    ? store::Format::Csv
                                : command.format == "json" ? store::Format::Json
                                                           : store::Format::Markdown;
-  return store::export_run(store, command.query, format);
+  store::LeaderboardQuery query = command.query;
+  query.run = only_run(store, query.run);
+  store.require_known(query);
+  return store::export_run(store, query, format);
 }
 
 ExitCode run_export(const ExportCommand& command) {
@@ -71,7 +88,7 @@ void add_export(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"csv", "json", "md", "recording"}));
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--output", command->output, "file to write (default: stdout)");
-  sub->add_option("--run", command->query.run, "only this run, by name (default: all)");
+  sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
   sub->add_option("--task", command->query.task, "only this task (default: all)");
   sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
   sub->callback([command, &chosen] { chosen = [command] { return run_export(*command); }; });

@@ -1,4 +1,5 @@
 #include "harness/commands/commands.h"
+#include "harness/session.h"
 #include "harness/terminal.h"
 #include "store/export.h"
 
@@ -28,10 +29,13 @@ const std::map<std::string, store::Format>& formats() {
 
 ExitCode leaderboard(const LeaderboardCommand& command) {
   const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
-  const auto rows = store.leaderboard(command.query);
+  store::LeaderboardQuery query = command.query;
+  query.run = only_run(store, query.run);
+  store.require_known(query);
+  const auto rows = store.leaderboard(query);
   const store::Format format = command.json ? store::Format::Json : formats().at(command.format);
   if (rows.empty() && format == store::Format::Table) {
-    std::cerr << "no correct kernel yet\n";
+    std::cerr << store.why_nobody_is_ranked(query) << '\n';
     return ExitCode::Done;
   }
   std::cout << store::format_leaderboard(rows, format, store.baseline_standings(rows));
@@ -45,13 +49,13 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
   CLI::App* sub = app.add_subcommand(
       "leaderboard",
       "Correct kernels, ranked by speedup over their task's baseline (geometric mean over shapes); "
-      "kernels apart by no more than their intervals share a rank, shown as =2");
+      "kernels whose 95 % intervals overlap share a rank (=2), unless one has won a race");
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--task", command->query.task, "only this task (default: all)");
   sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
-  sub->add_option("--run", command->query.run, "only this run, by name (default: all)");
+  sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
   sub->add_option("--top", command->query.top, "rows per task and device; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least_zero())
       ->capture_default_str();
   auto* format = sub->add_option("--format", command->format, "table, json, csv or md")
                      ->check(CLI::IsMember(formats()))

@@ -79,6 +79,12 @@ nlohmann::ordered_json describe_configured(const ModelsCommand& command) {
                           : std::string("unknown")}};
 }
 
+constexpr std::size_t kDetailColumn = 10;
+
+std::string fitted(const std::string& text) {
+  return wrap_lines(text, store::table_columns(), kDetailColumn);
+}
+
 std::string configured_text(const nlohmann::ordered_json& configured) {
   const auto text = [&](const char* member) { return configured.at(member).get<std::string>(); };
   return fmt::format("{} asks {} ({})\n  endpoint  {}\n  price     {}\n\n", text("config"),
@@ -108,9 +114,9 @@ ExitCode list(const ModelsCommand& command) {
               << '\n';
     return ExitCode::Done;
   }
-  std::cout << configured_text(chosen);
+  std::cout << fitted(configured_text(chosen));
   for (const nlohmann::ordered_json& provider : all) {
-    std::cout << to_text(provider);
+    std::cout << fitted(to_text(provider));
   }
   std::cout << "\nAny model of a provider: --model PROVIDER/MODEL. Any other server: --set "
                "endpoint.kind=chat\n--set endpoint.base_url=URL --set endpoint.model=NAME.\n";
@@ -187,7 +193,7 @@ ExitCode test(const ModelsCommand& command) {
     std::cout << to_json(reply).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
               << '\n';
   } else if (ok) {
-    std::cout << to_text(reply);
+    std::cout << fitted(to_text(reply));
   }
   if (!ok) {
     throw Error(reply.error);

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "harness/activity.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/interrupt.h"
@@ -6,6 +7,7 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -78,8 +80,12 @@ ExitCode profile(const ProfileCommand& command) {
   }
   const evaluators::DeviceReport device =
       evaluators::select_device(command.judging.evaluation.device);
-  KernelSession session(task, device, profile_options(command, device.kind), interrupt);
+  std::optional<Activity> activity(std::in_place);
+  evaluators::EvaluationOptions options = profile_options(command, device.kind);
+  options.waiting = activity->listener();
+  KernelSession session(task, device, options, interrupt);
   const ProfileReport report = measure(task.name, kernel, against, session);
+  activity.reset();
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
@@ -120,7 +126,7 @@ void add_options(CLI::App& sub, ProfileCommand& command) {
       ->check(CLI::Range(6, 100'000))
       ->capture_default_str();
   sub.add_flag("--json", command.json,
-               "one JSON document, schema winnow.profile, version 1; times in ns, energy in J");
+               "one JSON document, schema winnow.profile, version 2; times in ns, energy in J");
 }
 
 } // namespace

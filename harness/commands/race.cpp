@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "harness/activity.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/interrupt.h"
@@ -6,6 +7,7 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -51,12 +53,16 @@ ExitCode race(const RaceCommand& command) {
   const NamedKernel b = load_kernel(command.file_b, command.parameters_b);
   const evaluators::DeviceReport device =
       evaluators::select_device(command.judging.evaluation.device);
-  KernelSession session(task, device, race_options(command, device.kind), interrupt);
+  std::optional<Activity> activity(std::in_place);
+  evaluators::EvaluationOptions options = race_options(command, device.kind);
+  options.waiting = activity->listener();
+  KernelSession session(task, device, options, interrupt);
   RaceReport report{task.name, {a.file, a.digest, {}}, {b.file, b.digest, session.judge(b)}};
   if (report.b.evaluation.verdict == tasks::Verdict::Correct && !interrupt.interrupted()) {
     session.set_incumbent(b);
     report.a.evaluation = session.judge(a);
   }
+  activity.reset();
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
@@ -83,7 +89,7 @@ void add_options(CLI::App& sub, RaceCommand& command) {
       ->check(CLI::Range(6, 100'000))
       ->capture_default_str();
   sub.add_flag("--json", command.json,
-               "one JSON document, schema winnow.race, version 1; times in ns");
+               "one JSON document, schema winnow.race, version 2; times in ns");
 }
 
 } // namespace

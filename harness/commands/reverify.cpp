@@ -2,8 +2,10 @@
 #include "base/text.h"
 #include "evaluators/evaluator.h"
 #include "harness/commands/commands.h"
+#include "harness/final_sitting.h"
 #include "harness/interrupt.h"
 #include "harness/terminal.h"
+#include "store/export.h"
 #include "store/run_store.h"
 #include "tasks/kernel_file.h"
 
@@ -21,28 +23,37 @@ namespace {
 
 using tasks::Verdict;
 
+constexpr std::int64_t kFinalists = 8;
+
 struct ReverifyCommand {
   std::string store;
-  store::LeaderboardQuery query;
+  store::LeaderboardQuery query{.task = "", .device = "", .run = "", .top = kFinalists};
   evaluators::EvaluationOptions options;
 };
 
-/// Judges the entries of leaderboards again, each with the parameters that it stands there with.
+/// Judges what another evaluator, or another revision of its task, has put on a leaderboard, with
+/// the parameters that it stands there with; then the leaders of each task take turns.
 class Reverification {
 public:
   Reverification(store::RunStore& store, const evaluators::EvaluationOptions& options)
       : store_(store), options_(options), device_(evaluators::select_device(options.device)),
-        host_(evaluators::open_device(device_, options)) {}
+        host_(evaluators::open_device(device_, options)), final_(store, host_, device_, options_) {}
 
   const evaluators::DeviceReport& device() const { return device_; }
   void cancel() {
     cancelled_ = true;
+    final_.cancel();
     if (evaluators::Evaluator* running = running_) {
       running->cancel();
     }
   }
 
   void check(const store::LeaderboardRow& row) {
+    const std::string& digest = open(row.task).task.digest;
+    if (row.comparable && row.evaluator_version == evaluators::kEvaluatorVersion &&
+        row.task_digest == digest && row.device_name == device_.name) {
+      return; // the final looks at it
+    }
     if (row.device_name != device_.name) {
       std::cout << fmt::format("{} candidate {}: left out: it was measured on {}, this is {}\n",
                                row.task, row.candidate, row.device_name, device_.name);
@@ -58,6 +69,18 @@ public:
     if (now.verdict != Verdict::Infrastructure) {
       keep(row, now);
     }
+  }
+
+  void hold_final(const store::LeaderboardQuery& query) {
+    std::vector<tasks::Task> tasks;
+    for (const auto& [name, opened] : tasks_) {
+      tasks.push_back(opened.task);
+    }
+    const auto run = store_.find_run(query.run);
+    final_.sit(tasks, query.top, run ? std::optional(run->id) : std::nullopt,
+               [](const std::string& line) { std::cout << line << std::endl; });
+    failed_ = failed_ || final_.any_failed();
+    fallen_ = fallen_ || final_.any_fallen();
   }
 
   ExitCode exit_code() const {
@@ -128,6 +151,7 @@ private:
   evaluators::EvaluationOptions options_;
   evaluators::DeviceReport device_;
   std::shared_ptr<evaluators::DeviceHost> host_;
+  FinalSitting final_;
   std::map<std::string, OpenTask> tasks_;
   std::atomic<evaluators::Evaluator*> running_{nullptr};
   std::atomic<bool> cancelled_{false};
@@ -138,19 +162,24 @@ private:
 ExitCode reverify(const ReverifyCommand& command) {
   Interrupt interrupt; // before any other thread
   store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadWrite);
+  store::LeaderboardQuery query = command.query;
+  query.run = only_run(store, query.run);
+  store.require_known(query); // before a device is opened
   Reverification verification(store, command.options);
   const OnInterrupt stop(interrupt, [&] { verification.cancel(); });
-  store::LeaderboardQuery query = command.query;
   query.device = verification.device().kind;
   const std::vector<store::LeaderboardRow> rows = store.leaderboard(query);
   if (rows.empty()) {
-    std::cerr << "no correct kernel for " << query.device << " yet\n";
+    std::cerr << query.device << ": " << store.why_nobody_is_ranked(query) << '\n';
   }
   for (const store::LeaderboardRow& row : rows) {
     if (!verification.cancelled()) {
       verification.check(row);
     }
   }
+  verification.hold_final(query);
+  const std::vector<store::LeaderboardRow> now = store.leaderboard(query);
+  std::cout << store::format_leaderboard(now, store::Format::Table, store.baseline_standings(now));
   return verification.exit_code();
 }
 
@@ -160,13 +189,14 @@ void add_reverify(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<ReverifyCommand>();
   command->options.reuse = false;
   CLI::App* sub = app.add_subcommand(
-      "reverify", "Judge the top of the leaderboards again with the evaluator and the tasks of "
-                  "today; what a kernel gets now counts, what it had is kept as evidence");
+      "reverify", "Time the leaders of the leaderboards against each other and judge them on "
+                  "held-out shapes: a new final. What an older evaluator or another revision of a "
+                  "task has judged is judged again before; what it had is kept as evidence");
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--task", command->query.task, "only this task (default: all)");
-  sub->add_option("--run", command->query.run, "only this run, by name (default: all)");
-  sub->add_option("--top", command->query.top, "rows per task; 0: all")
-      ->check(CLI::NonNegativeNumber)
+  sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
+  sub->add_option("--top", command->query.top, "leaders of each task; 0: all")
+      ->check(at_least_zero())
       ->capture_default_str();
   sub->add_option("--device", command->options.device,
                   "best, cpu, cuda or hip; rows of another device are left out")

@@ -53,10 +53,10 @@ std::vector<ConfigOverride> overrides_of(const RunOptions& options) {
     overrides.push_back({"endpoint.base_url", "\"\""}); // the config's is another provider's
     overrides.push_back({"endpoint.api_key_env", "\"\""});
   }
-  add_override(overrides, "limits.calls", options.max_calls);
-  add_override(overrides, "limits.tokens", options.max_tokens);
-  add_override(overrides, "limits.dollars", options.max_dollars);
-  add_override(overrides, "limits.wall_time", options.max_time);
+  add_override(overrides, "limits.calls", options.max_calls, "--max-calls");
+  add_override(overrides, "limits.tokens", options.max_tokens, "--max-tokens");
+  add_override(overrides, "limits.dollars", options.max_dollars, "--max-dollars");
+  add_override(overrides, "limits.wall_time", options.max_time, "--max-time");
   for (const std::string& text : options.set) {
     overrides.push_back(parse_override(text));
   }
@@ -84,10 +84,10 @@ void add_new_run_options(CLI::App& command, NewRunOptions& options) {
 
 RunConfig configured(const NewRunOptions& options) {
   std::vector<ConfigOverride> overrides;
-  add_override(overrides, "run.store", options.store);
-  add_override(overrides, "run.name", options.name);
-  add_override(overrides, "run.device", options.device);
-  add_override(overrides, "evaluation.require_isolation", options.isolation);
+  add_override(overrides, "run.store", options.store, "--store");
+  add_override(overrides, "run.name", options.name, "--name");
+  add_override(overrides, "run.device", options.device, "--device");
+  add_override(overrides, "evaluation.require_isolation", options.isolation, "--require-isolation");
   if (!options.precheck.empty()) {
     overrides.push_back({"evaluation.precheck", nlohmann::json(options.precheck).dump()});
   }
@@ -100,9 +100,9 @@ RunConfig configured(const NewRunOptions& options) {
 }
 
 void add_override(std::vector<ConfigOverride>& overrides, const std::string& key,
-                  const std::string& value) {
+                  const std::string& value, const std::string& option) {
   if (!value.empty()) {
-    overrides.push_back({key, value});
+    overrides.push_back({key, value, option});
   }
 }
 

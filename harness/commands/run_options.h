@@ -44,8 +44,8 @@ RunConfig configured(const NewRunOptions& options);
 
 /// --set comes last, so it wins over the flags. Throws UsageError for one without '='.
 std::vector<ConfigOverride> overrides_of(const RunOptions& options);
-/// Unless the value is empty.
+/// What an option says about a key, unless the value is empty.
 void add_override(std::vector<ConfigOverride>& overrides, const std::string& key,
-                  const std::string& value);
+                  const std::string& value, const std::string& option);
 
 } // namespace winnow::harness

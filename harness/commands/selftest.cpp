@@ -1,10 +1,12 @@
 #include "base/error.h"
 #include "base/random_bits.h"
 #include "evaluators/device_host.h"
+#include "harness/activity.h"
 #include "harness/commands/commands.h"
 #include "harness/duration.h"
 #include "harness/selftest/reference_agreement.h"
 #include "harness/selftest/selftest_report.h"
+#include "harness/terminal.h"
 #include "tasks/memorisable.h"
 
 #include <iostream>
@@ -40,17 +42,31 @@ std::vector<tasks::Task> chosen_tasks(const SelftestCommand& command) {
   return chosen;
 }
 
+/// Without a terminal, a line for each part that takes long.
+void say(Activity& activity, const std::string& task, const std::string& part) {
+  activity.count(task + ": " + part);
+  if (!stderr_is_terminal()) {
+    std::cerr << task << ": " << part << '\n';
+  }
+}
+
 TaskSelftest prove(const tasks::Task& task, const SelftestCommand& command,
-                   const std::shared_ptr<evaluators::DeviceHost>& host) {
-  evaluators::Selftest selftest(task, host, command.options);
+                   const std::shared_ptr<evaluators::DeviceHost>& host, Activity& activity) {
+  evaluators::SelftestOptions options = command.options;
+  options.progress = [&](const std::string& part) { activity.count(task.name + ": " + part); };
+  evaluators::Selftest selftest(task, host, options);
   TaskSelftest result;
   result.task = task.name;
   result.digest = task.digest;
+  result.precision = task.tolerance.accumulate;
   result.memorisable = tasks::why_timings_can_be_memorised(task, host->device.kind);
-  std::cerr << task.name << ": mutants\n";
+  result.doubts = selftest.doubts();
+  say(activity, task.name, "mutants");
   result.mutants = selftest.mutants();
-  std::cerr << task.name << ": honest kernels\n";
+  say(activity, task.name, "honest kernels");
   result.honest = selftest.honest();
+  activity.count(task.name);
+  activity.wait_for({"reference.py", "runs in PyTorch", command.agreement.timeout});
   result.reference = check_reference(task, selftest, command.agreement);
   return result;
 }
@@ -69,6 +85,21 @@ ExitCode write_all_golden(const SelftestCommand& command,
   return ExitCode::Done;
 }
 
+bool prove_all(SelftestCommand& command, const std::shared_ptr<evaluators::DeviceHost>& host,
+               SelftestReport& report) {
+  Activity activity;
+  command.options.evaluation.waiting = activity.listener();
+  bool proven = true;
+  for (const tasks::Task& task : chosen_tasks(command)) {
+    report.tasks.push_back(prove(task, command, host, activity));
+    const bool task_proven = is_proven(report.tasks.back());
+    activity.away(
+        [&] { std::cerr << task.name << (task_proven ? ": proven\n" : ": NOT PROVEN\n"); });
+    proven = proven && task_proven;
+  }
+  return proven;
+}
+
 ExitCode selftest(SelftestCommand command) {
   if (command.write_golden && command.names.empty()) {
     throw UsageError("--write-golden needs a TASK", "name the tasks whose golden.json to write");
@@ -84,13 +115,7 @@ ExitCode selftest(SelftestCommand command) {
     return write_all_golden(command, host);
   }
   SelftestReport report{device.kind, device.name, command.options.seed, {}};
-  bool proven = true;
-  for (const tasks::Task& task : chosen_tasks(command)) {
-    report.tasks.push_back(prove(task, command, host));
-    const bool task_proven = is_proven(report.tasks.back());
-    std::cerr << task.name << (task_proven ? ": proven\n" : ": NOT PROVEN\n");
-    proven = proven && task_proven;
-  }
+  const bool proven = prove_all(command, host, report);
   std::cout << (command.json ? to_json_text(report) : to_text(report)) << std::flush;
   return proven ? ExitCode::Done : ExitCode::NotCorrect;
 }
@@ -116,7 +141,7 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
   sub.add_flag("--write-golden", command.write_golden,
                "write what PyTorch computes at the tiny shapes to the tasks' golden.json, once it "
                "agrees with reference.cu; prove nothing else");
-  sub.add_flag("--json", command.json, "one JSON document, schema winnow.selftest, version 1");
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.selftest, version 2");
 }
 
 } // namespace

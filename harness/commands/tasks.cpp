@@ -43,7 +43,8 @@ ExitCode show(const TasksCommand& command) {
 
 void add_tasks(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<TasksCommand>();
-  CLI::App* sub = app.add_subcommand("tasks", "What kernels can be written for");
+  CLI::App* sub =
+      app.add_subcommand("tasks", "List, show and test the tasks that kernels are written for");
   sub->require_subcommand(1);
   CLI::App* lister = sub->add_subcommand("list", "Every task of the catalogue");
   lister->add_flag("--json", command->json, "one JSON document, schema winnow.tasks, version 1");
@@ -51,7 +52,7 @@ void add_tasks(CLI::App& app, Action& chosen) {
   CLI::App* shower = sub->add_subcommand(
       "show", "One task: operation, tensors, tolerance, shapes (hidden ones are only counted)");
   shower->add_option("TASK", command->task, "name, category/name or folder")->required();
-  shower->add_flag("--json", command->json, "one JSON document, schema winnow.task, version 1");
+  shower->add_flag("--json", command->json, "one JSON document, schema winnow.task, version 2");
   shower->callback([command, &chosen] { chosen = [command] { return show(*command); }; });
   add_selftest(*sub, chosen);
 }

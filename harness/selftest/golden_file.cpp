@@ -1,8 +1,10 @@
 // golden.json of a task.
 #include "base/error.h"
 #include "base/files.h"
+#include "harness/run_report.h"
 #include "harness/selftest/reference_samples.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -17,7 +19,6 @@ using nlohmann::json;
 constexpr const char* kSchema = "winnow.golden";
 constexpr std::uint64_t kMaxFileBytes = 16U << 20U;
 constexpr std::int64_t kMaxOutputElements = 4096;
-constexpr const char* kRemedy = "write it anew: winnow tasks selftest --write-golden TASK";
 
 json number_json(double value) {
   if (std::isfinite(value)) {
@@ -115,6 +116,14 @@ ReferenceSample sample_of(const tasks::Task& task, const json& document) {
 
 } // namespace
 
+std::string golden_command(const tasks::Task& task) {
+  const std::vector<tasks::CatalogueEntry> entries = tasks::list_tasks(tasks::find_catalogue());
+  const bool listed = std::any_of(entries.begin(), entries.end(),
+                                  [&](const auto& entry) { return entry.folder == task.folder; });
+  const std::string name = listed ? task.category + "/" + task.name : task.folder.string();
+  return "winnow tasks selftest --write-golden " + shell_word(name);
+}
+
 std::filesystem::path golden_file(const tasks::Task& task) {
   return task.folder / "golden.json";
 }
@@ -140,9 +149,9 @@ ReferenceSamples parse_golden(const tasks::Task& task, const std::string& text,
     }
     return result;
   } catch (const json::exception& error) {
-    throw UsageError(file + ": " + error.what(), kRemedy);
+    throw UsageError(file + ": " + error.what(), "write it anew: " + golden_command(task));
   } catch (const UsageError& error) {
-    throw UsageError(file + ": " + error.what(), kRemedy);
+    throw UsageError(file + ": " + error.what(), "write it anew: " + golden_command(task));
   }
 }
 

@@ -118,6 +118,16 @@ TEST_F(GoldenFile, ThatDoesNotFitTheTaskIsRefused) {
   EXPECT_THAT(error_of(other), HasSubstr("version 1"));
 }
 
+TEST(GoldenCommand, NamesATaskOfTheCatalogueAndRepeatsTheFolderOfAnother) {
+  const std::filesystem::path catalogue = tasks::find_catalogue();
+  EXPECT_EQ(golden_command(tasks::find_task(catalogue, "axpy")),
+            "winnow tasks selftest --write-golden blas/axpy");
+  tasks::Task task;
+  task.name = "norm";
+  task.folder = "../my tasks/norm";
+  EXPECT_EQ(golden_command(task), "winnow tasks selftest --write-golden '../my tasks/norm'");
+}
+
 TEST_F(GoldenFile, MalformedTextIsAUsageError) {
   for (const char* text : {"", "{", "[]", "{\"schema\": 3}", "{\"schema\": \"winnow.golden\"}",
                            "{\"schema\": \"winnow.golden\", \"version\": 1, \"torch\": \"1\", "

@@ -111,8 +111,8 @@ ReferenceAgreement check_reference(const tasks::Task& task, evaluators::Selftest
     ReferenceAgreement agreement;
     agreement.notes = notes;
     agreement.detail = "neither PyTorch nor golden.json: install PyTorch, or write golden.json "
-                       "where it is: winnow tasks selftest --write-golden " +
-                       task.name;
+                       "where it is: " +
+                       golden_command(task);
     return agreement;
   }
   return compare_all(task, *golden, fmt::format("golden.json (torch {})", golden->torch), selftest);

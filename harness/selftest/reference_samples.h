@@ -41,5 +41,8 @@ ReferenceSamples parse_golden(const tasks::Task& task, const std::string& text,
 /// Samples of more than 4,096 output elements are left out.
 std::string golden_text(const ReferenceSamples& samples);
 std::filesystem::path golden_file(const tasks::Task& task);
+/// The command that writes the task's golden.json, for a shell in the working directory: with the
+/// name of a task of the catalogue, else with its folder as it was given.
+std::string golden_command(const tasks::Task& task);
 
 } // namespace winnow::harness

@@ -41,6 +41,7 @@ std::string cell(const TaskSelftest& selftest, tasks::MutantKind kind) {
 
 std::string mutant_table(const SelftestReport& report) {
   store::TextTable table;
+  table.splits = true;
   table.columns.push_back({"mutant"});
   for (const TaskSelftest& selftest : report.tasks) {
     table.columns.push_back({selftest.task});
@@ -126,6 +127,14 @@ std::string reference_lines(const ReferenceAgreement& reference) {
   return text;
 }
 
+std::string warning_lines(const TaskSelftest& selftest) {
+  std::string text;
+  for (const std::string& warning : warnings(selftest)) {
+    text += "  warning: " + warning + "\n";
+  }
+  return text;
+}
+
 std::string task_lines(const TaskSelftest& selftest) {
   return fmt::format("{}: {}\n  mutants: {} rejected, {} accepted (of a mutant on a set of "
                      "shapes, or on a shape)\n",
@@ -133,8 +142,7 @@ std::string task_lines(const TaskSelftest& selftest) {
                      count_of(selftest.mutants, MutantResult::State::Rejected),
                      count_of(selftest.mutants, MutantResult::State::Accepted)) +
          accepted_mutants(selftest) + every_shape_line(selftest) + honest_lines(selftest) +
-         reference_lines(selftest.reference) +
-         (selftest.memorisable.empty() ? "" : "  warning: " + selftest.memorisable + "\n");
+         reference_lines(selftest.reference) + warning_lines(selftest);
 }
 
 json finite(double value) {
@@ -145,7 +153,7 @@ json mutant_json(const MutantResult& result) {
   return {{"mutant", to_string(result.mutant)},
           {"kind", to_string(result.mutant.kind)},
           {"every_shape", result.mutant.every_shape},
-          {"set", to_string(result.set)},
+          {"shape_set", to_string(result.set)},
           {"state", to_string(result.state)},
           {"shape_id", result.shape_id},
           {"verdict", to_string(result.verdict)},
@@ -177,6 +185,7 @@ json task_json(const TaskSelftest& selftest) {
           {"mutants", mutants},
           {"honest", honest},
           {"memorisable", selftest.memorisable},
+          {"warnings", warnings(selftest)},
           {"reference",
            {{"state", to_string(reference.state)},
             {"source", reference.source},
@@ -216,9 +225,12 @@ std::string to_json_text(const SelftestReport& report) {
   for (const TaskSelftest& selftest : report.tasks) {
     tasks.push_back(task_json(selftest));
   }
-  const json document{{"schema", "winnow.selftest"}, {"version", 1},
-                      {"device", report.device},     {"device_name", report.device_name},
-                      {"seed", report.seed},         {"tasks", tasks}};
+  const json document{{"schema", "winnow.selftest"},
+                      {"version", 2},
+                      {"device", report.device},
+                      {"device_name", report.device_name},
+                      {"seed", std::to_string(report.seed)},
+                      {"tasks", tasks}};
   return json_document(document);
 }
 

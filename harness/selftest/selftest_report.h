@@ -15,8 +15,14 @@ struct TaskSelftest {
   std::vector<evaluators::MutantResult> mutants;
   std::vector<evaluators::HonestResult> honest;
   ReferenceAgreement reference;
-  std::string memorisable; ///< tasks::why_timings_can_be_memorised() on this device
+  std::string memorisable;         ///< tasks::why_timings_can_be_memorised() on this device
+  std::vector<std::string> doubts; ///< evaluators::Selftest::doubts()
+  tasks::Precision precision = tasks::Precision::F32; ///< Tolerance::accumulate
 };
+
+/// What is no proof against a task but should be looked at, one sentence each: what the task's own
+/// figures say, timings that can be memorised, a tolerance far above every honest kernel's error.
+std::vector<std::string> warnings(const TaskSelftest& selftest);
 
 /// No mutant is accepted and some are rejected, no honest kernel is rejected and some are accepted,
 /// and reference.cu agrees with reference.py.
@@ -31,7 +37,7 @@ struct SelftestReport {
 
 /// A table of mutants by task, then what else there is to say of each task.
 std::string to_text(const SelftestReport& report);
-/// Schema "winnow.selftest", version 1.
+/// Schema "winnow.selftest", version 2.
 std::string to_json_text(const SelftestReport& report);
 
 } // namespace winnow::harness

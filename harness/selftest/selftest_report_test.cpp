@@ -87,6 +87,31 @@ TEST(SelftestReport, WarnsOfTimingsThatCanBeMemorised) {
               HasSubstr("warning: its timings can be memorised"));
 }
 
+TEST(SelftestReport, WarnsOfATaskThatDoubtsItsOwnFigures) {
+  TaskSelftest selftest = proven_task();
+  EXPECT_THAT(warnings(selftest), testing::IsEmpty());
+  selftest.doubts = {"`bytes` is too large"};
+  EXPECT_THAT(to_text({"cpu", "a cpu", 17, {selftest}}),
+              HasSubstr("\n  warning: `bytes` is too large\n"));
+  const auto document = nlohmann::json::parse(to_json_text({"cpu", "a cpu", 17, {selftest}}));
+  EXPECT_EQ(document.at("tasks").at(0).at("warnings"), nlohmann::json{"`bytes` is too large"});
+}
+
+TEST(SelftestReport, WarnsOfAToleranceFarAboveEveryHonestError) {
+  TaskSelftest selftest = proven_task();
+  selftest.honest.push_back({"reference.cu", {}, HonestResult::State::Accepted, 9, 0.5, ""});
+  selftest.honest.front().max_error_ratio = 0.0115;
+  EXPECT_THAT(warnings(selftest),
+              testing::ElementsAre(HasSubstr("err by at most 0.011 of the limit")));
+  selftest.honest.front().max_error_ratio = 0.2;
+  EXPECT_THAT(warnings(selftest), testing::IsEmpty());
+  selftest.honest.front().max_error_ratio = 0;
+  EXPECT_THAT(warnings(selftest), testing::IsEmpty()) << "exact";
+  selftest.honest.front().max_error_ratio = 0.0115;
+  selftest.precision = tasks::Precision::TF32;
+  EXPECT_THAT(warnings(selftest), testing::IsEmpty()) << "they may compute in f32";
+}
+
 TEST(SelftestReport, NothingJudgedProvesNothing) {
   TaskSelftest without_mutants = proven_task(), without_kernels = proven_task(),
                unchecked = proven_task();
@@ -101,7 +126,8 @@ TEST(SelftestReport, NothingJudgedProvesNothing) {
 TEST(SelftestReport, JsonHasNoInfinities) {
   const auto document = nlohmann::json::parse(to_json_text({"cpu", "a cpu", 17, {proven_task()}}));
   EXPECT_EQ(document.at("schema"), "winnow.selftest");
-  EXPECT_EQ(document.at("version"), 1);
+  EXPECT_EQ(document.at("version"), 2);
+  EXPECT_EQ(document.at("seed"), "17") << "text: more than a double holds";
   const auto& task = document.at("tasks").at(0);
   EXPECT_EQ(task.at("proven"), true);
   EXPECT_TRUE(task.at("mutants").at(0).at("max_error_ratio").is_null());

@@ -17,7 +17,7 @@ constexpr CounterName kNames[] = {
     {"gpu_time_ns", "gpu__time_duration.sum", "", "ns", "GPU time", kFast},
     {"sm_cycles", "sm__cycles_elapsed.max", "", "cycles", "SM cycles", kFast},
     {"dram_throughput_pct", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "", "%",
-     "DRAM throughput", kFast},
+     "DRAM throughput, of its peak", kFast},
     {"dram_read_bytes", "dram__bytes_read.sum", "dram__bytes_op_read.sum", "B", "DRAM bytes read",
      kFast},
     {"dram_write_bytes", "dram__bytes_write.sum", "dram__bytes_op_write.sum", "B",
@@ -91,6 +91,25 @@ constexpr CounterName kNames[] = {
      "Stall: warpgroup matrix multiply (GMMA)", kFull},
 };
 
+// What only the CPU device counts; no metric of a GPU.
+constexpr CounterName kCpuNames[] = {
+    {"global_bytes_read", "", "", "B", "Global memory read by threads", kFull},
+    {"global_bytes_written", "", "", "B", "Global memory written by threads", kFull},
+    {"load_access_bytes", "", "", "B", "Bytes of a thread's global load", kFull},
+    {"store_access_bytes", "", "", "B", "Bytes of a thread's global store", kFull},
+    {"shared_bytes_read", "", "", "B", "Shared memory read by threads", kFull},
+    {"shared_bytes_written", "", "", "B", "Shared memory written by threads", kFull},
+    {"shared_wavefronts", "", "", "1", "Wavefronts of shared memory", kFull},
+    {"shared_bank_conflicts", "", "", "1", "Bank conflicts of shared memory, in all", kFull},
+    {"access_sample_pct", "", "", "%", "Accesses whose pattern was looked at", kFull},
+    {"cpu_instructions", "", "", "1", "CPU instructions", kFull},
+    {"cpu_cycles", "", "", "cycles", "CPU cycles", kFull},
+    {"cpu_cache_misses", "", "", "1", "CPU cache misses", kFull},
+    {"cpu_branch_misses", "", "", "1", "CPU branch misses", kFull},
+    {"cpu_task_clock_ms", "", "", "ms", "CPU time of all threads", kFull},
+    {"cpu_page_faults", "", "", "1", "Page faults", kFull},
+};
+
 } // namespace
 
 std::span<const CounterName> counter_names() {
@@ -107,9 +126,10 @@ std::vector<CounterName> counters_in(CounterSet set) {
 }
 
 const CounterName* find_counter(std::string_view key) {
-  const auto* found = std::find_if(std::begin(kNames), std::end(kNames),
-                                   [key](const CounterName& name) { return name.key == key; });
-  return found != std::end(kNames) ? found : nullptr;
+  const auto named = [key](const CounterName& name) { return name.key == key; };
+  const auto* gpu = std::find_if(std::begin(kNames), std::end(kNames), named);
+  const auto* cpu = std::find_if(std::begin(kCpuNames), std::end(kCpuNames), named);
+  return gpu != std::end(kNames) ? gpu : cpu != std::end(kCpuNames) ? cpu : nullptr;
 }
 
 } // namespace winnow::profiling

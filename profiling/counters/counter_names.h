@@ -31,7 +31,7 @@ std::span<const CounterName> counter_names();
 /// Those that `set` asks for, in the same order.
 std::vector<CounterName> counters_in(CounterSet set);
 
-/// nullptr when there is none with this key.
+/// Those of the CPU device, too. nullptr when there is none with this key.
 const CounterName* find_counter(std::string_view key);
 
 } // namespace winnow::profiling

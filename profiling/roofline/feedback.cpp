@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kFindings = 2;      ///< told of a shape: the limiter, and what comes next
 constexpr std::size_t kLinesOfText = 2;   ///< of one finding or one list of changes
 constexpr std::size_t kLongestShape = 40; ///< bytes
+constexpr std::size_t kLeastIndent = 4;   ///< of a line that goes on
 
 using Lines = std::vector<std::string>;
 
@@ -34,7 +35,7 @@ std::string cut(std::string text, std::size_t bytes) {
 // `most` lines is cut.
 void add_wrapped(Lines& lines, std::string_view first, std::string text, std::size_t most) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  const std::string indent(first.size(), ' ');
+  const std::string indent(std::max(first.size(), kLeastIndent), ' ');
   std::string prefix(first);
   for (std::size_t line = 1; line < most && prefix.size() + text.size() > kFeedbackColumns;
        ++line) {
@@ -53,8 +54,7 @@ std::string headline(const ShapeProfile& profile) {
   std::string text = cut(profile.shape, kLongestShape) + ": ";
   text += profile.time_ns ? counter_text(*profile.time_ns, "ns") : "not timed";
   if (profile.speed_of_light) {
-    text += fmt::format(", {:.0f} % of the speed of light ({})",
-                        100 * profile.speed_of_light->fraction, profile.speed_of_light->bound);
+    text += ", " + share_text(*profile.speed_of_light);
   } else if (!profile.no_speed_of_light.empty()) {
     text += ", speed of light unknown: " + profile.no_speed_of_light;
   }
@@ -113,7 +113,14 @@ std::string changes(const ShapeProfile& now, const ShapeProfile& before) {
 
 Lines lines_of(const ShapeProfile& profile, const ShapeProfile* parent) {
   Lines lines;
-  add_wrapped(lines, "", headline(profile), 1);
+  add_wrapped(lines, "", headline(profile), kLinesOfText);
+  if (profile.speed_of_light) {
+    add_wrapped(lines, "  speed of light: ", least_time_text(*profile.speed_of_light),
+                kLinesOfText);
+    if (const std::string measured = measured_text(*profile.speed_of_light); !measured.empty()) {
+      add_wrapped(lines, "  measured here: ", measured, kLinesOfText);
+    }
+  }
   for (std::size_t i = 0; i < std::min(profile.findings.size(), kFindings); ++i) {
     const LimiterFinding& finding = profile.findings[i];
     add_wrapped(lines, i == 0 ? "  limited by " : "  then       ",

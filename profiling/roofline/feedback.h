@@ -24,10 +24,11 @@ constexpr std::size_t kFeedbackLines = 24;
 constexpr std::size_t kFeedbackColumns = 100; ///< bytes of a line
 constexpr double kChangedPct = 5;             ///< smaller changes of a value are not told
 
-/// For a model, at most kFeedbackLines lines: every shape's time, speed of light, limiter, the
-/// counters behind it, and what of these changed against the parent's profile of the same shape
-/// (old -> new). Shapes in the order given; of those that find no room only the number is told. The
-/// same input always gives the same text. `same_machine_code`: the parent compiled to it.
+/// For a model, at most kFeedbackLines lines: every shape's time, speed of light, what a plain copy
+/// and an empty launch take, limiter, the counters behind it, and what of these changed against the
+/// parent's profile of the same shape (old -> new). Shapes in the order given; of those that find
+/// no room only the number is told. The same input always gives the same text. `same_machine_code`:
+/// the parent compiled to it.
 std::string limiter_feedback(const std::vector<ShapeProfile>& profiles,
                              const std::vector<ShapeProfile>& parent = {},
                              bool same_machine_code = false);

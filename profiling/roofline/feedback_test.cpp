@@ -19,7 +19,13 @@ ShapeProfile profile(const std::string& shape, double time_ns, double dram_pct) 
   profile.time_ns = time_ns;
   profile.speed_of_light = SpeedOfLight{};
   profile.speed_of_light->fraction = 0.5;
-  profile.speed_of_light->bound = "DRAM bandwidth";
+  profile.speed_of_light->bound = "DRAM's peak";
+  profile.speed_of_light->rate = 4.8e12;
+  profile.speed_of_light->least_ns = 22'600;
+  profile.speed_of_light->bytes = profile.speed_of_light->floor_bytes = 100e6;
+  profile.speed_of_light->copy_ns = 27'000;
+  profile.speed_of_light->copy_level = "DRAM";
+  profile.speed_of_light->launch_ns = 2'000;
   profile.counters.counters["dram_throughput_pct"].value = dram_pct;
   profile.counters.counters["dram_read_bytes"].value = 400e6;
   LimiterFacts facts;
@@ -41,9 +47,13 @@ void expect_a_screen(const std::string& text) {
 }
 
 TEST(Feedback, TellsTimeSpeedLimiterAndCounters) {
-  EXPECT_EQ(limiter_feedback({profile("n=4096", 45'200, 87)}),
-            "n=4096: 45.2 us, 50 % of the speed of light (DRAM bandwidth)\n"
-            "  limited by DRAM bandwidth: DRAM throughput 87 % (near its peak)\n");
+  EXPECT_EQ(
+      limiter_feedback({profile("n=4096", 45'200, 87)}),
+      "n=4096: 45.2 us, 50 % of the speed of light (DRAM's peak, 4.80 TB/s)\n"
+      "  speed of light: 22.6 us: 100 MB at DRAM's peak; an empty launch of 2.00 us\n"
+      "  measured here: a plain copy of the same 100 MB (DRAM) takes 27.0 us, an empty launch "
+      "2.00 us\n"
+      "  limited by DRAM bandwidth: DRAM throughput 87 % of its peak\n");
 }
 
 TEST(Feedback, TellsWhatChangedSinceTheParent) {
@@ -52,8 +62,23 @@ TEST(Feedback, TellsWhatChangedSinceTheParent) {
   EXPECT_THAT(text, HasSubstr("since the parent: time 90.4 us -> 45.2 us (-50 %)"));
   EXPECT_THAT(text, HasSubstr("limiter unknown -> DRAM bandwidth"));
   EXPECT_THAT(text, Not(HasSubstr("DRAM bytes read"))); // the same in both
-  EXPECT_THAT(unwrapped(text), HasSubstr("DRAM throughput 40 % -> 87 %"));
+  EXPECT_THAT(unwrapped(text), HasSubstr("DRAM throughput, of its peak 40 % -> 87 %"));
   expect_a_screen(text);
+}
+
+TEST(Feedback, CutsNoWordOfTheSpeedOfLight) {
+  ShapeProfile gemm = profile("k=4096, m=4096, n=4096, scale_a=0.5, scale_b=0.25", 17.3e6, 10);
+  gemm.speed_of_light->bound = "tensor peak, f32 by 3 f16 products";
+  gemm.speed_of_light->by_bytes = false;
+  gemm.speed_of_light->rate = 357e12;
+  gemm.speed_of_light->rate_ns = 2'690'000;
+  gemm.speed_of_light->rate_kind = "f32";
+  const std::string text = limiter_feedback({gemm});
+  expect_a_screen(text);
+  EXPECT_THAT(unwrapped(text),
+              HasSubstr("the operations at the measured f32 rate 2.69 ms, an empty "
+                        "launch 2.00 us\n"));
+  EXPECT_THAT(text, HasSubstr("products, 357"));
 }
 
 TEST(Feedback, KeepsSmallChangesToItself) {
@@ -103,8 +128,8 @@ TEST(Feedback, CutsBetweenCharacters) {
 }
 
 TEST(Feedback, FillsTheScreenToTheLastLine) {
-  const std::vector<ShapeProfile> twelve(12, profile("n=1", 1e5, 70)); // two lines each
-  const std::string text = limiter_feedback(twelve);
+  const std::vector<ShapeProfile> six(6, profile("n=1", 1e5, 70)); // four lines each
+  const std::string text = limiter_feedback(six);
   EXPECT_EQ(split_lines(text).size(), kFeedbackLines);
   EXPECT_THAT(text, Not(HasSubstr("more shape")));
 }

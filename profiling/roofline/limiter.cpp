@@ -11,7 +11,7 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr double kPassedPct = 115; // more than a ceiling may be off: something else was the bound
+constexpr double kPassedPct = 115; // more than a ceiling may be off: caches were the bound
 
 struct LimiterName {
   Limiter limiter;
@@ -26,20 +26,29 @@ constexpr LimiterName kLimiterNames[] = {
     {Limiter::Launch, "launch"},
 };
 
-// The unit that a bound of the roofline is about, and the counter that would say it better.
-struct BoundUnit {
+// What a measured time of the roofline is about, and the counter that would say it better.
+struct Yardstick {
   Limiter limiter;
   std::string_view counter;
+  double ns;
+  std::string what;
 };
 
-BoundUnit unit_of(const SpeedOfLight& speed) {
-  if (speed.by_bytes) {
-    return speed.bound == "DRAM bandwidth" ? BoundUnit{Limiter::Dram, "dram_throughput_pct"}
-                                           : BoundUnit{Limiter::L2, "l2_throughput_pct"};
+// The one that takes longer: a copy of the bytes, or the operations. nullopt: neither is known.
+std::optional<Yardstick> yardstick_of(const SpeedOfLight& speed) {
+  if (speed.rate_ns && *speed.rate_ns > speed.copy_ns.value_or(0)) {
+    const std::string what = fmt::format("its operations at the measured {} rate", speed.rate_kind);
+    return speed.rate_kind.ends_with("_tensor")
+               ? Yardstick{Limiter::Tensor, "tensor_pipe_pct", *speed.rate_ns, what}
+               : Yardstick{Limiter::FloatingPoint, "fma_pipe_pct", *speed.rate_ns, what};
   }
-  return speed.bound.find("_tensor") != std::string::npos
-             ? BoundUnit{Limiter::Tensor, "tensor_pipe_pct"}
-             : BoundUnit{Limiter::FloatingPoint, "fma_pipe_pct"};
+  if (!speed.copy_ns) {
+    return std::nullopt;
+  }
+  const std::string what = "a plain copy of its bytes";
+  return speed.copy_level == "DRAM"
+             ? Yardstick{Limiter::Dram, "dram_throughput_pct", *speed.copy_ns, what}
+             : Yardstick{Limiter::L2, "l2_throughput_pct", *speed.copy_ns, what};
 }
 
 std::string no_counters(const CounterReport& report) {
@@ -47,15 +56,16 @@ std::string no_counters(const CounterReport& report) {
 }
 
 void roofline_rule(const LimiterFacts& facts, Findings& findings) {
-  if (!facts.speed_of_light) {
+  const std::optional<Yardstick> yardstick = facts.speed_of_light && facts.time_ns > 0
+                                                 ? yardstick_of(*facts.speed_of_light)
+                                                 : std::nullopt;
+  if (!yardstick) {
     return;
   }
-  const SpeedOfLight& speed = *facts.speed_of_light;
-  const BoundUnit unit = unit_of(speed);
-  const double pct = 100 * speed.fraction;
-  if (pct >= kBusyPct && pct <= kPassedPct && !facts.counters.value(unit.counter)) {
-    find(findings, facts, unit.limiter, std::min(pct, 100.0),
-         fmt::format("at {:.0f} % of what {} allows ({})", pct, speed.bound,
+  const double pct = 100 * yardstick->ns / facts.time_ns;
+  if (pct >= kBusyPct && pct <= kPassedPct && !facts.counters.value(yardstick->counter)) {
+    find(findings, facts, yardstick->limiter, std::min(pct, 100.0),
+         fmt::format("{} takes {:.0f} % of its time ({})", yardstick->what, pct,
                      no_counters(facts.counters)),
          {});
   }
@@ -65,8 +75,7 @@ LimiterFinding nothing_known(const LimiterFacts& facts) {
   LimiterFinding finding;
   finding.because =
       facts.speed_of_light
-          ? fmt::format("at {:.0f} % of what {} allows, and {}",
-                        100 * facts.speed_of_light->fraction, facts.speed_of_light->bound,
+          ? fmt::format("at {}, and {}", share_text(*facts.speed_of_light),
                         no_counters(facts.counters))
           : fmt::format("no speed of light to compare with, and {}", no_counters(facts.counters));
   return finding;

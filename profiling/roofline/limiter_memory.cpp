@@ -25,7 +25,7 @@ void dram(const LimiterFacts& facts, Findings& findings) {
   if (!pct || *pct < kBusyPct) {
     return;
   }
-  std::string because = fmt::format("DRAM throughput {:.0f} %{}", *pct, near_peak(*pct));
+  std::string because = fmt::format("DRAM throughput {:.0f} % of its peak", *pct);
   const std::optional<double> read = facts.counters.value("dram_read_bytes");
   const std::optional<double> written = facts.counters.value("dram_write_bytes");
   if (read && written) {
@@ -44,15 +44,20 @@ void dram(const LimiterFacts& facts, Findings& findings) {
 
 std::string scattered_accesses(const CounterReport& counters) {
   std::string text;
-  for (const auto& [key, what] : {std::pair{"load_sectors_per_request", "loads"},
-                                  std::pair{"store_sectors_per_request", "stores"}}) {
-    const std::optional<double> sectors = counters.value(key);
+  for (const char* what : {"load", "store"}) {
+    const std::optional<double> sectors =
+        counters.value(fmt::format("{}_sectors_per_request", what));
     if (sectors && *sectors >= kUncoalescedSectors) {
-      text += fmt::format("{}{} touch {:.0f} sectors a request", text.empty() ? "" : ", ", what,
-                          *sectors);
+      // 32 accesses of n bytes fill n sectors of 32 bytes.
+      const std::optional<double> bytes = counters.value(fmt::format("{}_access_bytes", what));
+      text +=
+          fmt::format("{}{}s touch {:.0f} sectors a request ({})",
+                      text.empty() ? "uncoalesced: " : ", ", what, *sectors,
+                      bytes ? fmt::format("{0:.3g}-byte accesses of a warp need {0:.3g}", *bytes)
+                            : "a warp needs 4 for 4-byte accesses and 16 for 16-byte accesses");
     }
   }
-  return text.empty() ? text : "uncoalesced: " + text + " (4-byte accesses of a warp need 4)";
+  return text;
 }
 
 namespace {

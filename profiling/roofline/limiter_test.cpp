@@ -74,12 +74,22 @@ LimiterFacts fast(std::initializer_list<std::pair<const char*, double>> values) 
   return facts;
 }
 
-SpeedOfLight speed(double fraction, const char* bound, bool by_bytes, double bytes = 100e6) {
+/// Of a kernel of 100 us: so much of its time does a copy of its bytes take, or do its operations.
+SpeedOfLight copy(double share, double bytes = 100e6) {
   SpeedOfLight speed;
-  speed.fraction = fraction;
-  speed.bound = bound;
-  speed.by_bytes = by_bytes;
+  speed.fraction = share / 2;
+  speed.bound = "DRAM's peak";
+  speed.rate = 4.8e12;
   speed.bytes = bytes;
+  speed.copy_ns = share * 100'000;
+  speed.copy_level = "DRAM";
+  return speed;
+}
+
+SpeedOfLight arithmetic(double share, const char* kind) {
+  SpeedOfLight speed = copy(0.01);
+  speed.rate_ns = share * 100'000;
+  speed.rate_kind = kind;
   return speed;
 }
 
@@ -100,7 +110,7 @@ LimiterFacts counted_transpose() {
   LimiterFacts facts;
   facts.time_ns = 1'300'000;
   facts.counters.provider = "cpu";
-  facts.speed_of_light = speed(0.01, "DRAM bandwidth", true, 524'288);
+  facts.speed_of_light = copy(0.13, 524'288);
   facts.speed_of_light->operations = 65'536;
   for (const auto& [key, value] :
        {std::pair{"global_bytes_read", 262'144.0}, std::pair{"global_bytes_written", 262'144.0},
@@ -113,17 +123,17 @@ LimiterFacts counted_transpose() {
 
 TEST(Limiter, OfACopyIsDram) {
   LimiterFacts facts = full({{"dram_throughput_pct", 91}, {"l2_throughput_pct", 45}});
-  facts.speed_of_light = speed(0.97, "DRAM bandwidth", true);
+  facts.speed_of_light = copy(0.97);
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Dram));
   const LimiterFinding dram = first(facts);
-  EXPECT_EQ(dram.because, "DRAM throughput 91 % (near its peak): 50.0 MB read, 50.0 MB written");
+  EXPECT_EQ(dram.because, "DRAM throughput 91 % of its peak: 50.0 MB read, 50.0 MB written");
   EXPECT_THAT(dram.counters,
               ElementsAre("dram_throughput_pct", "dram_read_bytes", "dram_write_bytes"));
 }
 
 TEST(Limiter, TellsBytesThatTheTaskDoesNotNeed) {
   LimiterFacts facts = full({{"dram_throughput_pct", 88}, {"dram_read_bytes", 250e6}});
-  facts.speed_of_light = speed(0.3, "DRAM bandwidth", true, 100e6);
+  facts.speed_of_light = copy(0.3);
   EXPECT_THAT(first(facts).because, HasSubstr("3.0 times what the task needs"));
 }
 
@@ -160,9 +170,10 @@ TEST(Limiter, OfAnUncoalescedTransposeIsL2) {
                                    {"stall_lg_throttle", 20},
                                    {"dram_throughput_pct", 35}});
   EXPECT_THAT(all(facts), ElementsAre(Limiter::L2));
-  EXPECT_EQ(first(facts).because,
-            "L2 throughput 48 %; uncoalesced: stores touch 32 sectors a request (4-byte accesses "
-            "of a warp need 4)");
+  EXPECT_EQ(
+      first(facts).because,
+      "L2 throughput 48 %; uncoalesced: stores touch 32 sectors a request (a warp needs 4 for "
+      "4-byte accesses and 16 for 16-byte accesses)");
   EXPECT_THAT(first(facts).counters, Contains("store_sectors_per_request"));
 }
 
@@ -285,32 +296,34 @@ TEST(Limiter, WorksWithFastCounters) {
       fast({{"dram_throughput_pct", 15}, {"tensor_pipe_pct", 0}, {"issue_active_pct", 20}});
   EXPECT_EQ(first(quiet).limiter, Limiter::Unknown);
   EXPECT_THAT(first(quiet).because, HasSubstr("full counters would tell"));
-  quiet.speed_of_light = speed(0.8, "L2 bandwidth", true); // not counted, but the roofline knows
-  EXPECT_EQ(first(quiet).limiter, Limiter::L2);
+  quiet.speed_of_light = arithmetic(0.8, "f32"); // not counted, but the roofline knows
+  EXPECT_EQ(first(quiet).limiter, Limiter::FloatingPoint);
 }
 
 TEST(Limiter, GoesByTheRooflineWithoutCounters) {
   LimiterFacts facts;
   facts.time_ns = 100'000;
   facts.counters.unavailable = "ERR_NVGPUCTRPERM";
-  facts.speed_of_light = speed(0.82, "DRAM bandwidth", true);
+  facts.speed_of_light = copy(0.82);
   EXPECT_EQ(first(facts).limiter, Limiter::Dram);
   EXPECT_EQ(first(facts).because,
-            "at 82 % of what DRAM bandwidth allows (no counters: ERR_NVGPUCTRPERM)");
+            "a plain copy of its bytes takes 82 % of its time (no counters: ERR_NVGPUCTRPERM)");
   EXPECT_THAT(first(facts).counters, IsEmpty());
-  facts.speed_of_light = speed(0.7, "f16_tensor rate", false);
+  facts.speed_of_light->copy_level = "L3";
+  EXPECT_EQ(first(facts).limiter, Limiter::L2);
+  facts.speed_of_light = arithmetic(0.7, "f16_tensor");
   EXPECT_EQ(first(facts).limiter, Limiter::Tensor);
-  facts.speed_of_light = speed(0.7, "f32 rate", false);
+  facts.speed_of_light = arithmetic(0.7, "f32");
   EXPECT_EQ(first(facts).limiter, Limiter::FloatingPoint);
 }
 
 TEST(Limiter, IsNoBoundThatWasPassed) {
   LimiterFacts facts = counted_transpose();
-  facts.speed_of_light->fraction = 2.33;
+  facts.speed_of_light->copy_ns = 2.33 * facts.time_ns;
   EXPECT_THAT(first(facts).because, HasSubstr("this pattern"));
   facts.counters = {};
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Unknown));
-  facts.speed_of_light->fraction = 1.05; // ceilings are measured, too
+  facts.speed_of_light->copy_ns = 1.05 * facts.time_ns; // a copy is no bound
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Dram));
 }
 
@@ -320,14 +333,14 @@ TEST(Limiter, IsUnknownWhereNothingTells) {
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Unknown));
   EXPECT_EQ(first(facts).because, "no speed of light to compare with, and no counters: cannot load "
                                   "libcupti.so.13");
-  facts.speed_of_light = speed(0.2, "DRAM bandwidth", true);
-  EXPECT_EQ(first(facts).because, "at 20 % of what DRAM bandwidth allows, and no counters: cannot "
-                                  "load libcupti.so.13");
+  facts.speed_of_light = copy(0.2);
+  EXPECT_EQ(first(facts).because, "at 10 % of the speed of light (DRAM's peak, 4.80 TB/s), and no "
+                                  "counters: cannot load libcupti.so.13");
 }
 
 TEST(Limiter, BelievesACounterBeforeTheRoofline) {
   LimiterFacts facts = full({{"dram_throughput_pct", 10}}); // all in caches
-  facts.speed_of_light = speed(0.9, "DRAM bandwidth", true);
+  facts.speed_of_light = copy(0.9);
   EXPECT_THAT(all(facts), Not(Contains(Limiter::Dram)));
 }
 
@@ -386,7 +399,9 @@ TEST(Limiter, IsNotMemoryWhereThePatternSaysOtherwise) {
   EXPECT_THAT(all(facts), ElementsAre(Limiter::SharedMemory));
   facts = counted_transpose();
   facts.counters.counters["store_sectors_per_request"].value = 32;
+  facts.counters.counters["store_access_bytes"].value = 8;
   EXPECT_THAT(all(facts), ElementsAre(Limiter::L2));
+  EXPECT_THAT(first(facts).because, HasSubstr("(8-byte accesses of a warp need 8)"));
   facts = counted_transpose();
   facts.counters.counters["global_bytes_read"].value = 7e5; // L2 has it at the second time
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Dram));

@@ -1,9 +1,11 @@
 #include "profiling/roofline/roofline.h"
 
+#include "base/text.h"
 #include "profiling/power/optional_json.h"
+#include "profiling/roofline/counter_text.h"
 
-#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,113 +14,144 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
-SpeedOfLightResult no_speed_of_light(std::string reason) {
-  return {std::nullopt, std::move(reason)};
-}
-
 bool is_count(double value) {
   return std::isfinite(value) && value >= 0;
 }
 
 // Why there is nothing to compare the time with; empty: there is.
-std::string missing_part(const Work& work, double time_ns) {
+std::string missing_part(const Work& work, const PhysicalFloor& floor, double time_ns) {
   if (!std::isfinite(time_ns) || time_ns <= 0) {
     return "there is no time";
   }
-  if (!is_count(work.bytes) || !is_count(work.operations) || !is_count(work.working_set)) {
+  if (!is_count(work.bytes) || !is_count(work.operations) || !is_count(floor.ns())) {
     return "the model of bytes and operations gives no number";
   }
-  if (work.bytes == 0 && (work.operations == 0 || work.kind.empty())) {
+  if (work.bytes == 0 && work.operations == 0) {
     return "the task has no model of bytes and operations";
   }
   return {};
 }
 
-std::optional<BandwidthPoint> bandwidth_for(const Work& work, const Ceilings& ceilings) {
-  if (!work.warm) {
-    return ceilings.dram();
+void set_bound(const PhysicalFloor& floor, SpeedOfLight& speed) {
+  speed.by_bytes = floor.memory_ns >= floor.arithmetic_ns;
+  speed.floor_bytes = floor.bytes;
+  if (speed.launch_ns.value_or(0) > floor.ns()) {
+    speed.bound = "an empty launch";
+    return;
   }
-  return ceilings.bandwidth_at(work.working_set > 0 ? work.working_set : work.bytes);
+  speed.bound = speed.by_bytes ? floor.memory_peak : floor.arithmetic_peak;
+  const double work = speed.by_bytes ? floor.bytes : speed.operations;
+  speed.rate = floor.ns() > 0 ? work / floor.ns() * kNsPerSecond : 0;
 }
 
-std::string no_rate(const Work& work, const Ceilings& ceilings) {
-  const auto known = ceilings.no_rate.find(work.kind);
-  return fmt::format("the rate of {} was not measured{}{}", work.kind,
-                     known != ceilings.no_rate.end() ? ": " : "",
-                     known != ceilings.no_rate.end() ? known->second : "");
+void set_measured(const Work& work, const Ceilings& ceilings, SpeedOfLight& speed) {
+  const auto copy = work.cold ? ceilings.dram() : ceilings.bandwidth_at(work.bytes);
+  if (copy && work.bytes > 0) {
+    speed.copy_ns =
+        work.bytes / copy->bytes_per_second * kNsPerSecond + speed.launch_ns.value_or(0);
+    speed.copy_level = copy->level;
+  }
+  if (const auto rate = ceilings.rate(work.kind); rate && work.operations > 0) {
+    speed.rate_ns = work.operations / *rate * kNsPerSecond + speed.launch_ns.value_or(0);
+    speed.rate_kind = work.kind;
+  }
 }
 
-std::string note_of(const SpeedOfLight& speed, const Work& work) {
-  if (speed.fraction <= 1) {
-    return {};
-  }
-  if (!speed.by_bytes) {
-    return "faster than the measured rate: it does fewer operations than counted, or on other "
-           "units";
-  }
-  return work.warm ? "faster than the measured bandwidth: it moves fewer bytes than counted, or "
-                     "caches nearer to it hold them"
-                   : "faster than the measured bandwidth: it moves fewer bytes than counted, or "
-                     "caches hold what it writes";
+std::string rate_text(const SpeedOfLight& speed) {
+  return speed.by_bytes ? counter_text(speed.rate, "B") + "/s"
+                        : fmt::format("{:.3g} Top/s", speed.rate * 1e-12);
 }
 
 } // namespace
 
-SpeedOfLightResult speed_of_light(const Work& work, double time_ns, const Ceilings& ceilings) {
-  if (std::string missing = missing_part(work, time_ns); !missing.empty()) {
-    return no_speed_of_light(std::move(missing));
+SpeedOfLightResult speed_of_light(const Work& work, const PhysicalFloor& floor, double time_ns,
+                                  const Ceilings& ceilings) {
+  if (std::string missing = missing_part(work, floor, time_ns); !missing.empty()) {
+    return {std::nullopt, std::move(missing)};
   }
-  const bool counts_operations = work.operations > 0 && !work.kind.empty();
-  const double rate = counts_operations ? ceilings.rate(work.kind).value_or(0) : 0;
-  const std::optional<BandwidthPoint> bandwidth = bandwidth_for(work, ceilings);
-  if (counts_operations && rate <= 0) {
-    return no_speed_of_light(no_rate(work, ceilings));
-  }
-  if (work.bytes > 0 && !bandwidth) {
-    return no_speed_of_light(work.warm ? "no bandwidth was measured"
-                                       : "the bandwidth of DRAM was not measured");
-  }
-  const double bytes_ns =
-      work.bytes > 0 ? work.bytes / bandwidth->bytes_per_second * kNsPerSecond : 0;
-  const double operations_ns = rate > 0 ? work.operations / rate * kNsPerSecond : 0;
   SpeedOfLight speed;
-  speed.by_bytes = bytes_ns >= operations_ns;
-  speed.floor_ns = std::max(bytes_ns, operations_ns);
-  speed.fraction = speed.floor_ns / time_ns;
-  speed.bound = speed.by_bytes ? bandwidth->level + " bandwidth" : work.kind + " rate";
+  speed.launch_ns = ceilings.launch_overhead_ns;
+  speed.least_ns = floor.ns() + speed.launch_ns.value_or(0);
+  speed.fraction = speed.least_ns / time_ns;
   speed.bytes = work.bytes;
   speed.operations = work.operations;
-  if (work.bytes > 0) {
-    speed.intensity = work.operations / work.bytes;
+  set_bound(floor, speed);
+  set_measured(work, ceilings, speed);
+  if (speed.fraction > 1) {
+    speed.note = "less than the least time: the clock's error, or work that was left out";
   }
-  if (rate > 0 && bandwidth) {
-    speed.ridge = rate / bandwidth->bytes_per_second;
-  }
-  speed.note = note_of(speed, work);
   return {speed, {}};
+}
+
+std::string share_text(const SpeedOfLight& speed) {
+  return fmt::format("{} of the speed of light ({}{})", counter_text(100 * speed.fraction, "%"),
+                     speed.bound, speed.rate > 0 ? ", " + rate_text(speed) : "");
+}
+
+std::string least_time_text(const SpeedOfLight& speed) {
+  std::string text = counter_text(speed.least_ns, "ns") + ": ";
+  if (!speed.by_bytes) {
+    text += fmt::format("{:.3g} operations", speed.operations);
+  } else if (speed.floor_bytes < speed.bytes) {
+    text += fmt::format("{} of {}", counter_text(speed.floor_bytes, "B"),
+                        counter_text(speed.bytes, "B"));
+  } else {
+    text += counter_text(speed.bytes, "B");
+  }
+  text += speed.rate > 0 ? " at " + speed.bound : "";
+  text += speed.by_bytes && speed.floor_bytes < speed.bytes ? ", the rest may stay in L2" : "";
+  return speed.launch_ns ? text + "; an empty launch of " + counter_text(*speed.launch_ns, "ns")
+                         : text;
+}
+
+std::string measured_text(const SpeedOfLight& speed) {
+  std::vector<std::string> parts;
+  if (speed.copy_ns) {
+    parts.push_back(fmt::format("a plain copy of the same {} ({}) takes {}",
+                                counter_text(speed.bytes, "B"), speed.copy_level,
+                                counter_text(*speed.copy_ns, "ns")));
+  }
+  if (speed.rate_ns && *speed.rate_ns > speed.copy_ns.value_or(0)) {
+    parts.push_back(fmt::format("the operations at the measured {} rate {}", speed.rate_kind,
+                                counter_text(*speed.rate_ns, "ns")));
+  }
+  if (speed.launch_ns) {
+    parts.push_back("an empty launch " + counter_text(*speed.launch_ns, "ns"));
+  }
+  return join(parts, ", ");
 }
 
 void to_json(nlohmann::json& json, const SpeedOfLight& speed) {
   json = {{"fraction", speed.fraction},
+          {"least_ns", speed.least_ns},
           {"bound", speed.bound},
+          {"rate", speed.rate},
           {"by_bytes", speed.by_bytes},
-          {"floor_ns", speed.floor_ns},
+          {"floor_bytes", speed.floor_bytes},
           {"bytes", speed.bytes},
           {"operations", speed.operations},
-          {"intensity", json_of(speed.intensity)},
-          {"ridge", json_of(speed.ridge)},
+          {"launch_ns", json_of(speed.launch_ns)},
+          {"copy_ns", json_of(speed.copy_ns)},
+          {"copy_level", speed.copy_level},
+          {"rate_ns", json_of(speed.rate_ns)},
+          {"rate_kind", speed.rate_kind},
           {"note", speed.note}};
 }
 
 void from_json(const nlohmann::json& json, SpeedOfLight& speed) {
   json.at("fraction").get_to(speed.fraction);
+  json.at("least_ns").get_to(speed.least_ns);
   json.at("bound").get_to(speed.bound);
+  json.at("rate").get_to(speed.rate);
   json.at("by_bytes").get_to(speed.by_bytes);
-  json.at("floor_ns").get_to(speed.floor_ns);
+  json.at("floor_bytes").get_to(speed.floor_bytes);
   json.at("bytes").get_to(speed.bytes);
   json.at("operations").get_to(speed.operations);
-  speed.intensity = optional_value<double>(json, "intensity");
-  speed.ridge = optional_value<double>(json, "ridge");
+  speed.launch_ns = optional_value<double>(json, "launch_ns");
+  speed.copy_ns = optional_value<double>(json, "copy_ns");
+  json.at("copy_level").get_to(speed.copy_level);
+  speed.rate_ns = optional_value<double>(json, "rate_ns");
+  json.at("rate_kind").get_to(speed.rate_kind);
   json.at("note").get_to(speed.note);
 }
 

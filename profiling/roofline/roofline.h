@@ -2,6 +2,7 @@
 
 #include "profiling/roofline/ceilings.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -9,26 +10,43 @@
 
 namespace winnow::profiling {
 
-/// What one launch of any kernel for this shape has to do, and what caches held before.
+/// What one launch of any kernel for this shape has to do.
 struct Work {
-  double bytes = 0;       ///< each input read once, each output written once
-  double operations = 0;  ///< multiply and add are two; 0: none worth counting
-  std::string kind;       ///< of operations, as in Ceilings::rates; empty: no operations counted
-  double working_set = 0; ///< bytes that the launch touches; 0: as `bytes`
-  bool warm = false;      ///< it was touched just before; else caches were emptied
+  double bytes = 0;      ///< each input read once, each output written once
+  double operations = 0; ///< multiply and add are two; 0: none worth counting
+  std::string kind;      ///< of operations, as in Ceilings::rates
+  bool cold = true;      ///< caches were emptied before: a copy reads from DRAM
 };
 
-/// How near a time is to the least that the device's measured ceilings allow.
+/// No run with cold caches takes less, whatever the kernel: what peaks of the device allow.
+struct PhysicalFloor {
+  double memory_ns = 0;
+  double arithmetic_ns = 0;
+  double bytes = 0; ///< that memory_ns counts: without those written that may stay in a cache
+  std::string memory_peak;     ///< "DRAM's peak"
+  std::string arithmetic_peak; ///< "16-bit tensor peak"
+  double ns() const { return std::max(memory_ns, arithmetic_ns); }
+};
+
+/// The one definition: the speed of light is the time of the physical floor and of an empty
+/// launch. `fraction` is that time over the kernel's, at most 1 for a kernel that does its work.
+/// Beside it stand times that were measured on this device, for comparison: nothing keeps a kernel
+/// from being faster than a copy, whose output leaves the caches.
 struct SpeedOfLight {
-  double fraction = 0;  ///< floor_ns / time; over 1 only with a note
-  std::string bound;    ///< "DRAM bandwidth", "L2 bandwidth", "f16_tensor rate"
-  bool by_bytes = true; ///< the bound is a bandwidth
-  double floor_ns = 0;
-  double bytes = 0; ///< as in Work
+  double fraction = 0;    ///< least_ns / time; over 1 only with a note
+  double least_ns = 0;    ///< of the floor and the launch
+  std::string bound;      ///< "DRAM's peak", "16-bit tensor peak", "an empty launch"
+  double rate = 0;        ///< of the bound: bytes or operations by the second; 0: a launch has none
+  bool by_bytes = true;   ///< of the floor: memory, not arithmetic
+  double floor_bytes = 0; ///< that count for the floor; see PhysicalFloor
+  double bytes = 0;       ///< as in Work, as the next
   double operations = 0;
-  std::optional<double> intensity; ///< operations a byte; nullopt without bytes
-  std::optional<double> ridge;     ///< intensity at which both bounds meet; nullopt without a rate
-  std::string note;                ///< why the fraction is not what it seems; usually empty
+  std::optional<double> launch_ns; ///< an empty launch
+  std::optional<double> copy_ns;   ///< a plain copy that moves `bytes`, and a launch
+  std::string copy_level;          ///< of the copy's bandwidth: "DRAM"; on a cpu "L3", ...
+  std::optional<double> rate_ns;   ///< the operations at the measured rate of `rate_kind`
+  std::string rate_kind;           ///< "f16_tensor"
+  std::string note;                ///< why the fraction is over 1; usually empty
 };
 
 struct SpeedOfLightResult {
@@ -36,11 +54,16 @@ struct SpeedOfLightResult {
   std::string reason; ///< why there is no value
 };
 
-/// The roofline of Williams et al., aware of caches: with cold ones all bytes come from DRAM; what
-/// was touched just before comes at the bandwidth that a copy of that working set reached. A
-/// ceiling that was not measured gives no value where it could be the bound: a floor without it
-/// would name the wrong one.
-SpeedOfLightResult speed_of_light(const Work& work, double time_ns, const Ceilings& ceilings);
+/// What `ceilings` lack is absent; without the time of an empty launch the floor stands alone.
+SpeedOfLightResult speed_of_light(const Work& work, const PhysicalFloor& floor, double time_ns,
+                                  const Ceilings& ceilings);
+
+/// "53 % of the speed of light (DRAM's peak, 4.81 TB/s)"
+std::string share_text(const SpeedOfLight& speed);
+/// "16.9 us: 71.3 of 134 MB at DRAM's peak, the rest may stay in L2; an empty launch of 2.10 us"
+std::string least_time_text(const SpeedOfLight& speed);
+/// "a plain copy of the same 134 MB takes 34.8 us, an empty launch 2.10 us"; empty without any.
+std::string measured_text(const SpeedOfLight& speed);
 
 void to_json(nlohmann::json& json, const SpeedOfLight& speed);
 /// Throws nlohmann exceptions.

@@ -21,16 +21,3 @@ CREATE TABLE held_out_results (
   judged_at TEXT NOT NULL,
   PRIMARY KEY (run_id, task_id, device_name)
 ) STRICT, WITHOUT ROWID;
-
-DROP VIEW eligible_evaluations;
--- The one definition of eligibility.
-CREATE VIEW eligible_evaluations AS
-SELECT e.id AS evaluation_id, e.speedup, e.device, e.device_name, e.evaluator_version,
-       c.id AS candidate_id, c.run_id, c.task_id, c.kernel_file_id
-FROM evaluations AS e
-JOIN candidates AS c ON c.id = e.candidate_id
-WHERE e.ordinal = 0
-  AND e.verdict = (SELECT number FROM verdicts WHERE name = 'correct')
-  AND e.speedup > 0
-  AND e.promoted = 1
-  AND e.superseded_by IS NULL;

@@ -104,7 +104,7 @@ TEST(Doctor, NamesWhatWorksAndWhatToInstall) {
   EXPECT_EQ(doctor.value("schema", ""), "winnow.doctor");
   const ProgramResult text = run_winnow({"doctor"});
   for (const char* said : {"cpu", "clang++", "g++", "bubblewrap", "landlock+seccomp", "rlimits",
-                           "replay", "OPENAI_API_KEY", "->"}) {
+                           "replay", "OPENAI_API_KEY", "ollama", "vllm", "llamacpp", "->"}) {
     EXPECT_NE(text.out.find(said), std::string::npos) << said << " is not in\n" << text.out;
   }
 }

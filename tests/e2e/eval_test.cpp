@@ -25,7 +25,7 @@ TEST_P(Baseline, IsCorrectWithPerShapeCases) {
   int timed = 0;
   for (const json& shape : evaluation.value("cases", json::array())) {
     const bool hidden =
-        shape.value("set", "") == "promotion" || shape.value("set", "") == "held_out";
+        shape.value("shape_set", "") == "promotion" || shape.value("shape_set", "") == "held_out";
     EXPECT_EQ(shape.contains("shape"), !hidden) << shape;
     timed += shape.value("stage", "") == "time" && shape.value("median_ns", 0.0) > 0 ? 1 : 0;
   }

@@ -43,8 +43,8 @@ TEST(PromptLeak, IsSeenWhereThereIsOne) {
   EXPECT_FALSE(hidden.contains("1024")) << "a search shape has it";
   EXPECT_EQ(words_in("1509, 509.5, 0.509, x509", {"509"}), std::vector<std::string>{});
   EXPECT_EQ(words_in("wrong at cols = 509.", {"509"}), std::vector<std::string>{"509"});
-  EXPECT_EQ(words_in("wrong at (cols=509, rows=37)", hidden),
-            (std::vector<std::string>{"509", "cols=509, rows=37"}));
+  EXPECT_EQ(words_in("wrong at (rows=37, cols=509)", hidden),
+            (std::vector<std::string>{"509", "rows=37, cols=509"}));
   EXPECT_EQ(outside_code("a 509\n```cuda\nif (i == 509)\n```\nb\n"), "a 509\nb\n");
 }
 

@@ -1,8 +1,10 @@
-// What a finished run leaves is judged again: on held-out shapes once, and by `winnow reverify`.
+// The leaders of a finished run are timed against each other, and again by `winnow reverify`.
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
@@ -16,35 +18,131 @@ std::int64_t number(const std::string& store, const std::string& query) {
   return SQLite::Database(store, SQLite::OPEN_READONLY).execAndGet(query).getInt64();
 }
 
-TEST(Reverify, KeepsWhatCountedBeforeAsEvidence) {
-  const TemporaryDirectory directory("reverify");
-  const std::string store = directory.path() / "run.db";
-  const ProgramResult run =
-      run_winnow({"run", "tests/e2e/resume/resume.toml", "--store", store, "--device", "cpu"});
-  ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("on held-out shapes, judged once:"), std::string::npos) << run.out;
-  EXPECT_EQ(number(store, "SELECT count(*) FROM held_out_results"), 2) << "one a task";
+// One run for all tests: each works on a copy of its store.
+class Final : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    directory_ = new TemporaryDirectory("final");
+    run_ = new ProgramResult(run_winnow({"run", "tests/e2e/resume/resume.toml", "--store",
+                                         directory_->path() / "run.db", "--device", "cpu"}));
+  }
+  static void TearDownTestSuite() {
+    delete run_;
+    delete directory_;
+  }
+  void SetUp() override {
+    ASSERT_EQ(run_->exit_code, 0) << run_->err;
+    store_ = own_.path() / "run.db";
+    std::filesystem::copy_file(directory_->path() / "run.db", store_);
+  }
 
-  // A verdict that would not come out again: a kernel that is wrong stands at the top.
-  const std::int64_t top =
-      number(store, "SELECT candidate_id FROM leaderboard WHERE task = 'row_softmax' AND rank = 1");
-  SQLite::Database(store, SQLite::OPEN_READWRITE)
-      .exec(fmt::format("UPDATE kernel_files SET text = replace(text, 'sum', 'largest') WHERE id = "
-                        "(SELECT kernel_file_id FROM candidates WHERE id = {})",
-                        top));
-  const ProgramResult again = run_winnow({"reverify", "--store", store, "--top", "1"});
-  EXPECT_EQ(again.exit_code, 10) << again.out << again.err;
-  EXPECT_NE(again.out.find("reduce_sum rank 1"), std::string::npos) << again.out;
-  EXPECT_EQ(number(store, "SELECT count(*) FROM evaluations WHERE superseded_by IS NOT NULL"), 2);
-  EXPECT_EQ(number(store, "SELECT count(*) FROM evaluation_overview AS old JOIN evaluations AS new "
-                          "ON new.id = old.superseded_by WHERE old.verdict = 'correct' AND "
-                          "new.verdict <> 17"),
-            1);
-  EXPECT_EQ(number(store, fmt::format("SELECT count(*) FROM leaderboard WHERE candidate_id = {} "
+  /// The kernel file of the task's first is another from now on.
+  std::int64_t change_first(const std::string& task, const std::string& from,
+                            const std::string& to) const {
+    const std::int64_t first = number(
+        store_,
+        fmt::format("SELECT candidate_id FROM leaderboard WHERE task = '{}' AND rank = 1", task));
+    const int changed =
+        SQLite::Database(store_, SQLite::OPEN_READWRITE)
+            .exec(fmt::format("UPDATE kernel_files SET text = replace(text, '{}', '{}') WHERE id = "
+                              "(SELECT kernel_file_id FROM candidates WHERE id = {})",
+                              from, to, first));
+    EXPECT_EQ(changed, 1);
+    return first;
+  }
+  std::int64_t ranked(std::int64_t candidate) const {
+    return number(store_, fmt::format("SELECT count(*) FROM leaderboard WHERE candidate_id = {} "
                                       "AND rank IS NOT NULL",
-                                      top)),
+                                      candidate));
+  }
+
+  static const TemporaryDirectory* directory_;
+  static const ProgramResult* run_;
+  TemporaryDirectory own_{"final-copy"};
+  std::string store_;
+};
+const TemporaryDirectory* Final::directory_ = nullptr;
+const ProgramResult* Final::run_ = nullptr;
+
+TEST_F(Final, OrdersTheBoardsOfARunWhenItEnds) {
+  EXPECT_NE(run_->out.find("held-out"), std::string::npos) << run_->out;
+  EXPECT_EQ(number(store_, "SELECT count(*) FROM sittings"), 2) << "one a task";
+  EXPECT_EQ(number(store_,
+                   "SELECT count(*) FROM leaderboard WHERE speedup > 0.08 AND (rank IS NULL "
+                   "OR flag <> '')"),
             0)
-      << "what is not correct any more is not ranked";
+      << "all but those that take sixteen times the baseline's time";
+  EXPECT_GT(number(store_, "SELECT count(*) FROM leaderboard WHERE held_out_speedup > 1"), 1);
+  EXPECT_EQ(number(store_, "SELECT count(*) FROM leaderboard WHERE speedup < speedup_low OR "
+                           "speedup > speedup_high"),
+            0);
+  EXPECT_EQ(number(store_, "SELECT count(*) FROM leaderboard AS a JOIN races AS r ON r.kernel = "
+                           "a.kernel JOIN leaderboard AS b ON b.kernel = r.rival AND b.group_id = "
+                           "a.group_id WHERE a.speedup / b.speedup NOT BETWEEN r.ratio_low AND "
+                           "r.ratio_high"),
+            0);
+  EXPECT_EQ(number(store_, "SELECT count(*) FROM races WHERE sitting_id IS NULL"), 0);
+}
+
+TEST_F(Final, IsMadeOnceByResumeWhereItIsMissing) {
+  SQLite::Database(store_, SQLite::OPEN_READWRITE)
+      .exec("DELETE FROM sitting_rows; DELETE FROM sittings");
+  const std::int64_t last = number(store_, "SELECT id FROM runs");
+  const std::vector<std::string> resume{"resume", std::to_string(last), "--store", store_};
+  const ProgramResult first = run_winnow(resume);
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(number(store_, "SELECT count(*) FROM sittings"), 2);
+  EXPECT_EQ(run_winnow(resume).exit_code, 0);
+  EXPECT_EQ(number(store_, "SELECT count(*) FROM sittings"), 2);
+}
+
+TEST_F(Final, IsHeldAgainByReverifyWithoutJudgingAnew) {
+  const ProgramResult again = run_winnow({"reverify", "--store", store_, "--task", "reduce_sum"});
+  EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
+  EXPECT_NE(again.out.find("held-out"), std::string::npos) << again.out;
+  EXPECT_EQ(number(store_, "SELECT count(*) FROM sittings"), 3);
+  EXPECT_EQ(number(store_, "SELECT count(*) FROM evaluations WHERE superseded_by IS NOT NULL"), 0);
+  EXPECT_EQ(number(store_, "SELECT count(DISTINCT sitting_id) FROM leaderboard WHERE task = "
+                           "'reduce_sum' AND sitting_id = 3"),
+            1);
+}
+
+TEST_F(Final, WhatAnOlderEvaluatorSaidIsJudgedAgainBefore) {
+  SQLite::Database(store_, SQLite::OPEN_READWRITE)
+      .exec("DELETE FROM sitting_rows; DELETE FROM sittings; UPDATE evaluations SET "
+            "evaluator_version = evaluator_version - 1; UPDATE leaderboard_groups SET "
+            "evaluator_version = evaluator_version - 1");
+  const ProgramResult again =
+      run_winnow({"reverify", "--store", store_, "--task", "reduce_sum", "--top", "2"});
+  EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
+  EXPECT_EQ(number(store_, "SELECT count(*) FROM evaluations WHERE superseded_by IS NOT NULL"), 2);
+  EXPECT_EQ(number(store_, "SELECT count(*) FROM sitting_rows WHERE rank IS NOT NULL"), 2);
+}
+
+TEST_F(Final, WhoIsWrongOnHeldOutShapesLosesItsPlace) {
+  const std::int64_t first = change_first("row_softmax", "sum", "largest");
+  const ProgramResult again = run_winnow({"reverify", "--store", store_, "--task", "row_softmax"});
+  EXPECT_EQ(again.exit_code, 10) << again.out << again.err;
+  EXPECT_NE(again.out.find(fmt::format("candidate {} has lost its place", first)),
+            std::string::npos)
+      << again.out;
+  EXPECT_EQ(ranked(first), 0);
+}
+
+// The kernel is right at the three held-out shapes, which are launched once each before the final,
+// and wrong in later launches. Nothing tells the kernel which launch will be judged.
+TEST_F(Final, WhoIsWrongInATimedLaunchLosesItsPlace) {
+  change_first("reduce_sum", "extern", "__device__ int launches; extern");
+  const std::int64_t first = change_first("reduce_sum", "out[0] = (float)total",
+                                          "out[0] = ++launches > 6 ? 0.0f : (float)total");
+  const ProgramResult again = run_winnow({"reverify", "--store", store_, "--task", "reduce_sum"});
+  EXPECT_EQ(again.exit_code, 10) << again.out << again.err;
+  EXPECT_NE(again.out.find("right before, wrong"), std::string::npos) << again.out;
+  EXPECT_EQ(ranked(first), 0);
+  EXPECT_GT(number(store_, "SELECT count(*) FROM leaderboard WHERE task = 'reduce_sum' AND "
+                           "rank IS NOT NULL"),
+            0)
+      << "the others keep their times";
 }
 
 TEST(Precheck, HasTheFirstWord) {
@@ -58,7 +156,11 @@ TEST(Precheck, HasTheFirstWord) {
   EXPECT_EQ(refused.exit_code, 10);
   EXPECT_EQ(json_output(refused).value("verdict", ""), "refused");
   EXPECT_EQ(json_output(refused).value("detail", ""), "says axpy");
-  const ProgramResult failed = eval("no-such-checker");
+  const ProgramResult missing = eval("no-such-checker");
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_NE(missing.err.find("there is no program 'no-such-checker'"), std::string::npos)
+      << missing.err;
+  const ProgramResult failed = eval("exit 3");
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_EQ(json_output(failed).value("verdict", ""), "infrastructure");
   const ProgramResult passed = eval("cat > /dev/null; echo '{\"should_filter\": false}'");

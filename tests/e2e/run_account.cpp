@@ -27,11 +27,11 @@ std::set<std::string> run_account(const std::string& store) {
   const json all = json_output(run_winnow({"export", "json", "--store", store}));
   std::map<int, std::string> names{{0, "none"}};
   for (const json& candidate : all.at("candidates")) {
-    names[candidate.at("id")] = name_of(candidate);
+    names[candidate.at("candidate_id")] = name_of(candidate);
   }
   std::set<std::string> lines;
   for (const json& candidate : all.at("candidates")) {
-    const json& parent = candidate.at("parent");
+    const json& parent = candidate.at("parent_id");
     std::string line = fmt::format("{} {} {}", name_of(candidate), candidate.value("digest", ""),
                                    candidate.value("verdict", ""));
     if (!kSanitized) { // kernels that differ twofold are alike there, and lead by chance

@@ -127,7 +127,7 @@ std::vector<std::string> in_state(const json& task, const std::string& state) {
   for (const json& mutant : task.at("mutants")) {
     if (mutant.at("state") == state) {
       names.push_back(mutant.at("mutant").get<std::string>() + " on " +
-                      mutant.at("set").get<std::string>());
+                      mutant.at("shape_set").get<std::string>());
     }
   }
   return names;
@@ -199,7 +199,7 @@ TEST_F(SelftestTest, EveryRunDrawsItsInputsAndSaysHowToRepeatIt) {
   const json first = json_output(run_winnow(arguments));
   EXPECT_NE(first.at("seed"), json_output(run_winnow(arguments)).at("seed"));
   std::vector<std::string> again = arguments;
-  again.insert(again.end(), {"--seed", first.at("seed").dump()});
+  again.insert(again.end(), {"--seed", first.at("seed").get<std::string>()});
   EXPECT_EQ(json_output(run_winnow(again)), first);
 }
 

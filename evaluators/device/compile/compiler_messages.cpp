@@ -5,17 +5,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <optional>
-
-#include <fmt/format.h>
 
 namespace winnow::evaluators {
 namespace {
 
 constexpr std::size_t kMaxErrors = 8;
 constexpr std::size_t kMaxMessageBytes = 500;
-constexpr std::size_t kMaxQuotedBytes = 160;
 
 struct Place {
   std::string_view file;
@@ -196,6 +192,7 @@ private:
       error.column = place.column;
     } else if (place.file == kPlanFile || place.file == kNvrtcNames) {
       error.in_plan = true;
+      error.line = place.file == kPlanFile ? place.line : 0;
     } else if (place.file == kModuleFile || ends_with(place.file, "/winnow_entry.h")) {
       error.at_end = true; // what stands behind the candidate's code
       error.message = "unexpected end of the source";
@@ -230,68 +227,6 @@ private:
 std::vector<CompilerError> parse_compiler_output(std::string_view output,
                                                  const std::vector<std::string>& trusted) {
   return OutputParser(trusted).run(output);
-}
-
-namespace {
-
-// The first line with the instruction that the message quotes last: "... in 'mov.f33 %f1, %f2;'".
-int line_of_ptx(const std::string& message, std::string_view source) {
-  constexpr std::string_view kIn = " in '";
-  const std::size_t at = message.rfind(kIn);
-  if (at == std::string::npos) {
-    return 0;
-  }
-  const std::string_view instruction = std::string_view(message).substr(at + kIn.size());
-  const std::string_view opcode = instruction.substr(0, instruction.find_first_of(" \t;'"));
-  const std::size_t found = opcode.empty() ? std::string_view::npos : source.find(opcode);
-  return found == std::string_view::npos
-             ? 0
-             : 1 + static_cast<int>(std::count(
-                       source.begin(), source.begin() + static_cast<std::ptrdiff_t>(found), '\n'));
-}
-
-} // namespace
-
-std::string place_message(const std::string& file, int line, int column, const std::string& message,
-                          std::string_view source) {
-  if (line <= 0) {
-    return file + ": " + message;
-  }
-  const std::string at =
-      column > 0 ? fmt::format("{}:{}:{}", file, line, column) : fmt::format("{}:{}", file, line);
-  const std::vector<std::string_view> lines = split_lines(source);
-  std::string out = at + ": " + message;
-  if (static_cast<std::size_t>(line) <= lines.size()) {
-    const std::string_view text = trim(lines[static_cast<std::size_t>(line) - 1]);
-    out += fmt::format("\n  {} | {}", line,
-                       to_valid_utf8(text.substr(0, std::min(text.size(), kMaxQuotedBytes))));
-  }
-  return out;
-}
-
-ErrorReport report_errors(const std::vector<CompilerError>& errors, const std::string& file,
-                          std::string_view source,
-                          const std::map<std::string, std::int64_t>& parameters) {
-  ErrorReport report;
-  for (const CompilerError& error : errors) {
-    const std::string hint = error_hint(error, parameters);
-    const std::string message = error.message + (hint.empty() ? "" : "; " + hint);
-    std::string text;
-    if (error.in_plan) {
-      text = file + ": in the plan's kernel names: " + message;
-    } else if (error.at_end) {
-      text = file + ": at the end of the source: " + message;
-    } else {
-      const int line = error.ptx ? line_of_ptx(error.message, source) : error.line;
-      text = place_message(file, line, error.column, message, source);
-    }
-    if (report.first.empty()) {
-      report.first = text;
-    }
-    report.log += text + "\n";
-  }
-  report.log = truncate_text(report.log, kMaxLogBytes);
-  return report;
 }
 
 } // namespace winnow::evaluators

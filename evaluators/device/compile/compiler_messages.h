@@ -1,5 +1,7 @@
 #pragma once
 
+#include "evaluators/device/compile/source_scan.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -8,14 +10,12 @@
 
 namespace winnow::evaluators {
 
-struct SourceScan;
-
 /// A compiler's complaint, at the candidate's own line.
 struct CompilerError {
-  int line = 0; ///< 0: not known
+  int line = 0; ///< 0: not known; in_plan: which kernel or constant (entry_lines())
   int column = 0;
   std::string message;
-  bool in_plan = false; ///< about a kernel name of the plan
+  bool in_plan = false; ///< about a kernel name or a constant of the plan
   bool at_end = false;  ///< behind the candidate's last line: something was not closed
   bool ptx = false;     ///< about inline PTX; the message quotes it
 };
@@ -44,10 +44,16 @@ struct ErrorReport {
 };
 constexpr std::size_t kMaxLogBytes = 4096;
 
-/// `source` is the candidate's own text, whose lines are quoted.
-ErrorReport report_errors(const std::vector<CompilerError>& errors, const std::string& file,
-                          std::string_view source,
-                          const std::map<std::string, std::int64_t>& parameters);
+/// A candidate as its author knows it.
+struct ReportedSource {
+  std::string file;
+  std::string_view text; ///< whose lines are quoted
+  std::map<std::string, std::int64_t> parameters;
+  std::vector<std::string> kernels; ///< of the plan: "softmax<128>"
+  const SourceScan& scan;
+};
+
+ErrorReport report_errors(const std::vector<CompilerError>& errors, const ReportedSource& source);
 
 /// "file:4: message" with line 4 below it.
 std::string place_message(const std::string& file, int line, int column, const std::string& message,

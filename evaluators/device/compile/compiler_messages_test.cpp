@@ -54,8 +54,8 @@ TEST(CompilerMessages, KeepTheTextOfOtherFilesToThemselves) {
 
 TEST(CompilerMessages, QuotesTheCandidatesOwnLine) {
   const ErrorReport report =
-      report_errors(parse_compiler_output("winnow_candidate.cu:2:3: error: bad\n"), "softmax.cu",
-                    "one\n  two();\n", {});
+      report_errors(parse_compiler_output("winnow_candidate.cu:2:3: error: bad\n"),
+                    {"softmax.cu", "one\n  two();\n", {}, {}, {}});
   EXPECT_EQ(report.first, "softmax.cu:2:3: bad\n  2 | two();");
 }
 
@@ -65,7 +65,7 @@ TEST(CompilerMessages, IsCapped) {
     output +=
         "winnow_candidate.cu:" + std::to_string(i) + ":1: error: " + std::string(900, 'x') + "\n";
   }
-  const ErrorReport report = report_errors(parse_compiler_output(output), "a.cu", "", {});
+  const ErrorReport report = report_errors(parse_compiler_output(output), {"a.cu", "", {}, {}, {}});
   EXPECT_LE(report.log.size(), kMaxLogBytes + 100);
   EXPECT_THAT(report.log, StartsWith("a.cu:1:1: xxx"));
 }
@@ -130,10 +130,30 @@ TEST(CompilerMessages, PlaceErrorsOfInlinePtx) {
       "winnow_ptx(58): error: Unknown modifier '.f33' in 'mov.f33 %f1, %f2;'\n"
       "ptxas error   : Entry function 'k' uses too much shared data (0x20000 bytes)\n");
   const ErrorReport report =
-      report_errors(errors, "a.cu", "int i;\nasm(\"mov.f33 %0, %1;\");\n", {});
+      report_errors(errors, {"a.cu", "int i;\nasm(\"mov.f33 %0, %1;\");\n", {}, {}, {}});
   EXPECT_EQ(report.first, "a.cu:2: Unknown modifier '.f33' in 'mov.f33 %f1, %f2;'\n"
                           "  2 | asm(\"mov.f33 %0, %1;\");");
   EXPECT_THAT(report.log, HasSubstr("extern __shared__"));
+}
+
+TEST(CompilerMessages, NameThePlansKernelAndNoInternals) {
+  const auto report = [](const std::string& output) {
+    SourceScan scan;
+    scan.kernels.emplace_back().name = "second";
+    scan.kernels.back().line = 1;
+    scan.kernels.back().column = 5;
+    return report_errors(parse_compiler_output(output),
+                         {"a.cu", "x", {}, {"first", "second<4>"}, scan});
+  };
+  const ErrorReport several =
+      report("winnow_plan:2:25: error: reference to overloaded function could not be resolved\n"
+             "winnow_plan:2:1: error: invalid application of 'sizeof' to 'const WinnowKernel[]'\n"
+             "winnow_plan(2): error: incomplete type \"winnow_entry::Signature<<error-type>>\"\n");
+  EXPECT_THAT(several.first,
+              StartsWith("a.cu:1:5: kernel 'second<4>': the name stands for several"));
+  EXPECT_EQ(several.log, several.first + "\n");
+  EXPECT_THAT(report("winnow_plan:3:1: error: 'N' is undefined\n").first,
+              StartsWith("a.cu: in a constant of the plan: 'N'"));
 }
 
 TEST(CompilerMessages, SurviveGarbage) {
@@ -142,7 +162,8 @@ TEST(CompilerMessages, SurviveGarbage) {
         " of winnow_candidate.cu", " at line  of winnow_candidate.cu", "winnow_ptx(1): error: in '",
         "a:1", "a:1:", "a:99999999999999:1: error: x", "winnow_candidate.cu:-1:1: error: x",
         "\xff:1:1: error: \xff"}) {
-    EXPECT_NO_THROW(report_errors(parse_compiler_output(output), "a.cu", "x", {})) << output;
+    EXPECT_NO_THROW(report_errors(parse_compiler_output(output), {"a.cu", "x", {}, {}, {}}))
+        << output;
   }
 }
 

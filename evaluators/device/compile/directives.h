@@ -15,6 +15,7 @@ namespace winnow::evaluators {
 struct SourceMistake {
   int line = 0; ///< 0: not in the source (the plan)
   std::string what;
+  int column = 0; ///< 0: the whole line
 };
 
 /// Which headers a source may include, by their paths as written between <> or "".

@@ -1,6 +1,6 @@
 #include "evaluators/device/compile/source_parts.h"
 
-#include "base/text.h"
+#include "evaluators/device/compile/kernel_names.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,76 +8,6 @@
 #include <fmt/format.h>
 
 namespace winnow::evaluators {
-namespace {
-
-using Kind = Token::Kind;
-
-// "ns::softmax<128>" -> "softmax"; empty when `name` is no kernel name.
-std::string base_name(const std::string& name) {
-  const std::vector<Token> tokens = tokenize(name);
-  std::size_t at = 0;
-  while (at + 1 < tokens.size() && tokens[at].kind == Kind::Identifier &&
-         tokens[at + 1].text == "::") {
-    at += 2;
-  }
-  if (at >= tokens.size() || tokens[at].kind != Kind::Identifier) {
-    return {};
-  }
-  const bool plain = at + 1 == tokens.size();
-  const bool instance = at + 1 < tokens.size() && tokens[at + 1].text == "<" &&
-                        find_close(tokens, at + 1) == tokens.size() - 1;
-  const bool clean = name.find_first_of(";{}#\"\\\n\r") == std::string::npos;
-  return (plain || instance) && clean ? std::string(tokens[at].text) : std::string();
-}
-
-// Names that macros may build cannot be seen here: then only the compiler can tell.
-bool macros_may_define_kernels(const std::vector<Token>& tokens) {
-  return std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
-    return token.kind == Kind::Directive &&
-           (token.text.find("##") != std::string_view::npos ||
-            token.text.find("__global__") != std::string_view::npos);
-  });
-}
-
-std::optional<SourceMistake> check_kernel(const std::string& kernel, const SourceScan& scan,
-                                          const std::vector<Token>& tokens) {
-  const std::string name = base_name(kernel);
-  if (name.empty()) {
-    return SourceMistake{0,
-                         "'" + kernel + "' is not the name of a kernel: write NAME or NAME<ARGS>"};
-  }
-  const KernelDeclaration* first = nullptr;
-  std::vector<std::string> known;
-  bool declared = false;
-  for (const KernelDeclaration& candidate : scan.kernels) {
-    known.push_back(candidate.name);
-    declared = declared || candidate.name == name;
-    if (candidate.name != name || !candidate.definition || candidate.specialisation ||
-        candidate.conditional) {
-      continue;
-    }
-    if (first != nullptr) {
-      return SourceMistake{candidate.line, fmt::format("kernel '{}' is defined twice, in lines {} "
-                                                       "and {}: keep one, or rename one",
-                                                       name, first->line, candidate.line)};
-    }
-    first = &candidate;
-  }
-  if (declared || macros_may_define_kernels(tokens)) {
-    return std::nullopt;
-  }
-  const auto use = std::find_if(tokens.begin(), tokens.end(),
-                                [&](const Token& token) { return token.text == name; });
-  if (use != tokens.end()) {
-    return SourceMistake{use->line, "the plan launches '" + name +
-                                        "', which is not declared __global__ in the source"};
-  }
-  return SourceMistake{0, "the plan launches kernel '" + name +
-                              "', which the source does not define" + suggestion(name, known)};
-}
-
-} // namespace
-
 std::optional<SourceMistake> check_input(const std::string& source,
                                          const std::map<std::string, std::int64_t>& parameters,
                                          const std::vector<std::string>& kernels) {
@@ -94,17 +24,6 @@ std::optional<SourceMistake> check_input(const std::string& source,
   }
   if (kernels.empty()) {
     return SourceMistake{0, "the plan launches no kernel"};
-  }
-  return std::nullopt;
-}
-
-std::optional<SourceMistake> check_kernels(const std::vector<std::string>& kernels,
-                                           const SourceScan& scan,
-                                           const std::vector<Token>& tokens) {
-  for (const std::string& kernel : kernels) {
-    if (auto mistake = check_kernel(kernel, scan, tokens)) {
-      return mistake;
-    }
   }
   return std::nullopt;
 }
@@ -139,7 +58,7 @@ namespace {
 
 // The names of a kernel's parameters as a string literal, each ended by \0.
 std::string parameter_names(const std::string& kernel, const SourceScan& scan) {
-  const std::string name = base_name(kernel);
+  const std::string name = kernel_base_name(kernel);
   const KernelDeclaration* best = nullptr;
   for (const KernelDeclaration& candidate : scan.kernels) {
     if (candidate.name == name &&
@@ -171,11 +90,12 @@ std::string entry_lines(const std::vector<std::string>& kernels,
                         const std::vector<std::string>& constants, const SourceScan& scan) {
   std::string out;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    out += fmt::format("#line 1 \"{}\"\nWINNOW_SIGNATURE({}, {}, {})\n", kPlanFile, i,
+    out += fmt::format("#line {} \"{}\"\nWINNOW_SIGNATURE({}, {}, {})\n", i + 1, kPlanFile, i,
                        parameter_names(kernels[i], scan), kernels[i]);
   }
   for (std::size_t i = 0; i < constants.size(); ++i) {
-    out += fmt::format("#line 1 \"{}\"\nWINNOW_CONSTANT({}, {})\n", kPlanFile, i, constants[i]);
+    out += fmt::format("#line {} \"{}\"\nWINNOW_CONSTANT({}, {})\n", kernels.size() + i + 1,
+                       kPlanFile, i, constants[i]);
   }
   return out;
 }

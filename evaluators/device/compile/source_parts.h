@@ -25,11 +25,6 @@ std::optional<SourceMistake> check_input(const std::string& source,
                                          const std::map<std::string, std::int64_t>& parameters,
                                          const std::vector<std::string>& kernels);
 
-/// Whether the source defines, once each, the kernels that the plan launches ("softmax<128>").
-std::optional<SourceMistake> check_kernels(const std::vector<std::string>& kernels,
-                                           const SourceScan& scan,
-                                           const std::vector<Token>& tokens);
-
 NameSet parameter_name_set(const std::map<std::string, std::int64_t>& parameters);
 
 /// Lines that make the parameters visible to the code. Constants rather than macros: template and
@@ -41,7 +36,8 @@ std::string parameter_lines(const std::map<std::string, std::int64_t>& parameter
 std::optional<SourceMistake> check_constants(const std::vector<std::string>& constants);
 
 /// The lines behind winnow_entry.h: what the compiler makes of the plan's kernels and constants, to
-/// be read back from the module (entry_symbols.h).
+/// be read back from the module (entry_symbols.h). Each is a line of kPlanFile: kernels from 1 on,
+/// then the constants.
 std::string entry_lines(const std::vector<std::string>& kernels,
                         const std::vector<std::string>& constants, const SourceScan& scan);
 

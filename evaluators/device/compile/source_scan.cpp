@@ -107,6 +107,12 @@ bool is_attribute_with_arguments(std::string_view word) {
   return kAttributes.count(word) != 0;
 }
 
+// `first`: of the text that both point into.
+int column_of(const Token& token, const Token& first) {
+  const std::string_view before(first.text.data() - first.begin, token.begin);
+  return static_cast<int>(token.begin - (before.rfind('\n') + 1)) + 1;
+}
+
 // The kernel that the `__global__` at `at` declares, if it looks like one.
 bool read_kernel(const std::vector<Token>& tokens, std::size_t at, KernelDeclaration& kernel) {
   for (std::size_t i = at + 1; i < tokens.size() && i < at + 200; ++i) {
@@ -131,6 +137,7 @@ bool read_kernel(const std::vector<Token>& tokens, std::size_t at, KernelDeclara
     const std::size_t close = find_close(tokens, open);
     kernel.name = std::string(tokens[i].text);
     kernel.line = tokens[i].line;
+    kernel.column = column_of(tokens[i], tokens.front());
     for (const auto& [begin, end] : split_list(tokens, open + 1, close)) {
       kernel.parameters.push_back(parameter_name(tokens, begin, end));
     }
@@ -140,18 +147,43 @@ bool read_kernel(const std::vector<Token>& tokens, std::size_t at, KernelDeclara
   return false;
 }
 
-void read_template_parameters(const std::vector<Token>& tokens, std::size_t open,
-                              std::set<std::string, std::less<>>& names) {
-  const std::size_t close = find_close(tokens, open);
-  for (const auto& [begin, end] : split_list(tokens, open + 1, close)) {
-    std::size_t last = begin;
-    while (last < end && !is(tokens, last, "=")) {
-      ++last;
-    }
-    if (last > begin && is_word(tokens, last - 1)) {
-      names.insert(std::string(tokens[last - 1].text));
+TemplateParameter read_template_parameter(const std::vector<Token>& tokens, std::size_t begin,
+                                          std::size_t end) {
+  TemplateParameter parameter;
+  parameter.type = is(tokens, begin, "typename") || is(tokens, begin, "class");
+  std::size_t last = begin;
+  while (last < end && !is(tokens, last, "=")) {
+    parameter.pack = parameter.pack || is(tokens, last, ".") || is(tokens, last, "...");
+    ++last;
+  }
+  parameter.optional = parameter.pack || last < end;
+  if (last > begin + 1 && is_word(tokens, last - 1)) {
+    parameter.name = std::string(tokens[last - 1].text);
+  }
+  return parameter;
+}
+
+/// `open`: the '<' behind `template`.
+std::vector<TemplateParameter> read_template_parameters(const std::vector<Token>& tokens,
+                                                        std::size_t open) {
+  std::vector<TemplateParameter> parameters;
+  for (const auto& [begin, end] : split_list(tokens, open + 1, find_close(tokens, open))) {
+    parameters.push_back(read_template_parameter(tokens, begin, end));
+  }
+  return parameters;
+}
+
+/// Those of the declaration that the `__global__` at `at` is part of.
+std::vector<TemplateParameter> template_parameters_before(const std::vector<Token>& tokens,
+                                                          std::size_t at) {
+  while (at > 0 && tokens[at - 1].kind != Kind::Directive && !is(tokens, at - 1, ";") &&
+         !is(tokens, at - 1, "{") && !is(tokens, at - 1, "}")) {
+    --at;
+    if (is(tokens, at, "template") && is(tokens, at + 1, "<")) {
+      return read_template_parameters(tokens, at + 1);
     }
   }
+  return {};
 }
 
 const std::map<std::string_view, std::string_view>& unsupported_words() {
@@ -344,10 +376,15 @@ SourceScan scan_source(const std::vector<Token>& tokens) {
       continue;
     }
     if (tokens[i].text == "template" && is(tokens, i + 1, "<")) {
-      read_template_parameters(tokens, i + 1, scan.template_parameters);
+      for (const TemplateParameter& parameter : read_template_parameters(tokens, i + 1)) {
+        if (!parameter.name.empty()) {
+          scan.template_parameters.insert(parameter.name);
+        }
+      }
     } else if (tokens[i].text == "__global__") {
       KernelDeclaration kernel;
       if (read_kernel(tokens, i, kernel)) {
+        kernel.template_parameters = template_parameters_before(tokens, i);
         kernel.conditional = scan.conditional_depth[i] > 0 || !scan.scopes[i].path.empty();
         std::size_t brace = i;
         while (kernel.definition && !is(tokens, brace, "{")) {

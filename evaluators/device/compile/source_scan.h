@@ -10,11 +10,20 @@
 
 namespace winnow::evaluators {
 
+struct TemplateParameter {
+  std::string name;
+  bool type = false;     ///< typename T
+  bool optional = false; ///< has a default, or is a pack
+  bool pack = false;
+};
+
 /// A declaration or definition of a `__global__` function.
 struct KernelDeclaration {
   std::string name;
-  std::vector<std::string> parameters; ///< names; empty where there is none
+  std::vector<std::string> parameters;                ///< names; empty where there is none
+  std::vector<TemplateParameter> template_parameters; ///< empty: no template, or a specialisation
   int line = 0;
+  int column = 0;              ///< of the name, from 1
   bool definition = false;     ///< has a body
   bool specialisation = false; ///< template<> ... name<args>(...)
   bool conditional = false;    ///< inside #if, or in a namespace

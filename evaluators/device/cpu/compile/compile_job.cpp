@@ -60,8 +60,9 @@ CompileAnswer explain_mistake(const CompileJob& job, const SourceMistake& mistak
   if (mistake.what.rfind(kUnsupportedPrefix, 0) == 0) {
     return unsupported(mistake.what.substr(kUnsupportedPrefix.size()), mistake.line);
   }
-  return failed_compile(Verdict::CompileError, place_message(job.request.file, mistake.line, 0,
-                                                             mistake.what, job.request.source));
+  return failed_compile(Verdict::CompileError,
+                        place_message(job.request.file, mistake.line, mistake.column, mistake.what,
+                                      job.request.source));
 }
 
 bool ran_out_of_memory(const ChildResult& result) {
@@ -118,8 +119,8 @@ CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
   if (const auto construct = find_unsupported(errors, scan.unsupported)) {
     return unsupported(construct->what, construct->line);
   }
-  ErrorReport report =
-      report_errors(errors, job.request.file, job.request.source, job.request.parameters);
+  ErrorReport report = report_errors(errors, {job.request.file, job.request.source,
+                                              job.request.parameters, job.request.kernels, scan});
   if (report.first.empty() && result.err.find("cc1plus: fatal error:") != std::string::npos) {
     // g++ names no line for what a directive asks of it, such as a file that is not there.
     return failed_compile(Verdict::CompileError,

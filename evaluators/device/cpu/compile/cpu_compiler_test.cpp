@@ -370,7 +370,11 @@ TEST_P(CpuCompilerTest, MissingKernelsAreNamed) {
   EXPECT_THAT(result.detail, HasSubstr("did you mean 'softmax'?"));
   const CompileResult arguments = compile(request(kSoftmax, {"softmax<float>"}));
   EXPECT_EQ(arguments.verdict, Verdict::CompileError);
-  EXPECT_THAT(arguments.detail, HasSubstr("in the plan's kernel names"));
+  EXPECT_THAT(arguments.detail, HasSubstr("kernel 'softmax<float>'"));
+  const CompileResult overloaded = compile(
+      request("__device__ int k(int a) { return a; }\n__global__ void k(float* x) {}\n", {"k"}));
+  EXPECT_THAT(overloaded.detail, StartsWith("test.cu:2:17: kernel 'k': the name stands"));
+  EXPECT_THAT(overloaded.build.log, Not(HasSubstr("innow")));
 }
 
 TEST(CpuCompiler, NeedsACompiler) {

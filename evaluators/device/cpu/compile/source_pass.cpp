@@ -1,5 +1,6 @@
 #include "evaluators/device/cpu/compile/source_pass.h"
 
+#include "evaluators/device/compile/kernel_names.h"
 #include "evaluators/device/cpu/compile/shared_rewrite.h"
 
 #include <string_view>
@@ -19,13 +20,13 @@ std::string binding_wrappers(const SourcePassInput& input,
   out += "}\n";
   for (std::size_t i = 0; i < input.kernels.size(); ++i) {
     out +=
-        fmt::format("#line 1 \"{0}\"\n"
+        fmt::format("#line {3} \"{0}\"\n"
                     "static constexpr WinnowKernel winnow_inner_{1} = WINNOW_KERNEL(\"\", {2});\n"
                     "static void winnow_thread_{1}(void* const* a, const WinnowCoordinates* at) {{ "
                     "winnow_bind_shared(); winnow_inner_{1}.run_thread(a, at); }}\n"
                     "static void winnow_block_{1}(void* const* a, const WinnowCoordinates* at) {{ "
                     "winnow_bind_shared(); winnow_inner_{1}.run_block(a, at); }}\n",
-                    kPlanFile, i, input.kernels[i]);
+                    kPlanFile, i, input.kernels[i], i + 1);
   }
   return out;
 }
@@ -37,10 +38,10 @@ std::string kernel_table(const SourcePassInput& input, const SourceScan& scan,
   out += "extern \"C\" const WinnowKernel winnow_kernels[] = {\n";
   for (std::size_t i = 0; i < input.kernels.size(); ++i) {
     const std::string& name = input.kernels[i];
-    out +=
-        bindings.empty()
-            ? fmt::format("#line 1 \"{}\"\n  WINNOW_KERNEL(\"{}\", {}),\n", kPlanFile, name, name)
-            : fmt::format("  {{\"{0}\", &winnow_thread_{1}, &winnow_block_{1}}},\n", name, i);
+    out += bindings.empty()
+               ? fmt::format("#line {} \"{}\"\n  WINNOW_KERNEL(\"{}\", {}),\n", i + 1, kPlanFile,
+                             name, name)
+               : fmt::format("  {{\"{0}\", &winnow_thread_{1}, &winnow_block_{1}}},\n", name, i);
   }
   return out + "};\nWINNOW_MODULE\n";
 }
@@ -67,7 +68,7 @@ SourcePassResult run_source_pass(const SourcePassInput& input) {
       check_directives(tokens, result.scan, rules, parameter_name_set(input.parameters));
   result.mistake = std::move(directives.mistake);
   if (!result.mistake) {
-    result.mistake = check_kernels(input.kernels, result.scan, tokens);
+    result.mistake = check_kernels(input.kernels, result.scan, tokens, input.parameters);
   }
   if (!result.mistake) {
     result.mistake = check_constants(input.constants);

@@ -11,7 +11,7 @@
 namespace winnow::evaluators {
 
 /// Raised with every change of what the pass makes of a source: part of the cache key.
-constexpr int kSourcePassVersion = 5;
+constexpr int kSourcePassVersion = 6;
 
 struct SourcePassInput {
   std::string source;

@@ -214,6 +214,29 @@ TEST(SourcePass, RefusesTwoKernelsOfOneName) {
   EXPECT_EQ(mistake("__global__ void k(float* x);\n" + kKernel), "(no mistake)");
 }
 
+TEST(SourcePass, AsksForTemplateArguments) {
+  const std::string one = "// c\ntemplate <int BLOCK> __global__ void k(float* x) {}\n";
+  const SourcePassResult result = pass(one, {{"BLOCK", 128}});
+  ASSERT_TRUE(result.mistake);
+  EXPECT_EQ(result.mistake->line, 2);
+  EXPECT_EQ(result.mistake->column, 38);
+  EXPECT_EQ(result.mistake->what, "kernel 'k' is a template: write \"k<{BLOCK}>\" in the plan");
+  EXPECT_EQ(mistake(one, {{"BLOCK", 128}}, {"k<128>"}), "(no mistake)");
+  EXPECT_EQ(
+      mistake(one, {}, {"k<1, 2>"}),
+      "kernel 'k' takes 1 template argument, and the plan's \"k<1, 2>\" has 2: write "
+      "\"k<{BLOCK}>\" in the plan, and add BLOCK to \"params\" (or write a number in place of "
+      "{BLOCK})");
+  const std::string more = "template <class T, int N, bool E = true>\n__global__ void k(T* x) {}\n";
+  EXPECT_THAT(mistake("namespace ns {\n" + more + "}", {{"N", 4}}, {"ns::k"}),
+              HasSubstr("write \"ns::k<float, {N}>\" in the plan, with the type that you mean"));
+  EXPECT_THAT(mistake(more, {}, {"k<float>"}), HasSubstr("takes at least 2 template arguments"));
+  EXPECT_EQ(mistake(more, {}, {"k<float, 4, (1 > 2)>"}), "(no mistake)");
+  EXPECT_EQ(mistake("template <int... N> __global__ void k() {}", {}, {"k<1, 2>"}), "(no mistake)");
+  EXPECT_EQ(mistake("template <int N = 1> __global__ void k() {}"),
+            "kernel 'k' is a template: write \"k<>\" in the plan");
+}
+
 TEST(SourcePass, RefusesWhatIsNoKernelName) {
   for (const char* name : {"", "k<4", "k; int x", "k<1> + 2", "\"k\"", "k<{}>", "4", "k\n"}) {
     EXPECT_THAT(mistake(kKernel, {}, {name}), HasSubstr("is not the name of a kernel")) << name;

@@ -16,18 +16,17 @@ constexpr std::uint64_t kSampledBlocks = 64;
 constexpr std::uint16_t kMaxOccurrences = 256;
 constexpr std::size_t kMaxKept = std::size_t{2} << 20U; // 48 MB
 constexpr std::size_t kMaxAccessBytes = 16;             // of one lane, in one instruction
+// Of cudaMalloc. A buffer here ends at a guard page, so it begins anywhere.
+constexpr std::size_t kGpuAlignment = 256;
 
 using Range = BlockAccesses::Range;
 using Kept = BlockAccesses::Kept;
 
-bool contains(const std::vector<Range>& ranges, const std::byte* address, const std::byte*& end) {
-  for (const Range& range : ranges) {
-    if (address >= range.begin && address < range.end) {
-      end = range.end;
-      return true;
-    }
-  }
-  return false;
+const Range* find_range(const std::vector<Range>& ranges, const std::byte* address) {
+  const auto found = std::find_if(ranges.begin(), ranges.end(), [address](const Range& range) {
+    return address >= range.begin && address < range.end;
+  });
+  return found != ranges.end() ? &*found : nullptr;
 }
 
 /// Blocks over the whole grid, but at no fixed distance: that might always hit the same column.
@@ -50,7 +49,8 @@ void AccessCounter::begin_launch(const Launch& launch) {
   sample_ = sample_of(launch.blocks());
   globals_.clear();
   for (const GuardedBuffer& buffer : buffers_.all()) {
-    globals_.push_back({buffer.data, buffer.data + buffer.bytes});
+    const auto shift = reinterpret_cast<std::uintptr_t>(buffer.data) % kGpuAlignment;
+    globals_.push_back({buffer.data, buffer.data + buffer.bytes, shift});
   }
   for (const ModuleVariable& variable : launch.module->image().globals) {
     const std::byte* begin = launch.module->load_address() + variable.offset;
@@ -77,23 +77,24 @@ void AccessCounter::access(BlockScheduler& scheduler, const void* site, const vo
                            std::size_t bytes, Kind kind) {
   BlockAccesses& block = scheduler.accesses();
   const auto* first = static_cast<const std::byte*>(address);
-  const std::byte* end = nullptr;
-  const bool shared = contains(block.shared, first, end);
-  if (!shared && !contains(globals_, first, end)) {
+  const Range* range = find_range(block.shared, first);
+  const bool shared = range != nullptr;
+  range = shared ? range : find_range(globals_, first);
+  if (range == nullptr) {
     return; // a thread's own
   }
   if (kind == Kind::Atomic) {
     ++atomics_;
     return;
   }
-  const std::size_t inside = std::min(bytes, static_cast<std::size_t>(end - first));
+  const std::size_t inside = std::min(bytes, static_cast<std::size_t>(range->end - first));
   const std::uint32_t index = site_index(site, shared, kind == Kind::Write);
   bytes_[sites_[index].kind()] += inside;
   for (std::size_t at = 0; at < inside; at += kMaxAccessBytes) {
     ++sites_[index].accesses;
     if (block.sampled) {
       Kept access;
-      access.address = reinterpret_cast<std::uintptr_t>(first + at);
+      access.address = reinterpret_cast<std::uintptr_t>(first + at) - range->shift;
       access.site = index;
       access.bytes = static_cast<std::uint8_t>(std::min(inside - at, kMaxAccessBytes));
       keep(block, scheduler.thread_index(), access);
@@ -198,6 +199,7 @@ void AccessCounter::count_request(const Open& open) {
   }
   Site& site = sites_[open.site];
   ++site.requests;
+  site.lanes += open.lanes.size();
   if (site.shared) {
     const SharedCost cost = shared_cost(open.lanes);
     site.transactions += cost.wavefronts;
@@ -219,6 +221,7 @@ AccessCounts AccessCounter::counts() const {
       total.requests += scale * static_cast<double>(site.requests);
       total.transactions += scale * static_cast<double>(site.transactions);
       total.ideal += scale * static_cast<double>(site.ideal);
+      total.lanes += scale * static_cast<double>(site.lanes);
       seen[site.kind()] += site.accesses;
     }
   }
@@ -229,6 +232,7 @@ AccessCounts AccessCounter::counts() const {
       totals[i].requests *= scale;
       totals[i].transactions *= scale;
       totals[i].ideal *= scale;
+      totals[i].lanes *= scale;
     }
   }
   return {totals[0], totals[1], totals[2], totals[3], atomics_};

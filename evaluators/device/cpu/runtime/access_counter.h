@@ -23,6 +23,7 @@ struct AccessTotals {
   double requests = 0;     ///< accesses of warps
   double transactions = 0; ///< global: 32-byte sectors; shared: wavefronts
   double ideal = 0;        ///< wavefronts without bank conflicts; shared memory only
+  double lanes = 0;        ///< that take part in the requests
 };
 
 struct AccessCounts {
@@ -35,6 +36,7 @@ struct BlockAccesses {
   struct Range {
     const std::byte* begin = nullptr;
     const std::byte* end = nullptr;
+    std::size_t shift = 0; ///< from where a GPU's allocator would place it down to here
   };
   struct Kept {
     std::uint64_t address = 0;
@@ -84,6 +86,7 @@ private:
     std::uint64_t requests = 0;
     std::uint64_t transactions = 0;
     std::uint64_t ideal = 0;
+    std::uint64_t lanes = 0;
     std::size_t kind() const { return (shared ? 2U : 0U) + (write ? 1U : 0U); }
   };
   /// A warp's access that the next one may belong to.

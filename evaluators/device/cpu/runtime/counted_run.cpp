@@ -17,6 +17,8 @@ constexpr const char* kInstrumentedKeys[] = {"global_bytes_read",
                                              "atomics",
                                              "load_sectors_per_request",
                                              "store_sectors_per_request",
+                                             "load_access_bytes",
+                                             "store_access_bytes",
                                              "shared_wavefronts",
                                              "shared_load_bank_conflicts",
                                              "shared_store_bank_conflicts",
@@ -47,6 +49,11 @@ CounterValue sectors_per_request(const AccessTotals& totals, const char* why_non
   return value.value ? ratio(totals.transactions, totals.requests, why_none) : value;
 }
 
+CounterValue access_bytes(const AccessTotals& totals, const char* why_none) {
+  const CounterValue value = extrapolated(0, {&totals});
+  return value.value ? ratio(static_cast<double>(totals.bytes), totals.lanes, why_none) : value;
+}
+
 double conflicts(const AccessTotals& totals) {
   return totals.transactions - totals.ideal;
 }
@@ -59,10 +66,12 @@ void add_accesses(const AccessCounts& counts, Counters& counters) {
   counters["shared_bytes_read"] = known(reads.bytes);
   counters["shared_bytes_written"] = known(writes.bytes);
   counters["atomics"] = known(counts.atomics);
-  counters["load_sectors_per_request"] =
-      sectors_per_request(counts.global_reads, "nothing is loaded from global memory");
-  counters["store_sectors_per_request"] =
-      sectors_per_request(counts.global_writes, "nothing is stored to global memory");
+  const char* const no_loads = "nothing is loaded from global memory";
+  const char* const no_stores = "nothing is stored to global memory";
+  counters["load_sectors_per_request"] = sectors_per_request(counts.global_reads, no_loads);
+  counters["store_sectors_per_request"] = sectors_per_request(counts.global_writes, no_stores);
+  counters["load_access_bytes"] = access_bytes(counts.global_reads, no_loads);
+  counters["store_access_bytes"] = access_bytes(counts.global_writes, no_stores);
   counters["shared_wavefronts"] =
       extrapolated(reads.transactions + writes.transactions, {&reads, &writes});
   counters["shared_load_bank_conflicts"] = extrapolated(conflicts(reads), {&reads});

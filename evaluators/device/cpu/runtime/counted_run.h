@@ -21,10 +21,14 @@ namespace winnow::evaluators::cpu {
 ///   variables, those in `__constant__` memory included;
 /// - "atomics": read-modify-writes of threads, exact;
 /// - "load_sectors_per_request", "store_sectors_per_request": 32-byte sectors a warp's access of
-///   global memory touches on average (floats in a row: 4);
+///   global memory touches on average (floats in a row: 4), as if every buffer began at a multiple
+///   of 256 bytes;
+/// - "load_access_bytes", "store_access_bytes": bytes of global memory that a thread asks for in
+/// one
+///   access, on average (a float4: 16);
 /// - "shared_wavefronts", "shared_load_bank_conflicts", "shared_store_bank_conflicts",
 ///   "shared_bank_conflicts" (both): passes through shared memory, and those beyond the ideal.
-/// The last two lines come from "access_sample_pct" of the accesses (access_counter.h), which is
+/// The last three points come from "access_sample_pct" of the accesses (access_counter.h), which is
 /// 100 on small grids. Their code is compiled with -O1: a GPU's compiler may keep more in
 /// registers.
 class CountedRun {

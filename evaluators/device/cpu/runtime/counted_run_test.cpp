@@ -135,10 +135,28 @@ TEST_F(CountedRunTest, TakesVectorsForOneAccess) {
               {1, 64, true, false, compiler});
     EXPECT_EQ(value(report, "load_sectors_per_request"), 16) << compiler;
     EXPECT_EQ(value(report, "store_sectors_per_request"), 16) << compiler;
+    EXPECT_EQ(value(report, "load_access_bytes"), 16) << compiler;
+    EXPECT_EQ(value(report, "store_access_bytes"), 16) << compiler;
     EXPECT_EQ(value(report, "shared_bank_conflicts"), 0) << compiler;
     EXPECT_EQ(value(report, "shared_wavefronts"), 2 * 2 * 4) << compiler;
     EXPECT_EQ(value(report, "global_bytes_read"), 64 * 16) << compiler;
   }
+}
+
+TEST_F(CountedRunTest, PlacesBuffersAsAGpuWould) {
+  auto device = make();
+  device->load_module(build_module("__global__ void k(float* y, const float* x) {\n"
+                                   "  y[threadIdx.x] = x[threadIdx.x];\n}",
+                                   {"k"}, {true, {}}));
+  // Sizes that end at a guard page only by beginning within a sector.
+  upload(*device, device->allocate("y", 1000 * 4 + 16, false), std::vector<float>(1004, 1));
+  upload(*device, device->allocate("x", 1000 * 4 + 48, true), std::vector<float>(1012, 2));
+  const CounterReport report =
+      device->count({launch_step("k", 1, 64, {buffer_argument("y"), buffer_argument("x")})},
+                    CounterSet::Full, [] {});
+  EXPECT_EQ(value(report, "load_sectors_per_request"), 4);
+  EXPECT_EQ(value(report, "store_sectors_per_request"), 4);
+  EXPECT_EQ(value(report, "load_access_bytes"), 4);
 }
 
 TEST_F(CountedRunTest, LeavesOutLanesThatTakeNoPart) {

@@ -89,8 +89,8 @@ CompileAnswer explain_failure(const GpuCompileJob& job, const SourceScan& scan,
         fmt::format("unsupported on {} devices: {}{}", job.toolchain.kind, construct->what,
                     construct->line > 0 ? fmt::format(" at line {}", construct->line) : ""));
   }
-  ErrorReport report =
-      report_errors(errors, job.request.file, job.request.source, job.request.parameters);
+  ErrorReport report = report_errors(errors, {job.request.file, job.request.source,
+                                              job.request.parameters, job.request.kernels, scan});
   if (report.first.empty()) {
     return failed_compile(Verdict::CompileError,
                           job.toolchain.version + " refused the source without naming an error");
@@ -196,9 +196,9 @@ CompileAnswer compile_gpu_job(const GpuCompileJob& job, std::unique_ptr<RuntimeC
                            gpu_header_rules(job.toolchain, job.headers), job.toolchain.prelude,
                            header_groups(job.toolchain)});
   if (source.mistake) {
-    return failed_compile(
-        Verdict::CompileError,
-        place_message(request.file, source.mistake->line, 0, source.mistake->what, request.source));
+    return failed_compile(Verdict::CompileError,
+                          place_message(request.file, source.mistake->line, source.mistake->column,
+                                        source.mistake->what, request.source));
   }
   std::chrono::duration<double, std::milli> load{0};
   std::unique_ptr<RuntimeCompiler> compiler = std::move(warm);

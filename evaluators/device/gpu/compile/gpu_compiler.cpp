@@ -27,7 +27,7 @@ namespace {
 using tasks::Verdict;
 
 // Raised with every change of what is made of a source or of an answer: part of the cache key.
-constexpr int kGpuSourceVersion = 5;
+constexpr int kGpuSourceVersion = 6;
 // Beyond the compiler's own limit, for loading it and reading the image.
 constexpr std::chrono::milliseconds kGpuWorkerGrace{2'000};
 constexpr std::uint64_t kModuleBytes = std::uint64_t{64} << 20U;

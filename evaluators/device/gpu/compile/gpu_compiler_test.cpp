@@ -256,7 +256,8 @@ TEST_F(CudaCompilerTest, NamesKernelsThatCannotBeInstantiated) {
   const CompileResult result = compile(
       request("template <int B> __global__ void k(float* x) { x[0] = B; }\n", {"k<float>"}));
   EXPECT_EQ(result.verdict, Verdict::CompileError);
-  EXPECT_THAT(result.detail, StartsWith("test.cu: in the plan's kernel names: "));
+  EXPECT_THAT(result.detail, StartsWith("test.cu:1:34: "));
+  EXPECT_THAT(result.detail, HasSubstr("kernel 'k<float>'"));
 }
 
 TEST_F(CudaCompilerTest, RefusesLargeStaticSharedMemory) {

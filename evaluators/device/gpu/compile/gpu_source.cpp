@@ -1,5 +1,6 @@
 #include "evaluators/device/gpu/compile/gpu_source.h"
 
+#include "evaluators/device/compile/kernel_names.h"
 #include "evaluators/device/compile/source_edits.h"
 
 #include <utility>
@@ -15,7 +16,7 @@ std::optional<SourceMistake> find_mistake(const GpuSourceInput& input, const Sou
   if (directives.mistake) {
     return std::move(directives.mistake);
   }
-  if (auto mistake = check_kernels(input.kernels, scan, tokens)) {
+  if (auto mistake = check_kernels(input.kernels, scan, tokens, input.parameters)) {
     return mistake;
   }
   return check_constants(input.constants);

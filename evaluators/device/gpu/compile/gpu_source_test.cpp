@@ -42,7 +42,7 @@ TEST(GpuSource, PutsThePartsInOrder) {
                                    "#include \"winnow_entry.h\"\n"
                                    "#line 1 \"winnow_plan\"\n"
                                    "WINNOW_SIGNATURE(0, \"x\\0n\\0\", k<BLOCK>)\n"
-                                   "#line 1 \"winnow_plan\"\n"
+                                   "#line 2 \"winnow_plan\"\n"
                                    "WINNOW_CONSTANT(0, sizeof(int))\n");
 }
 

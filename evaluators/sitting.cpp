@@ -1,0 +1,390 @@
+#include "evaluators/sitting.h"
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/random_bits.h"
+#include "evaluators/evaluation_run.h"
+#include "evaluators/planned_case.h"
+#include "profiling/statistics/sitting.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::evaluators {
+namespace {
+
+using tasks::Stage;
+using tasks::Verdict;
+
+// A series of a round is so much shorter than that of an evaluation.
+constexpr int kSeriesDivisor = 20;
+constexpr int kTurns = 3;
+constexpr int kMostTurns = 30;
+constexpr std::chrono::milliseconds kLeastBudget{3};
+// Of each contestant's launches in one series; an evaluation has judged several times as many.
+constexpr double kJudgedInSeries = 0.2;
+
+using Clock = std::chrono::steady_clock;
+
+/// One kernel that takes turns; the task's baseline is number 0.
+struct Contestant {
+  BuiltKernel built;
+  Verdict verdict = Verdict::Correct;
+  std::string detail;
+};
+
+} // namespace
+
+struct Sitting::State : Session {
+  State(tasks::Task sat_task, std::shared_ptr<DeviceHost> device_host,
+        EvaluationOptions sitting_options, std::vector<Finalist> kernels)
+      : Session(std::move(sat_task), std::move(device_host), std::move(sitting_options)),
+        finalists(std::move(kernels)), contestant_of(finalists.size()), refused(finalists.size()),
+        blank(new_evaluation()) {
+    for (const tasks::ShapeSet set : {tasks::ShapeSet::Search, tasks::ShapeSet::HeldOut}) {
+      const auto of_set = task.shapes_of(set, host->device.kind);
+      shapes.insert(shapes.end(), of_set.begin(), of_set.end());
+    }
+  }
+
+  void admit();
+  void round();
+  tasks::SittingResult result(double baseline_spread) const;
+
+  const std::vector<Finalist> finalists;
+  std::vector<std::optional<std::size_t>> contestant_of; ///< by finalist; nullopt: refused
+  std::vector<tasks::Evaluation> refused;                ///< by finalist: why
+  const tasks::Evaluation blank;
+  std::vector<tasks::Shape> shapes; ///< search shapes, then held-out ones
+  std::vector<Contestant> contestants;
+  /// By round, shape and contestant; empty: was not there any more.
+  std::vector<std::vector<profiling::RoundTimes>> times;
+  double seconds = 0;
+
+private:
+  std::string fingerprint(const BuiltKernel& kernel) const;
+  void add(std::size_t finalist, std::map<std::string, std::size_t>& known);
+  std::vector<std::size_t> present() const;
+  std::vector<RunCase> cases_of(const std::vector<std::size_t>& running,
+                                std::vector<PlannedCase>& planned) const;
+  RunOutcome run(const std::vector<std::size_t>& running, const std::vector<RunCase>& cases);
+  void drop_whose_fault(const RunOutcome& outcome, const std::vector<std::size_t>& running);
+  void drop(std::size_t contestant, Verdict verdict, std::string detail);
+  void take(const RunOutcome& outcome, const std::vector<std::size_t>& running,
+            const std::vector<RunCase>& cases, const std::vector<PlannedCase>& planned);
+  tasks::SittingRow row_of(std::size_t finalist, const std::vector<std::size_t>& running,
+                           const profiling::Sitting& search, const profiling::Sitting& held_out,
+                           double spread) const;
+  void add_races(tasks::SittingRow& row, std::size_t finalist,
+                 const std::vector<std::size_t>& running, const profiling::Sitting& search) const;
+  double median_ns(std::size_t shape, std::size_t contestant) const;
+  profiling::Sitting over(tasks::ShapeSet set, const std::vector<std::size_t>& running) const;
+};
+
+void Sitting::State::admit() {
+  const auto start = Clock::now();
+  std::map<std::string, std::size_t> known;
+  own_kernel(baseline_file, task, shapes, baseline);
+  contestants.push_back({baseline, Verdict::Correct, {}});
+  known.emplace(fingerprint(baseline), 0);
+  for (std::size_t i = 0; i < finalists.size() && !cancelled; ++i) {
+    const Finalist& finalist = finalists[i];
+    refused[i] = EvaluationRun(*this, finalist.file, finalist.parameters, Depth::HeldOut).run();
+    if (refused[i].verdict == Verdict::Infrastructure && !cancelled) {
+      throw Error("a finalist could not be judged on held-out shapes: " + refused[i].detail);
+    }
+    if (refused[i].verdict == Verdict::Correct) {
+      add(i, known);
+    }
+  }
+  own_kernel(reference_file, reference_task, shapes, reference);
+  seconds += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void Sitting::State::add(std::size_t finalist, std::map<std::string, std::size_t>& known) {
+  std::vector<tasks::Diagnostic> errors;
+  BuiltKernel built = build(finalists[finalist].file, task, finalists[finalist].parameters, shapes,
+                            BuildMode::Plain, errors);
+  if (!errors.empty() || built.compiled.verdict != Verdict::Correct) {
+    refused[finalist].verdict = Verdict::WrongUnseen;
+    refused[finalist].detail = "does not compile for search and hidden shapes together";
+    return;
+  }
+  const auto [same, is_new] = known.emplace(fingerprint(built), contestants.size());
+  if (is_new) {
+    contestants.push_back({std::move(built), Verdict::Correct, {}});
+  }
+  contestant_of[finalist] = same->second;
+}
+
+std::string Sitting::State::fingerprint(const BuiltKernel& kernel) const {
+  const tasks::BuildRecord& record = kernel.compiled.build;
+  std::string text =
+      record.machine_code_digest.empty() ? record.digest : record.machine_code_digest;
+  for (const tasks::Shape& shape : shapes) {
+    text += nlohmann::json(own_plan(kernel, shape)).dump();
+  }
+  return sha256_hex(text);
+}
+
+std::vector<std::size_t> Sitting::State::present() const {
+  std::vector<std::size_t> running;
+  for (std::size_t i = 0; i < contestants.size(); ++i) {
+    if (contestants[i].verdict == Verdict::Correct) {
+      running.push_back(i);
+    }
+  }
+  return running;
+}
+
+std::vector<RunCase> Sitting::State::cases_of(const std::vector<std::size_t>& running,
+                                              std::vector<PlannedCase>& planned) const {
+  std::vector<SamplingRequest> sampling;
+  for (const tasks::Shape& shape : shapes) {
+    planned.push_back({shape,
+                       derived_seed(blank.seed, fmt::format("round {} {} {}", times.size(),
+                                                            shape.id, random_bits())),
+                       own_plan(contestants.front().built, shape), true});
+    SamplingRequest& request = sampling.emplace_back();
+    request.all_judged = true;
+    request.judged = kJudgedInSeries;
+    request.min_samples = kTurns;
+    request.max_samples = kMostTurns;
+    const int divisor = tasks::is_hidden(shape.set) ? 2 * kSeriesDivisor : kSeriesDivisor;
+    request.budget = std::max(time_budget(options, host->device.kind) / divisor, kLeastBudget);
+    for (auto one = std::next(running.begin()); one != running.end(); ++one) {
+      request.rivals.push_back(own_plan(contestants[*one].built, shape));
+    }
+    request.places = places_of(*this, shape);
+    request.areas = areas_of(*this, shape, shapes.size());
+  }
+  return run_cases_of(*this, planned, std::move(sampling));
+}
+
+RunOutcome Sitting::State::run(const std::vector<std::size_t>& running,
+                               const std::vector<RunCase>& cases) {
+  std::vector<const BuiltKernel*> rivals;
+  for (auto one = std::next(running.begin()); one != running.end(); ++one) {
+    rivals.push_back(&contestants[*one].built);
+  }
+  return run_module(*this, contestants[running.front()].built, cases, 0,
+                    options.run_timeout + longest_timing(cases), rivals);
+}
+
+// Each time around somebody has lost his place.
+void Sitting::State::round() {
+  const auto start = Clock::now();
+  while (!cancelled) {
+    const std::vector<std::size_t> running = present();
+    std::vector<PlannedCase> planned;
+    const std::vector<RunCase> cases = cases_of(running, planned);
+    const RunOutcome outcome = run(running, cases);
+    if (!outcome.fault && !outcome.cancelled) {
+      take(outcome, running, cases, planned);
+      break;
+    }
+    if (!outcome.cancelled) {
+      drop_whose_fault(outcome, running);
+    }
+  }
+  seconds += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A fault that nobody is named for may be found only after others have run: everybody runs once
+// more beside the baseline alone.
+void Sitting::State::drop_whose_fault(const RunOutcome& outcome,
+                                      const std::vector<std::size_t>& running) {
+  for (const RunCaseReport& report : outcome.report.cases) {
+    if (report.fault && report.rival && *report.rival + 1 < running.size()) {
+      drop(running[*report.rival + 1], report.fault->verdict, report.fault->detail);
+      return;
+    }
+  }
+  for (std::size_t i = 1; i < running.size() && !cancelled; ++i) {
+    const std::vector<std::size_t> pair{running.front(), running[i]};
+    std::vector<PlannedCase> planned;
+    const RunOutcome alone = run(pair, cases_of(pair, planned));
+    if (alone.fault && !alone.cancelled) {
+      drop(running[i], alone.fault->verdict, alone.fault->detail);
+      return;
+    }
+  }
+  if (!cancelled) {
+    throw Error("while the finalists took turns: " + outcome.fault->detail);
+  }
+}
+
+void Sitting::State::drop(std::size_t contestant, Verdict verdict, std::string detail) {
+  if (contestant == 0 || verdict == Verdict::Infrastructure) {
+    throw Error(
+        fmt::format("{}: {}", contestant == 0 ? "the baseline" : "a finalist", std::move(detail)));
+  }
+  contestants[contestant].verdict = verdict;
+  contestants[contestant].detail = std::move(detail);
+}
+
+void Sitting::State::take(const RunOutcome& outcome, const std::vector<std::size_t>& running,
+                          const std::vector<RunCase>& cases,
+                          const std::vector<PlannedCase>& planned) {
+  std::vector<profiling::RoundTimes> of_round(shapes.size(),
+                                              profiling::RoundTimes(contestants.size()));
+  for (const RunCaseReport& report : outcome.report.cases) {
+    if (report.index >= cases.size() || report.rival_samples_ns.size() + 1 != running.size()) {
+      throw Error("the worker reports a case that nobody asked for");
+    }
+    for (std::size_t i = 0; i < running.size(); ++i) {
+      of_round[report.index][running[i]] =
+          i == 0 ? report.samples_ns : report.rival_samples_ns[i - 1];
+    }
+    for (const TimedOutput& output : report.timed_outputs) {
+      const tasks::CaseResult judged =
+          judge_timed_output(*this, cases[report.index], planned[report.index], output);
+      if (judged.verdict != Verdict::Correct) {
+        const bool hidden = tasks::is_hidden(planned[report.index].shape.set);
+        drop(running.at(std::min(output.contestant, running.size() - 1)),
+             hidden && judged.verdict != Verdict::Infrastructure ? Verdict::WrongUnseen
+                                                                 : judged.verdict,
+             hidden ? "right before, wrong on a hidden shape in the final"
+                    : "right before, wrong in the final: " + judged.detail);
+      }
+    }
+  }
+  times.push_back(std::move(of_round));
+}
+
+double Sitting::State::median_ns(std::size_t shape, std::size_t contestant) const {
+  std::vector<double> all;
+  for (const auto& round : times) {
+    all.insert(all.end(), round[shape][contestant].begin(), round[shape][contestant].end());
+  }
+  return tasks::median(std::move(all));
+}
+
+profiling::Sitting Sitting::State::over(tasks::ShapeSet set,
+                                        const std::vector<std::size_t>& running) const {
+  std::vector<std::vector<profiling::RoundTimes>> of_set;
+  for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
+    if (shapes[shape].set != set) {
+      continue;
+    }
+    std::vector<profiling::RoundTimes>& rounds = of_set.emplace_back();
+    for (const auto& round : times) {
+      profiling::RoundTimes& of_round = rounds.emplace_back();
+      for (const std::size_t contestant : running) {
+        of_round.push_back(round[shape][contestant]);
+      }
+    }
+  }
+  return profiling::Sitting(of_set);
+}
+
+tasks::SittingRow Sitting::State::row_of(std::size_t finalist,
+                                         const std::vector<std::size_t>& running,
+                                         const profiling::Sitting& search,
+                                         const profiling::Sitting& held_out, double spread) const {
+  tasks::SittingRow row;
+  row.kernel = finalists[finalist].kernel;
+  if (!contestant_of[finalist]) {
+    row.verdict = refused[finalist].verdict;
+    row.detail = refused[finalist].detail;
+    return row;
+  }
+  const Contestant& contestant = contestants[*contestant_of[finalist]];
+  row.verdict = contestant.verdict;
+  row.detail = contestant.detail;
+  const auto place = std::find(running.begin(), running.end(), *contestant_of[finalist]);
+  if (place == running.end()) {
+    return row;
+  }
+  const auto index = static_cast<std::size_t>(place - running.begin());
+  std::vector<double> medians;
+  for (std::size_t i = 0; i < shapes.size() && shapes[i].set == tasks::ShapeSet::Search; ++i) {
+    row.times.push_back({shapes[i].id, median_ns(i, *contestant_of[finalist]), median_ns(i, 0)});
+    medians.push_back(row.times.back().median_ns);
+  }
+  row.score_ns = tasks::geometric_mean(medians);
+  row.speedup = search.ratio(index, 0);
+  const profiling::Interval bounds = search.repeat_interval(index, 0, index == 0 ? 0 : spread);
+  row.speedup_bounds = {bounds.low, bounds.high};
+  row.held_out_speedup = held_out.ratio(index, 0);
+  add_races(row, finalist, running, search);
+  return row;
+}
+
+void Sitting::State::add_races(tasks::SittingRow& row, std::size_t finalist,
+                               const std::vector<std::size_t>& running,
+                               const profiling::Sitting& search) const {
+  const auto index_of = [&](std::size_t one) {
+    return std::find(running.begin(), running.end(), contestant_of[one].value_or(~0U)) -
+           running.begin();
+  };
+  const auto own = static_cast<std::size_t>(index_of(finalist));
+  for (std::size_t other = 0; other < finalists.size(); ++other) {
+    const auto rival = static_cast<std::size_t>(index_of(other));
+    if (other == finalist || rival == running.size()) {
+      continue;
+    }
+    const profiling::Interval bounds = search.interval(own, rival);
+    row.races.push_back({finalists[other].kernel,
+                         std::string(to_string(search.verdict(own, rival))),
+                         search.ratio(own, rival),
+                         {bounds.low, bounds.high},
+                         static_cast<int>(times.size())});
+  }
+}
+
+tasks::SittingResult Sitting::State::result(double baseline_spread) const {
+  const std::vector<std::size_t> running = present();
+  const profiling::Sitting search = over(tasks::ShapeSet::Search, running);
+  const profiling::Sitting held_out = over(tasks::ShapeSet::HeldOut, running);
+  const std::vector<std::size_t> order = search.order();
+  const std::vector<int> ranks = search.ranks(order);
+  tasks::SittingResult result;
+  result.device = host->device.kind;
+  result.device_name = host->device.name;
+  result.evaluator_version = kEvaluatorVersion;
+  result.seed = blank.seed;
+  result.rounds = static_cast<int>(times.size());
+  result.baseline_spread = baseline_spread;
+  result.widening = profiling::repeat_factor(baseline_spread);
+  result.started_at = blank.started_at;
+  result.seconds = seconds;
+  std::vector<tasks::SittingRow> fallen;
+  for (std::size_t i = 0; i < finalists.size(); ++i) {
+    tasks::SittingRow row = row_of(i, running, search, held_out, baseline_spread);
+    const auto place = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
+      return contestant_of[i] && running[index] == *contestant_of[i];
+    });
+    row.rank = place == order.end() ? 0 : ranks[static_cast<std::size_t>(place - order.begin())];
+    (row.rank > 0 ? result.rows : fallen).push_back(std::move(row));
+  }
+  std::stable_sort(result.rows.begin(), result.rows.end(),
+                   [](const auto& a, const auto& b) { return a.speedup > b.speedup; });
+  result.rows.insert(result.rows.end(), std::make_move_iterator(fallen.begin()),
+                     std::make_move_iterator(fallen.end()));
+  return result;
+}
+
+Sitting::Sitting(tasks::Task task, std::shared_ptr<DeviceHost> host, EvaluationOptions options,
+                 std::vector<Finalist> finalists)
+    : state_(std::make_unique<State>(std::move(task), std::move(host), std::move(options),
+                                     std::move(finalists))) {}
+Sitting::~Sitting() = default;
+
+void Sitting::admit() {
+  state_->admit();
+}
+void Sitting::round() {
+  state_->round();
+}
+tasks::SittingResult Sitting::result(double baseline_spread) const {
+  return state_->result(baseline_spread);
+}
+void Sitting::cancel() {
+  state_->cancelled = true;
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,58 @@
+#include "evaluators/timing/hidden_speed.h"
+
+#include "profiling/statistics/summary.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+std::string short_time(double ns) {
+  return ns < 1e6 ? fmt::format("{:.3g} us", ns * 1e-3) : fmt::format("{:.3g} ms", ns * 1e-6);
+}
+
+// A busy cpu makes some launches many times as long.
+double fastest(const std::vector<double>& samples) {
+  return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end());
+}
+
+} // namespace
+
+double least_hidden_ns(std::string_view device_kind) {
+  return device_kind == "cpu" ? kLeastHiddenCpuNs : kLeastHiddenGpuNs;
+}
+
+std::string why_speed_does_not_count(double baseline_ns, double least_ns) {
+  return baseline_ns >= least_ns ? std::string()
+                                 : fmt::format("correctness only: baseline {} < {}",
+                                               short_time(baseline_ns), short_time(least_ns));
+}
+
+void score_hidden(tasks::Evaluation& evaluation, std::size_t first) {
+  const double least_ns = least_hidden_ns(evaluation.device);
+  std::vector<double> speedups, race_ratios;
+  for (std::size_t i = first; i < evaluation.cases.size(); ++i) {
+    tasks::CaseResult& timed = evaluation.cases[i];
+    timed.detail = why_speed_does_not_count(fastest(timed.baseline_samples_ns), least_ns);
+    if (!timed.detail.empty() || !(timed.speedup > 0)) {
+      continue;
+    }
+    speedups.push_back(timed.speedup);
+    if (const auto ratio = profiling::paired_ratio(timed.incumbent_samples_ns, timed.samples_ns)) {
+      race_ratios.push_back(*ratio);
+    }
+  }
+  evaluation.hidden_speedup = tasks::geometric_mean(speedups);
+  evaluation.hidden_race_ratio = tasks::geometric_mean(race_ratios);
+  if (speedups.empty()) {
+    evaluation.notes.push_back(
+        fmt::format("hidden shapes decided correctness only: the baseline takes less than {} at "
+                    "each of them",
+                    short_time(least_ns)));
+  }
+}
+
+} // namespace winnow::evaluators

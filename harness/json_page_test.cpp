@@ -1,0 +1,92 @@
+// docs/json.md lists every field of every document.
+#include "agents/record/recording.h"
+#include "harness/baseline/torch_baseline.h"
+#include "harness/doctor.h"
+#include "harness/eval_printer.h"
+#include "harness/profile_report.h"
+#include "harness/race_report.h"
+#include "harness/report_doubles.h"
+#include "harness/selftest/selftest_report.h"
+#include "harness/task_report.h"
+#include "tests/support/json_page.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+using testing::IsEmpty;
+
+std::vector<std::string> missing(const json& document) {
+  static const test::JsonPage page(WINNOW_SOURCE_DIR);
+  return page.missing(document);
+}
+
+/// With everything that an evaluation may have.
+tasks::Evaluation full_evaluation() {
+  tasks::Evaluation evaluation = timed_evaluation(10, 1.25);
+  evaluation.parameters = {{"BLOCK", 128}};
+  evaluation.race = tasks::RaceResult{};
+  evaluation.build.kernels = {tasks::KernelResources{}};
+  evaluation.build.findings = {tasks::Finding{}};
+  evaluation.cases[0].mismatch = tasks::Mismatch{};
+  evaluation.cases[0].libraries = {tasks::LibraryTiming{}};
+  add_profiles(evaluation, {full_profile("1", 92), full_profile("2", 71)});
+  return evaluation;
+}
+
+tasks::Task small_task() {
+  return tasks::find_task(std::filesystem::path(WINNOW_SOURCE_DIR) / "tasks" / "catalogue", "axpy");
+}
+
+TEST(JsonDocumentation, ListsEveryFieldOfEval) {
+  std::ostringstream out;
+  EvalPrinter printer(out, "axpy", true, 1);
+  printer.add("a.cu", "abc", {0, {full_evaluation()}, {}});
+  EXPECT_THAT(missing(json::parse(out.str())), IsEmpty());
+}
+
+TEST(JsonDocumentation, ListsEveryFieldOfRaceAndProfile) {
+  const tasks::Evaluation evaluation = full_evaluation();
+  EXPECT_THAT(missing(race_json({"axpy", {"a.cu", "a", evaluation}, {"b.cu", "b", evaluation}})),
+              IsEmpty());
+  const ProfiledKernel kernel{"a.cu", "a", evaluation};
+  EXPECT_THAT(missing(profile_json({"axpy", kernel, kernel})), IsEmpty());
+}
+
+TEST(JsonDocumentation, ListsEveryFieldOfTasks) {
+  const tasks::Task task = small_task();
+  EXPECT_THAT(missing(task_json(task)), IsEmpty());
+  EXPECT_THAT(missing(task_list_json({task})), IsEmpty());
+  EXPECT_THAT(missing(doctor_json({{"device", "cpu", Availability::yes("2 cores")}})), IsEmpty());
+}
+
+TEST(JsonDocumentation, ListsEveryFieldOfSelftestAndBaselines) {
+  TaskSelftest selftest;
+  selftest.mutants.emplace_back();
+  selftest.honest.emplace_back().parameters = {{"BLOCK", 128}};
+  EXPECT_THAT(missing(json::parse(to_json_text(SelftestReport{"cpu", "a cpu", 17, {selftest}}))),
+              IsEmpty());
+  TorchBaseline baseline;
+  baseline.timings.emplace_back();
+  EXPECT_THAT(missing(json::parse(to_json_text(small_task(), baseline))), IsEmpty());
+}
+
+TEST(JsonDocumentation, ListsEveryFieldOfARecordedCall) {
+  agents::RecordedCall call;
+  call.reply.attempts = 2;
+  call.reply.repaired = true;
+  call.reply.error = "cut off";
+  call.reply.request_id = "r";
+  call.reply.first_token_seconds = 1;
+  call.reply.dollars = 1;
+  call.reply.price = agents::Price{};
+  EXPECT_THAT(missing(json::parse(agents::encode_call(call))), IsEmpty());
+}
+
+} // namespace
+} // namespace winnow::harness

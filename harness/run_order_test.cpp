@@ -1,0 +1,126 @@
+// Replies come in whatever order a model gives them. What a run decides must not depend on it: a
+// run that is killed and resumed gets the rest of its replies in another order than the first time.
+#include "base/text.h"
+#include "harness/run_loop_fixture.h"
+
+#include <csignal>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace winnow::harness {
+namespace {
+
+using agents::ModelReply;
+using agents::ModelRequest;
+using test::FakeEndpoint;
+using End = RunOutcome::End;
+using Order = FakeEndpoint::Order;
+
+constexpr int kInFlight = 3;
+const Order kFirstKeyFirst = [](const std::string& a, const std::string& b) { return a < b; };
+const Order kLastKeyFirst = [](const std::string& a, const std::string& b) { return a > b; };
+
+/// Kernels of one task that differ by less and by more than a race can tell, some of which are slow
+/// on hidden shapes: which of them leads, races or is promoted depends on what is compared with
+/// what.
+class RunOrderTest : public test::RunLoopTest {
+protected:
+  RunOrderTest() {
+    tasks_.resize(1);
+    config_.proposals = 9;
+    config_.endpoint.parallel = kInFlight;
+  }
+
+  /// The third replies to chains 0, 1 and 2 are the last three; of best-of-n there are nine chains.
+  static ModelReply answer(const ModelRequest& request) {
+    static const std::vector<std::string> kReplies{
+        test::reply_text("correct", 2.0, 2.0),  test::reply_text("correct", 2.9, 1.5),
+        test::reply_text("correct", 2.15, 1.6), test::reply_text("wrong", 0),
+        test::reply_text("correct", 3.0, 1.6),  test::reply_text("correct", 2.3, 2.3),
+        test::reply_text("correct", 3.3, 1.7),  test::reply_text("correct", 3.1, 3.1),
+        test::reply_text("correct", 3.2, 0.8)};
+    const int chain = request.key[2] - '0'; // "a/CHAIN/STEP"
+    const int step = request.key[4] - '0';
+    return test::ok_reply(kReplies.at(static_cast<std::size_t>(chain + 3 * step)));
+  }
+
+  void run_whole(const Order& order, const std::string& place) {
+    FakeEndpoint endpoint(answer);
+    endpoint.answer_in(order, kInFlight);
+    ASSERT_EQ(session(endpoint).end, End::Finished) << place;
+  }
+
+  std::string uninterrupted(const Order& order) {
+    forget();
+    run_whole(order, "uninterrupted");
+    return account();
+  }
+
+  /// A process of its own dies right after its n-th write. False: the run had no so many.
+  bool killed_at(int nth, const Order& order) {
+    forget();
+    const pid_t child = fork();
+    if (child == 0) {
+      FakeEndpoint endpoint(answer);
+      endpoint.answer_in(order, kInFlight);
+      int writes = 0;
+      session(endpoint, [&] {
+        if (++writes == nth) {
+          raise(SIGKILL);
+        }
+      });
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  }
+
+  /// The lines of the account that are not in the other one.
+  static std::string different_lines(const std::string& account, const std::string& other) {
+    std::string lines;
+    for (const std::string_view line : split_lines(account)) {
+      lines += other.find(line) == std::string::npos ? std::string(line) + "\n" : "";
+    }
+    return lines;
+  }
+
+  /// A call takes five writes, so every third write is of every kind.
+  void expect_same_decisions_after_any_kill() {
+    const std::string expected = uninterrupted(kFirstKeyFirst);
+    EXPECT_EQ(different_lines(uninterrupted(kLastKeyFirst), expected), "") << "never killed";
+    int kills = 0;
+    std::vector<int> differing;
+    std::string one_of_them;
+    for (int nth = 1; killed_at(nth, kFirstKeyFirst); nth += 3, ++kills) {
+      run_whole(kLastKeyFirst, fmt::format("resumed after a kill at write {}", nth));
+      if (const std::string resumed = account(); resumed != expected) {
+        differing.push_back(nth);
+        one_of_them = different_lines(resumed, expected) + "instead of\n" +
+                      different_lines(expected, resumed);
+      }
+    }
+    EXPECT_GT(kills, 15);
+    EXPECT_TRUE(differing.empty())
+        << differing.size() << " of " << kills << " kills changed a decision, at writes "
+        << fmt::format("{}", fmt::join(differing, " ")) << ". After the last of them:\n"
+        << one_of_them;
+  }
+};
+
+TEST_F(RunOrderTest, ThreeChainsDecideTheSameAfterASigkill) {
+  config_.chains = 3;
+  expect_same_decisions_after_any_kill();
+}
+
+TEST_F(RunOrderTest, BestOfNDecidesTheSameAfterASigkill) {
+  config_.strategy = "best-of-n";
+  expect_same_decisions_after_any_kill();
+}
+
+} // namespace
+} // namespace winnow::harness

@@ -1,0 +1,55 @@
+// What a selftest warns of.
+#include "harness/selftest/selftest_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+using evaluators::HonestResult;
+
+constexpr double kLoose = 0.03; // the catalogue's kernels reach 0.2
+
+/// The largest error of the kernels in units of the limit; 0 where there is none.
+double worst_of_kernels(const TaskSelftest& selftest) {
+  double worst = 0;
+  for (const HonestResult& result : selftest.honest) {
+    const bool kernel = result.file != "reference.cu"; // that is rounded once: the least error
+    if (kernel && result.state == HonestResult::State::Accepted) {
+      worst = std::max(worst, result.max_error_ratio);
+    }
+  }
+  return worst;
+}
+
+std::string loose_tolerance(const TaskSelftest& selftest) {
+  const double worst = worst_of_kernels(selftest);
+  // Where the task asks for less than f32, honest kernels may compute in f32 all the same. An error
+  // of 0 says that every operation is exact.
+  const bool comparable =
+      tasks::epsilon(selftest.precision) <= tasks::epsilon(tasks::Precision::F32);
+  if (!comparable || worst <= 0 || worst >= kLoose) {
+    return {};
+  }
+  return fmt::format(
+      "honest kernels err by at most {:.2g} of the limit: the limit may be too large "
+      "(`multiple` in [tolerance], or the magnitude in reference.cu); 2 to 20 times "
+      "their error is usual",
+      worst);
+}
+
+} // namespace
+
+std::vector<std::string> warnings(const TaskSelftest& selftest) {
+  std::vector<std::string> all = selftest.doubts;
+  for (std::string warning : {selftest.memorisable, loose_tolerance(selftest)}) {
+    if (!warning.empty()) {
+      all.push_back(std::move(warning));
+    }
+  }
+  return all;
+}
+
+} // namespace winnow::harness

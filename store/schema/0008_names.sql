@@ -1,0 +1,2 @@
+-- Version 8. Views only: leaderboard says the run's name and who is tied, run_overview counts tokens in
+-- whole numbers, case_overview has the seed as evaluation_overview has it.

@@ -1,0 +1,320 @@
+-- All views and triggers. Every one is dropped before a store's tables change, and made anew after:
+-- a numbered file may not use any. A change here needs a new numbered file, if only with a comment.
+
+-- The one definition of eligibility, and of what is shown without a rank. A speedup without bounds
+-- is its own bounds.
+CREATE VIEW eligible_evaluations AS
+SELECT e.id AS evaluation_id, e.speedup,
+       min(coalesce(e.speedup_low, e.speedup), e.speedup) AS speedup_low,
+       max(coalesce(e.speedup_high, e.speedup), e.speedup) AS speedup_high,
+       e.device, e.device_name, e.evaluator_version,
+       CASE WHEN e.evaluator_version < 7 THEN 'evaluator ' || e.evaluator_version
+            ELSE e.unranked END AS unranked,
+       c.id AS candidate_id, c.run_id, c.task_id, c.kernel_file_id
+FROM evaluations AS e
+JOIN candidates AS c ON c.id = e.candidate_id
+WHERE e.ordinal = 0
+  AND e.verdict = (SELECT number FROM verdicts WHERE name = 'correct')
+  AND e.speedup > 0
+  AND e.promoted = 1
+  AND e.superseded_by IS NULL;
+
+CREATE TRIGGER evaluation_joins_standings AFTER INSERT ON evaluations WHEN NEW.ordinal = 0
+BEGIN
+  INSERT INTO leaderboard_groups (run_id, task_id, device, device_name, evaluator_version,
+                                  unranked)
+  SELECT NULL, task_id, device, device_name, evaluator_version, unranked
+  FROM eligible_evaluations WHERE evaluation_id = NEW.id
+  UNION ALL
+  SELECT run_id, task_id, device, device_name, evaluator_version, unranked
+  FROM eligible_evaluations WHERE evaluation_id = NEW.id
+  ON CONFLICT DO NOTHING;
+  INSERT INTO standings (group_id, kernel_file_id, evaluation_id, speedup, speedup_low,
+                         speedup_high)
+  SELECT g.id, x.kernel_file_id, x.evaluation_id, x.speedup, x.speedup_low, x.speedup_high
+  FROM eligible_evaluations AS x
+  JOIN leaderboard_groups AS g
+    ON coalesce(g.run_id, 0) IN (0, x.run_id) AND g.task_id = x.task_id AND g.device = x.device
+   AND g.device_name = x.device_name AND g.evaluator_version = x.evaluator_version
+   AND g.unranked = x.unranked
+  WHERE x.evaluation_id = NEW.id
+  ON CONFLICT DO NOTHING;
+END;
+
+-- A superseded evaluation leaves, and the next one of the same kernel file takes its place.
+CREATE TRIGGER evaluation_leaves_standings AFTER UPDATE OF superseded_by ON evaluations
+BEGIN
+  DELETE FROM standings WHERE evaluation_id = NEW.id;
+  INSERT INTO standings (group_id, kernel_file_id, evaluation_id, speedup, speedup_low,
+                         speedup_high)
+  SELECT g.id, x.kernel_file_id, x.evaluation_id, x.speedup, x.speedup_low, x.speedup_high
+  FROM eligible_evaluations AS x
+  JOIN leaderboard_groups AS g
+    ON coalesce(g.run_id, 0) IN (0, x.run_id) AND g.task_id = x.task_id AND g.device = x.device
+   AND g.device_name = x.device_name AND g.evaluator_version = x.evaluator_version
+   AND g.unranked = x.unranked
+  WHERE x.kernel_file_id = (SELECT kernel_file_id FROM candidates WHERE id = NEW.candidate_id)
+  ORDER BY x.evaluation_id
+  ON CONFLICT DO NOTHING;
+END;
+
+-- The newest sitting of each board: over all runs the newest of all, within a run the newest that
+-- was made for it. Kernels that no board ranks have none.
+CREATE VIEW board_sittings AS
+SELECT g.id AS group_id,
+       (SELECT max(s.id) FROM sittings AS s
+        WHERE s.task_id = g.task_id AND s.device_name = g.device_name
+          AND s.evaluator_version = g.evaluator_version AND s.device = g.device
+          AND (g.run_id IS NULL OR s.run_id = g.run_id)) AS sitting_id
+FROM leaderboard_groups AS g
+WHERE g.unranked = '';
+
+-- The rows of a board that its newest sitting ordered. CROSS JOIN keeps that order. A kernel that is
+-- not on the board any more leaves its rank to the next.
+CREATE VIEW finalists AS
+SELECT b.group_id, b.sitting_id, p.evaluation_id,
+       1 + (SELECT count(*) FROM sitting_rows AS before
+            CROSS JOIN standings AS there
+              ON there.group_id = b.group_id AND there.kernel_file_id = before.kernel_file_id
+            WHERE before.sitting_id = b.sitting_id AND before.rank < f.rank) AS rank,
+       f.speedup, f.speedup_low, f.speedup_high, f.score_ns, f.held_out_speedup
+FROM board_sittings AS b
+CROSS JOIN sitting_rows AS f ON f.sitting_id = b.sitting_id AND f.rank IS NOT NULL
+CROSS JOIN standings AS p ON p.group_id = b.group_id AND p.kernel_file_id = f.kernel_file_id
+CROSS JOIN evaluations AS e ON e.id = p.evaluation_id AND e.kernel = f.kernel;
+
+-- The one definition of rank where no sitting was made: 1 + the number of kernels of the group that
+-- are faster outside the noise, that is, whose speedup_low is above the speedup_high of the row or
+-- of one with a higher speedup. Without the latter a wide interval would lift a kernel over faster
+-- ones; with it ranks never fall along the order by speedup, which the rows are in. NULL: not
+-- ranked.
+--
+-- The least speedup_high so far only falls along that order. So each row counts only the kernels
+-- whose speedup_low is between the least before it and its own, and the sum of these counts is all
+-- of them; the first row has none before it (NULL), and nobody is faster. One walk along an index:
+-- LIMIT ends it early.
+CREATE VIEW standings_without_final AS
+SELECT s.group_id, s.evaluation_id, s.speedup, s.kernel_file_id, b.sitting_id,
+       CASE WHEN b.group_id IS NOT NULL AND b.sitting_id IS NULL THEN
+       1 + sum((SELECT count(*) FROM standings AS faster
+                WHERE faster.group_id = s.group_id AND faster.speedup_low > s.speedup_high
+                  AND faster.speedup_low <=
+                      (SELECT ahead.speedup_high FROM standings AS ahead
+                       WHERE ahead.group_id = s.group_id AND ahead.speedup_high >= s.speedup
+                         AND (ahead.speedup > s.speedup
+                              OR (ahead.speedup = s.speedup
+                                  AND ahead.evaluation_id < s.evaluation_id))
+                       ORDER BY ahead.speedup_high
+                       LIMIT 1)))
+         OVER (PARTITION BY s.group_id ORDER BY s.speedup DESC, s.evaluation_id
+               ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+       END AS rank
+FROM standings AS s
+LEFT JOIN board_sittings AS b ON b.group_id = s.group_id;
+
+-- The rows of a board in their order: what its sitting ordered, then the others, which are compared
+-- with nobody where there was a sitting. Their intervals are as they were measured, and wider by
+-- what the baseline's own time moves between evaluations, where that is known. `flag` says why a row
+-- is none of the final.
+CREATE VIEW ranked_standings AS
+SELECT f.group_id, f.evaluation_id, f.speedup, f.rank, f.speedup_low, f.speedup_high, f.score_ns,
+       f.held_out_speedup, f.sitting_id, '' AS flag
+FROM finalists AS f
+UNION ALL
+SELECT r.group_id, r.evaluation_id, r.speedup, r.rank, e.speedup_low / coalesce(s.widening, 1),
+       e.speedup_high * coalesce(s.widening, 1), e.score_ns, NULL, NULL,
+       coalesce((SELECT 'lost its place in the final: ' || v.name
+                 FROM sitting_rows AS f
+                 JOIN verdicts AS v ON v.number = f.verdict
+                 WHERE f.sitting_id = r.sitting_id AND f.kernel = e.kernel AND f.rank IS NULL),
+                'not in the final')
+FROM standings_without_final AS r
+CROSS JOIN evaluations AS e ON e.id = r.evaluation_id
+LEFT JOIN sittings AS s ON s.id = r.sitting_id
+WHERE NOT EXISTS (SELECT 1 FROM sitting_rows AS f
+                  WHERE f.sitting_id = r.sitting_id AND f.kernel = e.kernel
+                    AND f.rank IS NOT NULL);
+
+-- CROSS JOIN keeps the ranked rows in the outer loop, so that LIMIT stops the ranking early. A
+-- kernel without a rank is left out where it has one from another evaluation.
+CREATE VIEW ranked_evaluations AS
+SELECT r.group_id, g.run_id AS board_run_id, t.name AS task, e.device, e.device_name, r.rank,
+       r.speedup, r.score_ns, c.id AS candidate_id, e.id AS evaluation_id, c.run_id, c.origin,
+       coalesce(m.model, '') AS model, v.parameters, e.isolation, k.digest, k.lines,
+       e.started_at AS evaluated_at, e.evaluator_version, t.digest AS task_digest,
+       coalesce(b.findings, '[]') AS findings,
+       CASE WHEN m.served_from IS NULL THEN m.dollars ELSE 0.0 END AS dollars,
+       r.speedup_low, r.speedup_high,
+       CASE WHEN g.unranked <> '' THEN g.unranked WHEN r.rank IS NULL THEN r.flag ELSE '' END
+         AS unranked,
+       CASE WHEN g.unranked <> '' THEN g.unranked ELSE r.flag END AS flag,
+       r.held_out_speedup, r.sitting_id, e.kernel, g.unranked = '' AS comparable, u.name AS run
+FROM ranked_standings AS r
+CROSS JOIN leaderboard_groups AS g ON g.id = r.group_id
+CROSS JOIN evaluations AS e ON e.id = r.evaluation_id
+CROSS JOIN variants AS v ON v.id = e.variant_id
+CROSS JOIN candidates AS c ON c.id = e.candidate_id
+CROSS JOIN runs AS u ON u.id = c.run_id
+CROSS JOIN tasks AS t ON t.id = c.task_id
+CROSS JOIN kernel_files AS k ON k.id = c.kernel_file_id
+LEFT JOIN model_calls AS m ON m.id = c.call_id
+LEFT JOIN builds AS b ON b.id = e.build_id
+WHERE g.unranked = '' OR NOT EXISTS (
+  SELECT 1 FROM leaderboard_groups AS h
+  JOIN standings AS better ON better.group_id = h.id AND better.kernel_file_id = c.kernel_file_id
+  WHERE h.unranked = '' AND coalesce(h.run_id, 0) = coalesce(g.run_id, 0)
+    AND h.task_id = g.task_id AND h.device = g.device AND h.device_name = g.device_name);
+
+-- Over all runs, and the same within each run. tied: another kernel of the board has the same rank.
+CREATE VIEW leaderboard AS
+SELECT *, CASE WHEN rank IS NOT NULL THEN count(*) OVER (PARTITION BY group_id, rank) > 1 END AS tied
+FROM ranked_evaluations WHERE board_run_id IS NULL;
+CREATE VIEW run_leaderboard AS
+SELECT *, CASE WHEN rank IS NOT NULL THEN count(*) OVER (PARTITION BY group_id, rank) > 1 END AS tied
+FROM ranked_evaluations WHERE board_run_id IS NOT NULL;
+
+-- Every race between two kernels, also those that a later one has made obsolete. `ratio`: time of
+-- `rival` / time of `kernel`, above 1 `kernel` is faster; sitting_id NULL: beside an evaluation.
+CREATE VIEW all_races AS
+SELECT c.task_id, e.device_name, e.evaluator_version, e.kernel,
+       json_extract(e.race, '$.rival') AS rival, json_extract(e.race, '$.verdict') AS verdict,
+       json_extract(e.race, '$.ratio') AS ratio, json_extract(e.race, '$.bounds[0]') AS ratio_low,
+       json_extract(e.race, '$.bounds[1]') AS ratio_high, e.started_at AS raced_at,
+       NULL AS sitting_id
+FROM evaluations AS e
+JOIN candidates AS c ON c.id = e.candidate_id
+WHERE e.race IS NOT NULL AND e.kernel <> json_extract(e.race, '$.rival')
+UNION ALL
+SELECT s.task_id, s.device_name, s.evaluator_version, f.kernel,
+       json_extract(r.value, '$.rival'), json_extract(r.value, '$.verdict'),
+       json_extract(r.value, '$.ratio'), json_extract(r.value, '$.bounds[0]'),
+       json_extract(r.value, '$.bounds[1]'), s.started_at, s.id
+FROM sittings AS s
+JOIN sitting_rows AS f ON f.sitting_id = s.id, json_each(f.races) AS r;
+
+-- The newest race of each two kernels: the one that counts.
+CREATE VIEW races AS
+SELECT task_id, device_name, evaluator_version, kernel, rival, verdict, ratio, ratio_low,
+       ratio_high, raced_at, sitting_id
+FROM (SELECT *, row_number() OVER (
+        PARTITION BY task_id, device_name, evaluator_version, min(kernel, rival),
+                     max(kernel, rival)
+        ORDER BY sitting_id IS NOT NULL DESC, sitting_id DESC, raced_at DESC, kernel) AS newest
+      FROM all_races)
+WHERE newest = 1;
+
+-- Every evaluation in words, variants too.
+CREATE VIEW evaluation_overview AS
+SELECT e.id AS evaluation_id, r.name AS run, t.name AS task, e.candidate_id, e.ordinal,
+       v.parameters, d.name AS verdict, s.name AS stage, e.detail, e.speedup, e.score_ns, e.device,
+       e.device_name, e.isolation, b.compiler, e.build_from_cache, e.build_seconds, e.seconds,
+       e.evaluator_version, e.started_at, e.superseded_by, e.speedup_low, e.speedup_high, e.race,
+       CASE WHEN e.seed IS NOT NULL THEN printf('%u', e.seed) END AS seed, e.unranked
+FROM evaluations AS e
+JOIN candidates AS c ON c.id = e.candidate_id
+JOIN runs AS r ON r.id = c.run_id
+JOIN tasks AS t ON t.id = c.task_id
+JOIN variants AS v ON v.id = e.variant_id
+JOIN verdicts AS d ON d.number = e.verdict
+JOIN stages AS s ON s.number = e.stage
+LEFT JOIN builds AS b ON b.id = e.build_id;
+
+-- Every candidate with the evaluation that counts (NULL: not evaluated yet).
+CREATE VIEW candidate_overview AS
+SELECT c.id AS candidate_id, c.run_id, r.name AS run, c.task_id, t.name AS task, c.origin,
+       m.model, c.call_key, c.parent_id, coalesce(d.name, 'not_judged') AS verdict,
+       s.name AS stage, e.detail, e.speedup, e.score_ns, v.parameters, e.device, e.device_name,
+       e.isolation, k.digest, k.lines, c.created_at, e.started_at AS evaluated_at
+FROM candidates AS c
+JOIN runs AS r ON r.id = c.run_id
+JOIN tasks AS t ON t.id = c.task_id
+JOIN kernel_files AS k ON k.id = c.kernel_file_id
+LEFT JOIN model_calls AS m ON m.id = c.call_id
+LEFT JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0
+LEFT JOIN variants AS v ON v.id = e.variant_id
+LEFT JOIN verdicts AS d ON d.number = e.verdict
+LEFT JOIN stages AS s ON s.number = e.stage;
+
+CREATE VIEW verdict_counts AS
+SELECT run, task, device, verdict, count(*) AS candidates
+FROM candidate_overview
+GROUP BY run, task, device, verdict;
+
+CREATE VIEW case_overview AS
+SELECT k.id AS case_id, k.evaluation_id, e.candidate_id, s.name AS stage, k.shape_set, k.shape_id,
+       k.shape, printf('%u', k.seed) AS seed, d.name AS verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns,
+       k.baseline_median_ns, k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high,
+       k.conditions
+FROM cases AS k
+JOIN evaluations AS e ON e.id = k.evaluation_id
+JOIN verdicts AS d ON d.number = k.verdict
+JOIN stages AS s ON s.number = k.stage;
+
+CREATE VIEW samples AS
+SELECT s.case_id, s.kernel, j.key AS ordinal, j.value AS time_ns
+FROM sample_series AS s, json_each(s.times_ns) AS j;
+
+-- The one definition of which profile is an evaluation's.
+CREATE VIEW evaluation_profiles AS
+SELECT e.id AS evaluation_id, e.candidate_id, p.content, p.recorded_at
+FROM evaluations AS e
+JOIN candidates AS c ON c.id = e.candidate_id
+JOIN builds AS b ON b.id = e.build_id
+JOIN profiles AS p
+  ON p.machine_code_digest = coalesce(nullif(b.machine_code_digest, ''), b.digest)
+ AND p.task_id = c.task_id AND p.device_name = e.device_name;
+
+CREATE VIEW call_messages AS
+SELECT m.id AS call_id, m.run_id, m.key, p.position,
+       json_extract(m.request, '$.messages[' || p.position || '].role') AS role, t.text
+FROM model_calls AS m
+JOIN call_prompts AS p ON p.call_id = m.id
+JOIN prompts AS t ON t.id = p.prompt_id;
+
+-- Every call with what was paid for it. paid_*: 0 for a reply from the record. paid_dollars NULL:
+-- unknown. unconfirmed_*: sent, never answered, perhaps billed.
+CREATE VIEW call_costs AS
+SELECT m.id AS call_id, m.run_id, r.name AS run, t.name AS task, m.key, m.status, m.endpoint,
+       coalesce(m.answering_model, m.model) AS model, m.served_from,
+       CASE WHEN m.served_from IS NULL THEN coalesce(m.prompt_tokens, 0) ELSE 0 END
+         AS paid_prompt_tokens,
+       CASE WHEN m.served_from IS NULL THEN coalesce(m.completion_tokens, 0) ELSE 0 END
+         AS paid_completion_tokens,
+       CASE WHEN m.served_from IS NULL THEN m.dollars ELSE 0.0 END AS paid_dollars,
+       m.status <> 'pending' AND m.served_from IS NULL AND m.dollars IS NULL AS price_unknown,
+       json_extract(m.price, '$.source') AS price_source,
+       m.lost_sendings + (m.status = 'pending' AND m.reserved_tokens IS NOT NULL)
+         AS unconfirmed_sendings,
+       m.lost_tokens + CASE WHEN m.status = 'pending' THEN coalesce(m.reserved_tokens, 0) ELSE 0 END
+         AS unconfirmed_tokens,
+       m.lost_dollars
+         + CASE WHEN m.status = 'pending' THEN coalesce(m.reserved_dollars, 0.0) ELSE 0.0 END
+         AS unconfirmed_dollars
+FROM model_calls AS m
+JOIN runs AS r ON r.id = m.run_id
+JOIN tasks AS t ON t.id = m.task_id;
+
+-- Every candidate that a model wrote with the call it came from. dollars NULL: unknown.
+CREATE VIEW candidate_costs AS
+SELECT c.id AS candidate_id, x.run_id, x.run, x.task, x.call_id, x.key, x.model, x.served_from,
+       x.paid_prompt_tokens AS prompt_tokens, x.paid_completion_tokens AS completion_tokens,
+       x.paid_dollars AS dollars
+FROM candidates AS c
+JOIN call_costs AS x ON x.call_id = c.call_id;
+
+-- dollars is a lower bound where calls_without_price or unconfirmed_sendings is not 0.
+CREATE VIEW run_overview AS
+SELECT r.id AS run_id, r.name AS run, r.status, r.started_at, r.finished_at,
+       (SELECT count(*) FROM candidates WHERE run_id = r.id) AS candidates,
+       count(x.call_id) AS calls,
+       count(x.served_from) AS calls_from_record,
+       coalesce(sum(x.paid_prompt_tokens), 0) AS prompt_tokens,
+       coalesce(sum(x.paid_completion_tokens), 0) AS completion_tokens,
+       sum(x.paid_dollars) AS dollars,
+       coalesce(sum(x.price_unknown), 0) AS calls_without_price,
+       coalesce(sum(x.unconfirmed_sendings), 0) AS unconfirmed_sendings,
+       coalesce(sum(x.unconfirmed_tokens), 0) AS unconfirmed_tokens,
+       total(x.unconfirmed_dollars) AS unconfirmed_dollars
+FROM runs AS r
+LEFT JOIN call_costs AS x ON x.run_id = r.id
+GROUP BY r.id;

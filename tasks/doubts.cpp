@@ -1,0 +1,98 @@
+#include "tasks/doubts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::tasks {
+namespace {
+
+constexpr double kTooMany = 1.25; // times what the tensors have; `bytes` may be a rounded figure
+constexpr double kTooFew = 0.1;
+
+struct TensorBytes {
+  double read = 0;
+  double written = 0;
+  double all() const { return read + written; }
+};
+
+TensorBytes bytes_of(const Task& task, const Shape& shape) {
+  TensorBytes bytes;
+  for (const TensorSpec& tensor : task.tensors) {
+    const double size = static_cast<double>(element_count(tensor, shape)) *
+                        static_cast<double>(size_bytes(tensor.dtype));
+    bytes.read += tensor.role == Role::Output ? 0 : size;
+    bytes.written += tensor.role == Role::Input ? 0 : size;
+  }
+  return bytes;
+}
+
+/// Such a task need not read all of its inputs.
+bool chooses_by_index(const Task& task) {
+  return std::any_of(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& tensor) {
+    using Kind = GeneratorSpec::Kind;
+    const Kind kind = tensor.generator.kind;
+    return kind == Kind::Index || kind == Kind::Permutation || kind == Kind::OneHot;
+  });
+}
+
+std::string doubt_about_bytes(const Task& task, const Shape& shape) {
+  Scope scope;
+  bind_shape(task, shape, scope);
+  const double declared = task.bytes.evaluate_float(scope);
+  const TensorBytes tensors = bytes_of(task, shape);
+  const std::string is =
+      fmt::format("`bytes` is {:.4g} at {} ({}), ", declared, shape.id, to_string(shape));
+  if (declared > kTooMany * tensors.all()) {
+    return is + fmt::format("{:.3g} times the {:.4g} bytes of the task's tensors; it is the least "
+                            "that must move: each input read once, each output written once",
+                            declared / tensors.all(), tensors.all());
+  }
+  if (declared < tensors.written) {
+    return is + fmt::format("less than the {:.4g} bytes of the outputs, which are all written",
+                            tensors.written);
+  }
+  if (declared < kTooFew * tensors.all() && !chooses_by_index(task)) {
+    return is + fmt::format("{:.3g} of the {:.4g} bytes of the task's tensors; that is right only "
+                            "where a kernel need not read most of its inputs",
+                            declared / tensors.all(), tensors.all());
+  }
+  return {};
+}
+
+void add_equal_shapes(const std::vector<Shape>& hidden, const std::vector<Shape>& known,
+                      const char* consequence, std::vector<std::string>& doubts) {
+  for (const Shape& shape : hidden) {
+    const auto equal = std::find_if(known.begin(), known.end(),
+                                    [&](const Shape& one) { return one.axes == shape.axes; });
+    if (equal != known.end()) {
+      doubts.push_back(fmt::format("{} has the sizes of {} ({}): {}", shape.id, equal->id,
+                                   to_string(*equal), consequence));
+    }
+  }
+}
+
+} // namespace
+
+std::vector<std::string> doubts_of(const Task& task, std::string_view device_kind) {
+  using enum ShapeSet;
+  std::vector<std::string> doubts;
+  std::vector<Shape> shown = task.shapes_of(Tiny, device_kind);
+  const std::vector<Shape> search = task.shapes_of(Search, device_kind);
+  shown.insert(shown.end(), search.begin(), search.end());
+  const std::vector<Shape> gates = task.shapes_of(Promotion, device_kind);
+  const std::vector<Shape> held_out = task.shapes_of(HeldOut, device_kind);
+  constexpr const char* kShown = "a kernel written for the sizes that prompts show passes it";
+  add_equal_shapes(gates, shown, kShown, doubts);
+  add_equal_shapes(held_out, shown, kShown, doubts);
+  add_equal_shapes(held_out, gates, "it says nothing that the gate has not said", doubts);
+  for (const Shape& shape : search) {
+    if (std::string doubt = doubt_about_bytes(task, shape); !doubt.empty()) {
+      doubts.push_back(std::move(doubt));
+      break; // the other shapes have the same expression
+    }
+  }
+  return doubts;
+}
+
+} // namespace winnow::tasks
