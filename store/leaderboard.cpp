@@ -72,7 +72,7 @@ constexpr const char* kColumns =
     "ORDER BY k.ordinal)), flag, held_out_speedup, kernel, comparable";
 
 /// So slow beside the baseline that its launches would take most of a sitting's time.
-constexpr double kTooSlow = 1.0 / 16;
+constexpr double kTooSlow = 1.0 / 10;
 
 /// The first `top` rows of one group; 0: all.
 std::vector<LeaderboardRow> read_group(Query& select, RowId group, std::int64_t top) {

@@ -204,7 +204,7 @@ public:
   std::vector<StoredSitting> sittings() const; ///< oldest first
   /// Who is to sit for the board over all runs, and for that of `run`: the first `top` of each (0:
   /// all), by the board and by what evaluations have measured, and whoever the newest race could
-  /// not tell from one of them; nobody that has lost its place, or takes sixteen times the
+  /// not tell from one of them; nobody that has lost its place, or takes ten times the
   /// baseline's time. As rows of one board or the other.
   std::vector<LeaderboardRow> finalists(const tasks::Task& task, const std::string& device_name,
                                         std::int64_t evaluator_version, std::int64_t top,

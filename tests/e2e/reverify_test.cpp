@@ -68,10 +68,10 @@ TEST_F(Final, OrdersTheBoardsOfARunWhenItEnds) {
   EXPECT_NE(run_->out.find("held-out"), std::string::npos) << run_->out;
   EXPECT_EQ(number(store_, "SELECT count(*) FROM sittings"), 2) << "one a task";
   EXPECT_EQ(number(store_,
-                   "SELECT count(*) FROM leaderboard WHERE speedup > 0.08 AND (rank IS NULL "
+                   "SELECT count(*) FROM leaderboard WHERE speedup > 0.12 AND (rank IS NULL "
                    "OR flag <> '')"),
             0)
-      << "all but those that take sixteen times the baseline's time";
+      << "all but those that take ten times the baseline's time";
   EXPECT_GT(number(store_, "SELECT count(*) FROM leaderboard WHERE held_out_speedup > 1"), 1);
   EXPECT_EQ(number(store_, "SELECT count(*) FROM leaderboard WHERE speedup < speedup_low OR "
                            "speedup > speedup_high"),
