@@ -1,4 +1,4 @@
-#include "tasks/expression.h"
+#include "tasks/expression/expression.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "tasks/diagnostic.h"
 #include "tasks/dtype.h"
-#include "tasks/expression.h"
+#include "tasks/expression/expression.h"
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,6 @@
 #include "tasks/signature.h"
 
-#include "tasks/expression.h"
+#include "tasks/expression/expression.h"
 
 #include <charconv>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tasks/dtype.h"
-#include "tasks/expression.h"
+#include "tasks/expression/expression.h"
 #include "tasks/generator_core.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tasks/dtype.h"
-#include "tasks/expression.h"
+#include "tasks/expression/expression.h"
 
 #include <cstdint>
 #include <memory>

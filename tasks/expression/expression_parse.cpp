@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include "tasks/expression_node.h"
+#include "tasks/expression/expression_node.h"
 
 #include <algorithm>
 #include <array>

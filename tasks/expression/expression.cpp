@@ -1,7 +1,7 @@
-#include "tasks/expression.h"
+#include "tasks/expression/expression.h"
 
 #include "base/text.h"
-#include "tasks/expression_node.h"
+#include "tasks/expression/expression_node.h"
 
 #include <algorithm>
 

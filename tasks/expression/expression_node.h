@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/expression.h"
+#include "tasks/expression/expression.h"
 
 #include <cstdint>
 #include <memory>
