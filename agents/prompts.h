@@ -3,7 +3,7 @@
 #include "agents/model_request.h"
 #include "agents/text_template.h"
 #include "tasks/evaluation.h"
-#include "tasks/plan_resolve.h"
+#include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
 
 #include <filesystem>

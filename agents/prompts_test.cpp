@@ -2,7 +2,7 @@
 #include "agents/reply.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "tasks/kernel_file.h"
+#include "tasks/plan/kernel_file.h"
 
 #include <fstream>
 

@@ -12,7 +12,7 @@
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/evaluator.h"
 #include "tasks/evaluation.h"
-#include "tasks/kernel_file.h"
+#include "tasks/plan/kernel_file.h"
 
 #include <atomic>
 #include <chrono>

@@ -5,7 +5,7 @@
 #include "bench/judged_seconds.h"
 #include "harness/cli.h"
 #include "tasks/evaluation.h"
-#include "tasks/kernel_file.h"
+#include "tasks/plan/kernel_file.h"
 
 #include <cstdio>
 #include <cstdlib>

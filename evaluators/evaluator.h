@@ -4,8 +4,8 @@
 #include "evaluators/process/sandbox.h"
 #include "profiling/counters/counter_report.h"
 #include "tasks/evaluation.h"
-#include "tasks/kernel_file.h"
-#include "tasks/plan_resolve.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
 
 #include <chrono>

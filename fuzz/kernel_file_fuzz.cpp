@@ -1,6 +1,6 @@
 #include "base/text.h"
-#include "tasks/kernel_file.h"
-#include "tasks/plan_resolve.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/plan_resolve.h"
 
 #include <algorithm>
 #include <cstddef>

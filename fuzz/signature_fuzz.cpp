@@ -1,4 +1,4 @@
-#include "tasks/signature.h"
+#include "tasks/plan/signature.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "harness/final_sitting.h"
 
 #include "base/error.h"
-#include "tasks/kernel_file.h"
+#include "tasks/plan/kernel_file.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "store/run_store.h"
 #include "store/schema.h"
 #include "store/test_store.h"
-#include "tasks/kernel_file.h"
+#include "tasks/plan/kernel_file.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,6 @@
 #include "store/run_store.h"
 #include "store/test_store.h"
-#include "tasks/kernel_file.h"
+#include "tasks/plan/kernel_file.h"
 
 #include <algorithm>
 #include <cmath>

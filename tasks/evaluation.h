@@ -1,8 +1,8 @@
 #pragma once
 
 #include "tasks/finding.h"
-#include "tasks/plan.h"
-#include "tasks/signature.h"
+#include "tasks/plan/plan.h"
+#include "tasks/plan/signature.h"
 #include "tasks/task.h"
 #include "tasks/verdict.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/plan_resolve.h"
+#include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
 #include "tasks/toml_reader.h"
 

@@ -6,7 +6,7 @@
 #include "tasks/generator_parse.h"
 #include "tasks/input_generator.h"
 #include "tasks/library_baseline.h"
-#include "tasks/plan_resolve.h"
+#include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
 #include "tasks/tolerance_parse.h"
 #include "tasks/toml_reader.h"

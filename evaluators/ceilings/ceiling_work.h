@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/device_facts.h"
+#include "tasks/plan/device_facts.h"
 #include "tasks/task.h"
 
 #include <cstdint>

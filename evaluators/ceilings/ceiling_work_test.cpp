@@ -3,7 +3,7 @@
 #include "evaluators/ceilings/ceiling_work.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/evaluator.h"
-#include "tasks/kernel_file.h"
+#include "tasks/plan/kernel_file.h"
 
 #include <algorithm>
 

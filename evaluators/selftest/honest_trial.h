@@ -2,7 +2,7 @@
 
 #include "evaluators/selftest/reference_run.h"
 #include "evaluators/selftest/selftest.h"
-#include "tasks/kernel_file.h"
+#include "tasks/plan/kernel_file.h"
 
 #include <map>
 #include <string>

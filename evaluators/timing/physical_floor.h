@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiling/roofline/roofline.h"
-#include "tasks/device_facts.h"
+#include "tasks/plan/device_facts.h"
 #include "tasks/task.h"
 
 #include <optional>

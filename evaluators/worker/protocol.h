@@ -4,7 +4,7 @@
 #include "evaluators/judge/compare.h"
 #include "evaluators/worker/output_sample.h"
 #include "tasks/evaluation.h"
-#include "tasks/plan_resolve.h"
+#include "tasks/plan/plan_resolve.h"
 #include "tasks/verdict.h"
 
 #include <chrono>

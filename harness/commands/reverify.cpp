@@ -7,7 +7,7 @@
 #include "harness/terminal.h"
 #include "store/export.h"
 #include "store/run_store.h"
-#include "tasks/kernel_file.h"
+#include "tasks/plan/kernel_file.h"
 
 #include <atomic>
 #include <iostream>

@@ -12,7 +12,7 @@ namespace winnow::evaluators {
 
 /// What winnow_entry.h has put into a module. Both throw ElfError when something is missing.
 
-/// The encoded parameters of kernels 0 to count - 1 (tasks/signature.h).
+/// The encoded parameters of kernels 0 to count - 1 (tasks/plan/signature.h).
 std::vector<std::string> read_signatures(const ElfReader& module, std::size_t count);
 /// The values of constant expressions 0 to count - 1.
 std::vector<std::int64_t> read_constants(const ElfReader& module, std::size_t count);

@@ -2,7 +2,7 @@
 
 #include "evaluators/device/elf_reader.h"
 #include "tasks/finding.h"
-#include "tasks/signature.h"
+#include "tasks/plan/signature.h"
 
 #include <functional>
 #include <string>

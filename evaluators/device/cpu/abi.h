@@ -35,7 +35,7 @@ struct WinnowKernel {
 
 // Defined by every module: WINNOW_MODULE and the table that the source pass generates. Parameter
 // types are in the read-only arrays winnow_signature_0, winnow_signature_1, ...
-// (tasks/signature.h), read from the file.
+// (tasks/plan/signature.h), read from the file.
 extern const WinnowKernel winnow_kernels[];
 extern const unsigned winnow_kernel_count;
 extern const unsigned winnow_abi_version;

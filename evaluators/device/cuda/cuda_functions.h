@@ -2,7 +2,7 @@
 #pragma once
 
 #include "evaluators/device/gpu/gpu_driver.h"
-#include "tasks/plan_resolve.h"
+#include "tasks/plan/plan_resolve.h"
 
 #include <string>
 

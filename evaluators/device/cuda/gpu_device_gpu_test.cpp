@@ -2,7 +2,7 @@
 #include "evaluators/device/cuda/cuda_gpu_test.h"
 #include "evaluators/device/gpu/gpu_module.h"
 #include "tasks/input_generator.h"
-#include "tasks/occupancy.h"
+#include "tasks/plan/occupancy.h"
 
 #include <algorithm>
 #include <cmath>

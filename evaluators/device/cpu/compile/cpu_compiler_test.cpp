@@ -5,7 +5,7 @@
 #include "evaluators/device/elf_reader.h"
 #include "evaluators/evaluator.h"
 #include "evaluators/process/fence.h"
-#include "tasks/signature.h"
+#include "tasks/plan/signature.h"
 #include "tests/support/worker_main.h"
 
 #include <fstream>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/elf_reader.h"
-#include "tasks/signature.h"
+#include "tasks/plan/signature.h"
 
 #include <map>
 #include <string>

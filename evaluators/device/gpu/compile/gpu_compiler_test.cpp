@@ -4,8 +4,8 @@
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/gpu_module.h"
 #include "evaluators/evaluator.h"
-#include "tasks/kernel_file.h"
-#include "tasks/plan_resolve.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
 #include "tests/support/worker_main.h"
 

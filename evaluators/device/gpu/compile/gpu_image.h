@@ -3,7 +3,7 @@
 #include "evaluators/device/gpu/compile/gpu_toolchain.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
 #include "tasks/finding.h"
-#include "tasks/signature.h"
+#include "tasks/plan/signature.h"
 
 #include <cstddef>
 #include <cstdint>

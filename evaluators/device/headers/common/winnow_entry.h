@@ -1,5 +1,5 @@
 // The signature of each kernel as text in the module's data, made by the compiler from the kernel's
-// type (tasks/signature.h has the encoding): "p4fc:x i4:rows". It is read from the file, as are the
+// type (tasks/plan/signature.h has the encoding): "p4fc:x i4:rows". It is read from the file, as are the
 // constant expressions of the plan. Included behind the candidate's code, which must not be able to
 // change what it says. NVRTC reads this with -default-device; clang takes constexpr functions for
 // both sides.

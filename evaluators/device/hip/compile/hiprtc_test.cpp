@@ -8,8 +8,8 @@
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/headers/device_headers.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
-#include "tasks/kernel_file.h"
-#include "tasks/plan_resolve.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
 
 #include <fmt/format.h>

@@ -1,0 +1,273 @@
+#include "tasks/plan/kernel_file.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "tasks/plan/plan_parse.h"
+#include "tasks/positioned_json.h"
+#include "tasks/source_scan.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::tasks {
+namespace {
+
+constexpr const char* kPlanForm = "a comment /*@winnow { \"launches\": [...] } @*/ before the code";
+
+// Host-side libraries that models include out of habit and that device code never needs.
+bool is_host_only(std::string_view header) {
+  constexpr std::array<std::string_view, 8> kFolders{"torch/",  "ATen/",     "c10/",   "pybind11/",
+                                                     "caffe2/", "nanobind/", "numpy/", "tensorrt/"};
+  constexpr std::array<std::string_view, 2> kHeaders{"Python.h", "NvInfer.h"};
+  const bool plain = std::all_of(header.begin(), header.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_./+-").find(c) != std::string_view::npos;
+  });
+  return plain && (std::any_of(kFolders.begin(), kFolders.end(),
+                               [&](auto folder) { return header.starts_with(folder); }) ||
+                   std::find(kHeaders.begin(), kHeaders.end(), header) != kHeaders.end());
+}
+
+// "ns::row<{B}>" -> "row"; empty when placeholders build the name itself.
+std::string_view base_name(std::string_view kernel) {
+  kernel = trim(kernel.substr(0, kernel.find('<')));
+  if (const std::size_t colons = kernel.rfind("::"); colons != std::string_view::npos) {
+    kernel.remove_prefix(colons + 2);
+  }
+  return kernel.find('{') == std::string_view::npos ? kernel : std::string_view();
+}
+
+void collect_kernels(const std::vector<Launch>& launches,
+                     std::vector<std::pair<std::string, SourcePosition>>& used) {
+  for (const Launch& launch : launches) {
+    if (const auto* kernel = std::get_if<KernelLaunch>(&launch.what)) {
+      used.emplace_back(base_name(kernel->kernel), launch.at);
+    } else if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
+      collect_kernels(repeat->body, used);
+    }
+  }
+}
+
+class KernelFileParser {
+public:
+  KernelFileParser(std::string_view text, std::string file_name) {
+    file_.file = std::move(file_name);
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // of Windows editors
+    file_.text = text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+  }
+
+  KernelFileResult parse() {
+    if (check_text()) {
+      scan_ = scan_source(file_.text);
+      if (const auto* plan = find_plan()) {
+        parse_the_plan(*plan);
+        make_source();
+      }
+    }
+    if (result_.errors.empty()) {
+      check_kernels();
+      warn_of_cut_off_code();
+    }
+    if (result_.errors.empty()) {
+      result_.kernel_file = std::move(file_);
+    }
+    return std::move(result_);
+  }
+
+private:
+  void fail(SourcePosition at, const std::string& what, const std::string& expected = {}) {
+    result_.errors.push_back({file_.file, at, what, expected});
+  }
+  void warn(std::size_t offset, const std::string& what, const std::string& expected = {}) {
+    result_.warnings.push_back({file_.file, position_of(file_.text, offset), what, expected});
+  }
+
+  bool check_text() {
+    const std::string& text = file_.text;
+    if (trim(text).empty()) {
+      fail({}, "the kernel file is empty", "a launch plan and device code");
+    } else if (text.size() > kMaxKernelFileBytes) {
+      fail({}, fmt::format("the kernel file has {} bytes", text.size()),
+           fmt::format("at most {}", kMaxKernelFileBytes));
+      file_.text.clear();
+    } else if (const std::size_t nul = text.find('\0'); nul != std::string::npos) {
+      fail(position_of(text, nul), "a NUL byte", "text");
+    } else if (const auto invalid = find_invalid_utf8(text)) {
+      fail(position_of(text, *invalid), "not valid UTF-8", "UTF-8 text");
+    }
+    return result_.errors.empty();
+  }
+
+  const SourceScan::PlanComment* find_plan() {
+    if (scan_.plans.empty()) {
+      if (scan_.unclosed) {
+        fail(position_of(file_.text, *scan_.unclosed),
+             "no launch plan before a comment or string that never ends", kPlanForm);
+      } else {
+        fail({1, 1}, "the file has no launch plan", kPlanForm);
+      }
+      return nullptr;
+    }
+    const SourceScan::PlanComment& plan = scan_.plans.front();
+    if (!plan.closed) {
+      fail(position_of(file_.text, plan.begin),
+           "the launch plan is not closed (is the file cut off?)",
+           "'@*/' after the plan's last brace");
+      return nullptr;
+    }
+    if (scan_.plans.size() > 1) {
+      fail(position_of(file_.text, scan_.plans[1].begin), "a second launch plan", "one in a file");
+      return nullptr;
+    }
+    return &plan;
+  }
+
+  void parse_the_plan(const SourceScan::PlanComment& comment) {
+    const std::string_view text = file_.text;
+    const std::string_view json_text =
+        text.substr(comment.json_begin, comment.json_end - comment.json_begin);
+    try {
+      const JsonValue json = parse_json(json_text, position_of(text, comment.json_begin));
+      file_.plan = parse_plan(json, text, file_.file, result_.errors);
+    } catch (const JsonError& error) {
+      fail(error.at(), fmt::format("in the launch plan: {}", error.what()), error.expected());
+    }
+  }
+
+  // From the back, so that offsets stay right.
+  void make_source() {
+    file_.source = file_.text;
+    for (auto include = scan_.includes.rbegin(); include != scan_.includes.rend(); ++include) {
+      if (is_host_only(include->header)) {
+        file_.source.insert(include->end, "*/");
+        file_.source.insert(include->begin, "/*");
+      }
+    }
+    for (const SourceScan::Include& include : scan_.includes) {
+      if (is_host_only(include.header)) {
+        warn(include.begin, fmt::format("host-only header '{}' left out", include.header),
+             "device code only");
+      }
+    }
+    blank_plan();
+  }
+
+  void blank_plan() {
+    const SourceScan::PlanComment& plan = scan_.plans.front();
+    std::size_t shift = 0; // what the comment marks of earlier includes added
+    for (const SourceScan::Include& include : scan_.includes) {
+      shift += include.begin < plan.begin && is_host_only(include.header) ? 4 : 0;
+    }
+    for (std::size_t i = plan.begin + shift; i < plan.end + shift; ++i) {
+      char& c = file_.source[i];
+      c = c == '\n' || c == '\r' ? c : ' ';
+    }
+  }
+
+  void check_kernels() {
+    std::vector<std::pair<std::string, SourcePosition>> used;
+    collect_kernels(file_.plan.prepare, used);
+    collect_kernels(file_.plan.launches, used);
+    std::vector<std::string> defined;
+    for (const SourceScan::Kernel& kernel : scan_.kernels) {
+      defined.push_back(kernel.name);
+    }
+    bool all_known = true;
+    for (const auto& [name, at] : used) {
+      all_known = all_known && !name.empty();
+      const bool known = name.empty() || scan_.pastes_tokens || scan_.identifiers.count(name) != 0;
+      if (!known) {
+        fail(at, fmt::format("the file defines no kernel '{}'{}", name, suggestion(name, defined)),
+             "the name of a __global__ function");
+      }
+    }
+    for (const SourceScan::Kernel& kernel : scan_.kernels) {
+      const bool launched = std::any_of(used.begin(), used.end(),
+                                        [&](const auto& use) { return use.first == kernel.name; });
+      if (!launched && all_known) {
+        warn(kernel.offset, fmt::format("kernel '{}' is in no launch", kernel.name),
+             "a launch of it in the plan, or no such kernel");
+      }
+    }
+  }
+
+  void warn_of_cut_off_code() {
+    if (scan_.unclosed) {
+      warn(*scan_.unclosed, "a comment or string that never ends (is the file cut off?)");
+    } else if (scan_.open_braces > 0) {
+      warn(file_.text.size(), fmt::format("{} '{{' without '}}' at the end (is the file cut off?)",
+                                          scan_.open_braces));
+    }
+  }
+
+  KernelFile file_;
+  SourceScan scan_;
+  KernelFileResult result_;
+};
+
+Scope parameter_scope(const ParameterChoice& choice) {
+  Scope scope;
+  for (const auto& [name, value] : choice) {
+    scope.set(name, value);
+  }
+  return scope;
+}
+
+bool is_allowed(const Plan& plan, const Scope& scope) {
+  return std::all_of(plan.where.begin(), plan.where.end(), [&](const PlanExpression& condition) {
+    return condition.expression.evaluate(scope) != 0;
+  });
+}
+
+// The next combination, the last parameter changing fastest; false after the last one.
+bool advance(const std::vector<Parameter>& parameters, std::vector<std::size_t>& indices) {
+  for (std::size_t i = parameters.size(); i-- > 0;) {
+    if (++indices[i] < parameters[i].values.size()) {
+      return true;
+    }
+    indices[i] = 0;
+  }
+  return false;
+}
+
+} // namespace
+
+KernelFileResult parse_kernel_file(std::string_view text, std::string file_name) {
+  return KernelFileParser(text, std::move(file_name)).parse();
+}
+
+std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t limit) {
+  constexpr int kMaxTried = 100'000;
+  std::vector<ParameterChoice> choices;
+  std::vector<std::size_t> indices(plan.parameters.size(), 0);
+  Scope scope;
+  for (int tried = 0; tried < kMaxTried && choices.size() < limit; ++tried) {
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      scope.set(plan.parameters[i].name, plan.parameters[i].values[indices[i]]);
+    }
+    if (is_allowed(plan, scope)) {
+      ParameterChoice& choice = choices.emplace_back();
+      for (std::size_t i = 0; i < indices.size(); ++i) {
+        choice[plan.parameters[i].name] = plan.parameters[i].values[indices[i]];
+      }
+    }
+    if (!advance(plan.parameters, indices)) {
+      break;
+    }
+  }
+  return choices;
+}
+
+std::string kernel_digest(std::string_view text, const ParameterChoice& parameters) {
+  return sha256_hex(std::string(text) + nlohmann::json(parameters).dump());
+}
+
+bool uses_fast_math(const Plan& plan, const ParameterChoice& choice) {
+  return !plan.fast_math.expression.empty() &&
+         plan.fast_math.expression.evaluate(parameter_scope(choice)) != 0;
+}
+
+} // namespace winnow::tasks

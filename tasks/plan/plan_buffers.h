@@ -1,0 +1,33 @@
+#pragma once
+
+#include "tasks/plan/plan_context.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace winnow::tasks {
+
+/// What a BufferReference means at one shape. `buffer` is null for a picked null.
+struct BufferPlace {
+  const Buffer* buffer = nullptr;
+  std::int64_t offset = 0; ///< elements, below the buffer's count
+};
+
+const Buffer* find_buffer(const std::vector<Buffer>& buffers, std::string_view name);
+
+BufferPlace resolve_buffer(const PlanContext& context, const BufferReference& reference,
+                           const Scope& scope, const std::vector<Buffer>& buffers);
+
+/// Scratch sizes at this shape, appended to `buffers`; their sum is checked against the device's
+/// memory.
+void add_scratch(const PlanContext& context, const Scope& scope, std::vector<Buffer>& buffers);
+
+/// nullopt when there is nothing to do (a count of 0). All throw PlanMistake.
+std::optional<FillStep> resolve_fill(const PlanContext& context, const Fill& fill,
+                                     const Scope& scope, const std::vector<Buffer>& buffers);
+std::optional<CopyStep> resolve_copy(const PlanContext& context, const Copy& copy,
+                                     const Scope& scope, const std::vector<Buffer>& buffers);
+
+} // namespace winnow::tasks

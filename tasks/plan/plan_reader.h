@@ -1,0 +1,72 @@
+#pragma once
+
+#include "tasks/diagnostic.h"
+#include "tasks/plan/plan.h"
+#include "tasks/positioned_json.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::tasks {
+
+/// "'text'", cut off when long.
+std::string quote(std::string_view text);
+
+/// What the parsers of a plan's parts share: the text, the names declared so far, and the mistakes,
+/// which are collected so that one reading reports several.
+class PlanReader {
+public:
+  PlanReader(std::string_view file_text, std::string file_name, std::vector<Diagnostic>& errors)
+      : file_text_(file_text), file_name_(std::move(file_name)), errors_(errors) {}
+
+  void fail(SourcePosition at, const std::string& what, const std::string& expected = {});
+  /// At the character `column` (from 1) of the string that begins at `string_at`.
+  void fail_inside(SourcePosition string_at, int column, const std::string& what,
+                   const std::string& expected = {});
+  /// Whether `json` is of that kind; a mistake if not.
+  bool is(const JsonValue& json, JsonValue::Kind kind, const std::string& what);
+  void check_keys(const JsonValue& json, const std::string& where,
+                  const std::vector<std::string>& known);
+  const JsonValue* required(const JsonValue& json, std::string_view key, const std::string& where);
+
+  /// Every name of a plan is declared once.
+  void declare(const std::string& name, SourcePosition at, const std::string& kind);
+  /// The names known so far; those of a repeat end with it.
+  std::set<std::string> names() const { return names_; }
+  void restore_names(std::set<std::string> names) { names_ = std::move(names); }
+
+  /// Where an expression may use resident_blocks, and where a number may be a float.
+  struct Allowed {
+    bool real = false;
+    bool resident_blocks = false;
+  };
+  PlanExpression expression(const JsonValue& json, const std::string& what, Allowed allowed);
+  PlanExpression expression(const JsonValue& json, const std::string& what) {
+    return expression(json, what, Allowed());
+  }
+  /// Empty when `json` has no such key.
+  PlanExpression optional_expression(const JsonValue& json, std::string_view key);
+  /// A list of 1 to `most` expressions, or a single one.
+  std::vector<PlanExpression> extents(const JsonValue& json, const std::string& key,
+                                      std::size_t most, Allowed allowed);
+  std::vector<PlanExpression> extents(const JsonValue& json, const std::string& key,
+                                      std::size_t most) {
+    return extents(json, key, most, Allowed());
+  }
+  bool boolean_or_false(const JsonValue& json, std::string_view key);
+  DType dtype(const JsonValue& json);
+  double fill_value(const JsonValue& json);
+  std::string buffer_name(const JsonValue& json);
+
+private:
+  Expression parsed(const JsonValue& json, Allowed allowed);
+
+  std::string_view file_text_;
+  std::string file_name_;
+  std::vector<Diagnostic>& errors_;
+  std::set<std::string> names_;
+};
+
+} // namespace winnow::tasks
