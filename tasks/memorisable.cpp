@@ -1,6 +1,6 @@
 #include "tasks/memorisable.h"
 
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
 #include <cstddef>

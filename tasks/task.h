@@ -1,8 +1,8 @@
 #pragma once
 
-#include "tasks/dtype.h"
 #include "tasks/expression/expression.h"
-#include "tasks/generator_core.h"
+#include "tasks/inputs/dtype.h"
+#include "tasks/inputs/generator_core.h"
 
 #include <cstdint>
 #include <filesystem>

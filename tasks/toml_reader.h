@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tasks/dtype.h"
 #include "tasks/expression/expression.h"
+#include "tasks/inputs/dtype.h"
 
 #include <cstdint>
 #include <memory>

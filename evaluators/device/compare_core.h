@@ -3,7 +3,7 @@
 // this file also goes into device code (gpu/helper_kernels.h), behind that of dtype_core.h.
 #pragma once
 
-#include "tasks/dtype_core.h"
+#include "tasks/inputs/dtype_core.h"
 
 namespace winnow::evaluators {
 

@@ -79,8 +79,8 @@ public:
   virtual void download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset = 0) = 0;
   /// Fills whole buffer with a repeating 8-byte pattern (poison).
   virtual void fill_pattern(std::size_t buffer, std::uint64_t pattern) = 0;
-  /// Draws the buffer's elements (tasks/input_generator.h), the same to the bit on every device,
-  /// and remembers how: restore() and verify_guards() need it.
+  /// Draws the buffer's elements (tasks/inputs/input_generator.h), the same to the bit on every
+  /// device, and remembers how: restore() and verify_guards() need it.
   virtual void generate(std::size_t buffer, const tasks::GeneratorSpec& generator,
                         tasks::DType dtype, std::uint64_t seed) = 0;
   /// Puts back what generate() drew.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <cstddef>
 #include <cstdint>

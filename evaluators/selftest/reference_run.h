@@ -3,7 +3,7 @@
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/session.h"
 #include "evaluators/worker/runner.h"
-#include "tasks/host_tensor.h"
+#include "tasks/inputs/host_tensor.h"
 
 #include <cstdint>
 #include <map>

@@ -2,7 +2,7 @@
 
 #include "evaluators/evaluator.h"
 #include "evaluators/worker/protocol.h"
-#include "tasks/host_tensor.h"
+#include "tasks/inputs/host_tensor.h"
 #include "tasks/mutants.h"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/dtype.h"
+#include "tasks/inputs/dtype.h"
 
 #include <cstdint>
 

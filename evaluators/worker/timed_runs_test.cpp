@@ -1,7 +1,7 @@
 // What timed launches give away, tried on the cpu device and on a device with a perfect memory.
 #include "evaluators/device/cpu/runtime/test_modules.h"
 #include "evaluators/worker/timed_runs.h"
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
 #include <chrono>

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
 #include <cstdlib>

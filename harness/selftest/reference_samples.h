@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/host_tensor.h"
+#include "tasks/inputs/host_tensor.h"
 #include "tasks/task.h"
 
 #include <chrono>

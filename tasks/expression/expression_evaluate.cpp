@@ -1,6 +1,6 @@
 #include "base/text.h"
-#include "tasks/dtype.h"
 #include "tasks/expression/expression_node.h"
+#include "tasks/inputs/dtype.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "tasks/diagnostic.h"
-#include "tasks/dtype.h"
 #include "tasks/expression/expression.h"
+#include "tasks/inputs/dtype.h"
 
 #include <cstdint>
 #include <map>

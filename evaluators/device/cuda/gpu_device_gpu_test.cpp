@@ -1,7 +1,7 @@
 // What the GPU device does when all is well, and when a launch is refused: the context goes on.
 #include "evaluators/device/cuda/cuda_gpu_test.h"
 #include "evaluators/device/gpu/gpu_module.h"
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 #include "tasks/plan/occupancy.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "evaluators/device/compare_core.h"
 #include "evaluators/device/guard_core.h"
-#include "tasks/generator_core.h"
+#include "tasks/inputs/generator_core.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #include "evaluators/device/gpu/gpu_buffers.h"
 
 #include "base/random_bits.h"
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
 #include <utility>

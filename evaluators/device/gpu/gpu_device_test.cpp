@@ -1,7 +1,7 @@
 #include "evaluators/device/gpu/gpu_device_test.h"
 
 #include "evaluators/worker/timed_runs.h"
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <cmath>
 #include <cstring>

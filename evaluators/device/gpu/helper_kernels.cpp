@@ -15,7 +15,7 @@ std::string_view gpu_helper_source() {
       text += file.text;
     }
     constexpr std::string_view kOnce = "#pragma once\n"; // this is no header any more
-    constexpr std::string_view kInclude = "#include \"tasks/dtype_core.h\"\n"; // it is above
+    constexpr std::string_view kInclude = "#include \"tasks/inputs/dtype_core.h\"\n"; // it is above
     for (const std::string_view line : {kOnce, kInclude}) {
       for (auto at = text.find(line); at != std::string::npos; at = text.find(line)) {
         text.erase(at, line.size());

@@ -5,7 +5,7 @@
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/evaluator.h"
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 #include "tests/support/worker_main.h"
 
 #include <cmath>

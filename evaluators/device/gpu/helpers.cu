@@ -1,5 +1,5 @@
-// The kernels that GpuDevice needs for itself (helper_kernels.h). The text of tasks/dtype_core.h,
-// tasks/generator_core.h and guard_core.h comes before this one. Any grid of one dimension does;
+// The kernels that GpuDevice needs for itself (helper_kernels.h). The text of tasks/inputs/dtype_core.h,
+// tasks/inputs/generator_core.h and guard_core.h comes before this one. Any grid of one dimension does;
 // 8-byte loads need `data` to be a multiple of 8.
 
 namespace winnow_helpers {

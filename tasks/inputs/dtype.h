@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/dtype_core.h"
+#include "tasks/inputs/dtype_core.h"
 
 #include <cstddef>
 #include <cstdint>

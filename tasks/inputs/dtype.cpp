@@ -1,4 +1,4 @@
-#include "tasks/dtype.h"
+#include "tasks/inputs/dtype.h"
 
 #include <array>
 #include <cstring>

@@ -1,6 +1,6 @@
-#include "tasks/host_tensor.h"
+#include "tasks/inputs/host_tensor.h"
 
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 
 namespace winnow::tasks {
 

@@ -1,9 +1,9 @@
 // Compiled with -ffp-contract=off: a fused multiply-add would change the last bit on some machines;
 // and with -O3, for the vectors.
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 
 #include "base/parallel.h"
-#include "tasks/generator_core.h"
+#include "tasks/inputs/generator_core.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "tasks/input_generator.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
 #include <array>

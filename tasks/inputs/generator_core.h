@@ -1,8 +1,8 @@
-// Input elements, to the bit, on hosts and devices alike: like tasks/dtype_core.h, and after it,
-// the text of this file goes into device code.
+// Input elements, to the bit, on hosts and devices alike: like tasks/inputs/dtype_core.h, and after
+// it, the text of this file goes into device code.
 #pragma once
 
-#include "tasks/dtype_core.h"
+#include "tasks/inputs/dtype_core.h"
 
 namespace winnow::tasks {
 

@@ -1,4 +1,4 @@
-#include "tasks/generator_parse.h"
+#include "tasks/inputs/generator_parse.h"
 
 #include "base/text.h"
 
