@@ -2,8 +2,8 @@
 
 #include "agents/model_request.h"
 #include "agents/text_template.h"
-#include "tasks/evaluation.h"
 #include "tasks/plan/plan_resolve.h"
+#include "tasks/result/evaluation.h"
 #include "tasks/task.h"
 
 #include <filesystem>

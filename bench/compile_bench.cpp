@@ -11,8 +11,8 @@
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/evaluator.h"
-#include "tasks/evaluation.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/result/evaluation.h"
 
 #include <atomic>
 #include <chrono>

@@ -6,8 +6,8 @@
 #include "base/files.h"
 #include "bench/judged_seconds.h"
 #include "harness/cli.h"
-#include "tasks/evaluation.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/result/evaluation.h"
 
 #include <cstdio>
 #include <cstdlib>

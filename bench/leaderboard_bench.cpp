@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "store/export.h"
 #include "store/run_store.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 #include "tasks/task.h"
 
 #include <chrono>

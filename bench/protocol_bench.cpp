@@ -4,8 +4,8 @@
 //   protocol_bench [DEVICE=cpu] [REPEATS=5]
 #include "bench/judged_seconds.h"
 #include "harness/cli.h"
-#include "tasks/evaluation.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/result/evaluation.h"
 
 #include <cstdio>
 #include <cstdlib>

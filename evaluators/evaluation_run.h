@@ -4,7 +4,7 @@
 #include "evaluators/profile.h"
 #include "evaluators/session.h"
 #include "evaluators/worker/runner.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include <cstdint>
 #include <string>

@@ -3,9 +3,9 @@
 #include "base/availability.h"
 #include "evaluators/process/sandbox.h"
 #include "profiling/counters/counter_report.h"
-#include "tasks/evaluation.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/plan_resolve.h"
+#include "tasks/result/evaluation.h"
 #include "tasks/task.h"
 
 #include <chrono>

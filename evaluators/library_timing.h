@@ -2,7 +2,7 @@
 
 #include "evaluators/session.h"
 #include "evaluators/worker/protocol.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include <cstdint>
 #include <vector>

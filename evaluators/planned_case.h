@@ -3,7 +3,7 @@
 #include "evaluators/session.h"
 #include "evaluators/worker/protocol.h"
 #include "evaluators/worker/runner.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include <chrono>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "profiling/power/energy.h"
 #include "profiling/roofline/feedback.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluator.h"
-#include "tasks/sitting.h"
+#include "tasks/result/sitting.h"
 
 #include <memory>
 #include <string>

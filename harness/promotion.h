@@ -2,7 +2,7 @@
 
 #include "harness/judge.h"
 #include "harness/strategy.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 namespace winnow::harness {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/profile.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include "store/evaluation_rows.h"
 #include "store/leaderboard_format.h"
 #include "store/run_store_state.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include <algorithm>
 #include <map>

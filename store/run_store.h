@@ -3,7 +3,7 @@
 #include "store/baselines.h"
 #include "store/open_options.h"
 #include "store/sittings.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 #include "tasks/task.h"
 
 #include <cstdint>

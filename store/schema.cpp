@@ -2,7 +2,7 @@
 
 #include "base/embedded_file.h"
 #include "store/database.h"
-#include "tasks/verdict.h"
+#include "tasks/result/verdict.h"
 
 #include <charconv>
 #include <stdexcept>

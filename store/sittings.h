@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/sitting.h"
+#include "tasks/result/sitting.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tasks/evaluation.h"
 #include "tasks/plan/plan_resolve.h"
+#include "tasks/result/evaluation.h"
 
 #include <filesystem>
 #include <optional>

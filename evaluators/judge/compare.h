@@ -1,8 +1,8 @@
 #pragma once
 
 #include "evaluators/device/compare_core.h"
-#include "tasks/evaluation.h"
-#include "tasks/verdict.h"
+#include "tasks/result/evaluation.h"
+#include "tasks/result/verdict.h"
 
 #include <cstddef>
 #include <cstdint>

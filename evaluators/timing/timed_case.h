@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/worker/protocol.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include <optional>
 #include <string>

@@ -3,9 +3,9 @@
 #include "evaluators/device/device.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/worker/output_sample.h"
-#include "tasks/evaluation.h"
 #include "tasks/plan/plan_resolve.h"
-#include "tasks/verdict.h"
+#include "tasks/result/evaluation.h"
+#include "tasks/result/verdict.h"
 
 #include <chrono>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "evaluators/device_host.h"
 #include "evaluators/reference_check.h"
 #include "harness/baseline/torch_process.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 -- Version 1. Times are ISO-8601 UTC text, durations say their unit, JSON columns hold valid JSON.
--- Verdict and stage are the fixed numbers of tasks/verdict.h; the views show their names.
+-- Verdict and stage are the fixed numbers of tasks/result/verdict.h; the views show their names.
 
 CREATE TABLE verdicts (
   number INTEGER PRIMARY KEY,

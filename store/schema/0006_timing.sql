@@ -10,13 +10,13 @@ ALTER TABLE cases ADD COLUMN median_low_ns REAL;
 ALTER TABLE cases ADD COLUMN median_high_ns REAL;
 ALTER TABLE cases ADD COLUMN speedup_low REAL;
 ALTER TABLE cases ADD COLUMN speedup_high REAL;
--- Warm-ups, discarded samples, clocks, ...: TimingConditions of tasks/evaluation.h. NULL: not timed.
+-- Warm-ups, discarded samples, clocks, ...: TimingConditions of tasks/result/evaluation.h. NULL: not timed.
 ALTER TABLE cases ADD COLUMN conditions TEXT CHECK (conditions IS NULL OR json_valid(conditions));
 
 -- 95 % interval of speedup.
 ALTER TABLE evaluations ADD COLUMN speedup_low REAL;
 ALTER TABLE evaluations ADD COLUMN speedup_high REAL;
--- Against the kernel that led: RaceResult of tasks/evaluation.h. NULL: there was none.
+-- Against the kernel that led: RaceResult of tasks/result/evaluation.h. NULL: there was none.
 ALTER TABLE evaluations ADD COLUMN race TEXT CHECK (race IS NULL OR json_valid(race));
 
 -- The table is made anew because SQLite cannot change the constraint on `kernel`.

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "evaluators/device/elf_reader.h"
-#include "tasks/finding.h"
 #include "tasks/plan/signature.h"
+#include "tasks/result/finding.h"
 
 #include <functional>
 #include <string>

@@ -1,7 +1,7 @@
 #include "evaluators/device/gpu/gpu_timing.h"
 
 #include "base/random_bits.h"
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include <algorithm>
 #include <atomic>

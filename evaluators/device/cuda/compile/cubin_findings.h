@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/elf_reader.h"
-#include "tasks/finding.h"
+#include "tasks/result/finding.h"
 
 #include <map>
 #include <string>

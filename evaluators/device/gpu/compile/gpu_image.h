@@ -2,8 +2,8 @@
 
 #include "evaluators/device/gpu/compile/gpu_toolchain.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
-#include "tasks/finding.h"
 #include "tasks/plan/signature.h"
+#include "tasks/result/finding.h"
 
 #include <cstddef>
 #include <cstdint>

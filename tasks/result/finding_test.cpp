@@ -1,5 +1,5 @@
-#include "tasks/evaluation.h"
-#include "tasks/finding.h"
+#include "tasks/result/evaluation.h"
+#include "tasks/result/finding.h"
 
 #include <stdexcept>
 

@@ -1,6 +1,6 @@
 #include "tasks/diagnostic.h"
-#include "tasks/evaluation.h"
-#include "tasks/verdict.h"
+#include "tasks/result/evaluation.h"
+#include "tasks/result/verdict.h"
 
 #include <cmath>
 #include <set>

@@ -1,4 +1,4 @@
-#include "tasks/verdict.h"
+#include "tasks/result/verdict.h"
 
 #include <algorithm>
 #include <array>

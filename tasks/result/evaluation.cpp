@@ -1,4 +1,4 @@
-#include "tasks/evaluation.h"
+#include "tasks/result/evaluation.h"
 
 #include "base/text.h"
 #include "tasks/json_number.h"

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "tasks/finding.h"
 #include "tasks/plan/plan.h"
 #include "tasks/plan/signature.h"
+#include "tasks/result/finding.h"
+#include "tasks/result/verdict.h"
 #include "tasks/task.h"
-#include "tasks/verdict.h"
 
 #include <cstdint>
 #include <optional>

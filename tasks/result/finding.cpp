@@ -1,4 +1,4 @@
-#include "tasks/finding.h"
+#include "tasks/result/finding.h"
 
 #include "base/text.h"
 
