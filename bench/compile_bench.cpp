@@ -112,7 +112,7 @@ std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
     evaluators::CpuCompilerOptions settings;
     settings.cache = cache;
     settings.compiler = options.compiler;
-    return make_cpu_compiler(evaluators::Sandbox::best(), settings);
+    return make_cpu_compiler(process::Sandbox::best(), settings);
   }
   evaluators::GpuCompilerOptions settings;
   settings.kind = options.device;
@@ -120,7 +120,7 @@ std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
   settings.cache = cache;
   settings.precompile = options.precompile;
   settings.keep_warm = options.warm;
-  auto compiler = make_gpu_compiler(evaluators::Sandbox::best(), settings);
+  auto compiler = make_gpu_compiler(process::Sandbox::best(), settings);
   if (options.warm) {
     std::this_thread::sleep_for(kUntilWarm);
   }
@@ -291,7 +291,7 @@ int main(int argc, char** argv) {
       return evaluators::compile_gpu_worker_main({arguments.begin() + 1, arguments.end()});
     }
     if (argc > 1 && arguments[0] == "_probe") {
-      return evaluators::probe_worker_main({arguments.begin() + 1, arguments.end()});
+      return process::probe_worker_main({arguments.begin() + 1, arguments.end()});
     }
     const Options options = parse_options(arguments);
     if (options.files.empty()) {

@@ -7,7 +7,7 @@
 // a stream that breaks off; what they cost is compared with what the server told them.
 #include "agents/endpoint_config.h"
 #include "base/error.h"
-#include "evaluators/process/unique_fd.h"
+#include "process/unique_fd.h"
 #include "tests/fake_endpoint/fake_endpoint.h"
 #include "tests/fake_endpoint/question.h"
 #include "tests/fake_endpoint/wire_render.h"
@@ -38,7 +38,7 @@ using namespace winnow::tests;
 using winnow::agents::EndpointConfig;
 using winnow::agents::ModelReply;
 using winnow::agents::ModelRequest;
-using winnow::evaluators::UniqueFd;
+using winnow::process::UniqueFd;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kInputPrice = 2, kOutputPrice = 8; // dollars per million tokens
@@ -110,7 +110,7 @@ private:
     dprintf(reports, "%ld %.17g\n", account.answers, account.dollars);
   }
 
-  UniqueFd orders_;
+  process::UniqueFd orders_;
   std::FILE* reports_ = nullptr;
   pid_t child_ = -1;
   int port_ = 0;

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "evaluators/device_host.h"
 #include "evaluators/evaluator.h"
-#include "evaluators/process/probe_checks.h"
 #include "evaluators/worker/worker_device.h"
+#include "process/probe_checks.h"
 
 #include <cstdio>
 
@@ -17,27 +17,28 @@ namespace {
 constexpr std::chrono::milliseconds kContextTime{60'000}; // a cold driver takes seconds
 constexpr std::string_view kOpened = "winnow context: opened";
 
-Availability open_context(const DeviceReport& device, Isolation level) {
+Availability open_context(const DeviceReport& device, process::Isolation level) {
   const GpuLock lock(device); // making a context disturbs who measures times
   const TemporaryDirectory modules("context");
   WorkerDevice worker;
   worker.device = device.id;
   worker.library = named_driver_library(device.kind);
-  Limits limits = standing_limits();
+  process::Limits limits = standing_limits();
   limits.wall = kContextTime;
-  const ChildResult child = run_child(Sandbox(level, executable_path())
-                                          .command("_context", arguments_of(worker),
-                                                   sandbox_policy(worker, modules.path()), limits),
-                                      "");
-  const bool opened =
-      child.end == ChildResult::End::Exited && child.exit_code == 0 && trim(child.out) == kOpened;
+  const process::ChildResult child =
+      process::run_child(process::Sandbox(level, executable_path())
+                             .command("_context", arguments_of(worker),
+                                      sandbox_policy(worker, modules.path()), limits),
+                         "");
+  const bool opened = child.end == process::ChildResult::End::Exited && child.exit_code == 0 &&
+                      trim(child.out) == kOpened;
   return opened ? Availability::yes(fmt::format("a context opens under {}", to_string(level)))
-                : reported_failure(child);
+                : process::reported_failure(child);
 }
 
 } // namespace
 
-Availability probe_context(const DeviceReport& device, Isolation level) {
+Availability probe_context(const DeviceReport& device, process::Isolation level) {
   try {
     return open_context(device, level);
   } catch (const Error& error) {
@@ -47,10 +48,10 @@ Availability probe_context(const DeviceReport& device, Isolation level) {
 
 int context_probe_worker_main(std::vector<std::string> arguments) {
   try {
-    enter_sandbox(arguments);
+    process::enter_sandbox(arguments);
     open_worker_driver(take_device_arguments(arguments));
   } catch (const Error& error) {
-    return report_failure(error);
+    return process::report_failure(error);
   }
   std::printf("%s\n", std::string(kOpened).c_str());
   return 0;

@@ -22,7 +22,7 @@ namespace {
 // Sparse: only what a stage's outputs need is ever backed by memory.
 constexpr std::uint64_t kArenaBytes = std::uint64_t{4} << 30;
 
-std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const Sandbox& sandbox,
+std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const process::Sandbox& sandbox,
                                         const EvaluationOptions& options,
                                         const std::filesystem::path& cache, bool keep_warm) {
   if (device.kind == "cpu") {
@@ -103,7 +103,7 @@ tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
   device.name = architecture;
   device.facts =
       kind == "hip" ? hip_architecture_facts(architecture) : cuda_architecture_facts(architecture);
-  const Sandbox sandbox = Sandbox::best(options.require_isolation);
+  const process::Sandbox sandbox = process::Sandbox::best(options.require_isolation);
   const auto compiler = make_compiler(
       device, sandbox, options, options.cache.empty() ? cache_directory() : options.cache, false);
   tasks::Evaluation result;
@@ -160,8 +160,9 @@ GpuLock::~GpuLock() {
 }
 
 DeviceHost::DeviceHost(DeviceReport report, const EvaluationOptions& options)
-    : device(std::move(report)), lock(device), sandbox(Sandbox::best(options.require_isolation)),
-      arena(kArenaBytes), cache(options.cache.empty() ? cache_directory() : options.cache),
+    : device(std::move(report)), lock(device),
+      sandbox(process::Sandbox::best(options.require_isolation)), arena(kArenaBytes),
+      cache(options.cache.empty() ? cache_directory() : options.cache),
       compiler(make_compiler(device, sandbox, options, cache, true)),
       worker_device(worker_device_of(device, options, *compiler)), runner(make_runner(*this)) {}
 

@@ -46,7 +46,7 @@ struct DeviceHost {
 
   DeviceReport device;
   GpuLock lock;
-  Sandbox sandbox;
+  process::Sandbox sandbox;
   Arena arena;
   std::filesystem::path cache;
   std::unique_ptr<Compiler> compiler;

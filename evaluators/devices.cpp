@@ -60,7 +60,7 @@ DeviceReport gpu_report(const std::string& kind, const GpuProbe& probe) {
 
 // What the child process has found; a reason when it has not come back.
 std::vector<DeviceReport> probe_gpus() {
-  Command command;
+  process::Command command;
   command.argv = {executable_path().string(), "_devices"};
   for (const char* kind : {"cuda", "hip"}) {
     const char* name = driver_library_variable(kind);
@@ -69,7 +69,7 @@ std::vector<DeviceReport> probe_gpus() {
     }
   }
   command.limits.wall = kProbeTimeout;
-  const ChildResult child = run_child(command, {});
+  const process::ChildResult child = process::run_child(command, {});
   std::vector<DeviceReport> reports;
   try {
     const nlohmann::json found = nlohmann::json::parse(child.out);

@@ -143,7 +143,7 @@ const tasks::Task& Evaluator::task() const {
 const DeviceReport& Evaluator::device() const {
   return state_->host->device;
 }
-Isolation Evaluator::isolation() const {
+process::Isolation Evaluator::isolation() const {
   return state_->host->sandbox.level();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/availability.h"
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 #include "profiling/counters/counter_report.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/plan_resolve.h"
@@ -38,7 +38,7 @@ struct DeviceReport {
 const std::vector<DeviceReport>& probe_devices();
 /// Opens a context on a GPU in a child that is fenced in as its workers are at that level. Not ok
 /// while another Winnow has the GPU.
-Availability probe_context(const DeviceReport& device, Isolation level);
+Availability probe_context(const DeviceReport& device, process::Isolation level);
 struct ToolReport {
   std::string name; ///< "clang++", "g++", "nvrtc", "hiprtc"
   Availability availability;
@@ -65,7 +65,7 @@ struct Waiting {
 
 struct EvaluationOptions {
   std::string device = "best";
-  std::optional<Isolation> require_isolation;
+  std::optional<process::Isolation> require_isolation;
   std::optional<std::uint64_t> seed; ///< nullopt: drawn for each evaluation
   int tiny_seeds = 2;                ///< inputs per tiny shape
   bool check = true;                 ///< run check mode on a tiny shape
@@ -162,7 +162,7 @@ public:
 
   const tasks::Task& task() const;
   const DeviceReport& device() const;
-  Isolation isolation() const;
+  process::Isolation isolation() const;
 
 private:
   struct State;

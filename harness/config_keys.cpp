@@ -62,10 +62,9 @@ template <typename T> void decode(const json& value, std::optional<T>& out, cons
   decode(value, out.emplace(), range);
 }
 
-void decode(const json& value, evaluators::Isolation& out, const Range&) {
-  const auto isolation = value.is_string()
-                             ? evaluators::isolation_from_string(value.get<std::string>())
-                             : std::nullopt;
+void decode(const json& value, process::Isolation& out, const Range&) {
+  const auto isolation =
+      value.is_string() ? process::isolation_from_string(value.get<std::string>()) : std::nullopt;
   if (!isolation) {
     throw BadValue("\"rlimits\", \"landlock+seccomp\" or \"bubblewrap\"");
   }
@@ -120,7 +119,7 @@ json encode(std::chrono::milliseconds value) {
 json encode(evaluators::Counting value) {
   return std::string(to_string(value));
 }
-json encode(evaluators::Isolation value) {
+json encode(process::Isolation value) {
   return std::string(to_string(value));
 }
 template <typename T> json encode(const T& value) {

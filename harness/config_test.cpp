@@ -64,7 +64,7 @@ require_isolation = "landlock+seccomp"
   EXPECT_EQ(config.endpoint.dollars_per_million_output, 4.5);
   EXPECT_FALSE(config.evaluation.check);
   EXPECT_EQ(config.evaluation.time_budget, std::chrono::milliseconds(250));
-  EXPECT_EQ(config.evaluation.require_isolation, evaluators::Isolation::LandlockSeccomp);
+  EXPECT_EQ(config.evaluation.require_isolation, process::Isolation::LandlockSeccomp);
 }
 
 TEST(Config, IsNamedAfterItsFile) {

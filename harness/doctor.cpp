@@ -34,7 +34,7 @@ Availability device_availability(const evaluators::DeviceReport& device) {
   if (!is_usable_gpu(device)) {
     return device.availability;
   }
-  const evaluators::Isolation level = evaluators::probe_isolation().best();
+  const process::Isolation level = process::probe_isolation().best();
   const Availability context = evaluators::probe_context(device, level);
   return context.ok ? Availability::yes(device.availability.detail + "; " + context.detail)
                     : Availability::no(fmt::format("no context opens under {}: {}",
@@ -43,7 +43,7 @@ Availability device_availability(const evaluators::DeviceReport& device) {
 }
 
 void add_isolation(std::vector<Finding>& findings) {
-  const evaluators::IsolationProbe& probe = evaluators::probe_isolation();
+  const process::IsolationProbe& probe = process::probe_isolation();
   findings.push_back({"isolation", "bubblewrap", probe.bubblewrap});
   findings.push_back({"isolation", "landlock+seccomp", probe.landlock_seccomp});
   findings.push_back({"isolation", "rlimits", probe.rlimits});
@@ -145,14 +145,15 @@ std::vector<Finding> examine_machine(const RunConfig& config) {
 }
 
 IsolationTable try_isolation() {
-  using evaluators::Isolation;
+  using process::Isolation;
   IsolationTable table;
-  for (const Isolation level :
-       {Isolation::Bubblewrap, Isolation::LandlockSeccomp, Isolation::Rlimits}) {
-    if (evaluators::probe_isolation().at(level).ok) {
+  for (const process::Isolation level :
+       {process::Isolation::Bubblewrap, process::Isolation::LandlockSeccomp,
+        process::Isolation::Rlimits}) {
+    if (process::probe_isolation().at(level).ok) {
       Level& column = table.levels.emplace_back();
       column.name = to_string(level);
-      column.attempts = evaluators::try_to_escape(level);
+      column.attempts = process::try_to_escape(level);
       for (const evaluators::DeviceReport& device : evaluators::probe_devices()) {
         if (is_usable_gpu(device)) {
           column.contexts.emplace_back(device.id, evaluators::probe_context(device, level));
@@ -176,7 +177,7 @@ std::string to_string(const IsolationTable& table) {
     std::vector<std::string>& row = text.rows.emplace_back();
     row.push_back(table.levels.front().attempts[i].name);
     for (const Level& level : table.levels) {
-      const evaluators::EscapeAttempt& attempt = level.attempts.at(i);
+      const process::EscapeAttempt& attempt = level.attempts.at(i);
       row.push_back((attempt.stopped ? "stopped (" : "POSSIBLE (") + attempt.detail + ")");
     }
   }

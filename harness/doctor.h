@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/availability.h"
-#include "evaluators/process/escape_attempts.h"
 #include "harness/config.h"
+#include "process/escape_attempts.h"
 
 #include <string>
 #include <utility>
@@ -29,7 +29,7 @@ bool any_device_usable(const std::vector<Finding>& findings);
 struct IsolationTable {
   struct Level {
     std::string name;
-    std::vector<evaluators::EscapeAttempt> attempts;            ///< the same ones at every level
+    std::vector<process::EscapeAttempt> attempts;               ///< the same ones at every level
     std::vector<std::pair<std::string, Availability>> contexts; ///< by GPU: likewise
   };
   std::vector<Level> levels;

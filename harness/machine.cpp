@@ -11,11 +11,11 @@ void check_isolation(const evaluators::EvaluationOptions& options) {
   if (!options.require_isolation) {
     return;
   }
-  const evaluators::IsolationProbe probe = evaluators::probe_isolation();
+  const process::IsolationProbe probe = process::probe_isolation();
   if (probe.best() >= *options.require_isolation) {
     return;
   }
-  const Availability& wanted = *options.require_isolation == evaluators::Isolation::Bubblewrap
+  const Availability& wanted = *options.require_isolation == process::Isolation::Bubblewrap
                                    ? probe.bubblewrap
                                    : probe.landlock_seccomp;
   throw NotPermitted("isolation '" + std::string(to_string(*options.require_isolation)) +
@@ -35,7 +35,7 @@ nlohmann::json describe_environment(const evaluators::DeviceReport& device) {
   return {{"winnow", winnow_version()},
           {"evaluator_version", evaluators::kEvaluatorVersion},
           {"device", {{"kind", device.kind}, {"name", device.name}}},
-          {"isolation", std::string(to_string(evaluators::probe_isolation().best()))},
+          {"isolation", std::string(to_string(process::probe_isolation().best()))},
           {"compilers", compilers},
           {"kernel", std::string(system.sysname) + " " + system.release + " " + system.machine}};
 }

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,8 +18,8 @@ using Outcome = PrecheckAnswer::Outcome;
 
 constexpr std::size_t kMaxQuotedBytes = 400;
 
-evaluators::Command shell_command(const std::string& command, std::chrono::milliseconds timeout) {
-  evaluators::Command shell;
+process::Command shell_command(const std::string& command, std::chrono::milliseconds timeout) {
+  process::Command shell;
   shell.argv = {"/bin/sh", "-c", command};
   shell.working_directory = std::filesystem::current_path();
   shell.limits.wall = timeout;
@@ -70,12 +70,11 @@ PrecheckAnswer read_answer(std::string_view out) {
 
 PrecheckAnswer precheck(const std::string& command, std::string_view text,
                         std::chrono::milliseconds timeout) {
-  const evaluators::ChildResult result =
-      evaluators::run_child(shell_command(command, timeout), text);
-  if (result.end == evaluators::ChildResult::End::WallTimeout) {
+  const process::ChildResult result = process::run_child(shell_command(command, timeout), text);
+  if (result.end == process::ChildResult::End::WallTimeout) {
     return failed(describe(result) + ": it must answer within that time");
   }
-  if (result.end != evaluators::ChildResult::End::Exited || result.exit_code != 0) {
+  if (result.end != process::ChildResult::End::Exited || result.exit_code != 0) {
     return failed(fmt::format("{}: {}", describe(result),
                               truncate_text(to_valid_utf8(trim(result.err)), kMaxQuotedBytes)));
   }
@@ -91,9 +90,9 @@ void require_precheck_program(const std::string& command) {
   }
   // A shell's own test of a path (command -v) takes any file.
   const std::string test = word.find('/') == std::string::npos ? "command -v " : "test -x ";
-  const evaluators::ChildResult found =
-      evaluators::run_child(shell_command(test + word, kPrecheckTimeout), "");
-  if (found.end != evaluators::ChildResult::End::Exited || found.exit_code != 0) {
+  const process::ChildResult found =
+      process::run_child(shell_command(test + word, kPrecheckTimeout), "");
+  if (found.end != process::ChildResult::End::Exited || found.exit_code != 0) {
     throw UsageError(fmt::format("--precheck-cmd: there is no program '{}'", word),
                      "write a path to the checker (./my_checker), or a program of PATH, and make "
                      "it executable");

@@ -1,6 +1,6 @@
 #include "evaluators/evaluator.h"
-#include "evaluators/process/escape_attempts.h"
 #include "harness/cli.h"
+#include "process/escape_attempts.h"
 
 #include <array>
 #include <cstdio>
@@ -20,8 +20,8 @@ constexpr std::array<Worker, 8> kWorkers{{
     {"_compile-gpu", evaluators::compile_gpu_worker_main},
     {"_run", evaluators::run_worker_main},
     {"_judge", evaluators::judge_worker_main},
-    {"_probe", evaluators::probe_worker_main},
-    {"_escape", evaluators::escape_worker_main},
+    {"_probe", process::probe_worker_main},
+    {"_escape", process::escape_worker_main},
     {"_devices", evaluators::device_probe_worker_main},
     {"_context", evaluators::context_probe_worker_main},
 }};

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -75,8 +75,8 @@ std::string unquoted(std::string_view value, const std::string& where) {
   return std::string(value.substr(1, end - 1));
 }
 
-evaluators::Command shell(const std::string& text) {
-  evaluators::Command command;
+process::Command shell(const std::string& text) {
+  process::Command command;
   command.argv = {"/bin/sh", "-c", text};
   command.working_directory = fs::current_path();
   command.limits.wall = kCommandLimit;
@@ -91,8 +91,8 @@ evaluators::Command shell(const std::string& text) {
 }
 
 Key key_of_command(const std::string& text) {
-  const evaluators::ChildResult result = evaluators::run_child(shell(text), {});
-  if (result.end != evaluators::ChildResult::End::Exited || result.exit_code != 0) {
+  const process::ChildResult result = process::run_child(shell(text), {});
+  if (result.end != process::ChildResult::End::Exited || result.exit_code != 0) {
     throw UsageError(fmt::format("the command in api_key_cmd {}: {}", describe(result),
                                  truncate_text(to_valid_utf8(trim(result.err)), kMaxQuotedBytes)),
                      "it must print the key on its first line and exit with 0");

@@ -7,9 +7,11 @@
 #include <memory>
 #include <string>
 
-namespace winnow::evaluators {
-
+namespace winnow::process {
 class Sandbox;
+}
+
+namespace winnow::evaluators {
 
 /// Turns device code into a module for one kind of device, in a fenced child process, through the
 /// content-hash cache. Safe to call from several threads.

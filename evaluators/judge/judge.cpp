@@ -12,7 +12,7 @@ constexpr std::size_t kMaxReplyBytes = 1U << 20U;
 
 } // namespace
 
-Judge::Judge(const Sandbox& sandbox, const Arena& arena, WorkerDevice device,
+Judge::Judge(const process::Sandbox& sandbox, const Arena& arena, WorkerDevice device,
              std::filesystem::path modules, std::chrono::milliseconds timeout)
     : sandbox_(sandbox), arena_(arena), device_(std::move(device)), modules_(std::move(modules)),
       timeout_(timeout) {}
@@ -23,11 +23,11 @@ void Judge::start() {
   if (child_) {
     return;
   }
-  Limits limits;
+  process::Limits limits;
   limits.wall = std::chrono::milliseconds(0); // each question has a time limit instead
   limits.output_bytes = kMaxReplyBytes;
-  const SandboxPolicy policy = sandbox_policy(device_, modules_);
-  child_ = std::make_unique<ChildProcess>(
+  const process::SandboxPolicy policy = sandbox_policy(device_, modules_);
+  child_ = std::make_unique<process::ChildProcess>(
       sandbox_.command("_judge", arguments_of(device_), policy, limits, {{arena_.fd(), kArenaFd}}));
 }
 
@@ -57,7 +57,7 @@ JudgeReply Judge::failed(const std::string& why) {
   reply.detail = "the judge failed: " + why;
   if (child_) {
     child_->kill();
-    const ChildResult result = child_->wait();
+    const process::ChildResult result = child_->wait();
     reply.detail += " (" + describe(result) + ")";
     if (!result.err.empty()) {
       reply.detail += ": " + truncate_text(to_valid_utf8(trim(result.err)), 500);

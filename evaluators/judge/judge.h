@@ -1,9 +1,9 @@
 #pragma once
 
-#include "evaluators/process/sandbox.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/protocol.h"
 #include "evaluators/worker/worker_device.h"
+#include "process/sandbox.h"
 
 #include <chrono>
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace winnow::evaluators {
 /// outlives evaluations, so that the reference runs once per shape and seed.
 class Judge {
 public:
-  Judge(const Sandbox& sandbox, const Arena& arena, WorkerDevice device,
+  Judge(const process::Sandbox& sandbox, const Arena& arena, WorkerDevice device,
         std::filesystem::path modules, std::chrono::milliseconds timeout);
   ~Judge();
   Judge(const Judge&) = delete; // owns the child
@@ -30,12 +30,12 @@ public:
 private:
   JudgeReply failed(const std::string& why);
 
-  const Sandbox& sandbox_;
+  const process::Sandbox& sandbox_;
   const Arena& arena_;
   WorkerDevice device_;
   std::filesystem::path modules_; ///< directory that holds the reference's module
   std::chrono::milliseconds timeout_;
-  std::unique_ptr<ChildProcess> child_;
+  std::unique_ptr<process::ChildProcess> child_;
 };
 
 } // namespace winnow::evaluators

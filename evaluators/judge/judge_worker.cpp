@@ -4,11 +4,11 @@
 #include "evaluators/evaluator.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/judge/expected_outputs.h"
-#include "evaluators/process/sandbox.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/poison.h"
 #include "evaluators/worker/protocol.h"
 #include "evaluators/worker/worker_device.h"
+#include "process/sandbox.h"
 
 #include <cstdio>
 #include <iostream>
@@ -107,7 +107,7 @@ private:
 
 int judge_worker_main(std::vector<std::string> arguments) {
   try {
-    enter_sandbox(arguments);
+    process::enter_sandbox(arguments);
     JudgeWorker worker(take_device_arguments(arguments));
     std::string line;
     while (std::getline(std::cin, line)) {

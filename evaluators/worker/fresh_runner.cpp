@@ -11,19 +11,21 @@ namespace winnow::evaluators {
 namespace {
 
 using tasks::Verdict;
-using End = ChildResult::End;
+using End = process::ChildResult::End;
 
 // The worker notices its own deadline first and can say where it hangs; the parent's comes later.
 constexpr std::chrono::milliseconds kFreshGrace{1000};
 
 class FreshRunner final : public Runner {
 public:
-  FreshRunner(const Sandbox& sandbox, const Arena& arena) : sandbox_(sandbox), arena_(arena) {}
+  FreshRunner(const process::Sandbox& sandbox, const Arena& arena)
+      : sandbox_(sandbox), arena_(arena) {}
 
   RunOutcome run(RunRequest request, const RunnerLimits& limits,
                  const std::function<bool()>& cancelled) override {
     request.deadline = limits.wall;
-    const ChildResult child = run_child(command(request, limits), encode(request), cancelled);
+    const process::ChildResult child =
+        process::run_child(command(request, limits), encode(request), cancelled);
     RunOutcome outcome;
     outcome.cancelled = child.end == End::Cancelled;
     outcome.printed = truncate_text(to_valid_utf8(child.err), kMaxPrintedBytes);
@@ -38,24 +40,24 @@ public:
   }
 
 private:
-  Command command(const RunRequest& request, const RunnerLimits& limits) const {
-    Limits child_limits;
+  process::Command command(const RunRequest& request, const RunnerLimits& limits) const {
+    process::Limits child_limits;
     child_limits.wall = limits.wall + kFreshGrace;
     child_limits.memory_bytes = limits.memory_bytes;
     child_limits.output_bytes = kMaxPrintedByStage;
     child_limits.file_bytes = 1; // it writes no files
-    SandboxPolicy policy = candidate_policy(request.module);
+    process::SandboxPolicy policy = process::candidate_policy(request.module);
     policy.readable.insert(policy.readable.end(), request.rivals.begin(), request.rivals.end());
     return sandbox_.command("_run", {}, policy, child_limits, {{arena_.fd(), kArenaFd}});
   }
 
-  const Sandbox& sandbox_;
+  const process::Sandbox& sandbox_;
   const Arena& arena_;
 };
 
 } // namespace
 
-DeviceFault fault_of_ended_worker(const ChildResult& result) {
+DeviceFault fault_of_ended_worker(const process::ChildResult& result) {
   switch (result.end) {
   case End::WallTimeout:
   case End::CpuTimeout:
@@ -94,7 +96,7 @@ bool take_reported_fault(RunOutcome& outcome) {
   return outcome.fault.has_value();
 }
 
-std::unique_ptr<Runner> make_fresh_runner(const Sandbox& sandbox, const Arena& arena) {
+std::unique_ptr<Runner> make_fresh_runner(const process::Sandbox& sandbox, const Arena& arena) {
   return std::make_unique<FreshRunner>(sandbox, arena);
 }
 

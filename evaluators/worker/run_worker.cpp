@@ -4,13 +4,13 @@
 #include "base/error.h"
 #include "base/random_bits.h"
 #include "evaluators/evaluator.h"
-#include "evaluators/process/sandbox.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/case_runner.h"
 #include "evaluators/worker/printed_text.h"
 #include "evaluators/worker/protocol.h"
 #include "evaluators/worker/timed_runs.h"
 #include "evaluators/worker/worker_device.h"
+#include "process/sandbox.h"
 
 #include <cstdio>
 #include <iostream>
@@ -199,7 +199,7 @@ private:
 
 int run_worker_main(std::vector<std::string> arguments) {
   try {
-    enter_sandbox(arguments);
+    process::enter_sandbox(arguments);
     RunWorker worker(take_device_arguments(arguments));
     std::string line;
     while (std::getline(std::cin, line)) {

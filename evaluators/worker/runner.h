@@ -1,9 +1,9 @@
 #pragma once
 
-#include "evaluators/process/sandbox.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/protocol.h"
 #include "evaluators/worker/worker_device.h"
+#include "process/sandbox.h"
 
 #include <chrono>
 #include <cstdint>
@@ -56,17 +56,17 @@ public:
 };
 
 /// For the cpu: a fresh child for each call.
-std::unique_ptr<Runner> make_fresh_runner(const Sandbox& sandbox, const Arena& arena);
+std::unique_ptr<Runner> make_fresh_runner(const process::Sandbox& sandbox, const Arena& arena);
 
 /// For a GPU: one child that keeps the context, and a spare with a context of its own that takes
 /// over when the first breaks. A device that cannot even give a fresh worker a context, twice in a
 /// row, is quarantined: every later call answers `infrastructure` at once. `modules` is the
 /// directory that holds compiled modules.
-std::unique_ptr<Runner> make_standing_runner(const Sandbox& sandbox, const Arena& arena,
+std::unique_ptr<Runner> make_standing_runner(const process::Sandbox& sandbox, const Arena& arena,
                                              WorkerDevice device, std::filesystem::path modules);
 
 /// What the end of a worker that has not reported its own fault means for the candidate.
-DeviceFault fault_of_ended_worker(const ChildResult& result);
+DeviceFault fault_of_ended_worker(const process::ChildResult& result);
 
 /// Device code may print this much in one stage.
 constexpr std::uint64_t kMaxPrintedByStage = 4U << 20U;

@@ -28,9 +28,10 @@ bool samples(const RunRequest& request) {
                      [](const RunCase& one) { return one.sampling.has_value(); });
 }
 
-std::string why_not_ready(const ChildResult& result) {
-  std::string why = result.end == ChildResult::End::Cancelled ? "the worker gives no context"
-                                                              : "the worker " + describe(result);
+std::string why_not_ready(const process::ChildResult& result) {
+  std::string why = result.end == process::ChildResult::End::Cancelled
+                        ? "the worker gives no context"
+                        : "the worker " + describe(result);
   if (!result.err.empty()) {
     why += ": " + truncate_text(to_valid_utf8(trim(result.err)), 500);
   }
@@ -39,7 +40,7 @@ std::string why_not_ready(const ChildResult& result) {
 
 class StandingRunner final : public Runner {
 public:
-  StandingRunner(const Sandbox& sandbox, const Arena& arena, WorkerDevice device,
+  StandingRunner(const process::Sandbox& sandbox, const Arena& arena, WorkerDevice device,
                  std::filesystem::path modules)
       : sandbox_(sandbox), arena_(arena), device_(std::move(device)), modules_(std::move(modules)) {
     device_.standing = true;
@@ -74,15 +75,15 @@ public:
 
 private:
   struct Worker {
-    std::unique_ptr<ChildProcess> child;
+    std::unique_ptr<process::ChildProcess> child;
     bool ready = false;
   };
 
   Worker start() const {
-    const SandboxPolicy policy = sandbox_policy(device_, modules_);
-    return {std::make_unique<ChildProcess>(sandbox_.command("_run", arguments_of(device_), policy,
-                                                            standing_limits(),
-                                                            {{arena_.fd(), kArenaFd}})),
+    const process::SandboxPolicy policy = sandbox_policy(device_, modules_);
+    return {std::make_unique<process::ChildProcess>(sandbox_.command("_run", arguments_of(device_),
+                                                                     policy, standing_limits(),
+                                                                     {{arena_.fd(), kArenaFd}})),
             false};
   }
 
@@ -124,7 +125,7 @@ private:
     }
     // It closes its answers first and then says why: whoever kills it at once never reads that.
     const Clock::time_point until = Clock::now() + kEndTimeout;
-    const ChildResult result = worker.child->wait([&] { return Clock::now() >= until; });
+    const process::ChildResult result = worker.child->wait([&] { return Clock::now() >= until; });
     if (++failures_ >= kFailuresBeforeQuarantine) {
       quarantine_ = why_not_ready(result);
     }
@@ -203,7 +204,7 @@ private:
     statistics_.longest_recovery = std::max(statistics_.longest_recovery, time);
   }
 
-  const Sandbox& sandbox_;
+  const process::Sandbox& sandbox_;
   const Arena& arena_;
   WorkerDevice device_;
   std::filesystem::path modules_;
@@ -211,14 +212,14 @@ private:
   Worker spare_;
   std::string quarantine_; ///< why; empty: it is not
   int failures_ = 0;
-  std::vector<std::unique_ptr<ChildProcess>> ended_; ///< killed, perhaps not gone yet
+  std::vector<std::unique_ptr<process::ChildProcess>> ended_; ///< killed, perhaps not gone yet
   RunnerStatistics statistics_;
   std::optional<Clock::time_point> broken_at_; ///< and nothing asked since
 };
 
 } // namespace
 
-std::unique_ptr<Runner> make_standing_runner(const Sandbox& sandbox, const Arena& arena,
+std::unique_ptr<Runner> make_standing_runner(const process::Sandbox& sandbox, const Arena& arena,
                                              WorkerDevice device, std::filesystem::path modules) {
   return std::make_unique<StandingRunner>(sandbox, arena, std::move(device), std::move(modules));
 }

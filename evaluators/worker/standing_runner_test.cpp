@@ -64,7 +64,7 @@ protected:
     return value;
   }
 
-  Sandbox sandbox_ = Sandbox::best();
+  process::Sandbox sandbox_ = process::Sandbox::best();
   Arena arena_{kArenaBytes};
 };
 
@@ -149,12 +149,13 @@ TEST_F(StandingRunnerTest, ADeviceThatGivesNoContextIsQuarantinedForTheReasonTha
   const auto good = module_of("y[threadIdx.x] = 1;");
   WorkerDevice device;
   device.device = "cuda:4096"; // the worker cannot open it, whatever is here
-  for (const Isolation level :
-       {Isolation::Rlimits, Isolation::LandlockSeccomp, Isolation::Bubblewrap}) {
-    if (!probe_isolation().at(level).ok) {
+  for (const process::Isolation level :
+       {process::Isolation::Rlimits, process::Isolation::LandlockSeccomp,
+        process::Isolation::Bubblewrap}) {
+    if (!process::probe_isolation().at(level).ok) {
       continue;
     }
-    const Sandbox sandbox(level, executable_path());
+    const process::Sandbox sandbox(level, executable_path());
     for (int i = 0; i < 5; ++i) { // who kills it too early is only sometimes fast enough
       const auto standing = make_standing_runner(sandbox, arena_, device, good.parent_path());
       const RunOutcome first = run(*standing, good);
@@ -174,9 +175,10 @@ TEST(ContextProbe, SaysWhatTheFencedChildFound) {
   device.kind = "cuda";
   device.id = "cuda:4096";
   device.uuid = "context-probe-test"; // its lock is nobody else's
-  for (const Isolation level :
-       {Isolation::Rlimits, Isolation::LandlockSeccomp, Isolation::Bubblewrap}) {
-    if (probe_isolation().at(level).ok) {
+  for (const process::Isolation level :
+       {process::Isolation::Rlimits, process::Isolation::LandlockSeccomp,
+        process::Isolation::Bubblewrap}) {
+    if (process::probe_isolation().at(level).ok) {
       const Availability answer = probe_context(device, level);
       EXPECT_FALSE(answer.ok);
       EXPECT_THAT(answer.why, testing::AnyOf(testing::HasSubstr("CUDA"), testing::HasSubstr("GPU")))
@@ -185,7 +187,8 @@ TEST(ContextProbe, SaysWhatTheFencedChildFound) {
     }
   }
   const GpuLock lock(device);
-  EXPECT_THAT(probe_context(device, Isolation::Rlimits).why, testing::HasSubstr("another Winnow"));
+  EXPECT_THAT(probe_context(device, process::Isolation::Rlimits).why,
+              testing::HasSubstr("another Winnow"));
 }
 
 } // namespace

@@ -66,8 +66,9 @@ WorkerDevice take_device_arguments(std::vector<std::string>& arguments) {
   return device;
 }
 
-SandboxPolicy sandbox_policy(const WorkerDevice& device, const std::filesystem::path& modules) {
-  SandboxPolicy policy;
+process::SandboxPolicy sandbox_policy(const WorkerDevice& device,
+                                      const std::filesystem::path& modules) {
+  process::SandboxPolicy policy;
   policy.readable = {modules};
   if (!device.library.empty()) {
     policy.readable.push_back(device.library);
@@ -76,9 +77,9 @@ SandboxPolicy sandbox_policy(const WorkerDevice& device, const std::filesystem::
   return policy;
 }
 
-Limits standing_limits() {
+process::Limits standing_limits() {
   constexpr std::uint64_t kPrintedBytes = std::uint64_t{64} << 20U; // by device code, capped
-  Limits limits;
+  process::Limits limits;
   limits.wall = std::chrono::milliseconds(0); // each request has a limit instead
   limits.output_bytes = kPrintedBytes;        // of one answer
   limits.file_bytes = kPrintedBytes;

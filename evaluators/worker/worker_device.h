@@ -3,7 +3,7 @@
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/device.h"
 #include "evaluators/device/gpu/gpu_driver.h"
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 
 #include <chrono>
 #include <filesystem>
@@ -39,10 +39,11 @@ WorkerDevice take_device_arguments(std::vector<std::string>& arguments);
 
 /// What a child that works on the device may see: compiled modules and, for a GPU, its device files
 /// and driver library.
-SandboxPolicy sandbox_policy(const WorkerDevice& device, const std::filesystem::path& modules);
+process::SandboxPolicy sandbox_policy(const WorkerDevice& device,
+                                      const std::filesystem::path& modules);
 
 /// Of a child that holds a context and serves requests one by one.
-Limits standing_limits();
+process::Limits standing_limits();
 
 /// "cuda:1" is {"cuda", 1}; "cuda" alone is the first.
 struct DeviceName {

@@ -106,8 +106,8 @@ TorchProcess::TorchProcess(const tasks::Task& task, fs::path directory, TorchPro
   write_file(directory_ / "reference.py", task.reference_python);
 }
 
-evaluators::Command TorchProcess::command() const {
-  evaluators::Command command;
+process::Command TorchProcess::command() const {
+  process::Command command;
   command.argv = {options_.python.string(), (directory_ / kScript).string(), directory_.string(),
                   torch_device(options_.device)};
   for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"}) {
@@ -133,7 +133,7 @@ void TorchProcess::start() {
     return;
   }
   const Clock::time_point asked = Clock::now();
-  child_ = std::make_unique<evaluators::ChildProcess>(command());
+  child_ = std::make_unique<process::ChildProcess>(command());
   const auto line = child_->read_line(options_.timeout);
   if (!line) {
     throw Error("PyTorch did not start: " + ended(asked), kInstall);
@@ -231,8 +231,7 @@ fs::path TorchProcess::output_file(std::size_t index) const {
 std::string TorchProcess::ended(Clock::time_point asked) {
   const bool timed_out = Clock::now() - asked >= options_.timeout;
   const Clock::time_point patience = Clock::now() + (timed_out ? Clock::duration{} : kDeathWait);
-  const evaluators::ChildResult result =
-      child_->wait([patience] { return Clock::now() >= patience; });
+  const process::ChildResult result = child_->wait([patience] { return Clock::now() >= patience; });
   child_.reset();
   const std::string why = timed_out
                               ? fmt::format("Python gave no answer within {:.3g} s (--timeout)",

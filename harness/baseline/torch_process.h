@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluator.h"
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 #include "tasks/task.h"
 
 #include <chrono>
@@ -56,7 +56,7 @@ public:
   std::filesystem::path output_file(std::size_t index) const;
 
 private:
-  evaluators::Command command() const;
+  process::Command command() const;
   std::string request(TorchMode mode, bool timed, bool float64) const;
   /// Why there was no answer since `asked`; the child is gone after it.
   std::string ended(std::chrono::steady_clock::time_point asked);
@@ -65,7 +65,7 @@ private:
   std::filesystem::path directory_;
   TorchProcessOptions options_;
   tasks::Shape shape_;
-  std::unique_ptr<evaluators::ChildProcess> child_;
+  std::unique_ptr<process::ChildProcess> child_;
   std::string version_;
   std::string no_compile_;
 };

@@ -120,7 +120,7 @@ evaluators::EvaluationOptions resolved(const JudgingOptions& options) {
   }
   evaluation.run_timeout = duration_option("--timeout", options.timeout);
   if (!options.isolation.empty()) {
-    evaluation.require_isolation = evaluators::isolation_from_string(options.isolation);
+    evaluation.require_isolation = process::isolation_from_string(options.isolation);
   }
   check_isolation(evaluation);
   return evaluation;

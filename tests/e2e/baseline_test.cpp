@@ -237,11 +237,11 @@ TEST_F(BaselineTest, WithoutPythonTheOptionIsNamed) {
 /// A Python that can import torch; empty: there is none.
 std::string python_with_torch() {
   for (const char* python : {"python3", "/usr/bin/python3"}) {
-    evaluators::Command command;
+    process::Command command;
     command.argv = {"/usr/bin/env", python, "-c", "import torch"};
     command.environment["PATH"] = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
     command.limits.wall = std::chrono::minutes(1);
-    if (evaluators::run_child(command, "").exit_code == 0) {
+    if (process::run_child(command, "").exit_code == 0) {
       return python;
     }
   }

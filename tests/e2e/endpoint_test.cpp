@@ -147,7 +147,7 @@ TEST(LiveRun, CtrlCSavesItAndSaysHowToResume) {
   ProgramOptions options;
   options.environment["OPENAI_API_KEY"] = kKey;
   options.timeout = std::chrono::milliseconds(60'000);
-  evaluators::ChildProcess child(
+  process::ChildProcess child(
       winnow_command({"run", "configs/live.toml", "--store", store, "--name", "live", "--set",
                       "endpoint.base_url=" + endpoint.base_url(), "--set", "endpoint.model=fake",
                       "--set", "run.tasks=[\"axpy\"]", "--set", "evaluation.time_budget=20ms"},
@@ -157,7 +157,7 @@ TEST(LiveRun, CtrlCSavesItAndSaysHowToResume) {
   }
   ASSERT_EQ(endpoint.requests().size(), 1U);
   kill(child.pid(), SIGINT);
-  const evaluators::ChildResult result = child.wait();
+  const process::ChildResult result = child.wait();
   EXPECT_EQ(result.exit_code, 130) << result.err;
   EXPECT_NE(result.err.find("winnow resume live"), std::string::npos) << result.err;
 }

@@ -98,7 +98,7 @@ TEST(Keys, AreNowhereWhileAndAfterARun) {
   const FakeEndpoint endpoint(echo);
   const TemporaryDirectory directory("keys");
   const fs::path store = directory.path() / "store.db";
-  evaluators::ChildProcess child(winnow_command(run_arguments(endpoint, store), with_key()));
+  process::ChildProcess child(winnow_command(run_arguments(endpoint, store), with_key()));
   std::set<std::string> seen, leaks;
   while (endpoint.requests().empty() && child.running()) { // until then the key is being read
     std::this_thread::yield();
@@ -107,7 +107,7 @@ TEST(Keys, AreNowhereWhileAndAfterARun) {
     look_at(child.pid(), seen, leaks);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  const evaluators::ChildResult result = child.wait();
+  const process::ChildResult result = child.wait();
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_GT(seen.size(), 3U) << "compilers and workers were to be looked at, too";
   EXPECT_EQ(leaks, std::set<std::string>{});
@@ -131,9 +131,9 @@ TEST(Keys, LeaveNoCore) {
   getrlimit(RLIMIT_CORE, &limit);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_CORE, &limit);
-  evaluators::Command command =
+  process::Command command =
       winnow_command(run_arguments(endpoint, directory.path() / "store.db"), with_key());
-  evaluators::ChildProcess child(command);
+  process::ChildProcess child(command);
   while (endpoint.requests().empty() && child.running()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
@@ -141,7 +141,7 @@ TEST(Keys, LeaveNoCore) {
   EXPECT_NE(limits.find("Max core file size        0                    0"), std::string::npos)
       << limits;
   kill(child.pid(), SIGABRT);
-  const evaluators::ChildResult result = child.wait();
+  const process::ChildResult result = child.wait();
   EXPECT_EQ(result.signal, SIGABRT);
   for (const fs::path& folder : {directory.path(), command.working_directory}) {
     for (const auto& entry : fs::directory_iterator(folder)) {

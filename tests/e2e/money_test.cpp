@@ -135,7 +135,7 @@ template <typename Reached>
 void run_until(const std::vector<std::string>& arguments, Reached reached) {
   ProgramOptions options;
   options.timeout = kPatience;
-  evaluators::ChildProcess child(winnow_command(arguments, options));
+  process::ChildProcess child(winnow_command(arguments, options));
   while (child.running() && !reached()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }

@@ -33,9 +33,9 @@ std::vector<std::filesystem::path> catalogue_tasks() {
   return folders;
 }
 
-evaluators::Command winnow_command(const std::vector<std::string>& arguments,
-                                   const ProgramOptions& options) {
-  evaluators::Command command;
+process::Command winnow_command(const std::vector<std::string>& arguments,
+                                const ProgramOptions& options) {
+  process::Command command;
   command.argv = {WINNOW_PROGRAM};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.environment = options.environment;
@@ -58,11 +58,10 @@ evaluators::Command winnow_command(const std::vector<std::string>& arguments,
 }
 
 ProgramResult run_winnow(const std::vector<std::string>& arguments, const ProgramOptions& options) {
-  const evaluators::ChildResult child =
-      evaluators::run_child(winnow_command(arguments, options), "");
+  const process::ChildResult child = process::run_child(winnow_command(arguments, options), "");
   ProgramResult result;
   result.exit_code =
-      child.end == evaluators::ChildResult::End::Exited ? child.exit_code : 128 + child.signal;
+      child.end == process::ChildResult::End::Exited ? child.exit_code : 128 + child.signal;
   result.out = child.out;
   result.err = child.err;
   result.wall_seconds = child.wall_seconds;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include <chrono>
 #include <filesystem>
@@ -27,8 +27,8 @@ struct ProgramOptions {
 ProgramResult run_winnow(const std::vector<std::string>& arguments,
                          const ProgramOptions& options = {});
 /// The command line of the real program, for tests that start and kill it themselves.
-evaluators::Command winnow_command(const std::vector<std::string>& arguments,
-                                   const ProgramOptions& options = {});
+process::Command winnow_command(const std::vector<std::string>& arguments,
+                                const ProgramOptions& options = {});
 
 std::filesystem::path project_folder();
 /// The folder of every task in the catalogue.

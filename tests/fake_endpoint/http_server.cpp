@@ -23,13 +23,13 @@ namespace winnow::tests {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using evaluators::UniqueFd;
+using process::UniqueFd;
 
 constexpr int kBacklog = 1024;
 constexpr std::size_t kReceiveBytes = 64U << 10U;
 
 struct Connection {
-  Connection(UniqueFd fd, const TlsIdentity* tls) : socket(std::move(fd), tls) {}
+  Connection(process::UniqueFd fd, const TlsIdentity* tls) : socket(std::move(fd), tls) {}
   Socket socket;
   std::string in;
   std::string out; ///< of the step being written
@@ -40,15 +40,16 @@ struct Connection {
   bool polled_for_write = false;
 };
 
-UniqueFd checked(int fd, const char* call) {
+process::UniqueFd checked(int fd, const char* call) {
   if (fd < 0) {
     throw std::runtime_error(std::string(call) + ": " + std::strerror(errno));
   }
-  return UniqueFd(fd);
+  return process::UniqueFd(fd);
 }
 
-UniqueFd listen_on(int port) {
-  UniqueFd fd = checked(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
+process::UniqueFd listen_on(int port) {
+  process::UniqueFd fd =
+      checked(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
   const int on = 1;
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
@@ -121,7 +122,7 @@ struct HttpServer::State {
 
   Handler handler;
   std::optional<TlsIdentity> tls;
-  UniqueFd listener, poll, stop;
+  process::UniqueFd listener, poll, stop;
   std::atomic<std::size_t> accepted{0};
   std::map<int, Connection> connections;
   std::set<std::pair<Clock::time_point, int>> timers; ///< by connection's descriptor
@@ -167,7 +168,7 @@ void HttpServer::State::run() {
 
 void HttpServer::State::accept_all() {
   for (;;) {
-    UniqueFd fd(accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    process::UniqueFd fd(accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd.get() < 0) {
       return;
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/process/unique_fd.h"
+#include "process/unique_fd.h"
 
 #include <cstddef>
 #include <memory>
@@ -35,7 +35,7 @@ public:
     std::size_t bytes = 0; ///< when Ok, at least 1
   };
 
-  Socket(evaluators::UniqueFd fd, const TlsIdentity* tls);
+  Socket(process::UniqueFd fd, const TlsIdentity* tls);
   int fd() const { return fd_.get(); }
   Moved receive(char* buffer, std::size_t size);
   Moved send(std::string_view bytes); ///< not empty
@@ -44,7 +44,7 @@ private:
   struct Deleter {
     void operator()(ssl_st* session) const;
   };
-  evaluators::UniqueFd fd_;
+  process::UniqueFd fd_;
   std::unique_ptr<ssl_st, Deleter> session_;
 };
 

@@ -1,7 +1,7 @@
 #include "tests/support/worker_main.h"
 
-#include "evaluators/process/escape_attempts.h"
-#include "evaluators/process/sandbox.h"
+#include "process/escape_attempts.h"
+#include "process/sandbox.h"
 
 #include <cstdio>
 #include <exception>
@@ -16,10 +16,10 @@ constexpr int kUnknownSubcommand = 2;
 
 int run_hidden(std::string_view name, std::vector<std::string> arguments) {
   if (name == "_probe") {
-    return evaluators::probe_worker_main(std::move(arguments));
+    return process::probe_worker_main(std::move(arguments));
   }
   if (name == "_escape") {
-    return evaluators::escape_worker_main(std::move(arguments));
+    return process::escape_worker_main(std::move(arguments));
   }
   for (const HiddenSubcommand& subcommand : hidden_subcommands()) {
     if (subcommand.name == name) {

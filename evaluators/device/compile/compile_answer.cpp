@@ -115,9 +115,9 @@ void write_answer(const std::function<CompileAnswer()>& compile) {
   std::cout << json_line(answer) << std::endl;
 }
 
-CompileAnswer read_answer(const ChildResult& child) {
+CompileAnswer read_answer(const process::ChildResult& child) {
   CompileAnswer answer;
-  if (child.end == ChildResult::End::Exited && child.exit_code == 0) {
+  if (child.end == process::ChildResult::End::Exited && child.exit_code == 0) {
     try {
       return nlohmann::json::parse(child.out).get<CompileAnswer>();
     } catch (const std::exception& error) {
@@ -127,8 +127,8 @@ CompileAnswer read_answer(const ChildResult& child) {
     answer.detail =
         "the compile worker " + describe(child) + ": " + child.err.substr(0, kMaxStderrBytes);
   }
-  const bool limit =
-      child.end == ChildResult::End::WallTimeout || child.end == ChildResult::End::CpuTimeout;
+  const bool limit = child.end == process::ChildResult::End::WallTimeout ||
+                     child.end == process::ChildResult::End::CpuTimeout;
   answer.verdict = limit ? Verdict::OverLimit : Verdict::Infrastructure;
   return answer;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/module.h"
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include <cstdint>
 #include <functional>
@@ -37,7 +37,7 @@ CompileAnswer failed_compile(tasks::Verdict verdict, std::string detail, std::st
 /// In the worker: writes what `compile` answers, or what became of it, to stdout.
 void write_answer(const std::function<CompileAnswer()>& compile);
 /// In the coordinator: reads it, or explains how the worker ended.
-CompileAnswer read_answer(const ChildResult& child);
+CompileAnswer read_answer(const process::ChildResult& child);
 
 /// Whether compiling again would end the same way: limits and faults of the machine need not.
 bool is_lasting(const CompileAnswer& answer);

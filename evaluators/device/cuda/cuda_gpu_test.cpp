@@ -39,7 +39,7 @@ void CudaGpuTest::SetUp() {
     options.kind = "cuda";
     options.architecture = probe_.facts.architecture;
     options.cache = cache();
-    make_gpu_compiler(Sandbox::best(), options);
+    make_gpu_compiler(process::Sandbox::best(), options);
   } catch (const Error& error) {
     GTEST_SKIP() << "no NVRTC: " << error.what();
   }
@@ -55,7 +55,7 @@ CompileResult CudaGpuTest::build_for(const std::string& architecture, const std:
   request.file = "test.cu";
   request.source = source;
   request.kernels = kernels;
-  CompileResult built = make_gpu_compiler(Sandbox::best(), options)->compile(request);
+  CompileResult built = make_gpu_compiler(process::Sandbox::best(), options)->compile(request);
   EXPECT_EQ(built.verdict, tasks::Verdict::Correct) << built.detail << "\n" << source;
   return built;
 }

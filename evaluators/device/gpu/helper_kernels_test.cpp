@@ -80,7 +80,8 @@ protected:
     request.file = "helpers.cu";
     request.source = gpu_helper_source();
     request.kernels = gpu_helper_kernels();
-    const CompileResult built = make_cpu_compiler(Sandbox::best(), options)->compile(request);
+    const CompileResult built =
+        make_cpu_compiler(process::Sandbox::best(), options)->compile(request);
     ASSERT_EQ(built.verdict, tasks::Verdict::Correct) << built.detail;
     device_ = make_cpu_device({});
     device_->load_module(built.module);

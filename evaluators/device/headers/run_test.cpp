@@ -42,7 +42,7 @@ protected:
     request.source =
         read_file(std::filesystem::path(WINNOW_SAMPLES) / sample, std::uint64_t{1} << 20);
     request.kernels = kernels;
-    const auto result = make_cpu_compiler(Sandbox::best(), options)->compile(request);
+    const auto result = make_cpu_compiler(process::Sandbox::best(), options)->compile(request);
     ASSERT_EQ(result.verdict, tasks::Verdict::Correct) << result.detail;
     device_ = make_cpu_device({});
     device_->load_module(result.module);

@@ -8,7 +8,7 @@
 #include "evaluators/device/cpu/compile/cpu_findings.h"
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include <algorithm>
 #include <csignal>
@@ -36,9 +36,9 @@ std::vector<std::string> header_names(const std::filesystem::path& headers) {
   return names;
 }
 
-Command tool_command(const CompileJob& job, std::vector<std::string> argv,
-                     std::chrono::milliseconds timeout) {
-  Command command;
+process::Command tool_command(const CompileJob& job, std::vector<std::string> argv,
+                              std::chrono::milliseconds timeout) {
+  process::Command command;
   command.argv = std::move(argv);
   command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                          {"LC_ALL", "C"},
@@ -65,7 +65,7 @@ CompileAnswer explain_mistake(const CompileJob& job, const SourceMistake& mistak
                                       job.request.source));
 }
 
-bool ran_out_of_memory(const ChildResult& result) {
+bool ran_out_of_memory(const process::ChildResult& result) {
   for (const char* text : {"virtual memory exhausted", "out of memory", "Out of memory",
                            "bad_alloc", "Cannot allocate memory", "memory exhausted"}) {
     if (result.err.find(text) != std::string::npos) {
@@ -80,8 +80,9 @@ std::string in_gib(std::uint64_t bytes) {
 }
 
 // Limits that the compiler ran into, if that is why it failed.
-std::optional<CompileAnswer> explain_limit(const CompileJob& job, const ChildResult& result) {
-  using End = ChildResult::End;
+std::optional<CompileAnswer> explain_limit(const CompileJob& job,
+                                           const process::ChildResult& result) {
+  using End = process::ChildResult::End;
   const double limit_seconds = static_cast<double>(job.timeout.count()) / 1000.0;
   const bool cpu = result.end == End::CpuTimeout ||
                    (result.end == End::Signaled && result.signal == SIGXCPU) ||
@@ -107,8 +108,8 @@ std::optional<CompileAnswer> explain_limit(const CompileJob& job, const ChildRes
 }
 
 CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
-                              const ChildResult& result) {
-  if (result.end == ChildResult::End::SpawnFailed) {
+                              const process::ChildResult& result) {
+  if (result.end == process::ChildResult::End::SpawnFailed) {
     return failed_compile(Verdict::Infrastructure,
                           job.toolchain.compiler.string() + " " + describe(result));
   }
@@ -187,19 +188,19 @@ CompileAnswer compile_job(const CompileJob& job) {
   write_file_atomic(source, pass.translated);
   const std::vector<std::string> flags =
       compile_flags(job.toolchain, request.mode, request.fast_math);
-  const ChildResult compiled = run_child(
+  const process::ChildResult compiled = process::run_child(
       tool_command(job, compile_command(job.toolchain, flags, job.headers, source, object),
                    job.timeout),
       "");
-  if (compiled.end != ChildResult::End::Exited || compiled.exit_code != 0) {
+  if (compiled.end != process::ChildResult::End::Exited || compiled.exit_code != 0) {
     return explain_failure(job, pass.scan, compiled);
   }
-  const ChildResult linked = run_child(
+  const process::ChildResult linked = process::run_child(
       tool_command(job,
                    link_command(job.toolchain, request.mode, object, job.directory / kModuleName),
                    kLinkTimeout),
       "");
-  if (linked.end != ChildResult::End::Exited || linked.exit_code != 0) {
+  if (linked.end != process::ChildResult::End::Exited || linked.exit_code != 0) {
     return failed_compile(Verdict::Infrastructure, job.toolchain.linker.string() + " " +
                                                        describe(linked) + ": " +
                                                        truncate_text(linked.err, kMaxLogBytes));

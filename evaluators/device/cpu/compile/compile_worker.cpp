@@ -1,6 +1,6 @@
 #include "evaluators/device/cpu/compile/compile_protocol.h"
 #include "evaluators/evaluator.h"
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 
 #include <iostream>
 #include <iterator>
@@ -11,7 +11,7 @@
 namespace winnow::evaluators {
 
 int compile_worker_main(std::vector<std::string> arguments) {
-  enter_sandbox(arguments);
+  process::enter_sandbox(arguments);
   write_answer([] {
     const std::string input{std::istreambuf_iterator<char>(std::cin), {}};
     return compile_job(nlohmann::json::parse(input).get<CompileJob>());

@@ -40,7 +40,8 @@ protected:
     request.file = "test.cu";
     request.kernels = {launch.kernel};
     request.mode = std::get<1>(GetParam());
-    const CompileResult built = make_cpu_compiler(Sandbox::best(), options)->compile(request);
+    const CompileResult built =
+        make_cpu_compiler(process::Sandbox::best(), options)->compile(request);
     EXPECT_EQ(built.verdict, Verdict::Correct) << built.detail;
     if (built.verdict != Verdict::Correct) {
       return {};

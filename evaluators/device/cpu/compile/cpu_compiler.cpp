@@ -35,7 +35,7 @@ std::optional<Toolchain> first_toolchain(const std::vector<std::string>& names) 
 
 class CpuCompiler final : public Compiler {
 public:
-  CpuCompiler(Sandbox sandbox, CpuCompilerOptions options)
+  CpuCompiler(process::Sandbox sandbox, CpuCompilerOptions options)
       : sandbox_(std::move(sandbox)), options_(std::move(options)),
         cache_(std::filesystem::absolute(options_.cache) / "cpu", ".so"),
         headers_digest_(device_headers_digest()),
@@ -106,8 +106,8 @@ private:
     CompileJob job{request,          toolchain,        headers_,
                    directory.path(), options_.timeout, options_.memory_bytes};
     const std::string input = json_line(job);
-    const ChildResult child = run_child(worker_command(job), input, cancelled);
-    if (child.end == ChildResult::End::Cancelled) {
+    const process::ChildResult child = process::run_child(worker_command(job), input, cancelled);
+    if (child.end == process::ChildResult::End::Cancelled) {
       CompileResult result;
       result.detail = "cancelled";
       return result;
@@ -119,8 +119,8 @@ private:
     return to_result(answer, request, key);
   }
 
-  Command worker_command(const CompileJob& job) const {
-    SandboxPolicy policy;
+  process::Command worker_command(const CompileJob& job) const {
+    process::SandboxPolicy policy;
     policy.readable = {headers_};
     for (const std::filesystem::path& tool :
          {job.toolchain.compiler, job.toolchain.linker, job.toolchain.libm}) {
@@ -131,7 +131,7 @@ private:
     }
     policy.writable = job.directory;
     policy.may_spawn = true;
-    Limits limits;
+    process::Limits limits;
     limits.wall = job.timeout + kWorkerGrace;
     limits.cpu = std::chrono::duration_cast<std::chrono::seconds>(job.timeout + kWorkerGrace);
     limits.memory_bytes = job.memory_bytes;
@@ -149,7 +149,7 @@ private:
     return result;
   }
 
-  Sandbox sandbox_;
+  process::Sandbox sandbox_;
   CpuCompilerOptions options_;
   ModuleCache cache_;
   std::string headers_digest_;
@@ -160,7 +160,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Compiler> make_cpu_compiler(Sandbox sandbox, CpuCompilerOptions options) {
+std::unique_ptr<Compiler> make_cpu_compiler(process::Sandbox sandbox, CpuCompilerOptions options) {
   return std::make_unique<CpuCompiler>(std::move(sandbox), std::move(options));
 }
 

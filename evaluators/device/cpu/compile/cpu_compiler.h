@@ -2,7 +2,7 @@
 
 #include "base/availability.h"
 #include "evaluators/device/compiler.h"
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 
 #include <chrono>
 #include <filesystem>
@@ -20,7 +20,7 @@ struct CpuCompilerOptions {
 
 /// Compiles for make_cpu_device() in a fenced `_compile` child. Throws Error when no compiler
 /// works.
-std::unique_ptr<Compiler> make_cpu_compiler(Sandbox sandbox, CpuCompilerOptions options);
+std::unique_ptr<Compiler> make_cpu_compiler(process::Sandbox sandbox, CpuCompilerOptions options);
 
 /// Whether `name` (clang++, g++) with ld can build CPU modules; detail: version and path.
 Availability probe_cpu_compiler(const std::string& name);

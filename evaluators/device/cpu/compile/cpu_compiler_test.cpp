@@ -4,7 +4,7 @@
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/elf_reader.h"
 #include "evaluators/evaluator.h"
-#include "evaluators/process/fence.h"
+#include "process/fence.h"
 #include "tasks/plan/signature.h"
 #include "tests/support/worker_main.h"
 
@@ -53,7 +53,7 @@ protected:
   std::unique_ptr<Compiler> compiler(CpuCompilerOptions options = {}) const {
     options.cache = cache_.path();
     options.compiler = GetParam();
-    return make_cpu_compiler(Sandbox::best(), options);
+    return make_cpu_compiler(process::Sandbox::best(), options);
   }
 
   CompileResult compile(const CompileRequest& wanted) const { return compiler()->compile(wanted); }
@@ -337,16 +337,17 @@ __global__ void k(int* x) { B(B(x[0] = x[1] * x[2] + 7;)) }
 }
 
 TEST_P(CpuCompilerTest, CompilesAtEveryIsolationLevel) {
-  for (const Isolation level :
-       {Isolation::Rlimits, Isolation::LandlockSeccomp, Isolation::Bubblewrap}) {
-    if (!probe_isolation().at(level).ok) {
+  for (const process::Isolation level :
+       {process::Isolation::Rlimits, process::Isolation::LandlockSeccomp,
+        process::Isolation::Bubblewrap}) {
+    if (!process::probe_isolation().at(level).ok) {
       continue;
     }
     const TemporaryDirectory cache("compile-test");
     CpuCompilerOptions options;
     options.cache = cache.path();
     options.compiler = GetParam();
-    const auto fenced = make_cpu_compiler(Sandbox(level, executable_path()), options);
+    const auto fenced = make_cpu_compiler(process::Sandbox(level, executable_path()), options);
     const CompileResult good = fenced->compile(request(kSoftmax, {"softmax<128>"}));
     EXPECT_EQ(good.verdict, Verdict::Correct) << to_string(level) << ": " << good.detail;
     const CompileResult wrong = fenced->compile(request("__global__ void k() { oops }"));
@@ -382,7 +383,7 @@ TEST(CpuCompiler, NeedsACompiler) {
   CpuCompilerOptions options;
   options.cache = cache.path();
   options.compiler = "/no/such/compiler++";
-  EXPECT_THROW(make_cpu_compiler(Sandbox::best(), options), Error);
+  EXPECT_THROW(make_cpu_compiler(process::Sandbox::best(), options), Error);
   EXPECT_FALSE(probe_cpu_compiler("/no/such/compiler++").ok);
 }
 
@@ -391,9 +392,8 @@ TEST(CpuCompiler, CancelledCompilesAreNotJudged) {
   CpuCompilerOptions options;
   options.cache = cache.path();
   const CompileResult result =
-      make_cpu_compiler(Sandbox::best(), options)->compile(request("__global__ void k() {}"), [] {
-        return true;
-      });
+      make_cpu_compiler(process::Sandbox::best(), options)
+          ->compile(request("__global__ void k() {}"), [] { return true; });
   EXPECT_EQ(result.verdict, Verdict::NotJudged);
 }
 

@@ -27,7 +27,8 @@ protected:
     request.mode = mode;
     request.kernels = {"k"};
     request.source = globals + "\n__global__ void k(float* p, int i) {\n" + body + "\n}\n";
-    const CompileResult result = make_cpu_compiler(Sandbox::best(), options)->compile(request, {});
+    const CompileResult result =
+        make_cpu_compiler(process::Sandbox::best(), options)->compile(request, {});
     EXPECT_EQ(result.verdict, tasks::Verdict::Correct) << result.detail;
     return result.build.findings;
   }

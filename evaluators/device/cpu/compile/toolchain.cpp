@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "evaluators/device/cpu/compile/tsan_symbols.h"
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include <cstdlib>
 
@@ -69,16 +69,16 @@ bool supports_x86_64_v3() {
 #endif
 }
 
-ChildResult ask_compiler(const fs::path& compiler, const char* option) {
-  Command command;
+process::ChildResult ask_compiler(const fs::path& compiler, const char* option) {
+  process::Command command;
   command.argv = {compiler.string(), option};
   command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LC_ALL", "C"}};
   command.limits.wall = kProbeTimeout;
-  return run_child(command, "");
+  return process::run_child(command, "");
 }
 
 fs::path find_libgcc(const fs::path& compiler) {
-  const ChildResult result = ask_compiler(compiler, "-print-libgcc-file-name");
+  const process::ChildResult result = ask_compiler(compiler, "-print-libgcc-file-name");
   const std::string path(trim(result.out));
   return access(path.c_str(), R_OK) == 0 ? fs::path(path) : fs::path();
 }
@@ -98,8 +98,8 @@ ToolchainProbe probe_toolchain(const std::string& name) {
     return unavailable("the linker ld was not found in PATH",
                        "install it: apt-get install binutils");
   }
-  const ChildResult result = ask_compiler(toolchain.compiler, "--version");
-  if (result.end != ChildResult::End::Exited || result.exit_code != 0) {
+  const process::ChildResult result = ask_compiler(toolchain.compiler, "--version");
+  if (result.end != process::ChildResult::End::Exited || result.exit_code != 0) {
     return unavailable(toolchain.compiler.string() + " --version " + describe(result), install);
   }
   toolchain.clang = result.out.find("clang version") != std::string::npos;

@@ -2,7 +2,7 @@
 #include "evaluators/device/cuda/compile/nvrtc_library.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
 #include "evaluators/evaluator.h"
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 
 #include <cstdlib>
 #include <iostream>
@@ -30,7 +30,7 @@ GpuCompileJob read_job() {
 } // namespace
 
 int compile_gpu_worker_main(std::vector<std::string> arguments) {
-  enter_sandbox(arguments);
+  process::enter_sandbox(arguments);
   if (!arguments.empty()) { // of a child that makes or uses a precompiled header
     settle_addresses(arguments);
   }

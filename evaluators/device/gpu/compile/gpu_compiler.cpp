@@ -41,8 +41,8 @@ std::uintmax_t file_size_of(const std::filesystem::path& path) {
 }
 
 // Of the compiler itself. Other signals come from outside.
-bool crashed(const ChildResult& child) {
-  return child.end == ChildResult::End::Signaled &&
+bool crashed(const process::ChildResult& child) {
+  return child.end == process::ChildResult::End::Signaled &&
          (child.signal == SIGSEGV || child.signal == SIGABRT || child.signal == SIGBUS ||
           child.signal == SIGFPE || child.signal == SIGILL);
 }
@@ -51,7 +51,7 @@ bool crashed(const ChildResult& child) {
 /// compiler is warm.
 struct CompilePlace {
   TemporaryDirectory directory{"compile"};
-  std::unique_ptr<ChildProcess> child;
+  std::unique_ptr<process::ChildProcess> child;
 };
 
 /// Keeps one child ready while nothing is compiled. Any thread.
@@ -107,7 +107,7 @@ private:
 
 class GpuCompiler final : public Compiler {
 public:
-  GpuCompiler(Sandbox sandbox, GpuCompilerOptions options)
+  GpuCompiler(process::Sandbox sandbox, GpuCompilerOptions options)
       : sandbox_(std::move(sandbox)), options_(std::move(options)),
         toolchain_(find_gpu_toolchain(options_.kind, options_.architecture)),
         cache_(std::filesystem::absolute(options_.cache) / options_.kind, ".gpu"),
@@ -198,16 +198,17 @@ private:
     const WarmCompiler::Compile in_progress(warm_);
     const auto place = group == groups_.end() ? warm_.take() : std::make_unique<CompilePlace>();
     const GpuCompileJob job = new_job(request, place->directory.path());
-    const ChildResult child = group != groups_.end() ? run_with_group(*group, job, cancelled)
-                              : place->child         ? place->child->run(line_of(job), cancelled)
-                                                     : run_worker(job, cancelled);
-    if (child.end == ChildResult::End::Cancelled) {
+    const process::ChildResult child = group != groups_.end()
+                                           ? run_with_group(*group, job, cancelled)
+                                       : place->child ? place->child->run(line_of(job), cancelled)
+                                                      : run_worker(job, cancelled);
+    if (child.end == process::ChildResult::End::Cancelled) {
       CompileResult result;
       result.detail = "cancelled";
       return result;
     }
     const CompileAnswer answer = explain(child);
-    if (is_lasting(answer) && child.end == ChildResult::End::Exited) {
+    if (is_lasting(answer) && child.end == process::ChildResult::End::Exited) {
       cache_.store(key, answer, place->directory.path() / kGpuModuleName);
       return to_result(answer, request, key);
     }
@@ -229,7 +230,7 @@ private:
     auto place = std::make_unique<CompilePlace>();
     GpuCompileJob job = new_job({}, place->directory.path());
     job.warm_up = true;
-    place->child = std::make_unique<ChildProcess>(worker_command(job));
+    place->child = std::make_unique<process::ChildProcess>(worker_command(job));
     place->child->write(line_of(job), kGpuWorkerGrace);
     return place;
   }
@@ -237,19 +238,19 @@ private:
   static std::string line_of(const GpuCompileJob& job) { return json_line(job) + "\n"; }
 
   // With precompiled headers; without them when the compiler crashes.
-  ChildResult run_with_group(const HeaderGroup& group, GpuCompileJob job,
-                             const std::function<bool()>& cancelled) const {
+  process::ChildResult run_with_group(const HeaderGroup& group, GpuCompileJob job,
+                                      const std::function<bool()>& cancelled) const {
     job.group = group.name;
     const std::string key = precompiled_key(group, job.request.fast_math);
     job.precompiled = precompiled_.get(
         key, [&](const std::filesystem::path& file) { return precompile(group, job, file); });
-    ChildResult child = run_worker(job, cancelled);
+    process::ChildResult child = run_worker(job, cancelled);
     if (!job.precompiled || !crashed(child)) {
       return child;
     }
     job.precompiled.reset();
     child = run_worker(job, cancelled);
-    if (child.end == ChildResult::End::Exited) {
+    if (child.end == process::ChildResult::End::Exited) {
       precompiled_.reject(key);
     }
     return child;
@@ -269,18 +270,19 @@ private:
     return answer.library_address;
   }
 
-  ChildResult run_worker(const GpuCompileJob& job, const std::function<bool()>& cancelled) const {
-    return run_child(worker_command(job), line_of(job), cancelled);
+  process::ChildResult run_worker(const GpuCompileJob& job,
+                                  const std::function<bool()>& cancelled) const {
+    return process::run_child(worker_command(job), line_of(job), cancelled);
   }
 
-  Command worker_command(const GpuCompileJob& job) const {
-    SandboxPolicy policy;
+  process::Command worker_command(const GpuCompileJob& job) const {
+    process::SandboxPolicy policy;
     policy.readable = toolchain_.include_directories;
     policy.readable.push_back(headers_);
     policy.readable.insert(policy.readable.end(), toolchain_.readable.begin(),
                            toolchain_.readable.end());
     policy.writable = job.directory;
-    Limits limits;
+    process::Limits limits;
     limits.wall = options_.timeout + kGpuWorkerGrace;
     limits.cpu = std::chrono::duration_cast<std::chrono::seconds>(limits.wall);
     limits.memory_bytes = options_.memory_bytes;
@@ -293,15 +295,15 @@ private:
       policy.readable.push_back(precompiled_.directory());
     }
     limits.file_bytes = kMaxPrecompiledBytes; // NVRTC's heap, too, is a file then
-    Command command = sandbox_.command("_compile-gpu",
-                                       {toolchain_.builtins.string(), toolchain_.library.string()},
-                                       policy, limits);
+    process::Command command = sandbox_.command(
+        "_compile-gpu", {toolchain_.builtins.string(), toolchain_.library.string()}, policy,
+        limits);
     command.fixed_addresses = true;
     return command;
   }
 
-  CompileAnswer explain(const ChildResult& child) const {
-    using End = ChildResult::End;
+  CompileAnswer explain(const process::ChildResult& child) const {
+    using End = process::ChildResult::End;
     if (child.end == End::WallTimeout || child.end == End::CpuTimeout) {
       return failed_compile(
           Verdict::OverLimit,
@@ -325,7 +327,7 @@ private:
     return result;
   }
 
-  Sandbox sandbox_;
+  process::Sandbox sandbox_;
   GpuCompilerOptions options_;
   GpuToolchain toolchain_;
   ModuleCache cache_;
@@ -338,7 +340,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Compiler> make_gpu_compiler(Sandbox sandbox, GpuCompilerOptions options) {
+std::unique_ptr<Compiler> make_gpu_compiler(process::Sandbox sandbox, GpuCompilerOptions options) {
   return std::make_unique<GpuCompiler>(std::move(sandbox), std::move(options));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/compiler.h"
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 
 #include <chrono>
 #include <cstdint>
@@ -25,6 +25,6 @@ struct GpuCompilerOptions {
 /// Compiles with NVRTC or hiprtc in a fenced `_compile-gpu` child; needs no GPU. Modules are
 /// GpuModuleFiles. Any number of compiles at once. Throws Error, with what to install, when there
 /// is no such compiler here or it does not know the architecture.
-std::unique_ptr<Compiler> make_gpu_compiler(Sandbox sandbox, GpuCompilerOptions options);
+std::unique_ptr<Compiler> make_gpu_compiler(process::Sandbox sandbox, GpuCompilerOptions options);
 
 } // namespace winnow::evaluators

@@ -56,7 +56,7 @@ protected:
   }
 
   std::unique_ptr<Compiler> compiler(const std::string& architecture = "sm_90a") const {
-    return make_gpu_compiler(Sandbox::best(), options(architecture));
+    return make_gpu_compiler(process::Sandbox::best(), options(architecture));
   }
 
   GpuCompilerOptions options(const std::string& architecture = "sm_90a") const {
@@ -365,7 +365,7 @@ TEST_F(CudaCompilerTest, EndsACompileBomb) {
     const std::string before = "A" + std::to_string(i - 1) + " ";
     bomb += "#define A" + std::to_string(i) + " " + before + before + before + before + "\n";
   }
-  const CompileResult result = make_gpu_compiler(Sandbox::best(), tight)
+  const CompileResult result = make_gpu_compiler(process::Sandbox::best(), tight)
                                    ->compile(request(bomb + "__global__ void k(float* x) { A15 }"));
   EXPECT_EQ(result.verdict, Verdict::OverLimit) << result.detail;
   EXPECT_TRUE(result.module.empty());
@@ -376,7 +376,7 @@ TEST_F(CudaCompilerTest, AChildThatIsReadyAnswersAsAFreshOneDoes) {
   const TemporaryDirectory warm_cache("gpu-compile-test");
   warm_options.cache = warm_cache.path();
   warm_options.keep_warm = true;
-  const auto warm = make_gpu_compiler(Sandbox::best(), warm_options);
+  const auto warm = make_gpu_compiler(process::Sandbox::best(), warm_options);
   const CompileResult expected = compile(softmax_request());
   ASSERT_EQ(expected.verdict, Verdict::Correct) << expected.detail;
   EXPECT_GT(expected.build.load_ms, 0);

@@ -4,7 +4,7 @@
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/gpu_module.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 
 #include <set>
 
@@ -38,7 +38,7 @@ protected:
     request.kernels = std::move(kernels);
     request.parameters = {{"BLOCK", 128}};
     request.constants = {"sizeof(double) * BLOCK"};
-    return make_gpu_compiler(Sandbox::best(), options)->compile(request);
+    return make_gpu_compiler(process::Sandbox::best(), options)->compile(request);
   }
 
   TemporaryDirectory cache_{"hip-compile-test"};
@@ -103,7 +103,7 @@ TEST_F(HipCompilerTest, RefusesArchitecturesThatWouldEndTheProcess) {
   options.kind = "hip";
   options.architecture = "gfx9999";
   options.cache = cache_.path();
-  EXPECT_THROW(make_gpu_compiler(Sandbox::best(), options), Error);
+  EXPECT_THROW(make_gpu_compiler(process::Sandbox::best(), options), Error);
 }
 
 } // namespace

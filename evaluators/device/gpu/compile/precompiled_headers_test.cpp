@@ -3,7 +3,7 @@
 #include "evaluators/device/cuda/compile/nvrtc_library.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/compile/precompiled_headers.h"
-#include "evaluators/process/fence.h"
+#include "process/fence.h"
 
 #include <chrono>
 #include <fstream>
@@ -171,9 +171,9 @@ protected:
   }
 
   std::unique_ptr<Compiler> compiler(bool precompile = true) const {
-    return compiler(precompile, Sandbox::best());
+    return compiler(precompile, process::Sandbox::best());
   }
-  std::unique_ptr<Compiler> compiler(bool precompile, Sandbox sandbox) const {
+  std::unique_ptr<Compiler> compiler(bool precompile, process::Sandbox sandbox) const {
     GpuCompilerOptions options;
     options.kind = "cuda";
     options.architecture = "sm_90a";
@@ -211,12 +211,13 @@ TEST_F(CubTest, IsPrecompiledOnceAndTheCodeIsTheSame) {
 }
 
 TEST_F(CubTest, IsPrecompiledBehindEveryFence) {
-  for (const Isolation level :
-       {Isolation::Rlimits, Isolation::LandlockSeccomp, Isolation::Bubblewrap}) {
-    if (!probe_isolation().at(level).ok) {
+  for (const process::Isolation level :
+       {process::Isolation::Rlimits, process::Isolation::LandlockSeccomp,
+        process::Isolation::Bubblewrap}) {
+    if (!process::probe_isolation().at(level).ok) {
       continue;
     }
-    const auto fenced = compiler(true, Sandbox(level, executable_path()));
+    const auto fenced = compiler(true, process::Sandbox(level, executable_path()));
     const CompileResult result =
         fenced->compile(request(kSum + "// " + std::string(to_string(level))));
     ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;

@@ -1,7 +1,7 @@
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include "base/error.h"
-#include "evaluators/process/spawn.h"
+#include "process/spawn.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -341,4 +341,4 @@ ChildResult run_child(const Command& command, std::string_view input,
   }
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/process/child_process.h"
-#include "evaluators/process/sandbox.h"
+#include "process/child_process.h"
+#include "process/sandbox.h"
 #include "tests/support/worker_main.h"
 
 #include <cerrno>
@@ -114,22 +114,22 @@ int open_socket(const Arguments& /*arguments*/) {
 }
 
 int start_process(const Arguments& /*arguments*/) {
-  evaluators::Command command;
+  process::Command command;
   command.argv = {"/bin/sh", "-c", "echo started"};
   command.own_group = false;
-  const evaluators::ChildResult result = evaluators::run_child(command, "");
-  std::cout << (result.end == evaluators::ChildResult::End::Exited ? result.out : describe(result))
+  const process::ChildResult result = process::run_child(command, "");
+  std::cout << (result.end == process::ChildResult::End::Exited ? result.out : describe(result))
             << std::flush;
   return 0;
 }
 
 /// Runs a program as the compile worker runs a compiler.
 int run_program(const Arguments& arguments) {
-  evaluators::Command command;
+  process::Command command;
   command.argv = arguments;
   command.environment = {{"PATH", "/usr/bin:/bin"}, {"TMPDIR", std::getenv("TMPDIR")}};
   command.own_group = false;
-  const evaluators::ChildResult result = evaluators::run_child(command, "");
+  const process::ChildResult result = process::run_child(command, "");
   std::cout << describe(result) << '\n' << result.err << std::flush;
   return 0;
 }
@@ -138,13 +138,13 @@ int run_program(const Arguments& arguments) {
 int start_many(const Arguments& /*arguments*/) {
   constexpr int kMany = 40;
   int count = 0;
-  std::vector<std::unique_ptr<evaluators::ChildProcess>> children;
+  std::vector<std::unique_ptr<process::ChildProcess>> children;
   try {
     for (; count < kMany; ++count) {
-      evaluators::Command command;
+      process::Command command;
       command.argv = {"/bin/cat"};
       command.own_group = false;
-      children.push_back(std::make_unique<evaluators::ChildProcess>(command));
+      children.push_back(std::make_unique<process::ChildProcess>(command));
     }
   } catch (const Error& error) {
     std::cout << error.what() << '\n';
@@ -203,11 +203,11 @@ int read_descriptor(const Arguments& arguments) {
 }
 
 int start_daemon(const Arguments& /*arguments*/) {
-  evaluators::Command command;
+  process::Command command;
   command.argv = {"/bin/sh", "-c", "sleep 1000 >/dev/null 2>&1 </dev/null & echo started"};
   command.own_group = false;
   command.fds = {{3, 3}};
-  evaluators::ChildProcess child(command);
+  process::ChildProcess child(command);
   std::cout << child.read_line(std::chrono::milliseconds(10'000)).value_or("nothing") << '\n'
             << std::flush;
   _exit(0); // no destructor ends it for us
@@ -215,7 +215,7 @@ int start_daemon(const Arguments& /*arguments*/) {
 
 /// What the probe says where bwrap cannot make namespaces.
 int probe_inside(const Arguments& /*arguments*/) {
-  const evaluators::IsolationProbe& probe = evaluators::probe_isolation();
+  const process::IsolationProbe& probe = process::probe_isolation();
   std::cout << to_string(probe.best()) << '\n'
             << probe.bubblewrap.why << '\n'
             << probe.bubblewrap.remedy << '\n'
@@ -265,7 +265,7 @@ int act(Arguments arguments) {
       {"write", write_file},
       {"zeros", write_zeros},
   };
-  evaluators::enter_sandbox(arguments);
+  process::enter_sandbox(arguments);
   const Action action = actions.at(arguments.at(0));
   arguments.erase(arguments.begin());
   return action(arguments);
@@ -274,13 +274,13 @@ int act(Arguments arguments) {
 /// A coordinator: starts a fenced child that never ends, says that it runs, and waits. The child
 /// holds descriptor 3, so whoever has the other end sees when it is gone.
 int coordinate(Arguments arguments) {
-  const auto level = evaluators::isolation_from_string(arguments.at(0));
-  const evaluators::Sandbox sandbox(level.value(), executable_path());
-  evaluators::Limits limits;
+  const auto level = process::isolation_from_string(arguments.at(0));
+  const process::Sandbox sandbox(level.value(), executable_path());
+  process::Limits limits;
   limits.wall = std::chrono::milliseconds(60'000);
-  std::unique_ptr<evaluators::ChildProcess> child;
+  std::unique_ptr<process::ChildProcess> child;
   std::thread([&] { // its end must not be the child's
-    child = std::make_unique<evaluators::ChildProcess>(
+    child = std::make_unique<process::ChildProcess>(
         sandbox.command("_act", {"spin"}, {}, limits, {{3, 3}}));
   })
       .join();

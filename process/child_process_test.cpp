@@ -1,6 +1,6 @@
 #include "base/error.h"
-#include "evaluators/process/child_process.h"
-#include "evaluators/process/test_pipe.h"
+#include "process/child_process.h"
+#include "process/test_pipe.h"
 
 #include <csignal>
 #include <thread>
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -276,4 +276,4 @@ TEST(ChildProcess, IsStartedFromManyThreadsAtOnce) {
 }
 
 } // namespace
-} // namespace winnow::evaluators
+} // namespace winnow::process

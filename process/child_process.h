@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 
 /// What a child may use up. 0 means no limit of that kind. ChildProcess enforces `wall` and
 /// `output_bytes`; the others are put up by enter_sandbox(), so they hold for Sandbox's commands.
@@ -109,4 +109,4 @@ private:
 ChildResult run_child(const Command& command, std::string_view input,
                       const std::function<bool()>& cancelled = {});
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

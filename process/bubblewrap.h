@@ -1,8 +1,8 @@
 #pragma once
 
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 
-namespace winnow::evaluators {
+namespace winnow::process {
 
 /// Where bwrap is installed; empty when it is not.
 std::filesystem::path find_bubblewrap();
@@ -17,4 +17,4 @@ std::vector<std::string> bubblewrap_command(const std::filesystem::path& bwrap,
 /// Why bwrap, having printed `message`, does not work on this machine, and what to do about it.
 Availability explain_bubblewrap_failure(const std::string& message);
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,9 +1,9 @@
-#include "evaluators/process/fence.h"
+#include "process/fence.h"
 
 #include <algorithm>
 #include <string_view>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,4 +30,4 @@ std::vector<fs::path> gpu_device_files() {
   return found;
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,13 +1,13 @@
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/process/bubblewrap.h"
-#include "evaluators/process/fence.h"
+#include "process/bubblewrap.h"
+#include "process/fence.h"
 
 #include <unistd.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 
 std::string_view to_string(Isolation isolation) {
   switch (isolation) {
@@ -110,4 +110,4 @@ Command fenced_command(Isolation level, const std::filesystem::path& program,
   return command;
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 
 /// Owns a file descriptor; -1 is none.
 class UniqueFd {
@@ -33,4 +33,4 @@ private:
   int fd_ = -1;
 };
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -2,11 +2,11 @@
 
 #include "base/availability.h"
 #include "base/error.h"
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include <string_view>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 
 /// What the `_probe` child prints when all that its level promises holds.
 constexpr std::string_view kProbeAnswer = "winnow probe: fenced in";
@@ -18,4 +18,4 @@ int report_failure(const Error& error);
 /// In its parent: what report_failure() printed, else how the child ended.
 Availability reported_failure(const ChildResult& result);
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,7 +1,7 @@
 // System calls from nowhere but the code that is loaded now. A candidate for the CPU is machine
 // code in a process of ours: what it hides in a constant and jumps to must do nothing.
 #include "base/error.h"
-#include "evaluators/process/fence.h"
+#include "process/fence.h"
 
 #include <cerrno>
 #include <cstddef>
@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 /// Addresses of code, from `begin` up to and with `last`: a filter sees the address behind the
@@ -91,4 +91,4 @@ void restrict_to_loaded_code() {
   }
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,8 +1,8 @@
 // The `_escape` child: a candidate's process that tries to get out. Each attempt says what it
 // reached, or what stopped it.
 #include "base/error.h"
-#include "evaluators/process/escape_attempts.h"
-#include "evaluators/process/unique_fd.h"
+#include "process/escape_attempts.h"
+#include "process/unique_fd.h"
 
 #include <array>
 #include <cerrno>
@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 /// What there is to reach.
@@ -218,4 +218,4 @@ int escape_worker_main(std::vector<std::string> arguments) {
   return 0;
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

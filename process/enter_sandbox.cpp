@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "evaluators/process/fence.h"
+#include "process/fence.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -31,7 +31,7 @@ extern "C" const char* __lsan_default_suppressions() {
 }
 #endif
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 constexpr rlim_t kOpenFiles = 256;
@@ -127,4 +127,4 @@ void enter_sandbox(std::vector<std::string>& arguments) {
   }
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 
 /// One thing that a fenced child must not be able to do, tried from inside.
 struct EscapeAttempt {
@@ -25,4 +25,4 @@ constexpr std::string_view kStopped = "stopped";
 /// Entry point of `_escape`.
 int escape_worker_main(std::vector<std::string> arguments);
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

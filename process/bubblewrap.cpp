@@ -1,7 +1,7 @@
-#include "evaluators/process/bubblewrap.h"
+#include "process/bubblewrap.h"
 
 #include "base/error.h"
-#include "evaluators/process/fence.h"
+#include "process/fence.h"
 
 #include <algorithm>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include <link.h>
 #include <unistd.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 namespace fs = std::filesystem;
@@ -146,4 +146,4 @@ Availability explain_bubblewrap_failure(const std::string& message) {
                                "chroot, use pivot_root instead");
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

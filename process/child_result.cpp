@@ -1,11 +1,11 @@
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 std::string signal_name(int signal) {
@@ -43,4 +43,4 @@ std::string describe(const ChildResult& result) {
   return "ended in an unknown way";
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

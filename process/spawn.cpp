@@ -1,4 +1,4 @@
-#include "evaluators/process/spawn.h"
+#include "process/spawn.h"
 
 #include "base/error.h"
 
@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 /// Makes every posix_spawn call of the process. A child's parent-death signal (which bwrap's
@@ -248,4 +248,4 @@ SpawnedProcess spawn(const Command& command) {
   return process;
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,4 +1,4 @@
-#include "evaluators/process/fence.h"
+#include "process/fence.h"
 
 #include "base/error.h"
 
@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 constexpr std::string_view kPrefix = "--fence-";
@@ -97,4 +97,4 @@ Fence take_fence_options(std::vector<std::string>& arguments) {
   return fence;
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,18 +1,18 @@
 // The coordinator's side: it lays out what there is to reach, and reads what was reached.
-#include "evaluators/process/escape_attempts.h"
+#include "process/escape_attempts.h"
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/process/fence.h"
-#include "evaluators/process/unique_fd.h"
+#include "process/fence.h"
+#include "process/unique_fd.h"
 
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 constexpr std::chrono::seconds kPatience{30};
@@ -91,4 +91,4 @@ std::vector<EscapeAttempt> try_to_escape(Isolation level) {
   return attempts;
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "evaluators/process/child_process.h"
-#include "evaluators/process/unique_fd.h"
+#include "process/child_process.h"
+#include "process/unique_fd.h"
 
-namespace winnow::evaluators {
+namespace winnow::process {
 
 /// A child that has just been started. The parent's ends do not block.
 struct SpawnedProcess {
@@ -17,4 +17,4 @@ struct SpawnedProcess {
 /// Starts the command as ChildProcess describes. Throws Error when that fails.
 SpawnedProcess spawn(const Command& command);
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "base/sanitized.h"
-#include "evaluators/process/sandbox.h"
+#include "process/sandbox.h"
 
 #include <string>
 #include <vector>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 
 /// What a child is told to put up around itself, as hidden options in front of its arguments.
 struct Fence {
@@ -47,4 +47,4 @@ Command fenced_command(Isolation level, const std::filesystem::path& program,
                        const SandboxPolicy& policy, const Limits& limits,
                        std::vector<InheritedFd> fds);
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

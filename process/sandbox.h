@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/availability.h"
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 
 /// How a child that touches untrusted work is fenced in, weakest first. Stored with every
 /// evaluation.
@@ -77,4 +77,4 @@ void enter_sandbox(std::vector<std::string>& arguments);
 /// Entry point of the hidden subcommand `_probe`: tries, from inside, what the level promises.
 int probe_worker_main(std::vector<std::string> arguments);
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

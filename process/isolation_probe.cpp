@@ -1,14 +1,14 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/process/bubblewrap.h"
-#include "evaluators/process/fence.h"
-#include "evaluators/process/probe_checks.h"
+#include "process/bubblewrap.h"
+#include "process/fence.h"
+#include "process/probe_checks.h"
 
 #include <cstdio>
 #include <cstdlib>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 constexpr std::chrono::milliseconds kProbeTime{10'000};
@@ -111,4 +111,4 @@ const IsolationProbe& probe_isolation() {
   return probe;
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

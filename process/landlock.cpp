@@ -1,6 +1,6 @@
 #include "base/error.h"
-#include "evaluators/process/fence.h"
-#include "evaluators/process/unique_fd.h"
+#include "process/fence.h"
+#include "process/unique_fd.h"
 
 #include <array>
 #include <cerrno>
@@ -13,7 +13,7 @@
 
 // The kernel headers of Debian 12 end at Landlock's second ABI, so what the kernel's
 // Documentation/userspace-api/landlock.rst defines up to the sixth is written out here.
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 constexpr std::uint64_t kExecute = 1U << 0U;
@@ -163,4 +163,4 @@ void restrict_files(const SandboxPolicy& policy) {
   ruleset.enforce();
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,10 +1,10 @@
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/process/bubblewrap.h"
-#include "evaluators/process/escape_attempts.h"
-#include "evaluators/process/fence.h"
-#include "evaluators/process/sandbox.h"
-#include "evaluators/process/test_pipe.h"
+#include "process/bubblewrap.h"
+#include "process/escape_attempts.h"
+#include "process/fence.h"
+#include "process/sandbox.h"
+#include "process/test_pipe.h"
 
 #include <csignal>
 #include <fstream>
@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -375,4 +375,4 @@ INSTANTIATE_TEST_SUITE_P(Levels, SandboxLevel,
                          level_name);
 
 } // namespace
-} // namespace winnow::evaluators
+} // namespace winnow::process

@@ -1,6 +1,6 @@
 #include "base/error.h"
-#include "evaluators/process/probe_checks.h"
-#include "evaluators/process/sandbox.h"
+#include "process/probe_checks.h"
+#include "process/sandbox.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 void promise(bool kept, const std::string& broken) {
@@ -114,4 +114,4 @@ int probe_worker_main(std::vector<std::string> arguments) {
   return 0;
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

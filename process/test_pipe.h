@@ -1,12 +1,12 @@
 #pragma once
 
 #include "base/error.h"
-#include "evaluators/process/unique_fd.h"
+#include "process/unique_fd.h"
 
 #include <fcntl.h>
 #include <poll.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 
 /// A pipe whose write end children hold: when the last of them is gone, the read end hangs up.
 class TestPipe {
@@ -32,4 +32,4 @@ private:
   UniqueFd write_;
 };
 
-} // namespace winnow::evaluators
+} // namespace winnow::process

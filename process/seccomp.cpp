@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "evaluators/process/fence.h"
+#include "process/fence.h"
 
 #include <cerrno>
 #include <cstring>
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace winnow::evaluators {
+namespace winnow::process {
 namespace {
 
 struct Release {
@@ -205,4 +205,4 @@ void restrict_system_calls(const SandboxPolicy& policy) {
   rules.load();
 }
 
-} // namespace winnow::evaluators
+} // namespace winnow::process
