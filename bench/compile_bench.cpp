@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/result/evaluation.h"
 

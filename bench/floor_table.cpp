@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/ceilings/measure_ceilings.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/timing/physical_floor.h"
 #include "harness/cli.h"

@@ -6,7 +6,7 @@
 // another.
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/cli.h"
 #include "harness/evaluator_judge.h"
 

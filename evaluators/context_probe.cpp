@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluators/device_host.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/probe_checks.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/compiler.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/runner.h"
 

@@ -9,7 +9,7 @@
 #include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "evaluators/device/hip/hip_driver.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/worker_device.h"
 #include "profiling/host_info.h"
 

@@ -1,6 +1,6 @@
 #include "harness/activity.h"
 
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/duration.h"
 #include "harness/terminal.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agents/endpoint_config.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/budget.h"
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "agents/providers.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/endpoints.h"
 #include "harness/machine.h"
 #include "store/text_table.h"

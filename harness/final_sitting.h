@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/sitting.h"
+#include "evaluators/evaluation/sitting.h"
 #include "store/run_store.h"
 #include "tasks/task.h"
 

@@ -1,7 +1,7 @@
 #include "harness/profile_report.h"
 
 #include "base/text.h"
-#include "evaluators/profile.h"
+#include "evaluators/evaluation/profile.h"
 #include "harness/eval_report.h"
 #include "harness/profile_table.h"
 #include "harness/timed_shapes.h"

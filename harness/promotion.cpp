@@ -1,6 +1,6 @@
 #include "harness/promotion.h"
 
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 
 namespace winnow::harness {
 

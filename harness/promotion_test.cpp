@@ -1,4 +1,4 @@
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/timing/hidden_speed.h"
 #include "harness/promotion.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/profile.h"
+#include "evaluators/evaluation/profile.h"
 #include "tasks/result/evaluation.h"
 
 #include <string>

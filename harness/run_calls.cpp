@@ -1,5 +1,5 @@
 #include "agents/reply.h"
-#include "evaluators/profile.h"
+#include "evaluators/evaluation/profile.h"
 #include "harness/duration.h"
 #include "harness/promotion.h"
 #include "harness/run_loop.h"

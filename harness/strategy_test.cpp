@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/strategy.h"
 
 #include <gmock/gmock.h>

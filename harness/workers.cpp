@@ -1,4 +1,4 @@
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/cli.h"
 #include "process/escape_attempts.h"
 

@@ -2,7 +2,7 @@
 #include "base/files.h"
 #include "evaluators/ceilings/ceiling_work.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device_host.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "profiling/roofline/ceilings.h"
 
 #include <optional>

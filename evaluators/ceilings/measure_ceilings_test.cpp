@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "evaluators/ceilings/ceiling_work.h"
 #include "evaluators/ceilings/measure_ceilings.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "tests/support/worker_main.h"
 
 #include <filesystem>

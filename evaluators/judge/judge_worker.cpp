@@ -1,7 +1,7 @@
 // The `_judge` child: runs the task's reference on a candidate's inputs and compares the outputs
 // that the candidate left in the arena. The answers never leave this process.
 #include "base/error.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/judge/expected_outputs.h"
 #include "evaluators/worker/arena.h"

@@ -1,7 +1,7 @@
 #include "evaluators/selftest/honest_trial.h"
 
-#include "evaluators/evaluation_run.h"
-#include "evaluators/reference_check.h"
+#include "evaluators/evaluation/evaluation_run.h"
+#include "evaluators/evaluation/reference_check.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "evaluators/device/cpu/cpu_device.h"
-#include "evaluators/reference_check.h"
+#include "evaluators/evaluation/reference_check.h"
 
 #include <cstring>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "evaluators/evaluation/session.h"
 #include "evaluators/selftest/selftest.h"
-#include "evaluators/session.h"
 #include "evaluators/worker/runner.h"
 #include "tasks/inputs/host_tensor.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/protocol.h"
 #include "tasks/inputs/host_tensor.h"
 #include "tasks/mutants.h"

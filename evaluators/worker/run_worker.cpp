@@ -3,7 +3,7 @@
 // taken with care: it shares its memory with a candidate.
 #include "base/error.h"
 #include "base/random_bits.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/case_runner.h"
 #include "evaluators/worker/printed_text.h"

@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "evaluators/device/cpu/runtime/test_modules.h"
 #include "evaluators/device_host.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/runner.h"
 #include "tests/support/worker_main.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "process/child_process.h"
 #include "tasks/task.h"
 

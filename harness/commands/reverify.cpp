@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/commands/commands.h"
 #include "harness/final_sitting.h"
 #include "harness/interrupt.h"

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/reference_check.h"
+#include "evaluators/evaluation/reference_check.h"
 
 #include <cmath>
 #include <limits>

@@ -1,6 +1,6 @@
 // reference.py, run by PyTorch.
 #include "base/files.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/selftest/reference_samples.h"
 

@@ -136,7 +136,8 @@ struct Evaluation {
   /// False: correct, but on hidden shapes too slow beside the best so far to be ranked.
   bool promoted = true;
   std::optional<RaceResult> race; ///< against the incumbent, where there was one
-  /// What the device's counters say, by shape: JSON of evaluators/profile.h; empty: not profiled.
+  /// What the device's counters say, by shape: JSON of evaluators/evaluation/profile.h; empty: not
+  /// profiled.
   std::string profile;
   std::string device;      ///< "cpu"
   std::string device_name; ///< "AMD EPYC ..., 2 cores"

@@ -2,7 +2,7 @@
 
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/helper_kernels.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "profiling/counters/cupti_provider.h"
 #include "tests/support/worker_main.h"
 

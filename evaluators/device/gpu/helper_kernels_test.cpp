@@ -4,7 +4,7 @@
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/gpu/helper_kernels.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "tasks/inputs/input_generator.h"
 #include "tests/support/worker_main.h"
 

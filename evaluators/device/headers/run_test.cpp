@@ -2,7 +2,7 @@
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "tests/support/worker_main.h"
 
 #include <bit>

@@ -1,5 +1,5 @@
 #include "evaluators/device/cpu/compile/compile_protocol.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "process/sandbox.h"
 
 #include <iostream>

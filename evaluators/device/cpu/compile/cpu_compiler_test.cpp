@@ -3,7 +3,7 @@
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/elf_reader.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "process/fence.h"
 #include "tasks/plan/signature.h"
 #include "tests/support/worker_main.h"

@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "evaluators/device/cuda/compile/nvrtc_library.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "process/sandbox.h"
 
 #include <cstdlib>

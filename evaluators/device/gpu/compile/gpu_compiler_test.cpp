@@ -3,7 +3,7 @@
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/gpu_module.h"
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"

@@ -1,6 +1,6 @@
-#include "evaluators/library_timing.h"
+#include "evaluators/evaluation/library_timing.h"
 
-#include "evaluators/reference_check.h"
+#include "evaluators/evaluation/reference_check.h"
 #include "tasks/library_baseline.h"
 
 namespace winnow::evaluators {

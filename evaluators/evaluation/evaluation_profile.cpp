@@ -1,8 +1,8 @@
 // What an EvaluationRun finds out about a correct kernel beside its times: counters, limiter,
 // speed of light, energy. Nothing here changes a verdict or a time.
 #include "evaluators/ceilings/measure_ceilings.h"
-#include "evaluators/evaluation_run.h"
-#include "evaluators/profile.h"
+#include "evaluators/evaluation/evaluation_run.h"
+#include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
 #include "profiling/counters/idle_time.h"
 #include "tasks/plan/occupancy.h"

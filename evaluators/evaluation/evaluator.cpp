@@ -1,9 +1,9 @@
-#include "evaluators/evaluator.h"
+#include "evaluators/evaluation/evaluator.h"
 
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/evaluation_run.h"
-#include "evaluators/session.h"
+#include "evaluators/evaluation/evaluation_run.h"
+#include "evaluators/evaluation/session.h"
 
 #include <algorithm>
 

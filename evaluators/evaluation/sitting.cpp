@@ -1,10 +1,10 @@
-#include "evaluators/sitting.h"
+#include "evaluators/evaluation/sitting.h"
 
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/random_bits.h"
-#include "evaluators/evaluation_run.h"
-#include "evaluators/planned_case.h"
+#include "evaluators/evaluation/evaluation_run.h"
+#include "evaluators/evaluation/planned_case.h"
 #include "profiling/statistics/sitting.h"
 
 #include <algorithm>

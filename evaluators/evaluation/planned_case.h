@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/session.h"
+#include "evaluators/evaluation/session.h"
 #include "evaluators/worker/protocol.h"
 #include "evaluators/worker/runner.h"
 #include "tasks/result/evaluation.h"

@@ -1,4 +1,4 @@
-#include "evaluators/profile.h"
+#include "evaluators/evaluation/profile.h"
 
 #include <nlohmann/json.hpp>
 

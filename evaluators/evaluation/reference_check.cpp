@@ -1,4 +1,4 @@
-#include "evaluators/reference_check.h"
+#include "evaluators/evaluation/reference_check.h"
 
 #include "base/error.h"
 #include "evaluators/worker/arena.h"

@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/guard_core.h"
-#include "evaluators/evaluation_run.h"
-#include "evaluators/reference_check.h"
+#include "evaluators/evaluation/evaluation_run.h"
+#include "evaluators/evaluation/reference_check.h"
 
 #include <algorithm>
 

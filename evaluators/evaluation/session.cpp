@@ -1,4 +1,4 @@
-#include "evaluators/session.h"
+#include "evaluators/evaluation/session.h"
 
 #include "base/error.h"
 #include "base/random_bits.h"

@@ -1,6 +1,6 @@
 // The hidden stages of EvaluationRun: shapes that no prompt has shown. What they find out is said
 // as pass or fail only.
-#include "evaluators/evaluation_run.h"
+#include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/timing/hidden_speed.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The timing stage of EvaluationRun: the candidate beside the task's baseline.
 #include "evaluators/ceilings/measure_ceilings.h"
-#include "evaluators/evaluation_run.h"
-#include "evaluators/library_timing.h"
-#include "evaluators/reference_check.h"
+#include "evaluators/evaluation/evaluation_run.h"
+#include "evaluators/evaluation/library_timing.h"
+#include "evaluators/evaluation/reference_check.h"
 #include "evaluators/timing/hidden_speed.h"
 #include "evaluators/timing/physical_floor.h"
 #include "evaluators/timing/timed_case.h"

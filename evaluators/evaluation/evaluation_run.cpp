@@ -1,4 +1,4 @@
-#include "evaluators/evaluation_run.h"
+#include "evaluators/evaluation/evaluation_run.h"
 
 #include "base/digest.h"
 #include "base/error.h"

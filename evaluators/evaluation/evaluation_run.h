@@ -1,8 +1,8 @@
 #pragma once
 
-#include "evaluators/planned_case.h"
-#include "evaluators/profile.h"
-#include "evaluators/session.h"
+#include "evaluators/evaluation/planned_case.h"
+#include "evaluators/evaluation/profile.h"
+#include "evaluators/evaluation/session.h"
 #include "evaluators/worker/runner.h"
 #include "tasks/result/evaluation.h"
 
