@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device_host.h"
+#include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "profiling/roofline/ceilings.h"
 

@@ -2,7 +2,7 @@
 // GPU.
 #include "base/files.h"
 #include "evaluators/device/cpu/runtime/test_modules.h"
-#include "evaluators/device_host.h"
+#include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/runner.h"
 #include "tests/support/worker_main.h"

@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "base/random_bits.h"
-#include "evaluators/device_host.h"
+#include "evaluators/device/device_host.h"
 #include "harness/activity.h"
 #include "harness/commands/commands.h"
 #include "harness/duration.h"

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/device_host.h"
+#include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/probe_checks.h"
