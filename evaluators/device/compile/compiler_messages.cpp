@@ -1,7 +1,7 @@
 #include "evaluators/device/compile/compiler_messages.h"
 
 #include "base/text.h"
-#include "evaluators/device/compile/source_parts.h"
+#include "evaluators/device/source/source_parts.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/compile/source_scan.h"
+#include "evaluators/device/source/source_scan.h"
 
 #include <cstdint>
 #include <map>

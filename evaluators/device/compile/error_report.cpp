@@ -1,7 +1,7 @@
 // What a candidate's author is told of a compiler's errors.
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
-#include "evaluators/device/compile/kernel_names.h"
+#include "evaluators/device/source/kernel_names.h"
 
 #include <algorithm>
 #include <initializer_list>

@@ -3,11 +3,11 @@
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
 #include "evaluators/device/compile/entry_symbols.h"
-#include "evaluators/device/compile/unsupported_constructs.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
 #include "evaluators/device/cpu/compile/cpu_findings.h"
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
+#include "evaluators/device/source/unsupported_constructs.h"
 #include "process/child_process.h"
 
 #include <algorithm>

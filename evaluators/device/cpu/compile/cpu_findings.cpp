@@ -2,7 +2,7 @@
 
 #include "evaluators/device/compile/module_findings.h"
 #include "evaluators/device/compile/symbol_names.h"
-#include "evaluators/device/compile/tokens.h"
+#include "evaluators/device/source/tokens.h"
 
 #include <algorithm>
 #include <set>

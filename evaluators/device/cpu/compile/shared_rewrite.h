@@ -1,7 +1,7 @@
 #pragma once
 
-#include "evaluators/device/compile/source_edits.h"
-#include "evaluators/device/compile/source_scan.h"
+#include "evaluators/device/source/source_edits.h"
+#include "evaluators/device/source/source_scan.h"
 
 #include <string>
 #include <string_view>

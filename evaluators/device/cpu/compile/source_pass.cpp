@@ -1,7 +1,7 @@
 #include "evaluators/device/cpu/compile/source_pass.h"
 
-#include "evaluators/device/compile/kernel_names.h"
 #include "evaluators/device/cpu/compile/shared_rewrite.h"
+#include "evaluators/device/source/kernel_names.h"
 
 #include <string_view>
 

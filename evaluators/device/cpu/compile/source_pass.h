@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/compile/source_parts.h"
+#include "evaluators/device/source/source_parts.h"
 
 #include <cstdint>
 #include <map>

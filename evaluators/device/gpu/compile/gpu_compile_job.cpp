@@ -5,13 +5,13 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
-#include "evaluators/device/compile/source_edits.h"
-#include "evaluators/device/compile/unsupported_constructs.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_header_rules.h"
 #include "evaluators/device/gpu/compile/gpu_image.h"
 #include "evaluators/device/gpu/compile/gpu_source.h"
 #include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/source/source_edits.h"
+#include "evaluators/device/source/unsupported_constructs.h"
 
 #include <chrono>
 #include <exception>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "evaluators/device/compile/directives.h"
 #include "evaluators/device/gpu/compile/gpu_toolchain.h"
+#include "evaluators/device/source/directives.h"
 
 #include <filesystem>
 

@@ -1,7 +1,7 @@
 #include "evaluators/device/gpu/compile/gpu_source.h"
 
-#include "evaluators/device/compile/kernel_names.h"
-#include "evaluators/device/compile/source_edits.h"
+#include "evaluators/device/source/kernel_names.h"
+#include "evaluators/device/source/source_edits.h"
 
 #include <utility>
 

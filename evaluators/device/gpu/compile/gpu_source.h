@@ -1,7 +1,7 @@
 #pragma once
 
-#include "evaluators/device/compile/source_parts.h"
 #include "evaluators/device/gpu/compile/header_groups.h"
+#include "evaluators/device/source/source_parts.h"
 
 #include <cstdint>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "evaluators/device/compile/source_scan.h"
 #include "evaluators/device/gpu/compile/gpu_toolchain.h"
+#include "evaluators/device/source/source_scan.h"
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "evaluators/device/compile/kernel_names.h"
+#include "evaluators/device/source/kernel_names.h"
 
 #include "base/text.h"
 

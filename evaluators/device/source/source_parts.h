@@ -1,7 +1,7 @@
 #pragma once
 
-#include "evaluators/device/compile/directives.h"
-#include "evaluators/device/compile/source_scan.h"
+#include "evaluators/device/source/directives.h"
+#include "evaluators/device/source/source_scan.h"
 
 #include <cstdint>
 #include <map>

@@ -1,4 +1,4 @@
-#include "evaluators/device/compile/source_scan.h"
+#include "evaluators/device/source/source_scan.h"
 
 #include "base/text.h"
 

@@ -1,4 +1,4 @@
-#include "evaluators/device/compile/unsupported_constructs.h"
+#include "evaluators/device/source/unsupported_constructs.h"
 
 namespace winnow::evaluators {
 

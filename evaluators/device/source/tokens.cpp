@@ -1,4 +1,4 @@
-#include "evaluators/device/compile/tokens.h"
+#include "evaluators/device/source/tokens.h"
 
 #include "base/text.h"
 

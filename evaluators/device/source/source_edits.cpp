@@ -1,4 +1,4 @@
-#include "evaluators/device/compile/source_edits.h"
+#include "evaluators/device/source/source_edits.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/compile/tokens.h"
+#include "evaluators/device/source/tokens.h"
 
 #include <cstddef>
 #include <set>

@@ -1,6 +1,6 @@
-#include "evaluators/device/compile/source_parts.h"
+#include "evaluators/device/source/source_parts.h"
 
-#include "evaluators/device/compile/kernel_names.h"
+#include "evaluators/device/source/kernel_names.h"
 
 #include <algorithm>
 #include <limits>

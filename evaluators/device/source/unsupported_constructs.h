@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/compile/compiler_messages.h"
-#include "evaluators/device/compile/source_scan.h"
+#include "evaluators/device/source/source_scan.h"
 
 #include <optional>
 #include <vector>

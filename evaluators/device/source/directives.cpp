@@ -1,4 +1,4 @@
-#include "evaluators/device/compile/directives.h"
+#include "evaluators/device/source/directives.h"
 
 #include "base/text.h"
 
