@@ -1,10 +1,10 @@
-#include "evaluators/device/compile/entry_symbols.h"
-#include "evaluators/device/cpu/compile/cpu_findings.h"
-#include "evaluators/device/cpu/compile/module_check.h"
-#include "evaluators/device/cuda/compile/cubin.h"
-#include "evaluators/device/cuda/compile/cubin_findings.h"
-#include "evaluators/device/elf_reader.h"
-#include "evaluators/device/gpu/compile/code_object.h"
+#include "evaluators/device/inspect/code_object.h"
+#include "evaluators/device/inspect/cpu_findings.h"
+#include "evaluators/device/inspect/cubin.h"
+#include "evaluators/device/inspect/cubin_findings.h"
+#include "evaluators/device/inspect/elf_reader.h"
+#include "evaluators/device/inspect/entry_symbols.h"
+#include "evaluators/device/inspect/module_check.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/inspect/gpu_module.h"
 
 #include <cstddef>
 #include <cstdint>

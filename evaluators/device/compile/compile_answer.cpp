@@ -1,7 +1,7 @@
 #include "evaluators/device/compile/compile_answer.h"
 
 #include "base/json_dump.h"
-#include "evaluators/device/elf_reader.h"
+#include "evaluators/device/inspect/elf_reader.h"
 
 #include <exception>
 #include <iostream>

@@ -1,6 +1,6 @@
 // What the GPU device does when all is well, and when a launch is refused: the context goes on.
 #include "evaluators/device/cuda/cuda_gpu_test.h"
-#include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/inspect/gpu_module.h"
 #include "tasks/inputs/input_generator.h"
 #include "tasks/plan/occupancy.h"
 

@@ -1,7 +1,7 @@
 #include "evaluators/device/gpu/gpu_helpers.h"
 
-#include "evaluators/device/gpu/gpu_module.h"
 #include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/device/inspect/gpu_module.h"
 
 #include <algorithm>
 #include <array>

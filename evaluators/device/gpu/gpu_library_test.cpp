@@ -3,8 +3,8 @@
 #include "evaluators/device/gpu/fake_gpu_driver.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/gpu/gpu_library.h"
-#include "evaluators/device/gpu/gpu_module.h"
 #include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/device/inspect/gpu_module.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include "evaluators/device/gpu/gpu_steps.h"
 
 #include "evaluators/device/gpu/gpu_arguments.h"
-#include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/inspect/gpu_module.h"
 
 #include <algorithm>
 #include <array>

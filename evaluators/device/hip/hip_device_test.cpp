@@ -2,10 +2,10 @@
 #include "base/files.h"
 #include "evaluators/device/gpu/fake_gpu_driver.h"
 #include "evaluators/device/gpu/gpu_device.h"
-#include "evaluators/device/gpu/gpu_module.h"
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/hip/hip_driver.h"
 #include "evaluators/device/hip/test_double/hip_double.h"
+#include "evaluators/device/inspect/gpu_module.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #include "evaluators/device/cpu/runtime/module_image.h"
 
 #include "base/error.h"
-#include "evaluators/device/elf_reader.h"
+#include "evaluators/device/inspect/elf_reader.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "evaluators/device/cuda/compile/nvrtc_library.h"
-#include "evaluators/device/cuda/compile/ptxas_log.h"
+#include "evaluators/device/inspect/ptxas_log.h"
 
 #include <chrono>
 #include <new>

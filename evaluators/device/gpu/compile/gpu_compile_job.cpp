@@ -9,7 +9,7 @@
 #include "evaluators/device/gpu/compile/gpu_header_rules.h"
 #include "evaluators/device/gpu/compile/gpu_image.h"
 #include "evaluators/device/gpu/compile/gpu_source.h"
-#include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/inspect/gpu_module.h"
 #include "evaluators/device/source/source_edits.h"
 #include "evaluators/device/source/unsupported_constructs.h"
 

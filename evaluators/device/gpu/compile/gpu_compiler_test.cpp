@@ -2,7 +2,7 @@
 #include "base/files.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
-#include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/inspect/gpu_module.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/plan_resolve.h"

@@ -1,14 +1,14 @@
 #include "evaluators/device/gpu/compile/gpu_image.h"
 
 #include "base/digest.h"
-#include "evaluators/device/compile/entry_symbols.h"
-#include "evaluators/device/compile/module_findings.h"
-#include "evaluators/device/cuda/compile/cubin.h"
-#include "evaluators/device/cuda/compile/cubin_findings.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
-#include "evaluators/device/cuda/compile/ptxas_log.h"
-#include "evaluators/device/gpu/compile/code_object.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
+#include "evaluators/device/inspect/code_object.h"
+#include "evaluators/device/inspect/cubin.h"
+#include "evaluators/device/inspect/cubin_findings.h"
+#include "evaluators/device/inspect/entry_symbols.h"
+#include "evaluators/device/inspect/module_findings.h"
+#include "evaluators/device/inspect/ptxas_log.h"
 
 #include <utility>
 

@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
-#include "evaluators/device/gpu/gpu_module.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
+#include "evaluators/device/inspect/gpu_module.h"
 #include "process/sandbox.h"
 
 #include <set>

@@ -1,7 +1,7 @@
-#include "evaluators/device/cpu/compile/cpu_findings.h"
+#include "evaluators/device/inspect/cpu_findings.h"
 
-#include "evaluators/device/compile/module_findings.h"
-#include "evaluators/device/compile/symbol_names.h"
+#include "evaluators/device/inspect/module_findings.h"
+#include "evaluators/device/inspect/symbol_names.h"
 #include "evaluators/device/source/tokens.h"
 
 #include <algorithm>

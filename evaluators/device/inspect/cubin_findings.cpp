@@ -1,8 +1,8 @@
-#include "evaluators/device/cuda/compile/cubin_findings.h"
+#include "evaluators/device/inspect/cubin_findings.h"
 
 #include "base/text.h"
-#include "evaluators/device/compile/module_findings.h"
-#include "evaluators/device/cuda/compile/sass.h"
+#include "evaluators/device/inspect/module_findings.h"
+#include "evaluators/device/inspect/sass.h"
 
 #include <string_view>
 

@@ -1,4 +1,4 @@
-#include "evaluators/device/cuda/compile/ptxas_log.h"
+#include "evaluators/device/inspect/ptxas_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "evaluators/device/compile/symbol_names.h"
+#include "evaluators/device/inspect/symbol_names.h"
 
 #include <cstdlib>
 #include <memory>

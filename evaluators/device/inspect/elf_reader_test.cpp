@@ -1,5 +1,5 @@
 #include "base/files.h"
-#include "evaluators/device/elf_reader.h"
+#include "evaluators/device/inspect/elf_reader.h"
 
 #include <cstring>
 #include <random>

@@ -1,8 +1,8 @@
-#include "evaluators/device/compile/module_findings.h"
-#include "evaluators/device/cuda/compile/cubin_findings.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/cuda/compile/nvrtc_library.h"
-#include "evaluators/device/cuda/compile/sass.h"
+#include "evaluators/device/inspect/cubin_findings.h"
+#include "evaluators/device/inspect/module_findings.h"
+#include "evaluators/device/inspect/sass.h"
 
 #include <cstring>
 

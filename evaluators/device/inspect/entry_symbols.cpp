@@ -1,4 +1,4 @@
-#include "evaluators/device/compile/entry_symbols.h"
+#include "evaluators/device/inspect/entry_symbols.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/inspect/gpu_module.h"
 
 #include "base/error.h"
 #include "base/files.h"

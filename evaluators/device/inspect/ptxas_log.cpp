@@ -1,4 +1,4 @@
-#include "evaluators/device/cuda/compile/ptxas_log.h"
+#include "evaluators/device/inspect/ptxas_log.h"
 
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/elf_reader.h"
+#include "evaluators/device/inspect/elf_reader.h"
 #include "tasks/result/finding.h"
 
 #include <string>

@@ -1,7 +1,7 @@
-#include "evaluators/device/cuda/compile/cubin.h"
+#include "evaluators/device/inspect/cubin.h"
 
-#include "evaluators/device/compile/entry_symbols.h"
-#include "evaluators/device/cuda/compile/ptxas_log.h"
+#include "evaluators/device/inspect/entry_symbols.h"
+#include "evaluators/device/inspect/ptxas_log.h"
 
 #include <algorithm>
 #include <cstring>

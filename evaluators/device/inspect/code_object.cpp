@@ -1,6 +1,6 @@
-#include "evaluators/device/gpu/compile/code_object.h"
+#include "evaluators/device/inspect/code_object.h"
 
-#include "evaluators/device/compile/entry_symbols.h"
+#include "evaluators/device/inspect/entry_symbols.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "evaluators/device/elf_reader.h"
+#include "evaluators/device/inspect/elf_reader.h"
 
 #include "base/error.h"
 #include "base/files.h"

@@ -1,4 +1,4 @@
-#include "evaluators/device/cuda/compile/sass.h"
+#include "evaluators/device/inspect/sass.h"
 
 #include <charconv>
 #include <cstdint>

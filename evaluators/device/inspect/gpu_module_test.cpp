@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/device/gpu/gpu_module.h"
+#include "evaluators/device/inspect/gpu_module.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
