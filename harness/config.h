@@ -2,7 +2,7 @@
 
 #include "agents/endpoint_config.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "harness/budget.h"
+#include "harness/run/budget.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/duration.h"
-#include "harness/strategy.h"
+#include "harness/run/strategy.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include "agents/wire/wire_format.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "harness/journal.h"
+#include "harness/run/journal.h"
 
 #include <fstream>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agents/endpoint_config.h"
-#include "harness/budget.h"
+#include "harness/run/budget.h"
 
 #include <memory>
 #include <optional>

@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/endpoints.h"
-#include "harness/journal.h"
-#include "harness/loop_doubles.h"
+#include "harness/run/journal.h"
+#include "harness/run/loop_doubles.h"
 
 #include <future>
 

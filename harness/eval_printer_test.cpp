@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "harness/eval_printer.h"
-#include "harness/ordered_results.h"
 #include "harness/report_doubles.h"
+#include "harness/run/ordered_results.h"
 
 #include <sstream>
 #include <thread>

@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "harness/judge_pool.h"
-#include "harness/loop_doubles.h"
+#include "harness/run/loop_doubles.h"
 
 #include <atomic>
 #include <barrier>

@@ -1,6 +1,6 @@
 #include "harness/doctor.h"
 #include "harness/eval_report.h"
-#include "harness/run_report.h"
+#include "harness/run/run_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

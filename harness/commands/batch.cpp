@@ -7,7 +7,7 @@
 #include "harness/batch/request_file.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
-#include "harness/session.h"
+#include "harness/run/session.h"
 #include "harness/terminal.h"
 
 #include <fstream>

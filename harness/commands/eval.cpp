@@ -7,7 +7,7 @@
 #include "harness/eval_printer.h"
 #include "harness/evaluator_judge.h"
 #include "harness/interrupt.h"
-#include "harness/ordered_results.h"
+#include "harness/run/ordered_results.h"
 
 #include <algorithm>
 #include <chrono>

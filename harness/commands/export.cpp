@@ -5,8 +5,8 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
-#include "harness/journal.h"
-#include "harness/session.h"
+#include "harness/run/journal.h"
+#include "harness/run/session.h"
 #include "harness/terminal.h"
 
 #include <iostream>

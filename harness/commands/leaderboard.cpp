@@ -1,5 +1,5 @@
 #include "harness/commands/commands.h"
-#include "harness/session.h"
+#include "harness/run/session.h"
 #include "harness/terminal.h"
 #include "store/export.h"
 

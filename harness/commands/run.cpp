@@ -1,6 +1,6 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
-#include "harness/session.h"
+#include "harness/run/session.h"
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // golden.json of a task.
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/run_report.h"
+#include "harness/run/run_report.h"
 #include "harness/selftest/reference_samples.h"
 
 #include <algorithm>

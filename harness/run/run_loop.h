@@ -1,13 +1,13 @@
 #pragma once
 
 #include "agents/prompts.h"
-#include "harness/budget.h"
 #include "harness/config.h"
-#include "harness/event_queue.h"
-#include "harness/journal.h"
 #include "harness/judge_pool.h"
-#include "harness/progress.h"
-#include "harness/strategy.h"
+#include "harness/run/budget.h"
+#include "harness/run/event_queue.h"
+#include "harness/run/journal.h"
+#include "harness/run/progress.h"
+#include "harness/run/strategy.h"
 
 #include <chrono>
 #include <deque>

@@ -1,4 +1,4 @@
-#include "harness/run_loop.h"
+#include "harness/run/run_loop.h"
 
 #include "harness/counted.h"
 #include "harness/duration.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/strategy.h"
+#include "harness/run/strategy.h"
 
 namespace winnow::harness {
 

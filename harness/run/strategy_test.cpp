@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "harness/strategy.h"
+#include "harness/run/strategy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-#include "harness/one_plus_one.h"
+#include "harness/run/one_plus_one.h"
 
-#include "harness/promotion.h"
+#include "harness/run/promotion.h"
 
 namespace winnow::harness {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/exit_codes.h"
-#include "harness/run_loop.h"
+#include "harness/run/run_loop.h"
 #include "store/run_store.h"
 
 #include <string>

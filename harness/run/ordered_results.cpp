@@ -1,4 +1,4 @@
-#include "harness/ordered_results.h"
+#include "harness/run/ordered_results.h"
 
 #include <utility>
 

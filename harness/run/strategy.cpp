@@ -1,9 +1,9 @@
-#include "harness/strategy.h"
+#include "harness/run/strategy.h"
 
 #include "base/error.h"
 #include "base/text.h"
-#include "harness/best_of_n.h"
-#include "harness/one_plus_one.h"
+#include "harness/run/best_of_n.h"
+#include "harness/run/one_plus_one.h"
 
 namespace winnow::harness {
 

@@ -1,4 +1,4 @@
-#include "harness/final_sitting.h"
+#include "harness/run/final_sitting.h"
 
 #include "base/error.h"
 #include "tasks/plan/kernel_file.h"

@@ -1,4 +1,4 @@
-#include "harness/budget.h"
+#include "harness/run/budget.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

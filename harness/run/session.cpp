@@ -1,14 +1,14 @@
-#include "harness/session.h"
+#include "harness/run/session.h"
 
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/endpoints.h"
 #include "harness/evaluator_judge.h"
-#include "harness/final_sitting.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
-#include "harness/run_loop.h"
-#include "harness/run_report.h"
+#include "harness/run/final_sitting.h"
+#include "harness/run/run_loop.h"
+#include "harness/run/run_report.h"
 #include "harness/terminal.h"
 
 #include <algorithm>

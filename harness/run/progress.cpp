@@ -1,4 +1,4 @@
-#include "harness/progress.h"
+#include "harness/run/progress.h"
 
 #include "base/text.h"
 #include "harness/counted.h"

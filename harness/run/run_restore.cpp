@@ -1,5 +1,5 @@
 #include "harness/counted.h"
-#include "harness/run_loop.h"
+#include "harness/run/run_loop.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/timing/hidden_speed.h"
-#include "harness/promotion.h"
+#include "harness/run/promotion.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/files.h"
-#include "harness/loop_doubles.h"
-#include "harness/run_loop.h"
+#include "harness/run/loop_doubles.h"
+#include "harness/run/run_loop.h"
 
 #include <algorithm>
 #include <functional>

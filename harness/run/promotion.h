@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/judge.h"
-#include "harness/strategy.h"
+#include "harness/run/strategy.h"
 #include "tasks/result/evaluation.h"
 
 namespace winnow::harness {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/budget.h"
+#include "harness/run/budget.h"
 
 #include <chrono>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "harness/promotion.h"
+#include "harness/run/promotion.h"
 
 #include "evaluators/evaluation/evaluator.h"
 

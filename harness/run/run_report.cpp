@@ -1,4 +1,4 @@
-#include "harness/run_report.h"
+#include "harness/run/run_report.h"
 
 #include "harness/counted.h"
 #include "harness/duration.h"

@@ -1,4 +1,4 @@
-#include "harness/loop_doubles.h"
+#include "harness/run/loop_doubles.h"
 
 #include "base/digest.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include "harness/best_of_n.h"
+#include "harness/run/best_of_n.h"
 
 namespace winnow::harness {
 

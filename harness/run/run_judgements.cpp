@@ -1,8 +1,8 @@
 #include "agents/reply.h"
 #include "base/digest.h"
 #include "base/text.h"
-#include "harness/promotion.h"
-#include "harness/run_loop.h"
+#include "harness/run/promotion.h"
+#include "harness/run/run_loop.h"
 
 #include <algorithm>
 

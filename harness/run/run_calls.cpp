@@ -1,8 +1,8 @@
 #include "agents/reply.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/duration.h"
-#include "harness/promotion.h"
-#include "harness/run_loop.h"
+#include "harness/run/promotion.h"
+#include "harness/run/run_loop.h"
 
 #include <algorithm>
 #include <tuple>
