@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/cli.h"
-#include "harness/evaluator_judge.h"
+#include "harness/judging/evaluator_judge.h"
 
 #include <algorithm>
 #include <chrono>

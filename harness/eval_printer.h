@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/exit_codes.h"
-#include "harness/judge_pool.h"
+#include "harness/judging/judge_pool.h"
 
 #include <cstddef>
 #include <iosfwd>

@@ -5,8 +5,8 @@
 #include "harness/commands/judging.h"
 #include "harness/config.h"
 #include "harness/eval_printer.h"
-#include "harness/evaluator_judge.h"
 #include "harness/interrupt.h"
+#include "harness/judging/evaluator_judge.h"
 #include "harness/run/ordered_results.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "harness/duration.h"
 #include "harness/interrupt.h"
-#include "harness/judge.h"
+#include "harness/judging/judge.h"
 #include "harness/machine.h"
 
 #include <algorithm>

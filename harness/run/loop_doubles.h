@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agents/model_endpoint.h"
-#include "harness/judge.h"
+#include "harness/judging/judge.h"
 
 #include <atomic>
 #include <condition_variable>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/judge_pool.h"
+#include "harness/judging/judge_pool.h"
 
 #include <condition_variable>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/judge.h"
+#include "harness/judging/judge.h"
 #include "harness/run/strategy.h"
 #include "tasks/result/evaluation.h"
 

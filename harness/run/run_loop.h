@@ -2,7 +2,7 @@
 
 #include "agents/prompts.h"
 #include "harness/config.h"
-#include "harness/judge_pool.h"
+#include "harness/judging/judge_pool.h"
 #include "harness/run/budget.h"
 #include "harness/run/event_queue.h"
 #include "harness/run/journal.h"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluator.h"
-#include "harness/judge.h"
-#include "harness/judge_pool.h"
+#include "harness/judging/judge.h"
+#include "harness/judging/judge_pool.h"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
-#include "harness/evaluator_judge.h"
+#include "harness/judging/evaluator_judge.h"
 
 #include "base/text.h"
-#include "harness/precheck.h"
+#include "harness/judging/precheck.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/judge.h"
+#include "harness/judging/judge.h"
 
 #include <condition_variable>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "harness/precheck.h"
+#include "harness/judging/precheck.h"
 
 #include "base/error.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "harness/precheck.h"
+#include "harness/judging/precheck.h"
 
 #include <cstdlib>
 

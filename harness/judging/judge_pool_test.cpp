@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "harness/judge_pool.h"
+#include "harness/judging/judge_pool.h"
 #include "harness/run/loop_doubles.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "harness/judge_pool.h"
+#include "harness/judging/judge_pool.h"
 
 #include "base/error.h"
 
