@@ -6,7 +6,7 @@
 #include "harness/log.h"
 #include "harness/machine.h"
 #include "harness/not_permitted.h"
-#include "harness/terminal.h"
+#include "harness/report/terminal.h"
 #include "store/text_table.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "harness/log.h"
 
-#include "harness/terminal.h"
+#include "harness/report/terminal.h"
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>

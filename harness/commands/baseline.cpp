@@ -3,7 +3,7 @@
 #include "harness/baseline/torch_process.h"
 #include "harness/commands/commands.h"
 #include "harness/duration.h"
-#include "harness/terminal.h"
+#include "harness/report/terminal.h"
 #include "store/run_store.h"
 
 #include <iostream>

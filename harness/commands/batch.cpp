@@ -7,8 +7,8 @@
 #include "harness/batch/request_file.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
+#include "harness/report/terminal.h"
 #include "harness/run/session.h"
-#include "harness/terminal.h"
 
 #include <fstream>
 #include <iostream>

@@ -1,12 +1,12 @@
 #include "base/digest.h"
 #include "base/error.h"
-#include "harness/activity.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config.h"
-#include "harness/eval_printer.h"
 #include "harness/interrupt.h"
 #include "harness/judging/evaluator_judge.h"
+#include "harness/report/activity.h"
+#include "harness/report/eval_printer.h"
 #include "harness/run/ordered_results.h"
 
 #include <algorithm>

@@ -5,9 +5,9 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
+#include "harness/report/terminal.h"
 #include "harness/run/journal.h"
 #include "harness/run/session.h"
-#include "harness/terminal.h"
 
 #include <iostream>
 #include <memory>

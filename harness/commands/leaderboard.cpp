@@ -1,6 +1,6 @@
 #include "harness/commands/commands.h"
+#include "harness/report/terminal.h"
 #include "harness/run/session.h"
-#include "harness/terminal.h"
 #include "store/export.h"
 
 #include <iostream>

@@ -1,9 +1,9 @@
 #include "base/error.h"
-#include "harness/activity.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/interrupt.h"
-#include "harness/profile_report.h"
+#include "harness/report/activity.h"
+#include "harness/report/profile_report.h"
 
 #include <iostream>
 #include <memory>

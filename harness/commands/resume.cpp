@@ -1,7 +1,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
+#include "harness/report/terminal.h"
 #include "harness/run/session.h"
-#include "harness/terminal.h"
 
 #include <memory>
 

@@ -1,12 +1,12 @@
 #include "base/error.h"
 #include "base/random_bits.h"
 #include "evaluators/device/device_host.h"
-#include "harness/activity.h"
 #include "harness/commands/commands.h"
 #include "harness/duration.h"
+#include "harness/report/activity.h"
+#include "harness/report/terminal.h"
 #include "harness/selftest/reference_agreement.h"
 #include "harness/selftest/selftest_report.h"
-#include "harness/terminal.h"
 #include "tasks/memorisable.h"
 
 #include <iostream>

@@ -1,5 +1,5 @@
 #include "harness/commands/commands.h"
-#include "harness/task_report.h"
+#include "harness/report/task_report.h"
 #include "tasks/task.h"
 
 #include <iostream>

@@ -1,8 +1,8 @@
 #include "harness/run/progress.h"
 
 #include "base/text.h"
-#include "harness/counted.h"
 #include "harness/duration.h"
+#include "harness/report/counted.h"
 
 #include <algorithm>
 #include <ostream>

@@ -1,7 +1,7 @@
 #include "harness/run/run_loop.h"
 
-#include "harness/counted.h"
 #include "harness/duration.h"
+#include "harness/report/counted.h"
 
 #include <algorithm>
 

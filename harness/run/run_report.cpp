@@ -1,7 +1,7 @@
 #include "harness/run/run_report.h"
 
-#include "harness/counted.h"
 #include "harness/duration.h"
+#include "harness/report/counted.h"
 #include "store/export.h"
 
 #include <algorithm>

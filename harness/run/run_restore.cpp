@@ -1,4 +1,4 @@
-#include "harness/counted.h"
+#include "harness/report/counted.h"
 #include "harness/run/run_loop.h"
 
 #include <fmt/format.h>

@@ -6,10 +6,10 @@
 #include "harness/interrupt.h"
 #include "harness/judging/evaluator_judge.h"
 #include "harness/machine.h"
+#include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
 #include "harness/run/run_loop.h"
 #include "harness/run/run_report.h"
-#include "harness/terminal.h"
 
 #include <algorithm>
 #include <iostream>

@@ -1,4 +1,4 @@
-#include "harness/timed_shapes.h"
+#include "harness/report/timed_shapes.h"
 
 #include "profiling/statistics/summary.h"
 

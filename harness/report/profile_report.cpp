@@ -1,10 +1,10 @@
-#include "harness/profile_report.h"
+#include "harness/report/profile_report.h"
 
 #include "base/text.h"
 #include "evaluators/evaluation/profile.h"
-#include "harness/eval_report.h"
-#include "harness/profile_table.h"
-#include "harness/timed_shapes.h"
+#include "harness/report/eval_report.h"
+#include "harness/report/profile_table.h"
+#include "harness/report/timed_shapes.h"
 #include "store/text_table.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-#include "harness/activity.h"
+#include "harness/report/activity.h"
 
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/duration.h"
-#include "harness/terminal.h"
+#include "harness/report/terminal.h"
 
 #include <filesystem>
 #include <iostream>

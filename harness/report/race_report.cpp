@@ -1,8 +1,8 @@
-#include "harness/race_report.h"
+#include "harness/report/race_report.h"
 
 #include "base/text.h"
-#include "harness/eval_report.h"
-#include "harness/timed_shapes.h"
+#include "harness/report/eval_report.h"
+#include "harness/report/timed_shapes.h"
 #include "store/text_table.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-#include "harness/race_report.h"
-#include "harness/report_doubles.h"
-#include "harness/timed_shapes.h"
+#include "harness/report/race_report.h"
+#include "harness/report/report_doubles.h"
+#include "harness/report/timed_shapes.h"
 
 #include <limits>
 

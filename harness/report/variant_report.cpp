@@ -1,7 +1,7 @@
-#include "harness/variant_report.h"
+#include "harness/report/variant_report.h"
 
-#include "harness/eval_report.h"
-#include "harness/timed_shapes.h"
+#include "harness/report/eval_report.h"
+#include "harness/report/timed_shapes.h"
 #include "store/text_table.h"
 
 #include <algorithm>

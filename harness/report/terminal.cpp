@@ -1,4 +1,4 @@
-#include "harness/terminal.h"
+#include "harness/report/terminal.h"
 
 #include "base/error.h"
 #include "base/text.h"

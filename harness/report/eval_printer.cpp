@@ -1,9 +1,9 @@
-#include "harness/eval_printer.h"
+#include "harness/report/eval_printer.h"
 
 #include "base/error.h"
 #include "base/text.h"
-#include "harness/eval_report.h"
-#include "harness/variant_report.h"
+#include "harness/report/eval_report.h"
+#include "harness/report/variant_report.h"
 
 #include <ostream>
 

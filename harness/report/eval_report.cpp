@@ -1,4 +1,4 @@
-#include "harness/eval_report.h"
+#include "harness/report/eval_report.h"
 
 #include "base/text.h"
 #include "store/text_table.h"

@@ -1,4 +1,4 @@
-#include "harness/task_report.h"
+#include "harness/report/task_report.h"
 
 #include "base/text.h"
 #include "store/text_table.h"

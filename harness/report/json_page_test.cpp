@@ -2,12 +2,12 @@
 #include "agents/record/recording.h"
 #include "harness/baseline/torch_baseline.h"
 #include "harness/doctor.h"
-#include "harness/eval_printer.h"
-#include "harness/profile_report.h"
-#include "harness/race_report.h"
-#include "harness/report_doubles.h"
+#include "harness/report/eval_printer.h"
+#include "harness/report/profile_report.h"
+#include "harness/report/race_report.h"
+#include "harness/report/report_doubles.h"
+#include "harness/report/task_report.h"
 #include "harness/selftest/selftest_report.h"
-#include "harness/task_report.h"
 #include "tests/support/json_page.h"
 
 #include <sstream>

@@ -1,5 +1,5 @@
 #include "harness/doctor.h"
-#include "harness/eval_report.h"
+#include "harness/report/eval_report.h"
 #include "harness/run/run_report.h"
 
 #include <gmock/gmock.h>

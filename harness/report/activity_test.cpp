@@ -1,4 +1,4 @@
-#include "harness/activity.h"
+#include "harness/report/activity.h"
 
 #include <sstream>
 

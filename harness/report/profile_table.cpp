@@ -1,7 +1,7 @@
-#include "harness/profile_table.h"
+#include "harness/report/profile_table.h"
 
 #include "base/text.h"
-#include "harness/timed_shapes.h"
+#include "harness/report/timed_shapes.h"
 #include "profiling/counters/counter_names.h"
 #include "profiling/roofline/counter_text.h"
 #include "store/text_table.h"
