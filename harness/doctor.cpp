@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "harness/endpoints.h"
+#include "harness/config/endpoints.h"
 #include "harness/machine.h"
 #include "store/text_table.h"
 #include "tasks/task.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/availability.h"
-#include "harness/config.h"
+#include "harness/config/config.h"
 #include "process/escape_attempts.h"
 
 #include <string>

@@ -2,7 +2,7 @@
 #include "harness/baseline/torch_baseline.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/commands/commands.h"
-#include "harness/duration.h"
+#include "harness/config/duration.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
 

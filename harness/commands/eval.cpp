@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/config.h"
+#include "harness/config/config.h"
 #include "harness/interrupt.h"
 #include "harness/judging/evaluator_judge.h"
 #include "harness/report/activity.h"

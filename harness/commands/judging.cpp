@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "harness/duration.h"
+#include "harness/config/duration.h"
 #include "harness/interrupt.h"
 #include "harness/judging/judge.h"
 #include "harness/machine.h"

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
-#include "harness/config.h"
-#include "harness/endpoints.h"
+#include "harness/config/config.h"
+#include "harness/config/endpoints.h"
 #include "store/text_table.h"
 
 #include <future>

@@ -2,7 +2,7 @@
 #include "base/random_bits.h"
 #include "evaluators/device/device_host.h"
 #include "harness/commands/commands.h"
-#include "harness/duration.h"
+#include "harness/config/duration.h"
 #include "harness/report/activity.h"
 #include "harness/report/terminal.h"
 #include "harness/selftest/reference_agreement.h"

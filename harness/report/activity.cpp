@@ -1,7 +1,7 @@
 #include "harness/report/activity.h"
 
 #include "evaluators/evaluation/evaluator.h"
-#include "harness/duration.h"
+#include "harness/config/duration.h"
 #include "harness/report/terminal.h"
 
 #include <filesystem>

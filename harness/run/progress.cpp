@@ -1,7 +1,7 @@
 #include "harness/run/progress.h"
 
 #include "base/text.h"
-#include "harness/duration.h"
+#include "harness/config/duration.h"
 #include "harness/report/counted.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "agents/reply.h"
 #include "evaluators/evaluation/profile.h"
-#include "harness/duration.h"
+#include "harness/config/duration.h"
 #include "harness/run/promotion.h"
 #include "harness/run/run_loop.h"
 

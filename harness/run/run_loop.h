@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agents/prompts.h"
-#include "harness/config.h"
+#include "harness/config/config.h"
 #include "harness/judging/judge_pool.h"
 #include "harness/run/budget.h"
 #include "harness/run/event_queue.h"

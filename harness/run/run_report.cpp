@@ -1,6 +1,6 @@
 #include "harness/run/run_report.h"
 
-#include "harness/duration.h"
+#include "harness/config/duration.h"
 #include "harness/report/counted.h"
 #include "store/export.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "harness/endpoints.h"
+#include "harness/config/endpoints.h"
 #include "harness/interrupt.h"
 #include "harness/judging/evaluator_judge.h"
 #include "harness/machine.h"

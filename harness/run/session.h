@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agents/model_endpoint.h"
-#include "harness/config.h"
+#include "harness/config/config.h"
 #include "harness/exit_codes.h"
 #include "store/run_store.h"
 

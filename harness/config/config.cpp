@@ -1,9 +1,9 @@
-#include "harness/config.h"
+#include "harness/config/config.h"
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "harness/config_keys.h"
+#include "harness/config/config_keys.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/toml.h"
-#include "harness/config.h"
-#include "harness/config_keys.h"
+#include "harness/config/config.h"
+#include "harness/config/config_keys.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "harness/duration.h"
+#include "harness/config/duration.h"
 
 #include "base/error.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/config.h"
+#include "harness/config/config.h"
 
 #include <filesystem>
 #include <functional>

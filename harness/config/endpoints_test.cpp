@@ -1,7 +1,7 @@
 #include "agents/record/recording.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/endpoints.h"
+#include "harness/config/endpoints.h"
 #include "harness/run/journal.h"
 #include "harness/run/loop_doubles.h"
 

@@ -1,8 +1,8 @@
-#include "harness/config_keys.h"
+#include "harness/config/config_keys.h"
 
 #include "base/error.h"
 #include "base/text.h"
-#include "harness/duration.h"
+#include "harness/config/duration.h"
 #include "harness/run/strategy.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/config.h"
-#include "harness/duration.h"
+#include "harness/config/config.h"
+#include "harness/config/duration.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "harness/endpoints.h"
+#include "harness/config/endpoints.h"
 
 #include "agents/http/url.h"
 #include "agents/money/prices.h"
