@@ -1,8 +1,8 @@
 // The reference's outputs in a GPU's memory, on the fake driver.
 #include "base/files.h"
-#include "evaluators/device/gpu/fake_gpu_driver.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/device/gpu/testing/gpu_driver_fake.h"
 #include "evaluators/device/inspect/gpu_module.h"
 #include "evaluators/judge/expected_outputs.h"
 #include "evaluators/worker/poison.h"

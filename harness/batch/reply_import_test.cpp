@@ -4,7 +4,7 @@
 #include "harness/batch/reply_import.h"
 #include "harness/batch/reply_line.h"
 #include "harness/batch/request_file.h"
-#include "harness/run/loop_doubles.h"
+#include "harness/run/testing/loop_fake.h"
 
 #include <algorithm>
 #include <sstream>

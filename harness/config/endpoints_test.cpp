@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "harness/config/endpoints.h"
 #include "harness/run/journal.h"
-#include "harness/run/loop_doubles.h"
+#include "harness/run/testing/loop_fake.h"
 
 #include <future>
 

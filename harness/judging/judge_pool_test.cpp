@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "harness/judging/judge_pool.h"
-#include "harness/run/loop_doubles.h"
+#include "harness/run/testing/loop_fake.h"
 
 #include <atomic>
 #include <barrier>

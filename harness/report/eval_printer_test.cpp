@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "harness/report/eval_printer.h"
-#include "harness/report/report_doubles.h"
+#include "harness/report/testing/report_fake.h"
 #include "harness/run/ordered_results.h"
 
 #include <sstream>

@@ -5,8 +5,8 @@
 #include "harness/report/eval_printer.h"
 #include "harness/report/profile_report.h"
 #include "harness/report/race_report.h"
-#include "harness/report/report_doubles.h"
 #include "harness/report/task_report.h"
+#include "harness/report/testing/report_fake.h"
 #include "harness/selftest/selftest_report.h"
 #include "tests/support/json_page.h"
 

@@ -1,5 +1,5 @@
 #include "harness/report/profile_report.h"
-#include "harness/report/report_doubles.h"
+#include "harness/report/testing/report_fake.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #include "harness/report/race_report.h"
-#include "harness/report/report_doubles.h"
+#include "harness/report/testing/report_fake.h"
 #include "harness/report/timed_shapes.h"
 
 #include <limits>

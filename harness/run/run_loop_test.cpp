@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "harness/run/run_loop_fixture.h"
+#include "harness/run/testing/run_loop_fixture.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // What a run pays for: never a reply that it has, and it remembers what may have been billed.
 #include "agents/record/replay_endpoint.h"
-#include "harness/run/run_loop_fixture.h"
+#include "harness/run/testing/run_loop_fixture.h"
 
 #include <chrono>
 #include <thread>

@@ -1,7 +1,7 @@
 // Replies come in whatever order a model gives them. What a run decides must not depend on it: a
 // run that is killed and resumed gets the rest of its replies in another order than the first time.
 #include "base/text.h"
-#include "harness/run/run_loop_fixture.h"
+#include "harness/run/testing/run_loop_fixture.h"
 
 #include <csignal>
 

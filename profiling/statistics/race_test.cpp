@@ -1,5 +1,5 @@
-#include "profiling/statistics/noise_double.h"
 #include "profiling/statistics/race.h"
+#include "profiling/statistics/testing/noise_fake.h"
 
 #include <array>
 #include <limits>

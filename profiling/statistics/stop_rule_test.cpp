@@ -1,5 +1,5 @@
-#include "profiling/statistics/noise_double.h"
 #include "profiling/statistics/stop_rule.h"
+#include "profiling/statistics/testing/noise_fake.h"
 
 #include <initializer_list>
 #include <limits>

@@ -1,5 +1,5 @@
-#include "profiling/statistics/noise_double.h"
 #include "profiling/statistics/summary.h"
+#include "profiling/statistics/testing/noise_fake.h"
 
 #include <algorithm>
 #include <limits>

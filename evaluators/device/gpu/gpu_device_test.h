@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/files.h"
-#include "evaluators/device/gpu/fake_gpu_driver.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/device/gpu/testing/gpu_driver_fake.h"
 #include "evaluators/device/inspect/gpu_module.h"
 
 #include <cstdio>

@@ -1,9 +1,9 @@
 // Library steps on a GPU device over the fake driver.
 #include "base/files.h"
-#include "evaluators/device/gpu/fake_gpu_driver.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/gpu/gpu_library.h"
 #include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/device/gpu/testing/gpu_driver_fake.h"
 #include "evaluators/device/inspect/gpu_module.h"
 
 #include <gmock/gmock.h>

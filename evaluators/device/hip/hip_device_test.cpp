@@ -1,8 +1,8 @@
 // A GpuDevice over the HIP driver over the double: everything that an evaluation does to a device.
 #include "base/files.h"
-#include "evaluators/device/gpu/fake_gpu_driver.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/device/gpu/testing/gpu_driver_fake.h"
 #include "evaluators/device/hip/hip_driver.h"
 #include "evaluators/device/hip/test_double/hip_double.h"
 #include "evaluators/device/inspect/gpu_module.h"

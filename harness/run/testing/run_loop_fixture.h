@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/files.h"
-#include "harness/run/loop_doubles.h"
 #include "harness/run/run_loop.h"
+#include "harness/run/testing/loop_fake.h"
 
 #include <algorithm>
 #include <functional>

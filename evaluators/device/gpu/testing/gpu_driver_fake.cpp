@@ -1,4 +1,4 @@
-#include "evaluators/device/gpu/fake_gpu_driver.h"
+#include "evaluators/device/gpu/testing/gpu_driver_fake.h"
 
 #include "evaluators/device/compare_core.h"
 #include "evaluators/device/guard_core.h"

@@ -1,4 +1,4 @@
-#include "harness/run/loop_doubles.h"
+#include "harness/run/testing/loop_fake.h"
 
 #include "base/digest.h"
 #include "base/error.h"
