@@ -1,6 +1,6 @@
 #include "profiling/counters/counter_names.h"
-#include "profiling/counters/cupti_double.h"
 #include "profiling/counters/cupti_provider.h"
+#include "profiling/counters/testing/cupti_fake.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // CUPTI's functions as far as Winnow calls them, without a GPU. They check what the real ones do
 // not say, or answer with a crash: sizes of structs, order of calls, handles that are open, images
 // that still exist.
-#include "profiling/counters/cupti_double.h"
+#include "profiling/counters/testing/cupti_fake.h"
 
 #include <algorithm>
 #include <cstdint>
