@@ -79,10 +79,10 @@ nlohmann::ordered_json describe_configured(const ModelsCommand& command) {
                           : std::string("unknown")}};
 }
 
-constexpr std::size_t kDetailColumn = 10;
+constexpr std::size_t kModelDetailColumn = 10;
 
 std::string fitted(const std::string& text) {
-  return wrap_lines(text, store::table_columns(), kDetailColumn);
+  return wrap_lines(text, store::table_columns(), kModelDetailColumn);
 }
 
 std::string configured_text(const nlohmann::ordered_json& configured) {

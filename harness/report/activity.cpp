@@ -13,15 +13,16 @@ namespace winnow::harness {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
+
 using std::chrono::steady_clock;
 
 constexpr const char* kClearLine = "\r\x1b[K";
 constexpr milliseconds kRest{200}; // what changes faster cannot be read
 
 std::string whole_seconds(milliseconds duration) {
-  return duration < std::chrono::minutes(1) ? fmt::format("{} s", duration / seconds(1))
-                                            : format_duration(duration);
+  return duration < std::chrono::minutes(1)
+             ? fmt::format("{} s", duration / std::chrono::seconds(1))
+             : format_duration(duration);
 }
 
 } // namespace
@@ -29,7 +30,7 @@ std::string whole_seconds(milliseconds duration) {
 std::string activity_line(const evaluators::Waiting& waiting, milliseconds elapsed) {
   std::string line = std::filesystem::path(waiting.file).filename().string();
   line += (line.empty() ? "" : " ") + waiting.what;
-  if (elapsed >= seconds(1)) {
+  if (elapsed >= std::chrono::seconds(1)) {
     line += " | " + whole_seconds(elapsed);
     if (waiting.limit > elapsed) {
       line += " of at most " + format_duration(waiting.limit);
