@@ -4,7 +4,7 @@
 
 namespace winnow {
 
-/// Whether something of the machine can be used. When not: why, and what to install or change.
+/// Whether Winnow can use a part of the machine (a tool, library or device).
 struct Availability {
   bool ok = false;
   std::string detail; ///< when ok: what was found (version, path)

@@ -9,8 +9,8 @@ namespace winnow {
 /// SHA-256 of the bytes, as 64 lower-case hex digits.
 std::string sha256_hex(std::string_view bytes);
 
-/// The first eight bytes of SHA-256 over the seed and the text. Nobody who learns one of them can
-/// work out the seed, or what it gives for another text.
+/// The first eight bytes of SHA-256 over the seed and the text. The result reveals neither the seed
+/// nor the result for another text.
 std::uint64_t derived_seed(std::uint64_t seed, std::string_view what);
 
 } // namespace winnow

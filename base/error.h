@@ -5,9 +5,9 @@
 
 namespace winnow {
 
-/// The set-up or Winnow itself is broken (config, disk, schema, missing program). The message names
-/// the file, key or call; `remedy`, if not empty, says what to do. A candidate's faults are never
-/// exceptions: they are verdicts. Caught round one job and in main, nowhere else.
+/// Winnow or its set-up is broken (config, disk, schema, missing program). The message names the
+/// file, key or call. `remedy`, if not empty, says what the user can do. A fault of a candidate is
+/// a verdict, never an exception. Only main() and the code around one job catch Error.
 class Error : public std::runtime_error {
 public:
   explicit Error(const std::string& what, std::string remedy = {})
@@ -18,13 +18,13 @@ private:
   std::string remedy_;
 };
 
-/// The user asked for something that cannot be: bad option, unknown task or key. Exit code 2.
+/// The user asked for something impossible: a bad option, an unknown task or key. Exit code 2.
 class UsageError : public Error {
 public:
   using Error::Error;
 };
 
-/// The device that the user asked for cannot be used here. Exit code 3.
+/// Winnow cannot use the requested device on this machine. Exit code 3.
 class DeviceUnavailable : public Error {
 public:
   using Error::Error;

@@ -98,7 +98,7 @@ fs::path cache_directory() {
 std::optional<fs::path> find_shipped_file(const fs::path& name) {
   std::error_code ignored;
   if (fs::is_regular_file(name, ignored)) {
-    return name; // short in messages
+    return name; // a relative path keeps messages short
   }
   for (fs::path directory : {fs::current_path(), executable_path().parent_path()}) {
     for (;;) {

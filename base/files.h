@@ -8,22 +8,24 @@
 
 namespace winnow {
 
-/// The whole file. Throws Error when it cannot be read or is larger than `max_bytes`.
+/// Returns the contents of the file. Throws Error if the file cannot be read or is larger than
+/// `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
 
-/// Replaces the file in one step (temporary file + rename), so that a reader never sees half of it.
+/// Replaces the file in one step (temporary file + rename), so that no reader sees a half-written
+/// file.
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
 
-/// A regular file, or a link to one; false also where that cannot be known.
+/// True for a regular file and for a link to one. False also if the file system gives an error.
 bool is_file(const std::filesystem::path& path);
 
-/// A fresh directory, mode 0700, removed with all it holds at the end of its scope.
+/// A new directory with mode 0700. The destructor removes the directory with its contents.
 class TemporaryDirectory {
 public:
-  /// Under $TMPDIR or /tmp, named winnow-PREFIX-XXXXXX.
+  /// Creates winnow-PREFIX-XXXXXX in $TMPDIR or, if that is not set, in /tmp.
   explicit TemporaryDirectory(std::string_view prefix);
   ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete; // the directory is removed exactly once
+  TemporaryDirectory(const TemporaryDirectory&) = delete; // one owner per directory
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
@@ -32,15 +34,16 @@ private:
   std::filesystem::path path_;
 };
 
-/// $XDG_CACHE_HOME/winnow or ~/.cache/winnow (created, mode 0700); /tmp/winnow-cache-UID without a
-/// home.
+/// $XDG_CACHE_HOME/winnow or ~/.cache/winnow; without a home, /tmp/winnow-cache-UID. Creates the
+/// directory and sets its mode to 0700.
 std::filesystem::path cache_directory();
 
-/// A file that comes with Winnow ("configs/quickstart.toml"): in the working directory or above it,
-/// else above the running program. Relative if it is in the working directory.
+/// Finds a file that comes with Winnow ("configs/quickstart.toml"): first in the working directory
+/// and its parents, then in the parents of the running program. The path is relative only if the
+/// file is in the working directory itself.
 std::optional<std::filesystem::path> find_shipped_file(const std::filesystem::path& name);
 
-/// The running program's own path, for spawning it again.
+/// The path of the running program, for spawning the same program again.
 std::filesystem::path executable_path();
 
 } // namespace winnow

@@ -6,10 +6,11 @@
 
 namespace winnow {
 
-/// On one line, without its end. What is not UTF-8 is replaced, as JSON can hold nothing else.
+/// The value on one line, without a line end. U+FFFD replaces invalid UTF-8, because JSON must be
+/// valid UTF-8.
 std::string json_line(const nlohmann::json& value);
 
-/// Indented by two spaces, with a line's end.
+/// The value indented by two spaces, with a line end.
 std::string json_document(const nlohmann::json& value);
 
 } // namespace winnow

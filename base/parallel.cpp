@@ -22,7 +22,7 @@ void in_parts(std::uint64_t count, std::uint64_t least,
     const std::uint64_t end = std::min(first + share, count);
     try {
       others.emplace_back(work, first, end);
-    } catch (const std::system_error&) { // the system has no more threads for us
+    } catch (const std::system_error&) { // the system cannot start another thread
       work(first, end);
     }
   }

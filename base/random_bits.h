@@ -4,7 +4,7 @@
 
 namespace winnow {
 
-/// From the system's entropy: nothing that has been seen foretells it. Throws Error.
+/// Unpredictable bits from the system's entropy source (getrandom). Throws Error.
 std::uint64_t random_bits();
 
 } // namespace winnow

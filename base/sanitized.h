@@ -11,8 +11,8 @@
 
 namespace winnow {
 
-/// Built with a sanitizer. They reserve terabytes of address space, need a dumpable process, and
-/// end one that loads a library with RTLD_DEEPBIND.
+/// True in a build with a sanitizer. Sanitizers reserve terabytes of address space and need a
+/// dumpable process. A sanitizer ends a process that loads a library with RTLD_DEEPBIND.
 #ifdef WINNOW_SANITIZED
 constexpr bool kSanitized = true;
 #else

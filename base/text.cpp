@@ -159,7 +159,7 @@ std::vector<std::string> wrap_words(std::string_view text, std::size_t columns) 
       }
     }
     if (cut == std::string_view::npos) {
-      break; // one long word
+      break; // the last long word cannot be broken
     }
     lines.emplace_back(text.substr(0, cut));
     text.remove_prefix(std::min(text.find_first_not_of(' ', cut), text.size()));

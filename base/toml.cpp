@@ -11,7 +11,7 @@
 namespace winnow {
 namespace {
 
-/// An assertion of toml++ that a document broke.
+/// Thrown when a document breaks an assertion inside toml++.
 struct TomlAssertion : std::logic_error {
   using std::logic_error::logic_error;
 };
@@ -21,7 +21,7 @@ struct TomlAssertion : std::logic_error {
   throw UsageError(fmt::format("{}:{}:{}: {}", file, line, column, what));
 }
 
-/// fail() for the character after `before`.
+/// Calls fail() with the position after `before`.
 [[noreturn]] void fail_after(std::string_view before, const std::string& file,
                              std::string_view what) {
   const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
@@ -41,14 +41,15 @@ void require_ascii(std::string_view text, const std::string& file) {
 bool breaks_assertion(std::string_view text) {
   try {
     static_cast<void>(toml::parse(text));
-  } catch (const toml::parse_error&) { // also where the text was cut
+  } catch (const toml::parse_error&) { // a cut document often has a syntax error too
   } catch (const TomlAssertion&) {
     return true;
   }
   return false;
 }
 
-/// The shortest beginning of `text` that breaks an assertion too, which knows no position itself.
+/// The longest beginning of `text` that breaks no assertion of toml++. An assertion carries no
+/// position, so parse_toml() reports the end of this beginning.
 std::string_view beginning_that_breaks(std::string_view text) {
   std::size_t fine = 0;
   std::size_t broken = text.size();

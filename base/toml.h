@@ -5,9 +5,9 @@
 
 namespace winnow {
 
-/// toml++ checks what it believes with TOML_ASSERT, and some malformed documents break its belief
-/// ("[?" in 3.3). Its default ends the process, or is undefined behaviour under NDEBUG; this
-/// throws, and parse_toml() reports it. Throws TomlAssertion.
+/// toml++ checks its internal assumptions with TOML_ASSERT. Some malformed documents break them
+/// ("[?" in 3.3). The default TOML_ASSERT ends the process, or is undefined behaviour under NDEBUG.
+/// This function throws TomlAssertion instead, and parse_toml() reports the error.
 [[noreturn]] void toml_assertion_failed(const char* expression);
 
 } // namespace winnow
@@ -22,9 +22,9 @@ namespace winnow {
 
 namespace winnow {
 
-/// Reads a TOML document. Throws UsageError ("FILE:LINE:COLUMN: what") for what is not TOML, and
-/// for any byte that is not ASCII: toml++ 3.3 runs into undefined behaviour when it tests many
-/// other characters for white space.
+/// Reads a TOML document. Throws UsageError ("FILE:LINE:COLUMN: message") for invalid TOML and for
+/// any byte that is not ASCII. The reason for the second: the white-space test of toml++ 3.3 has
+/// undefined behaviour for many other characters.
 toml::table parse_toml(std::string_view text, const std::string& file);
 
 } // namespace winnow

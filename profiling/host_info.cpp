@@ -14,7 +14,7 @@
 namespace winnow::profiling {
 namespace {
 
-// Value of the first "key<separator>value" line of a file; quotes are dropped.
+// The value of the first "key<separator>value" line of a file, without quotes.
 std::string first_value(const char* path, std::string_view key, char separator) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

@@ -6,16 +6,16 @@
 
 namespace winnow::profiling {
 
-/// The machine that a measurement was taken on; stored with every run.
+/// The machine of a measurement; stored with every run.
 struct HostInfo {
   std::string cpu_model;    ///< "AMD EPYC 9R14"
-  unsigned cores = 1;       ///< that this process may use
+  unsigned cores = 1;       ///< available to this process
   std::string kernel;       ///< "Linux 6.1.0-18-amd64"
   std::string distribution; ///< "Debian GNU/Linux 12 (bookworm)"
   double memory_gib = 0;
 };
 
-/// Reads /proc and uname once; what is not readable stays empty.
+/// Reads /proc and uname once. A field stays empty if its source is not readable.
 const HostInfo& host_info();
 void to_json(nlohmann::json& json, const HostInfo& host);
 

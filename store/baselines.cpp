@@ -1,4 +1,4 @@
-// The parts of RunStore that keep what libraries and frameworks need for a task's operation.
+// The RunStore methods for the timings of libraries and frameworks.
 #include "store/baselines.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@
 namespace winnow::store {
 namespace {
 
-// Of each name and shape the newest: a repeated measurement replaces the one before.
+// The newest row of each name and shape: a repeated measurement replaces the previous one.
 constexpr const char* kSelectNewest =
     "SELECT t.name, b.name, b.version, b.device, b.device_name, b.shape_id, b.shape, b.median_ns, "
     "b.times_ns, b.max_error_ratio, b.agrees, b.error, b.recorded_at "
@@ -57,8 +57,8 @@ std::vector<BaselineTiming> newest_timings(const Database& database, const std::
   return timings;
 }
 
-/// The times of baseline.cu that were taken in the same session as the evaluation's own, by search
-/// shape: libraries and frameworks are timed at no other.
+/// The times of baseline.cu from the session of this evaluation, by search shape. Libraries and
+/// frameworks are only timed at search shapes.
 std::map<std::string, double> baseline_medians(const Database& database, RowId evaluation) {
   Query select(database, "SELECT shape_id, baseline_median_ns FROM cases "
                          "WHERE evaluation_id = ? AND shape_set = 'search' "
@@ -71,7 +71,7 @@ std::map<std::string, double> baseline_medians(const Database& database, RowId e
   return medians;
 }
 
-/// Why the timings of one name cannot be compared with those of baseline.cu; empty: they can.
+/// Why the timings of one name cannot be compared with those of baseline.cu; empty if they can.
 std::string obstacle(const std::vector<const BaselineTiming*>& timings,
                      const std::map<std::string, double>& medians) {
   for (const BaselineTiming* timing : timings) {
@@ -144,7 +144,7 @@ BaselineTiming library_timing(const tasks::Evaluation& evaluation, const tasks::
   timing.shape_id = result.shape_id;
   timing.shape = result.shape;
   timing.error = library.error;
-  if (library.median_ns > 0) { // else it gave no answer
+  if (library.median_ns > 0) { // otherwise there is no answer
     timing.median_ns = library.median_ns;
     timing.times_ns = library.samples_ns;
     timing.max_error_ratio = library.max_error_ratio;
@@ -192,7 +192,7 @@ RunStore::baseline_standings(const std::vector<LeaderboardRow>& rows) const {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const LeaderboardRow& row = rows[i];
       if (i > 0 && same_group(rows[i - 1], row)) {
-        continue; // the group's first row has its baselines
+        continue; // the group's first row already has its baselines
       }
       const auto timings = newest_timings(database, row.task, row.task_digest, row.device_name);
       std::map<std::string, std::vector<const BaselineTiming*>> by_name;

@@ -7,34 +7,34 @@
 
 namespace winnow::store {
 
-/// A task's operation at one shape as a library or framework does it, measured once.
+/// One measurement of a library or framework that computes a task's operation at one shape.
 struct BaselineTiming {
-  std::string task;        ///< its name; filled in when read
+  std::string task;        ///< name of the task; set when read
   std::string name;        ///< "torch eager", "torch.compile", "cublaslt"
-  std::string version;     ///< of the library: "2.9.1+cu130"
+  std::string version;     ///< version of the library: "2.9.1+cu130"
   std::string device;      ///< "cpu", "cuda", "hip"
-  std::string device_name; ///< "NVIDIA H200": times of different devices are never compared
-  std::string shape_id;    ///< "search/0"; tiny shapes are compared only, not timed
+  std::string device_name; ///< "NVIDIA H200"; times of different devices are never compared
+  std::string shape_id;    ///< "search/0"; tiny shapes are only checked, not timed
   std::string shape;       ///< "n=1000"
   std::optional<double> median_ns;
   std::vector<double> times_ns; ///< raw, in order
-  /// Largest difference from reference.cu relative to the one that is allowed.
+  /// Largest difference from reference.cu / allowed difference.
   std::optional<double> max_error_ratio;
-  std::optional<bool> agrees; ///< with reference.cu; nullopt: it gave no answer
-  std::string error;          ///< why there is no answer, or where it differs; empty: neither
+  std::optional<bool> agrees; ///< with reference.cu; nullopt: there is no answer
+  std::string error;          ///< why there is no answer, or where it is wrong; else empty
   std::string recorded_at;    ///< ISO-8601 UTC; set when written
 };
 
-/// A library or framework beside the task's baseline.cu, on one device.
+/// A library or framework compared with the task's baseline.cu on one device.
 struct BaselineStanding {
   std::string task, task_digest, device, device_name;
   std::int64_t evaluator_version = 0;
   std::string name, version;
-  /// Its time relative to baseline.cu's, geometric mean over the search shapes: 0.5 is twice as
-  /// fast. 0: some shape lacks one of the two times, or an answer that agrees with reference.cu.
+  /// Time / time of baseline.cu, geometric mean over the search shapes: 0.5 is twice as fast. 0 if
+  /// one of the times is missing at a shape, or if an answer does not agree with reference.cu.
   double relative_time = 0;
   std::int64_t shapes = 0; ///< search shapes with a time
-  bool agrees = false;     ///< with reference.cu at every shape that gave an answer
+  bool agrees = false;     ///< with reference.cu, at every shape with an answer
   std::string note;        ///< why relative_time is 0; else empty
 };
 

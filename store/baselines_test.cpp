@@ -19,8 +19,8 @@ using ::testing::Not;
 using testing::query_file;
 using testing::TestStore;
 
-constexpr const char* kDeviceName = "Test CPU, 2 cores"; // of correct_evaluation()
-constexpr double kBaselineNs = 201.5;                    // of its search/0
+constexpr const char* kDeviceName = "Test CPU, 2 cores"; // from correct_evaluation()
+constexpr double kBaselineNs = 201.5;                    // at search/0 of that evaluation
 
 BaselineTiming timing(const std::string& name, const std::string& shape_id, double median_ns) {
   BaselineTiming timing;
@@ -112,7 +112,7 @@ TEST(BaselineTimings, ComeWithEvaluationsThatMeasuredALibrary) {
       << "once, by the evaluation that measured it";
 }
 
-/// Timed at a search shape and at a hidden one, as every evaluation is.
+/// Timed at a search shape and a hidden shape, like every evaluation.
 tasks::Evaluation promoted_evaluation(double speedup) {
   tasks::Evaluation evaluation = correct_evaluation(speedup);
   tasks::CaseResult& hidden = evaluation.cases.back();

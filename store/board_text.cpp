@@ -53,7 +53,7 @@ std::string minute_text(std::string time) {
   return time;
 }
 
-/// "=2" where several share the rank.
+/// The rank, with "=" if several kernels share it: "=2".
 std::string rank_text(const LeaderboardRow& row) {
   return row.rank == 0 ? "-" : fmt::format("{}{}", row.is_tied ? "=" : "", row.rank);
 }
@@ -71,11 +71,11 @@ std::string cost_text(const LeaderboardRow& row) {
   return row.dollars.value_or(0) > 0 ? fmt::format("${:.4f}", *row.dollars) : "";
 }
 
-/// A column of the board; it is absent where all of its cells are empty.
+/// A column of the board. It is omitted if all of its cells are empty.
 struct BoardColumn {
   TextTable::Column column;
   std::string (*cell)(const LeaderboardRow&);
-  bool in_title = false; ///< said once, there, where all rows have the same
+  bool in_title = false; ///< moves to the title if all rows have the same value
 };
 
 constexpr bool kRight = true, kLeft = false;
@@ -108,10 +108,10 @@ const std::vector<BoardColumn>& board_columns() {
 
 struct Board {
   TextTable table;
-  std::string title; ///< what all rows have in common: ", isolation bubblewrap, ..."
+  std::string title; ///< values shared by all rows: ", isolation bubblewrap, ..."
 };
 
-/// `column` is left out of the table where it says nothing, and where the title says it.
+/// Adds a column, unless all cells are empty or the title has the shared value.
 void add_column(Board& board, const BoardColumn& column, const std::vector<LeaderboardRow>& rows) {
   std::vector<std::string> cells;
   std::transform(rows.begin(), rows.end(), std::back_inserter(cells), column.cell);
@@ -143,7 +143,7 @@ std::string group_heading(const LeaderboardRow& row) {
   return to_valid_utf8(fmt::format("{} on {} ({})", row.task, row.device, row.device_name));
 }
 
-/// Says which revision and evaluator a group is of, where that is not clear by itself.
+/// The revision and evaluator of a group, if other groups have the same task and device.
 std::string group_note(const std::vector<LeaderboardRow>& rows, const LeaderboardRow& row) {
   const bool alone = std::all_of(rows.begin(), rows.end(), [&](const LeaderboardRow& other) {
     return other.task != row.task || other.device != row.device ||
@@ -166,7 +166,7 @@ std::string standing_text(const BaselineStanding& standing) {
   return truncate_text(on_one_line(text), kMaxStandingBytes);
 }
 
-/// What stands around a table: plain lines, or paragraphs and lists of Markdown.
+/// The text around a table: plain lines, or paragraphs and lists of Markdown.
 class Lines {
 public:
   Lines(Format format, std::size_t columns)
@@ -195,7 +195,7 @@ private:
   const std::size_t columns_;
 };
 
-/// An item for each library or framework that was measured for the row's group.
+/// A list item for each library or framework that was measured for the row's group.
 std::string standings_text(const LeaderboardRow& row,
                            const std::vector<BaselineStanding>& baselines, const Lines& lines,
                            Format format) {

@@ -8,8 +8,8 @@
 
 namespace winnow::store {
 
-/// A heading and a table for each group, and what its columns mean. `format` is Table or Markdown;
-/// `columns` are those of the terminal, 0: no limit.
+/// A heading, a table and an explanation of the columns for each group. `format` is Table or
+/// Markdown. `columns` is the width of the terminal; 0: no limit.
 std::string board_text(const std::vector<LeaderboardRow>& rows,
                        const std::vector<BaselineStanding>& baselines, Format format,
                        std::size_t columns);

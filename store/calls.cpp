@@ -1,4 +1,4 @@
-// The parts of RunStore that keep tasks, prompts and model calls.
+// The RunStore methods for tasks, prompts and model calls.
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/json_dump.h"
@@ -31,7 +31,7 @@ json define_tensors(const tasks::Task& task) {
   return tensors;
 }
 
-/// What someone who browses the store wants to know of a task; the files are kept whole beside it.
+/// The facts about a task for people who browse the store. Other columns have the whole files.
 json define_task(const tasks::Task& task) {
   json axes = json::array();
   for (const tasks::Axis& axis : task.axes) {
@@ -77,7 +77,7 @@ RowId add_prompt(Database& database, const std::string& text, const std::string&
   return query.integer(0);
 }
 
-/// The member of a message that holds its text, if any.
+/// The member of a message with its text; nullptr if there is none.
 json* message_text(json& message) {
   for (const char* member : {"content", "text"}) {
     if (message.is_object() && message.contains(member)) {
@@ -87,7 +87,8 @@ json* message_text(json& message) {
   return nullptr;
 }
 
-/// `request` with its message texts replaced by references; the texts' prompt rows by position.
+/// Replaces the message texts in `request` by references. Also returns the texts' prompt rows by
+/// position.
 std::pair<json, std::vector<std::pair<std::int64_t, RowId>>> store_prompts(Database& database,
                                                                            json request) {
   std::vector<std::pair<std::int64_t, RowId>> prompts;
@@ -108,7 +109,7 @@ std::pair<json, std::vector<std::pair<std::int64_t, RowId>>> store_prompts(Datab
   return {std::move(request), prompts};
 }
 
-/// The request as it was given to begin_call.
+/// The original request of begin_call().
 std::string restore_request(const Database& database, const std::string& stored) {
   json request = json::parse(stored);
   if (!request.is_object() || !request.contains("messages")) {
@@ -172,7 +173,7 @@ ModelCallRow read_call(const Database& database, const Query& query) {
   return call;
 }
 
-/// `which`: what follows WHERE, with its values bound in order.
+/// `which` is the text after WHERE; the values are bound in order.
 template <typename... Values>
 std::vector<ModelCallRow> read_calls(const Database& database, const char* which,
                                      const Values&... values) {
@@ -200,7 +201,8 @@ std::optional<double> dollars_of(const std::optional<CallReservation>& reserved)
   return reserved ? std::optional(reserved->dollars) : std::nullopt;
 }
 
-/// A call that was cut off is sent again: what was held back for it may have been billed.
+/// Sends an interrupted call again. The earlier sending may have been billed, so its reservation
+/// counts as lost.
 void begin_again(Database& database, RowId call, std::string_view endpoint, std::string_view model,
                  const std::string& request, const std::string& digest,
                  const std::optional<CallReservation>& reserved) {
@@ -339,7 +341,7 @@ std::optional<ModelCallRow> RunStore::find_reply(RowId call) const {
     Query earlier(database, "SELECT count(*) FROM model_calls WHERE request_digest = ? "
                             "AND request_digest <> '' AND run_id = ? AND id < ?");
     earlier.bind(digest, run, call).next();
-    // In the order of arrival: a reply that comes later must not move what was taken before.
+    // Ordered by arrival: a late reply must not change which replies were already given out.
     std::vector<ModelCallRow> found =
         read_calls(database,
                    "request_digest = ? AND request_digest <> '' AND run_id <> ? AND status = 'ok' "

@@ -1,4 +1,4 @@
-// What calls cost, may have cost, and which recorded reply answers which request.
+// Costs and possible costs of calls, and the reuse of recorded replies.
 #include "base/text.h"
 #include "store/export.h"
 #include "store/run_store.h"
@@ -32,7 +32,7 @@ ModelCallRow reply(const std::string& text, std::optional<double> dollars = 0.5)
   return row;
 }
 
-/// What the calls of another program would read.
+/// The unconfirmed calls as another program reads them.
 std::vector<std::string> unconfirmed(const TestStore& t) {
   return query_file(t.path, "SELECT unconfirmed_sendings, unconfirmed_tokens, unconfirmed_dollars "
                             "FROM run_overview");
@@ -134,12 +134,12 @@ TEST(ModelCalls, EachCandidateKnowsWhatItsReplyCost) {
   EXPECT_TRUE(all["candidates"][1]["dollars"].is_null());
 }
 
-/// Another run with two paid replies to one request, and one to another.
+/// Another run with two paid replies to one request and one paid reply to another request.
 struct RecordedReplies : TestStore {
   RecordedReplies() {
     const RowId late = store.begin_call(run, task, "a", "chat", "m", request("x"));
     pay(run, "b", "x", "first");
-    for (const std::string before = utc_now(); utc_now() == before;) { // times are milliseconds
+    for (const std::string before = utc_now(); utc_now() == before;) { // next millisecond
     }
     store.finish_call(late, reply("second"));
     pay(run, "c", "y", "of another request");

@@ -1,4 +1,4 @@
-// The parts of RunStore that keep candidates and what was found out about them.
+// The RunStore methods for candidates and their evaluations.
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"

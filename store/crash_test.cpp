@@ -1,4 +1,4 @@
-// What is left of a store whose writer is killed.
+// The state of a store after its writer was killed.
 #include "store/run_store.h"
 #include "store/test_store.h"
 
@@ -24,7 +24,7 @@ using testing::wrong_evaluation;
 
 constexpr int kKills = 10;
 
-/// Does the run's work from where it stands, for ever; a byte to `progress` after each write.
+/// Continues the run's work for ever. Writes a byte to `progress` after each write.
 [[noreturn]] void work_until_killed(const std::filesystem::path& path, int progress) {
   RunStore store(path, RunStore::Mode::ReadWrite);
   const RowId run = store.find_run("run")->id;
@@ -59,7 +59,8 @@ constexpr int kKills = 10;
   }
 }
 
-/// Starts a writer and kills it at some moment after `writes` of its writes. How many it reported.
+/// Starts a writer and kills it shortly after its `writes`-th write. Returns the number of reported
+/// writes.
 std::int64_t run_and_kill(const std::filesystem::path& path, int writes,
                           std::chrono::microseconds extra) {
   std::array<int, 2> ends{};
@@ -76,7 +77,7 @@ std::int64_t run_and_kill(const std::filesystem::path& path, int writes,
     ++reported;
   }
   const auto moment = std::chrono::steady_clock::now() + extra;
-  while (std::chrono::steady_clock::now() < moment) { // into the middle of the next write
+  while (std::chrono::steady_clock::now() < moment) { // wait until the middle of the next write
   }
   kill(child, SIGKILL);
   int status = 0;
@@ -92,7 +93,7 @@ std::int64_t run_and_kill(const std::filesystem::path& path, int writes,
 void expect_consistent(const std::filesystem::path& path) {
   EXPECT_THAT(query_file(path, "PRAGMA integrity_check"), ElementsAre("ok"));
   EXPECT_TRUE(query_file(path, "PRAGMA foreign_key_check").empty());
-  // Evaluations come whole: two a candidate, one case in each, with samples, and a standing.
+  // Evaluations are complete: two per candidate, each with a case, samples and a standing.
   EXPECT_TRUE(query_file(path, "SELECT candidate_id FROM evaluations GROUP BY 1 "
                                "HAVING count(*) <> 2")
                   .empty());
@@ -111,7 +112,7 @@ TEST(Crash, AKilledWriterLosesNothingItReported) {
   const TemporaryDirectory directory("store-test");
   const std::filesystem::path path = directory.path() / "store.db";
   RunStore(path, RunStore::Mode::ReadWrite).create_run("run", nullptr, nullptr);
-  std::mt19937 random(2); // the moments differ from run to run all the same
+  std::mt19937 random(2); // the moments still differ between runs
   for (int i = 0; i < kKills; ++i) {
     const auto counts = "SELECT (SELECT count(*) FROM model_calls WHERE status = 'ok') + "
                         "(SELECT count(*) FROM model_calls) + (SELECT count(*) FROM candidates) + "
@@ -121,8 +122,8 @@ TEST(Crash, AKilledWriterLosesNothingItReported) {
                                                std::chrono::microseconds(random() % 3000));
     const std::int64_t after = std::stoll(query_file(path, counts).at(0));
     expect_consistent(path);
-    // A resumed writer repeats at most one begun call; a call that was finished without its
-    // candidate is left to the coordinator, so that every other write adds something.
+    // A resumed writer repeats at most one begun call. It skips a call that was finished without a
+    // candidate, so every other write adds a row.
     EXPECT_GE(after - before, reported - 1);
     EXPECT_LE(after - before, reported + 1) << "at most one write was done and not yet reported";
   }

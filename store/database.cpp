@@ -59,7 +59,7 @@ Error explain(int code, int system_errno, const std::string& file, const std::st
   }
 }
 
-/// An SQLite URI for `path` that says the file does not change while it is open.
+/// An SQLite URI for `path` with the promise that the file does not change while it is open.
 std::string immutable_uri(const std::filesystem::path& path) {
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
@@ -91,7 +91,7 @@ void create_parent_directories(const std::filesystem::path& path) {
   }
 }
 
-/// sha256(TEXT) for SQL: hex.
+/// The SQL function sha256(TEXT), in hex.
 void sha256_of_text(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values[0]));
   const auto bytes = static_cast<std::size_t>(sqlite3_value_bytes(values[0]));
@@ -130,8 +130,8 @@ void Database::open(OpenMode mode, const OpenOptions& options) {
   try {
     check_identity(mode);
   } catch (const SQLite::Exception& e) {
-    // A store in a directory that we may not write to: without a -wal file there is nothing to
-    // merge, and SQLite can read the file as it is.
+    // The store is in a directory without write permission. Without a -wal file there is nothing to
+    // merge, so SQLite can read the file unchanged.
     const int code = e.getErrorCode() & kPrimaryCodeMask;
     const bool no_shared_memory = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
     if (mode == OpenMode::ReadWrite || !no_shared_memory || has_unmerged_log(path_)) {
@@ -154,13 +154,14 @@ void Database::connect(OpenMode mode, bool immutable, const OpenOptions& options
       std::make_unique<SQLite::Database>(immutable ? immutable_uri(path_) : path_.string(), flags,
                                          static_cast<int>(options.busy_timeout.count()));
   if (mode == OpenMode::ReadOnly) {
-    // Not opened read-only: a connection that may write removes -wal and -shm when it is the last.
+    // Not opened read-only, because only a connection with write access removes -wal and -shm when
+    // it is the last.
     connection_->exec("PRAGMA query_only = ON");
   }
   connection_->createFunction("sha256", 1, true, nullptr, sha256_of_text);
 }
 
-/// Before anything is changed: is this file ours, and do we understand it?
+/// Checks, before any change, that the file is a Winnow store of a known version.
 void Database::check_identity(OpenMode mode) {
   Query tables(*this, "SELECT count(*) FROM sqlite_schema");
   tables.next();
@@ -194,7 +195,7 @@ void Database::configure_for_writing(const OpenOptions& options) {
   if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
     throw explain(SQLITE_READONLY, 0, path_.string(), "");
   }
-  // The change to WAL takes an exclusive lock and does not always wait for it by itself.
+  // The switch to WAL needs an exclusive lock, and SQLite does not always wait for that lock.
   const auto give_up = std::chrono::steady_clock::now() + options.busy_timeout;
   while (connection_->tryExec("PRAGMA journal_mode = WAL") == SQLITE_BUSY &&
          std::chrono::steady_clock::now() < give_up) {
@@ -222,7 +223,7 @@ void Database::transaction(const char* begin, const std::function<void()>& work)
     work();
     connection_->exec("COMMIT");
   } catch (const SQLite::Exception& e) {
-    const Error error = explained(e); // before the rollback, which forgets the cause
+    const Error error = explained(e); // before the rollback, which clears the cause
     roll_back();
     throw error;
   } catch (...) {

@@ -22,14 +22,14 @@ class Statement;
 
 namespace winnow::store {
 
-/// The store that was opened for reading is of an earlier version.
+/// A store opened for reading has an earlier schema version.
 struct OlderSchema : Error {
   using Error::Error;
 };
 
-/// One connection to a Winnow store, with its schema brought up to date (ReadWrite) or checked
-/// (ReadOnly). All work is done in transactions, one thread at a time. What SQLite reports becomes
-/// an Error that names the file and the remedy.
+/// One connection to a Winnow store. ReadWrite brings the schema up to date; ReadOnly checks it.
+/// All work runs in transactions, from one thread at a time. Every SQLite error becomes an Error
+/// with the file and the remedy.
 class Database {
 public:
   Database(const std::filesystem::path& path, OpenMode mode, const OpenOptions& options);
@@ -37,16 +37,17 @@ public:
   Database(const Database&) = delete; // owns the connection
   Database& operator=(const Database&) = delete;
 
-  /// Runs `work` on one consistent snapshot and returns what it returns.
+  /// Runs `work` on one consistent snapshot and returns its result.
   template <typename Work> auto read(Work&& work) {
     return in_transaction("BEGIN", std::forward<Work>(work));
   }
-  /// Runs `work` in a transaction that is durable when this returns, or undone when it throws.
+  /// Runs `work` in a transaction. The transaction is durable when write() returns, and undone if
+  /// `work` throws.
   template <typename Work> auto write(Work&& work) {
     return in_transaction("BEGIN IMMEDIATE", std::forward<Work>(work));
   }
 
-  /// Several statements without results.
+  /// Runs several statements that return no rows.
   void execute_script(const std::string& sql);
   std::int64_t last_insert_id() const;
   const std::filesystem::path& path() const { return path_; }
@@ -77,7 +78,7 @@ private:
   std::unique_ptr<SQLite::Database> connection_;
 };
 
-/// One prepared statement; values are bound in order. Only inside read() or write().
+/// A prepared statement; values are bound in order. Use it only inside read() or write().
 class Query {
 public:
   Query(const Database& database, const char* sql);
@@ -85,8 +86,8 @@ public:
   Query(const Query&) = delete; // owns the statement
   Query& operator=(const Query&) = delete;
 
-  /// Starts afresh with these values: integers, doubles (not finite is stored as SQLite stores it),
-  /// text, and optionals of them (nullopt is NULL).
+  /// Resets the statement and binds these values: integers, doubles (SQLite decides how to store
+  /// one that is not finite), text, and optionals of them (nullopt is NULL).
   template <typename... Values> Query& bind(const Values&... values) {
     reset();
     int index = 0;
@@ -94,7 +95,7 @@ public:
     return *this;
   }
   bool next(); ///< steps; false after the last row
-  void run();  ///< for statements without rows
+  void run();  ///< for statements that return no rows
 
   std::int64_t integer(int column) const;
   double real(int column) const; ///< NaN for NULL

@@ -1,4 +1,4 @@
-// docs/store.md says what there is.
+// Checks docs/store.md against the store.
 #include "base/files.h"
 #include "base/text.h"
 #include "store/export.h"

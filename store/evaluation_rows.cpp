@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Times and ratios that are 0 or not finite were not measured.
+/// nullopt for a time or ratio that was not measured: it is 0 or not finite.
 std::optional<double> measured(double value) {
   return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
 }
@@ -24,7 +24,7 @@ double or_zero(const Query& query, int column) {
   return query.is_null(column) ? 0.0 : query.real(column);
 }
 
-/// One end of an interval; nullopt: the interval is not known.
+/// One end of an interval; nullopt if the interval is not known.
 std::optional<double> end_of(const tasks::Bounds& bounds, double tasks::Bounds::*end) {
   const bool known = bounds.known() && std::isfinite(bounds.low) && std::isfinite(bounds.high);
   return known ? std::optional(bounds.*end) : std::nullopt;
@@ -33,7 +33,7 @@ tasks::Bounds read_bounds(const Query& query, int column) {
   return {or_zero(query, column), or_zero(query, column + 1)};
 }
 
-/// SQLite's integers are signed.
+/// The seed as a signed integer, because SQLite has no unsigned ones.
 std::optional<std::int64_t> seed_bits(const tasks::Evaluation& evaluation) {
   return evaluation.seed == 0 ? std::nullopt
                               : std::optional(static_cast<std::int64_t>(evaluation.seed));
@@ -61,7 +61,7 @@ RowId insert_variant(Database& database, RowId candidate, const tasks::Parameter
   return query.integer(0);
 }
 
-/// nullopt when nothing was compiled.
+/// nullopt if nothing was compiled.
 std::optional<RowId> insert_build(Database& database, const tasks::BuildRecord& build) {
   if (build.digest.empty()) {
     return std::nullopt;
@@ -79,7 +79,8 @@ std::optional<RowId> insert_build(Database& database, const tasks::BuildRecord& 
   return query.integer(0);
 }
 
-/// The binary is the key, not the evaluation: variants and later judgements share the newest.
+/// The key is the machine code, not the evaluation: variants and later evaluations share the newest
+/// profile.
 void insert_profile(Database& database, RowId candidate, const tasks::Evaluation& evaluation) {
   const tasks::BuildRecord& build = evaluation.build;
   if (evaluation.profile.empty() || build.digest.empty()) {

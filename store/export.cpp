@@ -124,7 +124,7 @@ std::string to_json_text(const ExportedRun& all) {
   return json_document(document);
 }
 
-/// One row a candidate, with its kernel file in the last column.
+/// One row per candidate, with its kernel file in the last column.
 std::string to_csv_text(const ExportedRun& all) {
   std::vector<json> rows;
   for (const ExportedCandidate& candidate : all.candidates) {

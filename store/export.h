@@ -9,20 +9,20 @@
 
 namespace winnow::store {
 
-/// How a leaderboard is written out.
+/// The output format of a leaderboard.
 enum class Format : std::uint8_t { Table, Json, Csv, Markdown };
 
-/// Table: aligned columns for a terminal that has `columns`, 0: no limit. Json: schema
-/// "winnow.leaderboard", version 2. Csv: RFC 4180, rows only. `baselines` are shown with the rows
-/// of their group.
+/// Table: aligned columns for a terminal of width `columns`; 0: no limit. Json: schema
+/// "winnow.leaderboard", version 2. Csv: RFC 4180, rows only. The rows of a group are followed by
+/// its `baselines`.
 std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format,
                                const std::vector<BaselineStanding>& baselines = {},
                                std::size_t columns = table_columns());
 
-/// Everything about a run's candidates that may leave the machine: leaderboard, verdict counts,
-/// every candidate with its verdict, detail, cases (hidden ones by verdict only) and kernel file.
-/// No prompts, no replies, no keys. Json: schema "winnow.export", version 2. Markdown: made for
-/// reading, with the kernel files of the leaderboard only.
+/// Exports the candidates of a run: leaderboard, verdict counts, and every candidate with its
+/// verdict, detail, cases and kernel file. A hidden case has only its verdict. Prompts, replies and
+/// keys are never exported. Json: schema "winnow.export", version 2. Markdown: for reading;
+/// contains only the kernel files of the leaderboard.
 std::string export_run(const RunStore& store, const LeaderboardQuery& query, Format format);
 
 } // namespace winnow::store

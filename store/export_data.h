@@ -8,14 +8,14 @@
 
 namespace winnow::store {
 
-/// What exports are made of; nothing in it must stay here but the texts without a kernel file.
+/// The data of an export. All of it may leave the machine, except texts without a kernel file.
 struct ExportedCandidate {
   std::string run;
   RowId run_id = 0;
   CandidateState state;
   std::int64_t rank = 0; ///< 0: not ranked
-  bool is_tied = false;  ///< with another kernel of its board
-  std::string unranked;  ///< why it is on a board without a rank
+  bool is_tied = false;  ///< another kernel of the board has the same rank
+  std::string unranked;  ///< why the board shows the candidate without a rank
 };
 
 struct ExportedRun {
@@ -30,12 +30,12 @@ struct ExportedRun {
 
 ExportedRun collect_export(const RunStore& store, const LeaderboardQuery& query);
 
-/// Where no kernel file could be taken from a reply, the stored text is the reply, which stays
-/// here.
+/// False if the reply contained no kernel file. Then the stored text is the reply, which is never
+/// exported.
 bool has_kernel_file(const CandidateState& state);
 std::string_view verdict_text(const CandidateState& state);
 
-/// For reading: short digests, two decimals.
+/// For reading: shortened digests, two decimals.
 std::string export_markdown(const ExportedRun& all);
 
 } // namespace winnow::store

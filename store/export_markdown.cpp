@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kShownDigest = 8;
 constexpr std::size_t kMaxReasonBytes = 160;
 
-/// A code block whose fence no line of `text` can close.
+/// A code block with a fence that is longer than any run of backticks in `text`.
 std::string code_block(const std::string& text) {
   std::size_t longest = 2;
   for (std::size_t at = text.find('`'); at != std::string::npos; at = text.find('`', at)) {
@@ -59,7 +59,7 @@ std::string place_text(const ExportedCandidate& candidate) {
                              : fmt::format("{}{}", candidate.is_tied ? "=" : "", candidate.rank);
 }
 
-/// Why it is not correct, or why it has no rank.
+/// Why the candidate is not correct, or why it has no rank.
 std::string reason_text(const ExportedCandidate& candidate, const tasks::Evaluation& found) {
   const bool correct = found.verdict == tasks::Verdict::Correct;
   return truncate_text(on_one_line(correct ? candidate.unranked : found.detail), kMaxReasonBytes);

@@ -259,7 +259,7 @@ TEST(FormatLeaderboard, SaysWhyARowHasNoRank) {
   LeaderboardRow unranked = sample_row();
   unranked.rank = 0;
   unranked.unranked = "evaluator 6";
-  ++unranked.evaluator_version; // on the board of the first row all the same
+  ++unranked.evaluator_version; // still on the board of the first row
   const std::string text = format_leaderboard({sample_row(), unranked}, Format::Table);
   EXPECT_THAT(text, HasSubstr("  flag\n"));
   EXPECT_THAT(text, HasSubstr("\n     -    2.35x"));

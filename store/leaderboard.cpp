@@ -1,5 +1,5 @@
-// The parts of RunStore that read the leaderboard. Who is eligible and who ranks where is said by
-// the views in store/schema/views.sql, nowhere else.
+// The RunStore methods that read the leaderboard. Only the views in store/schema/views.sql define
+// eligibility and ranks.
 #include "base/error.h"
 #include "base/text.h"
 #include "store/run_store_state.h"
@@ -14,7 +14,7 @@
 namespace winnow::store {
 namespace {
 
-/// The groups asked for, in the order of the output. 0: over all runs.
+/// The requested groups in output order. `run` 0: over all runs.
 std::vector<RowId> select_groups(const Database& database, const LeaderboardQuery& query,
                                  RowId run) {
   std::vector<RowId> groups;
@@ -71,7 +71,7 @@ constexpr const char* kColumns =
     "WHERE k.evaluation_id = board.evaluation_id AND k.shape_set = 'search' AND k.median_ns > 0 "
     "ORDER BY k.ordinal)), flag, held_out_speedup, kernel, comparable";
 
-/// So slow beside the baseline that its launches would take most of a sitting's time.
+/// A kernel with a lower speedup would take most of a sitting's time.
 constexpr double kTooSlow = 1.0 / 10;
 
 /// The first `top` rows of one group; 0: all.
@@ -79,7 +79,7 @@ std::vector<LeaderboardRow> read_group(Query& select, RowId group, std::int64_t 
   std::vector<LeaderboardRow> rows;
   constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
   const std::int64_t shown = top > 0 ? std::min(top, kNoLimit - 1) : kNoLimit - 1;
-  select.bind(group, shown + 1); // one more: is the last one tied with it?
+  select.bind(group, shown + 1); // one more row, to see whether the last one is tied
   while (select.next()) {
     LeaderboardRow row = read_row(select);
     if (!rows.empty() && row.rank > 0 && rows.back().rank == row.rank) {
@@ -93,7 +93,7 @@ std::vector<LeaderboardRow> read_group(Query& select, RowId group, std::int64_t 
   return rows;
 }
 
-/// Throws UsageError with all that there is unless `name` is empty or a value of the column.
+/// Throws UsageError with the known names, unless `name` is empty or a value of the column.
 void require_value(const Database& database, const char* what, const std::string& name,
                    const std::string& table, const std::string& column) {
   const std::string from = " FROM " + table;
@@ -117,9 +117,9 @@ std::vector<LeaderboardRow> RunStore::leaderboard(const LeaderboardQuery& query)
   Database& database = state_->database;
   return database.read([&] {
     const RowId run = query.run.empty() ? 0 : require_run(database, query.run);
-    // No ORDER BY: the view ranks a group in the order of its index, so that LIMIT ends the work
-    // after the rows that are shown. A test compares it with the sorted view. The views leaderboard
-    // and run_leaderboard would end nothing early: `tied` needs all ranks of a group.
+    // No ORDER BY: the view ranks a group in index order, so LIMIT ends the work after the shown
+    // rows. A test compares the result with the sorted view. The views leaderboard and
+    // run_leaderboard cannot end early, because `tied` needs all ranks of a group.
     const std::string sql = std::string("SELECT ") + kColumns +
                             " FROM ranked_evaluations AS board WHERE group_id = ? LIMIT ?";
     std::vector<LeaderboardRow> rows;

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr const char* kSpeedupVersus = "baseline.cu";
 
-/// As SQL and JSON have it: text as it is, lists and objects as JSON.
+/// A value as CSV text: strings unchanged, lists and objects as JSON.
 std::string csv_cell(const json& value) {
   return value.is_null()     ? ""
          : value.is_string() ? to_valid_utf8(value.get<std::string>())

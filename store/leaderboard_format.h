@@ -10,10 +10,10 @@
 
 namespace winnow::store {
 
-/// Whether the two are on one board: ranked together, or one of them not ranked.
+/// Whether two rows are on one board: comparable, or one of them without a rank.
 bool same_group(const LeaderboardRow& a, const LeaderboardRow& b);
 
-/// One row as the JSON outputs show it.
+/// One row in the form of the JSON outputs.
 nlohmann::json leaderboard_row_json(const LeaderboardRow& row);
 
 nlohmann::json baseline_standing_json(const BaselineStanding& standing);
@@ -21,7 +21,7 @@ nlohmann::json baseline_standing_json(const BaselineStanding& standing);
 /// {"BLOCK":128,"VEC":4} as "BLOCK=128 VEC=4".
 std::string parameters_text(const std::string& parameters_json);
 
-/// These members of each document, one row for each.
+/// A table with these members of each document; one row per document.
 TextTable csv_table(const std::vector<nlohmann::json>& documents,
                     const std::vector<const char*>& names);
 

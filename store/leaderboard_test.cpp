@@ -33,7 +33,7 @@ std::vector<std::string> summary(const std::vector<LeaderboardRow>& rows) {
   return lines;
 }
 
-/// "1 2 =3 =3": ranks in the order of the rows, '=' where tied.
+/// "1 2 =3 =3": the ranks in row order, with '=' for ties.
 std::string ranks(const std::vector<LeaderboardRow>& rows) {
   std::string text;
   for (const LeaderboardRow& row : rows) {
@@ -114,7 +114,7 @@ TEST(Leaderboard, KernelsWithinTheNoiseShareARank) {
   TestStore t;
   t.add("a", "1", {between(1.9, 2.0, 2.1)});
   t.add("b", "2", {between(1.88, 1.95, 2.0)});
-  t.add("c", "3", {between(1.7, 1.8, 1.89)}); // as fast as b, not as a
+  t.add("c", "3", {between(1.7, 1.8, 1.89)}); // overlaps b but not a
   t.add("d", "4", {between(1.6, 1.65, 1.69)});
   t.add("e", "5", {between(1.5, 1.6, 1.6)}); // touches d
   const auto rows = t.store.leaderboard({});
@@ -131,7 +131,7 @@ TEST(Leaderboard, AWideIntervalLiftsNobodyOverAFasterKernel) {
   t.add("a", "1", {between(1.35, 1.4, 1.45)});
   t.add("b", "2", {between(1.29, 1.3, 1.31)});
   t.add("c", "3", {between(0.5, 1.2, 2.0)});
-  t.add("d", "4", {between(1.09, 1.1, 1.11)}); // behind a and b, and within the noise of c
+  t.add("d", "4", {between(1.09, 1.1, 1.11)}); // slower than a and b, overlaps c
   EXPECT_EQ(ranks(t.store.leaderboard({})), "1 =2 =2 3");
 }
 
@@ -154,7 +154,7 @@ TEST(Leaderboard, RanksAreCountsOfWhoIsClearlyFaster) {
   for (int store = 0; store < kStores; ++store) {
     TestStore t;
     for (int i = 0; i < kCandidates; ++i) {
-      const double speedup = 1 + upto(40) / 8; // with equal ones
+      const double speedup = 1 + upto(40) / 8; // some speedups are equal
       const double noise = store % 3 == 0 ? 4 : 16;
       const double low = speedup - upto(9) / noise;
       t.add(std::to_string(i), std::to_string(i),
@@ -318,7 +318,7 @@ TEST(Leaderboard, TheTopIsTheBeginningOfTheWholeView) {
   TestStore t;
   constexpr int kCandidates = 60;
   for (int i = 0; i < kCandidates; ++i) {
-    const int shuffled = 1 + i * 17 % 31; // with ties
+    const int shuffled = 1 + i * 17 % 31; // some are equal
     t.add(std::to_string(i), std::to_string(i),
           {i % 4 == 0 ? between(shuffled - 0.5, shuffled, shuffled + i % 7)
                       : correct_evaluation(shuffled)});

@@ -1,4 +1,4 @@
-// What happens when the file is not what it should be.
+// Opening stores that are damaged, locked, foreign, older or newer.
 #include "base/error.h"
 #include "store/database.h"
 #include "store/run_store.h"
@@ -51,7 +51,7 @@ void write_raw(const std::filesystem::path& path, const std::string& sql) {
   SQLite::Database(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
 }
 
-/// A store that nobody has open, as one file.
+/// A store as a single file, which no process has open.
 std::filesystem::path closed_store(const TemporaryDirectory& directory) {
   const std::filesystem::path path = directory.path() / "store.db";
   RunStore store(path, kReadWrite);
@@ -250,7 +250,7 @@ TEST(OpenStore, AFullDiskLosesNothingThatWasStored) {
   store.set_run_status(1, "interrupted");
 }
 
-/// Runs `work` in a child process without root's rights; its exit status.
+/// Runs `work` in a child process without root privileges. Returns its exit status.
 int without_privileges(const std::function<bool()>& work) {
   const pid_t child = fork();
   if (child == 0) {
@@ -355,8 +355,8 @@ TEST(Migrations, AFirstStoreKeepsItsRows) {
   EXPECT_THAT(store.baseline_timings("axpy", ""), ::testing::IsEmpty());
 }
 
-/// Views and a trigger such as older programs made: with a name that is still in use, with one that
-/// is not, of tables that later versions rename, and of a view that does not exist.
+/// Views and a trigger of older programs. One view has a name that is still in use, one has an old
+/// name and reads a table that later versions rename, and one reads a table that does not exist.
 constexpr const char* kOldViews =
     "CREATE VIEW leaderboard AS SELECT evaluation_id, speedup FROM standings; "
     "CREATE VIEW \"old \"\"times\" AS SELECT * FROM sample_series; "
@@ -364,7 +364,7 @@ constexpr const char* kOldViews =
     "CREATE TRIGGER evaluation_joins_standings AFTER INSERT ON evaluations BEGIN "
     "INSERT INTO standings SELECT * FROM removed; END;";
 
-/// As the program of that version left it, with two ranked kernels and their samples.
+/// A store of an older version, with two ranked kernels and their samples.
 std::filesystem::path store_of_version(const TemporaryDirectory& directory, std::int64_t version) {
   const auto path = directory.path() / "older.db";
   SQLite::Database database(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);

@@ -37,7 +37,7 @@ RunRow read_run(const Query& query) {
 
 RunStore::State::~State() {
   for (const auto& [run, descriptor] : locks) {
-    close(descriptor); // which also releases the lock
+    close(descriptor); // also releases the lock
   }
 }
 

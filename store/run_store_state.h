@@ -12,7 +12,7 @@ struct RunStore::State {
   State(const std::filesystem::path& path, OpenMode mode, const OpenOptions& options)
       : database(path, mode, options) {}
   ~State();
-  State(const State&) = delete; // owns the lock files' descriptors
+  State(const State&) = delete; // owns the descriptors of the lock files
   State& operator=(const State&) = delete;
 
   Database database;
@@ -20,7 +20,7 @@ struct RunStore::State {
   std::map<RowId, int> locks; ///< open descriptors of held run locks
 };
 
-/// The run's id. Throws UsageError with the nearest names. Inside a transaction.
+/// The id of the run. Throws UsageError with the nearest names. Call inside a transaction.
 RowId require_run(const Database& database, const std::string& name);
 
 } // namespace winnow::store

@@ -283,7 +283,7 @@ TEST(RunStore, AnEvaluationIsGivenBackAsItWas) {
       << "also of the variant that does not count";
 }
 
-/// With everything that timing can say.
+/// An evaluation with all timing fields.
 tasks::Evaluation raced_evaluation() {
   tasks::Evaluation evaluation = correct_evaluation(2);
   evaluation.speedup_bounds = {1.75, 2.25};

@@ -36,7 +36,8 @@ std::string_view views_and_triggers() {
   throw std::logic_error("store/schema/views.sql is not embedded");
 }
 
-/// Those of whichever version made them: a table cannot be renamed while a view of it exists.
+/// Drops all views and triggers of any version, because SQLite cannot rename a table that a view
+/// uses.
 void drop_views_and_triggers(Database& database) {
   std::string script;
   {
@@ -95,11 +96,11 @@ std::int64_t schema_version(const Database& database) {
 
 void apply_migrations(Database& database, const std::vector<Migration>& steps) {
   if (!database.read([&] { return is_behind(database, steps); })) {
-    return; // the usual case, without waiting for a writer
+    return; // the usual case; does not wait for a writer
   }
   database.write([&] {
     if (!is_behind(database, steps)) {
-      return; // another process was first
+      return; // another process has applied them
     }
     drop_views_and_triggers(database);
     for (const Migration& step : steps) {
@@ -115,7 +116,7 @@ void apply_migrations(Database& database, const std::vector<Migration>& steps) {
 
 void update_lookup_tables(Database& database) {
   if (database.read([&] { return lookup_tables_are_current(database); })) {
-    return; // the usual case, without waiting for a writer
+    return; // the usual case; does not wait for a writer
   }
   database.write([&] {
     Query verdicts(database, "INSERT INTO verdicts (number, name, description) VALUES (?, ?, ?) "

@@ -12,7 +12,7 @@ class Database;
 /// "WNOW": marks the file as a Winnow store (`file` and SQLite's own tools show it).
 constexpr std::int64_t kApplicationId = 0x574E4F57;
 
-/// One numbered step of the schema; the store's version is that of the last one applied.
+/// One numbered step of the schema. The version of a store is the number of the last applied step.
 struct Migration {
   std::int64_t version = 0;
   std::string_view sql;
@@ -21,11 +21,11 @@ struct Migration {
 /// The numbered files of store/schema, in order.
 const std::vector<Migration>& migrations();
 
-/// Applies the migrations that the store lacks and makes all views and triggers anew, in one
-/// transaction. Safe when two processes do it at once.
+/// Applies the missing migrations and recreates all views and triggers, in one transaction. Two
+/// processes may do this at the same time.
 void apply_migrations(Database& database, const std::vector<Migration>& steps);
 
-/// Fills the lookup tables with the verdicts and stages that this program knows.
+/// Fills the lookup tables with the verdicts and stages of this program.
 void update_lookup_tables(Database& database);
 
 std::int64_t schema_version(const Database& database);

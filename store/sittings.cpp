@@ -1,5 +1,5 @@
-// The parts of RunStore that keep final sittings. What they mean for a board is said by the views
-// in store/schema/.
+// The RunStore methods for final sittings. The views in store/schema/ define their effect on a
+// board.
 #include "store/sittings.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 using tasks::SittingRow;
 
-// Enough to know a spread by.
+// Enough times for an estimate of the spread.
 constexpr std::int64_t kMostTimes = 4000;
 constexpr std::size_t kFewestEvaluations = 3;
 
@@ -105,9 +105,9 @@ StoredSitting read_sitting(const Query& query) {
   return sitting;
 }
 
-/// Of what evaluations differ by, once each shape's own level is taken away.
+/// The standard deviation between evaluations after removing the mean of each shape.
 double spread_of(const std::map<std::string, std::map<RowId, double>>& logs_by_shape) {
-  std::map<RowId, std::pair<double, double>> sums; // of differences, and how many
+  std::map<RowId, std::pair<double, double>> sums; // sum of differences, and their number
   for (const auto& [shape, logs] : logs_by_shape) {
     double mean = 0;
     for (const auto& [evaluation, log] : logs) {

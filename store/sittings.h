@@ -8,10 +8,10 @@
 
 namespace winnow::store {
 
-/// A sitting as stored.
+/// A stored sitting.
 struct StoredSitting {
   std::int64_t id = 0;
-  std::optional<std::int64_t> run; ///< whose board it was made for; nullopt: that over all runs
+  std::optional<std::int64_t> run; ///< the run whose board it orders; nullopt: no run
   std::string task;
   tasks::SittingResult result;
 };

@@ -19,7 +19,7 @@ using testing::query_file;
 using testing::sample_task;
 using testing::TestStore;
 
-constexpr int kEvaluator = 7; // of correct_evaluation()
+constexpr int kEvaluator = 7; // from correct_evaluation()
 
 std::string kernel_of(const std::string& text) {
   return tasks::kernel_digest(text, correct_evaluation(1).parameters);
@@ -61,7 +61,7 @@ tasks::SittingResult sitting(std::vector<tasks::SittingRow> rows) {
   return result;
 }
 
-/// "1 fast 3.0; - slow 9.0 (not in the final)"
+/// For instance "1 fast 3.0; - slow 9.0 (not in the final)".
 std::string board(const std::vector<LeaderboardRow>& rows) {
   std::string text;
   for (const LeaderboardRow& row : rows) {

@@ -9,9 +9,9 @@
 namespace winnow::store {
 namespace {
 
-constexpr std::size_t kLeastWord = 6; // of a word that is cut short
+constexpr std::size_t kLeastWord = 6; // a word is not cut shorter than this
 
-/// What is done so that a table becomes narrower: each includes those before it.
+/// The steps that make a table narrower. Each step includes the earlier ones.
 enum class Narrowing : std::uint8_t { None, BreakHeadings, BreakCells, CutWords };
 
 std::size_t longest_word(std::string_view text) {
@@ -40,7 +40,7 @@ std::size_t total_width(const std::vector<std::size_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), kBetweenColumns * (widths.size() - 1));
 }
 
-/// Of a column that is broken at spaces to fit into `width`.
+/// The width that a column needs if its texts are broken at spaces to fit into `width`.
 std::size_t used_width(const TextTable& table, std::size_t column, std::size_t width) {
   std::size_t used = 0;
   const auto add = [&](const std::string& text) {
@@ -55,7 +55,8 @@ std::size_t used_width(const TextTable& table, std::size_t column, std::size_t w
   return used;
 }
 
-/// As wide as they like where there is room, else what `narrowing` gives; it may not be enough.
+/// The full widths if there is room, else widths reduced by `narrowing`. The result may still be
+/// too wide.
 std::vector<std::size_t> column_widths(const TextTable& table, Narrowing narrowing,
                                        std::size_t room) {
   std::vector<std::size_t> widths, spare;
@@ -85,7 +86,7 @@ void remove_column(TextTable& table, std::size_t column) {
   }
 }
 
-/// Without the last column that may go; its heading, or empty when there is none.
+/// Removes the last column with `may_go`. Returns its heading, or an empty string if there is none.
 std::string remove_a_column(TextTable& table) {
   for (std::size_t i = table.columns.size(); i-- > 0;) {
     if (table.columns[i].may_go) {

@@ -9,18 +9,18 @@ namespace winnow::store {
 
 constexpr std::size_t kBetweenColumns = 2;
 
-/// A table that has as much room as it gets.
+/// A table that was fitted into its room.
 struct Layout {
   TextTable table;
   std::vector<std::size_t> widths;
-  std::vector<std::string> left_out; ///< headings
+  std::vector<std::string> left_out; ///< headings of removed columns
 };
 
-/// What to_aligned_text() says about tables that are too wide, but for splitting. Where nothing
-/// helps, the table stays wider than `room`.
+/// Fits a table into `room` by the rules of to_aligned_text(), except splitting. If the rules are
+/// not enough, the table stays wider than `room`.
 Layout lay_out(TextTable table, std::size_t room);
 
-/// The table itself where it fits, or must not be split.
+/// Splits a table that is too wide. Returns the table unchanged if it fits or must not be split.
 std::vector<TextTable> split_table(const TextTable& table, std::size_t room);
 
 } // namespace winnow::store

@@ -8,7 +8,7 @@
 
 namespace winnow::store::testing {
 
-/// A store in a directory of its own, with a run and a task.
+/// A store in its own directory, with a run and a task.
 struct TestStore {
   explicit TestStore(const OpenOptions& options = {});
 
@@ -23,12 +23,12 @@ struct TestStore {
 };
 
 tasks::Task sample_task(const std::string& name = "axpy");
-/// Correct, timed, one case of each kind.
+/// Correct and timed, with one case of each kind.
 tasks::Evaluation correct_evaluation(double speedup);
-/// Wrong at one place, with a mismatch.
+/// Wrong at one element, with a mismatch.
 tasks::Evaluation wrong_evaluation();
 
-/// What a second program (the sqlite3 shell) gets from the file: rows of columns joined by '|'.
+/// The rows that another program (the sqlite3 shell) reads from the file; columns joined by '|'.
 std::vector<std::string> query_file(const std::filesystem::path& path, const std::string& sql);
 
 } // namespace winnow::store::testing

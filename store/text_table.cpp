@@ -57,7 +57,7 @@ std::string cut_short(std::string text, std::size_t columns) {
   if (display_width(text) <= columns) {
     return text;
   }
-  std::size_t end = 0; // behind the code points that stay
+  std::size_t end = 0; // end of the code points to keep
   for (std::size_t shown = 0; shown + 1 < columns; ++shown) {
     do {
       ++end;

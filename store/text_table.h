@@ -6,41 +6,41 @@
 
 namespace winnow::store {
 
-/// Rows of text under headings; every row has as many cells as there are columns.
+/// Rows of text under headings. Every row has one cell per column.
 struct TextTable {
   struct Column {
     std::string heading;
     bool right_aligned = false;
-    bool may_go = false; ///< where there is no room, it is left out, and a line says so
+    bool may_go = false; ///< may be removed if there is no room; a line then says so
   };
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
-  bool splits = false; ///< where there is no room, into tables that each have the first column
+  bool splits = false; ///< may be split if there is no room; each part has the first column
 };
 
-/// Those that have nothing in any row.
+/// Removes the columns without text in any row.
 void remove_empty_columns(TextTable& table);
 
-/// What tables on stdout have room for from now on; 0, as at the start: no limit. For the start of
-/// the program only.
+/// Sets the maximum width of tables on stdout; 0 (the default): no limit. Call only at the start of
+/// the program.
 void set_table_columns(std::size_t columns);
 std::size_t table_columns();
 
-/// Columns padded to their widest cell (in code points), two spaces between them, each line
-/// indented by `indent`. Control characters and invalid UTF-8 do not reach the terminal. `columns`
-/// are what a line may have at most (0: no limit): a wider table breaks its headings at spaces, is
-/// split if it may be, then loses the columns that may go, then breaks the cells that are not
-/// right-aligned, then cuts their longest words short.
+/// Pads columns to their widest cell (in code points), with two spaces between columns and `indent`
+/// before each line. Replaces control characters and invalid UTF-8. `columns` is the maximum line
+/// width (0: no limit). A wider table is narrowed in this order: break headings at spaces, split
+/// the table if allowed, remove columns with `may_go`, break the cells that are not right-aligned,
+/// cut their longest words.
 std::string to_aligned_text(const TextTable& table, std::size_t indent,
                             std::size_t columns = table_columns());
 
-/// Line ends and tabs become spaces, other control characters and invalid UTF-8 are replaced.
+/// Line ends and tabs become spaces. Other control characters and invalid UTF-8 are replaced.
 std::string on_one_line(std::string_view text);
 
 /// RFC 4180: CRLF line ends, quotes where needed, one heading line.
 std::string to_csv(const TextTable& table);
 
-/// A GitHub table; pipes, line ends and angle brackets in cells are escaped.
+/// A GitHub table. Pipes, line ends and angle brackets in cells are escaped.
 std::string to_markdown(const TextTable& table);
 
 } // namespace winnow::store

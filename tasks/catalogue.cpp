@@ -26,7 +26,7 @@ bool is_task_folder(const fs::path& path) {
   return fs::is_regular_file(path / kTaskFile, ignored);
 }
 
-// `start` and the folders above it, each with tasks/catalogue appended.
+// tasks/catalogue in `start` and in each folder above it.
 std::vector<fs::path> upwards(fs::path start) {
   std::vector<fs::path> places;
   while (true) {

@@ -1,4 +1,4 @@
-// What the catalogue's tasks say of their own work, counted here in another way.
+// Checks the work that each task of the catalogue states against an independent count.
 #include "tasks/memorisable.h"
 #include "tasks/task.h"
 
@@ -51,7 +51,7 @@ bool is_near(const Task& task, const Shape& shape, const Shape& other) {
   return std::abs(elements(task, shape) / elements(task, other) - 1) <= 0.25;
 }
 
-// There a kernel's speed counts; see evaluators/timing/hidden_speed.h.
+// Only the speed on such hidden shapes counts; see evaluators/timing/hidden_speed.h.
 TEST_P(CatalogueTask, HasHiddenShapesOfTheSizeOfItsSearchShapes) {
   for (const std::string& device : device_kinds()) {
     const std::vector<Shape> search = task_.shapes_of(ShapeSet::Search, device);
@@ -90,7 +90,7 @@ struct Work {
 
 const std::map<std::string, Work>& work() {
   static const std::map<std::string, std::int64_t> product{{"m", 2}, {"n", 3}, {"k", 5}};
-  constexpr double kProduct = 60; // 6 sums of 5 products, a fused multiply-add being two operations
+  constexpr double kProduct = 60; // 6 sums of 5 products; a fused multiply-add counts twice
   static const std::map<std::string, Work> all{
       {"axpy", {{{"n", 7}}, 14}}, // a product and a sum
       {"gemm_bf16", {product, kProduct}},

@@ -7,27 +7,28 @@
 
 namespace winnow::tasks {
 
-/// A place in a text file; line and column count from 1, columns in bytes. 0: not known.
+/// A place in a text file. Line and column count from 1; columns count bytes. 0: unknown.
 struct SourcePosition {
   int line = 0;
   int column = 0;
 };
 
-/// A mistake in something that was given to us, for a person or a model to mend.
+/// A mistake in an input file. A person or a model reads the text and corrects the file.
 struct Diagnostic {
   std::string file;
   SourcePosition at;
-  std::string what;         ///< what is wrong: "unknown name 'colz' in expression 'colz / 4'"
-  std::string expected;     ///< what was expected or what to do: "an axis, scalar, parameter ..."
-  bool unsupported = false; ///< no mistake: this device cannot do what was asked for
+  std::string what;         ///< the mistake: "unknown name 'colz' in expression 'colz / 4'"
+  std::string expected;     ///< the expected text or the remedy: "an axis, scalar, parameter ..."
+  bool unsupported = false; ///< no mistake: this device lacks the requested feature
 };
 
-constexpr std::size_t kMaxPlanErrors = 20; ///< told at once of one plan
+constexpr std::size_t kMaxPlanErrors = 20; ///< errors reported for one plan
 
-/// Whether there is nothing to mend: at least one diagnostic, all `unsupported`.
+/// True if there is at least one diagnostic and all are `unsupported`: the plan needs no
+/// correction.
 bool all_unsupported(const std::vector<Diagnostic>& diagnostics);
 
-/// "file:line:column: what; expected ..." (the parts that are known).
+/// "file:line:column: what; expected ...", without the unknown parts.
 std::string to_string(const Diagnostic& diagnostic);
 
 } // namespace winnow::tasks

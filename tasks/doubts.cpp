@@ -7,7 +7,7 @@
 namespace winnow::tasks {
 namespace {
 
-constexpr double kTooMany = 1.25; // times what the tensors have; `bytes` may be a rounded figure
+constexpr double kTooMany = 1.25; // times the bytes of the tensors; `bytes` may be rounded
 constexpr double kTooFew = 0.1;
 
 struct TensorBytes {
@@ -27,7 +27,7 @@ TensorBytes bytes_of(const Task& task, const Shape& shape) {
   return bytes;
 }
 
-/// Such a task need not read all of its inputs.
+/// A task with indices need not read all of its inputs.
 bool chooses_by_index(const Task& task) {
   return std::any_of(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& tensor) {
     using Kind = GeneratorSpec::Kind;
@@ -89,7 +89,7 @@ std::vector<std::string> doubts_of(const Task& task, std::string_view device_kin
   for (const Shape& shape : search) {
     if (std::string doubt = doubt_about_bytes(task, shape); !doubt.empty()) {
       doubts.push_back(std::move(doubt));
-      break; // the other shapes have the same expression
+      break; // all shapes share the expression
     }
   }
   return doubts;

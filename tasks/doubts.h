@@ -8,12 +8,12 @@
 
 namespace winnow::tasks {
 
-/// What looks like a mistake in task.toml for a kind of device, one sentence each. Nothing is run:
-/// - a hidden shape has the sizes of one that prompts show, or a held-out shape those of a hidden
-///   one that gates;
-/// - at a search shape, `bytes` is more than the tensors have, less than the outputs have, or a
-/// small
-///   part of the tensors where no tensor of indices says which part.
+/// Sentences about probable mistakes in task.toml for a kind of device. The check runs no kernel.
+/// It reports:
+/// - a hidden shape with the sizes of a shape that prompts show;
+/// - a held-out shape with the sizes of a promotion shape;
+/// - `bytes` that at a search shape is above the size of all tensors, below the size of the
+///   outputs, or a small part of all tensors although no tensor holds indices.
 std::vector<std::string> doubts_of(const Task& task, std::string_view device_kind);
 
 } // namespace winnow::tasks

@@ -6,10 +6,11 @@
 
 namespace winnow::tasks {
 
-/// JSON has no infinities and no NaN: they are the strings "inf", "-inf" and "nan". The one form
-/// that the worker protocol, the store and the exports share.
+/// A number as JSON. JSON has no infinities and no NaN; they become the strings "inf", "-inf" and
+/// "nan". The worker protocol, the store and the exports share this form.
 nlohmann::json number_json(double value);
-/// Throws std::invalid_argument or a nlohmann exception for anything else.
+/// The inverse of number_json(). Throws std::invalid_argument or a nlohmann exception for other
+/// JSON.
 double number_of(const nlohmann::json& json);
 
 void to_json(nlohmann::json& json, const Mismatch& mismatch);

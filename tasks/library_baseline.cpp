@@ -11,10 +11,10 @@
 namespace winnow::tasks {
 namespace {
 
-constexpr std::int64_t kMaxSize = std::int64_t{1} << 31; // products of two do not overflow
+constexpr std::int64_t kMaxSize = std::int64_t{1} << 31; // a product of two sizes does not overflow
 constexpr std::array kComputes{LibraryCompute::F32, LibraryCompute::TF32, LibraryCompute::I32};
 
-/// The value of a key that must be one of few words.
+/// The value of `key`, which must be one of `known`.
 std::string word(const TomlReader& table, const char* key, const std::vector<std::string>& known) {
   const std::string text = table.string(key);
   for (const std::string& one : known) {

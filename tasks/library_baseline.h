@@ -9,11 +9,11 @@
 
 namespace winnow::tasks {
 
-/// The task's `[[library_baselines]]`; its axes, tensors and scalars must be there. Throws
-/// UsageError with the position.
+/// Reads `[[library_baselines]]` of a task. `task` must already have its axes, tensors and scalars.
+/// Throws UsageError with the position.
 std::vector<LibraryBaseline> parse_library_baselines(const TomlReader& root, const Task& task);
 
-/// Why the baseline's sizes do not fit its tensors at this shape; empty when they do. Throws
+/// Why the sizes of the baseline do not fit its tensors at this shape; empty if they fit. Throws
 /// ExpressionError.
 std::string library_mistake(const Task& task, const LibraryBaseline& baseline, const Shape& shape);
 
@@ -22,7 +22,7 @@ struct LibraryBaselinePlan {
   ResolvedPlan plan;
 };
 
-/// One plan for each library baseline of the task: its tensors and a single LibraryStep.
+/// The plan of each library baseline: the tensors of the task and a single LibraryStep.
 std::vector<LibraryBaselinePlan> library_plans(const Task& task, const Shape& shape);
 
 } // namespace winnow::tasks

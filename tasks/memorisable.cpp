@@ -32,7 +32,8 @@ bool differs_in(const TensorSpec& tensor, const Shape& shape, std::uint64_t bloc
          draw(tensor, shape, kSeeds[1], first, count);
 }
 
-/// Block by block over all tensors: where one of them is random, the constant ones cost little.
+/// Compares block by block over all tensors: a random input ends the search early, before long
+/// constant inputs cost time.
 bool some_input_differs(const Task& task, const Shape& shape) {
   for (std::uint64_t block = 0; block < kMostBlocks; ++block) {
     if (std::any_of(task.tensors.begin(), task.tensors.end(),

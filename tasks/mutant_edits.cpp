@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int64_t kShortestBlock = 32;
 constexpr std::int64_t kLongestBlock = 256;
-// Of 1000 or a little more, a prime that divides no usual length of a row: what is left out does
-// not all lie in one column.
+// Changes one element in about 1000. The stride is a prime that divides no usual row length, so
+// that the changed elements lie in different columns.
 constexpr std::int64_t kLeftOutStride = 1019;
 
 std::byte pattern_byte(std::uint64_t pattern, std::size_t offset) {
@@ -133,7 +133,7 @@ double rounded_to_tf32(double value) {
   if (!std::isfinite(single)) {
     return value;
   }
-  constexpr std::uint32_t kDropped = 13; // of the 23 bits of mantissa
+  constexpr std::uint32_t kDropped = 13; // of the 23 mantissa bits
   auto bits = std::bit_cast<std::uint32_t>(single);
   bits += (1U << (kDropped - 1U)) - 1U + ((bits >> kDropped) & 1U);
   return std::bit_cast<float>(bits & ~((1U << kDropped) - 1U));

@@ -7,35 +7,37 @@
 
 namespace winnow::tasks {
 
-// What mutants do to one tensor. Each returns why it cannot be done to this one; empty: it is done.
+// Edits of one tensor for a mutant. Each edit returns an empty string, or the reason why this
+// tensor does not allow the edit.
 
-/// Sets to 0 what lies at or beyond index `kept` along `axis`.
+/// Sets to 0 every element with an index of `kept` or more along `axis`.
 std::string keep_first(HostTensor& tensor, std::size_t axis, std::int64_t kept);
 
-/// The length that is left without the last eighth, of which there is at least one index.
+/// `extent` without the last eighth, but at least one index shorter.
 std::int64_t without_last_eighth(std::int64_t extent);
 
-/// Sets to 0 a run of 32 to 256 elements in the middle.
+/// Sets 32 to 256 consecutive elements in the middle to 0.
 std::string skip_block(HostTensor& tensor);
 
-/// Sets one element in about a thousand, at least one, to 0 or, `scaled`, to the mean of the
-/// others.
+/// Changes about one element in a thousand, at least one. The new value is 0 or, if `scaled`, the
+/// mean of the other elements.
 std::string leave_out(HostTensor& tensor, bool scaled);
-/// Copies from a tensor of as many elements, and the same dtype, those that leave_out() changes.
+/// Copies the elements that leave_out() changes from a tensor with the same dtype and element
+/// count.
 void copy_left_out(const HostTensor& from, HostTensor& tensor);
 
-/// Exchanges the last two axes and keeps the extents: element (i, j) of the result is the one that
-/// lies at (j, i) of a tensor with the extents exchanged, in the same bytes.
+/// Swaps the order of the last two axes in memory but keeps the extents. Element (i, j) of the
+/// result is element (j, i) of a tensor with swapped extents and the same bytes.
 std::string transpose(HostTensor& tensor);
 
-/// Puts the pattern into the last eighth of all elements.
+/// Overwrites the last eighth of all elements with the pattern.
 std::string poison_tail(HostTensor& tensor, std::uint64_t pattern);
 
-/// Writes rows of the last axis as if they were `row_elements` long, into a tensor that holds the
-/// pattern; what would come to lie outside is left out.
+/// Fills the tensor with the pattern, then writes the rows of the last axis as if each had
+/// `row_elements` elements. Elements that would lie outside the tensor are dropped.
 std::string lay_out_for(HostTensor& tensor, std::int64_t row_elements, std::uint64_t pattern);
 
-/// To 10 bits of mantissa, nearest, ties to even, the range of a float.
+/// Rounds to 10 bits of mantissa, to nearest, ties to even, within the range of a float.
 double rounded_to_tf32(double value);
 
 } // namespace winnow::tasks

@@ -22,7 +22,7 @@ bool is_rounded_by_kernels(DType type) {
 constexpr MutantKind kRoundings[] = {MutantKind::RoundedTf32, MutantKind::RoundedBf16,
                                      MutantKind::RoundedE4M3, MutantKind::RoundedE5M2};
 
-/// RoundedTf32 is no dtype.
+/// Not for RoundedTf32, which is no dtype.
 DType dtype_of(MutantKind kind) {
   return kind == MutantKind::RoundedBf16   ? DType::BF16
          : kind == MutantKind::RoundedE4M3 ? DType::F8E4M3
@@ -33,7 +33,7 @@ double epsilon_of(MutantKind kind) {
   return kind == MutantKind::RoundedTf32 ? epsilon(Precision::TF32) : epsilon(dtype_of(kind));
 }
 
-// Coarser than what the task asks for, and than the input itself.
+// Whether the rounding is coarser than the task's precision and than the input's dtype.
 bool is_too_coarse(MutantKind kind, const Task& task, const TensorSpec& tensor) {
   return is_read(tensor) && is_rounded_by_kernels(tensor.dtype) &&
          epsilon_of(kind) > epsilon(task.tolerance.precision) &&

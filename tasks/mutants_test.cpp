@@ -90,7 +90,7 @@ std::vector<double> values_of(const HostTensor& tensor) {
   return values;
 }
 
-/// Right outputs 1, 2, ... of the task at a shape, changed by one mutant.
+/// The right outputs 1, 2, ... at a shape after one mutant has changed them.
 struct Changed {
   std::string why;
   HostTensor output;

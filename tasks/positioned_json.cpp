@@ -297,7 +297,7 @@ private:
   SourcePosition at_;
 };
 
-// How many bytes of the file and of the decoded string the character at `text[0]` takes.
+// The size of the character at `text[0]` in the file and in the decoded string, in bytes.
 struct CharacterSize {
   std::size_t written;
   int decoded;

@@ -13,16 +13,16 @@ namespace winnow::tasks {
 
 struct JsonMember;
 
-/// A JSON value that knows its place. nlohmann::json keeps no positions, accepts the same key twice
-/// and has no limit on depth; a launch plan needs all three.
+/// A JSON value with its position. nlohmann::json keeps no positions, accepts the same key twice
+/// and does not limit the depth. A launch plan needs all three.
 struct JsonValue {
   enum class Kind : std::uint8_t { Null, Boolean, Integer, Real, String, Array, Object };
   Kind kind = Kind::Null;
-  SourcePosition at; ///< of the value's first character; of the first one inside a string's quotes
+  SourcePosition at; ///< of the first character; of a string, the one after the quote
   bool boolean = false;
   std::int64_t integer = 0;
   double real = 0;  ///< Integer and Real
-  std::string text; ///< a string's content, a number as written
+  std::string text; ///< the content of a string, or a number as written
   std::vector<JsonValue> items;
   std::vector<JsonMember> members; ///< in order
 
@@ -47,17 +47,18 @@ private:
   std::string expected_;
 };
 
-/// Exactly one JSON value, which begins at `start` of some file; at most 64 levels deep. Throws
-/// JsonError.
+/// Parses exactly one JSON value, which begins at position `start` of a file. At most 64 levels
+/// deep. Throws JsonError.
 JsonValue parse_json(std::string_view text, SourcePosition start);
 
 /// "an object", "a string", ...
 std::string_view to_string(JsonValue::Kind kind);
 
-/// Line and column of the byte at `offset` of a text.
+/// Line and column of the byte `offset` in a text.
 SourcePosition position_of(std::string_view text, std::size_t offset);
-/// Where the character `column` (from 1) of a decoded string stands in the file, when the string's
-/// first character is at `at`: escapes take more room in the file than in the string.
+/// The position in the file of character `column` (from 1) of a decoded string. `at` is the
+/// position of the string's first character. An escape is longer in the file than in the decoded
+/// string.
 SourcePosition position_in_string(std::string_view file_text, SourcePosition at, int column);
 
 } // namespace winnow::tasks

@@ -41,7 +41,7 @@ public:
 private:
   std::string_view rest() const { return text_.substr(offset_); }
 
-  // Whether the line that ends here goes on after a backslash.
+  // Whether a backslash continues the line that ends here.
   bool is_continued() const {
     std::string_view before = text_.substr(0, offset_);
     if (before.ends_with('\r')) {
@@ -169,7 +169,7 @@ private:
     }
     add(Token::Kind::Literal, std::min(end + 1, text_.size()) - begin);
     if (end < text_.size() && text_[end] == '\n') {
-      --offset_; // not closed on its line: the compiler will say so; the line still ends here
+      --offset_; // an unclosed literal ends with its line; the compiler reports the error
     }
   }
 
@@ -231,7 +231,7 @@ private:
     }
   }
 
-  // The identifier before the parameter list (or before '<' of a specialisation).
+  // The identifier before the parameter list, or before '<' of a specialisation.
   const Token* kernel_name(std::size_t i) const {
     for (; i + 1 < tokens_.size(); ++i) {
       const Token& token = tokens_[i];

@@ -9,12 +9,13 @@
 
 namespace winnow::tasks {
 
-/// What the kernel-file parser needs to know of the C++ text around a plan; found by a tokeniser
-/// that knows comments, strings, raw strings and directives, not by a C++ parser. Offsets in bytes.
+/// Facts about the C++ text around a plan for the kernel-file parser. A tokeniser collects them.
+/// The tokeniser knows comments, strings, raw strings and directives, but no C++ grammar. Offsets
+/// count bytes.
 struct SourceScan {
   struct PlanComment {
     std::size_t begin = 0; ///< of "/*@winnow"
-    std::size_t end = 0;   ///< past "@*/", or the end of the file when not closed
+    std::size_t end = 0;   ///< past "@*/", or the end of the file if not closed
     std::size_t json_begin = 0;
     std::size_t json_end = 0;
     bool closed = false;
@@ -34,8 +35,8 @@ struct SourceScan {
   std::vector<Kernel> kernels; ///< each name once
   std::set<std::string, std::less<>> identifiers;
   bool pastes_tokens = false;          ///< "##" appears: a macro may define any name
-  int open_braces = 0;                 ///< '{' without '}' at the end
-  std::optional<std::size_t> unclosed; ///< a comment, string or raw string that never ends
+  int open_braces = 0;                 ///< number of '{' without a '}'
+  std::optional<std::size_t> unclosed; ///< offset of a comment, string or raw string without an end
 };
 
 SourceScan scan_source(std::string_view text);

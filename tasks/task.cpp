@@ -37,7 +37,7 @@ bool is_hidden(ShapeSet set) {
   return set == ShapeSet::Promotion || set == ShapeSet::HeldOut;
 }
 
-// The shortest text that a float reads back as this value: scalars were rounded to f32.
+// The shortest text that reads back as the same float, because scalars are rounded to f32.
 std::string scalar_text(double value) {
   const auto rounded = static_cast<float>(value);
   return static_cast<double>(rounded) == value ? fmt::format("{}", rounded)
@@ -89,7 +89,7 @@ const TensorSpec* Task::find_tensor(std::string_view tensor_name) const {
 
 namespace {
 
-// Tensor shapes use integer scalars only.
+// A scope with integer scalars only, for tensor shapes.
 Scope integer_scope(const Shape& shape) {
   Scope scope;
   for (const auto& [name, value] : shape.axes) {

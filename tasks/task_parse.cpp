@@ -181,7 +181,7 @@ private:
     return scalar;
   }
 
-  // A number of the scalar's type; floats as the type rounds them.
+  // A number of the scalar's type. A float is rounded to the type.
   static double checked_scalar(const TomlReader& table, const ScalarSpec& scalar,
                                std::string_view key) {
     const double value = table.number(key);
@@ -257,7 +257,7 @@ private:
     }
   }
 
-  // Hidden shapes have values that no prompt has shown, the same in every run.
+  // Draws a scalar of a hidden shape. Prompts never show this value; every run gets the same one.
   static double drawn(const ScalarSpec& scalar, const std::string& shape_id) {
     const std::string stream = shape_id + "/" + scalar.name;
     if (is_floating(scalar.dtype)) {
@@ -330,7 +330,7 @@ std::string digest_of(const TaskTexts& texts) {
   std::string all;
   for (const std::string* text :
        {&texts.task_toml, &texts.reference, &texts.baseline, &texts.reference_python}) {
-    all += fmt::format("{}\n{}", text->size(), *text); // sizes keep the boundaries apart
+    all += fmt::format("{}\n{}", text->size(), *text); // the sizes separate the texts
   }
   return sha256_hex(all);
 }

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Lines are counted by the position tests below.
+// The tests of positions below count the lines of this text.
 constexpr const char* kToml = R"toml(title = "Row softmax"
 description = "y = softmax(x)"
 operations = "5 * rows * cols"
@@ -79,7 +79,7 @@ Task parse(const std::string& toml) {
   return parse_task({toml, "reference", "baseline", "python"}, "task.toml");
 }
 
-// kToml with one piece of text replaced.
+// kToml with one text replaced.
 std::string changed(const std::string& from, const std::string& to) {
   std::string text = kToml;
   const std::size_t at = text.find(from);
@@ -100,7 +100,7 @@ TEST(Task, ParsesAllParts) {
   const Task task = parse(kToml);
   EXPECT_EQ(task.title, "Row softmax");
   ASSERT_EQ(task.axes.size(), 2U);
-  EXPECT_EQ(task.axes[0].name, "rows"); // file order, not alphabetical
+  EXPECT_EQ(task.axes[0].name, "rows"); // file order, not alphabetical order
   ASSERT_EQ(task.tensors.size(), 3U);
   EXPECT_EQ(task.tensors[0].name, "x");
   EXPECT_EQ(task.tensors[0].role, Role::Input);

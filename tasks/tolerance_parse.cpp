@@ -20,7 +20,7 @@ Precision parse_precision(const TomlReader& table, std::string_view key) {
   table.fail_unknown(key, "precision", name, known);
 }
 
-// Nothing else to state: integers are exact.
+// Integer outputs are exact, so the table must not state a limit.
 void check_integers(const TomlReader& table, const Task& task) {
   table.allow_keys({"precision", "reproducible"});
   for (const TensorSpec& tensor : task.tensors) {

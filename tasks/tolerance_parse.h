@@ -5,8 +5,8 @@
 
 namespace winnow::tasks {
 
-/// The [tolerance] table of task.toml; `task` has its tensors already. Throws UsageError with
-/// file:line:column.
+/// Reads the [tolerance] table of task.toml. `task` must already have its tensors. Throws
+/// UsageError with file:line:column.
 Tolerance parse_tolerance(const TomlReader& table, const Task& task);
 
 } // namespace winnow::tasks

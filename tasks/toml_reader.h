@@ -12,7 +12,7 @@
 
 namespace winnow::tasks {
 
-/// A table of a TOML file, read key by key: every mistake throws UsageError with its position.
+/// Reads a table of a TOML file key by key. Every mistake throws UsageError with its position.
 class TomlReader {
 public:
   /// The root table of a document; `file` names it in messages.
@@ -20,7 +20,7 @@ public:
 
   void allow_keys(const std::vector<std::string>& known) const;
   bool has(std::string_view key) const;
-  /// The keys in the file's order.
+  /// The keys in the order of the file.
   std::vector<std::string> keys() const;
 
   std::string string(std::string_view key) const;
@@ -37,16 +37,16 @@ public:
   std::optional<TomlReader> optional_table(std::string_view key) const;
   std::vector<TomlReader> tables(std::string_view key) const;
 
-  /// Throws for the value `word` of `key`, which is none of those that are known.
+  /// Reports the unknown value `word` of `key`, with the known values.
   [[noreturn]] void fail_unknown(std::string_view key, std::string_view what,
                                  const std::string& word,
                                  const std::vector<std::string>& known) const;
-  /// Throws at the value of `key` (at the table where `key` is empty or absent).
+  /// Throws with the position of the value of `key`, or of the table if `key` is empty or absent.
   [[noreturn]] void fail(std::string_view key, const std::string& what,
                          const std::string& expected) const;
 
 private:
-  struct Table; // toml++ stays in the .cpp file: it takes seconds to compile
+  struct Table; // defined in the .cpp file, because toml++ takes seconds to compile
 
   explicit TomlReader(std::shared_ptr<const Table> table) : table_(std::move(table)) {}
   std::shared_ptr<const Table> table_;

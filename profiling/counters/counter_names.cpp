@@ -10,9 +10,9 @@ constexpr CounterSet kFast = CounterSet::Fast;
 constexpr CounterSet kFull = CounterSet::Full;
 constexpr double kSectorBytes = 32;
 
-// L2's bytes are those that SMs ask for: its other sectors count a transfer between the two halves
-// of a large L2 once more. A stall is the number of warps that waited for it whenever one was
-// issued, as ncu's warp states.
+// The L2 bytes are those that SMs request. Other sector counts include a second time each transfer
+// between the two halves of a large L2. The value of a stall is the number of warps that waited for
+// this reason per issue, as in ncu's warp states.
 constexpr CounterName kNames[] = {
     {"gpu_time_ns", "gpu__time_duration.sum", "", "ns", "GPU time", kFast},
     {"sm_cycles", "sm__cycles_elapsed.max", "", "cycles", "SM cycles", kFast},
@@ -91,7 +91,7 @@ constexpr CounterName kNames[] = {
      "Stall: warpgroup matrix multiply (GMMA)", kFull},
 };
 
-// What only the CPU device counts; no metric of a GPU.
+// Counters that only the CPU device has; no metric of a GPU.
 constexpr CounterName kCpuNames[] = {
     {"global_bytes_read", "", "", "B", "Global memory read by threads", kFull},
     {"global_bytes_written", "", "", "B", "Global memory written by threads", kFull},

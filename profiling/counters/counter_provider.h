@@ -8,21 +8,21 @@
 
 namespace winnow::profiling {
 
-/// One run of what is counted. Several passes repeat both.
+/// One counted run. Several passes repeat both steps.
 struct CountedRun {
-  std::function<void()> restore; ///< inputs, poison, empty caches; waits for all of it
-  std::function<void()> launch;  ///< the work to be counted; waits for it
+  std::function<void()> restore; ///< restores inputs and poison, empties the caches, and waits
+  std::function<void()> launch;  ///< launches the counted work and waits
 };
 
-/// Reads a device's counters in the process that has its context; on that process's one thread.
-/// Counting is a pass of its own: nothing that is timed is counted.
+/// Reads the counters of a device. Only the process with the device's context may use it, from one
+/// thread. Counting uses separate launches: a timed launch is never counted.
 class CounterProvider {
 public:
   virtual ~CounterProvider() = default;
-  /// Whether counters can be read here at all: library, permission, device.
+  /// Whether this process can read counters: checks library, permission and device.
   virtual Availability availability() const = 0;
-  /// Never throws for what counters do: a failure is in the report. What `run` throws passes
-  /// through, and the provider is as before.
+  /// Never throws for a failure of the counters; the report has the failure. Exceptions of `run`
+  /// pass through, and the provider stays usable.
   virtual CounterReport collect(CounterSet set, const CountedRun& run) = 0;
 };
 

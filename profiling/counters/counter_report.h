@@ -11,28 +11,28 @@
 namespace winnow::profiling {
 
 enum class CounterSet {
-  Fast, ///< one pass: for every surviving candidate
+  Fast, ///< one pass: for every correct candidate
   Full, ///< about 25 counters, several passes: for a profile
 };
 
-/// One counter of one run. A counter that could not be read has no value and says why; it is never
-/// 0 and never the value of another counter.
+/// One counter of one run. A counter that could not be read has no value but a reason. Its value is
+/// never 0 instead, and never that of another counter.
 struct CounterValue {
   std::optional<double> value;
-  std::string reason; ///< why there is no value; empty when there is one
+  std::string reason; ///< why there is no value; else empty
 };
 
-/// What a run of a kernel did, as the device's counters tell it. Keys are Winnow's own
-/// (counter_names.h: "dram_throughput_pct"), the same for every kind of device.
+/// The counters of one run of a kernel. The keys are Winnow's own (counter_names.h:
+/// "dram_throughput_pct"), the same for every kind of device.
 struct CounterReport {
   std::string provider;    ///< "cupti", "cpu", "amd"
-  std::string unavailable; ///< why there are no counters at all; empty: there are
+  std::string unavailable; ///< why there are no counters at all; else empty
   std::map<std::string, CounterValue> counters;
-  int passes = 0;        ///< runs of the kernel that it took
-  double setup_ms = 0;   ///< once a worker and set of counters; 0: was there already
-  double collect_ms = 0; ///< all passes, with restoring inputs between them
+  int passes = 0;        ///< number of runs of the kernel
+  double setup_ms = 0;   ///< once per worker and set of counters; 0: done before
+  double collect_ms = 0; ///< all passes, including restoring the inputs
 
-  /// nullopt when the counter is absent or has no value.
+  /// nullopt if the counter is absent or has no value.
   std::optional<double> value(std::string_view key) const;
 };
 

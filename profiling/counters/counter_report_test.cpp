@@ -79,7 +79,7 @@ TEST(CounterNames, FastIsPartOfFull) {
   EXPECT_EQ(counters_in(CounterSet::Full).size(), counter_names().size());
 }
 
-/// What a provider that has nothing reports; its run must not be made.
+/// The report of a provider without counters. The provider must not run anything.
 CounterReport report_without_running(CounterProvider& provider) {
   EXPECT_FALSE(provider.availability().ok);
   EXPECT_FALSE(provider.availability().remedy.empty());
@@ -124,7 +124,7 @@ TEST(CuptiCounters, AreUnavailableWithoutTheLibrary) {
   setenv("WINNOW_CUPTI_LIBRARY", "/nowhere/libcupti.so.13", 1);
   const CounterReport report = report_without_running(*make_cupti_counters(nullptr, 0));
   EXPECT_EQ(report.provider, "cupti");
-  EXPECT_FALSE(report.unavailable.empty()); // or: built without headers
+  EXPECT_FALSE(report.unavailable.empty()); // or "built without headers"
   unsetenv("WINNOW_CUPTI_LIBRARY");
 }
 

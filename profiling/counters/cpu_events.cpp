@@ -34,7 +34,7 @@ int open_on_thread(const CpuEvent& event, pid_t thread) {
   attributes.config = event.config;
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   attributes.inherit = 1;
-  attributes.exclude_kernel = 1; // what an ordinary user may count
+  attributes.exclude_kernel = 1; // an ordinary user may count user mode only
   attributes.exclude_hv = 1;
   constexpr int kAnyCpu = -1;
   constexpr int kNoGroup = -1;
@@ -43,7 +43,7 @@ int open_on_thread(const CpuEvent& event, pid_t thread) {
   return descriptor < 0 ? -errno : static_cast<int>(descriptor);
 }
 
-/// `inherit` is for threads to come only: those that run already are opened one by one.
+/// `inherit` only covers threads that start later, so each running thread gets its own descriptor.
 std::vector<pid_t> threads_of_this_process() {
   std::vector<pid_t> threads;
   std::error_code error;
@@ -55,7 +55,7 @@ std::vector<pid_t> threads_of_this_process() {
       threads.push_back(thread);
     }
   }
-  return threads.empty() ? std::vector<pid_t>{0} : threads; // 0: the calling one
+  return threads.empty() ? std::vector<pid_t>{0} : threads; // 0: the calling thread
 }
 
 std::optional<int> paranoia() {
@@ -90,7 +90,7 @@ std::optional<double> scaled_count(const CpuEventReading& reading) {
 }
 
 std::string explain_cpu_event_error(int error, std::optional<int> paranoid, bool filtered) {
-  constexpr int kUserCounts = 2; // beyond it, no unprivileged process counts anything
+  constexpr int kUserCounts = 2; // above this, no unprivileged process may count
   const bool forbidden = error == EPERM || error == EACCES;
   if (forbidden && paranoid && *paranoid > kUserCounts) {
     return fmt::format("kernel.perf_event_paranoid is {}, which forbids counting; set it to 2 or "
@@ -138,7 +138,7 @@ CpuEventCounts::Opened CpuEventCounts::open_event(const CpuEvent& event, const O
     const int descriptor = open(event, thread);
     if (descriptor >= 0) {
       opened.descriptors.push_back(descriptor);
-    } else if (descriptor != -ESRCH) { // it has ended since it was listed
+    } else if (descriptor != -ESRCH) { // ESRCH: the thread has ended since the listing
       opened.error = -descriptor;
       break;
     }
@@ -150,7 +150,7 @@ CpuEventCounts::Opened CpuEventCounts::open_event(const CpuEvent& event, const O
 }
 
 CounterValue CpuEventCounts::read_event(const CpuEvent& event, const Opened& opened) {
-  if (opened.error != 0) { // some threads' share alone would be another number
+  if (opened.error != 0) { // the sum over only some threads would mislead
     return {std::nullopt, explain_cpu_event_error(opened.error, paranoia(), has_seccomp_filter())};
   }
   double sum = 0;

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A descriptor that gives `reading` once.
+/// A descriptor from which `reading` can be read once.
 int holding(const CpuEventReading& reading) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
@@ -24,7 +24,7 @@ int holding(const CpuEventReading& reading) {
 TEST(CpuEvents, ScalesSharedCounters) {
   EXPECT_EQ(scaled_count({1000, 500, 500}), 1000.0);
   EXPECT_EQ(scaled_count({1000, 500, 250}), 2000.0);
-  EXPECT_EQ(scaled_count({0, 0, 0}), 0.0); // a thread that slept all the time
+  EXPECT_EQ(scaled_count({0, 0, 0}), 0.0); // a thread that always slept
   EXPECT_EQ(scaled_count({0, 500, 0}), std::nullopt);
 }
 
@@ -38,7 +38,7 @@ TEST(CpuEvents, AddsTheThreads) {
   EXPECT_EQ(values.size(), cpu_events().size());
   EXPECT_EQ(values.at("cpu_instructions").value, 2'000'000.0);
   EXPECT_EQ(values.at("cpu_instructions").reason, "");
-  EXPECT_DOUBLE_EQ(*values.at("cpu_task_clock_ms").value, 2.0); // the system counts ns
+  EXPECT_DOUBLE_EQ(*values.at("cpu_task_clock_ms").value, 2.0); // the system counts in ns
 }
 
 TEST(CpuEvents, SaysWhyThereIsNoValue) {
@@ -79,7 +79,7 @@ TEST(CpuEvents, ACounterThatNeverRanHasNoValue) {
 TEST(CpuEvents, AFailedReadIsNoValue) {
   const CpuEventCounts counts([](const CpuEvent&, pid_t) { return holding({7, 10, 10}); }, {1});
   counts.read();
-  const CounterValue cycles = counts.read().at("cpu_cycles"); // the pipe is empty now
+  const CounterValue cycles = counts.read().at("cpu_cycles"); // the pipe is now empty
   EXPECT_EQ(cycles.value, std::nullopt);
   EXPECT_THAT(cycles.reason, HasSubstr("too few bytes"));
 }

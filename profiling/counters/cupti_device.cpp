@@ -14,7 +14,7 @@ bool forbids(CUpti_Profiler_Support_Level level) {
          level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
 }
 
-/// What of the device stands in the way, most telling first.
+/// Why the device does not support counting; the most telling reason first.
 std::string obstacle_of(const Support& support) {
   if (forbids(support.architecture)) {
     return "its architecture is too old (Turing or later is needed)";
@@ -76,7 +76,7 @@ Image availability_image(const Functions& cupti, CUcontext context) {
 Profiler::Profiler(const Functions& functions) : cupti_(functions) {
   auto params = WINNOW_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params);
   const CUptiResult result = cupti_.cuptiProfilerInitialize(&params);
-  if (result == CUPTI_ERROR_UNKNOWN) { // what it answers where there is no driver
+  if (result == CUPTI_ERROR_UNKNOWN) { // CUPTI's result without a driver
     throw CuptiFailure(fmt::format("cuptiProfilerInitialize: {} does not find an NVIDIA driver "
                                    "that it can work with",
                                    cupti_.path),

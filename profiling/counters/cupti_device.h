@@ -1,11 +1,11 @@
-// What a context's device allows. For this folder's .cpp files only.
+// The abilities of a device. For the .cpp files of this folder only.
 #pragma once
 
 #include "profiling/counters/cupti_plan.h"
 
 namespace winnow::profiling::cupti {
 
-/// CUPTI's profiler is initialised while this lives. Throws CuptiFailure.
+/// Keeps CUPTI's profiler initialised during its lifetime. Throws CuptiFailure.
 class Profiler {
 public:
   explicit Profiler(const Functions& functions);
@@ -17,9 +17,9 @@ private:
   const Functions& cupti_;
 };
 
-/// The device's chip and which counters it lets this process read. Asks for everything that may
-/// forbid counting before anything is set up: permission shows in the availability image, long
-/// before CUPTI's Start would fail. Throws CuptiFailure.
+/// The chip of the device and the counters that this process may read. Checks everything that could
+/// forbid counting before any set-up. The availability image already shows a missing permission,
+/// long before CUPTI's Start would fail. Throws CuptiFailure.
 Chip open_chip(const Functions& functions, CUcontext context, int ordinal);
 
 } // namespace winnow::profiling::cupti

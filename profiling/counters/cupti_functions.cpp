@@ -26,14 +26,14 @@ void* open_first(const std::vector<std::string>& candidates, std::string& path, 
       path = candidate;
       return library;
     }
-    if (why.empty()) { // what the loader says of its own path; the rest is only looked at as well
+    if (why.empty()) { // keep the error for the loader's own path, which comes first
       why = dlerror();
     }
   }
   return nullptr;
 }
 
-/// Empty when all functions were found, else the first that was not.
+/// The first missing function; empty if all were found.
 std::string resolve(void* library, Functions& functions) {
 #define WINNOW_CUPTI_RESOLVE(name)                                                                 \
   functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, #name));              \

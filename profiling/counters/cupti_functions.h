@@ -1,4 +1,5 @@
-// CUPTI's functions and types: for this folder's .cpp files only, which need its headers anyway.
+// CUPTI's functions and types. For the .cpp files of this folder only, because it includes CUPTI's
+// headers.
 #pragma once
 
 #include "base/availability.h"
@@ -53,17 +54,17 @@ struct Functions {
 
 struct Library {
   Availability availability;
-  Functions functions; ///< to be called only when available
+  Functions functions; ///< call these only if available
 };
 
-/// Where CUPTI is looked for, in this order: WINNOW_CUPTI_LIBRARY alone where it is set, else the
-/// loader's path, then the toolkits that CUDA_HOME and CUDA_PATH name, then the usual places.
+/// The paths to search for CUPTI, in this order: only WINNOW_CUPTI_LIBRARY if set; else the
+/// loader's path, the toolkits in CUDA_HOME and CUDA_PATH, the usual places.
 std::vector<std::string> library_candidates();
 
-/// Loads CUPTI, which is never unloaded. Does not initialise anything.
+/// Loads CUPTI and never unloads it. Initialises nothing.
 Library load_library();
 
-/// A params struct as CUPTI wants it: zeroed, its size set, no pPriv.
+/// A params struct for CUPTI: zeroed, with its size set and without pPriv.
 #define WINNOW_CUPTI_PARAMS(Type) ::winnow::profiling::cupti::params_of<Type>(Type##_STRUCT_SIZE)
 
 template <class Params> Params params_of(std::size_t size) {

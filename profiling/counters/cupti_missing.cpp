@@ -1,4 +1,4 @@
-// Takes the place of the CUPTI adapter in a program that was built without its headers.
+// Replaces the CUPTI adapter in a build without CUPTI's headers.
 #include "profiling/counters/cupti_provider.h"
 #include "profiling/counters/no_counters.h"
 

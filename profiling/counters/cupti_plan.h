@@ -1,5 +1,5 @@
-// What a set of counters takes on a chip. CUPTI's host API alone: no GPU, no context, no driver.
-// For this folder's .cpp files only.
+// Plans the passes for a set of counters on a chip. Uses only CUPTI's host API: no GPU, no context,
+// no driver. For the .cpp files of this folder only.
 #pragma once
 
 #include "profiling/counters/counter_names.h"
@@ -18,14 +18,14 @@ using Image = std::vector<std::uint8_t>;
 
 struct Chip {
   std::string name;   ///< "GH100"
-  Image availability; ///< what cuptiProfilerGetCounterAvailability gives; empty: everything
+  Image availability; ///< from cuptiProfilerGetCounterAvailability; empty: everything
 };
 
 /// CUPTI's profiler host object: names, configuration and evaluation for one chip. `functions` and
-/// `chip` stay alive for longer.
+/// `chip` must outlive it.
 class HostObject {
 public:
-  /// Throws CuptiFailure: CUPTI does not know the chip.
+  /// Throws CuptiFailure if CUPTI does not know the chip.
   HostObject(const Functions& functions, const Chip& chip);
   ~HostObject();
   HostObject(HostObject&& other) noexcept;
@@ -33,13 +33,13 @@ public:
   HostObject(const HostObject&) = delete;
   HostObject& operator=(const HostObject&) = delete;
 
-  /// CUPTI's answer. An unknown base name fails in `properties`, a wrong suffix in `add` only,
-  /// after which the object is of no more use.
+  /// Return CUPTI's result. `properties` fails for an unknown base name. Only `add` fails for a
+  /// wrong suffix; after that failure the object is unusable.
   CUptiResult properties(const std::string& metric) const;
   CUptiResult add(std::span<const char*> metrics);
   /// Throws CuptiFailure.
   Image config_image() const;
-  /// Of one metric, in the only range of a decoded counter data image.
+  /// Reads one metric from a decoded counter data image, which has only one range.
   CUptiResult evaluate(const std::string& metric, const Image& data, double& value) const;
 
 private:
@@ -47,7 +47,7 @@ private:
   CUpti_Profiler_Host_Object* object_ = nullptr;
 };
 
-/// Passes that a configuration takes. Throws CuptiFailure.
+/// The number of passes of a configuration. Throws CuptiFailure.
 std::size_t passes_of(const Functions& functions, const Image& config);
 
 struct PlannedCounter {
@@ -56,22 +56,22 @@ struct PlannedCounter {
 };
 
 struct Plan {
-  HostObject host; ///< that the metrics were added to: evaluates them
+  HostObject host; ///< has the metrics and evaluates them
   std::vector<PlannedCounter> counters;
   std::map<std::string, std::string> left_out; ///< key -> why
   Image config;
   std::size_t passes = 0;
 
-  std::vector<const char*> metrics() const; ///< of `counters`, in their order; lives as long
+  std::vector<const char*> metrics() const; ///< of `counters`, in order; valid while the plan lives
 };
 
-/// Why `metric` cannot be counted on this chip, or nullopt. Tries it alone, so that one bad name
-/// never costs another counter. Throws CuptiFailure: the chip is unknown.
+/// Why this chip cannot count `metric`; nullopt if it can. Tries the metric alone, so that a bad
+/// name does not cost another counter. Throws CuptiFailure if the chip is unknown.
 std::optional<std::string> refusal_of(const Functions& functions, const Chip& chip,
                                       const std::string& metric);
 
-/// Throws CuptiFailure: the chip is unknown or has none of the counters, or they cannot be
-/// configured together.
+/// Throws CuptiFailure if the chip is unknown, has none of the counters, or cannot count them
+/// together.
 Plan make_plan(const Functions& functions, const Chip& chip, std::span<const CounterName> names);
 
 } // namespace winnow::profiling::cupti

@@ -1,4 +1,4 @@
-// Against the real CUPTI, whose host API needs neither GPU nor driver.
+// Tests with the real CUPTI. Its host API needs neither GPU nor driver.
 #include "base/sanitized.h"
 #include "profiling/counters/cupti_failure.h"
 #include "profiling/counters/cupti_plan.h"
@@ -21,7 +21,7 @@ protected:
     if (kSanitized || !library_.availability.ok) {
       return;
     }
-    // Fails without a driver; names and plans work all the same.
+    // Fails without a driver, but names and plans still work.
     auto params = WINNOW_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params);
     library_.functions.cuptiProfilerInitialize(&params);
   }

@@ -20,7 +20,7 @@ namespace {
 using namespace cupti;
 using Clock = std::chrono::steady_clock;
 
-// CUPTI may ask for a few passes more than it planned; for ever is an error.
+// CUPTI may need a few more passes than planned. An endless number is an error.
 constexpr std::size_t kPassSlack = 4;
 
 double ms_since(Clock::time_point start) {
@@ -91,7 +91,7 @@ private:
       availability_ = Availability::yes(fmt::format("{}, {}", functions().path, chip_.name));
     } catch (const CuptiFailure& failure) {
       availability_ = unavailable(failure);
-      profiler_.reset(); // its hooks are in the driver's way
+      profiler_.reset(); // its hooks slow the driver down
     }
     unreported_setup_ms_ = ms_since(start);
   }
@@ -148,7 +148,7 @@ private:
     }
   }
 
-  // What comes next would be counted, or slowed down, by what is left on.
+  // An enabled session would count or slow down later launches.
   void close_session() {
     if (!session_) {
       return;
@@ -167,9 +167,9 @@ private:
   CUcontext context_;
   std::optional<Profiler> profiler_;
   Chip chip_;
-  std::map<CounterSet, Plan> plans_; // before profiler_ goes, their host objects do
-  // Stays on: turning it on takes 150 ms on an H200, and between passes kernels take as long as
-  // without it (docs/measurements/timing-h200.md).
+  std::map<CounterSet, Plan> plans_; // host objects must be destroyed before profiler_
+  // The session stays enabled: enabling takes 150 ms on an H200. Between passes it does not slow
+  // kernels down (docs/measurements/timing-h200.md).
   std::optional<RangeSession> session_;
   double unreported_setup_ms_ = 0;
 };

@@ -6,14 +6,14 @@
 
 namespace winnow::profiling {
 
-/// An NVIDIA GPU's counters through CUPTI's range profiler, loaded at run time. Never null, never
-/// throws: where counters cannot be read, the provider says why (no library, no permission, device
-/// not supported, another profiler).
+/// Reads the counters of an NVIDIA GPU through CUPTI's range profiler, which is loaded at run time.
+/// Never returns null and never throws. If the counters cannot be read, the provider says why (no
+/// library, no permission, unsupported device, another profiler).
 ///
-/// `cuda_context` is the CUcontext that collect()'s launches run in: current on this thread, which
-/// is also the only one that may call the provider, and alive until the provider is gone. While
-/// collect() runs, nothing else may use the context. `device_ordinal` is CUDA's.
-/// Passes a set takes: counter_names.h. The clocks are left as they are.
+/// `cuda_context` is the CUcontext for the launches of collect(). It must be current on this thread
+/// and must outlive the provider. Only this thread may call the provider. During collect() only the
+/// provider may use the context. `device_ordinal` is CUDA's. counter_names.h gives the passes of a
+/// set. The provider does not change the clocks.
 std::unique_ptr<CounterProvider> make_cupti_counters(void* cuda_context, int device_ordinal);
 
 } // namespace winnow::profiling

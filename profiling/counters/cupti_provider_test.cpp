@@ -33,7 +33,7 @@ protected:
     *cupti_ = {};
   }
 
-  // Whatever went wrong: the library was called as it wants to be, and nothing is left open.
+  // After every test, the calls were valid and everything is closed.
   ~CuptiCounters() override {
     counters_.reset();
     EXPECT_THAT(cupti_->mistakes, IsEmpty());
@@ -62,13 +62,13 @@ protected:
     return std::count(cupti_->calls.begin(), cupti_->calls.end(), call);
   }
 
-  /// A report that has nothing to say but why.
+  /// The reason of a report that has no counters.
   std::string why_nothing(const CounterReport& report) {
     EXPECT_THAT(report.counters, IsEmpty());
     return report.unavailable;
   }
 
-  int context_ = 0; // stands for a CUcontext, which the double only looks at
+  int context_ = 0; // stands for a CUcontext; the double does not dereference it
   CuptiDouble* cupti_ = nullptr;
   std::unique_ptr<CounterProvider> counters_;
 };
@@ -96,7 +96,7 @@ TEST_F(CuptiCounters, CountInTheOrderThatCuptiWants) {
   const auto first =
       std::find(cupti_->calls.begin(), cupti_->calls.end(), "cuptiRangeProfilerEnable");
   std::vector<std::string> calls(first, cupti_->calls.end());
-  calls.erase(std::unique(calls.begin(), calls.end()), calls.end()); // one evaluation a metric
+  calls.erase(std::unique(calls.begin(), calls.end()), calls.end()); // one evaluation per metric
   EXPECT_THAT(calls,
               ElementsAre("cuptiRangeProfilerEnable", "cuptiRangeProfilerGetCounterDataSize",
                           "cuptiRangeProfilerCounterDataImageInitialize",
@@ -223,7 +223,7 @@ TEST_F(CuptiCounters, RunNothingWithoutPermission) {
   EXPECT_THAT(availability.remedy, HasSubstr("CAP_PERFMON"));
   EXPECT_THAT(why_nothing(collect()), HasSubstr("--cap-add"));
   EXPECT_EQ(times("launch") + times("restore"), 0);
-  EXPECT_EQ(cupti_->initialised, 0); // its hooks are out of the driver again
+  EXPECT_EQ(cupti_->initialised, 0); // its hooks are removed from the driver
 }
 
 TEST_F(CuptiCounters, DoNotAskAgainForAPermissionThatStartRefused) {

@@ -1,5 +1,5 @@
-// Counting kernels: CUPTI's range profiler, user range, user replay. For this folder's .cpp
-// files only.
+// Counts kernels with CUPTI's range profiler in user range and user replay mode. For the .cpp files
+// of this folder only.
 #pragma once
 
 #include "profiling/counters/counter_provider.h"
@@ -10,29 +10,30 @@
 
 namespace winnow::profiling::cupti {
 
-/// The range profiler is on for a context while this object lives. The sequence of calls is that of
-/// the "Range Profiling API" in CUPTI's documentation; user range and user replay, because the
-/// caller owns the buffers and restores them exactly, and a candidate may launch several kernels.
-/// For each kernel: configure(), run_pass() until it says so, decode(). After a failure: close().
+/// Keeps the range profiler enabled for a context during its lifetime. The order of calls follows
+/// the "Range Profiling API" in CUPTI's documentation. User range and user replay, because the
+/// caller owns the buffers and restores them exactly, and because a candidate may launch several
+/// kernels. For each kernel: configure(), run_pass() until it returns true, decode(). After a
+/// failure: close().
 class RangeSession {
 public:
-  /// Throws CuptiFailure. `functions` stays alive for longer.
+  /// Throws CuptiFailure. `functions` must outlive the session.
   RangeSession(const Functions& functions, CUcontext context);
-  /// Takes back whatever is still open.
+  /// Closes an open pass and disables the range profiler.
   ~RangeSession();
   RangeSession(const RangeSession&) = delete;
   RangeSession& operator=(const RangeSession&) = delete;
 
   /// Throws CuptiFailure.
   void configure(const Plan& plan);
-  /// Whether all passes are submitted. What `launch` throws passes through, and close() ends the
+  /// Returns true after the last pass. Exceptions of `launch` pass through; then close() ends the
   /// pass. Throws CuptiFailure.
   bool run_pass(const std::function<void()>& launch);
-  /// The counter data of the range; waits for the context. Throws CuptiFailure: a range was dropped
-  /// or there is not exactly one.
+  /// The counter data of the range. Waits for the context. Throws CuptiFailure if a range was
+  /// dropped or there is not exactly one.
   const Image& decode();
-  /// Ends an open pass and turns the range profiler off; empty, or why that failed: it may still be
-  /// on then.
+  /// Ends an open pass and disables the range profiler. Returns an empty string, or the error;
+  /// after an error the profiler may still be enabled.
   std::string close() noexcept;
 
 private:

@@ -7,10 +7,10 @@
 
 namespace winnow::profiling {
 
-/// A provider that has nothing and says why: `why` is not ok. It runs nothing.
+/// A provider without counters that runs nothing. `why` is not ok and has the reason.
 std::unique_ptr<CounterProvider> make_no_counters(std::string provider, Availability why);
 
-/// "why; remedy" of what is not ok, as CounterReport::unavailable says it.
+/// "why; remedy" of an Availability that is not ok, for CounterReport::unavailable.
 std::string unavailable_text(const Availability& availability);
 
 } // namespace winnow::profiling

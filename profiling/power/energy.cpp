@@ -12,13 +12,13 @@ namespace {
 
 constexpr double kMostLaunches = 1e6;
 constexpr std::size_t kLeastPowerSamples = 5;
-constexpr double kLeastCovered = 0.5; ///< of the launches' time, by what is extrapolated to all
+constexpr double kLeastCovered = 0.5; ///< smallest part of the time that may stand for all of it
 
 double seconds_of(const EnergyReadings& readings) {
   return readings.end_s - readings.begin_s;
 }
 
-/// Watts, and what they were derived from; or why there are none.
+/// Watts with their source, or the reason why there are none.
 struct Power {
   std::optional<double> watts;
   std::string from;
@@ -37,7 +37,7 @@ std::vector<Reading> usable(const std::vector<Reading>& readings) {
   return kept;
 }
 
-// Readings at which the total had just moved, while launches ran.
+// The readings directly after a step of the total, while launches ran.
 std::vector<Reading> steps_of(const std::vector<Reading>& total, const EnergyReadings& readings) {
   std::vector<Reading> steps;
   for (std::size_t i = 1; i < total.size(); ++i) {
@@ -126,7 +126,7 @@ void from_json(const nlohmann::json& json, Energy& energy) {
 
 std::int64_t launches_needed(double ns_per_launch) {
   const double launches = std::ceil(kEnergySeconds * 1e9 / ns_per_launch);
-  if (std::isnan(launches) || launches < 1) { // a time that is no time, or a very long one
+  if (std::isnan(launches) || launches < 1) { // an invalid or a very long time
     return 1;
   }
   return static_cast<std::int64_t>(std::min(launches, kMostLaunches));

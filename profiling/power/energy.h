@@ -9,11 +9,11 @@
 
 namespace winnow::profiling {
 
-/// What one launch costs in energy, of the whole board or package: idle power is part of it.
+/// The energy of one launch, for the whole board or package, idle power included.
 struct Energy {
   std::optional<double> joules_per_launch;
-  std::optional<double> average_power_w; ///< while launches ran back to back
-  std::string reason;                    ///< why there is no value; empty when there is one
+  std::optional<double> average_power_w; ///< during launches back to back
+  std::string reason;                    ///< why there is no value; else empty
   std::string method; ///< "NVML total energy over 1234 launches in 1.02 s", "integrated power ..."
 };
 
@@ -21,38 +21,38 @@ void to_json(nlohmann::json& json, const Energy& energy);
 /// Throws nlohmann exceptions.
 void from_json(const nlohmann::json& json, Energy& energy);
 
-/// One value read at a moment of a steady clock.
+/// One value with its time on a steady clock.
 struct Reading {
   double at_s = 0;
   double value = 0;
 };
 
-/// What was read around and during launches that ran back to back. All times are of one clock.
+/// The readings before, during and after launches back to back. All times are from one clock.
 struct EnergyReadings {
   std::string counter = "NVML total energy"; ///< for Energy::method
   std::int64_t launches = 0;
-  double begin_s = 0; ///< the first launch begins
-  double end_s = 0;   ///< the last has ended
-  /// A running total: at least one reading before and one after the launches; better, also some
-  /// between, every few milliseconds.
+  double begin_s = 0; ///< start of the first launch
+  double end_s = 0;   ///< end of the last launch
+  /// Readings of a running total: at least one before and one after the launches. Readings every
+  /// few milliseconds in between make the result more accurate.
   std::vector<Reading> energy_mj;
   std::vector<Reading> power_w; ///< between begin and end, every 20 ms or so
-  std::string unavailable;      ///< why nothing was read, where nothing was
+  std::string unavailable;      ///< why there are no readings, if there are none
 };
 
-/// Energy counters move only every 20 to 100 ms (Yang, Adamek and Armour, "Part-time Power
-/// Measurements", 2023, see it for what NVML's power is an average of), so launches are repeated
-/// for this long.
+/// Energy counters move only every 20 to 100 ms, so the launches are repeated for this long. (Yang,
+/// Adamek and Armour, "Part-time Power Measurements", 2023; it also describes how NVML averages
+/// power.)
 constexpr double kEnergySeconds = 0.5;
-/// Below this, one step of the counter is too much of what is measured.
+/// Below this time, one step of the counter is too large a part of the result.
 constexpr double kLeastEnergySeconds = 0.25;
 
-/// How many launches last kEnergySeconds; 1 to a million, also for a time that makes no sense.
+/// How many launches take kEnergySeconds: 1 to a million, also for an invalid time.
 std::int64_t launches_needed(double ns_per_launch);
 
-/// From the running total where it moved: between its first and its last step, when readings caught
-/// both, else between the first and the last reading. Without it the sampled power, integrated
-/// (trapezoids). Else nothing, with the reason.
+/// Computes the energy from the running total: between its first and its last step if the readings
+/// caught both, else between the first and the last reading. Without a total, integrates the
+/// sampled power (trapezoids). Without either, the result has only a reason.
 Energy energy_of(const EnergyReadings& readings);
 
 } // namespace winnow::profiling

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 constexpr double kBegin = 10;
 
-/// Launches of one second, 1000 of them, on a board whose counter moves every 100 ms.
+/// 1000 launches in one second, on a board whose counter moves every 100 ms.
 EnergyReadings one_second() {
   EnergyReadings readings;
   readings.launches = 1000;
@@ -34,8 +34,8 @@ TEST(Energy, DividesWhatTheCounterMovedByTheLaunches) {
   EXPECT_EQ(energy.reason, "");
 }
 
-// 400 W, a counter that steps every 100 ms at 0.03, 0.13, ... and is read every 5 ms: before and
-// after differ by whole steps (10 or 11), between the steps the slope is exact.
+// At 400 W the counter steps every 100 ms at 0.03, 0.13, ... and is read every 5 ms. The readings
+// before and after differ by whole steps (10 or 11). Between the steps the slope is exact.
 TEST(Energy, MeasuresBetweenTheStepsOfTheCounter) {
   EnergyReadings readings = one_second();
   for (int i = -1; i <= 201; ++i) {
@@ -51,7 +51,7 @@ TEST(Energy, MeasuresBetweenTheStepsOfTheCounter) {
 
 TEST(Energy, LeavesIdleReadingsBeforeTheLaunchesOut) {
   EnergyReadings readings = one_second();
-  for (int i = -100; i <= 200; ++i) { // 100 W idle, 500 W under load; every reading a step
+  for (int i = -100; i <= 200; ++i) { // 100 W idle, 500 W under load; a step at every reading
     const double since = 0.005 * i;
     readings.energy_mj.push_back({kBegin + since, 1e6 + 1e3 * since * (since < 0 ? 100 : 500)});
   }
@@ -61,7 +61,7 @@ TEST(Energy, LeavesIdleReadingsBeforeTheLaunchesOut) {
 TEST(Energy, IntegratesPowerWhereTheCounterStandsStill) {
   EnergyReadings readings = one_second();
   readings.energy_mj = {{kBegin - 0.01, 7'000}, {kBegin + 1.01, 7'000}};
-  for (int i = 0; i <= 50; ++i) { // from 200 to 300 W: trapezoids are exact
+  for (int i = 0; i <= 50; ++i) { // a ramp from 200 to 300 W: trapezoids are exact
     readings.power_w.push_back({kBegin + 0.02 * i, 200 + 2.0 * i});
   }
   const Energy energy = energy_of(readings);

@@ -19,7 +19,7 @@ struct ReasonName {
   const char* name;
 };
 
-// nvmlClocksEventReason*, of old nvmlClocksThrottleReason*.
+// nvmlClocksEventReason*, formerly nvmlClocksThrottleReason*.
 constexpr ReasonName kReasonNames[] = {
     {0x001, "idle"},
     {0x002, "clocks_setting"},
@@ -40,7 +40,7 @@ std::vector<std::string> names_of(unsigned long long bits) {
       bits &= ~reason.bit;
     }
   }
-  if (bits != 0) { // newer than this list
+  if (bits != 0) { // bits newer than this list
     names.push_back(fmt::format("reason_{:#x}", bits));
   }
   return names;
@@ -67,7 +67,7 @@ const char* remedy_of(nvml::Result result) {
   }
 }
 
-// What `call` writes to its argument, when it succeeds.
+// The number that `call` writes to its argument; nullopt if the call fails.
 template <class Number, class Call> std::optional<double> number_of(Call call) {
   Number value = 0;
   if (call(&value) != nvml::kSuccess) {
@@ -76,7 +76,7 @@ template <class Number, class Call> std::optional<double> number_of(Call call) {
   return static_cast<double>(value);
 }
 
-// The type differs between drivers.
+// The type of the value differs between drivers.
 std::optional<double> value_of(const nvml::FieldValue& field) {
   if (field.result != nvml::kSuccess) {
     return std::nullopt;
@@ -103,7 +103,7 @@ class NvmlMonitor final : public GpuMonitor {
 public:
   NvmlMonitor(const nvml::Functions& nvml, nvml::Device device) : nvml_(nvml), device_(device) {}
   ~NvmlMonitor() override { nvml_.shutdown(); }
-  NvmlMonitor(const NvmlMonitor&) = delete; // one shutdown for one init
+  NvmlMonitor(const NvmlMonitor&) = delete; // one shutdown per init
   NvmlMonitor& operator=(const NvmlMonitor&) = delete;
 
   GpuState state() override {

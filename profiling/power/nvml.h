@@ -1,5 +1,5 @@
-// The part of NVML that is used, declared here because CUDA's toolkit may come without nvml.h.
-// Names, numbers and layouts are those of NVIDIA's NVML API reference; only functions that read.
+// The used part of NVML, only reading functions. CUDA's toolkit may come without nvml.h, so this
+// file declares names, numbers and layouts from NVIDIA's NVML API reference.
 #pragma once
 
 #include <string>
@@ -40,7 +40,7 @@ struct FieldValue {
 };
 static_assert(sizeof(FieldValue) == 40);
 
-/// Null where the library does not have it: old drivers lack some.
+/// A pointer is null if the library lacks the function, as old drivers do.
 struct Functions {
   Result (*init)() = nullptr;
   Result (*shutdown)() = nullptr;
@@ -56,7 +56,7 @@ struct Functions {
   Result (*field_values)(Device, int, FieldValue*) = nullptr;
 };
 
-/// Loads the library, which stays loaded. On failure returns false and says why in `why`.
+/// Loads the library and never unloads it. On failure returns false and writes the reason to `why`.
 bool load(const std::string& path, Functions& functions, std::string& why);
 
 } // namespace winnow::profiling::nvml

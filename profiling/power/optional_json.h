@@ -1,4 +1,5 @@
-// A missing value is null in JSON: for the .cpp files of profiling/ that write or read such values.
+// Reads and writes optional values; a missing value is null in JSON. For the .cpp files of
+// profiling/.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@ template <class Value> nlohmann::json json_of(const std::optional<Value>& value)
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
-/// Absent and null are the same. Throws nlohmann exceptions for a value of another type.
+/// Treats absent and null the same. Throws nlohmann exceptions for a value of another type.
 template <class Value>
 std::optional<Value> optional_value(const nlohmann::json& json, const char* key) {
   const auto found = json.find(key);

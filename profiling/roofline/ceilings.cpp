@@ -6,7 +6,7 @@
 namespace winnow::profiling {
 namespace {
 
-// On the line through both points in the logarithms of size and bandwidth.
+// Interpolates linearly between the logarithms of size and bandwidth.
 double between(const BandwidthPoint& low, const BandwidthPoint& high, double bytes) {
   const double part =
       (std::log(bytes) - std::log(low.bytes)) / (std::log(high.bytes) - std::log(low.bytes));

@@ -11,58 +11,59 @@
 
 namespace winnow::profiling {
 
-/// Whose ceilings these are. What a driver or another GPU of the same name reaches may differ.
+/// The device and driver of a set of ceilings. Another driver, or another GPU of the same name, may
+/// have other limits.
 struct CeilingsOwner {
   std::string device; ///< "NVIDIA H200"
-  std::string uuid;   ///< "GPU-..."; empty where a device has none
+  std::string uuid;   ///< "GPU-..."; empty if the device has no UUID
   std::string driver; ///< "CUDA 12.8", "570.86.15"
 
   bool operator==(const CeilingsOwner&) const = default;
 };
 
-/// What a copy of a working set reached: bytes read plus bytes written, by the second.
+/// The bandwidth of a copy of one size: bytes read plus bytes written, per second.
 struct BandwidthPoint {
-  double bytes = 0; ///< of the working set: what is read and what is written
+  double bytes = 0; ///< size of the working set: bytes read plus bytes written
   double bytes_per_second = 0;
-  std::string level; ///< where it came from: "L2", "DRAM"; on a CPU "L1", "L3", "DRAM"
+  std::string level; ///< memory level of the source: "L2", "DRAM"; on a CPU "L1", "L3", "DRAM"
 };
 
-/// Measured limits of one device (Williams, Waterman and Patterson, "Roofline", 2009): no data
-/// sheet's figure is in it. Plain data; measuring them is not done here.
+/// Measured limits of one device (Williams, Waterman and Patterson, "Roofline", 2009). No number
+/// comes from a data sheet. This struct holds the data only; other code measures them.
 struct Ceilings {
   CeilingsOwner owner;
   std::string date;                      ///< of the measurement, ISO-8601
-  std::vector<BandwidthPoint> bandwidth; ///< with growing size
-  /// Operations by the second (a fused multiply-add is two) by kind: "f32", "f64", "f16_tensor",
-  /// "bf16_tensor", "tf32_tensor", "f8_tensor", "i8_tensor".
+  std::vector<BandwidthPoint> bandwidth; ///< in order of size
+  /// Operations per second (a fused multiply-add counts as two) by kind: "f32", "f64",
+  /// "f16_tensor", "bf16_tensor", "tf32_tensor", "f8_tensor", "i8_tensor".
   std::map<std::string, double> rates;
-  std::map<std::string, std::string> no_rate; ///< kinds that could not be measured, and why
-  std::optional<double> launch_overhead_ns;   ///< the shortest time of a launch that does nothing
+  std::map<std::string, std::string> no_rate; ///< kinds without a measurement, and the reason
+  std::optional<double> launch_overhead_ns;   ///< shortest time of an empty launch
 
-  /// nullopt when this kind was not measured.
+  /// nullopt if this kind was not measured.
   std::optional<double> rate(std::string_view kind) const;
-  /// Of a working set that was touched just before: between measured sizes on a line in the
-  /// logarithms of both, beyond them the nearest; the level is that of the nearest size. nullopt
-  /// without any measurement.
+  /// The bandwidth of a working set that was touched just before. Interpolates linearly between the
+  /// logarithms of size and bandwidth; outside the measured sizes, uses the nearest one. The level
+  /// is that of the nearest size. nullopt without measurements.
   std::optional<BandwidthPoint> bandwidth_at(double bytes) const;
-  /// Of main memory: the largest working set that was measured in "DRAM"; nullopt without one.
+  /// The bandwidth of main memory: the largest working set with level "DRAM"; nullopt without one.
   std::optional<BandwidthPoint> dram() const;
 };
 
 void to_json(nlohmann::json& json, const Ceilings& ceilings);
 
-/// "ceilings-nvidia-h200-3f2a91c07bd4.json": one file for every device and driver.
+/// "ceilings-nvidia-h200-3f2a91c07bd4.json": one file for each device and driver.
 std::string ceilings_file_name(const CeilingsOwner& owner);
 
 struct LoadedCeilings {
   std::optional<Ceilings> ceilings;
-  std::string why; ///< when there are none: missing, truncated, of another device, of another form
+  std::string why; ///< if there are none: missing, truncated, of another device or version
 };
 
-/// Never throws for what is in the file or that it is missing: they are measured again then.
+/// Never throws for a missing or bad file; the caller then measures again.
 LoadedCeilings load_ceilings(const std::filesystem::path& path, const CeilingsOwner& owner);
 
-/// Replaces the file in one step. Throws Error when it cannot be written.
+/// Replaces the file in one step. Throws Error if the file cannot be written.
 void save_ceilings(const std::filesystem::path& path, const Ceilings& ceilings);
 
 } // namespace winnow::profiling

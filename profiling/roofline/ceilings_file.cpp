@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Raise it when what is measured changes its meaning: older files are measured again.
+// Raise this number when a measured value changes its meaning. Older files are then measured again.
 constexpr int kVersion = 2;
 constexpr std::uint64_t kMostBytes = 1 << 20;
 
@@ -44,7 +44,7 @@ bool is_measure(double value) {
   return std::isfinite(value) && value > 0;
 }
 
-// Why these cannot have been measured; empty: they can.
+// Why these values cannot come from a measurement; empty if they can.
 std::string fault_of(const Ceilings& ceilings) {
   double before = 0;
   for (const BandwidthPoint& point : ceilings.bandwidth) {

@@ -123,7 +123,7 @@ TEST_F(CeilingsFile, IsMeasuredAgainWhenItHoldsWhatNobodyMeasured) {
   write(json.dump());
   EXPECT_THAT(why(), HasSubstr("no rate: -1 of f32"));
   json = sample();
-  json["bandwidth"][1]["bytes"] = 1e6; // twice the same size
+  json["bandwidth"][1]["bytes"] = 1e6; // the same size twice
   write(json.dump());
   EXPECT_THAT(why(), HasSubstr("no bandwidth"));
   json = sample();

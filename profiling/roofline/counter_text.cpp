@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kStep = 1e3;
 
-// Three digits, in the largest unit that leaves at least 1.
+// Three digits, in the largest unit that gives at least 1.
 std::string scaled(double value, std::span<const char* const> units) {
   std::size_t unit = 0;
   while (std::abs(value) >= kStep && unit + 1 < units.size()) {

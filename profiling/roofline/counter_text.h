@@ -5,7 +5,8 @@
 
 namespace winnow::profiling {
 
-/// For a person: "87 %", "412 MB", "45.2 us", "12.3", "1.2e+06"; `unit` as in CounterName.
+/// The value as text for people: "87 %", "412 MB", "45.2 us", "12.3", "1.2e+06". `unit` as in
+/// CounterName.
 std::string counter_text(double value, std::string_view unit);
 
 } // namespace winnow::profiling

@@ -12,14 +12,14 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr std::size_t kFindings = 2;      ///< told of a shape: the limiter, and what comes next
-constexpr std::size_t kLinesOfText = 2;   ///< of one finding or one list of changes
+constexpr std::size_t kFindings = 2;      ///< per shape: the limiter and the next finding
+constexpr std::size_t kLinesOfText = 2;   ///< for one finding or one list of changes
 constexpr std::size_t kLongestShape = 40; ///< bytes
-constexpr std::size_t kLeastIndent = 4;   ///< of a line that goes on
+constexpr std::size_t kLeastIndent = 4;   ///< of a continuation line
 
 using Lines = std::vector<std::string>;
 
-// Cut where a character begins, so that what is left is UTF-8.
+// Cuts between characters, so that the rest is valid UTF-8.
 std::string cut(std::string text, std::size_t bytes) {
   if (text.size() <= bytes) {
     return text;
@@ -31,8 +31,8 @@ std::string cut(std::string text, std::size_t bytes) {
   return text.substr(0, end) + "...";
 }
 
-// Adds `text` in lines of at most kFeedbackColumns, the later ones indented; what does not fit in
-// `most` lines is cut.
+// Adds `text` as at most `most` lines of kFeedbackColumns bytes, the later lines indented. The rest
+// of the text is cut.
 void add_wrapped(Lines& lines, std::string_view first, std::string text, std::size_t most) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   const std::string indent(std::max(first.size(), kLeastIndent), ' ');
@@ -61,7 +61,7 @@ std::string headline(const ShapeProfile& profile) {
   return text;
 }
 
-// "12.0 -> 45.2 (+277 %)", or nothing where little changed.
+// "12.0 -> 45.2 (+277 %)"; empty for a small change.
 std::string change(const std::string& name, std::optional<double> before,
                    std::optional<double> after, std::string_view unit) {
   if (!before || !after) {
@@ -78,7 +78,7 @@ std::string change(const std::string& name, std::optional<double> before,
              : fmt::format("{} ({:+.0f} %)", values, 100 * (*after / *before - 1));
 }
 
-// Keys of what the findings of both profiles rest on, each once, in that order.
+// The distinct counter keys of the findings of both profiles, in that order.
 Lines keys_of(const ShapeProfile& now, const ShapeProfile& before) {
   Lines keys;
   for (const std::vector<LimiterFinding>* findings : {&now.findings, &before.findings}) {
@@ -150,7 +150,7 @@ std::string limiter_feedback(const std::vector<ShapeProfile>& profiles,
   for (std::size_t i = 0; i < profiles.size(); ++i) {
     const Lines more =
         lines_of(profiles[i], same_machine_code ? nullptr : same_shape(parent, profiles[i].shape));
-    const std::size_t reserved = i + 1 < profiles.size() ? 1 : 0; // for the number of the rest
+    const std::size_t reserved = i + 1 < profiles.size() ? 1 : 0; // for the number of others
     if (lines.size() + more.size() + reserved > kFeedbackLines) {
       const std::size_t rest = profiles.size() - i;
       lines.push_back(fmt::format("({} more shape{})", rest, rest == 1 ? "" : "s"));

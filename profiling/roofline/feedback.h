@@ -10,25 +10,25 @@
 
 namespace winnow::profiling {
 
-/// What one shape's profile says about one kernel.
+/// The profile of one kernel at one shape.
 struct ShapeProfile {
   std::string shape;                          ///< "m=4096 n=4096"
   std::optional<double> time_ns;              ///< median
-  std::optional<SpeedOfLight> speed_of_light; ///< else `no_speed_of_light` says why
+  std::optional<SpeedOfLight> speed_of_light; ///< if empty, `no_speed_of_light` has the reason
   std::string no_speed_of_light;
-  std::vector<LimiterFinding> findings; ///< of limiter_of(), most telling first
+  std::vector<LimiterFinding> findings; ///< from limiter_of(), most telling first
   CounterReport counters;
 };
 
 constexpr std::size_t kFeedbackLines = 24;
 constexpr std::size_t kFeedbackColumns = 100; ///< bytes of a line
-constexpr double kChangedPct = 5;             ///< smaller changes of a value are not told
+constexpr double kChangedPct = 5;             ///< smaller changes of a value are not reported
 
-/// For a model, at most kFeedbackLines lines: every shape's time, speed of light, what a plain copy
-/// and an empty launch take, limiter, the counters behind it, and what of these changed against the
-/// parent's profile of the same shape (old -> new). Shapes in the order given; of those that find
-/// no room only the number is told. The same input always gives the same text. `same_machine_code`:
-/// the parent compiled to it.
+/// The feedback for a model: at most kFeedbackLines lines. For every shape: time, speed of light,
+/// the times of a plain copy and an empty launch, the limiter with its counters, and the changes
+/// from the parent's profile of the same shape (old -> new). Shapes keep the given order; if there
+/// is no room for all, a line gives the number of the others. The same input gives the same text.
+/// `same_machine_code`: the parent compiled to the same machine code.
 std::string limiter_feedback(const std::vector<ShapeProfile>& profiles,
                              const std::vector<ShapeProfile>& parent = {},
                              bool same_machine_code = false);

@@ -61,7 +61,7 @@ TEST(Feedback, TellsWhatChangedSinceTheParent) {
   const std::string text = limiter_feedback({profile("n=4096", 45'200, 87)}, {before});
   EXPECT_THAT(text, HasSubstr("since the parent: time 90.4 us -> 45.2 us (-50 %)"));
   EXPECT_THAT(text, HasSubstr("limiter unknown -> DRAM bandwidth"));
-  EXPECT_THAT(text, Not(HasSubstr("DRAM bytes read"))); // the same in both
+  EXPECT_THAT(text, Not(HasSubstr("DRAM bytes read"))); // equal in both profiles
   EXPECT_THAT(unwrapped(text), HasSubstr("DRAM throughput, of its peak 40 % -> 87 %"));
   expect_a_screen(text);
 }

@@ -11,7 +11,7 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr double kPassedPct = 115; // more than a ceiling may be off: caches were the bound
+constexpr double kPassedPct = 115; // above: no ceiling errs by so much; caches were the bound
 
 struct LimiterName {
   Limiter limiter;
@@ -26,7 +26,7 @@ constexpr LimiterName kLimiterNames[] = {
     {Limiter::Launch, "launch"},
 };
 
-// What a measured time of the roofline is about, and the counter that would say it better.
+// A measured time to compare with, and the counter that would be better evidence.
 struct Yardstick {
   Limiter limiter;
   std::string_view counter;
@@ -34,7 +34,7 @@ struct Yardstick {
   std::string what;
 };
 
-// The one that takes longer: a copy of the bytes, or the operations. nullopt: neither is known.
+// The longer one of a copy of the bytes and the operations. nullopt if neither is known.
 std::optional<Yardstick> yardstick_of(const SpeedOfLight& speed) {
   if (speed.rate_ns && *speed.rate_ns > speed.copy_ns.value_or(0)) {
     const std::string what = fmt::format("its operations at the measured {} rate", speed.rate_kind);

@@ -8,7 +8,7 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr double kDivergentThreads = 16; ///< of 32 in an instruction: half of the issue is lost
+constexpr double kDivergentThreads = 16; ///< active threads of 32: half of the issue slots are lost
 
 struct Pipe {
   std::string_view key;
@@ -37,7 +37,7 @@ std::string divergence(const CounterReport& counters) {
              : "";
 }
 
-// Returns whether any pipe's counter is there.
+// Returns whether the counter of any pipe is there.
 bool pipes(const LimiterFacts& facts, Findings& findings) {
   bool known = false;
   double most = 0;
@@ -59,7 +59,8 @@ bool pipes(const LimiterFacts& facts, Findings& findings) {
   return known;
 }
 
-// Every cycle an instruction, whichever pipe it goes to. Where pipes are known, they say more.
+// Issue slots: one instruction per cycle, whatever its pipe. The pipes' own counters say more if
+// present.
 void issue(const LimiterFacts& facts, Findings& findings, bool pipes_known) {
   const std::optional<double> pct = facts.counters.value("issue_active_pct");
   if (!pct || *pct < (pipes_known ? kSaturatedPct : kBusyPct)) {

@@ -8,12 +8,12 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr double kExcessBytes = 1.25; ///< times what the task needs: more than noise and padding
-// A warp's 32 accesses of 16 bytes touch 16 sectors of 32 bytes; more are scattered for sure. What
-// is scattered and narrower may touch fewer, and is not seen here.
+constexpr double kExcessBytes = 1.25; ///< times the task's bytes: above noise and padding
+// 32 accesses of 16 bytes touch 16 sectors of 32 bytes if coalesced; more sectors prove scattered
+// accesses. Narrower scattered accesses can touch fewer sectors; this rule does not see them.
 constexpr double kUncoalescedSectors = 17;
-constexpr double kLeastL2Pct = 30;     ///< below this, scattered accesses are few
-constexpr double kConflictShare = 0.3; ///< of the wavefronts
+constexpr double kLeastL2Pct = 30;     ///< below, scattered accesses are few
+constexpr double kConflictShare = 0.3; ///< of all wavefronts
 constexpr double kSharedStallShare = 0.3;
 
 std::string near_peak(double pct) {
@@ -48,7 +48,7 @@ std::string scattered_accesses(const CounterReport& counters) {
     const std::optional<double> sectors =
         counters.value(fmt::format("{}_sectors_per_request", what));
     if (sectors && *sectors >= kUncoalescedSectors) {
-      // 32 accesses of n bytes fill n sectors of 32 bytes.
+      // 32 coalesced accesses of n bytes fill n sectors of 32 bytes.
       const std::optional<double> bytes = counters.value(fmt::format("{}_access_bytes", what));
       text +=
           fmt::format("{}{}s touch {:.0f} sectors a request ({})",
@@ -83,8 +83,9 @@ void l2(const LimiterFacts& facts, Findings& findings) {
         "stall_lg_throttle"});
 }
 
-// Of all wavefronts (turns of the data pipe of shared memory and L1), those that only bank
-// conflicts caused. Their number is the pipe's throughput times its peak: one a cycle and SM.
+// The share of wavefronts that bank conflicts cause. A wavefront is one turn of the data pipe of
+// shared memory and L1. The number of wavefronts is the pipe's throughput times its peak, which is
+// one per cycle and SM.
 std::optional<double> conflict_share(const LimiterFacts& facts) {
   const std::optional<double> loads = facts.counters.value("shared_load_bank_conflicts");
   const std::optional<double> stores = facts.counters.value("shared_store_bank_conflicts");
@@ -122,7 +123,7 @@ void shared_memory(const LimiterFacts& facts, Findings& findings) {
         "stall_short_scoreboard", "stall_mio_throttle"});
 }
 
-// What a device without such a pipe has counted (the cpu): the pattern alone is evidence.
+// For the CPU device, which counts accesses but has no such pipe: the pattern alone is evidence.
 void counted_conflicts(const LimiterFacts& facts, Findings& findings) {
   const std::optional<double> conflicts = facts.counters.value("shared_bank_conflicts");
   const std::optional<double> wavefronts = facts.counters.value("shared_wavefronts");

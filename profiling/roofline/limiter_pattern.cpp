@@ -9,23 +9,23 @@
 namespace winnow::profiling {
 namespace {
 
-// What a multiprocessor does in a cycle: 128 multiply-adds of 32 bits and one wavefront (CUDA C++
-// Programming Guide, compute capability 8.6 to 9.0); its share of the memory's bandwidth is 10
-// bytes on an A100 and 18 on an H200.
+// The work of a multiprocessor per cycle: 128 multiply-adds of 32 bits and one wavefront (CUDA C++
+// Programming Guide, compute capability 8.6 to 9.0). Its share of the memory bandwidth is 10 bytes
+// on an A100 and 18 on an H200.
 constexpr double kOperationsACycle = 256;
 constexpr double kBytesACycle = 16;
-// Nothing is named that does not take so many times as long as anything else: GPUs differ.
+// GPUs differ, so a limiter must take this many times as long as any other.
 constexpr double kClearly = 2;
-// Of a GPU's L2, in those of its memory (measured: 1.8 to 2 on an H200).
+// The bandwidth of L2 as a multiple of the memory bandwidth (measured: 1.8 to 2 on an H200).
 constexpr double kL2Bandwidths = 2;
 
 struct Demand {
   Limiter limiter;
   std::string_view name;
-  double least, most; ///< cycles of one multiprocessor that does everything
+  double least, most; ///< cycles if one multiprocessor did all the work
 };
 
-// The one that takes longest, whatever caches hold; nullptr: none clearly does.
+// The demand that clearly takes longest, whatever the caches hold; nullptr if there is none.
 const Demand* longest(const std::array<Demand, 3>& demands) {
   const auto* found = std::find_if(demands.begin(), demands.end(), [&](const Demand& one) {
     return std::all_of(demands.begin(), demands.end(), [&](const Demand& other) {

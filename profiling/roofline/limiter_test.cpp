@@ -16,8 +16,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// A kernel of 100 us with half-busy units, many warps and stalls spread evenly: nothing that any
-/// rule but the last would name. `changes` are laid over it.
+/// A kernel of 100 us with half-busy units, many warps and evenly spread stalls. Only the last rule
+/// names a limiter for it. `changes` overwrite counters.
 LimiterFacts full(std::initializer_list<std::pair<const char*, double>> changes) {
   LimiterFacts facts;
   facts.time_ns = 100'000;
@@ -74,7 +74,7 @@ LimiterFacts fast(std::initializer_list<std::pair<const char*, double>> values) 
   return facts;
 }
 
-/// Of a kernel of 100 us: so much of its time does a copy of its bytes take, or do its operations.
+/// For a kernel of 100 us: a copy of its bytes, or its operations, take this share of the time.
 SpeedOfLight copy(double share, double bytes = 100e6) {
   SpeedOfLight speed;
   speed.fraction = share / 2;
@@ -105,7 +105,7 @@ std::vector<Limiter> all(const LimiterFacts& facts) {
   return limiters;
 }
 
-/// What the cpu counts of a transpose through shared memory, 1 % as fast as its memory allows.
+/// The CPU device's counters for a transpose through shared memory at 1 % of the memory bandwidth.
 LimiterFacts counted_transpose() {
   LimiterFacts facts;
   facts.time_ns = 1'300'000;
@@ -137,7 +137,7 @@ TEST(Limiter, TellsBytesThatTheTaskDoesNotNeed) {
   EXPECT_THAT(first(facts).because, HasSubstr("3.0 times what the task needs"));
 }
 
-// Each of 32 rows of a tile in the same bank: 31 of 32 wavefronts are conflicts.
+// All 32 rows of a tile are in the same bank: 31 of 32 wavefronts are conflicts.
 TEST(Limiter, OfATransposeWithBankConflictsIsSharedMemory) {
   const double wavefronts = 0.93 * 180'000 * 132;
   const LimiterFacts facts = full({{"l1_throughput_pct", 93},
@@ -199,7 +199,7 @@ TEST(Limiter, OfATensorGemmIsTensor) {
                              {"warps_active_pct", 18},
                              {"l1_throughput_pct", 62},
                              {"stall_gmma", 9}});
-  facts.theoretical_occupancy = 0.19; // few fat warps, as intended
+  facts.theoretical_occupancy = 0.19; // few warps with many registers, on purpose
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Tensor, Limiter::SharedMemory));
   EXPECT_EQ(first(facts).because, "tensor pipe 84 % active (near its peak)");
 }
@@ -235,7 +235,7 @@ TEST(Limiter, OfTooFewBlocksIsTheLaunch) {
   EXPECT_EQ(first(facts).limiter, Limiter::Launch);
   EXPECT_EQ(first(facts).because, "24 blocks for 132 multiprocessors: 108 of them idle");
   facts = full({{"dram_throughput_pct", 85}});
-  facts.blocks = 131; // one idle SM does not matter where memory is busy
+  facts.blocks = 131; // one idle SM does not matter if memory is busy
   EXPECT_EQ(first(facts).limiter, Limiter::Dram);
 }
 
@@ -272,7 +272,7 @@ TEST(Limiter, OfLowOccupancyIsWhatAllowsNoMore) {
   EXPECT_EQ(first(facts).because,
             "registers, shared memory or block size allow 12 % of an SM's warps, 12 % are active; "
             "67 % of stalls wait for memory");
-  facts.counters.counters["stall_long_scoreboard"].value = 0; // it does not wait for memory
+  facts.counters.counters["stall_long_scoreboard"].value = 0; // warps do not wait for memory
   EXPECT_EQ(first(facts).limiter, Limiter::Latency);
 }
 
@@ -296,7 +296,7 @@ TEST(Limiter, WorksWithFastCounters) {
       fast({{"dram_throughput_pct", 15}, {"tensor_pipe_pct", 0}, {"issue_active_pct", 20}});
   EXPECT_EQ(first(quiet).limiter, Limiter::Unknown);
   EXPECT_THAT(first(quiet).because, HasSubstr("full counters would tell"));
-  quiet.speed_of_light = arithmetic(0.8, "f32"); // not counted, but the roofline knows
+  quiet.speed_of_light = arithmetic(0.8, "f32"); // not counted, but the roofline shows it
   EXPECT_EQ(first(quiet).limiter, Limiter::FloatingPoint);
 }
 
@@ -323,7 +323,7 @@ TEST(Limiter, IsNoBoundThatWasPassed) {
   EXPECT_THAT(first(facts).because, HasSubstr("this pattern"));
   facts.counters = {};
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Unknown));
-  facts.speed_of_light->copy_ns = 1.05 * facts.time_ns; // a copy is no bound
+  facts.speed_of_light->copy_ns = 1.05 * facts.time_ns; // a copy is not a lower bound
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Dram));
 }
 
@@ -339,7 +339,7 @@ TEST(Limiter, IsUnknownWhereNothingTells) {
 }
 
 TEST(Limiter, BelievesACounterBeforeTheRoofline) {
-  LimiterFacts facts = full({{"dram_throughput_pct", 10}}); // all in caches
+  LimiterFacts facts = full({{"dram_throughput_pct", 10}}); // all data in caches
   facts.speed_of_light = copy(0.9);
   EXPECT_THAT(all(facts), Not(Contains(Limiter::Dram)));
 }
@@ -347,7 +347,7 @@ TEST(Limiter, BelievesACounterBeforeTheRoofline) {
 TEST(Limiter, DoesNotTakeAMissingCounterForZero) {
   LimiterFacts facts = full({});
   facts.counters.counters["l2_throughput_pct"] = {std::nullopt, "this GPU has none"};
-  EXPECT_EQ(first(facts).limiter, Limiter::Unknown); // L2 might be it
+  EXPECT_EQ(first(facts).limiter, Limiter::Unknown); // L2 may be the limiter
   EXPECT_THAT(first(facts).because, Not(HasSubstr("L2 0 %")));
 }
 
@@ -383,12 +383,12 @@ TEST(Limiter, GoesByThePatternWhereNoUnitIsMeasured) {
                             "coalesced; 4096 wavefronts of shared memory; 65536 operations");
   EXPECT_THAT(memory.counters, Contains("global_bytes_read"));
 
-  LimiterFacts gemm = counted_transpose(); // two loads from shared memory for a multiply-add
+  LimiterFacts gemm = counted_transpose(); // two loads from shared memory per multiply-add
   gemm.speed_of_light->operations = 2.0 * 128 * 128 * 128;
-  gemm.counters.counters["global_bytes_read"].value = 6e5; // tiles, of what caches hold
+  gemm.counters.counters["global_bytes_read"].value = 6e5; // tiles; caches hold part of them
   gemm.counters.counters["shared_wavefronts"].value = 2.0 * 128 * 128 * 128 / 32;
   EXPECT_THAT(all(gemm), ElementsAre(Limiter::SharedMemory));
-  gemm.counters.counters["shared_wavefronts"].value = 0; // from registers
+  gemm.counters.counters["shared_wavefronts"].value = 0; // operands in registers
   gemm.speed_of_light->operations *= 20;
   EXPECT_THAT(all(gemm), ElementsAre(Limiter::FloatingPoint));
 }
@@ -403,9 +403,9 @@ TEST(Limiter, IsNotMemoryWhereThePatternSaysOtherwise) {
   EXPECT_THAT(all(facts), ElementsAre(Limiter::L2));
   EXPECT_THAT(first(facts).because, HasSubstr("(8-byte accesses of a warp need 8)"));
   facts = counted_transpose();
-  facts.counters.counters["global_bytes_read"].value = 7e5; // L2 has it at the second time
+  facts.counters.counters["global_bytes_read"].value = 7e5; // the second read hits L2
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Dram));
-  facts.counters.counters["global_bytes_read"].value = 8e6; // memory and L2 may take as long
+  facts.counters.counters["global_bytes_read"].value = 8e6; // memory and L2 may take equally long
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Unknown));
   facts = counted_transpose();
   facts.counters.counters["shared_wavefronts"].value = 20'000; // about as long as memory

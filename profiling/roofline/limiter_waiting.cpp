@@ -10,11 +10,11 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr double kLaunchTimes = 2;       ///< a time below this many empty launches is mostly launch
-constexpr double kTailEfficiency = 0.75; ///< of waves: below, the last one leaves SMs idle
-constexpr double kSpillShare = 0.1;      ///< of the bytes that SMs move
+constexpr double kLaunchTimes = 2; ///< below this many empty launches, the time is mostly launch
+constexpr double kTailEfficiency = 0.75; ///< of waves: below, the last wave leaves SMs idle
+constexpr double kSpillShare = 0.1;      ///< of the bytes that the SMs move
 constexpr double kLowOccupancyPct = 50;
-constexpr std::size_t kLeastStalls = 3; ///< to say what is large among them
+constexpr std::size_t kLeastStalls = 3; ///< for a comparison
 
 struct StallName {
   std::string_view key;
@@ -78,7 +78,8 @@ void occupancy(const LimiterFacts& facts, Findings& findings) {
                   100 * *facts.theoretical_occupancy);
   because += active ? fmt::format(", {:.0f} % are active", *active) : "";
   because += waits ? fmt::format("; {:.0f} % of stalls wait for memory", 100 * *waits) : "";
-  // Without a counter it may be intended: few fat warps keep many a fast kernel busy.
+  // Without the counter, the low occupancy may be intended: many fast kernels use few warps with
+  // many registers.
   find(findings, facts, Limiter::Occupancy, active ? kOccupancyWeight : kHintWeight, because,
        {"warps_active_pct", "stall_long_scoreboard"});
 }
@@ -121,7 +122,7 @@ bool knows_units(const CounterReport& counters) {
   return counters.value("l2_throughput_pct") && counters.value("l1_throughput_pct");
 }
 
-// "DRAM 35 %, L2 41 %, ..." of what is counted.
+// "DRAM 35 %, L2 41 %, ..." for the units with a counter.
 std::string how_busy(const CounterReport& counters) {
   std::string text;
   for (const auto& [key, name] :
@@ -139,7 +140,7 @@ std::string how_busy(const CounterReport& counters) {
 
 std::vector<Stall> stalls_of(const CounterReport& report) {
   std::vector<Stall> stalls;
-  double all = 1; // the warp that issues: values are warps whenever one does
+  double all = 1; // the issuing warp: the values are warps per issue
   for (const StallName& stall : kStalls) {
     if (const std::optional<double> warps = report.value(stall.key); warps && *warps >= 0) {
       stalls.push_back({stall.key, *warps});

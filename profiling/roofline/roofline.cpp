@@ -18,7 +18,7 @@ bool is_count(double value) {
   return std::isfinite(value) && value >= 0;
 }
 
-// Why there is nothing to compare the time with; empty: there is.
+// Why the time cannot be compared; empty if it can.
 std::string missing_part(const Work& work, const PhysicalFloor& floor, double time_ns) {
   if (!std::isfinite(time_ns) || time_ns <= 0) {
     return "there is no time";

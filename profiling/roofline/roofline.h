@@ -10,59 +10,61 @@
 
 namespace winnow::profiling {
 
-/// What one launch of any kernel for this shape has to do.
+/// The work of one launch for a shape, for any kernel.
 struct Work {
   double bytes = 0;      ///< each input read once, each output written once
-  double operations = 0; ///< multiply and add are two; 0: none worth counting
+  double operations = 0; ///< a fused multiply-add counts as two; 0: too few to count
   std::string kind;      ///< of operations, as in Ceilings::rates
-  bool cold = true;      ///< caches were emptied before: a copy reads from DRAM
+  bool cold = true;      ///< caches are empty before the launch: a copy reads from DRAM
 };
 
-/// No run with cold caches takes less, whatever the kernel: what peaks of the device allow.
+/// The lower bound of the time of any kernel with cold caches, from the peaks of the device.
 struct PhysicalFloor {
   double memory_ns = 0;
   double arithmetic_ns = 0;
-  double bytes = 0; ///< that memory_ns counts: without those written that may stay in a cache
-  std::string memory_peak;     ///< "DRAM's peak"
+  double bytes = 0;        ///< bytes in memory_ns; excludes written bytes that may stay in a cache
+  std::string memory_peak; ///< "DRAM's peak"
   std::string arithmetic_peak; ///< "16-bit tensor peak"
   double ns() const { return std::max(memory_ns, arithmetic_ns); }
 };
 
-/// The one definition: the speed of light is the time of the physical floor and of an empty
-/// launch. `fraction` is that time over the kernel's, at most 1 for a kernel that does its work.
-/// Beside it stand times that were measured on this device, for comparison: nothing keeps a kernel
-/// from being faster than a copy, whose output leaves the caches.
+/// The definition: the speed of light is the time of the physical floor plus an empty launch.
+/// `fraction` is that time over the kernel's time; at most 1 for a correct kernel. The measured
+/// times below are for comparison only: a kernel can be faster than a plain copy, because the
+/// output of a copy has to leave the caches.
 struct SpeedOfLight {
-  double fraction = 0;    ///< least_ns / time; over 1 only with a note
-  double least_ns = 0;    ///< of the floor and the launch
+  double fraction = 0;    ///< least_ns / time; above 1 only with a note
+  double least_ns = 0;    ///< time of the floor plus the launch
   std::string bound;      ///< "DRAM's peak", "16-bit tensor peak", "an empty launch"
-  double rate = 0;        ///< of the bound: bytes or operations by the second; 0: a launch has none
-  bool by_bytes = true;   ///< of the floor: memory, not arithmetic
-  double floor_bytes = 0; ///< that count for the floor; see PhysicalFloor
-  double bytes = 0;       ///< as in Work, as the next
+  double rate = 0;        ///< of the bound, in bytes or operations per second; 0: a launch has none
+  bool by_bytes = true;   ///< the floor is set by memory, not arithmetic
+  double floor_bytes = 0; ///< PhysicalFloor::bytes
+  double bytes = 0;       ///< as in Work; so is the next field
   double operations = 0;
-  std::optional<double> launch_ns; ///< an empty launch
-  std::optional<double> copy_ns;   ///< a plain copy that moves `bytes`, and a launch
-  std::string copy_level;          ///< of the copy's bandwidth: "DRAM"; on a cpu "L3", ...
-  std::optional<double> rate_ns;   ///< the operations at the measured rate of `rate_kind`
-  std::string rate_kind;           ///< "f16_tensor"
-  std::string note;                ///< why the fraction is over 1; usually empty
+  std::optional<double> launch_ns; ///< time of an empty launch
+  std::optional<double> copy_ns; ///< time of a plain copy that moves `bytes`, including the launch
+  std::string copy_level;        ///< memory level of the copy: "DRAM"; on a CPU "L3", ...
+  std::optional<double> rate_ns; ///< time of the operations at the measured rate of `rate_kind`
+  std::string rate_kind;         ///< "f16_tensor"
+  std::string note;              ///< why the fraction is above 1; usually empty
 };
 
 struct SpeedOfLightResult {
   std::optional<SpeedOfLight> value;
-  std::string reason; ///< why there is no value
+  std::string reason; ///< empty if there is a value
 };
 
-/// What `ceilings` lack is absent; without the time of an empty launch the floor stands alone.
+/// Fields that `ceilings` cannot give are absent. Without an empty launch, the floor alone counts.
 SpeedOfLightResult speed_of_light(const Work& work, const PhysicalFloor& floor, double time_ns,
                                   const Ceilings& ceilings);
 
-/// "53 % of the speed of light (DRAM's peak, 4.81 TB/s)"
+/// For instance "53 % of the speed of light (DRAM's peak, 4.81 TB/s)".
 std::string share_text(const SpeedOfLight& speed);
-/// "16.9 us: 71.3 of 134 MB at DRAM's peak, the rest may stay in L2; an empty launch of 2.10 us"
+/// For instance "16.9 us: 71.3 of 134 MB at DRAM's peak, the rest may stay in L2; an empty launch
+/// of 2.10 us".
 std::string least_time_text(const SpeedOfLight& speed);
-/// "a plain copy of the same 134 MB takes 34.8 us, an empty launch 2.10 us"; empty without any.
+/// For instance "a plain copy of the same 134 MB takes 34.8 us, an empty launch 2.10 us". May be
+/// empty.
 std::string measured_text(const SpeedOfLight& speed);
 
 void to_json(nlohmann::json& json, const SpeedOfLight& speed);

@@ -12,7 +12,8 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A copy reaches 4 TB/s of DRAM, and f16 tensor cores 800 Tflop/s; an empty launch takes 2 us.
+// A device: a copy reaches 4 TB/s of DRAM, f16 tensor cores 800 Tflop/s; an empty launch takes 2
+// us.
 Ceilings device() {
   Ceilings ceilings;
   ceilings.bandwidth = {{1e6, 8e12, "L2"}, {2e8, 4e12, "DRAM"}};
@@ -21,7 +22,7 @@ Ceilings device() {
   return ceilings;
 }
 
-// 200 MB are read and 200 MB written at a peak of 5 TB/s, of which 60 MB stay in a cache.
+// 200 MB are read and 200 MB written at a peak of 5 TB/s. 60 MB of the output stay in a cache.
 const Work kCopy{4e8, 1e8, "f32"};
 const PhysicalFloor kCopyFloor{68e3, 1e3, 340e6, "DRAM's peak", "a peak"};
 
@@ -46,7 +47,7 @@ TEST(SpeedOfLight, IsTheFloorAndAnEmptyLaunch) {
   EXPECT_THAT(copy.note, IsEmpty());
 }
 
-// What G9 saw at 106 % of a copy's bandwidth: the peak is above what a copy reaches.
+// A kernel reached 106 % of a copy's bandwidth (G9). The peak is above the bandwidth of a copy.
 TEST(SpeedOfLight, IsNotPassedByAKernelThatIsFasterThanACopy) {
   const SpeedOfLight fast = speed(kCopy, kCopyFloor, 96e3);
   EXPECT_GT(fast.copy_ns.value(), 96e3);

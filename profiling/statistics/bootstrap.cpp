@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMinSamples = 5;
 constexpr int kDraws = 2000;
-constexpr double kNegligible = 1e-9; // chance of a rank that is never drawn
+constexpr double kNegligible = 1e-9; // ranks with a lower probability are never drawn
 
 bool is_time(double sample) {
   return std::isfinite(sample) && sample > 0;
@@ -30,19 +30,19 @@ std::vector<double> ratios_of(std::span<const double> numerators,
   return ratios;
 }
 
-// The same on every machine, unlike std::uniform_real_distribution. Never 0 or 1.
+// Never 0 or 1. The same on every machine, unlike std::uniform_real_distribution.
 double uniform(std::mt19937_64& random) {
   return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53;
 }
 
-// Medians of resamples without resampling. A resample of n is n uniform positions between the
-// order statistics, and the j-th smallest of n uniform numbers follows beta(j, n - j + 1).
+// Draws medians of resamples without resampling. A resample of n draws n uniform positions among
+// the order statistics. The j-th smallest of n uniform numbers follows beta(j, n - j + 1).
 class MedianResampler {
 public:
   explicit MedianResampler(std::vector<double> samples) : sorted_(std::move(samples)) {
     std::sort(sorted_.begin(), sorted_.end());
     const auto count = static_cast<double>(sorted_.size());
-    const double below = std::floor((count + 1) / 2); // the lower of the two in the middle
+    const double below = std::floor((count + 1) / 2); // the lower of the two middle ranks
     for (std::size_t rank = 1; rank <= sorted_.size(); ++rank) {
       const double chance =
           regularized_beta(static_cast<double>(rank) / count, below, count - below + 1);
@@ -66,7 +66,7 @@ public:
     if (sorted_.size() % 2 == 1) {
       return sorted_[rank];
     }
-    // The next larger of the uniform numbers, given this one.
+    // The next larger uniform number, given this one.
     const double before = found == chances_.begin() ? 0 : *(found - 1);
     const auto count = static_cast<double>(sorted_.size());
     const double position =

@@ -7,11 +7,12 @@ namespace winnow::profiling {
 namespace {
 
 double log_gamma(double x) {
-  int sign = 0; // the plain std::lgamma writes a global variable
+  int sign = 0; // plain std::lgamma writes a global variable
   return lgamma_r(x, &sign);
 }
 
-// The continued fraction of I_x(a, b) after Lentz; converges fast for x < (a + 1) / (a + b + 2).
+// The continued fraction of I_x(a, b) by Lentz's method. Converges fast for x < (a + 1) / (a + b +
+// 2).
 double beta_fraction(double x, double a, double b) {
   constexpr double kTiny = 1e-300, kPrecise = 1e-13;
   constexpr int kMaxTerms = 500;

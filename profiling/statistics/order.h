@@ -5,13 +5,14 @@
 
 namespace winnow::profiling {
 
-/// The finite ones, as they come.
+/// The finite values, in the same order.
 std::vector<double> finite(std::span<const double> values);
-/// The finite ones above 0, as they come.
+/// The finite values above 0, in the same order.
 std::vector<double> positive(std::span<const double> values);
-/// Of at least one value; reorders them.
+/// The median of at least one value. Reorders `values`.
 double median_of(std::vector<double>& values);
-/// Of at least one value in ascending order, between two neighbours linearly; `share` from 0 to 1.
+/// The quantile of at least one value in ascending order, with linear interpolation. `share` is 0
+/// to 1.
 double quantile_of_sorted(std::span<const double> sorted, double share);
 
 } // namespace winnow::profiling

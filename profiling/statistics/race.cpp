@@ -12,15 +12,14 @@ namespace winnow::profiling {
 namespace {
 
 constexpr std::size_t kBlocksToClip = 5;
-// Normal-consistent median absolute deviations: blocks are clipped where they are outliers,
-// launches where a mean is least uncertain, be they normal or with a tail (Huber 1964).
+// In normal-consistent median absolute deviations. Blocks are clipped only if they are outliers.
+// Launches are clipped at the value that makes the mean most certain for both normal times and
+// times with a tail (Huber 1964).
 constexpr double kClipBlocksAt = 4;
 constexpr double kClipLaunchesAt = 1.5;
-constexpr std::size_t kLevelBlocks = 9; // that tell what a device's clock did to a launch
-constexpr double kTicks = 3;            // of a timer: a time that is off by no more is no outlier
-constexpr double kNormalConsistent = 1.4826; // median absolute deviation to standard deviation
-// 1 / variance of the mixture over effects, in a block's standard deviations: races worth running
-// are between kernels several of them apart.
+constexpr std::size_t kLevelBlocks = 9;      // blocks whose median follows the device's clock
+constexpr double kTicks = 3;                 // of a timer: a smaller deviation is no outlier
+constexpr double kNormalConsistent = 1.4826; // standard deviation / median absolute deviation
 constexpr double kMixturePrecision = 0.1;
 constexpr double kSame =
     1e-9; // times that differ by less, relatively, differ by rounding of doubles
@@ -28,9 +27,10 @@ constexpr double kSame =
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Interval kEverything{-kInfinity, kInfinity};
 
-using FourLaunches = std::array<double, 4>; // of a block: the challenger's, then the other's
+using FourLaunches = std::array<double, 4>; // the challenger's two, then the other's two
 
-// What lies between is left alone: everything, where more than half of the values are the same.
+// The limits beyond which a value is clipped. No value is clipped if more than half of them are
+// equal.
 Interval limits_of(const std::vector<double>& values, double deviations, double least_reach) {
   std::vector<double> copy = values;
   const double center = median_of(copy);
@@ -41,7 +41,8 @@ Interval limits_of(const std::vector<double>& values, double deviations, double 
   return reach > 0 ? Interval{center - reach, center + reach} : kEverything;
 }
 
-// The median of the blocks around each, of the mean of a block's two middle times: clocks change.
+// Per block, the median of the middles of the surrounding blocks. A block's middle is the mean of
+// its two middle times. The level follows changes of the clock.
 std::vector<double> levels_of(const std::vector<FourLaunches>& times) {
   std::vector<double> middles, levels;
   for (FourLaunches of_block : times) {
@@ -113,8 +114,8 @@ void Race::Shape::add_time(std::vector<double>& times, double time) {
   times.insert(next, time);
 }
 
-// One step of Huber's estimate from the median ratio, block by block. Clipping takes away from a
-// difference as much as it takes launches: what is left of it is divided by their share.
+// One step of Huber's estimate from the median ratio, block by block. Clipping shrinks a difference
+// by the share of clipped launches. Dividing by the share of unclipped launches undoes this.
 std::vector<double> Race::Shape::log_ratios() const {
   std::vector<double> ratios;
   for (const Block& block : blocks) {
@@ -125,7 +126,7 @@ std::vector<double> Race::Shape::log_ratios() const {
   }
   std::vector<double> copy = ratios;
   const double start = median_of(copy);
-  std::vector<FourLaunches> times; // as if both kernels took the same
+  std::vector<FourLaunches> times; // shifted as if both kernels took the same time
   for (const Block& block : blocks) {
     times.push_back({block.challenger[0] + start / 2, block.challenger[1] + start / 2,
                      block.other[0] - start / 2, block.other[1] - start / 2});
@@ -177,7 +178,7 @@ Race::Estimate Race::of_shape(const Shape& shape) const {
     const double deviation = std::clamp(value, limits.low, limits.high) - estimate.mean;
     squares += deviation * deviation;
   }
-  // What rounding four times to ticks adds to the difference between means of two.
+  // The variance that rounding four times to ticks adds to the difference between two means of two.
   const double floor =
       std::max(rules_.noise_floor * rules_.noise_floor, shape.step * shape.step / 12);
   estimate.variance = std::max(squares / (count - 1), floor) / estimate.blocks;
@@ -207,9 +208,9 @@ Race::Estimate Race::combined() const {
   return all;
 }
 
-// The mixture's likelihood ratio is sqrt(r) ((1 + u) / (1 + r u))^((degrees + 1) / 2), with
-// u = t^2 / degrees and r = precision / (blocks + precision). The interval is where it is below
-// 1 / error.
+// The mixture's likelihood ratio is sqrt(r) ((1 + u) / (1 + r u))^((degrees + 1) / 2), with u = t^2
+// / degrees and r = precision / (blocks + precision). The interval contains the effects with a
+// likelihood ratio below 1 / error.
 double Race::half_width(const Estimate& estimate, double two_sided_error) {
   if (!(estimate.degrees > 0)) {
     return std::numeric_limits<double>::infinity();

@@ -10,97 +10,102 @@
 namespace winnow::profiling {
 
 struct RaceRules {
-  double error_rate = 0.005; ///< chance of Faster where both kernels are the same
-  double tie_margin = 0.005; ///< ratios that differ from 1 by less are the same
-  double hopeless = 0.02;    ///< chance of becoming Faster below which a race is given up; also the
-                             ///< error rate of Slower, and of Tie by the margin
-  double far = 0.05; ///< a race given up is no tie where the challenger seems slower by more
-  double noise_floor = 0.0005; ///< spread of a block's ratio that is assumed at least
-  int min_blocks = 3;          ///< of each shape
-  int max_blocks = 50;         ///< of each shape
+  double error_rate = 0.005; ///< probability of Faster if both kernels are the same
+  double tie_margin = 0.005; ///< a smaller difference of the ratio from 1 is a tie
+  /// A race is given up if the probability of Faster is below this value. Also the error rate of
+  /// Slower, and of Tie by the margin.
+  double hopeless = 0.02;
+  double far = 0.05; ///< a race that is given up is no tie if the challenger seems slower by more
+  double noise_floor = 0.0005; ///< least assumed spread of a block's ratio
+  int min_blocks = 3;          ///< per shape
+  int max_blocks = 50;         ///< per shape
 };
 
 using TwoLaunches = std::array<double, 2>;
 
-/// What the challenger is, compared with the other kernel.
+/// The result for the challenger, relative to the other kernel.
 enum class RaceVerdict { Undecided, Faster, Slower, Tie };
 std::string_view to_string(RaceVerdict verdict);
 
-/// Two kernels raced in blocks of four launches, challenger, other, other, challenger (ABBA), which
-/// cancels linear drift and most of what successive launches have in common. Each block gives one
-/// log ratio, of geometric means. Over several shapes the estimate is the mean of the shapes'
-/// means: the geometric mean of ratios, each shape weighing the same however many blocks it has.
+/// A race of two kernels in blocks of four launches in the order challenger, other, other,
+/// challenger (ABBA). This order cancels linear drift and most noise that successive launches
+/// share. Each block gives one log ratio, between geometric means. Over several shapes the estimate
+/// is the mean of the shapes' means. So it is the log of a geometric mean of ratios, and each shape
+/// has the same weight, whatever its number of blocks.
 ///
-/// The test may be looked at after every block: its interval is a confidence sequence, Student's t
-/// with a normal mixture over the effect and the right Haar prior over the unknown variance (Wang
-/// and Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with unknown
-/// variance", 2023; Robbins 1970; Lai 1976). Variances of shapes are their own, pooled with Welch
-/// and Satterthwaite's degrees of freedom; that part, and clipping, are approximations whose
-/// error rates `race_bench` measures.
+/// The test may be evaluated after every block: its interval is a confidence sequence. The sequence
+/// is Student's t with a normal mixture over the effect and the right Haar prior over the unknown
+/// variance (Wang and Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means
+/// with unknown variance", 2023; Robbins 1970; Lai 1976). Each shape has its own variance; Welch
+/// and Satterthwaite's degrees of freedom pool them. The pooling and the clipping are
+/// approximations; `race_bench` measures their error rates.
 ///
-/// Outliers: from five blocks of a shape on, launches count by Huber's one-step estimate (Huber
-/// 1964, Bickel 1975): what each differs from the level of the blocks around it, once the median
-/// ratio is taken out, is clipped at 1.5 normal-consistent median absolute deviations. A launch
-/// that was disturbed does not cost its block, and times with a tail take fewer launches. Then the
-/// blocks' log ratios are winsorised at four such deviations, with as many degrees of freedom as
-/// were left alone, less one (Tukey and McLaughlin 1963).
+/// Outliers: from five blocks of a shape on, the launches enter through Huber's one-step estimate
+/// (Huber 1964, Bickel 1975). It takes the median ratio out of the times and subtracts the level of
+/// the surrounding blocks. Then it clips the residuals at 1.5 normal-consistent median absolute
+/// deviations. So a disturbed launch does not cost its block, and times with a tail need fewer
+/// launches. After that, the blocks' log ratios are winsorised at four such deviations. The degrees
+/// of freedom are the number of unchanged blocks less one (Tukey and McLaughlin 1963).
 ///
-/// Timers tick: where few times differ, equal ones are no proof of little noise. The smallest
-/// difference between two times of a kernel at a shape is taken for a tick, and no block's spread
-/// is assumed to be less than rounding to ticks causes.
+/// Timer resolution: if few times differ, equal times do not prove low noise. The smallest
+/// difference between two times of a kernel at a shape counts as the timer's tick. The assumed
+/// spread of a block is at least the spread from rounding to ticks.
 ///
-/// Giving up: the predictive chance that the blocks still allowed would lead to Faster (stochastic
-/// curtailment; Lan, Simon and Halperin 1982) is below `hopeless`. That can only turn a Faster into
-/// a Tie or Slower, never the reverse. A race given up is Slower if Student's t says so at
-/// `error_rate`, else a Tie, or Undecided where the estimate is `far` from one.
+/// Giving up: the race ends if the predictive probability that the remaining blocks lead to Faster
+/// is below `hopeless` (stochastic curtailment; Lan, Simon and Halperin 1982). This can turn a
+/// Faster into a Tie or Slower, never the reverse. A race that ends this way is Slower if Student's
+/// t says so at `error_rate`. Otherwise it is a Tie, or Undecided if the estimate is below 1 by
+/// more than `far`.
 class Race {
 public:
-  /// `shapes` at least 1. Nothing is decided before each shape has `min_blocks`.
+  /// `shapes` is at least 1. The verdict is Undecided until each shape has `min_blocks`.
   explicit Race(const RaceRules& rules = {}, std::size_t shapes = 1);
 
-  /// One block: the times of the challenger's two launches and of the other's two. Blocks with a
-  /// time that is not positive and finite, and shapes out of range, are ignored: see blocks().
+  /// Adds one block: the times of two launches of the challenger and of two of the other kernel.
+  /// Ignores the block if a time is not positive and finite, or if `shape` is out of range.
+  /// blocks() counts the accepted blocks.
   void add(const TwoLaunches& challenger_ns, const TwoLaunches& other_ns, std::size_t shape = 0);
 
-  /// Of the blocks so far. Faster: interval() lies above 1. Slower: the interval with error rate
-  /// `hopeless` lies below 1, or the race is given up. Tie: that interval lies within the margin,
-  /// or the race is given up, or all blocks are spent.
+  /// The verdict on the blocks so far. Faster: interval() lies above 1. Slower: the interval with
+  /// error rate `hopeless` lies below 1, or the race is given up. Tie: that interval lies within
+  /// the margin, or the race is given up, or all blocks are spent.
   RaceVerdict verdict() const;
-  /// other / challenger, as times: above 1 the challenger is faster. 1 before the first block of
-  /// each shape.
+  /// time of other / time of challenger: above 1 the challenger is faster. 1 before each shape has
+  /// a block.
   double ratio() const;
-  /// Holds the true ratio, after all blocks so far and at any time of stopping, with probability
-  /// 1 - 2 error_rate. From 0 to infinity while too little is known.
+  /// Contains the true ratio with probability 1 - 2 error_rate, whenever the race stops. From 0 to
+  /// infinity as long as the blocks are too few.
   Interval interval() const;
-  /// Of "both take the same time", two-sided, valid at any time of stopping.
+  /// Two-sided p-value of "both take the same time", valid whenever the race stops.
   double p_value() const;
-  /// That counted, of all shapes.
+  /// The accepted blocks of all shapes.
   std::size_t blocks() const;
   std::size_t blocks(std::size_t shape) const;
-  /// One shape's own ratio and interval, for tables; not corrected for looking at several.
+  /// Ratio and interval of one shape, for tables. The interval is not corrected for multiple
+  /// shapes.
   double ratio(std::size_t shape) const;
   Interval interval(std::size_t shape) const;
 
 private:
-  // A mean log ratio and what is known about its error.
+  // A mean log ratio and its error.
   struct Estimate {
     double mean = 0;
     double variance = 0; // of the mean
     double degrees = 0;  // of freedom of `variance`
-    double blocks = 0;   // that weigh as much: variance = (a block's variance) / blocks
+    double blocks = 0;   // effective number: variance = (a block's variance) / blocks
   };
 
   struct Block {
-    TwoLaunches challenger{}, other{}; // logarithms of times
-    double log_ratio = 0;              // of their geometric means
+    TwoLaunches challenger{}, other{}; // logarithms of the times
+    double log_ratio = 0;              // log of the ratio of the geometric means
   };
 
   struct Shape {
     std::vector<Block> blocks;
-    std::vector<double> challenger, other; // the same, sorted
-    double step = 0; // smallest difference between two of a kernel; 0: all are equal
+    std::vector<double> challenger, other; // logarithms of the times, sorted
+    double step = 0; // smallest difference between two times of a kernel; 0: all are equal
     void add_time(std::vector<double>& times, double time);
-    std::vector<double> log_ratios() const; // of blocks of clipped times
+    std::vector<double> log_ratios() const; // one per block, from clipped times
   };
 
   Estimate of_shape(const Shape& shape) const;

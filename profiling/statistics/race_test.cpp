@@ -95,7 +95,7 @@ TEST(Race, RatioAndIntervalHoldTheTruth) {
 
 TEST(Race, DriftCancels) {
   Dice dice(5);
-  double speed = 1; // each launch is 0.1 % slower than the one before
+  double speed = 1; // each launch is 0.1 % slower than the launch before
   const Tally result = tally(
       500, [&] { return dice.lognormal(1, 0.002) * (speed *= 1.001); }, 1);
   EXPECT_LT(result.faster, 5);
@@ -109,7 +109,7 @@ TEST(Race, OutliersNeitherMakeNorHideAGain) {
   EXPECT_GT(tally(300, clock, 1.02).faster, 294);
 }
 
-// As of a kernel of 5 us on a GPU: 2.6 %, and one launch in twelve is some 13 % longer.
+// Like a 5 us kernel on a GPU: noise of 2.6 %, and one launch in twelve takes some 13 % longer.
 TEST(Race, ATailCostsFewBlocks) {
   Dice dice(21);
   const Clock clock = [&] { return dice.lognormal(dice.uniform() < 0.08 ? 1.13 : 1, 0.026); };
@@ -157,7 +157,7 @@ TEST(Race, DifferentConstantsDoNot) {
 }
 
 TEST(Race, NoiseDoesNotMakeATieOfWhatSeemsFarSlower) {
-  Race race({}, 2); // times in us of a kernel seven times as slow, on a machine with 60 others
+  Race race({}, 2); // times in us of a kernel seven times as slow, on a shared machine
   for (const auto& [challenger, other] :
        {std::pair{6336.0, 1195.0}, {5817.0, 808.0}, {7179.0, 977.0}}) {
     race.add(both(challenger), both(other), 0);
@@ -196,7 +196,7 @@ TEST(Race, AGainInsideTheMarginIsATie) {
 
 TEST(Race, AllBlocksSpentIsATie) {
   RaceRules rules;
-  rules.hopeless = 0; // never given up
+  rules.hopeless = 0; // the race is never given up
   rules.max_blocks = 12;
   Dice dice(11);
   const Race race = raced([&] { return dice.lognormal(1, 0.05); }, 1000, 1000, rules);
@@ -220,7 +220,7 @@ TEST(Race, KnowsNothingWithoutBlocks) {
 }
 
 TEST(Race, BadBlocksAreIgnored) {
-  Race race({}, 0); // as one shape
+  Race race({}, 0); // counts as one shape
   for (const double bad : {0.0, -5.0, kInfinity, std::nan("")}) {
     race.add({bad, 100}, both(100));
     race.add(both(100), {100, bad});
@@ -232,7 +232,7 @@ TEST(Race, BadBlocksAreIgnored) {
   EXPECT_EQ(race.interval(7).high, kInfinity);
 }
 
-// Four shapes of different times, noise and gains, each raced in turn.
+// A race over four shapes with different times, noise and gains. The shapes take turns.
 Race raced_on_shapes(Dice& dice, const std::array<double, 4>& gains) {
   constexpr std::array kSigmas{0.002, 0.005, 0.01, 0.02};
   constexpr std::array kTimes{5e3, 1e6, 4e4, 2e5};

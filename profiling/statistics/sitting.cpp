@@ -14,14 +14,14 @@ namespace winnow::profiling {
 namespace {
 
 constexpr int kPolishes = 3;
-constexpr double kRaceTail = 0.005;   // each side of a race's interval
-constexpr double kRepeatTail = 0.025; // each side of a speedup's
+constexpr double kRaceTail = 0.005;   // on each side of the interval of a race
+constexpr double kRepeatTail = 0.025; // on each side of the interval of a speedup
 constexpr double kNormalRepeat = 1.959963984540054;
-constexpr std::size_t kMostRounds = 10; // whose halves are all looked at
-constexpr double kLeastError = 0.0003;  // clocks do no better
+constexpr std::size_t kMostRounds = 10; // the number of halves to evaluate grows fast with this
+constexpr double kLeastError = 0.0003;  // clocks are no more accurate
 constexpr double kTieMargin = 0.005;
 
-/// The t that Student's distribution exceeds with this chance.
+/// The value that Student's t exceeds with probability `upper_tail`.
 double student_quantile(double upper_tail, double degrees) {
   double low = 0, high = 1;
   while (student_upper_tail(high, degrees) > upper_tail) {
@@ -45,7 +45,8 @@ std::vector<std::vector<double>> logs_of(const std::vector<std::vector<double>>&
   return logs;
 }
 
-/// Of what each has more than its part, where both are known; `otherwise` without any.
+/// The median of values[i] - parts[i] over the indices where both are finite; `otherwise` if there
+/// are none.
 double median_beyond(const std::vector<double>& values, const std::vector<double>& parts,
                      double otherwise) {
   std::vector<double> beyond;
@@ -88,10 +89,11 @@ double repeat_factor(double spread) {
 
 namespace {
 
-/// One bit a round.
+/// A set of rounds: one bit per round.
 using Rounds = std::uint32_t;
 
-/// One round after the other; turns that a kernel has not are NaN.
+/// The times of the wanted rounds, one round after the other. A missing turn of a kernel becomes
+/// NaN.
 RoundTimes together(const std::vector<RoundTimes>& rounds, Rounds wanted) {
   RoundTimes all(rounds.empty() ? 0 : rounds.front().size());
   for (std::size_t round = 0; round < rounds.size(); ++round) {
@@ -170,7 +172,7 @@ Interval Sitting::interval(std::size_t one, std::size_t other) const {
   return {std::exp(mean - reach), std::exp(mean + reach)};
 }
 
-// Another sitting has errors of its own: the difference of two has twice the variance.
+// The other sitting has errors of its own. The difference of two sittings has twice the variance.
 Interval Sitting::repeat_interval(std::size_t one, std::size_t other, double spread) const {
   if (rounds() < 2) {
     return {0, std::numeric_limits<double>::infinity()};
@@ -201,7 +203,7 @@ std::vector<std::size_t> Sitting::order() const {
 
 std::vector<int> Sitting::ranks(const std::vector<std::size_t>& order) const {
   std::vector<int> ranks;
-  std::size_t first = 0; // that has the rank of the one before
+  std::size_t first = 0; // position of the first kernel with the current rank
   for (std::size_t i = 0; i < order.size(); ++i) {
     for (std::size_t above = first; above < i; ++above) {
       if (verdict(order[i], order[above]) == RaceVerdict::Slower) {

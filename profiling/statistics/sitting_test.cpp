@@ -11,8 +11,8 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 
-/// Kernels that take these times. Each round's is off by `deviation` (of its logarithm), and each
-/// launch by as much again; one launch in ten is disturbed.
+/// Kernels with these times. Each round has a random factor with log deviation `deviation`, and so
+/// has each launch. One launch in ten is disturbed.
 Sitting rounds_of(const std::vector<double>& times, double deviation, std::uint64_t seed,
                   int rounds = 6) {
   constexpr int kTurns = 8;
@@ -32,7 +32,7 @@ Sitting rounds_of(const std::vector<double>& times, double deviation, std::uint6
   return Sitting({all});
 }
 
-/// One turn a round.
+/// A sitting with one turn per round.
 Sitting levels_of(const std::vector<std::vector<double>>& logs) {
   std::vector<RoundTimes> rounds;
   for (const std::vector<double>& levels : logs) {
@@ -45,7 +45,7 @@ Sitting levels_of(const std::vector<std::vector<double>>& logs) {
 }
 
 TEST(SittingLevels, WhatATurnHasInCommonIsTakenAway) {
-  // The machine is five times slower in two turns, and one launch was disturbed.
+  // The machine is five times slower in two turns, and one launch is disturbed.
   const std::vector<double> levels =
       log_levels({{10, 50, 10, 50, 10}, {20, 100, 20, 100, 20}, {5, 25, 5, 700, 5}});
   ASSERT_EQ(levels.size(), 3U);
@@ -54,7 +54,7 @@ TEST(SittingLevels, WhatATurnHasInCommonIsTakenAway) {
 }
 
 TEST(SittingLevels, ASlowKernelMayHaveFewerTurns) {
-  // Only in the first turn were all there, at half the speed.
+  // All kernels run only in the first turn, at half the speed.
   const std::vector<double> levels = log_levels({{20}, {4, 2, 2, 2, 2}, {2, 1, 1, 1, 1}});
   EXPECT_THAT(std::exp(levels[1] - levels[2]), DoubleNear(2, 1e-9));
   EXPECT_THAT(std::exp(levels[0] - levels[2]), DoubleNear(10, 1e-9));
@@ -85,7 +85,7 @@ TEST(Sitting, OrdersByTimeAndSharesRanksWithinTheNoise) {
 }
 
 TEST(Sitting, ARankEndsWhereAVerdictTellsTheLastFromTheFirst) {
-  // Neighbours cannot be told apart; the first and the third can.
+  // Neighbours are indistinguishable; the first and the third kernel differ.
   const Sitting sitting = levels_of({{0.00, 0.012, 0.021},
                                      {0.00, -0.01, 0.022},
                                      {0.00, 0.030, 0.020},
@@ -105,8 +105,8 @@ TEST(Sitting, OneRoundDecidesNothing) {
   EXPECT_TRUE(std::isinf(sitting.repeat_interval(1, 0, 0).high));
 }
 
-// Of two sittings that differ by their own rounds and by a state of the machine, the interval of
-// one holds the other's value; intervals of races hold the true ratio.
+// Two sittings differ by the noise of their rounds and by the state of the machine. The interval of
+// one must contain the value of the other. Intervals of races must contain the true ratio.
 TEST(Sitting, IntervalsHoldWhatTheySay) {
   constexpr int kTrials = 500;
   constexpr double kSpread = 0.1;

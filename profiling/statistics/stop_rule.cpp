@@ -11,7 +11,7 @@ constexpr std::size_t kEntropyWindow = 299;
 constexpr std::size_t kMinEntropies = 10; // two points always lie on a line
 constexpr double kMaxAngleDegrees = 0.048;
 constexpr double kMinExplained = 0.36;
-constexpr double kMaxStep = 1e15; // fits a long long
+constexpr double kMaxStep = 1e15; // fits into a long long
 
 double times_its_log(double frequency) {
   return frequency > 0 ? frequency * std::log2(frequency) : 0;
@@ -88,7 +88,7 @@ void StopRule::follow(std::span<const double> samples) {
 
 bool StopRule::converged() const {
   if (count_ < 2) {
-    return count_ == 1 && limits_.min_samples <= 1; // one was asked for
+    return count_ == 1 && limits_.min_samples <= 1; // the caller asked for one sample
   }
   return std::sqrt(squares_ / (count_ - 1) / count_) <= limits_.relative_error * std::abs(mean_);
 }

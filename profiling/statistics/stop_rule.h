@@ -12,36 +12,38 @@
 namespace winnow::profiling {
 
 struct StopLimits {
-  double relative_error = 0.002; ///< standard error / mean that is good enough
+  double relative_error = 0.002; ///< sufficient standard error / mean
   int min_samples = 7;
   int max_samples = 200;
   double budget_ns = std::numeric_limits<double>::infinity();
-  double overdraft = 4; ///< slow kernels may spend this many budgets on min_samples
+  double overdraft = 4; ///< min_samples of a slow kernel may take this many budgets
 };
 
 enum class StopReason { Converged, Entropy, MaxSamples, Budget };
 std::string_view to_string(StopReason reason);
 
-/// When a series of samples is long enough. In this order: the first sample is always taken;
-/// `max_samples` end it; fewer than `min_samples` go on until `overdraft` budgets are spent; then
-/// the budget, the relative standard error, and the entropy criterion of nvbench end it.
+/// Decides when a series of samples is long enough. The checks, in this order: the first sample is
+/// always taken. `max_samples` end the series. Below `min_samples` the series goes on until
+/// `overdraft` budgets are spent. Then any of these ends it: the relative standard error, the
+/// budget, the entropy criterion of nvbench.
 ///
-/// Entropy: more samples no longer change what is known about the noise. The Shannon entropy of the
-/// samples so far is followed over the last 299; it has settled when a line through it rises by
-/// at most 0.048 degrees (bits a sample) and explains at least 36 % of its variance. nvbench
-/// tells samples apart that differ at all, which suits its timer's steps; here they are told apart
-/// in steps of `relative_error`. Needs more samples the noisier they are, some hundred as a rule.
+/// Entropy: the series ends when more samples no longer change the knowledge about the noise. The
+/// rule follows the Shannon entropy of all samples over the last 299 samples and fits a line. The
+/// entropy has settled if the line rises by at most 0.048 degrees (bits per sample) and explains at
+/// least 36 % of the variance. nvbench treats any two different samples as different, which suits
+/// the steps of its timer. This rule compares samples in steps of `relative_error`. Noisier samples
+/// need more of them, usually some hundred.
 ///
-/// Samples that are not finite count as samples and are left out of what is calculated.
+/// A sample that is not finite counts as a sample but does not enter the statistics.
 class StopRule {
 public:
   explicit StopRule(const StopLimits& limits) : limits_(limits) {}
 
-  /// Whether one more sample is worth taking. `samples` are all of the series so far, in order, and
-  /// grow from call to call; a shorter span starts a new series. `spent_ns` is the time it took
-  /// on the clock, with warm-up, poisoning, emptying caches and verifying.
+  /// Whether to take one more sample. `samples` are all samples of the series in order and grow
+  /// from call to call; a shorter span starts a new series. `spent_ns` is the wall-clock time of
+  /// the series, including warm-up, poisoning, emptying caches and verifying.
   bool more(std::span<const double> samples, double spent_ns);
-  /// Why the last call of more() was false; empty while it was true.
+  /// Why the last call of more() returned false; empty after true.
   std::optional<StopReason> reason() const { return reason_; }
 
 private:
@@ -53,32 +55,32 @@ private:
   StopLimits limits_;
   std::optional<StopReason> reason_;
   std::size_t seen_ = 0;
-  // Welford's running mean and squares.
+  // Welford's running mean and sum of squares.
   double count_ = 0, mean_ = 0, squares_ = 0;
-  std::map<long long, double> frequencies_; // of samples by step
-  double sum_of_logs_ = 0;                  // of f log2 f over frequencies
-  std::deque<double> entropies_;            // the last ones
+  std::map<long long, double> frequencies_; // number of samples in each step
+  double sum_of_logs_ = 0;                  // sum of f log2 f over all frequencies f
+  std::deque<double> entropies_;            // the latest ones
 };
 
 struct WarmUpLimits {
-  int launches = 3;        ///< that must agree
-  double tolerance = 0.02; ///< between the slowest and the fastest of them
+  int launches = 3;        ///< number of launches that must agree
+  double tolerance = 0.02; ///< between the slowest and the fastest of these launches
   int max_launches = 25;
-  double max_ns = std::numeric_limits<double>::infinity(); ///< of launches together
+  double max_ns = std::numeric_limits<double>::infinity(); ///< total time of the launches
 };
 
-/// Warm-up by convergence. It is over when the last launches lie within the tolerance of each
-/// other, or no longer fall: none of them undercuts all that came before them. Noisy kernels need
-/// that second way.
+/// Warm-up until the times converge. The warm-up is over when the last launches lie within the
+/// tolerance of each other. It is also over when the last launches no longer fall: none is faster
+/// than all launches before them. Noisy kernels need this second criterion.
 class WarmUp {
 public:
   explicit WarmUp(const WarmUpLimits& limits = {}) : limits_(limits) {}
 
-  /// Takes note of one more launch; true when the warm-up is over, this launch being its last. A
-  /// time that is not finite and positive counts as a launch and as nothing else.
+  /// Adds one launch. Returns true if the warm-up is over after this launch. A time that is not
+  /// finite and positive only counts as a launch.
   bool warm(double ns);
   bool over() const { return over_; }
-  /// Whether it is over because times settled, not because a limit was reached.
+  /// Whether the warm-up ended because the times settled, not because of a limit.
   bool settled() const { return settled_; }
   int launches() const { return launches_; }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Takes samples until the rule has enough of them.
+// Takes samples until the rule ends the series.
 std::vector<double> sampled(StopRule& rule, const std::function<double()>& draw,
                             double ns_a_sample = 0) {
   std::vector<double> samples;
@@ -51,7 +51,7 @@ TEST(StopRule, NoiseThatIsKnownIsEnough) {
   limits.max_samples = 100'000;
   StopRule rule(limits);
   Dice dice(1);
-  // A tenth of all launches take twice the time: 900 samples for an error of 1 %.
+  // A tenth of all launches take twice the time. An error of 1 % needs 900 samples.
   const auto samples = sampled(rule, [&] { return dice.uniform() < 0.1 ? 2000 : 1000; });
   EXPECT_EQ(rule.reason(), StopReason::Entropy);
   EXPECT_GT(samples.size(), 10U);

@@ -16,12 +16,12 @@ constexpr std::size_t kMinForModes = 24;
 constexpr double kMinShareOfMode = 0.1;
 constexpr double kMinModesApart = 0.01;
 constexpr double kMinSpreadsApart = 4;
-constexpr double kMinOfMode = 3; // two samples are close to each other by chance
+constexpr double kMinOfMode = 3; // two samples may be close by chance
 constexpr std::size_t kMinForDrift = 5;
-constexpr std::size_t kMaxForDrift = 256; // slopes are counted by pairs
+constexpr std::size_t kMaxForDrift = 256; // the number of slopes grows with the square of this
 constexpr double kSignificant = 0.01;
 
-// Sums over values shifted by the first, so that squares keep their digits.
+// Sums of values relative to the first value, so that the squares keep their precision.
 struct Group {
   double count = 0, sum = 0, squares = 0;
 
@@ -43,7 +43,8 @@ bool far_apart(const Group& low, const Group& high, double origin) {
   return apart >= kMinModesApart * (origin + low.mean()) && apart > kMinSpreadsApart * within;
 }
 
-// The medians of at most kMaxForDrift runs of equally many successive samples (but for the last).
+// The medians of at most kMaxForDrift runs of successive samples. All runs but the last have the
+// same length.
 std::vector<double> thinned(std::vector<double> samples) {
   if (samples.size() <= kMaxForDrift) {
     return samples;
@@ -69,7 +70,7 @@ double mann_kendall_p(double score, std::vector<double> samples) {
     first = end;
   }
   variance /= 18;
-  const double surplus = std::max(0.0, std::abs(score) - 1); // continuity
+  const double surplus = std::max(0.0, std::abs(score) - 1); // continuity correction
   return variance > 0 ? std::min(1.0, 2 * normal_upper_tail(surplus / std::sqrt(variance))) : 1;
 }
 

@@ -53,7 +53,7 @@ TEST(Summary, LeavesOutWhatIsNotFinite) {
   EXPECT_DOUBLE_EQ(summary->mean, 2);
 }
 
-// The bootstrap as it is defined, for comparison.
+// The textbook bootstrap, for comparison.
 Interval resampled(const std::vector<double>& samples, double confidence) {
   Dice dice(5);
   std::vector<double> medians = series(20'000, [&] {
@@ -89,7 +89,7 @@ TEST(Bootstrap, HoldsTheMedianAsOftenAsItSays) {
     const auto interval = bootstrap_median_interval(samples);
     held += interval->low <= 1000 && 1000 <= interval->high ? 1 : 0;
   }
-  EXPECT_GE(held, 364); // 91 % of intervals that should hold it at 95 %
+  EXPECT_GE(held, 364); // 91 %; 95 % of the intervals should contain the value
   EXPECT_LE(held, 396);
 }
 

@@ -1,5 +1,6 @@
--- Version 1. Times are ISO-8601 UTC text, durations say their unit, JSON columns hold valid JSON.
--- Verdict and stage are the fixed numbers of tasks/result/verdict.h; the views show their names.
+-- Version 1. Times are ISO-8601 UTC text. Names of durations contain the unit. JSON columns have
+-- valid JSON. Verdict and stage are the fixed numbers of tasks/result/verdict.h; the views show their
+-- names.
 
 CREATE TABLE verdicts (
   number INTEGER PRIMARY KEY,
@@ -52,14 +53,14 @@ CREATE TABLE tasks (
   UNIQUE (name, digest)
 ) STRICT;
 
--- The texts of messages, each once: the long common beginning of all prompts is stored only once.
+-- The texts of messages. Each text is stored once, also the long common beginning of all prompts.
 CREATE TABLE prompts (
   id INTEGER PRIMARY KEY,
   digest TEXT NOT NULL UNIQUE,
   text TEXT NOT NULL
 ) STRICT;
 
--- `request` is what was sent, with each message text replaced by {"$prompt": digest}.
+-- `request` is the request as sent, with each message text replaced by {"$prompt": digest}.
 CREATE TABLE model_calls (
   id INTEGER PRIMARY KEY,
   run_id INTEGER NOT NULL REFERENCES runs (id),
@@ -130,8 +131,8 @@ CREATE TABLE builds (
   log TEXT NOT NULL
 ) STRICT;
 
--- `ordinal` 0 is the evaluation that counts for its candidate; others are further variants.
--- speedup and score_ns are NULL when nothing was timed.
+-- `ordinal` 0 is the evaluation that counts for its candidate; other ordinals are further variants.
+-- speedup and score_ns are NULL if nothing was timed.
 CREATE TABLE evaluations (
   id INTEGER PRIMARY KEY,
   candidate_id INTEGER NOT NULL REFERENCES candidates (id),
@@ -156,7 +157,7 @@ CREATE TABLE evaluations (
   UNIQUE (candidate_id, ordinal)
 ) STRICT;
 
--- mismatch: numbers that JSON cannot say are the strings "nan", "inf" and "-inf".
+-- mismatch: numbers that JSON lacks are the strings "nan", "inf" and "-inf".
 -- seed: the bits of an unsigned 64-bit number.
 CREATE TABLE cases (
   id INTEGER PRIMARY KEY,
@@ -176,7 +177,7 @@ CREATE TABLE cases (
   UNIQUE (evaluation_id, ordinal)
 ) STRICT;
 
--- Raw times in the order they were taken; the view `samples` has one row for each.
+-- Raw times in the order of measurement. The view `samples` has one row per time.
 CREATE TABLE sample_series (
   case_id INTEGER NOT NULL REFERENCES cases (id),
   kernel TEXT NOT NULL CHECK (kernel IN ('candidate', 'baseline')),
@@ -184,7 +185,7 @@ CREATE TABLE sample_series (
   PRIMARY KEY (case_id, kernel)
 ) STRICT, WITHOUT ROWID;
 
--- What is compared with what: never two revisions of a task, two machines or two ways to measure.
+-- A group of comparable evaluations: the same revision of a task, machine and evaluator version.
 -- run_id NULL: over all runs.
 CREATE TABLE leaderboard_groups (
   id INTEGER PRIMARY KEY,
@@ -197,9 +198,9 @@ CREATE TABLE leaderboard_groups (
 CREATE UNIQUE INDEX leaderboard_groups_key ON leaderboard_groups
   (coalesce(run_id, 0), task_id, device, device_name, evaluator_version);
 
--- The eligible evaluations, each distinct kernel file once a group: its first one, because keeping
--- the best of several measurements of the same kernel would reward luck. Kept by triggers, so that
--- the top of a leaderboard is read from an index.
+-- The eligible evaluations. A group has each distinct kernel file once, with its first evaluation:
+-- keeping the best of several measurements of the same kernel would reward luck. Triggers maintain
+-- the table, so that an index gives the top of a leaderboard.
 CREATE TABLE standings (
   group_id INTEGER NOT NULL REFERENCES leaderboard_groups (id),
   kernel_file_id INTEGER NOT NULL REFERENCES kernel_files (id),

@@ -1,18 +1,19 @@
--- Version 2. What a compiler says of GPU code, the plan's `prepare` steps, and baselines that are
--- not kernels of ours.
+-- Version 2. Compiler data on GPU code, times of the plan's `prepare` steps, and baselines from
+-- libraries.
 
 ALTER TABLE builds ADD COLUMN architecture TEXT NOT NULL DEFAULT '';
 ALTER TABLE builds ADD COLUMN machine_code_digest TEXT NOT NULL DEFAULT '';
--- One object a kernel: registers, spill and stack bytes a thread, static shared bytes a block.
+-- One object per kernel: registers, spill and stack bytes per thread, static shared bytes per
+-- block.
 ALTER TABLE builds ADD COLUMN kernels TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(kernels));
 CREATE INDEX builds_by_machine_code ON builds (machine_code_digest) WHERE machine_code_digest <> '';
 
--- Once a run of the plan's `prepare` steps took; NULL without such steps.
+-- Time of one run of the plan's `prepare` steps; NULL without such steps.
 ALTER TABLE cases ADD COLUMN prepare_ns REAL;
 
--- A task's operation as a library or framework does it: "torch eager", "torch.compile", "cublaslt".
--- error says why there is no answer, or where it differs from the reference; NULL: neither. Tiny
--- shapes are compared and not timed.
+-- Measurements of libraries and frameworks that compute a task's operation: "torch eager",
+-- "torch.compile", "cublaslt". error: why there is no answer, or where it differs from the
+-- reference; else NULL. Tiny shapes are only checked, not timed.
 CREATE TABLE baseline_timings (
   id INTEGER PRIMARY KEY,
   task_id INTEGER NOT NULL REFERENCES tasks (id),

@@ -1,12 +1,12 @@
--- Version 4. Hidden shapes decide who leads.
+-- Version 4. Hidden shapes decide which kernel leads.
 
--- As speedup, over the promotion shapes; NULL: not timed there.
+-- As speedup, over the promotion shapes; NULL: not timed.
 ALTER TABLE evaluations ADD COLUMN hidden_speedup REAL;
--- 0: correct, and on hidden shapes too slow beside the best so far to be ranked.
+-- 0: correct, but too slow on hidden shapes to be ranked.
 ALTER TABLE evaluations ADD COLUMN promoted INTEGER NOT NULL DEFAULT 1 CHECK (promoted IN (0, 1));
 
--- The kernel that leads a run's board, judged once on shapes that nothing before has seen.
--- speedup: as hidden_speedup, over the held_out shapes; cases: the public form of an evaluation's.
+-- The result of a run's leading kernel on shapes that were never used before. speedup: as
+-- hidden_speedup, over the held_out shapes. cases: in the public form of an evaluation's cases.
 CREATE TABLE held_out_results (
   run_id INTEGER NOT NULL REFERENCES runs (id),
   task_id INTEGER NOT NULL REFERENCES tasks (id),

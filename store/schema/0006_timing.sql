@@ -1,8 +1,7 @@
--- Version 6. What a time is known to lie between, how it was taken, what it was compared with, and
--- what the device's counters say.
+-- Version 6. Intervals of times, conditions of a measurement, races, and the device's counters.
 
--- Median of baseline / candidate, sample beside sample; NULL: not timed. Until now it was the quotient
--- of the medians.
+-- Median over the pairs of baseline / candidate samples; NULL: not timed. Earlier versions used the
+-- quotient of the medians.
 ALTER TABLE cases ADD COLUMN speedup REAL;
 UPDATE cases SET speedup = baseline_median_ns / median_ns WHERE median_ns > 0 AND baseline_median_ns > 0;
 -- 95 % intervals of the median and of speedup; NULL: not timed, or too few samples.
@@ -10,16 +9,17 @@ ALTER TABLE cases ADD COLUMN median_low_ns REAL;
 ALTER TABLE cases ADD COLUMN median_high_ns REAL;
 ALTER TABLE cases ADD COLUMN speedup_low REAL;
 ALTER TABLE cases ADD COLUMN speedup_high REAL;
--- Warm-ups, discarded samples, clocks, ...: TimingConditions of tasks/result/evaluation.h. NULL: not timed.
+-- Warm-ups, discarded samples, clocks, ...: TimingConditions in tasks/result/evaluation.h. NULL: not
+-- timed.
 ALTER TABLE cases ADD COLUMN conditions TEXT CHECK (conditions IS NULL OR json_valid(conditions));
 
 -- 95 % interval of speedup.
 ALTER TABLE evaluations ADD COLUMN speedup_low REAL;
 ALTER TABLE evaluations ADD COLUMN speedup_high REAL;
--- Against the kernel that led: RaceResult of tasks/result/evaluation.h. NULL: there was none.
+-- The race against the leading kernel: RaceResult in tasks/result/evaluation.h. NULL: no race.
 ALTER TABLE evaluations ADD COLUMN race TEXT CHECK (race IS NULL OR json_valid(race));
 
--- The table is made anew because SQLite cannot change the constraint on `kernel`.
+-- The table is recreated because SQLite cannot change the constraint on `kernel`.
 ALTER TABLE sample_series RENAME TO sample_series_5;
 CREATE TABLE sample_series (
   case_id INTEGER NOT NULL REFERENCES cases (id),
@@ -30,9 +30,9 @@ CREATE TABLE sample_series (
 INSERT INTO sample_series SELECT case_id, kernel, times_ns FROM sample_series_5;
 DROP TABLE sample_series_5;
 
--- What the counters say of a binary at the shapes of a task, the newest only: equal machine code
--- has one profile, whichever sources it was compiled from. machine_code_digest: the build's digest
--- where the build has none.
+-- The newest counter profile of a binary at the shapes of a task. Equal machine code has one
+-- profile, whichever source it was compiled from. machine_code_digest: the build's digest if the
+-- build has no machine code digest.
 CREATE TABLE profiles (
   id INTEGER PRIMARY KEY,
   machine_code_digest TEXT NOT NULL,
@@ -43,7 +43,7 @@ CREATE TABLE profiles (
   UNIQUE (machine_code_digest, task_id, device_name)
 ) STRICT;
 
--- As in version 1, with the bounds, for which the view ranked_standings needs an index each.
+-- As in version 1, plus the bounds. The view ranked_standings needs an index on each bound.
 ALTER TABLE standings RENAME TO standings_5;
 DROP INDEX standings_by_speedup;
 DROP INDEX standings_by_evaluation;

@@ -1,2 +1,2 @@
--- Version 8. Views only: leaderboard says the run's name and who is tied, run_overview counts tokens in
--- whole numbers, case_overview has the seed as evaluation_overview has it.
+-- Version 8. Changes views only: leaderboard has the run's name and ties, run_overview counts
+-- tokens as integers, case_overview has the seed in the same form as evaluation_overview.

@@ -1,7 +1,7 @@
--- Version 9. Sittings: several kernels of a task and its baseline timed against each other.
+-- Version 9. Sittings: several kernels of a task and its baseline, timed in turns.
 
--- Which kernel ran: SHA-256 of its file's text and its parameters, the `rival` of races. `sha256` is
--- Winnow's own function.
+-- Identifies the kernel: the SHA-256 of its file's text and its parameters, as in `rival` of races.
+-- Winnow provides the SQL function `sha256`.
 ALTER TABLE evaluations ADD COLUMN kernel TEXT;
 UPDATE evaluations SET kernel = (
   SELECT sha256(k.text || v.parameters)
@@ -11,10 +11,10 @@ UPDATE evaluations SET kernel = (
   WHERE v.id = evaluations.variant_id);
 CREATE INDEX evaluations_by_kernel ON evaluations (kernel);
 
--- run_id: the run at whose end it was made, or whose board was verified again; NULL: the board over
--- all runs. seed: the bits of an unsigned 64-bit number. baseline_spread: standard deviation of the
--- logarithm of the baseline's time between evaluations; 0: not known. widening: the interval of a
--- speedup that was measured outside of a sitting ends so many times further out.
+-- run_id: the run that ended with this sitting, or whose board was verified again; NULL: the board
+-- over all runs. seed: the bits of an unsigned 64-bit number. baseline_spread: standard deviation
+-- of the logarithm of the baseline's time between evaluations; 0: not known. widening: the factor
+-- that widens a speedup interval from outside the sitting.
 CREATE TABLE sittings (
   id INTEGER PRIMARY KEY,
   run_id INTEGER REFERENCES runs (id),
@@ -31,8 +31,8 @@ CREATE TABLE sittings (
 ) STRICT;
 CREATE INDEX sittings_by_task ON sittings (task_id, device_name, evaluator_version);
 
--- One finalist. rank NULL: it lost its place, `verdict` and `detail` say why. times: JSON, a row for
--- each search shape. races: JSON, against each other finalist, as in evaluations.race.
+-- One finalist. rank NULL: it lost its place; `verdict` and `detail` give the reason. times: JSON,
+-- one entry per search shape. races: JSON, one race per other finalist, as in evaluations.race.
 CREATE TABLE sitting_rows (
   sitting_id INTEGER NOT NULL REFERENCES sittings (id),
   position INTEGER NOT NULL,

@@ -1,8 +1,9 @@
--- All views and triggers. Every one is dropped before a store's tables change, and made anew after:
--- a numbered file may not use any. A change here needs a new numbered file, if only with a comment.
+-- All views and triggers. Before a migration all of them are dropped, and afterwards recreated, so
+-- a numbered file must not use them. A change of a view needs a new numbered file, which may
+-- consist of a comment.
 
--- The one definition of eligibility, and of what is shown without a rank. A speedup without bounds
--- is its own bounds.
+-- The only definition of eligibility, and of rows without a rank. A speedup without bounds is its
+-- own lower and upper bound.
 CREATE VIEW eligible_evaluations AS
 SELECT e.id AS evaluation_id, e.speedup,
        min(coalesce(e.speedup_low, e.speedup), e.speedup) AS speedup_low,
@@ -41,7 +42,7 @@ BEGIN
   ON CONFLICT DO NOTHING;
 END;
 
--- A superseded evaluation leaves, and the next one of the same kernel file takes its place.
+-- A superseded evaluation is removed, and the next one of the same kernel file takes its place.
 CREATE TRIGGER evaluation_leaves_standings AFTER UPDATE OF superseded_by ON evaluations
 BEGIN
   DELETE FROM standings WHERE evaluation_id = NEW.id;
@@ -58,8 +59,8 @@ BEGIN
   ON CONFLICT DO NOTHING;
 END;
 
--- The newest sitting of each board: over all runs the newest of all, within a run the newest that
--- was made for it. Kernels that no board ranks have none.
+-- The newest sitting of each board. The board over all runs takes the newest of all sittings; the
+-- board of a run takes the newest sitting of that run. The group of unranked kernels has none.
 CREATE VIEW board_sittings AS
 SELECT g.id AS group_id,
        (SELECT max(s.id) FROM sittings AS s
@@ -69,8 +70,8 @@ SELECT g.id AS group_id,
 FROM leaderboard_groups AS g
 WHERE g.unranked = '';
 
--- The rows of a board that its newest sitting ordered. CROSS JOIN keeps that order. A kernel that is
--- not on the board any more leaves its rank to the next.
+-- The rows of a board in the order of its newest sitting. CROSS JOIN keeps that order. If a kernel
+-- has left the board, the kernels behind it move up.
 CREATE VIEW finalists AS
 SELECT b.group_id, b.sitting_id, p.evaluation_id,
        1 + (SELECT count(*) FROM sitting_rows AS before
@@ -83,16 +84,17 @@ CROSS JOIN sitting_rows AS f ON f.sitting_id = b.sitting_id AND f.rank IS NOT NU
 CROSS JOIN standings AS p ON p.group_id = b.group_id AND p.kernel_file_id = f.kernel_file_id
 CROSS JOIN evaluations AS e ON e.id = p.evaluation_id AND e.kernel = f.kernel;
 
--- The one definition of rank where no sitting was made: 1 + the number of kernels of the group that
--- are faster outside the noise, that is, whose speedup_low is above the speedup_high of the row or
--- of one with a higher speedup. Without the latter a wide interval would lift a kernel over faster
--- ones; with it ranks never fall along the order by speedup, which the rows are in. NULL: not
--- ranked.
+-- The only definition of rank on a board without a sitting: 1 + the number of kernels of the group
+-- that are faster beyond noise. A kernel is faster beyond noise if its speedup_low is above the
+-- speedup_high of the row, or above that of any row with a higher speedup. The second condition
+-- prevents a wide interval from lifting a kernel over faster ones. With it, ranks never decrease in
+-- the order of falling speedup, which is the order of the rows. NULL: not ranked.
 --
--- The least speedup_high so far only falls along that order. So each row counts only the kernels
--- whose speedup_low is between the least before it and its own, and the sum of these counts is all
--- of them; the first row has none before it (NULL), and nobody is faster. One walk along an index:
--- LIMIT ends it early.
+-- The computation: in that order, the minimum of speedup_high so far can only fall. So each row
+-- counts only the kernels whose speedup_low lies between the previous minimum and its own
+-- speedup_high. The running sum of these counts is the number of faster kernels. The first row has
+-- no previous minimum (NULL), and no kernel is faster. This is one pass along an index, and LIMIT
+-- ends it early.
 CREATE VIEW standings_without_final AS
 SELECT s.group_id, s.evaluation_id, s.speedup, s.kernel_file_id, b.sitting_id,
        CASE WHEN b.group_id IS NOT NULL AND b.sitting_id IS NULL THEN
@@ -112,10 +114,10 @@ SELECT s.group_id, s.evaluation_id, s.speedup, s.kernel_file_id, b.sitting_id,
 FROM standings AS s
 LEFT JOIN board_sittings AS b ON b.group_id = s.group_id;
 
--- The rows of a board in their order: what its sitting ordered, then the others, which are compared
--- with nobody where there was a sitting. Their intervals are as they were measured, and wider by
--- what the baseline's own time moves between evaluations, where that is known. `flag` says why a row
--- is none of the final.
+-- The rows of a board in their order: first the rows that its sitting ordered, then the others.
+-- After a sitting the others have no rank. Their intervals are as measured, widened by the
+-- variation of the baseline's time between evaluations if known. `flag` says why a row was not in
+-- the final.
 CREATE VIEW ranked_standings AS
 SELECT f.group_id, f.evaluation_id, f.speedup, f.rank, f.speedup_low, f.speedup_high, f.score_ns,
        f.held_out_speedup, f.sitting_id, '' AS flag
@@ -135,8 +137,8 @@ WHERE NOT EXISTS (SELECT 1 FROM sitting_rows AS f
                   WHERE f.sitting_id = r.sitting_id AND f.kernel = e.kernel
                     AND f.rank IS NOT NULL);
 
--- CROSS JOIN keeps the ranked rows in the outer loop, so that LIMIT stops the ranking early. A
--- kernel without a rank is left out where it has one from another evaluation.
+-- CROSS JOIN keeps the ranked rows in the outer loop, so that LIMIT stops the ranking early. An
+-- unranked row is omitted if its kernel has a rank from another evaluation.
 CREATE VIEW ranked_evaluations AS
 SELECT r.group_id, g.run_id AS board_run_id, t.name AS task, e.device, e.device_name, r.rank,
        r.speedup, r.score_ns, c.id AS candidate_id, e.id AS evaluation_id, c.run_id, c.origin,
@@ -165,7 +167,8 @@ WHERE g.unranked = '' OR NOT EXISTS (
   WHERE h.unranked = '' AND coalesce(h.run_id, 0) = coalesce(g.run_id, 0)
     AND h.task_id = g.task_id AND h.device = g.device AND h.device_name = g.device_name);
 
--- Over all runs, and the same within each run. tied: another kernel of the board has the same rank.
+-- The boards over all runs and within each run. tied: another kernel of the board has the same
+-- rank.
 CREATE VIEW leaderboard AS
 SELECT *, CASE WHEN rank IS NOT NULL THEN count(*) OVER (PARTITION BY group_id, rank) > 1 END AS tied
 FROM ranked_evaluations WHERE board_run_id IS NULL;
@@ -173,8 +176,8 @@ CREATE VIEW run_leaderboard AS
 SELECT *, CASE WHEN rank IS NOT NULL THEN count(*) OVER (PARTITION BY group_id, rank) > 1 END AS tied
 FROM ranked_evaluations WHERE board_run_id IS NOT NULL;
 
--- Every race between two kernels, also those that a later one has made obsolete. `ratio`: time of
--- `rival` / time of `kernel`, above 1 `kernel` is faster; sitting_id NULL: beside an evaluation.
+-- Every race between two kernels, also obsolete ones. `ratio`: time of `rival` / time of `kernel`;
+-- above 1 `kernel` is faster. sitting_id NULL: the race was part of an evaluation.
 CREATE VIEW all_races AS
 SELECT c.task_id, e.device_name, e.evaluator_version, e.kernel,
        json_extract(e.race, '$.rival') AS rival, json_extract(e.race, '$.verdict') AS verdict,
@@ -192,7 +195,7 @@ SELECT s.task_id, s.device_name, s.evaluator_version, f.kernel,
 FROM sittings AS s
 JOIN sitting_rows AS f ON f.sitting_id = s.id, json_each(f.races) AS r;
 
--- The newest race of each two kernels: the one that counts.
+-- The newest race of each pair of kernels, which is the one that counts.
 CREATE VIEW races AS
 SELECT task_id, device_name, evaluator_version, kernel, rival, verdict, ratio, ratio_low,
        ratio_high, raced_at, sitting_id
@@ -203,7 +206,7 @@ FROM (SELECT *, row_number() OVER (
       FROM all_races)
 WHERE newest = 1;
 
--- Every evaluation in words, variants too.
+-- Every evaluation in readable form, variants included.
 CREATE VIEW evaluation_overview AS
 SELECT e.id AS evaluation_id, r.name AS run, t.name AS task, e.candidate_id, e.ordinal,
        v.parameters, d.name AS verdict, s.name AS stage, e.detail, e.speedup, e.score_ns, e.device,
@@ -254,7 +257,7 @@ CREATE VIEW samples AS
 SELECT s.case_id, s.kernel, j.key AS ordinal, j.value AS time_ns
 FROM sample_series AS s, json_each(s.times_ns) AS j;
 
--- The one definition of which profile is an evaluation's.
+-- The only definition of the profile of an evaluation.
 CREATE VIEW evaluation_profiles AS
 SELECT e.id AS evaluation_id, e.candidate_id, p.content, p.recorded_at
 FROM evaluations AS e
@@ -271,8 +274,8 @@ FROM model_calls AS m
 JOIN call_prompts AS p ON p.call_id = m.id
 JOIN prompts AS t ON t.id = p.prompt_id;
 
--- Every call with what was paid for it. paid_*: 0 for a reply from the record. paid_dollars NULL:
--- unknown. unconfirmed_*: sent, never answered, perhaps billed.
+-- Every call with its cost. paid_*: 0 for a reply from a record. paid_dollars NULL: unknown.
+-- unconfirmed_*: sent but not answered, possibly billed.
 CREATE VIEW call_costs AS
 SELECT m.id AS call_id, m.run_id, r.name AS run, t.name AS task, m.key, m.status, m.endpoint,
        coalesce(m.answering_model, m.model) AS model, m.served_from,
@@ -294,7 +297,7 @@ FROM model_calls AS m
 JOIN runs AS r ON r.id = m.run_id
 JOIN tasks AS t ON t.id = m.task_id;
 
--- Every candidate that a model wrote with the call it came from. dollars NULL: unknown.
+-- Every candidate from a model, with its call. dollars NULL: unknown.
 CREATE VIEW candidate_costs AS
 SELECT c.id AS candidate_id, x.run_id, x.run, x.task, x.call_id, x.key, x.model, x.served_from,
        x.paid_prompt_tokens AS prompt_tokens, x.paid_completion_tokens AS completion_tokens,
@@ -302,7 +305,7 @@ SELECT c.id AS candidate_id, x.run_id, x.run, x.task, x.call_id, x.key, x.model,
 FROM candidates AS c
 JOIN call_costs AS x ON x.call_id = c.call_id;
 
--- dollars is a lower bound where calls_without_price or unconfirmed_sendings is not 0.
+-- dollars is a lower bound if calls_without_price or unconfirmed_sendings is not 0.
 CREATE VIEW run_overview AS
 SELECT r.id AS run_id, r.name AS run, r.status, r.started_at, r.finished_at,
        (SELECT count(*) FROM candidates WHERE run_id = r.id) AS candidates,

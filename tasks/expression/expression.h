@@ -12,8 +12,8 @@
 
 namespace winnow::tasks {
 
-/// A malformed expression or one that has no value. `column` counts from 1 inside the expression.
-/// what() is "reason" or "reason: values"; reason() alone tells nothing of a hidden shape.
+/// The expression is malformed or has no value. `column` counts from 1 inside the expression.
+/// what() is "reason" or "reason: values". reason() alone reveals nothing about a hidden shape.
 class ExpressionError : public std::runtime_error {
 public:
   ExpressionError(int column, const std::string& reason, std::string expected = {},
@@ -30,18 +30,18 @@ private:
   std::string expected_;
 };
 
-/// [A-Za-z_][A-Za-z0-9_]*: what axes, parameters and bindings may be called.
+/// [A-Za-z_][A-Za-z0-9_]*: a valid name of an axis, parameter or binding.
 bool is_identifier(std::string_view text);
 
-/// The value of a name that has none yet (a device constant before compiling).
+/// Stands for a value that is not known yet (a device constant before compiling).
 struct Unknown {};
-/// Thrown where an expression needs the value of such a name.
+/// Thrown if an expression needs a value that is Unknown.
 class UnknownValue : public std::exception {};
 
 using Value = std::variant<std::int64_t, double, Unknown>;
 
-/// Names an expression may use. A child scope sees its parent's names; it does not own the parent.
-/// A value called "sizeof(x)" is what sizeof(x) gives for the tensor or buffer `x`.
+/// The names that an expression may use. A child scope sees the names of its parent but does not
+/// own the parent. The value of sizeof(x) is stored under the name "sizeof(x)".
 class Scope {
 public:
   explicit Scope(const Scope* parent = nullptr) : parent_(parent) {}
@@ -54,33 +54,36 @@ private:
   std::vector<std::pair<std::string, Value>> values_;
 };
 
-/// An arithmetic expression of a launch plan or a task; cheap to copy (shared, immutable).
+/// An arithmetic expression of a launch plan or a task. Cheap to copy (shared, immutable).
 /// Grammar: integer and float literals, names, + - * / % << >>, comparisons, && || !, ?:,
-/// parentheses and calls. `/` floors for integers; a negative or zero divisor is an error; every
-/// integer operation is checked for overflow. true and false are 1 and 0. Integer functions: min
-/// max abs ceil_div align_up next_pow2 log2 (floor) log2_ceil sizeof(dtype or tensor). Float
-/// functions (evaluate_float only): sqrt rsqrt exp exp2 log log2 pow abs min max floor ceil; e pi
-/// inf. In evaluate_float, what only integers have (% << >> ceil_div align_up next_pow2 log2_ceil
-/// sizeof) is computed in integers. The parts of && || ?: that do not decide are not evaluated.
+/// parentheses and calls. true and false are 1 and 0. && || ?: evaluate only the operands that they
+/// need.
+/// Integer functions: min max abs ceil_div align_up next_pow2 log2 (floor) log2_ceil sizeof(dtype
+/// or tensor). `/` of integers rounds down. A divisor that is zero or negative is an error. So is
+/// an integer overflow.
+/// Float functions (evaluate_float only): sqrt rsqrt exp exp2 log log2 pow abs min max floor ceil;
+/// constants: e pi inf. Inside evaluate_float the integer-only operations (% << >> ceil_div
+/// align_up next_pow2 log2_ceil sizeof) use integers.
 class Expression {
 public:
-  Expression() = default; ///< empty: may only be tested with `empty()`
-  /// At most 4,096 bytes and 64 levels deep. Throws ExpressionError.
+  Expression() = default; ///< empty: only `empty()` may be called
+  /// The text has at most 4,096 bytes and 64 levels of nesting. Throws ExpressionError.
   static Expression parse(std::string_view text);
   static Expression constant(std::int64_t value);
 
-  /// In 64-bit integers; a float name or literal in it is an error. Throws ExpressionError or
+  /// Evaluates in 64-bit integers. A float name or literal is an error. Throws ExpressionError or
   /// UnknownValue.
   std::int64_t evaluate(const Scope& scope) const;
-  /// In doubles (integers convert; `/` divides exactly). Throws ExpressionError or UnknownValue.
+  /// Evaluates in doubles: integers convert, and `/` gives the exact quotient. Throws
+  /// ExpressionError or UnknownValue.
   double evaluate_float(const Scope& scope) const;
 
   bool empty() const { return root_ == nullptr; }
   const std::string& text() const { return text_; }
-  /// The distinct names it mentions (not functions, true, false or what sizeof is of), in order of
-  /// appearance.
+  /// The distinct names in the expression, in order of appearance, without functions, true, false
+  /// and the operand of sizeof.
   std::vector<std::string> names() const;
-  /// Where the name first appears, counting from 1; 0 if it does not.
+  /// The column of the first use of the name, from 1; 0 if the expression does not use the name.
   int column_of(std::string_view name) const;
 
   struct Node;

@@ -85,7 +85,7 @@ std::int64_t next_power_of_2(const Node& node, std::int64_t a) {
   return a <= 1 ? 1 : static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(a)));
 }
 
-// What sizeof() takes beside dtypes and buffers: the C++ names that models use out of habit.
+// The operands of sizeof() besides dtypes and buffers: C++ type names that models use out of habit.
 std::optional<DType> dtype_from_habit(std::string_view name) {
   static const std::vector<std::pair<std::string_view, DType>> names{
       {"float", DType::F32},
@@ -112,7 +112,7 @@ std::optional<DType> dtype_from_habit(std::string_view name) {
   return found == names.end() ? dtype_from_string(name) : std::optional(found->second);
 }
 
-// The names of `scope` that are in easy reach of a writer, for "did you mean".
+// An error with the similar or known names of `scope`.
 ExpressionError unknown_name(const Node& node, const Scope& scope) {
   return {node.column,
           fmt::format("unknown name '{}'{}", node.name, suggestion(node.name, scope.names()))};
@@ -374,7 +374,7 @@ private:
     default:
       break;
     }
-    if (!(a > 0)) { // what is left: rsqrt, log, log2
+    if (!(a > 0)) { // rsqrt, log, log2
       throw ExpressionError(
           node.column,
           fmt::format("{}() of a number that is not above 0", function_info(node.function).name),

@@ -10,7 +10,7 @@
 
 namespace winnow::tasks {
 
-// The tree behind an Expression: shared by its parser and its evaluator, of no use to others.
+// The syntax tree of an Expression. Only its parser and its evaluator include this file.
 enum class Operator : std::uint8_t {
   Integer,
   Real,
@@ -61,8 +61,8 @@ struct FunctionInfo {
   Function function;
   std::size_t least_arguments;
   std::size_t most_arguments;
-  bool integer; ///< can be computed in integers
-  bool real;    ///< can be computed in doubles
+  bool integer; ///< has an integer form
+  bool real;    ///< has a float form
 };
 const FunctionInfo& function_info(Function function);
 const FunctionInfo* find_function(std::string_view name);
@@ -73,7 +73,7 @@ struct Expression::Node {
   int column = 1;
   std::int64_t integer = 0;
   double real = 0;
-  std::string name; ///< Name, and what SizeOf is of
+  std::string name; ///< Name: the name; SizeOf: the operand
   Function function = Function::Min;
   std::vector<std::unique_ptr<const Node>> children;
 };

@@ -37,10 +37,10 @@ constexpr std::array kFunctions{
 struct BinaryOperator {
   std::string_view text;
   Operator op;
-  int precedence; ///< larger binds tighter
+  int precedence; ///< a larger number binds tighter
 };
 
-// Longer spellings first, so that "<=" is not read as "<".
+// Longer spellings come first, so that "<=" is not read as "<".
 constexpr std::array kBinaryOperators{
     BinaryOperator{"||", Operator::Or, 1},        BinaryOperator{"&&", Operator::And, 2},
     BinaryOperator{"==", Operator::Equal, 3},     BinaryOperator{"!=", Operator::NotEqual, 3},
@@ -123,7 +123,7 @@ private:
       }
     }
     ~Deeper() { --parser_.depth_; }
-    Deeper(const Deeper&) = delete; // counts one level once
+    Deeper(const Deeper&) = delete; // the destructor must run once per level
     Deeper& operator=(const Deeper&) = delete;
 
   private:
@@ -250,7 +250,7 @@ private:
   }
 
   static bool read_real(std::string_view literal, double& value) {
-    if (literal.ends_with('f') || literal.ends_with('F')) { // 0.5f, as C++ has it
+    if (literal.ends_with('f') || literal.ends_with('F')) { // 0.5f, as in C++
       literal.remove_suffix(1);
     }
     const char* end = literal.data() + literal.size();

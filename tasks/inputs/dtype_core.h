@@ -1,5 +1,6 @@
-// Elements of tensors, to the bit, on hosts and devices alike: the text of this file also goes into
-// device code (evaluators/device/gpu/helper_kernels.h). It includes nothing and calls nothing.
+// Converts tensor elements with identical bits on hosts and devices. The text of this file also
+// goes into device code (evaluators/device/gpu/helper_kernels.h). So the file has no includes and
+// calls no library.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__HIP__)
@@ -10,7 +11,7 @@
 
 namespace winnow::tasks {
 
-/// Element types of tensors and scratch buffers; the numbers are stored, so they only ever grow.
+/// Element types of tensors and scratch buffers. The numbers are stored: append only.
 enum class DType : unsigned char {
   F32 = 1,
   F64 = 2,
@@ -34,18 +35,19 @@ namespace core {
 
 using Bits64 = unsigned long long;
 
-/// 2 to a whole power in [-1022, 1023].
+/// 2^exponent for an exponent in [-1022, 1023].
 TASKS_ANYWHERE inline double power_of_two(int exponent) {
   return __builtin_bit_cast(double, static_cast<Bits64>(1023 + exponent) << 52U);
 }
 
-/// How a small floating format ends: with infinities and NaNs in the top exponent (IEEE), or with
-/// one NaN alone as the top code (OCP e4m3).
+/// The special values of a small float format. Ieee: infinities and NaNs have the top exponent.
+/// NanOnly: the top code is NaN, and there are no infinities (OCP e4m3).
 enum class Specials : unsigned char { Ieee, NanOnly };
-/// What a finite number becomes that is too large.
+/// The result for a finite number that is too large.
 enum class Overflow : unsigned char { Infinity, Largest };
 
-/// A format of 1 sign bit, an exponent, and kMantissa bits of mantissa in kTotal bits.
+/// A format with 1 sign bit and kMantissa bits of mantissa out of kTotal bits; the others are the
+/// exponent.
 template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> struct SmallFloat {
   static constexpr int kMantissaBits = kMantissa;
   static constexpr unsigned kSign = 1U << (kTotal - 1);
@@ -58,7 +60,7 @@ template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> str
   static constexpr unsigned kLargest = kInfinity - 1U;
   static constexpr unsigned kTooLarge = kOverflow == Overflow::Largest ? kLargest : kInfinity;
 
-  // Straight from the double: rounding by way of float would round twice.
+  // Rounds directly from double: a step through float would round twice.
   TASKS_ANYWHERE static unsigned encode(double value) {
     constexpr Bits64 kDoubleInfinity = 0x7ff0000000000000ULL;
     const Bits64 bits = __builtin_bit_cast(Bits64, value);
@@ -89,7 +91,7 @@ template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> str
                                power_of_two(exponent - kBias - kMantissaBits);
   }
 
-  // The code of a finite double's magnitude, as if exponents had no end.
+  // The rounded code of a finite double's magnitude, before the overflow check.
   TASKS_ANYWHERE static Bits64 rounded(Bits64 magnitude) {
     const int exponent = static_cast<int>(magnitude >> 52U) - 1023;
     Bits64 significand = magnitude & ((1ULL << 52U) - 1U);
@@ -97,7 +99,7 @@ template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> str
     if (exponent > kBias + 1) {
       return kSign;
     }
-    if (exponent > -kBias) { // normal: the exponent rides above the mantissa and takes carries
+    if (exponent > -kBias) { // normal: a carry out of the mantissa increments the exponent above it
       significand += static_cast<Bits64>(exponent + kBias) << 52U;
     } else {
       significand |= 1ULL << 52U;
@@ -121,7 +123,7 @@ using Float8E5M2 = SmallFloat<8, 2, Specials::Ieee, Overflow::Largest>;
 
 /// To the nearest whole number, ties to even.
 TASKS_ANYWHERE inline double nearest_whole(double value) {
-  constexpr double kOneIsLast = 0x1p52; // from here on, doubles are whole
+  constexpr double kOneIsLast = 0x1p52; // doubles from here on are whole numbers
   if (value >= 0 && value < kOneIsLast) {
     return (value + kOneIsLast) - kOneIsLast;
   }
@@ -131,7 +133,7 @@ TASKS_ANYWHERE inline double nearest_whole(double value) {
   return value;
 }
 
-/// Rounded, saturated; 0 for NaN. As the low bytes of the result.
+/// Rounds and saturates to T; NaN gives 0. The low bytes of the result are the element.
 template <typename T> TASKS_ANYWHERE Bits64 integer_bits(double value) {
   constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(1);
   constexpr T kHighest = static_cast<T>(~0ULL >> (64U - 8U * sizeof(T) + (kSigned ? 1U : 0U)));
@@ -143,17 +145,17 @@ template <typename T> TASKS_ANYWHERE Bits64 integer_bits(double value) {
   if (whole <= static_cast<double>(kLowest)) {
     return static_cast<Bits64>(kLowest);
   }
-  if (whole >= static_cast<double>(kHighest)) { // as a double: 2^63 or 2^64 for 64-bit types
+  if (whole >= static_cast<double>(kHighest)) { // in double: 2^63 or 2^64 for 64 bits
     return static_cast<Bits64>(kHighest);
   }
   return static_cast<Bits64>(static_cast<T>(whole));
 }
 
-/// `value` as an element of `type`: its bytes are the low bytes of the result (see store_element()
-/// in dtype.h for how it rounds). 0 for what is no type.
+/// Converts `value` to an element of `type`. The low bytes of the result are the element.
+/// store_element() in dtype.h describes the rounding. Returns 0 for an invalid type.
 TASKS_ANYWHERE inline Bits64 element_bits(DType type, double value) {
   switch (type) {
-  case DType::F32: // which NaN a conversion makes depends on the machine
+  case DType::F32: // the bits of a converted NaN depend on the machine
     return value != value ? 0x7fc00000U : __builtin_bit_cast(unsigned, static_cast<float>(value));
   case DType::F64:
     return __builtin_bit_cast(Bits64, value);
@@ -188,8 +190,8 @@ TASKS_ANYWHERE inline Bits64 element_bits(DType type, double value) {
   return 0;
 }
 
-/// The element whose bytes are the low bytes of `bits`; what is above them is ignored (see
-/// load_element() in dtype.h). 0 for what is no type.
+/// Converts the low bytes of `bits` to the value of an element of `type`; ignores the higher bytes.
+/// Returns 0 for an invalid type.
 TASKS_ANYWHERE inline double element_value(DType type, Bits64 bits) {
   switch (type) {
   case DType::F32:

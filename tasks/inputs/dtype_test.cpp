@@ -47,7 +47,7 @@ TEST(DType, SizesAndEpsilons) {
   EXPECT_EQ(device_type_name(DType::I4X2), "unsigned char");
 }
 
-// The numbers are in stores.
+// Stores contain these numbers.
 TEST(DType, NumbersStay) {
   EXPECT_EQ(static_cast<int>(DType::Bool), 13);
   EXPECT_EQ(static_cast<int>(DType::F8E4M3), 14);
@@ -93,10 +93,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         SmallFloatCase{DType::F16, 0.0, 0x0000}, SmallFloatCase{DType::F16, -0.0, 0x8000},
         SmallFloatCase{DType::F16, 1.0, 0x3c00}, SmallFloatCase{DType::F16, -2.0, 0xc000},
-        SmallFloatCase{DType::F16, 1 + 0x1p-11, 0x3c00},     // tie, to even
-        SmallFloatCase{DType::F16, 1 + 3 * 0x1p-11, 0x3c02}, // tie, to even
+        SmallFloatCase{DType::F16, 1 + 0x1p-11, 0x3c00},     // tie: rounds to even
+        SmallFloatCase{DType::F16, 1 + 3 * 0x1p-11, 0x3c02}, // tie: rounds to even
         SmallFloatCase{DType::F16, 1 + 0x1p-11 + 0x1p-40,
-                       0x3c01}, // float would round this to a tie
+                       0x3c01}, // a step through float would make it a tie
         SmallFloatCase{DType::F16, 65504, 0x7bff}, SmallFloatCase{DType::F16, 65519.99, 0x7bff},
         SmallFloatCase{DType::F16, 65520, 0x7c00}, SmallFloatCase{DType::F16, 1e300, 0x7c00},
         SmallFloatCase{DType::F16, -kInfinity, 0xfc00}, SmallFloatCase{DType::F16, 0x1p-14, 0x0400},
@@ -125,8 +125,8 @@ TEST(DType, SmallFloatsRoundTrip) {
   }
 }
 
-// OCP 8-bit floating point specification (OFP8), tables 1 and 2; overflow saturates, infinities
-// do not.
+// Tables 1 and 2 of the OCP 8-bit floating point specification (OFP8). A finite overflow saturates;
+// an infinity does not.
 TEST(DType, EightBitFloatsRoundAndSaturate) {
   EXPECT_EQ(bits8(DType::F8E4M3, 448), 0x7e);
   EXPECT_EQ(bits8(DType::F8E4M3, 464), 0x7e);
@@ -136,16 +136,16 @@ TEST(DType, EightBitFloatsRoundAndSaturate) {
   EXPECT_EQ(bits8(DType::F8E4M3, 1), 0x38);
   EXPECT_EQ(bits8(DType::F8E4M3, 0x1p-6), 0x08);
   EXPECT_EQ(bits8(DType::F8E4M3, 0x1p-9), 0x01);
-  EXPECT_EQ(bits8(DType::F8E4M3, 0x1p-10), 0x00);              // tie, to even
-  EXPECT_EQ(bits8(DType::F8E4M3, 1 + 0x1p-4), 0x38);           // tie, to even
-  EXPECT_EQ(bits8(DType::F8E4M3, 1 + 3 * 0x1p-4), 0x3a);       // tie, to even
-  EXPECT_EQ(bits8(DType::F8E4M3, 1 + 0x1p-4 + 0x1p-45), 0x39); // float would make it a tie
+  EXPECT_EQ(bits8(DType::F8E4M3, 0x1p-10), 0x00);              // tie: rounds to even
+  EXPECT_EQ(bits8(DType::F8E4M3, 1 + 0x1p-4), 0x38);           // tie: rounds to even
+  EXPECT_EQ(bits8(DType::F8E4M3, 1 + 3 * 0x1p-4), 0x3a);       // tie: rounds to even
+  EXPECT_EQ(bits8(DType::F8E4M3, 1 + 0x1p-4 + 0x1p-45), 0x39); // a float would be a tie
   EXPECT_EQ(bits8(DType::F8E5M2, 57344), 0x7b);
   EXPECT_EQ(bits8(DType::F8E5M2, 65536), 0x7b);
   EXPECT_EQ(bits8(DType::F8E5M2, -kInfinity), 0xfc);
   EXPECT_EQ(bits8(DType::F8E5M2, 0x1p-14), 0x04);
   EXPECT_EQ(bits8(DType::F8E5M2, 0x1p-16), 0x01);
-  EXPECT_EQ(bits8(DType::F8E5M2, 1 + 0x1p-3), 0x3c); // tie, to even
+  EXPECT_EQ(bits8(DType::F8E5M2, 1 + 0x1p-3), 0x3c); // tie: rounds to even
 }
 
 TEST(DType, EightBitFloatsRoundTrip) {
@@ -178,7 +178,7 @@ TEST(DType, PairsOfNibblesGoAsTheirByte) {
 TEST(DType, IntegersRoundAndSaturate) {
   const auto stored = [](DType type, double value) {
     std::array<std::byte, 9> storage{};
-    store_element(type, storage.data() + 1, value); // not aligned
+    store_element(type, storage.data() + 1, value); // an unaligned address
     return load_element(type, storage.data() + 1);
   };
   EXPECT_EQ(stored(DType::I8, 300), 127);

@@ -1,5 +1,5 @@
-// Input elements, to the bit, on hosts and devices alike: like tasks/inputs/dtype_core.h, and after
-// it, the text of this file goes into device code.
+// Generates input elements with identical bits on hosts and devices. The text of this file goes
+// into device code, directly after tasks/inputs/dtype_core.h.
 #pragma once
 
 #include "tasks/inputs/dtype_core.h"
@@ -30,8 +30,8 @@ struct GeneratorSpec {
 
 namespace core {
 
-// A product and a sum that are rounded one after the other: fused, the last bit would differ from
-// device to device. (Hosts compile input_generator.cpp with -ffp-contract=off.)
+// A fused multiply-add would change the last bit from device to device. So times() and plus() round
+// separately. (Hosts compile input_generator.cpp with -ffp-contract=off.)
 #if defined(__clang__)
 #define TASKS_UNFUSED _Pragma("clang fp contract(off)")
 #else
@@ -85,7 +85,7 @@ struct RandomStream {
   Bits64 name_hash; ///< of the tensor's name: hash_name() in input_generator.h
 
   TASKS_ANYWHERE RandomWords words(Bits64 index) const { return bits(index, name_hash); }
-  /// Independent of words(index).
+  /// Random numbers that are independent of words(index).
   TASKS_ANYWHERE RandomWords second_words(Bits64 index) const { return bits(index, ~name_hash); }
 
 private:
@@ -96,13 +96,13 @@ private:
   }
 };
 
-/// In [0, 1), a multiple of 2^-53.
+/// A multiple of 2^-53 in [0, 1).
 TASKS_ANYWHERE inline double uniform(const RandomWords& random) {
   const Bits64 bits = (static_cast<Bits64>(random.word[0]) << 32U) | random.word[1];
   return times(static_cast<double>(bits >> 11U), 0x1p-53);
 }
 
-/// Mean 0, variance 1: the sum of eight 16-bit uniforms, exact in integers until the last step.
+/// Mean 0, variance 1: the sum of eight 16-bit uniform numbers. Only the last step is not exact.
 TASKS_ANYWHERE inline double normal(const RandomWords& random) {
   // 1 / sqrt(8 * (65536^2 - 1) / 12), rounded to double
   constexpr double kScale = 1.8688123650118534e-05;
@@ -115,10 +115,10 @@ TASKS_ANYWHERE inline double normal(const RandomWords& random) {
   return times(static_cast<double>(twice_centred), kScale / 2);
 }
 
-/// A whole number in [low, low + count), for counts of 1 to 2^54.
+/// A whole number in [low, low + count). `count` is 1 to 2^54.
 TASKS_ANYWHERE inline double whole(const RandomWords& random, double low, double count) {
   const auto step = static_cast<double>(static_cast<Bits64>(times(uniform(random), count)));
-  return plus(low, step < count ? step : plus(count, -1)); // the product may round up to count
+  return plus(low, step < count ? step : plus(count, -1)); // the product may round up to `count`
 }
 
 TASKS_ANYWHERE inline double between(const RandomWords& random, double low, double high) {
@@ -144,14 +144,14 @@ TASKS_ANYWHERE inline double log_uniform(const RandomStream& stream, Bits64 inde
   return signed_like(random, times(plus(1, uniform(random)), power_of_two(exponent)));
 }
 
-/// True for about that share of the indices.
+/// True for a fraction `share` of the indices.
 TASKS_ANYWHERE inline bool chosen(const RandomStream& stream, Bits64 index, double share) {
   return uniform(stream.second_words(index)) < share;
 }
 
-/// Where `place` goes in a permutation of [0, count), count from 1 to 2^40: a Feistel network of
-/// four rounds over the next even number of bits, walked until it ends inside (Black and Rogaway,
-/// CT-RSA 2002).
+/// The image of `place` under a random permutation of [0, count), with count from 1 to 2^40. A
+/// Feistel network of four rounds permutes the next even number of bits. The network runs again
+/// until the result is below `count` (cycle walking: Black and Rogaway, CT-RSA 2002).
 TASKS_ANYWHERE inline Bits64 permuted(const RandomStream& stream, Bits64 group, Bits64 place,
                                       Bits64 count) {
   unsigned half_bits = 1;

@@ -14,7 +14,8 @@ namespace {
 
 using GeneratorKind = GeneratorSpec::Kind;
 
-/// How task.toml spells a kind. A key that is empty is not used; one without a default is required.
+/// The keys of a generator kind in task.toml. An empty key is unused. A key without a default is
+/// required.
 struct KindKeys {
   std::string_view name;
   GeneratorKind kind;
@@ -72,7 +73,7 @@ void require_floating(const TomlReader& table, const TensorSpec& tensor) {
   }
 }
 
-// The exponents between which log_uniform draws one.
+// Converts the magnitudes of log_uniform to exponents.
 void take_octaves(const TomlReader& table, GeneratorSpec& spec) {
   constexpr double kSmallest = 0x1p-1022;
   const bool in_range = spec.a >= kSmallest && spec.b >= 2 * spec.a && std::isfinite(spec.b);
@@ -117,7 +118,7 @@ void check_spread(const TomlReader& table, const GeneratorSpec& spec) {
   }
 }
 
-// What the kinds of floating dtypes only demand.
+// Checks the kinds that only floating dtypes may have.
 void check_floating_kind(const TomlReader& table, const TensorSpec& tensor, GeneratorSpec& spec) {
   require_floating(table, tensor);
   if (spec.kind == GeneratorKind::LogUniform) {
@@ -170,7 +171,7 @@ void check_generator(const TomlReader& table, const TensorSpec& tensor, Generato
   }
 }
 
-// A switch is a number here: 1 is on.
+// The value of a key; for a boolean key, true is 1.
 double value_of(const TomlReader& table, const KindKeys& known, std::string_view key,
                 std::optional<double> fallback) {
   if (known.kind == GeneratorKind::Special && key == "nan") {

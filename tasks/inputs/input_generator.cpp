@@ -1,5 +1,5 @@
-// Compiled with -ffp-contract=off: a fused multiply-add would change the last bit on some machines;
-// and with -O3, for the vectors.
+// This file is compiled with -ffp-contract=off, because a fused multiply-add would change the last
+// bit on some machines. -O3 enables vectorisation.
 #include "tasks/inputs/input_generator.h"
 
 #include "base/parallel.h"
@@ -10,8 +10,9 @@
 #include <cstddef>
 #include <cstring>
 
-// A loop over elements of one kind or type has no branches: compiled for processors with wide
-// vectors as well, it draws several at once. (g++ only; sanitizers cannot instrument the choice.)
+// Compiles a loop for several vector widths; the program picks one at start. The loop over elements
+// of one kind or type has no branches, so it vectorises. (g++ only: sanitizers cannot instrument
+// the choice.)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define TASKS_WIDE_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -24,12 +25,12 @@ namespace {
 
 using Kind = GeneratorSpec::Kind;
 
-constexpr std::uint64_t kBlock = 256; // elements, which stay in the first cache
+constexpr std::uint64_t kBlock = 256; // elements; a block fits into the L1 cache
 
 template <Kind kKind>
 TASKS_WIDE_VECTORS void draw_values(GeneratorSpec spec, const core::RandomStream& stream,
                                     std::uint64_t first, double* values, std::uint64_t count) {
-  spec.kind = kKind; // known to the compiler
+  spec.kind = kKind; // makes the kind a compile-time constant
   for (std::uint64_t i = 0; i < count; ++i) {
     values[i] = core::generate(spec, stream, first + i);
   }
@@ -91,7 +92,7 @@ double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::stri
 
 void generate_tensor(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
                      std::string_view tensor, void* data, std::uint64_t count) {
-  constexpr std::uint64_t kElementsPerThread = std::uint64_t{1} << 16U; // take a millisecond
+  constexpr std::uint64_t kElementsPerThread = std::uint64_t{1} << 16U; // about a millisecond
   const std::uint64_t name_hash = hash_name(tensor);
   auto* bytes = static_cast<std::byte*>(data);
   in_parts(count, kElementsPerThread, [&](std::uint64_t first, std::uint64_t end) {

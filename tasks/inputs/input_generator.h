@@ -7,22 +7,22 @@
 
 namespace winnow::tasks {
 
-/// Element `index` of tensor `tensor` under `seed`: a pure function, identical to the bit
-/// everywhere (counter-based: Philox 4x32-10 keyed by seed and the tensor's name; integer
-/// arithmetic and correctly rounded operations only, no libm).
+/// Element `index` of `tensor` under `seed`: a pure function with identical bits on every machine.
+/// The generator is counter-based: Philox 4x32-10, keyed by the seed and the tensor's name. The
+/// function uses only integer arithmetic and correctly rounded operations, no libm.
 double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::string_view tensor,
                         std::uint64_t index);
 
-/// Stands for the tensor's name in the counter (core::RandomStream in generator_core.h, which has
-/// the arithmetic and is also device code).
+/// The hash that stands for the tensor's name in core::RandomStream (generator_core.h).
 std::uint64_t hash_name(std::string_view tensor);
 
-/// Fills `data` (count elements of `dtype`) with what generate_element gives, on several cores
-/// where that is worth it.
+/// Fills `data` with `count` elements of `dtype` from generate_element(). Large tensors use several
+/// cores.
 void generate_tensor(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
                      std::string_view tensor, void* data, std::uint64_t count);
 
-/// A part of it: elements [first, first + count) of the tensor whose name hashes to `name_hash`.
+/// Fills `data` with the elements [first, first + count) of a tensor. `name_hash` is the
+/// hash_name() of the tensor.
 void generate_elements(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
                        std::uint64_t name_hash, std::uint64_t first, void* data,
                        std::uint64_t count);

@@ -21,7 +21,7 @@ std::vector<double> elements(const GeneratorSpec& spec, std::uint64_t count, std
 }
 
 TEST(InputGenerator, IsTheSameEverywhere) {
-  // Recorded once: a change here invalidates every stored result.
+  // Recorded bits: if they change, every stored result becomes invalid.
   const GeneratorSpec normal{Kind::Normal, 0, 1};
   const GeneratorSpec uniform{Kind::Uniform, -1, 1};
   EXPECT_EQ(generate_element(normal, 1, "x", 0), 0x1.c2c376384263dp-2);
@@ -52,7 +52,7 @@ TEST(InputGenerator, TensorHoldsTheElements) {
 }
 
 TEST(InputGenerator, TensorsOfAllKindsAndTypesHoldTheElements) {
-  constexpr std::uint64_t kCount = 1003; // several blocks and a part of one
+  constexpr std::uint64_t kCount = 1003; // several blocks and a part of a block
   constexpr std::uint64_t kFirst = 301;
   for (const DType dtype : all_dtypes()) {
     const std::uint64_t size = size_bytes(dtype);
@@ -130,9 +130,9 @@ TEST(InputGenerator, UniformStaysInRange) {
 TEST(InputGenerator, HeavyTailHasOneInAHundred) {
   int large = 0;
   for (const double value : elements({Kind::HeavyTail, 100, 0.5}, 100000)) {
-    large += std::abs(value) > 2.5 ? 1 : 0; // 5 deviations: out of reach for the others
+    large += std::abs(value) > 2.5 ? 1 : 0; // 5 deviations: impossible for the other elements
   }
-  EXPECT_GT(large, 800); // the few in the tail that are near 0 are not counted
+  EXPECT_GT(large, 800); // some large elements are near 0 and not counted
   EXPECT_LT(large, 1100);
 }
 
@@ -207,7 +207,7 @@ TEST(InputGenerator, PermutationsHoldEveryIndexOnce) {
         differ = differ || value != static_cast<std::uint64_t>(values[i]);
       }
     }
-    EXPECT_TRUE(differ || length < 7) << length; // short ones may be equal by chance
+    EXPECT_TRUE(differ || length < 7) << length; // short permutations may be equal by chance
   }
 }
 

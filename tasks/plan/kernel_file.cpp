@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kPlanForm = "a comment /*@winnow { \"launches\": [...] } @*/ before the code";
 
-// Host-side libraries that models include out of habit and that device code never needs.
+// Host-side libraries that models include out of habit. Device code never needs them.
 bool is_host_only(std::string_view header) {
   constexpr std::array<std::string_view, 8> kFolders{"torch/",  "ATen/",     "c10/",   "pybind11/",
                                                      "caffe2/", "nanobind/", "numpy/", "tensorrt/"};
@@ -31,7 +31,7 @@ bool is_host_only(std::string_view header) {
                    std::find(kHeaders.begin(), kHeaders.end(), header) != kHeaders.end());
 }
 
-// "ns::row<{B}>" -> "row"; empty when placeholders build the name itself.
+// "ns::row<{B}>" -> "row". Empty if placeholders form the name itself.
 std::string_view base_name(std::string_view kernel) {
   kernel = trim(kernel.substr(0, kernel.find('<')));
   if (const std::size_t colons = kernel.rfind("::"); colons != std::string_view::npos) {
@@ -55,7 +55,7 @@ class KernelFileParser {
 public:
   KernelFileParser(std::string_view text, std::string file_name) {
     file_.file = std::move(file_name);
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // of Windows editors
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // written by Windows editors
     file_.text = text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   }
 
@@ -137,7 +137,7 @@ private:
     }
   }
 
-  // From the back, so that offsets stay right.
+  // Edits from the back to the front, so that earlier offsets stay valid.
   void make_source() {
     file_.source = file_.text;
     for (auto include = scan_.includes.rbegin(); include != scan_.includes.rend(); ++include) {
@@ -157,7 +157,7 @@ private:
 
   void blank_plan() {
     const SourceScan::PlanComment& plan = scan_.plans.front();
-    std::size_t shift = 0; // what the comment marks of earlier includes added
+    std::size_t shift = 0; // bytes that the comment marks of earlier includes added
     for (const SourceScan::Include& include : scan_.includes) {
       shift += include.begin < plan.begin && is_host_only(include.header) ? 4 : 0;
     }
@@ -222,7 +222,8 @@ bool is_allowed(const Plan& plan, const Scope& scope) {
   });
 }
 
-// The next combination, the last parameter changing fastest; false after the last one.
+// Steps to the next combination; the last parameter changes fastest. False after the last
+// combination.
 bool advance(const std::vector<Parameter>& parameters, std::vector<std::size_t>& indices) {
   for (std::size_t i = parameters.size(); i-- > 0;) {
     if (++indices[i] < parameters[i].values.size()) {

@@ -10,13 +10,13 @@
 
 namespace winnow::tasks {
 
-/// A solution: device code with its launch plan. `winnow eval` takes it from a person, models reply
-/// with it, the store keeps it, exports carry it.
+/// A solution: device code with its launch plan. A person passes the file to `winnow eval`, or a
+/// model replies with it. The store and the exports keep its text.
 struct KernelFile {
   std::string file; ///< name used in messages
   std::string text; ///< the whole file, as given
-  /// The device code: `text` with the plan comment blanked and includes of host-only headers
-  /// (torch, pybind11, ...) commented out, line numbers unchanged.
+  /// The device code: `text` with the plan comment blanked out and the includes of host-only
+  /// headers (torch, pybind11, ...) commented out. Line numbers stay the same.
   std::string source;
   Plan plan;
 };
@@ -29,16 +29,17 @@ struct KernelFileResult {
 
 constexpr std::size_t kMaxKernelFileBytes = 1U << 20U;
 
-/// Never throws on bad input: empty, NUL bytes, invalid UTF-8, too large, no or unclosed plan,
-/// malformed JSON, unknown keys (nearest match) and bad expressions are errors with a position.
+/// Never throws for bad input. The following are errors with a position: an empty or too large
+/// file, NUL bytes, invalid UTF-8, a missing or unclosed plan, malformed JSON, unknown keys (with
+/// the nearest match) and bad expressions.
 KernelFileResult parse_kernel_file(std::string_view text, std::string file_name);
 
-/// Every choice of parameters that satisfies `where`, the default first (the first value of each,
-/// if allowed), then in order; at most `limit`, found among the first hundred thousand. Throws
-/// ExpressionError when a `where` has no value.
+/// The choices of parameters that satisfy every `where`. The first is the default: the first value
+/// of each parameter if that is allowed. Returns at most `limit` choices out of the first hundred
+/// thousand combinations. Throws ExpressionError if a `where` has no value.
 std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t limit);
 
-/// Identifies a kernel in races: SHA-256 of a kernel file and the parameters it runs with.
+/// Identifies a kernel in races: the SHA-256 of the kernel file's text and the parameters.
 std::string kernel_digest(std::string_view text, const ParameterChoice& parameters);
 
 /// Whether the plan asks for fast math under this choice. Throws ExpressionError.

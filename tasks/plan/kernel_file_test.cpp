@@ -242,7 +242,7 @@ TEST(KernelFile, LoopNamesEndWithTheirLoop) {
 TEST(ParameterChoices, AreAllThatWhereAllows) {
   const Plan plan = good().plan;
   const auto choices = parameter_choices(plan, 100);
-  EXPECT_EQ(choices.size(), 10U); // BLOCK * VEC <= 1024 leaves 5 of 6, FAST doubles
+  EXPECT_EQ(choices.size(), 10U); // BLOCK * VEC <= 1024 leaves 5 of 6; FAST doubles them
   EXPECT_EQ(choices[0], (ParameterChoice{{"BLOCK", 128}, {"VEC", 1}, {"FAST", 0}}));
   EXPECT_EQ(choices[1], (ParameterChoice{{"BLOCK", 128}, {"VEC", 1}, {"FAST", 1}}));
   EXPECT_EQ(choices[2], (ParameterChoice{{"BLOCK", 128}, {"VEC", 4}, {"FAST", 0}}));

@@ -1,5 +1,5 @@
-// The rules are those of CUDA 13.0's cuda_occupancy.h, for compute capability 7.0 and later with
-// the default split of L1 cache and shared memory.
+// The rules of cuda_occupancy.h in CUDA 13.0, for compute capability 7.0 and later with the default
+// split of L1 cache and shared memory.
 #include "tasks/plan/occupancy.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace winnow::tasks {
 namespace {
 
 constexpr std::int64_t kMaxRegistersPerThread = 256;
-constexpr std::int64_t kRegisterGranularity = 256; // of what a warp gets
-constexpr std::int64_t kSubPartitions = 4;         // of a multiprocessor; each has its registers
+constexpr std::int64_t kRegisterGranularity = 256; // registers are allocated to a warp in this unit
+constexpr std::int64_t kSubPartitions = 4; // of a multiprocessor; each has its own registers
 constexpr int kFirstMajor = 7;
 constexpr int kLastMajor = 12;
 
@@ -23,7 +23,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return divide_up(value, multiple) * multiple;
 }
 
-// "sm_90a" -> 9; nullopt for other devices and for architectures whose rules are not known here.
+// "sm_90a" -> 9. nullopt for other devices and for architectures with unknown rules.
 std::optional<int> compute_major(const DeviceFacts& facts) {
   constexpr std::string_view kPrefix = "sm_";
   const std::string_view name = facts.architecture;
@@ -73,7 +73,7 @@ std::optional<std::int64_t> registers_of_block(const DeviceFacts& facts,
   if (!compute_major(facts) || facts.registers_per_block == 0) {
     return std::nullopt;
   }
-  // The hardware checks as if every sub-partition had to hold the same number of warps.
+  // The hardware allocates as if every sub-partition had the same number of warps.
   const std::int64_t warps = divide_up(block_threads, facts.warp_size);
   return registers_of_warp(facts, kernel) * round_up(warps, kSubPartitions);
 }

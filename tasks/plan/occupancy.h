@@ -9,14 +9,14 @@
 namespace winnow::tasks {
 
 /// How many blocks of a kernel fit on one multiprocessor at once, by the rules of the CUDA
-/// occupancy calculator (cuda_occupancy.h): the least of what threads, blocks, registers and shared
-/// memory allow. 0 when `facts` do not say (only CUDA architectures are known), or when it does not
-/// fit at all.
+/// occupancy calculator (cuda_occupancy.h): the minimum over the limits for threads, blocks,
+/// registers and shared memory. 0 if the kernel does not fit, or if `facts` lack the limits (only
+/// CUDA devices have them).
 std::int64_t resident_blocks_per_sm(const DeviceFacts& facts, const KernelResources& kernel,
                                     std::int64_t block_threads, std::int64_t dynamic_shared_bytes);
 
-/// The registers that a block takes of DeviceFacts::registers_per_block; nullopt when `facts` do
-/// not say how they are counted.
+/// The number of registers that a block takes from DeviceFacts::registers_per_block. nullopt if
+/// `facts` do not give the allocation unit.
 std::optional<std::int64_t> registers_of_block(const DeviceFacts& facts,
                                                const KernelResources& kernel,
                                                std::int64_t block_threads);

@@ -11,7 +11,7 @@ struct Use {
   std::int64_t threads;
   std::int64_t dynamic_shared_bytes;
   int static_shared_bytes;
-  std::int64_t blocks; ///< as CUDA's calculator says for an H100
+  std::int64_t blocks; ///< from CUDA's calculator for an H100
 };
 
 KernelResources resources(const Use& use) {
@@ -31,23 +31,23 @@ TEST_P(Occupancy, IsThatOfTheCudaCalculator) {
 }
 
 INSTANTIATE_TEST_SUITE_P(H100, Occupancy,
-                         testing::Values(Use{32, 256, 0, 0, 8},      // threads and registers
-                                         Use{16, 32, 0, 0, 32},      // blocks
-                                         Use{16, 33, 0, 0, 32},      // two warps
-                                         Use{0, 1024, 0, 0, 2},      // threads
-                                         Use{64, 1024, 0, 0, 1},     // registers
-                                         Use{65, 1024, 0, 0, 0},     // rounded to 72
-                                         Use{128, 128, 0, 0, 4},     //
-                                         Use{168, 128, 0, 0, 3},     // three warps a partition
-                                         Use{168, 96, 0, 0, 4},      //
-                                         Use{255, 256, 0, 0, 1},     //
+                         testing::Values(Use{32, 256, 0, 0, 8},  // threads and registers
+                                         Use{16, 32, 0, 0, 32},  // limited by blocks
+                                         Use{16, 33, 0, 0, 32},  // two warps
+                                         Use{0, 1024, 0, 0, 2},  // threads
+                                         Use{64, 1024, 0, 0, 1}, // registers
+                                         Use{65, 1024, 0, 0, 0}, // registers are rounded up to 72
+                                         Use{128, 128, 0, 0, 4}, //
+                                         Use{168, 128, 0, 0, 3}, // three warps in each partition
+                                         Use{168, 96, 0, 0, 4},  //
+                                         Use{255, 256, 0, 0, 1}, //
                                          Use{32, 128, 102400, 0, 2}, // shared memory
-                                         Use{32, 128, 0, 24576, 9},  // 1 KiB a block is reserved
+                                         Use{32, 128, 0, 24576, 9},  // 1 KiB per block is reserved
                                          Use{32, 128, 76800, 0, 3},  //
-                                         Use{32, 128, 76801, 0, 2},  // rounded to 128 bytes
+                                         Use{32, 128, 76801, 0, 2},  // rounded up to 128 bytes
                                          Use{32, 128, 232448, 0, 1}, //
                                          Use{32, 128, 232448, 1, 0}, //
-                                         Use{32, 2048, 0, 0, 0}));   // no block at all
+                                         Use{32, 2048, 0, 0, 0}));   // no block fits
 
 TEST(OccupancyOfOtherDevices, IsNotKnown) {
   const KernelResources kernel = resources({32, 256, 0, 0, 0});
@@ -67,13 +67,13 @@ TEST(OccupancyOfOtherDevices, FollowsTheArchitecture) {
   volta.shared_bytes_per_sm = 98304;
   volta.reserved_shared_bytes = 0;
   const KernelResources kernel = resources({32, 128, 0, 0, 0});
-  EXPECT_EQ(resident_blocks_per_sm(volta, kernel, 128, 10800), 8); // rounded to 256 bytes
+  EXPECT_EQ(resident_blocks_per_sm(volta, kernel, 128, 10800), 8); // rounded up to 256 bytes
   volta.architecture = "sm_80";
-  EXPECT_EQ(resident_blocks_per_sm(volta, kernel, 128, 10800), 9); // to 128
+  EXPECT_EQ(resident_blocks_per_sm(volta, kernel, 128, 10800), 9); // rounded up to 128 bytes
 }
 
 TEST(OccupancyOfOtherDevices, CountsTheRegistersOfABlock) {
-  // Three warps are checked as four, one for each partition.
+  // The rule counts three warps as four, one in each partition.
   EXPECT_EQ(registers_of_block(hopper_facts(), resources({40, 0, 0, 0, 0}), 96), 40 * 32 * 4);
   EXPECT_EQ(registers_of_block(hopper_facts(), resources({33, 0, 0, 0, 0}), 128), 40 * 32 * 4);
 }

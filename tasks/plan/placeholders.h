@@ -7,8 +7,8 @@
 
 namespace winnow::tasks {
 
-/// Replaces each {INSIDE} without inner braces by what `replace` makes of the trimmed INSIDE;
-/// where that is nullopt, the braces are C++ and stay.
+/// Calls `replace` with the trimmed text of each {INSIDE} without inner braces, and substitutes the
+/// result. If the result is nullopt, the braces are C++ and stay.
 std::string
 replace_placeholders(std::string_view text,
                      const std::function<std::optional<std::string>(std::string_view)>& replace);

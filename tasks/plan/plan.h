@@ -14,11 +14,11 @@
 
 namespace winnow::tasks {
 
-/// The name, in a grid, of how many blocks the device can run at once.
+/// The name, in a grid expression, of the number of blocks that the device can run at once.
 constexpr const char* kResidentBlocks = "resident_blocks";
 
-/// A launch plan as written: what the host would do, as data. See docs/kernel_file.md.
-/// Every expression keeps its place in the file, for messages.
+/// An expression of a launch plan, with its position in the file for messages. A launch plan
+/// (docs/kernel_file.md) states the host's work as data.
 struct PlanExpression {
   Expression expression;
   SourcePosition at; ///< of the expression's first character
@@ -36,8 +36,8 @@ using ParameterChoice = std::map<std::string, std::int64_t>;
 struct LetBinding {
   std::string name;
   PlanExpression value; ///< empty for a device constant
-  /// A constant expression of the device code, with {NAME} placeholders, whose value is read back
-  /// from the compiled module; empty: `value` counts.
+  /// A constant expression of the device code, with {NAME} placeholders. Winnow reads its value
+  /// from the compiled module. Empty: `value` holds the expression.
   std::string device_constant;
   SourcePosition at;
 };
@@ -46,9 +46,10 @@ struct ScratchBuffer {
   std::string name;
   DType dtype = DType::F32;
   PlanExpression count; ///< elements
-  /// Filled once with this value; it must hold it again after every run.
+  /// Winnow fills the buffer once with this value. The buffer must hold the value again after every
+  /// run.
   std::optional<double> once;
-  bool keep = false; ///< written by `prepare`; launches may only read it
+  bool keep = false; ///< `prepare` writes the buffer; launches may only read it
   SourcePosition at;
 };
 
@@ -65,9 +66,9 @@ struct TensorMapOptions {
   OutOfBoundsFill fill = OutOfBoundsFill::Zero;
 };
 
-/// A tensor or scratch buffer, perhaps one of several by an index, perhaps from an element on.
+/// A tensor or scratch buffer, or one of several by an index, with an optional element offset.
 struct BufferReference {
-  std::vector<std::optional<std::string>> pick; ///< one entry unless it is a pick; nullopt is null
+  std::vector<std::optional<std::string>> pick; ///< one without an index; nullopt: null pointer
   PlanExpression by;                            ///< index into `pick`; empty for a plain name
   PlanExpression offset;                        ///< elements; empty is 0
   SourcePosition at;
@@ -83,7 +84,7 @@ struct FloatArgument {
   PlanExpression value;
 };
 struct TensorMapArgument {
-  std::string map; ///< name of a TensorMap of the plan
+  std::string map; ///< a TensorMap of the plan
   SourcePosition at;
 };
 using Argument =
@@ -92,10 +93,10 @@ using Argument =
 struct TensorMap {
   std::string name;
   BufferReference buffer;
-  std::optional<DType> dtype;                  ///< nullopt: the buffer's
-  std::vector<PlanExpression> extents;         ///< elements
-  std::vector<PlanExpression> strides;         ///< elements, of dimensions 1 and up; empty: packed
-  std::vector<PlanExpression> box;             ///< elements
+  std::optional<DType> dtype;          ///< nullopt: the buffer's
+  std::vector<PlanExpression> extents; ///< elements
+  std::vector<PlanExpression> strides; ///< elements, of dimensions 1 and up; empty: without gaps
+  std::vector<PlanExpression> box;     ///< elements
   std::vector<PlanExpression> element_strides; ///< empty: all 1
   TensorMapOptions options;
   SourcePosition at;
@@ -143,9 +144,9 @@ struct Plan {
   std::vector<LetBinding> let;
   std::vector<ScratchBuffer> scratch;
   std::vector<TensorMap> tensor_maps;
-  std::vector<Launch> prepare; ///< once, over inputs that the task marks static
+  std::vector<Launch> prepare; ///< once, over inputs that the task marks as static
   std::vector<Launch> launches;
-  PlanExpression fast_math; ///< over parameters; empty is false
+  PlanExpression fast_math; ///< expression over parameters; empty is false
 };
 
 } // namespace winnow::tasks

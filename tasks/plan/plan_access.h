@@ -8,29 +8,32 @@
 
 namespace winnow::tasks {
 
-/// Which list of a plan a launch stands in.
+/// The list of a plan that holds a launch.
 enum class Phase : std::uint8_t { Prepare, Run };
 
-/// What the launches of a plan do with its buffers, and the rules for it: `prepare` reads static
-/// inputs and writes kept scratch buffers only, launches do not write those. Throws PlanMistake.
+/// Records which buffers the steps of a plan read and write, and checks the rules: `prepare` reads
+/// only static inputs and writes only kept scratch buffers; launches do not write kept buffers.
+/// Throws PlanMistake.
 class BufferAccess {
 public:
   explicit BufferAccess(const PlanContext& context) : context_(context) {}
 
-  /// A fill or copy, at `at`.
+  /// For a fill or copy at position `at`.
   void read(Phase phase, const Buffer& buffer, SourcePosition at);
   void write(Phase phase, const Buffer& buffer, SourcePosition at);
-  /// A kernel's arguments; `written` as in ResolvedArguments. `signature` is null before compiling.
+  /// For the arguments of a kernel. `written` is ResolvedArguments::written. `signature` is null
+  /// before compiling.
   void add(Phase phase, const LaunchStep& step, const std::vector<std::string>& written,
            const KernelSignature* signature, const std::vector<Buffer>& buffers, SourcePosition at);
 
-  /// After all launches: every output is written, and every kept buffer that they use.
+  /// Call after all launches. Checks that the plan writes every output and every kept buffer in
+  /// use.
   void check_whole(const std::vector<Buffer>& buffers) const;
 
 private:
   struct Used {
-    std::set<std::string> bound;   ///< named by some step
-    std::set<std::string> written; ///< that some step may write
+    std::set<std::string> bound;   ///< buffers that a step names
+    std::set<std::string> written; ///< buffers that a step may write
   };
 
   Used& used(Phase phase) { return phase == Phase::Prepare ? prepare_ : run_; }

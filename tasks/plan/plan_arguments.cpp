@@ -147,7 +147,7 @@ private:
                         : fmt::format("parameter {} '{}'", index_ + 1, name);
   }
 
-  // "the parameters are (const float* x, int n), the args (x, eps)"
+  // For instance "the parameters are (const float* x, int n), the args (x, eps)".
   std::string lists() const {
     std::vector<std::string> parameters;
     for (const ParameterType& parameter : signature_->parameters) {
@@ -241,7 +241,7 @@ private:
     result.tensor_map = tensor_maps_.find(argument.map, argument.at);
     result.size_bytes = kTensorMapBytes;
     if (find_buffer(buffers_, result.tensor_map->buffer)->kind != Buffer::Kind::Input) {
-      result_.written.push_back(result.tensor_map->buffer); // or read: the map does not tell
+      result_.written.push_back(result.tensor_map->buffer); // maps do not tell reads from writes
     }
     return result;
   }

@@ -11,12 +11,13 @@ namespace winnow::tasks {
 
 struct ResolvedArguments {
   std::vector<ResolvedArgument> arguments;
-  std::vector<std::string> written; ///< by a tensor map or a pointer that is not to const
+  std::vector<std::string> written; ///< buffers behind a tensor map or a pointer to non-const
   std::vector<Diagnostic> warnings;
 };
 
-/// Matches the arguments of a launch with the kernel's parameters: count, kinds, ranges, constness.
-/// Without a signature (not compiled yet) the values are still checked. Throws PlanMistake.
+/// Checks the arguments of a launch against the kernel's parameters: count, kinds, ranges,
+/// constness. Before compiling there is no signature; then only the values are checked. Throws
+/// PlanMistake.
 ResolvedArguments resolve_arguments(const PlanContext& context, const KernelLaunch& launch,
                                     SourcePosition at, const Scope& scope,
                                     const std::vector<Buffer>& buffers, TensorMaps& tensor_maps,

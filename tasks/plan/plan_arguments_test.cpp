@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Arguments against parameters.
+// A launch whose arguments do not match the parameters.
 struct ArgumentMistake {
   const char* args;
   const char* parameters;

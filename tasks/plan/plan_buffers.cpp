@@ -10,14 +10,14 @@
 namespace winnow::tasks {
 namespace {
 
-// Larger than any buffer, small enough that a byte count fits.
+// Larger than any buffer, and small enough that the byte count does not overflow.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 56;
 
 std::int64_t element_bytes(const Buffer& buffer) {
   return static_cast<std::int64_t>(size_bytes(buffer.dtype));
 }
 
-// " (4096 elements)", but not of a hidden shape.
+// " (4096 elements)"; empty for a hidden shape.
 std::string size_text(const PlanContext& context, const Buffer& buffer) {
   return context.hidden() ? std::string() : fmt::format(" ({} elements)", buffer.count);
 }
@@ -43,7 +43,8 @@ void must_be_writable(const PlanContext& context, const BufferReference& referen
   }
 }
 
-// A floating type rounds what it is given, but F8E4M3 has no infinity: it would store NaN.
+// Whether a store keeps the value a number. A floating type rounds, but F8E4M3 has no infinity and
+// would store NaN.
 bool holds(DType dtype, double value) {
   std::array<std::byte, 8> storage{};
   store_element(dtype, storage.data(), value);
@@ -63,7 +64,7 @@ void check_value(const PlanContext& context, const Buffer& buffer, double value,
   }
 }
 
-// One side of a copy: [offset, offset + extent) of a buffer, in elements.
+// One side of a copy: the elements [offset, offset + extent) of a buffer.
 struct Range {
   const Buffer& buffer;
   std::int64_t offset;
@@ -156,7 +157,7 @@ void add_scratch(const PlanContext& context, const Scope& scope, std::vector<Buf
     try {
       set_count(context, scratch, scope, free_bytes, buffer);
     } catch (const UnknownValue&) {
-      buffer.count = kMaxElements; // checked again once it is known
+      buffer.count = kMaxElements; // checked again after compiling
     }
     if (scratch.once) {
       check_value(context, buffer, *scratch.once, scratch.at);

@@ -9,7 +9,8 @@
 
 namespace winnow::tasks {
 
-/// What a BufferReference means at one shape. `buffer` is null for a picked null.
+/// The buffer and offset of a BufferReference at one shape. `buffer` is null if the reference picks
+/// null.
 struct BufferPlace {
   const Buffer* buffer = nullptr;
   std::int64_t offset = 0; ///< elements, below the buffer's count
@@ -20,11 +21,11 @@ const Buffer* find_buffer(const std::vector<Buffer>& buffers, std::string_view n
 BufferPlace resolve_buffer(const PlanContext& context, const BufferReference& reference,
                            const Scope& scope, const std::vector<Buffer>& buffers);
 
-/// Scratch sizes at this shape, appended to `buffers`; their sum is checked against the device's
-/// memory.
+/// Appends the scratch buffers with their sizes at this shape to `buffers`. Their sum must fit into
+/// the device's memory.
 void add_scratch(const PlanContext& context, const Scope& scope, std::vector<Buffer>& buffers);
 
-/// nullopt when there is nothing to do (a count of 0). All throw PlanMistake.
+/// Returns nullopt for a count of 0. All functions of this file throw PlanMistake.
 std::optional<FillStep> resolve_fill(const PlanContext& context, const Fill& fill,
                                      const Scope& scope, const std::vector<Buffer>& buffers);
 std::optional<CopyStep> resolve_copy(const PlanContext& context, const Copy& copy,

@@ -8,12 +8,13 @@
 
 namespace winnow::tasks {
 
-/// Why `text` cannot be the expression of a device constant: a compiler is to see exactly one
-/// expression, so nothing in it may end it, open a comment or begin a directive. nullopt: it can.
+/// Why `text` cannot be the expression of a device constant; nullopt if it can. The compiler must
+/// see exactly one expression. So `text` must not end the expression, open a comment or begin a
+/// directive.
 std::optional<std::string> device_constant_mistake(std::string_view text);
 
-/// The expression with {NAME} replaced for each parameter NAME: how CompiledFacts::constants calls
-/// it.
+/// Replaces {NAME} by the value of each parameter NAME. CompiledFacts::constants uses the result as
+/// key.
 std::string substituted(std::string_view device_constant, const ParameterChoice& choice);
 
 } // namespace winnow::tasks

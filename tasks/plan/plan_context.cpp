@@ -11,7 +11,7 @@
 namespace winnow::tasks {
 namespace {
 
-// "n=0, TILE=128": the names of the expression with their values.
+// "n=0, TILE=128": the names in the expression with their values.
 std::string values_of(const Expression& expression, const Scope& scope) {
   std::vector<std::string> values;
   for (const std::string& name : expression.names()) {
@@ -26,7 +26,7 @@ std::string values_of(const Expression& expression, const Scope& scope) {
   return join(values, ", ");
 }
 
-// Evaluates one list of bindings in the order of their dependencies.
+// Evaluates a list of bindings in dependency order.
 class Binder {
 public:
   Binder(const PlanContext& context, const std::vector<LetBinding>& bindings, Scope& scope)
@@ -42,7 +42,7 @@ public:
 private:
   enum class State : std::uint8_t { Waiting, Busy, Done };
 
-  // A loop instead of recursion would be longer; the depth is bounded by kMaxChain.
+  // The recursion depth is at most kMaxChain.
   void bind(std::size_t index) {
     constexpr std::size_t kMaxChain = 200;
     const LetBinding& binding = bindings_[index];

@@ -12,7 +12,8 @@
 
 namespace winnow::tasks {
 
-/// Ends the resolving of one launch; caught in plan_resolve.cpp, which keeps the diagnostic.
+/// Ends the resolution of one launch. plan_resolve.cpp catches the exception and keeps its
+/// diagnostic.
 class PlanMistake : public std::exception {
 public:
   explicit PlanMistake(Diagnostic diagnostic) : diagnostic_(std::move(diagnostic)) {}
@@ -22,15 +23,15 @@ private:
   Diagnostic diagnostic_;
 };
 
-/// The expression as written, cut off when long.
+/// The text of the expression, cut off if long.
 std::string text_of(const PlanExpression& value);
 
-/// One plan at one shape: evaluates expressions and says what is wrong with them. A message about a
-/// hidden shape holds no value that would tell its axes. Evaluating throws UnknownValue where a
-/// device constant is needed before anything is compiled.
+/// One plan at one shape: evaluates expressions and reports their mistakes. A message about a
+/// hidden shape contains no value that reveals the sizes. Evaluation throws UnknownValue if it
+/// needs a device constant before the file is compiled.
 class PlanContext {
 public:
-  /// `compiled` is null as long as nothing is; everything must outlive the context.
+  /// `compiled` is null before the file is compiled. All arguments must outlive the context.
   PlanContext(const KernelFile& file, const Task& task, const Shape& shape,
               const ParameterChoice& choice, const DeviceFacts& facts,
               const CompiledFacts* compiled)
@@ -49,23 +50,23 @@ public:
 
   [[noreturn]] void fail(SourcePosition at, const std::string& what,
                          const std::string& expected = {}) const;
-  /// The same for what the plan may well ask for, but not of this device.
+  /// As fail(), for a valid request that this device does not support.
   [[noreturn]] void fail_unsupported(SourcePosition at, const std::string& what) const;
 
-  /// `what` names the expression in messages: "grid[0]".
+  /// `what` is the expression's name in messages: "grid[0]".
   std::int64_t integer(const PlanExpression& value, const Scope& scope,
                        std::string_view what) const;
   double real(const PlanExpression& value, const Scope& scope, std::string_view what) const;
-  /// The same, where a value outside [low, high] is a mistake: "grid[0] = ceil_div(n, TILE) = 0 for
-  /// shape tiny/0 (n=0, TILE=128); expected `expected`".
+  /// As integer(), but a value outside [low, high] is a mistake: "grid[0] = ceil_div(n, TILE) = 0
+  /// for shape tiny/0 (n=0, TILE=128); expected `expected`".
   std::int64_t integer_in(const PlanExpression& value, const Scope& scope, std::string_view what,
                           std::int64_t low, std::int64_t high, const std::string& expected) const;
-  /// The front part of such a message; without values when the shape is hidden.
+  /// The part of that message before "; expected". Contains no values if the shape is hidden.
   std::string statement(const PlanExpression& value, const Scope& scope, std::string_view what,
                         const std::string& result) const;
 
-  /// Evaluates the bindings into `scope`, each after those it mentions; one that needs a device
-  /// constant before anything is compiled becomes Unknown. A cycle is a mistake.
+  /// Evaluates the bindings into `scope`. A binding may use any other binding; a cycle is a
+  /// mistake. A binding becomes Unknown if it needs a device constant before the file is compiled.
   void bind(const std::vector<LetBinding>& bindings, Scope& scope) const;
 
 private:

@@ -54,7 +54,7 @@ std::string value_text(const PlanContext& context, std::string_view name, Source
   return std::to_string(*integer);
 }
 
-// The product of three factors of at least 1; nullopt when it fits no integer.
+// The product of three factors of at least 1; nullopt on overflow.
 std::optional<std::int64_t> product(const Extents& factors) {
   std::int64_t result = factors[0];
   const bool overflow = __builtin_mul_overflow(result, factors[1], &result) ||
@@ -87,7 +87,7 @@ public:
   }
 
 private:
-  /// `numbers` stays out of messages about hidden shapes.
+  /// `numbers`, or an empty string for a hidden shape.
   std::string unless_hidden(const std::string& numbers) const {
     return context_.hidden() ? std::string() : numbers;
   }
@@ -116,7 +116,7 @@ private:
     }
   }
 
-  // A block as wide as an axis works only while the axis is small: the most frequent mistake here.
+  // The most frequent mistake: the block is as wide as an axis, which works only for a small axis.
   std::string too_many_threads(const PlanExpression& block, std::int64_t limit) const {
     const std::vector<std::string> names = block.expression.names();
     const bool of_axis = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -224,7 +224,8 @@ private:
     });
   }
 
-  // Known after compiling; one block a multiprocessor where the device does not say.
+  // The value is known after compiling. It is one block per multiprocessor if the device does not
+  // report its limits.
   Value resident_blocks() const {
     if (context_.compiled() == nullptr) {
       return Unknown();
@@ -287,7 +288,7 @@ private:
                                                  "has no grid-wide barriers",
                                                  launch_.kernel));
     }
-    const std::int64_t blocks = *product(step_.grid); // check_threads() has seen that it fits
+    const std::int64_t blocks = *product(step_.grid); // check_threads() has checked for overflow
     const auto resident = known_resident_blocks();
     if (resident && blocks > *resident) {
       context_.fail(launch_.grid[0].at,

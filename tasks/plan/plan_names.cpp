@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  // Device facts may be hidden: new ones must not break old files.
+  // A name of the plan may hide a device fact, so that a new fact does not break old files.
   void no_clash(const std::string& name, SourcePosition at, std::string_view kind) const {
     const Task& task = context_.task();
     const bool axis = std::any_of(task.axes.begin(), task.axes.end(),
@@ -74,7 +74,7 @@ private:
     }
   }
 
-  // Code is compiled once for all shapes.
+  // Only parameters may be placeholders, because the code is compiled once for all shapes.
   void placeholders(const LetBinding& binding) const {
     replace_placeholders(
         binding.device_constant, [&](std::string_view name) -> std::optional<std::string> {
@@ -96,7 +96,7 @@ private:
     }
   }
 
-  // Otherwise a kept buffer would never hold anything.
+  // Without this rule, a kept buffer could stay unwritten.
   void all_kept_are_prepared() const {
     for (const ScratchBuffer& scratch : context_.file().plan.scratch) {
       if (scratch.keep && mentioned_.count(scratch.name) == 0) {
@@ -173,7 +173,8 @@ private:
     }
   }
 
-  // A list begins with what args mostly hold: buffers, then the newest numbers, device facts last.
+  // The names in the order of usefulness for a message: buffers, then the newest numbers, device
+  // facts last.
   std::vector<std::string> all_names() const {
     std::vector<std::string> all = buffers_;
     all.insert(all.end(), known_.rbegin(), known_.rend());

@@ -6,8 +6,8 @@
 
 namespace winnow::tasks {
 
-/// Checks that every name in every expression of the plan is known where it stands, also in parts
-/// that this shape does not reach, that no name hides another, and that `prepare` names every kept
+/// Checks the names of a plan, also in parts that this shape does not reach. Every name in an
+/// expression must be known at its place. No name may hide another. `prepare` must name every kept
 /// buffer. Throws PlanMistake.
 void check_names(const PlanContext& context, const Scope& scope,
                  const std::vector<Buffer>& buffers);

@@ -136,7 +136,7 @@ private:
     return buffer;
   }
 
-  // Checked now, because only parameters may appear.
+  // Checks early that the expression uses only parameters.
   void over_parameters(const PlanExpression& value, const Plan& plan, const std::string& where) {
     std::vector<std::string> known;
     for (const Parameter& parameter : plan.parameters) {

@@ -10,8 +10,8 @@
 
 namespace winnow::tasks {
 
-/// The plan that `json` states. `file_text` is the whole kernel file (for positions inside
-/// strings). Mistakes are appended to `errors`; the result is of use only when there are none.
+/// Parses the plan in `json`. `file_text` is the whole kernel file; positions inside strings need
+/// it. Appends mistakes to `errors`. The result is valid only without errors.
 Plan parse_plan(const JsonValue& json, std::string_view file_text, const std::string& file_name,
                 std::vector<Diagnostic>& errors);
 

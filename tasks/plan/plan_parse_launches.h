@@ -7,11 +7,11 @@
 
 namespace winnow::tasks {
 
-/// The launches of a list, which is the value of `key` ("launches", "prepare", "do").
+/// Parses a list of launches: the value of `key` ("launches", "prepare", "do").
 std::vector<Launch> parse_launches(PlanReader& reader, const JsonValue& json,
                                    const std::string& key);
 
-/// The bindings of `owner`'s "let", if it has one; their names are declared.
+/// Parses the bindings in "let" of `owner`, if present, and declares their names.
 std::vector<LetBinding> parse_let(PlanReader& reader, const JsonValue& owner);
 
 } // namespace winnow::tasks

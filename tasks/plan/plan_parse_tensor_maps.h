@@ -6,7 +6,7 @@
 
 namespace winnow::tasks {
 
-/// The maps of the plan's "tensor_maps", if it has any; their names are declared.
+/// Parses "tensor_maps" of the plan, if present, and declares their names.
 std::vector<TensorMap> parse_tensor_maps(PlanReader& reader, const JsonValue& plan);
 
 } // namespace winnow::tasks

@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "'1t' is no name for a loop variable"},
         BadPlan{"{\"repeat\": 3, \"while\": 1, \"do\": []}", "unknown key 'while' in a repeat"}));
 
-// One tensor map, its '{' at column 32 of line 1.
+// A plan with one tensor map, whose '{' is at column 32 of line 1.
 class BadTensorMap : public testing::TestWithParam<BadPlan> {};
 
 TEST_P(BadTensorMap, SaysWhereAndWhat) {

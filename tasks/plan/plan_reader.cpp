@@ -12,7 +12,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-// Keys that the format has but this version does not.
+// Keys of the format that this version does not support.
 const std::vector<std::string> kNotYet{"programmatic"};
 
 bool contains(const std::vector<std::string>& list, const std::string& text) {

@@ -11,33 +11,33 @@
 
 namespace winnow::tasks {
 
-/// "'text'", cut off when long.
+/// The text in single quotes, cut off if long.
 std::string quote(std::string_view text);
 
-/// What the parsers of a plan's parts share: the text, the names declared so far, and the mistakes,
-/// which are collected so that one reading reports several.
+/// The shared state of the plan parsers: the text, the declared names and the mistakes. Mistakes
+/// are collected, so that one call reports several.
 class PlanReader {
 public:
   PlanReader(std::string_view file_text, std::string file_name, std::vector<Diagnostic>& errors)
       : file_text_(file_text), file_name_(std::move(file_name)), errors_(errors) {}
 
   void fail(SourcePosition at, const std::string& what, const std::string& expected = {});
-  /// At the character `column` (from 1) of the string that begins at `string_at`.
+  /// Reports a mistake at character `column` (from 1) of the string that begins at `string_at`.
   void fail_inside(SourcePosition string_at, int column, const std::string& what,
                    const std::string& expected = {});
-  /// Whether `json` is of that kind; a mistake if not.
+  /// Whether `json` is of this kind. Reports a mistake if not.
   bool is(const JsonValue& json, JsonValue::Kind kind, const std::string& what);
   void check_keys(const JsonValue& json, const std::string& where,
                   const std::vector<std::string>& known);
   const JsonValue* required(const JsonValue& json, std::string_view key, const std::string& where);
 
-  /// Every name of a plan is declared once.
+  /// Reports a mistake if the name is already declared.
   void declare(const std::string& name, SourcePosition at, const std::string& kind);
-  /// The names known so far; those of a repeat end with it.
+  /// The declared names. The names of a repeat are removed at its end.
   std::set<std::string> names() const { return names_; }
   void restore_names(std::set<std::string> names) { names_ = std::move(names); }
 
-  /// Where an expression may use resident_blocks, and where a number may be a float.
+  /// Whether an expression may use resident_blocks, and whether a number may be a float.
   struct Allowed {
     bool real = false;
     bool resident_blocks = false;
@@ -46,9 +46,9 @@ public:
   PlanExpression expression(const JsonValue& json, const std::string& what) {
     return expression(json, what, Allowed());
   }
-  /// Empty when `json` has no such key.
+  /// Returns an empty expression if `json` has no such key.
   PlanExpression optional_expression(const JsonValue& json, std::string_view key);
-  /// A list of 1 to `most` expressions, or a single one.
+  /// A list of 1 to `most` expressions, or a single expression.
   std::vector<PlanExpression> extents(const JsonValue& json, const std::string& key,
                                       std::size_t most, Allowed allowed);
   std::vector<PlanExpression> extents(const JsonValue& json, const std::string& key,

@@ -35,8 +35,8 @@ bool has_kernels(const std::vector<Launch>& launches) {
   });
 }
 
-// Before anything is compiled, device constants are unknown: what depends on them is left out, and
-// the launches that such a `when` or count may leave out are there with their names only.
+// Before compiling, device constants are unknown. Then the resolver skips each step that needs one.
+// For a launch whose `when` or count is unknown, the resolver only records the kernel's name.
 class PlanResolver {
 public:
   PlanResolver(const PlanContext& context, std::vector<Diagnostic>& errors,
@@ -60,7 +60,7 @@ public:
     return errors_.size() == errors_before ? std::optional(std::move(plan_)) : std::nullopt;
   }
 
-  /// Of all kernels launched, in order of first use.
+  /// The names of all launched kernels, in order of first use.
   const std::vector<std::string>& kernels() const { return kernels_; }
 
 private:
@@ -111,7 +111,7 @@ private:
     }
   }
 
-  // Each launch of the list for itself, so that several mistakes are reported at once.
+  // Resolves each launch separately, so that one call reports several mistakes.
   void resolve_list(const std::vector<Launch>& launches, Phase phase, std::size_t errors_before) {
     phase_ = phase;
     for (const Launch& launch : launches) {
@@ -126,7 +126,7 @@ private:
     }
   }
 
-  /// `certain`: it runs whatever the device constants are.
+  /// `certain`: no unknown device constant decides whether the launch runs.
   void resolve_launch(const Launch& launch, const Scope& scope, bool certain) {
     count_work(launch);
     try {
@@ -172,7 +172,7 @@ private:
 
   std::vector<Step>& steps() { return phase_ == Phase::Prepare ? plan_.prepare : plan_.steps; }
 
-  // Also bounds loops whose bodies do nothing.
+  // The work limit also stops loops with empty bodies.
   void count_work(const Launch& launch) {
     constexpr std::int64_t kWorkPerStep = 8;
     const std::int64_t limit = context_.facts().max_steps;
@@ -241,7 +241,7 @@ private:
     }
   }
 
-  // Null before anything is compiled.
+  // Null before the file is compiled.
   const KernelSignature* find_signature(const std::string& kernel, const KernelLaunch& launch,
                                         SourcePosition at) const {
     if (context_.compiled() == nullptr) {
@@ -256,7 +256,7 @@ private:
                   "a __global__ function of that name");
   }
 
-  // What only the whole plan shows.
+  // Checks the rules that concern the whole plan.
   void check_whole() {
     const Plan& plan = context_.file().plan;
     try {
@@ -285,9 +285,9 @@ private:
   std::vector<std::string> kernels_;
   std::set<std::string> kernels_seen_;
   std::int64_t work_ = 0;
-  std::int64_t kernel_launches_ = 0; ///< in `launches`
+  std::int64_t kernel_launches_ = 0; ///< number of kernel steps in `launches`
   bool over_limit_ = false;
-  bool incomplete_ = false; ///< something depends on a device constant
+  bool incomplete_ = false; ///< a step depends on an unknown device constant
   std::set<std::string> warned_;
 };
 
@@ -299,12 +299,12 @@ std::vector<std::string> kernel_names(const KernelFile& file, const Task& task,
                                       std::vector<Diagnostic>& errors) {
   std::vector<std::string> names;
   std::set<std::string> seen;
-  std::vector<Diagnostic> warnings; // resolve_plan gives them again
+  std::vector<Diagnostic> warnings; // resolve_plan() reports them again
   for (const Shape& shape : shapes) {
     const PlanContext context(file, task, shape, choice, facts, nullptr);
     PlanResolver resolver(context, errors, warnings);
     if (!resolver.resolve()) {
-      break; // other shapes would mostly repeat the same mistakes
+      break; // other shapes would mostly repeat these mistakes
     }
     for (const std::string& name : resolver.kernels()) {
       if (seen.insert(name).second) {

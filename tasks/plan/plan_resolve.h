@@ -59,12 +59,12 @@ struct CopyStep {
   std::int64_t row_bytes = 0, rows = 1;
   std::int64_t from_stride_bytes = 0, to_stride_bytes = 0;
 };
-/// A LibraryBaseline at one shape. Only plans made by library_plans() have it: no kernel file can
-/// ask for a library.
+/// A LibraryBaseline at one shape. Only library_plans() creates this step: a kernel file cannot
+/// call a library.
 struct LibraryStep {
   std::string library;
   std::string operation;
-  std::string a, b, c; ///< buffers, whole
+  std::string a, b, c; ///< names of whole buffers
   DType a_type = DType::F32, b_type = DType::F32, c_type = DType::F32;
   std::int64_t m = 0, n = 0, k = 0;
   bool b_transposed = false;
@@ -80,45 +80,48 @@ struct Buffer {
   DType dtype = DType::F32;
   std::int64_t count = 0;     ///< elements
   GeneratorSpec generator;    ///< Input and InOut
-  bool is_static = false;     ///< Input: the same over many runs
+  bool is_static = false;     ///< Input: the same contents over many runs
   std::optional<double> once; ///< Scratch
-  bool keep = false;          ///< Scratch: holds what `prepare` wrote; never poisoned between runs
+  bool keep = false;          ///< Scratch: `prepare` writes it; not poisoned between runs
 };
 
-/// A plan at one shape with one choice of parameters: numbers only. This is what a worker runs.
+/// A plan at one shape with one choice of parameters; has numbers only. A worker runs this form.
 struct ResolvedPlan {
   std::vector<Buffer> buffers; ///< the task's tensors in order, then scratch
   std::vector<Step> prepare; ///< once, before the first run, and again when a static input changes
   std::vector<Step> steps;
 };
 
-/// The distinct instantiated kernel names that these shapes need, in order of first use. Nothing is
-/// compiled yet: a launch whose `when` or repeat depends on a device constant counts as needed, and
-/// a name that does is an error. Errors are appended to `errors`.
+/// The distinct instantiated kernel names for these shapes, in order of first use. The file is not
+/// compiled yet. A launch whose `when` or repeat depends on a device constant counts as needed. A
+/// kernel name that depends on a device constant is an error. Appends errors to `errors`.
 std::vector<std::string> kernel_names(const KernelFile& file, const Task& task,
                                       const std::vector<Shape>& shapes,
                                       const ParameterChoice& choice, const DeviceFacts& facts,
                                       std::vector<Diagnostic>& errors);
 
-/// Evaluates and range-checks everything: grid and block (at least 1, at most the device's), shared
-/// bytes, argument kinds, ranges and constness against `compiled`, fill and copy ranges, offsets,
-/// scratch sizes, clusters, tensor maps, the kernel's registers and shared memory where `compiled`
-/// knows them, what `prepare` and launches may touch, total steps, that some launch applies and
-/// every output is some argument. Messages carry the expression, its value and the shape ("hidden
-/// shape" without values when hidden). What the device cannot do is an error with `unsupported`
-/// set. Returns nullopt exactly when it appended to `errors`.
+/// Evaluates the plan and checks all values:
+/// - grid and block (at least 1, at most the device's limit), clusters, shared bytes, tensor maps,
+///   and the kernel's registers and shared memory if `compiled` has them;
+/// - argument kinds, ranges and constness against `compiled`;
+/// - ranges of fills and copies, offsets, scratch sizes, the number of steps;
+/// - the buffers that `prepare` and launches may use;
+/// - at least one launch applies, and every output is an argument.
+/// Messages contain the expression, its value and the shape (for a hidden shape: "hidden shape"
+/// without values). A request beyond this device is an error with `unsupported` set. Returns
+/// nullopt exactly if it appended to `errors`.
 std::optional<ResolvedPlan> resolve_plan(const KernelFile& file, const Task& task,
                                          const Shape& shape, const ParameterChoice& choice,
                                          const DeviceFacts& facts, const CompiledFacts& compiled,
                                          std::vector<Diagnostic>& errors,
                                          std::vector<Diagnostic>& warnings);
 
-/// The device constants that the plan asks for, {NAME} placeholders replaced, each once: what
-/// CompiledFacts::constants must hold. Errors are appended to `errors`.
+/// The distinct device constants of the plan with {NAME} placeholders replaced.
+/// CompiledFacts::constants must have a value for each. Appends errors to `errors`.
 std::vector<std::string> device_constants(const KernelFile& file, const ParameterChoice& choice,
                                           std::vector<Diagnostic>& errors);
 
-/// The worker protocol's form of a resolved plan. from_json throws nlohmann exceptions.
+/// Converts a resolved plan for the worker protocol. from_json throws nlohmann exceptions.
 void to_json(nlohmann::json& json, const ResolvedPlan& plan);
 void from_json(const nlohmann::json& json, ResolvedPlan& plan);
 

@@ -50,7 +50,7 @@ TEST(PlanResolve, GivesNumbers) {
   EXPECT_EQ(launch.arguments[5].kind, ResolvedArgument::Kind::Pointer);
   EXPECT_EQ(launch.arguments[5].buffer, "");
   EXPECT_EQ(launch.arguments[6].integer, 1);
-  EXPECT_EQ(launch.arguments[7].kind, ResolvedArgument::Kind::Float); // an integer for a double
+  EXPECT_EQ(launch.arguments[7].kind, ResolvedArgument::Kind::Float); // an integer becomes a double
   EXPECT_EQ(launch.arguments[7].real, 3);
   const auto& buffers = outcome.plan->buffers;
   ASSERT_EQ(buffers.size(), 5U);
@@ -259,7 +259,7 @@ TEST(PlanResolve, HiddenBuffersStayHidden) {
   }
 }
 
-// Mistakes of whole plans; "S" stands for a launch that is fine.
+// Mistakes of whole plans. "S" stands for a correct launch.
 struct PlanMistakeCase {
   const char* json;
   const char* message;

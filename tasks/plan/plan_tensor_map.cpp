@@ -9,7 +9,7 @@
 namespace winnow::tasks {
 namespace {
 
-// The requirements of cuTensorMapEncodeTiled, as its documentation in cuda.h states them.
+// The requirements of cuTensorMapEncodeTiled, from its documentation in cuda.h.
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 32;
 constexpr std::int64_t kStrideEndBytes = std::int64_t{1} << 40;
 constexpr std::int64_t kMaxBox = 256;
@@ -70,7 +70,7 @@ private:
     return result;
   }
 
-  /// `numbers` stays out of messages about hidden shapes.
+  /// A message about a hidden shape omits `numbers`.
   [[noreturn]] void fail(SourcePosition at, const std::string& what, const std::string& numbers,
                          const std::string& expected) const {
     context_.fail(at,
@@ -102,7 +102,7 @@ private:
     }
   }
 
-  // The driver's buffers begin at multiples of 256 bytes.
+  // Device buffers start at multiples of 256 bytes.
   void check_address() const {
     if (result_.offset_bytes % alignment() != 0) {
       fail(map_.buffer.offset.at,
@@ -161,7 +161,7 @@ private:
     }
   }
 
-  // The map's last byte, counted from the buffer's beginning; nullopt when it fits no integer.
+  // The end of the map, in bytes from the start of the buffer; nullopt on overflow.
   std::optional<std::int64_t> end_bytes() const {
     std::int64_t end = 0;
     bool overflow = __builtin_mul_overflow(result_.extents[0], element_bytes(), &end) ||

@@ -9,15 +9,16 @@
 
 namespace winnow::tasks {
 
-/// The plan's tensor maps at one shape, each resolved when it is first used: within everything that
-/// cuTensorMapEncodeTiled (cuda.h) asks for, and inside its buffer.
+/// The plan's tensor maps at one shape. Each map is resolved at its first use. It must meet the
+/// requirements of cuTensorMapEncodeTiled (cuda.h) and stay inside its buffer.
 class TensorMaps {
 public:
-  /// `scope` is the plan's own, without loop variables; all must outlive this.
+  /// `scope` is the scope of the plan, without loop variables. All arguments must outlive this
+  /// object.
   TensorMaps(const PlanContext& context, const Scope& scope, const std::vector<Buffer>& buffers)
       : context_(context), scope_(scope), buffers_(buffers) {}
 
-  /// `name` is known to the plan; `at` is where it is used. Throws PlanMistake.
+  /// `name` is a declared tensor map. `at` is the place of use. Throws PlanMistake.
   std::shared_ptr<const ResolvedTensorMap> find(const std::string& name, SourcePosition at);
 
 private:

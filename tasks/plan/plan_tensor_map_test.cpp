@@ -17,7 +17,7 @@ Setting hopper(const std::string& parameters = "o128:map p4f:y") {
   return setting;
 }
 
-// A map m over x[4][1000] (f32) by its members, and a launch of k that takes it.
+// Resolves a launch of k with a map m over x[4][1000] (f32). `members` are the members of the map.
 Outcome resolve_map(const std::string& members, const Setting& setting = hopper()) {
   return resolve(R"js({"scratch": {"h": {"dtype": "bf16", "count": 4096},
                                    "b": {"dtype": "u8", "count": 4096}},
@@ -45,7 +45,7 @@ TEST(TensorMaps, AreArguments) {
   EXPECT_EQ(map.dtype, DType::F32);
   EXPECT_EQ(map.offset_bytes, 0);
   EXPECT_THAT(map.extents, ElementsAre(1000, 4));
-  EXPECT_THAT(map.strides_bytes, ElementsAre(4000)); // packed
+  EXPECT_THAT(map.strides_bytes, ElementsAre(4000)); // no gaps
   EXPECT_THAT(map.box, ElementsAre(32, 2));
   EXPECT_THAT(map.element_strides, ElementsAre(1, 1));
   EXPECT_EQ(map.options.swizzle, Swizzle::Bytes128);

@@ -10,7 +10,7 @@ CompiledFacts compiled(const KernelFile& file, const Setting& setting) {
   CompiledFacts result;
   std::vector<std::string> names =
       kernel_names(file, sample_task(), {setting.shape}, setting.choice, setting.facts, ignored);
-  if (names.empty()) { // the plan is wrong: resolve_plan is to say so
+  if (names.empty()) { // the plan is wrong: resolve_plan() reports the mistake
     names = {"k", "k2"};
   }
   for (const std::string& name : names) {

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// An enumerator by its number, which must be in [first, last].
+// Reads an enumerator whose number must be in [first, last].
 template <typename Enum> Enum enumerator(const Json& json, Enum first, Enum last) {
   const int value = json.get<int>();
   if (value < static_cast<int>(first) || value > static_cast<int>(last)) {
@@ -30,7 +30,7 @@ DType dtype(const Json& json) {
   return enumerator(json, DType::F32, all_dtypes().back());
 }
 
-// The same for enumerators with gaps between their numbers.
+// The same for enumerators whose numbers have gaps.
 template <typename Enum> Enum one_of(const Json& json, std::initializer_list<Enum> known) {
   const int value = json.get<int>();
   for (const Enum candidate : known) {

@@ -31,7 +31,7 @@ TEST(ResolvedPlanJson, RoundTrips) {
   EXPECT_EQ(copy.buffers.back().once, 0.0);
 }
 
-// Prepares p by k2, then runs k on a tensor map of it, in clusters.
+// A plan that prepares p, then runs k in clusters on a tensor map of p.
 Outcome device_plan() {
   Setting setting = with_parameters("o128:map p4f:y");
   setting.facts = hopper_facts();

@@ -9,7 +9,7 @@
 
 namespace winnow::tasks {
 
-/// A kernel parameter as compiled, not as written in the text.
+/// A kernel parameter, taken from the compiled module.
 struct ParameterType {
   enum class Kind : std::uint8_t { Pointer, SignedInteger, UnsignedInteger, Float, Bool, Other };
   std::string name; ///< as in the source; may be empty
@@ -17,12 +17,12 @@ struct ParameterType {
   int size_bytes = 0;         ///< of the parameter; 8 for pointers
   int pointee_size_bytes = 0; ///< pointers only; 1 for void
   bool pointee_const = false;
-  bool pointee_float = false; ///< pointers only: floating, half or bfloat16 elements
+  bool pointee_float = false; ///< pointers only: elements are float, double, half or bfloat16
 };
 
-/// What a kernel takes of a multiprocessor; known for GPU code only.
+/// The resources of a multiprocessor that a kernel uses; known for GPU code only.
 struct KernelResources {
-  std::string kernel;          ///< as KernelSignature::kernel
+  std::string kernel;          ///< the same name as KernelSignature::kernel
   int registers = 0;           ///< per thread
   int spill_store_bytes = 0;   ///< per thread
   int spill_load_bytes = 0;    ///< per thread
@@ -36,16 +36,16 @@ struct KernelSignature {
   std::optional<KernelResources> resources; ///< nullopt: not known on this device
 };
 
-/// What compiling has told about a kernel file.
+/// The facts about a kernel file that are known after compiling.
 struct CompiledFacts {
   std::vector<KernelSignature> signatures;
-  std::map<std::string, std::int64_t> constants; ///< value of each constant expression asked for
+  std::map<std::string, std::int64_t> constants; ///< value of each requested constant expression
 };
 
-/// One item per parameter, separated by spaces: KIND SIZE [POINTEE] [c] ":" NAME, for instance
-/// "p4fc:x p4f:y i4:rows f4:eps b1:flag o16:v" (p4fc: pointer to const 4-byte float elements).
+/// One item per parameter, separated by spaces: KIND SIZE [POINTEE] [c] ":" NAME. Example: "p4fc:x
+/// p4f:y i4:rows f4:eps b1:flag o16:v". p4fc means a pointer to const 4-byte floating elements.
 std::string encode_parameters(const std::vector<ParameterType>& parameters);
-/// nullopt when malformed (the text comes out of a candidate's binary).
+/// nullopt for malformed text. The text comes from a candidate's binary, so it can be malformed.
 std::optional<std::vector<ParameterType>> decode_parameters(std::string_view text);
 
 } // namespace winnow::tasks

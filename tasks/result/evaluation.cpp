@@ -34,7 +34,7 @@ Json libraries_json(const std::vector<LibraryTiming>& libraries) {
   return json;
 }
 
-/// null where nothing is known.
+/// null if the interval is not known.
 Json bounds_json(const Bounds& bounds) {
   return bounds.known() ? Json{number_json(bounds.low), number_json(bounds.high)} : Json();
 }
@@ -48,7 +48,7 @@ Bounds bounds_of(const Json& json) {
   return json.is_null() ? Bounds{} : Bounds{number_of(json.at(0)), number_of(json.at(1))};
 }
 
-/// As text: a JSON number is exact up to 2^53 only.
+/// The seed as text, because a JSON number is exact only up to 2^53.
 Json seed_json(std::uint64_t seed) {
   return std::to_string(seed);
 }

@@ -90,7 +90,7 @@ TEST(EvaluationJson, HasSchemaAndCases) {
   EXPECT_EQ(json["cases"][0]["shape"], "cols=4099");
   EXPECT_EQ(json["cases"][0]["mismatch"]["got"], "nan");
   EXPECT_EQ(json["cases"][0]["mismatch"]["worst_ratio"], "inf");
-  EXPECT_NO_THROW(json.dump()); // throws on invalid UTF-8
+  EXPECT_NO_THROW(json.dump()); // dump() throws on invalid UTF-8
 }
 
 TEST(EvaluationJson, HidesHiddenShapes) {

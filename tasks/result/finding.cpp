@@ -13,7 +13,7 @@ namespace {
 struct KindText {
   FindingKind kind;
   std::string_view name;
-  const char* annotation; ///< nullptr: not suspect
+  const char* annotation; ///< nullptr: not suspicious
 };
 
 constexpr KindText kKinds[] = {

@@ -9,17 +9,17 @@
 
 namespace winnow::tasks {
 
-/// What was seen in a compiled module that an honest kernel seldom needs. The numbers are stored.
+/// A feature of a compiled module that an honest kernel seldom needs. The numbers are stored.
 enum class FindingKind {
-  MutableGlobal = 1,   ///< memory of the module that it writes: it outlives a launch
-  ClockRead = 2,       ///< a multiprocessor's cycle counter
+  MutableGlobal = 1, ///< a module variable that the module writes; keeps its value between launches
+  ClockRead = 2,     ///< a multiprocessor's cycle counter
   GlobalTimerRead = 3, ///< the GPU's clock in nanoseconds
   Nanosleep = 4,       ///< waits without working
-  LocalMemory = 5,     ///< stack or spills; slow, never suspect
+  LocalMemory = 5,     ///< stack or spills: slow, but not suspicious
 };
 
-/// Taken from machine code and symbols, never from words of the source. Annotates: no verdict
-/// follows from it.
+/// One feature in one module. Winnow reads findings from machine code and symbols, not from the
+/// source text. A finding is a note for people: no verdict depends on it.
 struct Finding {
   FindingKind kind = FindingKind::MutableGlobal;
   std::string detail; ///< "counter (4 bytes)", "scale<128>"
@@ -30,12 +30,13 @@ struct Finding {
 std::string_view to_string(FindingKind kind); ///< "mutable_global"
 std::optional<FindingKind> finding_kind_from_string(std::string_view name);
 
-/// Each kind that could serve to tell launches apart or to deceive a stop watch, once, for a
-/// column: "keeps state, reads the clock"; empty without any.
+/// The text for a table column: "keeps state, reads the clock". Lists once each kind of finding
+/// that could help a kernel to recognise a launch or deceive the timing. Empty without such a
+/// finding.
 std::string annotations(const std::vector<Finding>& findings);
 
 void to_json(nlohmann::json& json, const Finding& finding);
-/// Throws nlohmann exceptions, and std::invalid_argument for a kind that is not known.
+/// Throws nlohmann exceptions, and std::invalid_argument for an unknown kind.
 void from_json(const nlohmann::json& json, Finding& finding);
 
 } // namespace winnow::tasks

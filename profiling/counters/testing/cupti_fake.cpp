@@ -1,6 +1,6 @@
-// CUPTI's functions as far as Winnow calls them, without a GPU. They check what the real ones do
-// not say, or answer with a crash: sizes of structs, order of calls, handles that are open, images
-// that still exist.
+// The CUPTI functions that Winnow calls, without a GPU. They check things that the real functions
+// do not report or answer with a crash: sizes of structs, order of calls, open handles, existing
+// images.
 #include "profiling/counters/testing/cupti_fake.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ struct CUpti_RangeProfiler_Object {
 
 namespace {
 
-// The first byte of a counter data image says how far it is; of other images, that it is one.
+// The first byte of a counter data image is its state. The first byte of any other image marks a
+// valid image.
 constexpr std::uint8_t kInitialised = 'I';
 constexpr std::uint8_t kDecoded = 'D';
 constexpr std::uint8_t kConfig = 'C';
@@ -176,7 +177,7 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetri
   for (std::size_t i = 0; i < params->numMetrics; ++i) {
     const std::string metric = params->ppMetricNames[i];
     if (state().unschedulable_metrics.count(metric) + state().unknown_metrics.count(metric) != 0) {
-      return CUPTI_ERROR_INVALID_PARAMETER; // of the whole batch
+      return CUPTI_ERROR_INVALID_PARAMETER; // for the whole batch
     }
     params->pHostObject->metrics.insert(metric);
   }
@@ -232,7 +233,8 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) 
 }
 
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params) {
-  // This, PopRange and Stop fail after the fact: none is called twice.
+  // Disable, PopRange and Stop do their work even if they fail, because Winnow calls none of them
+  // twice.
   const CUptiResult result =
       enter(__func__, params, CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE);
   require(!params->pRangeProfilerObject->started, "Disable in a pass");

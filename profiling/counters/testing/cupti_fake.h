@@ -1,5 +1,5 @@
-// A CUPTI for tests: what it answers, and what it saw. Shared by the library and the tests that
-// load it.
+// A CUPTI for tests: its answers and a record of the calls. The library and the tests that load it
+// share this file.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 namespace winnow::profiling {
 
 struct CuptiDouble {
-  // What it answers. Everything works with these defaults, and every metric is kUsualValue.
+  // The answers. With these defaults every call succeeds, and every metric is kUsualValue.
   static constexpr double kUsualValue = 42.5;
   std::map<std::string, CUptiResult> failing;  ///< by function
   std::set<std::string> unknown_metrics;       ///< in properties()
-  std::set<std::string> unschedulable_metrics; ///< added alone or with others
+  std::set<std::string> unschedulable_metrics; ///< fail when added, alone or with others
   std::set<std::string> unevaluable_metrics;
   std::map<std::string, double> values; ///< by metric
   std::size_t planned_passes = 1;
@@ -30,9 +30,9 @@ struct CuptiDouble {
   CUpti_Profiler_Support_Level vgpu = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
   CUpti_Profiler_Support_Level confidential = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
 
-  // What it saw.
-  std::vector<std::string> calls;    ///< functions, and whatever the test adds
-  std::vector<std::string> mistakes; ///< of whoever calls it: sizes, order, handles
+  // The record.
+  std::vector<std::string> calls;    ///< functions, and texts that the test adds
+  std::vector<std::string> mistakes; ///< of the caller: sizes, order, handles
   int initialised = 0;
   int hosts_open = 0;
   int hosts_made = 0;
@@ -41,5 +41,5 @@ struct CuptiDouble {
 
 } // namespace winnow::profiling
 
-/// The library's only one; assign {} to start afresh.
+/// The only instance in the library. Assign {} to reset.
 extern "C" winnow::profiling::CuptiDouble* cupti_double();

@@ -1,5 +1,5 @@
-// As much of NVML as Winnow calls, for tests. What each function answers comes from the
-// environment: WINNOW_TEST_NVML_<NAME>; without it, "not supported" (3).
+// The NVML functions that Winnow calls, for tests. The environment variable WINNOW_TEST_NVML_<NAME>
+// sets the answer of a function; without it, the answer is "not supported" (3).
 #include "profiling/power/nvml.h"
 
 #include <cstdio>
@@ -54,7 +54,7 @@ extern "C" int nvmlShutdown() {
   return 0;
 }
 
-/// For tests only: how often it was started and not ended.
+/// For tests: the number of starts without an end.
 extern "C" int winnow_nvml_double_open() {
   return open_count;
 }

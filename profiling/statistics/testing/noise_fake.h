@@ -9,7 +9,7 @@
 
 namespace winnow::profiling {
 
-/// For tests: the same random numbers on every machine.
+/// Random numbers for tests, the same on every machine.
 class Dice {
 public:
   explicit Dice(std::uint64_t seed) : random_(seed) {}
@@ -18,7 +18,7 @@ public:
   double normal() {
     return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
   }
-  /// A time around `ns` whose logarithm spreads by `sigma`.
+  /// A random time around `ns`. The standard deviation of its logarithm is `sigma`.
   double lognormal(double ns, double sigma) { return ns * std::exp(sigma * normal()); }
 
 private:
