@@ -12,26 +12,26 @@
 
 namespace winnow::agents {
 
-/// An endpoint as configured ([endpoint] in a run's TOML). No secret is ever in it.
+/// An endpoint as configured: [endpoint] in a run's TOML file. Never contains a secret.
 struct EndpointConfig {
-  /// A name of providers.h, which stands for a kind and, if none is given, a base URL; may be
-  /// empty.
+  /// A name from providers.h, or empty. The name sets `kind` and, if `base_url` is empty, also
+  /// `base_url`.
   std::string provider;
   /// "replay", or a wire format: "chat", "responses", "anthropic", "gemini".
   std::string kind = "replay";
-  std::string file;     ///< replay: a recording (JSON lines) or a store
-  std::string run;      ///< replay from a store: the run's name; empty: the newest
-  bool reuse = false;   ///< requests that the run's store has a reply to are not sent
-  std::string base_url; ///< empty: the provider's own
+  std::string file;   ///< replay: a recording (JSON lines) or a store
+  std::string run;    ///< replay from a store: the run's name; empty: the newest
+  bool reuse = false; ///< do not send a request again if the run's store already has a reply to it
+  std::string base_url; ///< empty: the provider's default
   std::string model;
-  /// Where the key comes from; see keys/key_source.h. The variable's name is empty for the
-  /// provider's usual one, and a key may be missing for a server on this machine.
+  /// Where the key comes from, see keys/key_source.h. If `api_key_env` is empty, the provider's
+  /// usual variables are used. A server on this machine may need no key.
   std::string api_key_env;
   std::string api_key_cmd;
   std::string api_key_file;
 
   bool stream = true;
-  bool structured_output = false; ///< ask for JSON that keeps to a schema
+  bool structured_output = false; ///< ask for JSON that follows a schema
   std::string effort;             ///< "low", "medium", "high", ...; empty: not sent
   double temperature = -1;
   std::int64_t max_output_tokens = 0;
@@ -41,24 +41,26 @@ struct EndpointConfig {
   int parallel = 4;                                            ///< calls in flight
   std::int64_t requests_per_minute = 0, tokens_per_minute = 0; ///< 0: no limit
   double connect_timeout_seconds = 10;
-  double first_token_seconds = 300; ///< until the first token of a streamed answer
-  double stall_seconds = 60;        ///< without a byte, once the answer has begun
-  double timeout_seconds = 600;     ///< a whole attempt
-  double retry_base_seconds = 0.5;  ///< the first wait before another attempt; doubles, with jitter
+  double first_token_seconds = 300; ///< maximum wait for the first token of a streamed answer
+  double stall_seconds = 60;        ///< maximum pause between two bytes of an answer
+  double timeout_seconds = 600;     ///< maximum time of one attempt
+  /// The wait before the second attempt; doubles with each further one, with jitter.
+  double retry_base_seconds = 0.5;
   int max_attempts = 4;
-  double outage_seconds = 1800;              ///< how long an endpoint that is down is waited for
-  std::size_t max_answer_bytes = 64U << 20U; ///< of HTTP's body; the rest is not read
-  std::string proxy;                         ///< empty: from the environment, as libcurl does
-  std::string ca_file;                       ///< PEM; empty: the system's
+  double outage_seconds = 1800;              ///< maximum wait for an endpoint that is down
+  std::size_t max_answer_bytes = 64U << 20U; ///< limit on the HTTP body; the rest is not read
+  std::string proxy;   ///< empty: libcurl takes the proxy from the environment
+  std::string ca_file; ///< PEM; empty: the system's certificates
 
   std::string prices; ///< a file like configs/prices.toml; empty: the user's, then the shipped one
   std::optional<double> dollars_per_million_input, dollars_per_million_output;
-  double replay_latency_scale = 0; ///< replay: recorded latency times this
+  double replay_latency_scale = 0; ///< replay: multiplies the recorded latencies
 };
 
-/// Throws UsageError for a config that cannot work (no key in the variable, no such file, bad URL).
+/// Throws UsageError for a configuration that cannot work: no key in the variable, no such file, a
+/// bad URL.
 std::unique_ptr<ModelEndpoint> make_endpoint(const EndpointConfig& config);
-/// For `doctor`: whether it could be used, without calling it.
+/// Checks, for `winnow doctor`, whether the endpoint could be used. Sends no request to a model.
 Availability probe_endpoint(const EndpointConfig& config);
 
 } // namespace winnow::agents

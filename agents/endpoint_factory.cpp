@@ -45,7 +45,7 @@ void check_numbers(const EndpointConfig& config) {
           fmt::format("retry_base_seconds is {}; expected 0 or more", config.retry_base_seconds));
 }
 
-/// Headers that carry secrets have no place in a config, which is stored with every run.
+/// Rejects headers that may carry secrets, because the configuration is stored with every run.
 void check_headers(const EndpointConfig& config) {
   for (const std::string& header : config.extra_headers) {
     const std::size_t colon = header.find(':');

@@ -12,17 +12,17 @@
 
 namespace winnow::agents {
 
-// What a live endpoint is made of, from its configuration. They throw UsageError.
+// Functions that derive the parts of a live endpoint from its configuration. They throw UsageError.
 
 const WireFormat& format_of(const EndpointConfig& config);
 std::string base_url_of(const EndpointConfig& config); ///< without trailing slashes
-/// Empty when a server on this machine needs none.
+/// The result is empty if no key is needed: for a server on this machine.
 Key key_of(const EndpointConfig& config, const std::string& host);
 HttpOptions http_options(const EndpointConfig& config);
 GateLimits gate_limits(const EndpointConfig& config);
 std::chrono::milliseconds to_milliseconds(double seconds);
 
-/// Whether the configuration could work, without calling anyone.
+/// Checks whether the configuration could work. Sends no request to a model.
 Availability probe_live(const EndpointConfig& config);
 
 } // namespace winnow::agents

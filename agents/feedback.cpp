@@ -135,7 +135,7 @@ std::string parameters_text(const Evaluation& evaluation) {
 }
 
 std::string hidden_text(const Evaluation& evaluation) {
-  // Neither the shape nor the detail: a model must not be able to learn the hidden sizes.
+  // Shows neither the shape nor the detail: a model must not learn the hidden sizes.
   return fmt::format(
       "Verdict: {} ({})\nIt fails a hidden shape, although all shown ones pass: check "
       "sizes that are not multiples of the tile, primes, and size 1.\n",

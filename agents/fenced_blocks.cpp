@@ -17,7 +17,7 @@ struct Fence {
   std::size_t length = 0;
   std::size_t indent = 0;
   std::string language;
-  bool bare = true; ///< nothing behind the marks: may close a block
+  bool bare = true; ///< no text after the marks: the line may close a block
 };
 
 std::optional<Fence> fence_of(std::string_view line) {
@@ -46,14 +46,15 @@ bool is_markdown(std::string_view language) {
   return language == "markdown" || language == "md";
 }
 
-/// Splits a reply into blocks. With `nesting`, a fence with a language inside a block opens a block
-/// within it; without, it ends the open block (whose own fence was forgotten) and begins the next.
+/// Splits a reply into blocks. With `nesting`, a fence with a language inside a block opens an
+/// inner block. Without, such a fence ends the open block, which lacks its closing fence, and
+/// begins the next block.
 class BlockReader {
 public:
   BlockReader(bool nesting, std::size_t markdown_depth)
       : nesting_(nesting), markdown_depth_(markdown_depth) {}
 
-  /// False when the reply ended inside a block with others in it, so that nesting was a wrong
+  /// False if the reply ended inside a block that contains other blocks: then nesting was a wrong
   /// guess.
   bool read(std::string_view reply) {
     for (std::string_view line : split_lines(reply)) {
@@ -115,7 +116,7 @@ private:
     text_.append(line.substr(std::min(spaces, open_.front().indent))).push_back('\n');
     append_raw(line);
   }
-  // Only a markdown block is read again, with the fences inside it.
+  // Keeps the raw lines of a markdown block only, because its inner fences are parsed later.
   void append_raw(std::string_view line) {
     if (is_markdown(open_.front().language)) {
       raw_.append(line).push_back('\n');
@@ -139,9 +140,9 @@ private:
   bool nesting_;
   std::size_t markdown_depth_;
   std::vector<Fence> open_; ///< innermost last
-  bool nested_ = false;     ///< the outermost open block has had one inside it
-  std::string text_;        ///< of the outermost open block, without fences inside it
-  std::string raw_;         ///< the same with them
+  bool nested_ = false;     ///< the outermost open block has contained another block
+  std::string text_;        ///< text of the outermost open block, without the fences inside it
+  std::string raw_;         ///< the same with these fences
 };
 
 } // namespace

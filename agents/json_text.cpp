@@ -14,13 +14,13 @@ namespace {
 
 std::string valid_utf8(std::string_view text) {
   std::string repaired(text);
-  // to_valid_utf8 would also replace the line ends of a pretty-printed message.
+  // to_valid_utf8 would also replace the line ends of a formatted message.
   std::replace(repaired.begin(), repaired.end(), '\r', ' ');
   return to_valid_utf8(repaired);
 }
 
-/// Looks at brackets outside of strings only. The parser's own way to count, a callback for each
-/// value, would take as long again as parsing.
+/// Counts brackets outside of strings only. The parser's own way, a callback for each value, would
+/// double the time of parsing.
 bool nested_too_deep(std::string_view text) {
   int depth = 0;
   bool in_string = false;
@@ -55,7 +55,8 @@ nlohmann::json parse_untrusted_json(std::string_view text) {
   try {
     return find_invalid_utf8(text) ? parse_limited(valid_utf8(text)) : parse_limited(text);
   } catch (const nlohmann::json::exception& failure) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 1: ..."
+    // The message has the form "[json.exception.parse_error.101] parse error at line 1, column 1:
+    // ..."
     std::string_view what = failure.what();
     what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
     throw Error(fmt::format("not JSON: {}", what.substr(0, 200)));

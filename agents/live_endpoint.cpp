@@ -22,9 +22,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr std::size_t kShortestKeyToCut = 6;     ///< shorter ones ("none", "ollama") are words
-constexpr std::int64_t kBytesPerToken = 3;       ///< a low guess, which overestimates tokens
-constexpr std::int64_t kCompletionTokens = 2048; ///< where nothing limits them
+/// Shorter keys ("none", "ollama") are words that occur in answers.
+constexpr std::size_t kShortestKeyToCut = 6;
+/// A low guess, so that the number of tokens is overestimated.
+constexpr std::int64_t kBytesPerToken = 3;
+constexpr std::int64_t kCompletionTokens = 2048; ///< estimate if max_output_tokens is not set
 
 std::optional<bool> should_retry(const HttpResult& result) {
   const auto header = result.headers.find("x-should-retry");
@@ -64,20 +66,20 @@ Gate::End trouble_of(const FailedAttempt& attempt) {
 
 } // namespace
 
-/// A request with all its attempts, until `done` has run.
+/// A request with all its attempts. Lives until `done` has run.
 struct LiveEndpoint::Call {
   explicit Call(const std::optional<Price>& price) : bill(price) {}
 
   ModelRequest request;
   std::function<void(ModelReply)> done;
   Bill bill;
-  std::unique_ptr<StreamDecoder> decoder; ///< of the attempt in flight, when it is streamed
-  int attempts = 0;                       ///< sent
-  int faults = 0; ///< of these, failed while the endpoint was well: attempts are limited by these
+  std::unique_ptr<StreamDecoder> decoder; ///< decodes the attempt in flight, if it is streamed
+  int attempts = 0;                       ///< number of attempts sent
+  int faults = 0; ///< attempts that failed while the endpoint was well: max_attempts limits these
   std::optional<Clock::time_point> first_failure;
   std::int64_t estimated_tokens = 0;
   bool repaired = false;
-  bool to_repair = false; ///< to be sent again, with what is wrong with its reply
+  bool to_repair = false; ///< send the request again, together with the violation in its reply
 };
 
 LiveEndpoint::LiveEndpoint(const EndpointConfig& config, std::shared_ptr<HttpClient> client)
@@ -207,7 +209,7 @@ LiveEndpoint::Delay LiveEndpoint::handle_answer(Call& call, const HttpResult& re
     call.bill.add_lost(answer.lost_usage);
     ProviderError error = *answer.error;
     if (error.status == 0 && call.decoder) {
-      error.status = 500; // an answer that had begun well
+      error.status = 500; // the answer had begun with HTTP 200, so treat the error as temporary
     }
     return refused(call, result, error);
   }
@@ -246,7 +248,7 @@ LiveEndpoint::Delay LiveEndpoint::handle_reply(Call& call, const HttpResult& res
   return std::nullopt;
 }
 
-/// Asks once more when the reply is not of the form that was asked for.
+/// Asks once more if the reply violates the requested schema.
 bool LiveEndpoint::repair(Call& call, const ModelReply& reply) {
   if (!call.request.schema || call.repaired) {
     return false;
@@ -327,7 +329,8 @@ void LiveEndpoint::finish(Call& call, ModelReply reply) {
   redact(reply.error);
   redact(reply.text);
   call.done(std::move(reply));
-  const std::lock_guard lock(mutex_); // held while waking: the destructor waits for it
+  // Held during the wake-up, because the destructor waits for this lock.
+  const std::lock_guard lock(mutex_);
   --open_calls_;
   ended_.notify_all();
 }

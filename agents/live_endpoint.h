@@ -14,15 +14,16 @@
 
 namespace winnow::agents {
 
-/// A provider or server that speaks one of the wire formats. The key lives here and in the header
-/// of requests to that base URL, nowhere else; an endpoint that echoes it has it cut out of what it
-/// says.
+/// A provider or server that speaks one of the wire formats. Only this object and the header of
+/// requests to its base URL contain the key. If an endpoint repeats the key in an answer or error,
+/// the key is cut out.
 class LiveEndpoint final : public ModelEndpoint {
 public:
-  /// Throws UsageError for a URL, key or number that cannot work. Endpoints may share a client.
+  /// Throws UsageError for a URL, key or number that cannot work. Several endpoints may share a
+  /// client.
   LiveEndpoint(const EndpointConfig& config, std::shared_ptr<HttpClient> client);
-  ~LiveEndpoint() override;                   ///< cancels what is left and waits for it
-  LiveEndpoint(const LiveEndpoint&) = delete; // the client's callbacks point into it
+  ~LiveEndpoint() override; ///< cancels all open calls and waits until they have ended
+  LiveEndpoint(const LiveEndpoint&) = delete; // the client's callbacks point into this object
   LiveEndpoint& operator=(const LiveEndpoint&) = delete;
 
   std::string_view kind() const override { return format_.name(); }
@@ -53,7 +54,7 @@ private:
   Key key_;
   std::optional<Price> price_;
   RetryPolicy policy_;
-  std::mt19937_64 random_; ///< the client's thread only
+  std::mt19937_64 random_; ///< used on the client's thread only
   Gate gate_;
   std::shared_ptr<HttpClient> client_;
   HttpClient::LaneId lane_ = 0;

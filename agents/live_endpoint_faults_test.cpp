@@ -1,6 +1,6 @@
-// Every fault of the fake endpoint in every wire format, streamed and not: the fault first, then,
-// if the client asks again, a good answer. With WINNOW_FAULT_TABLE=FILE what happened is written
-// there as a table in Markdown.
+// Tests every fault of the fake endpoint in every wire format, streamed and not. The server first
+// sends the fault and, if the client asks again, a good answer. With WINNOW_FAULT_TABLE=FILE the
+// results are also written to FILE, as a table in Markdown.
 #include "agents/live_endpoint_fixture.h"
 #include "tests/fake_endpoint/faults.h"
 
@@ -25,7 +25,7 @@ using tests::FakeEndpoint;
 constexpr std::size_t kHugeAnswerBytes = 3U << 20U;
 const std::string kGood = "the good answer";
 
-/// One of the eight ways to ask.
+/// One of the eight combinations of a wire format with or without streaming.
 struct Way {
   std::string format;
   bool stream = false;
@@ -33,15 +33,15 @@ struct Way {
 };
 
 enum class Ending {
-  AsksAgain, ///< and takes the good answer
-  GivesUp,   ///< after one request, with an error that says `text`
-  Takes,     ///< the odd answer, with `text` as its text
+  AsksAgain, ///< the client asks again and takes the good answer
+  GivesUp,   ///< the client gives up after one request; its error contains `text`
+  Takes,     ///< the client takes the faulty answer, with `text` as its text
 };
 
 struct Expected {
   Ending ending = Ending::AsksAgain;
   std::string text;
-  std::string finish = "stop"; ///< of an answer that is taken
+  std::string finish = "stop"; ///< finish reason of an answer that is taken
 };
 
 Expected gives_up(const std::string& why) {
@@ -54,7 +54,7 @@ Expected takes(const std::string& text, const std::string& finish = "stop") {
 struct Case {
   std::string fault;
   std::function<Expected(const Way&)> expected;
-  bool waits = false; ///< until a timeout
+  bool waits = false; ///< the client waits until a timeout
 };
 
 Case same_for_all(const std::string& fault, const Expected& expected, bool waits = false) {
@@ -69,7 +69,7 @@ Case only_if(const std::string& fault, const std::function<bool(const Way&)>& ho
 bool is_gemini(const Way& way) {
   return way.format == "gemini";
 }
-/// A stream of responses ends with the whole answer, several times.
+/// In the "responses" format, a stream ends with the whole answer, several times.
 bool repeats_itself(const Way& way) {
   return way.format == "responses" && way.stream;
 }
@@ -96,7 +96,7 @@ std::vector<Case> statuses() {
       same_for_all("429-ms", again),
       same_for_all("429-hours", gives_up("it asks to wait 7200 s, which is too long")),
       same_for_all("429-retry-info", again),
-      only_if("429-per-day", is_gemini, gives_up(no_money), again), // others cannot say it
+      only_if("429-per-day", is_gemini, gives_up(no_money), again), // only Gemini says so
       only_if("429-no-quota", is_gemini, again, gives_up(no_money)),
       same_for_all("500", again),
       same_for_all("500-do-not-retry", gives_up("HTTP 500: final")),
@@ -168,7 +168,7 @@ std::string shown(const Outcome& outcome) {
                           : fmt::format("taken as \"{}\"", outcome.reply.finish_reason));
 }
 
-/// "chat; gemini, streamed": formats alone where it holds for both of their ways.
+/// Example: "chat; gemini, streamed". A format without "streamed" stands for both of its ways.
 std::string joined(const std::vector<Way>& ways) {
   std::vector<std::string> names;
   for (const Way& way : ways) {
@@ -181,7 +181,7 @@ std::string joined(const std::vector<Way>& ways) {
   return fmt::format("{}", fmt::join(names, "; "));
 }
 
-/// The outcomes of one fault: one text where all ways are alike.
+/// The outcomes of one fault. Ways with the same outcome share a text.
 std::string row(const std::string& fault, const std::vector<std::pair<Way, Outcome>>& outcomes) {
   std::map<std::string, std::vector<Way>> ways;
   std::string error;
@@ -197,7 +197,7 @@ std::string row(const std::string& fault, const std::vector<std::pair<Way, Outco
     }
   }
   std::replace(error.begin(), error.end(), '|', '/');
-  error.erase(0, error.empty() ? 0 : error.find(": ") + 2); // host, port and path
+  error.erase(0, error.empty() ? 0 : error.find(": ") + 2); // removes host, port and path
   return fmt::format("| {} | {} | {} |\n", fault, text, error);
 }
 
@@ -223,7 +223,7 @@ FaultTable& fault_table() { // GoogleTest owns it
 
 // --- the suite --------------------------------------------------------------------------------
 
-/// A server that first fails and then answers, and a call to it.
+/// A server that first fails and then answers, and a call to this server.
 class Attempt {
 public:
   Attempt(const Case& fault, const Way& way)
@@ -234,7 +234,7 @@ public:
       config.first_token_seconds = config.stall_seconds = 0.5;
       config.timeout_seconds = 1.5;
     } else {
-      config.timeout_seconds = 300; // answers of megabytes take their time on a busy machine
+      config.timeout_seconds = 300; // answers of several megabytes take long on a busy machine
     }
     endpoint_ = make_endpoint(config);
     reply_ = start(*endpoint_, "axpy/0/0");
@@ -283,7 +283,7 @@ TEST_P(Faults, EndAsTheyShould) {
   ASSERT_NE(found, cases().end()) << "a fault that nothing is expected of";
   std::vector<std::unique_ptr<Attempt>> waiting;
   std::vector<std::pair<Way, Outcome>> outcomes;
-  for (const Way& way : all_ways()) { // those that wait for timeouts do it together
+  for (const Way& way : all_ways()) { // ways that wait for a timeout run at the same time
     waiting.push_back(std::make_unique<Attempt>(*found, way));
     outcomes.push_back({way, found->waits ? Outcome{} : waiting.back()->outcome()});
     waiting.back() = found->waits ? std::move(waiting.back()) : nullptr;

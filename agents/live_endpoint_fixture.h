@@ -15,7 +15,7 @@ namespace winnow::agents {
 inline const std::string kTestKey = "sk-secret-0123456789";
 inline const std::vector<std::string> kFormats{"chat", "responses", "anthropic", "gemini"};
 
-/// Impatient, and with a limit that tests, which are not optimised, reach soon.
+/// Short waits, and a limit on answers that an unoptimised test build reaches quickly.
 inline EndpointConfig config_for(const std::string& base_url, const std::string& kind = "chat") {
   setenv("WINNOW_TEST_KEY", kTestKey.c_str(), 1);
   EndpointConfig config;
@@ -31,7 +31,8 @@ inline EndpointConfig config_for(const std::string& base_url, const std::string&
 }
 inline EndpointConfig config_for(const tests::FakeEndpoint& server,
                                  const std::string& kind = "chat") {
-  const bool versioned = kind == "chat" || kind == "responses"; // as providers' base URLs are
+  // The base URLs of providers with these formats end in a version.
+  const bool versioned = kind == "chat" || kind == "responses";
   return config_for(versioned ? server.base_url() : server.origin(), kind);
 }
 
@@ -48,7 +49,8 @@ inline ModelReply ask(const EndpointConfig& config) {
   return start(*make_endpoint(config), "axpy/0/0").get();
 }
 
-/// What a call gets from a server with this script, and how many requests that took.
+/// The reply to a call of a server with this script, and the number of requests that the server
+/// got.
 struct Exchange {
   ModelReply reply;
   std::size_t requests = 0;

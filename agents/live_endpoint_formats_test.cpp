@@ -1,4 +1,4 @@
-// What holds in each wire format, streamed or not.
+// Tests that hold for each wire format, streamed and not.
 #include "agents/live_endpoint_fixture.h"
 
 #include <map>
@@ -34,7 +34,7 @@ protected:
     config.dollars_per_million_output = kPrice.output;
     return config;
   }
-  // Cached input costs as much as other input when the config does not say otherwise.
+  // Without a price of its own in the config, cached input costs as much as other input.
   static constexpr tests::FakePrice kPrice{2, 2, 8};
 };
 INSTANTIATE_TEST_SUITE_P(LiveEndpoint, EveryFormat,
@@ -92,7 +92,7 @@ TEST_P(EveryFormat, ReadsTheSameHoweverItTravels) {
   const FakeReply plain = thoughtful_reply();
   std::vector<FakeReply> variants(6, plain);
   variants[0].delivery.piece_bytes = 1;
-  variants[1].delivery.segment_bytes = 7; // cuts characters and events
+  variants[1].delivery.segment_bytes = 7; // cuts in the middle of characters and events
   variants[2].delivery.crlf = true;
   variants[3].delivery.comments = true;
   variants[4].delivery.multi_line = true;

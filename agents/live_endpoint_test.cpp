@@ -28,7 +28,7 @@ using tests::SeenRequest;
 using tests::with_fault;
 using tests::with_header;
 
-/// Within ten seconds.
+/// Whether the condition becomes true within ten seconds.
 bool comes_true(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!condition() && std::chrono::steady_clock::now() < end) {

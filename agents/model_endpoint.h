@@ -14,38 +14,40 @@ namespace winnow::agents {
 struct ModelReply {
   enum class Status : std::uint8_t {
     Ok,
-    Failed, ///< for good: bad key, unknown model, no money, malformed answers, retries used up
+    Failed, ///< final: bad key, unknown model, no money, malformed answers, no retries left
     Cancelled,
     Exhausted, ///< a replay has no reply for this key
-    Deferred,  ///< will come from elsewhere: the call stays open in the store
+    Deferred,  ///< the reply will come in another way: the call stays open in the store
   };
   Status status = Status::Failed;
   std::string text;
-  std::string error; ///< Failed: what and what to do; never contains the key
-  /// Provider's words become ours: "stop", "length", "content_filter" (refusals too), "tool_calls";
-  /// others stay as they came.
+  std::string error; ///< Failed: the cause and what the user can do; never contains the key
+  /// In Winnow's words for all providers: "stop", "length", "content_filter" (also refusals),
+  /// "tool_calls". Other reasons stay as the provider wrote them.
   std::string finish_reason;
-  std::string model;             ///< as the endpoint named it
-  std::string request_id;        ///< the provider's, for its support
-  Usage usage;                   ///< of all attempts that the endpoint counted
-  std::optional<double> dollars; ///< nullopt: price unknown
-  std::optional<Price> price; ///< what `dollars` was computed with; nullopt: the endpoint said it
-  double seconds = 0;         ///< of the last attempt
-  std::optional<double> first_token_seconds; ///< of the last attempt, when it was streamed
+  std::string model;             ///< the name that the endpoint sent
+  std::string request_id;        ///< the provider's id for the request, for its support
+  Usage usage;                   ///< sum over all attempts that the endpoint counted
+  std::optional<double> dollars; ///< nullopt: the price is unknown
+  /// The price behind `dollars`; nullopt: the endpoint sent `dollars` itself.
+  std::optional<Price> price;
+  double seconds = 0;                        ///< duration of the last attempt
+  std::optional<double> first_token_seconds; ///< of the last attempt, if it was streamed
   int attempts = 1;
-  bool repaired = false; ///< the first reply broke its schema, and a second one was asked for
-  std::optional<std::int64_t> served_from; ///< the recorded call that answered; nothing was paid
+  bool repaired = false; ///< the first reply violated its schema, so a second one was requested
+  /// The recorded call that this reply comes from; it cost nothing.
+  std::optional<std::int64_t> served_from;
 };
 
-/// Whether an endpoint does what it should, for people who watch.
+/// Whether an endpoint works as expected, shown to users.
 struct EndpointHealth {
   enum class State : std::uint8_t { Ok, Limited, Degraded, Down };
   State state = State::Ok;
   std::string why; ///< "HTTP 529 three times in a row, next try in 12 s"; empty when Ok
 };
 
-/// Something that answers prompts. `start` may be called from any thread and returns at once;
-/// `done` runs exactly once, on a thread of the endpoint's, also after cancel_all().
+/// A source of replies to prompts. Any thread may call `start`, which returns at once. `done` runs
+/// exactly once, on a thread of the endpoint, also after cancel_all().
 class ModelEndpoint {
 public:
   virtual ~ModelEndpoint() = default;

@@ -14,7 +14,7 @@ using tasks::Verdict;
 
 constexpr std::size_t kMaxCodeBytes = 64U << 10U;
 constexpr std::size_t kMaxHistoryDetailBytes = 160;
-/// Speed relative to the best one below which a correct kernel is no parent.
+/// A correct kernel below this speed, relative to the best one, is not used as a parent.
 constexpr double kRegressed = 1 / 1.15;
 
 std::string_view distribution(tasks::GeneratorSpec::Kind kind) {
@@ -102,7 +102,7 @@ std::string shape_lines(const tasks::Task& task, std::string_view device) {
   return lines;
 }
 
-/// Of all shapes, in words that tell no hidden size.
+/// The range of indices over all shapes, in words that reveal no hidden size.
 std::string index_range(const tasks::Task& task, std::string_view device) {
   constexpr std::int64_t kLargestInt = std::numeric_limits<std::int32_t>::max();
   using enum tasks::ShapeSet;
@@ -142,7 +142,7 @@ bool is_about_values(Verdict verdict) {
          verdict == Verdict::UnwrittenOutput;
 }
 
-/// Whether the attempt before the previous one was wrong as well.
+/// Whether the attempt before the previous one computed wrong values as well.
 bool wrong_again(const ProposalContext& context) {
   if (!is_about_values(context.previous->evaluation.verdict)) {
     return false;

@@ -8,22 +8,25 @@
 
 namespace winnow::agents {
 
-/// The values of task.md's placeholders. Of shapes only the search set of that device appears.
+/// The values of the placeholders in task.md. Of the shapes only the search set of this device
+/// appears.
 std::map<std::string, std::string> task_values(const tasks::Task& task, std::string_view device);
 std::string facts_text(const tasks::DeviceFacts& facts);
-std::string fenced_code(std::string_view code);   ///< capped; "(no code)" when empty
+std::string fenced_code(std::string_view code);   ///< shortened if too long; "(no code)" when empty
 std::string history_line(const Attempt& attempt); ///< "- attempt 3: wrong: ..."
 
-/// What the previous attempt teaches: whether its code is worth showing, and what to ask for.
+/// What the prompt says about the previous attempt: whether to show its code, and which advice to
+/// give.
 struct Lesson {
-  bool is_best = false; ///< it is shown as the best so far already
+  bool is_best = false; ///< the prompt already shows it as the best attempt
   bool show_code = false;
   std::string advice;
 };
 
-/// A correct kernel that is much slower than the best one, or the second wrong one in a row, is the
-/// worst parent there is (in published runs 9 % and 0 % of such calls gained anything): its code is
-/// not shown. A kernel that does not compile is worth repairing.
+/// Decides which code is shown. The code of two kinds of attempts is not shown, because they are
+/// the worst parents: a correct kernel that is much slower than the best one, and the second wrong
+/// kernel in a row. In published runs only 9 % and 0 % of the calls with such parents gained
+/// anything. A kernel that does not compile is worth a repair, so its code is shown.
 Lesson lesson_of(const ProposalContext& context);
 
 } // namespace winnow::agents

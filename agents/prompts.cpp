@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kMaxTemplateBytes = 1U << 20U;
 constexpr std::size_t kMaxHistoryLines = 20;
 
-/// Every template with the placeholders that it may use.
+/// All templates with their allowed placeholders.
 const std::map<std::string, std::vector<std::string>>& known_templates() {
   static const std::map<std::string, std::vector<std::string>> known{
       {"system", {}},
@@ -123,7 +123,8 @@ std::vector<Message> PromptTemplates::proposal(const ProposalContext& context) c
                           {"notes", context.device == "cpu" ? fill("device_cpu", {}) : ""}});
   user += fill("baseline", {{"code", fenced_code(context.baseline.text)},
                             {"timings", feedback_text(context.baseline.evaluation)}});
-  Message stable{"user", std::move(user), true}; // all before what changes from call to call
+  // The part of the prompt that is the same for all calls.
+  Message stable{"user", std::move(user), true};
   user.clear();
   if (context.best) {
     user += fill("best", {{"number", std::to_string(context.best->number)},

@@ -17,28 +17,29 @@ namespace winnow::agents {
 /// One earlier attempt, as the prompt shows it.
 struct Attempt {
   int number = 0;
-  std::string text; ///< its kernel file or, for bad replies, nothing
+  std::string text; ///< the kernel file; empty for a bad reply
   tasks::Evaluation evaluation;
-  std::string limits = {}; ///< what its profile says limits it; empty: it was not profiled
+  std::string limits = {}; ///< the limiters from its profile; empty: it was not profiled
 };
 
-/// What a proposal is asked for.
+/// The data that a prompt is made from.
 struct ProposalContext {
   const tasks::Task* task = nullptr;
   tasks::DeviceFacts facts;
-  std::string device = "cpu"; ///< kind: which shapes are listed and which advice is given
+  std::string device = "cpu"; ///< device kind: decides which shapes and which advice appear
   std::string device_name;
   Attempt baseline;
-  std::optional<Attempt> best;     ///< fastest correct one so far
-  std::optional<Attempt> previous; ///< the latest of this chain
-  std::vector<Attempt> history;    ///< all earlier ones of this chain: a line each
-  bool structured = false;         ///< the reply is to be JSON of kernel_reply_schema()
+  std::optional<Attempt> best;     ///< the fastest correct attempt so far
+  std::optional<Attempt> previous; ///< the latest attempt of this chain
+  std::vector<Attempt> history;    ///< all earlier attempts of this chain, one line each
+  bool structured = false;         ///< the reply must be JSON that follows kernel_reply_schema()
 };
 
-/// Fills agents/prompts/*.md (embedded; `directory` overrides file by file): the stable prefix
-/// (rules, kernel file, task, device, baseline) first, then best so far, history, feedback,
-/// question. Pure apart from reading the override directory once. Only shapes of the tiny and
-/// search sets ever appear. A template that cannot be used throws Error naming file and line.
+/// Fills the templates agents/prompts/*.md. They are embedded in the program; a file of the same
+/// name in `directory` replaces one. The prompt begins with the stable prefix (rules, kernel file,
+/// task, device, baseline), then come the best attempt so far, history, feedback and question. The
+/// constructor reads `directory`; nothing else has side effects. Only shapes of the tiny and search
+/// sets appear. A template that cannot be used throws Error with file and line.
 class PromptTemplates {
 public:
   explicit PromptTemplates(const std::filesystem::path& directory = {});
@@ -51,8 +52,8 @@ private:
   std::map<std::string, TextTemplate> templates_; ///< by file name without ".md"
 };
 
-/// The per-shape and per-error account of one evaluation, at most about a screen. Of hidden shapes
-/// it says only that some fail.
+/// Describes one evaluation by shape and by error, in about one screen at most. Of hidden shapes it
+/// says only that some fail.
 std::string feedback_text(const tasks::Evaluation& evaluation);
 
 } // namespace winnow::agents

@@ -10,7 +10,8 @@
 
 namespace winnow::agents {
 
-// Sources: the providers' API references. google-genai takes GOOGLE_API_KEY before GEMINI_API_KEY.
+// Sources: the providers' API references. The google-genai library prefers GOOGLE_API_KEY to
+// GEMINI_API_KEY.
 const std::vector<Provider>& providers() {
   static const std::vector<Provider> all{
       {"openai", "responses", "https://api.openai.com/v1", {"OPENAI_API_KEY"}},

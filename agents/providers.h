@@ -13,25 +13,27 @@ struct Provider {
   std::string name; ///< "openai", "ollama"
   std::string kind; ///< its wire format
   std::string base_url;
-  std::vector<std::string> key_variables; ///< in order; empty: a server on this machine, no key
+  /// In this order; empty: a server on this machine, no key.
+  std::vector<std::string> key_variables;
 };
 
 const std::vector<Provider>& providers();
 const Provider* find_provider(std::string_view name);
 
-/// Puts the provider's kind and, if none is given, its base URL in place of its name. Throws
-/// UsageError for an unknown name. Nothing to do without one.
+/// Replaces the provider's name by its kind and, if no base URL is given, its base URL. Does
+/// nothing if no provider is named. Throws UsageError for an unknown name.
 void resolve_provider(EndpointConfig& config);
 
-/// "openai/gpt-5", "openrouter/z-ai/glm-5": the provider and the model's name. Throws UsageError.
+/// Splits "openai/gpt-5" or "openrouter/z-ai/glm-5" into the provider and the model's name. Throws
+/// UsageError.
 struct ProviderModel {
   std::string provider;
   std::string model;
 };
 ProviderModel parse_provider_model(const std::string& text);
 
-/// The variables that a key for this endpoint may be in: the one that api_key_env names, else those
-/// of the provider whose host it is. A key is never sent to a host that it was not meant for.
+/// The variables that may hold the key for this endpoint: api_key_env if set, else those of the
+/// provider with this host. So a provider's key is never sent to another host.
 std::vector<std::string> key_variables(const EndpointConfig& config, const std::string& host);
 
 } // namespace winnow::agents

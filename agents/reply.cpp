@@ -27,7 +27,8 @@ ExtractedKernel found(std::string text, std::string note) {
   return {std::move(text), {}, std::move(note)};
 }
 
-/// Where the plan comment "/*@winnow ... */" begins and ends (npos: not there, never closed).
+/// The begin and end of the plan comment "/*@winnow ... */". npos: the comment does not exist, or
+/// is not closed.
 struct PlanComment {
   std::size_t begin = std::string_view::npos;
   std::size_t end = std::string_view::npos;
@@ -55,14 +56,14 @@ bool has_device_code(std::string_view text) {
   return text.find("__global__") != std::string_view::npos;
 }
 
-/// What a block of the reply is good for.
+/// A block of the reply and its possible use.
 struct Part {
   enum class Kind { Other, Kernel, PlanOnly, CodeOnly, OpenPlan };
   Kind kind = Kind::Other;
   std::size_t number = 0; ///< counts from 1
   std::string text;
   bool closed = true;
-  bool json = false; ///< PlanOnly: bare JSON without the comment around it
+  bool json = false; ///< PlanOnly: the block is JSON without the comment around it
 };
 
 Part::Kind kind_of(const FencedBlock& block, bool& json) {
@@ -98,10 +99,11 @@ std::vector<Part> parts_of(std::vector<FencedBlock> blocks) {
   return parts;
 }
 
-/// More than so many are as wrong as so many; and comparing them all would take for ever.
+/// Further parts make a reply no less wrong, and comparing a very large number of them would take
+/// too long.
 constexpr std::size_t kMaxDistinct = 16;
 
-/// Distinct parts of a kind; the same text twice counts once.
+/// Different parts of a kind. Equal texts count once.
 std::vector<const Part*> distinct(const std::vector<Part>& parts, Part::Kind kind) {
   std::vector<const Part*> chosen;
   for (const Part& part : parts) {
@@ -118,7 +120,8 @@ std::vector<const Part*> distinct(const std::vector<Part>& parts, Part::Kind kin
   return chosen;
 }
 
-/// Whether every brace is closed again, which truncated code hardly ever manages.
+/// Whether the numbers of opening and closing braces are equal. In truncated code they hardly ever
+/// are.
 bool braces_balance(std::string_view text) {
   return std::count(text.begin(), text.end(), '{') == std::count(text.begin(), text.end(), '}');
 }
@@ -131,12 +134,13 @@ std::string cut_off(std::string_view where, std::string_view finish_reason) {
       where, limit ? "cut at the token limit" : "cut at the token limit?");
 }
 
-/// Removes the thoughts that some servers leave in front of the answer. False: nothing but
-/// thoughts.
+/// Removes the reasoning that some servers put in front of the answer. False: the reply contains
+/// only reasoning.
 bool skip_thoughts(std::string_view& reply) {
   constexpr std::array<std::string_view, 3> kTags{"think", "thinking", "reasoning"};
   for (const std::string_view tag : kTags) {
-    // The last closing tag counts, also without an opening one: chat templates swallow that.
+    // The last closing tag counts. The opening tag may be missing, because some chat templates
+    // remove it.
     const std::string close = fmt::format("</{}>", tag);
     if (const std::size_t at = reply.rfind(close); at != std::string_view::npos) {
       reply.remove_prefix(at + close.size());
@@ -281,7 +285,7 @@ ExtractedKernel extract(std::string_view reply, std::string_view finish_reason) 
   return without_kernel_block(parts, reply, finish_reason);
 }
 
-/// What a reply of kernel_reply_schema() holds; nullopt for any other.
+/// The "kernel_file" of a reply that follows kernel_reply_schema(); nullopt for any other reply.
 std::optional<std::string> structured_kernel_file(std::string_view reply) {
   if (!trim(reply).starts_with('{')) {
     return std::nullopt;
@@ -291,7 +295,7 @@ std::optional<std::string> structured_kernel_file(std::string_view reply) {
     const std::string text = text_member(json, "kernel_file");
     return text.empty() ? std::nullopt : std::optional(text);
   } catch (const Error&) {
-    return std::nullopt; // a brace may begin device code
+    return std::nullopt; // not JSON: device code may begin with a brace
   }
 }
 
@@ -310,7 +314,8 @@ ExtractedKernel extract_kernel_file(std::string_view reply, std::string_view fin
       return extract(*kernel_file, finish_reason);
     }
     return extract(reply, finish_reason);
-  } catch (const std::exception& failure) { // out of memory at worst; a reply must not end a run
+    // Only out of memory can cause this; a reply must not end a run.
+  } catch (const std::exception& failure) {
     return problem(fmt::format("the reply could not be read: {}", failure.what()));
   }
 }

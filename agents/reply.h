@@ -10,19 +10,20 @@ namespace winnow::agents {
 
 constexpr std::size_t kMaxReplyBytes = 4U << 20U;
 
-/// The kernel file inside a model's reply, or why there is none ("the reply ends inside a code
-/// block: cut at the token limit?", "two code blocks hold a plan; send one", "no code block", ...).
+/// The kernel file inside a model's reply, or the reason why there is none ("the reply ends inside
+/// a code block: cut at the token limit?", "two code blocks hold a plan; send one", "no code
+/// block", ...).
 struct ExtractedKernel {
   std::optional<std::string> text;
-  std::string problem; ///< what, and what was expected; for the next prompt
+  std::string problem; ///< what is wrong and what was expected; for the next prompt
   std::string note;    ///< "took the second of three code blocks: the only one with a plan"
 };
 
-/// JSON with the members "reasoning" and "kernel_file", for endpoints that keep to a schema.
+/// JSON with the members "reasoning" and "kernel_file", for endpoints that support schemas.
 ReplySchema kernel_reply_schema();
 
-/// Takes the fenced block (or the bare text) that holds /*@winnow ... @*/ and code, or that of
-/// kernel_reply_schema()'s "kernel_file". Never throws.
+/// Takes the fenced block (or the bare text) that contains /*@winnow ... @*/ and code. A reply that
+/// follows kernel_reply_schema() is searched in its "kernel_file". Never throws.
 ExtractedKernel extract_kernel_file(std::string_view reply, std::string_view finish_reason);
 
 } // namespace winnow::agents

@@ -6,8 +6,8 @@
 
 namespace winnow::agents {
 
-/// What keeps a reply from being JSON of this schema, for the model to mend; empty: nothing.
-/// Throws Error for a schema that is none.
+/// How the reply violates the schema, in words that help the model to correct it; empty: it does
+/// not. Throws Error if the schema itself is not valid.
 std::string schema_violation(const ReplySchema& schema, const std::string& reply);
 
 } // namespace winnow::agents

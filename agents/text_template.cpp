@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
-/// A placeholder at or behind `from`: its place and name; begin is npos when there is none.
+/// The first placeholder at or after `from`. begin is npos if there is none.
 struct Placeholder {
   std::size_t begin = std::string_view::npos;
   std::size_t end = std::string_view::npos;

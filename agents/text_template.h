@@ -7,14 +7,14 @@
 
 namespace winnow::agents {
 
-/// Text with {{name}} placeholders (lower case, digits, underscores); other braces are plain text.
+/// Text with {{name}} placeholders (lower case, digits, underscores). Other braces are plain text.
 class TextTemplate {
 public:
   TextTemplate() = default;
-  /// Throws Error with file:line for a placeholder that is not among `names`.
+  /// Throws Error with file:line for a placeholder that is not in `names`.
   TextTemplate(std::string text, const std::string& file, const std::vector<std::string>& names);
-  /// `values` has every name that the constructor was given. Values are not expanded again; line
-  /// ends at their end are left to the template.
+  /// `values` has a value for every name that the constructor got. Placeholders inside a value are
+  /// not expanded. Line ends at the end of a value are removed, because the template has its own.
   std::string fill(const std::map<std::string, std::string>& values) const;
 
 private:

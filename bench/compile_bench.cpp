@@ -1,12 +1,14 @@
-// How long compiling kernel files takes, sandbox included, with an empty cache and from the cache.
-// Usage: compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] [--arch sm_90a]
-// [-j THREADS] [--precompile yes|no] [--warm yes|no] FILE... Prints one line a file in
-// milliseconds, of GPU code also the time in the compiler library and to load it (unless a child
-// had done so before, as in a run: --warm), then the medians over the files (default: 5 repeats,
-// the cpu device, the compilers that a run would choose). With -j also the compiles per second of
-// that many threads at once, and of one thread on one core. Where a file's headers are compiled
-// before (CUB's), "first" is the time of the compile that waits for that. Needs no GPU. Run it on
-// an otherwise idle machine.
+// Measures the time to compile kernel files, sandbox included, with an empty cache and from the
+// cache.
+//   compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] [--arch sm_90a] [-j THREADS]
+//     [--precompile yes|no] [--warm yes|no] FILE...
+// Prints one line for each file, in milliseconds, then the medians over the files. For GPU code a
+// line also has the time in the compiler library and the time to load that library; with --warm a
+// child process has loaded it before, as in a run. Defaults: 5 repeats, the cpu device, the
+// compilers that a run would choose. -j also prints the compiles per second of so many threads at
+// once, and of one thread on one core. If the headers of a file are compiled ahead (CUB's), "first"
+// is the time of the compile that waits for them. Needs no GPU. Run it on an otherwise idle
+// machine.
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
@@ -70,7 +72,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
   return options;
 }
 
-// "softmax<{BLOCK}>" with the parameters put in.
+// Replaces the parameters in a name like "softmax<{BLOCK}>" by their values.
 std::string instantiate(std::string name, const tasks::ParameterChoice& parameters) {
   for (const auto& [parameter, value] : parameters) {
     const std::string mark = "{" + parameter + "}";
@@ -103,7 +105,7 @@ evaluators::CompileRequest request_for(const std::string& file) {
   return request;
 }
 
-// A run asks for its first candidate long before it compiles one.
+// In a run, much time passes between the request for the first candidate and its compilation.
 constexpr std::chrono::milliseconds kUntilWarm{500};
 
 std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
@@ -143,7 +145,7 @@ struct Times {
   std::vector<double> cached_ms;
   std::vector<double> library_ms;
   std::vector<double> load_ms;
-  std::vector<double> first_ms; // only where headers are compiled before
+  std::vector<double> first_ms; // only if headers are compiled ahead
 };
 
 Times measure(const evaluators::CompileRequest& request, const Options& options) {
@@ -179,7 +181,8 @@ std::string library_text(const Times& times) {
   return text;
 }
 
-// Compiles of all files by several threads, each with a comment of its own: nothing is cached.
+// Compiles all files with several threads. Every compile adds another comment, so nothing comes
+// from the cache.
 double compiles_per_second(const std::vector<evaluators::CompileRequest>& requests,
                            const Options& options, int threads) {
   const TemporaryDirectory cache("compile-bench");
@@ -210,7 +213,7 @@ double compiles_per_second(const std::vector<evaluators::CompileRequest>& reques
   return static_cast<double>(total) / took.count();
 }
 
-// Everything that this program does and starts, while it lives.
+// Restricts this program and its children to one core as long as the object lives.
 class OnOneCore {
 public:
   OnOneCore() {
@@ -223,7 +226,7 @@ public:
     }
   }
   ~OnOneCore() { sched_setaffinity(0, sizeof(before_), &before_); }
-  OnOneCore(const OnOneCore&) = delete; // restores once
+  OnOneCore(const OnOneCore&) = delete; // a copy would restore the affinity twice
   OnOneCore& operator=(const OnOneCore&) = delete;
 
 private:
@@ -283,7 +286,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   try {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
-    // The compiler starts this program again, fenced in.
+    // The compiler starts this program again as an isolated worker.
     if (argc > 1 && arguments[0] == "_compile") {
       return evaluators::compile_worker_main({arguments.begin() + 1, arguments.end()});
     }

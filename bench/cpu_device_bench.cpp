@@ -1,5 +1,5 @@
-// How much slower a kernel without barriers runs on the CPU device than the same loop in C++, both
-// on one core: `cpu_device_bench [REPETITIONS]`. Limit: 1.5 (docs/measurements).
+// Compares a kernel without barriers on the CPU device with the same loop in C++, both on one core:
+// `cpu_device_bench [REPETITIONS]`. The kernel may be at most 1.5 times slower (docs/measurements).
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/toolchain.h"
@@ -29,7 +29,7 @@ constexpr int kCount = kSide * kSide;
 struct Case {
   const char* name;
   const char* kernel; ///< body of `__global__ void NAME(int n, const float* x, float* y)`
-  const char* loop;   ///< body of the same function in C++
+  const char* loop;   ///< body of the same function as a loop in C++
   std::array<std::int64_t, 3> grid;
   std::array<std::int64_t, 3> block;
 };

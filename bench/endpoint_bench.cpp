@@ -1,10 +1,12 @@
-// What the client of model endpoints costs, and whether it loses anything, against a fake server in
-// a process of its own on the same machine.
+// Measures the cost of the client of model endpoints and checks that it loses nothing. The fake
+// server runs in another process on the same machine.
 //   endpoint_bench [--streams 256] [--calls 10000]
-// Streaming: so many streams at once, at several rates of events. The server writes the time of its
-// last write into the last token; latency is from then until the reply is handed over.
-// Faults: so many calls in each format, 5 % of them answered with 429, 500, a closed connection or
-// a stream that breaks off; what they cost is compared with what the server told them.
+// Streaming: --streams streams at once, at several rates of events. The server writes the time of
+// its last write into the last token. The latency is the time from then until the client hands over
+// the reply.
+// Faults: --calls calls in each format. The server answers 5 % of them with 429, 500, a closed
+// connection or a stream that breaks off. The client's cost is compared with the cost that the
+// server told it.
 #include "agents/endpoint_config.h"
 #include "base/error.h"
 #include "process/unique_fd.h"
@@ -42,17 +44,17 @@ using winnow::process::UniqueFd;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kInputPrice = 2, kOutputPrice = 8; // dollars per million tokens
-constexpr std::size_t kTokens = 100;                // a stream
+constexpr std::size_t kTokens = 100;                // per stream
 constexpr std::size_t kTokenBytes = 16;
 constexpr std::size_t kFaultEvery = 20;
 
-/// What the server has told its clients.
+/// The sum of everything that the server told its clients.
 struct Account {
-  long answers = 0; ///< whole ones
+  long answers = 0; ///< complete answers
   double dollars = 0;
 };
 
-/// A fake endpoint in a child process. Must be started before this process has threads.
+/// A fake endpoint in a child process. Start it before this process has threads.
 class ServerProcess {
 public:
   explicit ServerProcess(const FakeEndpoint::Script& script) {
@@ -83,7 +85,7 @@ public:
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   int port() const { return port_; }
-  Account end() { ///< once
+  Account end() { ///< call this once
     orders_.reset();
     Account account;
     if (std::fscanf(reports_, "%ld %lf", &account.answers, &account.dollars) != 2) {
@@ -161,7 +163,7 @@ double cpu_seconds() {
 
 // --- streaming --------------------------------------------------------------------------------
 
-/// Streams that do not march in step.
+/// Streams that begin at different times.
 FakeEndpoint::Script streaming_script(std::chrono::milliseconds between) {
   return [between](const SeenRequest&, std::size_t number) {
     FakeReply reply = chat_reply(std::string(kTokens * kTokenBytes, 'x') + std::string(kClockMark));
@@ -173,7 +175,7 @@ FakeEndpoint::Script streaming_script(std::chrono::milliseconds between) {
   };
 }
 
-/// Milliseconds since the time that ends the reply's text.
+/// Milliseconds since the time at the end of the reply's text.
 double latency_ms(const std::string& text) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -184,7 +186,7 @@ double latency_ms(const std::string& text) {
 void measure_streaming(int streams, std::chrono::milliseconds between) {
   ServerProcess server(streaming_script(between));
   const auto endpoint = winnow::agents::make_endpoint(config_for("chat", server.port(), streams));
-  const int calls = 4 * streams; // each stream is followed by another
+  const int calls = 4 * streams; // 4 calls for each stream, one after the other
   std::vector<double> latencies;
   std::mutex mutex;
   std::latch done(calls);

@@ -1,7 +1,7 @@
-// How long a correct kernel's trip through spawn, sandbox, run and judge takes on tiny shapes: for
-// each task the baseline is evaluated with its tiny shapes as search shapes, untimed and from the
-// compile cache, which is two fenced `_run` children and the judging of their cases. The kernels
-// themselves take microseconds.
+// Measures the time to judge a correct kernel on tiny shapes: spawn, sandbox, run and judge. For
+// each task it evaluates the baseline with the tiny shapes as search shapes, without timing and
+// from the compile cache. That takes two isolated `_run` children and the judging of their cases;
+// the kernels themselves take microseconds.
 //   evaluation_bench [REPEATS=20]
 #include "base/files.h"
 #include "bench/judged_seconds.h"
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     const tasks::KernelFile& kernel = parsed.kernel_file.value();
     const auto choice = tasks::parameter_choices(kernel.plan, 1).at(0);
     Evaluator evaluator(task, host, options);
-    judged_seconds(evaluator, kernel, choice); // fills the cache, starts the judge
+    judged_seconds(evaluator, kernel, choice); // fills the cache and starts the judge
     std::vector<double> samples;
     for (int i = 0; i < repeats; ++i) {
       samples.push_back(1e3 * judged_seconds(evaluator, kernel, choice));

@@ -28,7 +28,7 @@ METRICS = {
     "instructions": "smsp__inst_executed.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
 }
-# name: task, file, how its shape's name in Winnow starts, kernel, shape
+# name: (task, file, begin of the shape's name in Winnow, kernel, shape)
 KERNELS = {
     "row_sum 120011x16384": (ROW_SUM, os.path.join(ROW_SUM, "baseline.cu"), "h=120011", "row_sum", (120011, 16384)),
     "axpy 50000017": ("axpy", AXPY, "n=50000017", "axpy", (50000017,)),
@@ -197,7 +197,7 @@ def main():
             continue
         try:
             part(options)
-        except Exception as error:  # one part must not cost the others
+        except Exception as error:  # an error in one part must not prevent the other parts
             print(f"{part.__name__}: {type(error).__name__}: {error}", flush=True)
 
 

@@ -1,8 +1,10 @@
-// For each task and search shape of a device: the physical floor, the best time known, and their
-// ratio, tab-separated. Times are those of the baseline, the task's honest kernels, the vendor's
-// library and, with --kernels, each file of a folder that is named after the task.
+// Prints, for each task and each search shape of a device, the physical floor, the best known time
+// and their ratio, separated by tabs. The times are those of the baseline, the task's honest
+// kernels, the vendor's library and, with --kernels, each file in that folder whose name begins
+// with the task's name.
 //   floor_table [--device cuda] [--kernels tests/gpu/kernels] [--facts] [TASK...]
-// --facts: runs nothing. A file whose verdict is not `correct` is named on stderr.
+// --facts prints without running anything. A file whose verdict is not `correct` is reported on
+// stderr.
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/ceilings/measure_ceilings.h"

@@ -8,7 +8,7 @@
 
 namespace winnow::bench {
 
-/// How long judging one kernel takes. A verdict other than `correct` ends the program.
+/// The time to judge one kernel, in seconds. A verdict other than `correct` ends the program.
 inline double judged_seconds(evaluators::Evaluator& evaluator, const tasks::KernelFile& kernel,
                              const tasks::ParameterChoice& choice) {
   const auto start = std::chrono::steady_clock::now();

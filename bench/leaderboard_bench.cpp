@@ -1,8 +1,9 @@
-// How long `winnow leaderboard` takes on a large store. Usage: leaderboard_bench [EVALUATIONS
-// [FILE]] Builds FILE (default: a temporary one) with EVALUATIONS (default 100,000) evaluations
-// over six tasks and prints medians. Two stores: `all ranked`, the worst case, in which every
-// evaluation is that of a correct candidate of its own; and `mixed`, with five variants a candidate
-// and a third correct. FILE is kept, so that the program itself can be timed on it.
+// Measures the time of `winnow leaderboard` on a large store.
+//   leaderboard_bench [EVALUATIONS [FILE]]
+// Fills FILE (default: a temporary file) with EVALUATIONS (default: 100,000) evaluations of six
+// tasks and prints medians. There are two stores. `all ranked` is the worst case: every evaluation
+// belongs to another correct candidate. `mixed` has five variants for each candidate, and one third
+// of the candidates is correct. FILE is kept, so that the program itself can be timed with it.
 #include "base/files.h"
 #include "store/export.h"
 #include "store/run_store.h"
@@ -27,13 +28,13 @@ constexpr int kRepeats = 21;
 
 struct Mix {
   const char* name;
-  int variants;   ///< evaluations a candidate
-  int correct_of; ///< one candidate of so many is correct
+  int variants;   ///< evaluations per candidate
+  int correct_of; ///< one of this many candidates is correct
 };
 constexpr Mix kMixes[] = {{"all ranked", 1, 1}, {"mixed", 5, 3}};
 
-/// Straight into the tables, in one transaction: the triggers and constraints are those of a real
-/// run, the waits for the disk are not.
+/// Writes directly into the tables, in one transaction. Triggers and constraints are those of a
+/// real run, but nothing waits for the disk.
 void fill(const std::filesystem::path& path, std::int64_t evaluations, const Mix& mix) {
   {
     store::RunStore store(path, store::RunStore::Mode::ReadWrite);
@@ -78,7 +79,7 @@ void fill(const std::filesystem::path& path, std::int64_t evaluations, const Mix
       "INSERT INTO sittings (task_id, device, device_name, evaluator_version, seed, rounds, "
       "baseline_spread, widening, started_at, seconds) SELECT id, 'cpu', 'Synthetic CPU', 7, 1, 6, "
       "0.1, 1.5, '', 1.0 FROM tasks WHERE id <= {}",
-      kTasks / 2)); // the other half of the boards has had no final
+      kTasks / 2)); // the other half of the boards has no final
   database.exec("INSERT INTO sitting_rows SELECT s.id, n.value, e.kernel, c.kernel_file_id, e.id, "
                 "17, '', n.value, 1e6, 10.0 - n.value, 0.1, 20.0, 1.0, '[]', '[]' FROM sittings AS "
                 "s, json_each('[1, 2, 3, 4, 5, 6, 7, 8]') AS n JOIN candidates AS c ON c.task_id = "

@@ -1,6 +1,7 @@
-// What the judging protocol costs: for each task its baseline, judged by the whole protocol and by
-// a plain one - one seed, no check mode, no hidden shapes; compare and time - by turns, compiled
-// before. The plain one still verifies timed launches: that cannot be turned off.
+// Measures the cost of the judging protocol. For each task it judges the baseline in turns with the
+// whole protocol and with a plain one: one seed, no check mode, no hidden shapes, only compare and
+// time. Both use compiled kernels from the cache. The plain protocol still verifies timed launches,
+// because that cannot be turned off.
 //   protocol_bench [DEVICE=cpu] [REPEATS=5]
 #include "bench/judged_seconds.h"
 #include "harness/cli.h"
@@ -22,7 +23,7 @@ namespace tasks = winnow::tasks;
 
 EvaluationOptions whole_protocol() {
   EvaluationOptions options;
-  options.reuse = false; // the same kernel is to be judged again
+  options.reuse = false; // the same kernel must be judged again
   return options;
 }
 
@@ -56,7 +57,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i <= repeats; ++i) {
       const double one = judged_seconds(plain, kernel, choice);
       const double other = judged_seconds(whole, kernel, choice);
-      if (i > 0) { // the first ones compile
+      if (i > 0) { // the first judgements compile
         plain_seconds.push_back(one);
         whole_seconds.push_back(other);
       }

@@ -1,9 +1,9 @@
-// How often races of two kernels are wrong, and what they cost, beside 100 launches of each and
-// Mann and Whitney's test, at the error rate that is asked for and at the one that the races had.
-// Prints Markdown.
+// Measures how often races of two kernels are wrong, and how many launches they take. Compares them
+// with 100 launches of each kernel and the Mann-Whitney test, at the requested error rate and at
+// the error rate that the races had. Prints Markdown.
 //   race_bench simulate                          on synthetic noise
-//   race_bench stored STORE.db --min-samples 30  on a store's own samples, resampled
-//   race_bench recorded RACE.json ...            on those of `winnow race TASK FILE FILE --json`
+//   race_bench stored STORE.db --min-samples 30  on the samples of a store, resampled
+//   race_bench recorded RACE.json ...            on samples of `winnow race TASK FILE FILE --json`
 #include "base/files.h"
 #include "evaluators/timing/race_blocks.h"
 #include "profiling/statistics/distributions.h"
@@ -30,22 +30,23 @@ using namespace winnow::profiling;
 using Random = std::mt19937_64;
 
 constexpr int kFixedSamples = 100;            // of each kernel
-constexpr std::array kGains{1.0, 1.02, 1.05}; // the first: both are the same kernel
+constexpr std::array kGains{1.0, 1.02, 1.05}; // 1.0: both are the same kernel
 
-/// Times of successive launches on one device, of a kernel that takes 1; a kernel's own time
-/// multiplies them.
+/// Times of successive launches on one device, for a kernel that takes 1. Multiply them by a
+/// kernel's own time.
 using Noise = std::function<double()>;
-using StartNoise = std::function<Noise()>; ///< a device as it is when a race begins
+using StartNoise = std::function<Noise()>; ///< the noise of a device at the begin of a race
 
-/// What a device does to launch after launch of a kernel that takes 1.
+/// The noise of a device over successive launches of a kernel that takes 1.
 struct NoiseModel {
   std::string name;
-  double sigma = 0;           ///< of the logarithm
-  double outlier_share = 0;   ///< of launches, slower by 30 %
-  double drift_a_launch = 0;  ///< relative
-  double autocorrelation = 0; ///< of the logarithm, from launch to launch
-  double switch_share = 0;    ///< of launches that change between two clocks 5 % apart
-  double timer_step = 0;      ///< times are whole multiples, relative to the kernel's time
+  double sigma = 0;           ///< standard deviation of the logarithm of a time
+  double outlier_share = 0;   ///< share of launches that are 30 % slower
+  double drift_a_launch = 0;  ///< relative drift per launch
+  double autocorrelation = 0; ///< correlation of the logarithms of successive times
+  /// Share of launches at which the clock switches between two rates 5 % apart.
+  double switch_share = 0;
+  double timer_step = 0; ///< times are multiples of this step, relative to the kernel's time
 };
 
 Noise start(const NoiseModel& model, Random& random) {
@@ -88,13 +89,13 @@ struct Outcome {
   double launches = 0;
 };
 
-/// One launch of a kernel that takes `kernel`, as a timer with this step tells it.
+/// One launch of a kernel that takes `kernel`, measured by a timer with this step.
 double timed(const Noise& noise, double kernel, double step) {
   const double time = kernel * noise();
   return step > 0 ? step * std::round(time / step) : time;
 }
 
-/// Of kernels that take `challenger` and 1, on as many shapes as there are kinds of noise.
+/// A race of kernels that take `challenger` and 1, with one shape for each kind of noise.
 Outcome race(const std::vector<Noise>& shapes, double challenger, double step,
              const RaceRules& rules) {
   Race result(rules, shapes.size());
@@ -112,8 +113,8 @@ Outcome race(const std::vector<Noise>& shapes, double challenger, double step,
   return {result.verdict(), 4.0 * static_cast<double>(result.blocks())};
 }
 
-/// P(a is as much smaller than b, or more, by chance), by the normal approximation with ties, of
-/// Mann and Whitney's test.
+/// The p-value of the Mann-Whitney test for "a is smaller than b", by the normal approximation with
+/// ties.
 double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<std::pair<double, bool>> all;
   for (const double value : a) {
@@ -142,8 +143,8 @@ double mann_whitney(const std::vector<double>& a, const std::vector<double>& b) 
   return variance > 0 ? normal_upper_tail(-surplus / std::sqrt(variance)) : 1;
 }
 
-/// That the challenger is no faster, by Mann and Whitney's test on 100 launches of each, by turns
-/// or one kernel after the other.
+/// The p-value for "the challenger is no faster" by the Mann-Whitney test on 100 launches of each
+/// kernel. The launches alternate, or one kernel follows the other.
 double fixed_p(const Noise& noise, double challenger, double step, bool by_turns) {
   std::vector<double> of_challenger, of_other;
   for (int i = 0; i < 2 * kFixedSamples; ++i) {
@@ -156,13 +157,14 @@ double fixed_p(const Noise& noise, double challenger, double step, bool by_turns
   return mann_whitney(of_challenger, of_other);
 }
 
-/// How many of `races` said "faster", and what they cost.
+/// How many of `races` ended with "faster", and how many launches they took.
 struct Tally {
   int races = 0;
   std::array<int, kGains.size()> faster{};
   std::array<double, kGains.size()> launches{};
-  std::array<std::vector<double>, kGains.size()> fixed_p; ///< by turns; with a race each
-  std::vector<double> one_after_other_p;                  ///< of the same kernel
+  /// Launches alternate; one value for each race.
+  std::array<std::vector<double>, kGains.size()> fixed_p;
+  std::vector<double> one_after_other_p; ///< both are the same kernel
 
   void add(const Tally& more) {
     races += more.races;
@@ -206,7 +208,7 @@ double percent_below(const std::vector<double>& values, double limit) {
   return 100 * static_cast<double>(below) / static_cast<double>(values.size());
 }
 
-/// Below this lies that share of `p_values`, or less where several are equal.
+/// The value below which this share of `p_values` lies, or less if several values are equal.
 double threshold(std::vector<double> p_values, double share) {
   const auto rank = static_cast<std::ptrdiff_t>(share * static_cast<double>(p_values.size()));
   const auto at =
@@ -264,8 +266,8 @@ int simulate(const Settings& settings) {
   return 0;
 }
 
-/// Launches as a series saw them: runs of successive samples from random places of it, as a ring
-/// (circular moving-block bootstrap, Politis and Romano 1992).
+/// Samples a series of launches: runs of successive samples that begin at random places. The series
+/// is treated as a ring (circular moving-block bootstrap, Politis and Romano 1992).
 Noise resampled(const std::vector<double>& series, std::size_t run, Random& random) {
   return [&series, &random, run, left = std::size_t{0}, next = std::size_t{0}]() mutable {
     if (left == 0) {
@@ -301,7 +303,7 @@ std::vector<Series> stored_series(const std::string& path) {
   return all;
 }
 
-/// Launches of both kernels, which are the same one, in about the order in which they were timed.
+/// Launches of two equal kernels, in about the order in which they were timed.
 std::vector<Series> recorded_series(const std::vector<std::string>& paths) {
   constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
   std::vector<Series> all;

@@ -1,9 +1,9 @@
-// How many candidates a minute one machine judges in full: N different axpy kernels, queued at
-// once, compiled cold, judged on tiny shapes with three seeds, search shapes, timed beside the
-// baseline, judged on promotion shapes.
+// Measures how many candidates one machine judges in full in a minute. N different axpy kernels are
+// queued at once and compiled without a cache. Each is judged on tiny shapes with three seeds and
+// on search shapes, timed beside the baseline, and judged on promotion shapes.
 //   throughput_bench [--device cuda] [--faults F] [--counters fast|full] [N=500]
-// F of the kernels trap, which on a GPU breaks the worker: how long the next candidate waits for
-// another.
+// F of the kernels trap. On a GPU a trap breaks the worker, so the next candidate waits for a new
+// one.
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
@@ -30,8 +30,8 @@ using winnow::harness::JudgeResult;
 namespace evaluators = winnow::evaluators;
 namespace tasks = winnow::tasks;
 
-// Correct kernels whose machine code differs: in the number of elements a thread takes, and in a
-// value of alpha, far outside what inputs have, for which the answer would be wrong.
+// Correct kernels with different machine code. They differ in the number of elements per thread and
+// in a value of alpha for which the answer would be wrong; no input comes near this value.
 std::string kernel(int number, bool faulty) {
   return fmt::format(R"cu(/*@winnow
 {{ "launches": [ {{ "kernel": "axpy", "grid": ["ceil_div(n, 256 * {0})"], "block": [256],
@@ -73,7 +73,7 @@ void judge_all(const tasks::Task& task, const winnow::harness::OpenDevices& devi
   const auto start = std::chrono::steady_clock::now();
   JudgePool pool(std::move(setup));
   for (int i = 0; i < count; ++i) {
-    const bool faulty = (i + 1) * faults / count != i * faults / count; // spread evenly
+    const bool faulty = (i + 1) * faults / count != i * faults / count; // faults are spread evenly
     pool.add({&task, i, kernel(i, faulty), fmt::format("axpy_{}.cu", i), 1});
   }
   done.wait();

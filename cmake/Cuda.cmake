@@ -1,6 +1,6 @@
-# CUDA's headers are optional: where they are missing, the CUDA device is left out of the program.
-# The driver library itself is loaded at run time, so nothing is linked. Optional target:
-# winnow_cuda_headers (INTERFACE, -isystem).
+# CUDA's headers are optional: without them the program has no CUDA device. The driver library is
+# loaded at run time, so nothing is linked. Optional target: winnow_cuda_headers (INTERFACE,
+# -isystem).
 find_path(WINNOW_CUDA_INCLUDE cuda.h
   HINTS $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include /usr/local/cuda/include /opt/cuda/include
   DOC "Directory of cuda.h")
@@ -10,8 +10,8 @@ if(WINNOW_CUDA_INCLUDE AND NOT TARGET winnow_cuda_headers)
   target_include_directories(winnow_cuda_headers SYSTEM INTERFACE ${WINNOW_CUDA_INCLUDE})
 endif()
 
-# CUPTI's headers, likewise; NVIDIA's installer puts them into a folder of their own. The range
-# profiler as Winnow uses it is CUDA 13's. Optional target: winnow_cupti_headers (INTERFACE, -isystem).
+# CUPTI's headers are optional too. NVIDIA's installer puts them into their own folder. Winnow uses
+# the range profiler of CUDA 13. Optional target: winnow_cupti_headers (INTERFACE, -isystem).
 find_path(WINNOW_CUPTI_INCLUDE cupti_range_profiler.h
   HINTS ${WINNOW_CUDA_INCLUDE} ${WINNOW_CUDA_INCLUDE}/../extras/CUPTI/include
   DOC "Directory of cupti_range_profiler.h")

@@ -1,4 +1,4 @@
-# Everything here is a Debian or Ubuntu package; scripts/install-packages.sh names them.
+# All packages are in Debian and Ubuntu. scripts/install-packages.sh lists their names.
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(fmt REQUIRED)
@@ -10,15 +10,16 @@ find_package(SQLite3 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBSECCOMP REQUIRED IMPORTED_TARGET libseccomp)
-set(Boost_USE_STATIC_LIBS ON)  # libboost_context's version is in its name, so it never travels
+set(Boost_USE_STATIC_LIBS ON)  # libboost_context has its version in its name, so link it statically
 find_package(Boost REQUIRED COMPONENTS context)
 find_package(SQLiteCpp REQUIRED)
 
-# toml++ is used header-only everywhere: Debian ships it compiled, Ubuntu with another soname.
+# toml++ is always used header-only: Debian ships a compiled library, Ubuntu one with another
+# soname.
 add_library(winnow_toml INTERFACE)
 target_compile_definitions(winnow_toml INTERFACE TOML_HEADER_ONLY=1)
 
-# In `portable`, spdlog and fmt come from their headers, so no soname of theirs is needed.
+# `portable` uses spdlog and fmt header-only, so the program needs no soname of these libraries.
 if(WINNOW_PORTABLE)
   add_library(winnow_fmt ALIAS fmt::fmt-header-only)
   add_library(winnow_spdlog ALIAS spdlog::spdlog_header_only)

@@ -1,8 +1,8 @@
-# Called by winnow_embed(): turns text files into a C++ source of string literals.
+# Called by winnow_embed(). Turns text files into a C++ source with string literals.
 set(text "#include \"base/embedded_file.h\"\n\nnamespace ${NAMESPACE} {\nconst std::vector<winnow::EmbeddedFile>& embedded_files() {\n  static const std::vector<winnow::EmbeddedFile> files{\n")
 foreach(file IN LISTS FILES)
   file(READ ${ROOT}/${file} hex HEX)
-  # 16 bytes a literal: adjacent literals keep each one short, which compilers and editors prefer.
+  # 16 bytes per literal: compilers and editors prefer several short adjacent literals.
   string(REGEX REPLACE "(................................)" "\\1\"\n\"" escaped "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" escaped "${escaped}")
   set(escaped "\"${escaped}\"\n")

@@ -6,7 +6,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
-# Assertions stay on in release: a broken invariant must stop the run, not a verdict.
+# Assertions stay on in release builds: a broken invariant must stop the run before it falsifies a
+# verdict.
 string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
@@ -14,7 +15,7 @@ add_library(winnow_settings INTERFACE)
 target_include_directories(winnow_settings INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(winnow_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual)
-if(NOT CMAKE_UNITY_BUILD) # a name of one file hides nothing in another, which a unity build cannot know
+if(NOT CMAKE_UNITY_BUILD) # a unity build sees names of several files as shadowed
   target_compile_options(winnow_settings INTERFACE -Wshadow)
 endif()
 if(WINNOW_WERROR)
@@ -37,7 +38,7 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without it, ccache does not look at files that use precompiled headers.
+  # Without this setting, ccache does not cache files that use precompiled headers.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <functional>
 
-// A module is built from a candidate's code: its tables may say anything.
+// A module is built from a candidate's code, so its tables may contain anything.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace winnow::evaluators;
   const std::string bytes(reinterpret_cast<const char*>(data), size);

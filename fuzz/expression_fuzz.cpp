@@ -20,7 +20,7 @@ Scope names() {
   return scope;
 }
 
-// A column lies in the expression or just behind its end.
+// An error's column must be inside the expression or directly after its end.
 void check(const ExpressionError& error, std::size_t size) {
   if (error.column() < 1 || static_cast<std::size_t>(error.column()) > size + 1) {
     std::abort();

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-// The file was written by a process that a candidate has fed; what is read must be written alike.
+// The file comes from a process that read a candidate's data. Encoding a decoded file and decoding
+// it again must give the same image.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace winnow::evaluators;
   try {

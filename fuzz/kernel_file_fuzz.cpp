@@ -89,7 +89,8 @@ void check_steps(const ResolvedPlan& plan, const DeviceFacts& facts) {
   require(nlohmann::json(json.get<ResolvedPlan>()) == json);
 }
 
-// A parameter list for every file: pointers, tensor maps if the plan has any, then numbers.
+// Makes a parameter list that any file can have: pointers, tensor maps if the plan has some, then
+// numbers.
 CompiledFacts compiled(const KernelFile& file, const std::vector<std::string>& kernels,
                        const std::vector<std::string>& constants) {
   const bool maps = !file.plan.tensor_maps.empty();
@@ -154,7 +155,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       uses_fast_math(file.plan, choice);
       resolve(file, choice);
     }
-  } catch (const ExpressionError&) { // a `where` or fast_math without a value
+  } catch (const ExpressionError&) { // a `where` or fast_math expression without a value
   }
   return 0;
 }

@@ -11,13 +11,14 @@
 
 using namespace winnow::agents;
 
-// Every entry of a good file is found, costs something finite, and survives being recorded.
+// Every entry of a valid file must be found, must have a finite cost, and must survive encoding and
+// decoding.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   PriceTable table;
   try {
     table = parse_prices(text, "prices.toml");
-  } catch (const winnow::UsageError&) { // says what is wrong with the text
+  } catch (const winnow::UsageError&) { // the text has a mistake
     return 0;
   }
   for (const PriceEntry& entry : table.entries) {

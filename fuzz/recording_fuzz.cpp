@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-// What can be read must survive being written and read again.
+// A call that can be read must stay the same when it is written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view line(reinterpret_cast<const char*>(data), size);
   winnow::agents::RecordedCall call;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-// A reply is a model's: it may be anything. The first byte chooses how it ended.
+// A reply comes from a model and may contain anything. The first byte selects the finish reason.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
     return 0;
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view reply(reinterpret_cast<const char*>(data + 1), size - 1);
   const auto kernel =
       winnow::agents::extract_kernel_file(reply, data[0] % 2 == 0 ? "stop" : "length");
-  // Exactly one of the two, and what goes into the next prompt is text.
+  // There must be either a kernel or a problem. The texts for the next prompt must be valid UTF-8.
   if (kernel.text.has_value() == !kernel.problem.empty() ||
       winnow::find_invalid_utf8(kernel.problem) || winnow::find_invalid_utf8(kernel.note)) {
     std::abort();

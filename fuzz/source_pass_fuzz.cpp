@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-// Device code comes from a model. Whatever it is, no include of anything but a device header may be
-// left in what a compiler reads.
+// Device code comes from a model and may contain anything. The code for the compiler must include
+// nothing but device headers.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace winnow::evaluators;
   const std::string source(reinterpret_cast<const char*>(data), size);

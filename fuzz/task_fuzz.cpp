@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
       }
     }
-  } catch (const winnow::UsageError&) { // says what is wrong with the text
+  } catch (const winnow::UsageError&) { // the text has a mistake
   }
   return 0;
 }

@@ -51,7 +51,8 @@ auto essence(const WireAnswer& answer) {
       answer.error ? answer.error->message : "", answer.malformed, answer.lost_usage.prompt_tokens);
 }
 
-/// However a stream is cut, the same comes of it. The first byte says how.
+/// However a stream is cut, the answer must be the same. The first byte selects the size of the
+/// pieces.
 void check_stream(const WireFormat& format, std::string_view input) {
   if (input.empty()) {
     return;
@@ -68,13 +69,13 @@ void check_batch_line(std::string_view line) {
     const BatchAnswer answer = decode_batch_line(line);
     require(!answer.custom_id.empty());
     check_answer(answer.answer);
-  } catch (const winnow::Error&) { // no batch line: it says so
+  } catch (const winnow::Error&) { // not a line of a batch
   }
 }
 
 } // namespace
 
-// What endpoints send. The first byte chooses the format (modulo 4) and what it is taken for.
+// Input from an endpoint. The first byte selects the format (modulo 4) and the kind of the input.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
     return 0;

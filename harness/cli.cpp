@@ -18,19 +18,19 @@
 namespace winnow::harness {
 namespace {
 
-/// The innermost command that was reached.
+/// The innermost subcommand on the command line.
 const CLI::App& reached(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app : reached(*chosen.front());
 }
 
-/// "winnow tasks selftest"
+/// Example: "winnow tasks selftest".
 std::string command_words(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return app.get_name() + (chosen.empty() ? "" : " " + command_words(*chosen.front()));
 }
 
-/// For a word that no command takes: the nearest option or subcommand.
+/// The option or subcommand nearest to a word that no command knows.
 std::string near_miss(const CLI::App& app) {
   const CLI::App& command = reached(app);
   const std::vector<std::string> extras = app.remaining(true);
@@ -40,7 +40,7 @@ std::string near_miss(const CLI::App& app) {
   const std::string& word = extras.front();
   std::vector<std::string> known;
   if (word.starts_with("-")) {
-    for (const CLI::App* level : {&command, &app}) { // global options are taken anywhere
+    for (const CLI::App* level : {&command, &app}) { // global options are allowed everywhere
       for (const CLI::Option* option : level->get_options()) {
         for (const std::string& name : option->get_lnames()) {
           known.push_back("--" + name);
@@ -59,8 +59,8 @@ std::string near_miss(const CLI::App& app) {
          suggestion(word.substr(0, word.find('=')), known);
 }
 
-/// Help with no line longer than `columns`: what does not fit goes on below the description that it
-/// belongs to, which begins behind the line's last gap.
+/// Wraps help texts at `columns`. A line that is too long continues below its description, which
+/// begins after the last gap of two spaces.
 std::string fitted(const std::string& help, std::size_t columns) {
   std::string text;
   for (const std::string_view line : split_lines(help)) {
@@ -116,7 +116,7 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
       ->capture_default_str();
   app.require_subcommand(1);
-  app.fallthrough(); // `winnow run --log-level debug` works too
+  app.fallthrough(); // allows global options after the subcommand: `winnow run --log-level debug`
   app.footer("Results are on stdout, the log on stderr.\n" + exit_code_table());
   add_doctor(app, chosen);
   add_tasks(app, chosen);
@@ -153,11 +153,12 @@ int run_cli(const std::vector<std::string>& arguments) {
   Action chosen;
   describe(app, log_level, chosen);
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend()); // as CLI11 wants it
+    // CLI11 takes the arguments in reverse order
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-      std::ostringstream help; // or the version
+      std::ostringstream help; // contains the help or the version
       const int code = app.exit(error, help, std::cerr);
       std::cout << fitted(help.str(), output_columns().value_or(kUsualColumns));
       return code;

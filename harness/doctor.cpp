@@ -29,7 +29,7 @@ bool is_usable_gpu(const evaluators::DeviceReport& device) {
   return device.kind != "cpu" && device.availability.ok;
 }
 
-/// A GPU's driver may answer and yet give no context to a process that is fenced in.
+/// Also opens a context in an isolated process: a GPU's driver may answer and still refuse that.
 Availability device_availability(const evaluators::DeviceReport& device) {
   if (!is_usable_gpu(device)) {
     return device.availability;
@@ -49,7 +49,7 @@ void add_isolation(std::vector<Finding>& findings) {
   findings.push_back({"isolation", "rlimits", probe.rlimits});
 }
 
-/// A server that needs no key works when something listens where it is by default.
+/// A server without a key is usable if it listens on its default port.
 Availability local_server(const agents::Provider& provider) {
   const std::string where = agents::parse_url(provider.base_url)->shown;
   return agents::accepts_connections(provider.base_url)
@@ -58,14 +58,14 @@ Availability local_server(const agents::Provider& provider) {
                                 "start the server, or say with endpoint.base_url where it is");
 }
 
-/// The endpoint as configured, and every provider that would need no more than its key or a server
+/// Adds the configured endpoint and all other known providers. Those need only a key, or a server
 /// on this machine.
 void add_endpoints(std::vector<Finding>& findings, const RunConfig& config) {
   const std::string configured =
       config.endpoint.provider.empty() ? config.endpoint.kind : config.endpoint.provider;
   findings.push_back({"endpoint", configured, probe_run_endpoint(config.endpoint)});
   for (const agents::Provider& provider : agents::providers()) {
-    const bool same_key = provider.name == "openai-chat"; // as openai's
+    const bool same_key = provider.name == "openai-chat"; // the same key as "openai"
     if (provider.name == configured || same_key) {
       continue;
     }
@@ -86,7 +86,7 @@ Availability store_availability(const std::string& store) {
                                   "check its permissions, or name another with --store");
   }
   while (!fs::exists(directory)) {
-    directory = directory.parent_path(); // it is made when the first run starts
+    directory = directory.parent_path(); // the first run creates the directory
   }
   return access(directory.c_str(), W_OK) == 0
              ? Availability::yes(store + " (not there yet)")
@@ -110,7 +110,7 @@ Availability catalogue_availability() {
 
 using Level = IsolationTable::Level;
 
-/// A row for each GPU; `reasons` say why a context does not open.
+/// Adds a row for each GPU. `reasons` collects why a context cannot be opened.
 void add_contexts(const IsolationTable& levels, store::TextTable& table, std::string& reasons) {
   for (std::size_t i = 0; i < levels.levels.front().contexts.size(); ++i) {
     const std::string& device = levels.levels.front().contexts[i].first;

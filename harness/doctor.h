@@ -12,29 +12,30 @@
 
 namespace winnow::harness {
 
-/// One thing that Winnow may need, and whether it is there.
+/// Something that Winnow may need, and whether it is available.
 struct Finding {
   std::string group; ///< "device", "compiler", "isolation", "endpoint", "store", "catalogue"
   std::string name;
   Availability availability;
 };
 
-/// Looks at this machine. Calls no endpoint, but looks whether local servers listen; writes only a
-/// probe file beside the store.
+/// Examines this machine. Sends no request to a model, but checks whether local servers listen.
+/// Writes only a probe file beside the store.
 std::vector<Finding> examine_machine(const RunConfig& config);
 bool any_device_usable(const std::vector<Finding>& findings);
 
-/// What a candidate's process can do at each isolation level that works here, and whether a GPU's
-/// worker gets its context there.
+/// For each isolation level that works here: which escape attempts of a candidate's process
+/// succeed, and whether a worker can create a GPU context.
 struct IsolationTable {
   struct Level {
     std::string name;
-    std::vector<process::EscapeAttempt> attempts;               ///< the same ones at every level
-    std::vector<std::pair<std::string, Availability>> contexts; ///< by GPU: likewise
+    std::vector<process::EscapeAttempt> attempts; ///< the same attempts at every level
+    /// By GPU; the same GPUs at every level.
+    std::vector<std::pair<std::string, Availability>> contexts;
   };
   std::vector<Level> levels;
 };
-IsolationTable try_isolation(); ///< Throws Error when an attempt cannot be made.
+IsolationTable try_isolation(); ///< throws Error if an attempt cannot be made
 std::string to_string(const IsolationTable& table);
 
 std::string doctor_text(const std::vector<Finding>& findings);

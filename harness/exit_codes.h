@@ -4,15 +4,15 @@
 
 namespace winnow::harness {
 
-/// What the process's exit code says. Scripts rely on the numbers.
+/// The exit code of the process. Scripts rely on the numbers.
 enum class ExitCode : int {
-  Done = 0,              ///< eval, profile, race: every kernel is correct; batch: or replies wait
+  Done = 0, ///< eval, profile, race: every kernel is correct; batch: done, or it waits for replies
   Failure = 1,           ///< something is broken: store, endpoint, machine
-  Usage = 2,             ///< bad option, config, task or file name
-  DeviceUnavailable = 3, ///< the device that was asked for cannot be used here
-  NotPermitted = 4,      ///< the isolation or permission that was required is not available
-  BudgetSpent = 5,       ///< a limit, or the end of a recording, stopped work that remained
-  NotCorrect = 10,       ///< eval, profile, race: judged, and not correct
+  Usage = 2,             ///< a mistake in an option, a config, a task or a file name
+  DeviceUnavailable = 3, ///< the requested device cannot be used here
+  NotPermitted = 4,      ///< the required isolation or permission is not available
+  BudgetSpent = 5,       ///< a limit or the end of a recording stopped the run with work left
+  NotCorrect = 10,       ///< eval, profile, race: a kernel was judged and is not correct
   Interrupted = 130,     ///< Ctrl-C or SIGTERM; the state is saved
 };
 

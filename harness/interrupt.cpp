@@ -8,7 +8,7 @@
 namespace winnow::harness {
 namespace {
 
-// Wakes the watching thread at the end.
+// Wakes the watching thread when the object is destroyed.
 constexpr int kWakeSignal = SIGUSR1;
 
 } // namespace
@@ -45,7 +45,7 @@ void Interrupt::watch() {
       return;
     }
     if (signal == kWakeSignal) {
-      continue; // somebody else's
+      continue; // sent by another part of the process
     }
     const std::lock_guard lock(mutex_);
     if (interrupted_.exchange(true)) {

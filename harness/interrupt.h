@@ -8,10 +8,10 @@
 
 namespace winnow::harness {
 
-/// While it lives, SIGINT and SIGTERM are taken by a thread of its own: the first calls what
-/// on_first() was given, the second ends the process at once with exit code 130; the store is never
-/// left half-written and children die with their parent. Create it before any other thread, so that
-/// all threads have the signals blocked.
+/// As long as this object lives, a thread of its own handles SIGINT and SIGTERM. The first signal
+/// calls the function given to on_first(). The second ends the process at once with exit code 130;
+/// the store is never left half-written, and children die with their parent. Create the object
+/// before any other thread, so that all threads have the signals blocked.
 class Interrupt {
 public:
   Interrupt();
@@ -19,8 +19,8 @@ public:
   Interrupt(const Interrupt&) = delete; // owns the process's signal mask and a thread
   Interrupt& operator=(const Interrupt&) = delete;
 
-  /// `act` runs on the watching thread, or here when the signal has come already. An empty one
-  /// waits for a running one to return.
+  /// `act` runs on the watching thread, or in this call if the signal has come already. With an
+  /// empty `act` the call waits until a running one has returned.
   void on_first(std::function<void()> act);
   bool interrupted() const { return interrupted_; }
 
@@ -36,14 +36,14 @@ private:
   std::thread thread_;
 };
 
-/// Tells `interrupt` what to do for as long as it lives.
+/// Sets the function for the first interrupt as long as this object lives.
 class OnInterrupt {
 public:
   OnInterrupt(Interrupt& interrupt, std::function<void()> act) : interrupt_(interrupt) {
     interrupt_.on_first(std::move(act));
   }
   ~OnInterrupt() { interrupt_.on_first({}); }
-  OnInterrupt(const OnInterrupt&) = delete; // takes the act back exactly once
+  OnInterrupt(const OnInterrupt&) = delete; // the destructor must reset the function exactly once
   OnInterrupt& operator=(const OnInterrupt&) = delete;
 
 private:

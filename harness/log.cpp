@@ -10,7 +10,7 @@ namespace winnow::harness {
 void start_log(const std::string& level) {
   auto logger =
       std::make_shared<spdlog::logger>("winnow", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  // On a terminal a run keeps a status line; a message replaces it until it is drawn again.
+  // On a terminal a message replaces the status line of a run, which is then drawn again.
   logger->set_pattern(stderr_is_terminal() ? "\r\x1b[K%H:%M:%S %l: %v"
                                            : "%Y-%m-%dT%H:%M:%S.%e %l: %v");
   logger->set_level(spdlog::level::from_str(level));

@@ -8,11 +8,11 @@
 
 namespace winnow::harness {
 
-/// Throws NotPermitted when a level is required and this machine offers only weaker ones.
+/// Throws NotPermitted if an isolation level is required and this machine offers only weaker ones.
 void check_isolation(const evaluators::EvaluationOptions& options);
 
-/// What results may depend on: versions, device, compilers, isolation, kernel. No host or user
-/// names.
+/// The facts that results may depend on: versions, device, compilers, isolation, kernel. Contains
+/// no host name and no user name.
 nlohmann::json describe_environment(const evaluators::DeviceReport& device);
 
 std::string winnow_version();

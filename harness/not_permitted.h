@@ -4,7 +4,7 @@
 
 namespace winnow::harness {
 
-/// An isolation level or permission that was required is not available. Exit code 4.
+/// A required isolation level or permission is not available. Exit code 4.
 class NotPermitted : public Error {
 public:
   using Error::Error;

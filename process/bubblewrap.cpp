@@ -15,10 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kScratchBytes = "268435456"; // /tmp inside
+constexpr const char* kScratchBytes = "268435456"; // size of /tmp inside
 
-/// The running program's shared libraries that are not the system's. (`program` is this program or
-/// another build of it.)
+/// The shared libraries of the running program that do not belong to the system. `program` is this
+/// program or another build of it.
 std::vector<fs::path> libraries_outside_system() {
   std::vector<fs::path> paths;
   dl_iterate_phdr(
@@ -33,8 +33,8 @@ std::vector<fs::path> libraries_outside_system() {
   return paths;
 }
 
-/// On a merged system /lib and the like are links into /usr; elsewhere, and on NixOS-like systems,
-/// they are directories or missing.
+/// On a merged system, /lib and the like are links into /usr. On other systems they are
+/// directories, or missing (NixOS).
 void add_system(std::vector<std::string>& command) {
   const auto add = [&](std::initializer_list<std::string> words) {
     command.insert(command.end(), words);
@@ -48,7 +48,7 @@ void add_system(std::vector<std::string>& command) {
       add({"--ro-bind-try", path, path});
     }
   }
-  add({"--ro-bind-try", "/etc/alternatives", "/etc/alternatives"}); // c++ and ld are links there
+  add({"--ro-bind-try", "/etc/alternatives", "/etc/alternatives"}); // links to c++ and ld
   add({"--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"});
   add({"--proc", "/proc", "--dev", "/dev", "--size", kScratchBytes, "--tmpfs", "/tmp"});
 }
@@ -92,7 +92,7 @@ std::vector<std::string> bubblewrap_command(const fs::path& bwrap, const fs::pat
                                    "--new-session", "--cap-drop",    "ALL",
                                    "--hostname",    "winnow"};
   add_system(command);
-  // In path order, so that a directory is mounted before what lies in it.
+  // Sorted by path, so that a directory is mounted before the paths inside it.
   std::map<fs::path, const char*> binds;
   for (const fs::path& library : libraries_outside_system()) {
     binds[checked(library)] = "--ro-bind";
@@ -117,7 +117,7 @@ std::vector<std::string> bubblewrap_command(const fs::path& bwrap, const fs::pat
       command.insert(command.end(), {"--ro-bind-try", path, path});
     }
   }
-  // Else whoever runs inside could fill the machine's memory with files there.
+  // Otherwise a process inside could fill the machine's memory with files in these directories.
   command.insert(command.end(),
                  {"--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--"});
   return command;

@@ -22,14 +22,18 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestPoll{60'000};
-constexpr milliseconds kCancelPoll{20};      // how often `cancelled` is asked
-constexpr milliseconds kPollWithoutPidfd{2}; // only on kernels that cannot tell us of the end
-constexpr milliseconds kDeathWait{5'000};    // SIGKILL to gone; longer means stuck in the kernel
+constexpr milliseconds kCancelPoll{20}; // interval between calls of `cancelled`
+// Only on kernels that do not report the end of a child.
+constexpr milliseconds kPollWithoutPidfd{2};
+// From SIGKILL to the end. A process that takes longer is stuck in the kernel.
+constexpr milliseconds kDeathWait{5'000};
 constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
-constexpr int kMaxDrainReads = 32; // > 1 MiB, the most a pipe holds: a survivor may go on writing
+// Reads more than 1 MiB, the most that a pipe holds. Limited, because a surviving process may go on
+// writing.
+constexpr int kMaxDrainReads = 32;
 constexpr int kWrapperSignalBase = 128;
 
-/// `timeout` from now, safe for the largest time-outs.
+/// The time `timeout` from now. Does not overflow for the largest time-outs.
 Clock::time_point deadline_in(milliseconds timeout) {
   constexpr std::chrono::hours kForever{24 * 365};
   return Clock::now() + std::min<Clock::duration>(timeout, kForever);
@@ -60,7 +64,7 @@ struct ChildProcess::State {
   bool close_when_written = false;
   std::string out;
   std::string err;
-  std::size_t searched = 0; // no newline in out before this
+  std::size_t searched = 0; // `out` has no newline before this index
   bool over_limit = false;
   bool reaped = false;
   ChildResult result;
@@ -80,7 +84,7 @@ struct ChildProcess::State {
   void reap(std::optional<ChildResult::End> forced);
 };
 
-/// Leaves it unreaped: its pid and process group cannot be reused while we may still kill them.
+/// Does not reap the child, so that its pid and process group cannot be reused before the kill.
 bool ChildProcess::State::ended() const {
   if (reaped) {
     return true;
@@ -97,13 +101,14 @@ void ChildProcess::State::kill_group() const {
   }
 }
 
-/// One poll: reads what the child printed, writes what it takes. Returns at `until` at the latest.
+/// Polls once: reads the child's output and writes as much input as the child accepts. Returns at
+/// `until` at the latest.
 void ChildProcess::State::pump(Clock::time_point until) {
   if (!process.pidfd) {
     until = std::min(until, Clock::now() + kPollWithoutPidfd);
   }
   const bool writing = process.in && !to_write.empty();
-  std::array<pollfd, 4> fds{{{process.out.get(), POLLIN, 0}, // a negative fd is ignored
+  std::array<pollfd, 4> fds{{{process.out.get(), POLLIN, 0}, // poll() ignores negative descriptors
                              {process.err.get(), POLLIN, 0},
                              {writing ? process.in.get() : -1, POLLOUT, 0},
                              {process.pidfd.get(), POLLIN, 0}}};
@@ -121,7 +126,7 @@ void ChildProcess::State::pump(Clock::time_point until) {
   }
 }
 
-/// False when there is nothing more to read for now, or ever.
+/// False when there is nothing to read now, or the pipe is closed.
 bool ChildProcess::State::read_some(UniqueFd& fd, std::string& buffer) {
   if (!fd || over_limit) {
     return false;
@@ -150,7 +155,7 @@ void ChildProcess::State::write_some() {
   if (count >= 0) {
     to_write.remove_prefix(static_cast<std::size_t>(count));
   } else if (errno != EINTR && errno != EAGAIN) {
-    process.in.reset(); // it closed its stdin
+    process.in.reset(); // the child closed its stdin
     to_write = {};
   }
   if (to_write.empty() && close_when_written) {
@@ -158,7 +163,8 @@ void ChildProcess::State::write_some() {
   }
 }
 
-/// What the dead child left in its pipes. A survivor that holds them open is not waited for.
+/// Reads the rest of the dead child's output. Does not wait for surviving processes that hold the
+/// pipes open.
 void ChildProcess::State::drain() {
   for (int i = 0; i < kMaxDrainReads && read_some(process.out, out); ++i) {
   }

@@ -13,36 +13,39 @@
 
 namespace winnow::process {
 
-/// What a child may use up. 0 means no limit of that kind. ChildProcess enforces `wall` and
-/// `output_bytes`; the others are put up by enter_sandbox(), so they hold for Sandbox's commands.
+/// Resource limits of a child; 0 means no limit. ChildProcess enforces `wall` and `output_bytes`.
+/// enter_sandbox() sets the other limits, so they hold only for commands of Sandbox.
 struct Limits {
   std::chrono::milliseconds wall{10'000};
   std::chrono::seconds cpu{0};
   std::uint64_t memory_bytes = 0; ///< address space (RLIMIT_AS); ignored in sanitizer builds
-  std::uint64_t file_bytes = 0;   ///< largest file it may write (RLIMIT_FSIZE)
-  std::uint64_t output_bytes = 1U << 20U; ///< stdout and stderr each; more kills it
-  unsigned processes = 0;                 ///< RLIMIT_NPROC (root is exempt) or the pid namespace's
+  std::uint64_t file_bytes = 0;   ///< largest file that the child may write (RLIMIT_FSIZE)
+  /// Limit for stdout and stderr each. A child that writes more is killed.
+  std::uint64_t output_bytes = 1U << 20U;
+  unsigned processes = 0; ///< RLIMIT_NPROC (root is exempt), or the limit of the pid namespace
 };
 
-/// A file descriptor the child gets under a number of its own; the parent keeps its copy.
+/// A file descriptor that the child inherits under the number `child_fd`. The parent keeps its own
+/// copy.
 struct InheritedFd {
   int parent_fd = -1;
   int child_fd = -1;
 };
 
 struct Command {
-  std::vector<std::string> argv;                  ///< argv[0] is a path
-  std::map<std::string, std::string> environment; ///< all of it: nothing is inherited
-  std::filesystem::path working_directory;        ///< empty: "/"
+  std::vector<std::string> argv; ///< argv[0] is a path
+  /// The complete environment: nothing is inherited
+  std::map<std::string, std::string> environment;
+  std::filesystem::path working_directory; ///< empty: "/"
   std::vector<InheritedFd> fds;
   Limits limits;
   /// argv[0] is a wrapper that reports "killed by signal N" as exit code 128 + N, as bwrap does.
   bool signals_as_exit_codes = false;
-  /// False for what a fenced child starts itself: it stays in that child's session and group, so it
-  /// dies when that group is killed; kill() then ends only the process itself.
+  /// False for a process that a fenced child starts. Such a process stays in the child's session
+  /// and group, so it dies when that group is killed; kill() then ends only the process itself.
   bool own_group = true;
-  /// Without address space randomisation: two such children that do the same find their libraries
-  /// and memory at the same places. A wish: containers may forbid it.
+  /// Start without address space randomisation, so that two children that do the same work have
+  /// their libraries and memory at the same addresses. Best effort: containers may forbid it.
   bool fixed_addresses = false;
 };
 
@@ -63,20 +66,21 @@ struct ChildResult {
   std::string out; ///< capped at limits.output_bytes
   std::string err;
   double wall_seconds = 0;
-  /// User + system, with its waited-for children. Under bwrap, which does not wait for what it
-  /// started, next to nothing.
+  /// User + system time of the child and of the children that it waited for. Nearly 0 under bwrap,
+  /// because bwrap does not wait for the process that it starts.
   double cpu_seconds = 0;
-  /// Linux counts what the caller used at the start, too: the caller's own size is the least.
+  /// Never less than the memory of the calling process, because Linux counts that from before exec,
+  /// too.
   std::uint64_t max_rss_bytes = 0;
-  std::string error; ///< SpawnFailed: why
+  std::string error; ///< SpawnFailed only: the reason
 };
 
 /// "killed by SIGSEGV", "still running after 10.0 s (wall-clock limit)", "exited with 1".
 std::string describe(const ChildResult& result);
 
-/// A running child: posix_spawn in a session and process group of its own, stdin, stdout and stderr
-/// piped, everything else closed. Killed with its whole group when the object goes. One thread at a
-/// time, and any thread: the child outlives the thread that started it.
+/// A running child, started by posix_spawn in a session and process group of its own. Its stdin,
+/// stdout and stderr are pipes; all other descriptors are closed. The destructor kills the whole
+/// group. Use it from one thread at a time. The thread that started the child may end before it.
 class ChildProcess {
 public:
   /// Throws Error when it cannot be started.
@@ -86,18 +90,20 @@ public:
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   int pid() const;
-  /// Writes all of `bytes` to its stdin; false when the child no longer reads or time is up.
+  /// Writes all of `bytes` to the child's stdin. False when the child has closed its stdin or the
+  /// time is up.
   bool write(std::string_view bytes, std::chrono::milliseconds timeout);
   void close_stdin();
-  /// The next line of its stdout without the newline; nullopt at its end, at the time-out, or when
-  /// the line would exceed limits.output_bytes. An unfinished last line is no line: wait() has it.
+  /// The next line of the child's stdout, without the newline. nullopt at the end of the output, at
+  /// the time-out, or when the line would exceed limits.output_bytes. wait() returns an unfinished
+  /// last line.
   std::optional<std::string> read_line(std::chrono::milliseconds timeout);
   bool running();
   void kill();
-  /// Feeds `input`, closes its stdin and waits. The wall-clock limit counts from now, not from the
-  /// start: for a child that was started before there was work for it.
+  /// Writes `input`, closes the child's stdin and waits. The wall-clock limit counts from this
+  /// call, because a child may be started before there is work for it.
   ChildResult run(std::string_view input, const std::function<bool()>& cancelled = {});
-  /// Drains output until the child ends or a limit strikes; kills what is left of its group.
+  /// Reads the output until the child ends or exceeds a limit, then kills the rest of its group.
   ChildResult wait(const std::function<bool()>& cancelled = {});
 
 private:
@@ -105,7 +111,7 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// Starts it, feeds `input`, waits. Never throws for what the child does.
+/// Starts a child, writes `input` to it and waits. Never throws because of the child's behaviour.
 ChildResult run_child(const Command& command, std::string_view input,
                       const std::function<bool()>& cancelled = {});
 

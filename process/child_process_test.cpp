@@ -120,7 +120,7 @@ TEST(ChildProcess, CountsOutputOfAChildThatEndedAtOnce) {
 TEST(ChildProcess, FeedsAndReadsAtTheSameTime) {
   Command command = shell("exec cat");
   command.limits.output_bytes = 16U << 20U;
-  const std::string input(8U << 20U, 'x'); // more than socket and pipe hold
+  const std::string input(8U << 20U, 'x'); // more than a socket and a pipe hold
   EXPECT_EQ(run_child(command, input).out, input);
 }
 
@@ -142,9 +142,9 @@ TEST(ChildProcess, TalksInLines) {
     ASSERT_TRUE(child.write(word + "\n", kLong));
     EXPECT_EQ(child.read_line(kLong), "<" + word + ">");
   }
-  EXPECT_EQ(child.read_line(20ms), std::nullopt); // it waits for us
+  EXPECT_EQ(child.read_line(20ms), std::nullopt); // the child waits for input
   child.close_stdin();
-  EXPECT_EQ(child.read_line(kLong), std::nullopt); // half a line is no line
+  EXPECT_EQ(child.read_line(kLong), std::nullopt); // an unfinished line is not returned
   EXPECT_EQ(child.wait().out, "unfinished");
 }
 
@@ -185,7 +185,7 @@ TEST(ChildProcess, IsKilledOnRequest) {
   child.kill();
   EXPECT_EQ(describe(child.wait()), "killed by SIGKILL");
   EXPECT_FALSE(child.running());
-  EXPECT_EQ(describe(child.wait()), "killed by SIGKILL"); // the answer stays
+  EXPECT_EQ(describe(child.wait()), "killed by SIGKILL"); // wait() returns the same result again
 }
 
 TEST(ChildProcess, InheritsNoVariables) {
@@ -206,7 +206,7 @@ TEST(ChildProcess, StartsInTheGivenDirectory) {
 TEST(ChildProcess, LeaksNoDescriptors) {
   constexpr int kBelow = 50;
   constexpr int kAbove = 70;
-  ASSERT_EQ(dup2(2, kBelow), kBelow); // without CLOEXEC, as a careless library would
+  ASSERT_EQ(dup2(2, kBelow), kBelow); // without CLOEXEC, like a careless library
   ASSERT_EQ(dup2(2, kAbove), kAbove);
   Command command = shell("for n in 3 50 60 70; do [ -e /proc/self/fd/$n ] && echo $n; done");
   command.fds = {{2, 60}};
@@ -225,7 +225,7 @@ int memory_file(const std::string& text) {
 TEST(ChildProcess, PlacesDescriptorsThatSwapOrKeepTheirNumbers) {
   const int a = memory_file("a");
   const int b = memory_file("b");
-  const int kept = memory_file("kept"); // given under its own number: CLOEXEC must go
+  const int kept = memory_file("kept"); // keeps its number, so CLOEXEC must be cleared
   Command command = shell("cat /dev/fd/" + std::to_string(a) + " /dev/fd/" + std::to_string(b) +
                           " /dev/fd/" + std::to_string(kept));
   command.fds = {{a, b}, {b, a}, {kept, kept}};
@@ -249,7 +249,7 @@ TEST(ChildProcess, ResetsSignals) {
                 "");
   std::signal(SIGPIPE, before);
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-  // Signals 32 and 33 are the C library's own; it leaves them ignored.
+  // Signals 32 and 33 belong to the C library, which leaves them ignored.
   EXPECT_THAT(result.out, testing::MatchesRegex("0000000000000000\n0000000[01]80000000\n|"
                                                 "0000000000000000\n0000000000000000\n"));
 }

@@ -16,15 +16,15 @@
 namespace {
 bool fenced = false;
 } // namespace
-/// The leak checker starts a tracer process at exit, which the fence refuses.
+/// The leak checker starts a tracer process at exit, but the fence refuses new processes.
 extern "C" int __lsan_is_turned_off() {
   return fenced ? 1 : 0;
 } // NOLINT(bugprone-reserved-*)
 #endif
 
 #ifdef WINNOW_SANITIZED
-// Compiler libraries that are loaded at run time keep some memory for ever. Children have no
-// environment that could say so.
+// Compiler libraries that are loaded at run time never free some memory. Children have no
+// environment, so the suppressions cannot come from a variable.
 extern "C" const char* __lsan_default_suppressions(); // NOLINT(bugprone-reserved-identifier)
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libLLVM\nleak:libnvrtc\nleak:libamdhip64\nleak:libamd_comgr\nleak:libhiprtc\n";
@@ -35,12 +35,13 @@ namespace winnow::process {
 namespace {
 
 constexpr rlim_t kOpenFiles = 256;
-constexpr rlim_t kStackBytes = rlim_t{64} << 20U; // also where the shell says `ulimit -s unlimited`
+// Applies even if the shell has `ulimit -s unlimited`.
+constexpr rlim_t kStackBytes = rlim_t{64} << 20U;
 
 void set_limit(__rlimit_resource resource, rlim_t soft, rlim_t hard, const char* name) {
   rlimit current{};
   getrlimit(resource, &current);
-  // An inherited hard limit that is lower still holds; only the privileged may raise one.
+  // A lower inherited hard limit stays, because only a privileged process may raise a hard limit.
   const rlimit limit{std::min(soft, current.rlim_max), std::min(hard, current.rlim_max)};
   if (setrlimit(resource, &limit) != 0) {
     throw Error(std::string("setrlimit(") + name + "): " + std::strerror(errno));
@@ -51,8 +52,9 @@ void set_limit(__rlimit_resource resource, rlim_t value, const char* name) {
   set_limit(resource, value, value, name);
 }
 
-/// The kernel counts all processes of the user, but in a user namespace only those inside. Outside,
-/// those of the whole machine are granted on top: still an end to a fork bomb.
+/// In a user namespace, the kernel counts only the processes inside. Outside, it counts all
+/// processes of the user, so the limit is raised by the number of all processes on the machine.
+/// That still stops a fork bomb.
 rlim_t process_limit(const Fence& fence) {
   if (fence.level == Isolation::Bubblewrap) {
     return fence.limits.processes;
@@ -68,7 +70,7 @@ void apply_limits(const Fence& fence) {
   set_limit(RLIMIT_NOFILE, kOpenFiles, "RLIMIT_NOFILE");
   set_limit(RLIMIT_STACK, kStackBytes, "RLIMIT_STACK");
   if (limits.cpu.count() > 0) {
-    // SIGXCPU names the cause; SIGKILL a second later is for who ignores it.
+    // SIGXCPU shows the cause. SIGKILL follows a second later for a process that ignores SIGXCPU.
     const auto cpu = static_cast<rlim_t>(limits.cpu.count());
     set_limit(RLIMIT_CPU, cpu, cpu + 1, "RLIMIT_CPU");
   }
@@ -94,7 +96,7 @@ void die_with_parent(int parent_pid) {
     return;
   }
   set_process_flag(PR_SET_PDEATHSIG, SIGKILL, "PR_SET_PDEATHSIG");
-  if (getppid() != parent_pid) { // it died before the call above
+  if (getppid() != parent_pid) { // the parent died before the call above
     throw Error("the process that started this one is gone");
   }
 }
@@ -104,9 +106,9 @@ void die_with_parent(int parent_pid) {
 void enter_sandbox(std::vector<std::string>& arguments) {
   const Fence fence = take_fence_options(arguments);
   die_with_parent(fence.parent_pid);
-  unsetenv("PWD"); // bwrap's own addition
+  unsetenv("PWD"); // set by bwrap
   if (!fence.policy.writable.empty()) {
-    setenv("TMPDIR", fence.policy.writable.c_str(), 1); // compilers would try /tmp
+    setenv("TMPDIR", fence.policy.writable.c_str(), 1); // otherwise compilers try /tmp
   }
   apply_limits(fence);
   set_process_flag(PR_SET_NO_NEW_PRIVS, 1, "PR_SET_NO_NEW_PRIVS");

@@ -1,4 +1,4 @@
-// The coordinator's side: it lays out what there is to reach, and reads what was reached.
+// The coordinator's side of the escape attempts: it prepares the targets and reads the results.
 #include "process/escape_attempts.h"
 
 #include "base/error.h"
@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{30};
 constexpr unsigned kMaxProcesses = 64;
-constexpr std::uint64_t kFileBytes = 1; // as a candidate's run: it writes no files
+// The same limit as a candidate's run, which writes no files
+constexpr std::uint64_t kFileBytes = 1;
 
-/// A server on the loopback interface that nobody should reach.
+/// A server on the loopback interface. The child must not be able to connect to it.
 class Listener {
 public:
   Listener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -65,7 +66,7 @@ std::vector<EscapeAttempt> try_to_escape(Isolation level) {
   write_file_atomic(secret, "secret");
   write_file_atomic(module, "module");
   const Listener listener;
-  const volatile std::uint64_t word = 0x5ec2e7; // in the coordinator's memory
+  const volatile std::uint64_t word = 0x5ec2e7; // a word in the coordinator's memory
   Limits limits;
   limits.wall = kPatience;
   limits.processes = kMaxProcesses;

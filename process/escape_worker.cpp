@@ -1,5 +1,5 @@
-// The `_escape` child: a candidate's process that tries to get out. Each attempt says what it
-// reached, or what stopped it.
+// The `_escape` child: a process with a candidate's fence that tries to get out. For each attempt
+// it prints what stopped the attempt or what the attempt reached.
 #include "base/error.h"
 #include "process/escape_attempts.h"
 #include "process/unique_fd.h"
@@ -27,16 +27,16 @@
 namespace winnow::process {
 namespace {
 
-/// What there is to reach.
+/// The targets of the attempts.
 struct Target {
   std::string secret; ///< a file outside of the policy
-  std::string module; ///< a file that may be read and not written
+  std::string module; ///< a file that may be read but not written
   int port = 0;       ///< a server on the loopback interface
   pid_t coordinator = 0;
   std::uintptr_t address = 0; ///< of a word in the coordinator's memory
 };
 
-/// Empty: it succeeded. Else what stopped it.
+/// What stopped the attempt; empty: the attempt succeeded.
 using Stopped = std::string;
 
 Stopped because(const char* call) {
@@ -116,7 +116,7 @@ Stopped start_program() {
              : std::string("execve: ") + std::strerror(WEXITSTATUS(status));
 }
 
-/// More at once than anybody allows.
+/// Starts more processes at once than any fence allows.
 Stopped fork_without_end() {
   constexpr std::size_t kMany = 400;
   std::vector<pid_t> children;
@@ -140,7 +140,7 @@ Stopped fork_without_end() {
   return stopped;
 }
 
-/// The first of the places that takes a megabyte.
+/// Writes a megabyte to the first directory that accepts it.
 Stopped fill_disk(const Target& target) {
   constexpr std::size_t kBytes = std::size_t{1} << 20U;
   const std::vector<char> block(kBytes, 'x');

@@ -80,7 +80,7 @@ std::vector<std::string> fence_options(const Fence& fence) {
 
 Fence take_fence_options(std::vector<std::string>& arguments) {
   Fence fence;
-  std::size_t count = 0; // only leading ones: later arguments are the subcommand's own
+  std::size_t count = 0; // only leading options; later arguments belong to the subcommand
   for (; count < arguments.size() && arguments[count].starts_with(kPrefix); ++count) {
     const std::string_view option = std::string_view(arguments[count]).substr(kPrefix.size());
     const std::size_t equals = option.find('=');

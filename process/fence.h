@@ -8,40 +8,43 @@
 
 namespace winnow::process {
 
-/// What a child is told to put up around itself, as hidden options in front of its arguments.
+/// The fence that a child must put up around itself. It travels as hidden options in front of the
+/// child's arguments.
 struct Fence {
   Isolation level = Isolation::Rlimits;
-  int parent_pid = 0; ///< die when this process is gone; 0: bwrap sees to it
+  int parent_pid = 0; ///< the child dies with this process; 0: bwrap takes care of that
   Limits limits;
   SandboxPolicy policy;
 };
 
 std::vector<std::string> fence_options(const Fence& fence);
-/// Reads and removes them. Throws Error when there are none or one is not understood.
+/// Reads the options and removes them. Throws Error when they are missing or one of them is not
+/// understood.
 Fence take_fence_options(std::vector<std::string>& arguments);
 
-/// The device files through which NVIDIA's and AMD's user-space drivers work, as far as they are
-/// here.
+/// The device files that NVIDIA's and AMD's user-space drivers use, as far as this machine has
+/// them.
 std::vector<std::filesystem::path> gpu_device_files();
 
-/// The kernel's Landlock version; below 1 there is none.
+/// The kernel's Landlock version; less than 1: no Landlock.
 int landlock_abi();
 
-/// Landlock: from now on this process opens nothing but system libraries and what the policy names.
-/// Throws Error when the kernel cannot.
+/// Landlock: from now on this process can open only system libraries and the files of the policy.
+/// Throws Error when the kernel does not support it.
 void restrict_files(const SandboxPolicy& policy);
 
-/// seccomp: refuses (EPERM) sockets, other processes, mounts, kernel interfaces that no worker
-/// needs and, without `may_spawn`, new processes and programs and changes of files' modes and
-/// owners. Threads are allowed. With `gpu`, UNIX sockets may be made and listen, as CUDA's driver
-/// insists on, but neither connect nor accept.
+/// seccomp: refuses, with EPERM, sockets, access to other processes, mounts, and kernel interfaces
+/// that no worker needs. Without `may_spawn` it also refuses new processes and programs, and
+/// changes of the mode or owner of files. Threads are allowed. With `gpu`, a process may create
+/// UNIX sockets and listen on them, because CUDA's driver requires that; connect and accept are
+/// still refused.
 void restrict_system_calls(const SandboxPolicy& policy);
 
-/// Only code that is loaded now may make system calls; a process that makes one from elsewhere is
-/// killed by SIGSYS. Call it after restrict_system_calls(). Throws Error.
+/// From now on only the code that is loaded already may make system calls. A system call from other
+/// code kills the process with SIGSYS. Call this after restrict_system_calls(). Throws Error.
 void restrict_to_loaded_code();
 
-/// Sandbox::command without asking whether the level works here.
+/// Like Sandbox::command, but does not check that the level works on this machine.
 Command fenced_command(Isolation level, const std::filesystem::path& program,
                        std::string_view subcommand, const std::vector<std::string>& arguments,
                        const SandboxPolicy& policy, const Limits& limits,

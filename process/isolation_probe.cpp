@@ -12,10 +12,11 @@ namespace winnow::process {
 namespace {
 
 constexpr std::chrono::milliseconds kProbeTime{10'000};
-/// A program that does not know `_probe` may well probe again, and so on without end.
+/// Set in the environment of a probe, so that a program that does not know `_probe` does not probe
+/// again, without end.
 constexpr const char* kProbing = "WINNOW_PROBING";
 
-/// Files of ours outside and inside what the probe's policy exposes.
+/// Winnow's own files, some outside and some inside the probe's policy.
 struct ProbeFiles {
   TemporaryDirectory hidden{"probe-hidden"};
   TemporaryDirectory open{"probe"};
@@ -44,7 +45,7 @@ ChildResult run_probe(Isolation level, const ProbeFiles& files) {
   return run_child(command, {});
 }
 
-/// The child's words, else how it ended.
+/// The text that the child printed, or else how it ended.
 std::string complaint(const ChildResult& result) {
   const std::string text(trim(to_valid_utf8(result.err)));
   return text.empty() ? "the probe " + describe(result) : truncate_text(text, 500);

@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The kernel headers of Debian 12 end at Landlock's second ABI, so what the kernel's
-// Documentation/userspace-api/landlock.rst defines up to the sixth is written out here.
+// The kernel headers of Debian 12 end at Landlock's second ABI. So the constants up to the sixth
+// ABI are defined here, from the kernel's Documentation/userspace-api/landlock.rst.
 namespace winnow::process {
 namespace {
 
@@ -74,7 +74,7 @@ public:
     }
   }
 
-  /// False when there is no such path. O_PATH: the right to read it is not needed here.
+  /// False when the path does not exist. Opens with O_PATH, which needs no right to read the file.
   bool allow(const std::filesystem::path& path, std::uint64_t rights) const {
     const UniqueFd target(open(path.c_str(), O_PATH | O_CLOEXEC));
     struct stat status {};
@@ -108,7 +108,7 @@ private:
   UniqueFd fd_;
 };
 
-/// Programs and libraries, and what the C library and compilers look up while they run.
+/// Allows programs and libraries, and the files that the C library and compilers read at run time.
 void allow_system(const Ruleset& ruleset) {
   for (const char* path : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
     ruleset.allow(path, kExecute | kReadFile | kReadDir);
@@ -123,10 +123,10 @@ void allow_system(const Ruleset& ruleset) {
   }
 }
 
-/// What the user-space drivers of GPUs open: their device files, and under /proc and /sys what they
-/// read about the machine. CUDA's driver writes the names of its threads with O_TRUNC; refused
-/// that, cuInit fails (error 304). The threads are yet to come, so no rule can name their `comm`
-/// alone.
+/// Allows the files that the user-space drivers of GPUs open: their device files, and facts about
+/// the machine under /proc and /sys. CUDA's driver writes the names of its threads with O_TRUNC; if
+/// that is refused, cuInit fails (error 304). The threads do not exist yet, so the rule cannot be
+/// limited to their `comm` files.
 void allow_gpu(const Ruleset& ruleset) {
   for (const std::filesystem::path& file : gpu_device_files()) {
     ruleset.allow(file, kReadFile | kWriteFile | kIoctlDev);

@@ -1,5 +1,6 @@
-// System calls from nowhere but the code that is loaded now. A candidate for the CPU is machine
-// code in a process of ours: what it hides in a constant and jumps to must do nothing.
+// Allows system calls only from the code that is loaded now. A candidate for the CPU is machine
+// code in a process of Winnow's. If it jumps to code that it hid in a constant, that code must have
+// no effect.
 #include "base/error.h"
 #include "process/fence.h"
 
@@ -19,8 +20,8 @@
 namespace winnow::process {
 namespace {
 
-/// Addresses of code, from `begin` up to and with `last`: a filter sees the address behind the
-/// instruction that made the call.
+/// A range of code addresses from `begin` to `last`, both included. `last` is included because a
+/// filter sees the address after the instruction that made the call.
 struct CodeRange {
   std::uint64_t begin = 0;
   std::uint64_t last = 0;
@@ -49,7 +50,7 @@ constexpr std::uint32_t kPointer = offsetof(seccomp_data, instruction_pointer);
 constexpr std::uint32_t kLowWord = kPointer + (kLittleEndian ? 0 : 4);
 constexpr std::uint32_t kHighWord = kPointer + (kLittleEndian ? 4 : 0);
 
-/// A filter compares words of 32 bits, so a range must not cross one of their borders.
+/// A filter compares 32-bit words, so a range must not cross a multiple of 2^32.
 std::vector<CodeRange> split_at_word_borders(const std::vector<CodeRange>& ranges) {
   constexpr std::uint64_t kWord = std::uint64_t{1} << 32U;
   std::vector<CodeRange> parts;

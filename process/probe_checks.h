@@ -8,14 +8,14 @@
 
 namespace winnow::process {
 
-/// What the `_probe` child prints when all that its level promises holds.
+/// The `_probe` child prints this line when every promise of its level holds.
 constexpr std::string_view kProbeAnswer = "winnow probe: fenced in";
-/// What stands before the remedy on its stderr when something does not.
+/// Otherwise its stderr has this text before the remedy.
 constexpr std::string_view kRemedyMark = "remedy: ";
 
-/// In a probing child: prints an Error on stderr; the exit code.
+/// For the probing child: prints an Error on stderr and returns the exit code.
 int report_failure(const Error& error);
-/// In its parent: what report_failure() printed, else how the child ended.
+/// For the parent: the text of report_failure(), or else how the child ended.
 Availability reported_failure(const ChildResult& result);
 
 } // namespace winnow::process

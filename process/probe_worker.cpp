@@ -69,7 +69,7 @@ void check_system_calls() {
   promise(child < 0, "a new process can be started");
   char program[] = "/bin/true";
   char* argv[] = {program, nullptr};
-  execv(program, argv); // only returns when it is refused, as it should be
+  execv(program, argv); // execv returns only on failure, which is what the fence promises
   promise(errno == EPERM, std::string("execve fails with: ") + std::strerror(errno));
 }
 

@@ -102,7 +102,8 @@ Command fenced_command(Isolation level, const std::filesystem::path& program,
     command.signals_as_exit_codes = true;
   }
   command.argv.insert(command.argv.end(), {program.string(), std::string(subcommand)});
-  // bwrap, the parent inside its namespaces, is process 1 there and dies with us itself.
+  // With bwrap, the child's parent is process 1 of the namespace, and bwrap itself dies with this
+  // process.
   const Fence fence{level, wrapped ? 0 : getpid(), limits, policy};
   for (const std::vector<std::string>& words : {fence_options(fence), arguments}) {
     command.argv.insert(command.argv.end(), words.begin(), words.end());

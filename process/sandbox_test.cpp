@@ -86,7 +86,7 @@ protected:
                   const Limits& limits = kPatient) const {
     return run_child(sandbox().command("_act", words, policy, limits), "");
   }
-  /// The same, expecting an orderly end: what it printed.
+  /// Like act(), but expects exit code 0 and returns the output.
   std::string say(const std::vector<std::string>& words, const SandboxPolicy& policy = {},
                   const Limits& limits = kPatient) const {
     const ChildResult result = act(words, policy, limits);
@@ -100,8 +100,8 @@ TEST_P(SandboxLevel, PassesArgumentsInputAndDescriptors) {
   const Sandbox box = sandbox();
   EXPECT_EQ(run_child(box.command("_act", {"echo", "a", "b c"}, {}, {}), "input").out,
             "a\nb c\ninput");
-  const TemporaryDirectory directory(
-      "sandbox-test"); // outside the policy: an open file still works
+  // Outside of the policy: an open file still works.
+  const TemporaryDirectory directory("sandbox-test");
   write_file_atomic(directory.path() / "file", "through a descriptor");
   const UniqueFd file(open((directory.path() / "file").c_str(), O_RDONLY | O_CLOEXEC));
   const Command command = box.command("_act", {"read-fd", "9"}, {}, {}, {{file.get(), 9}});
@@ -183,7 +183,8 @@ TEST_P(SandboxLevel, SeesOnlyTheFilesOfThePolicy) {
   EXPECT_EQ(say({"read", (hidden.path() / "file").string()}, policy), refusal);
   EXPECT_EQ(say({"read", "/etc/passwd"}, policy), refusal);
   EXPECT_NE(say({"write", (shown.path() / "file").string()}, policy), "ok\n");
-  say({"write", (shown.path() / "new").string()}, policy); // may seem to work: in a /tmp of its own
+  // The write may seem to succeed, in a /tmp of the child's own.
+  say({"write", (shown.path() / "new").string()}, policy);
   EXPECT_FALSE(std::filesystem::exists(shown.path() / "new"));
   EXPECT_NE(say({"write", "/tmp/../winnow-test"}, policy), "ok\n");
   EXPECT_EQ(read_file(shown.path() / "file", 100), "shown");
@@ -212,7 +213,7 @@ TEST_P(SandboxLevel, StartsProcessesOnlyWhenItMay) {
   SandboxPolicy policy;
   policy.may_spawn = true;
   EXPECT_EQ(say({"spawn"}, policy), "started\n");
-  EXPECT_EQ(say({"exec"}, policy), ""); // it became /bin/true
+  EXPECT_EQ(say({"exec"}, policy), ""); // the child became /bin/true
   if (!fences_files()) {
     GTEST_SKIP() << "rlimits do not promise more";
   }
@@ -303,7 +304,7 @@ TEST_P(SandboxLevel, DiesWithAKilledCoordinatorButNotWithTheThreadThatStartedIt)
   pipe.close_write_end();
   ASSERT_EQ(coordinator.read_line(30s), "spinning");
   EXPECT_TRUE(coordinator.running());
-  ASSERT_EQ(::kill(coordinator.pid(), SIGKILL), 0); // not its group: the child is in another
+  ASSERT_EQ(::kill(coordinator.pid(), SIGKILL), 0); // not the group; the child is in another group
   EXPECT_TRUE(pipe.all_writers_gone());
 }
 
@@ -364,7 +365,7 @@ TEST_P(SandboxLevel, LetsNobodyOut) {
       EXPECT_TRUE(attempt.stopped) << attempt.name << ": " << attempt.detail;
     }
   }
-  if (!fences_files()) { // or the attempts would not be what they say
+  if (!fences_files()) { // checks that the attempts really try what they claim
     EXPECT_FALSE(attempts.front().stopped) << attempts.front().detail;
   }
 }

@@ -22,8 +22,9 @@ struct Release {
 };
 using Filter = std::unique_ptr<std::remove_pointer_t<scmp_filter_ctx>, Release>;
 
-/// Nothing a compiler, a kernel's run or a judge needs, and each a door: network, other processes,
-/// mounts and namespaces, keys, and the parts of the kernel where holes are found.
+/// System calls that no compiler, kernel run or judge needs, and that could be a way out: network,
+/// other processes, mounts and namespaces, keys, and parts of the kernel with a history of
+/// vulnerabilities.
 constexpr const char* kNever[] = {"connect",
                                   "accept",
                                   "accept4",
@@ -102,13 +103,14 @@ constexpr const char* kNever[] = {"connect",
                                   "vhangup",
                                   "nfsservctl"};
 
-/// Without the first there is no use for the others.
+/// Without socket(), the other two are of no use.
 constexpr const char* kListening[] = {"socket", "bind", "listen"};
 
 constexpr const char* kNoSpawn[] = {"execve", "execveat",        "fork",
                                     "vfork",  "rt_sigqueueinfo", "rt_tgsigqueueinfo"};
 
-/// Linkers set a file's mode; who runs a candidate does not. Landlock does not watch these at all.
+/// Linkers set a file's mode; a candidate's run does not. Landlock does not control these calls at
+/// all.
 constexpr const char* kNoMetadata[] = {
     "chmod",      "fchmod",      "fchmodat",     "fchmodat2",    "chown",
     "fchown",     "lchown",      "fchownat",     "utime",        "utimes",
@@ -120,7 +122,7 @@ constexpr unsigned long kNamespaceFlags[] = {CLONE_NEWUSER,  CLONE_NEWNS,  CLONE
                                              CLONE_NEWNET,   CLONE_NEWIPC, CLONE_NEWUTS,
                                              CLONE_NEWCGROUP};
 
-/// The system call's argument number `index`, as a filter sees it.
+/// Condition on the system call's argument number `index`.
 scmp_arg_cmp argument_is_not(unsigned index, scmp_datum_t value) {
   return {index, SCMP_CMP_NE, value, 0};
 }
@@ -134,15 +136,15 @@ public:
     if (!filter_) {
       throw Error("seccomp_init failed: libseccomp does not know this processor");
     }
-    // A sanitizer's helper thread is running already: the filter is for all threads.
+    // The filter must hold for all threads, because a sanitizer's helper thread is running already.
     check(seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1), "seccomp_attr_set(TSYNC)");
   }
 
-  /// With conditions: only where all of them hold.
+  /// Denies the call; with conditions, only if all of them hold.
   void deny(const char* name, int error, const std::vector<scmp_arg_cmp>& conditions = {}) {
     const int number = seccomp_syscall_resolve_name(name);
     if (number == __NR_SCMP_ERROR) {
-      return; // newer than this libseccomp
+      return; // the call is newer than this libseccomp
     }
     check(seccomp_rule_add_array(filter_.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)),
                                  number, static_cast<unsigned>(conditions.size()),
@@ -170,7 +172,8 @@ void restrict_run(Rules& rules) {
     rules.deny(name, EPERM);
   }
   rules.deny("clone", EPERM, {argument_bits(0, CLONE_THREAD, 0)});
-  const auto self = static_cast<scmp_datum_t>(getpid()); // abort() signals its own process
+  // Signals to the own process are allowed, because abort() sends one.
+  const auto self = static_cast<scmp_datum_t>(getpid());
   for (const char* name : {"kill", "tkill", "tgkill"}) {
     rules.deny(name, EPERM, {argument_is_not(0, self)});
   }
@@ -190,14 +193,14 @@ void restrict_system_calls(const SandboxPolicy& policy) {
       rules.deny(name, EPERM);
     }
   }
-  rules.deny("truncate", EPERM); // Landlock's since ABI 3 only; linkers use ftruncate
-  // clone3's flags are behind a pointer that a filter cannot follow; the C library falls back to
-  // clone, whose flags are in a register.
+  rules.deny("truncate", EPERM); // Landlock controls it only since ABI 3; linkers use ftruncate
+  // The flags of clone3 are behind a pointer, which a filter cannot follow. On ENOSYS the C library
+  // falls back to clone, whose flags are in a register.
   rules.deny("clone3", ENOSYS);
   for (const unsigned long flag : kNamespaceFlags) {
     rules.deny("clone", EPERM, {argument_bits(0, flag, flag)});
   }
-  rules.deny("prlimit64", EPERM, {argument_is_not(0, 0)}); // another process's limits
+  rules.deny("prlimit64", EPERM, {argument_is_not(0, 0)}); // the limits of another process
   rules.deny("ioctl", EPERM, {argument_bits(1, 0xffffffffU, TIOCSTI)});
   if (!policy.may_spawn) {
     restrict_run(rules);

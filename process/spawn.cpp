@@ -20,9 +20,9 @@
 namespace winnow::process {
 namespace {
 
-/// Makes every posix_spawn call of the process. A child's parent-death signal (which bwrap's
-/// --die-with-parent is, too) comes when the *thread* that started it ends, so children are started
-/// by a thread that ends with the process.
+/// Makes every posix_spawn call of the process. A child gets its parent-death signal when the
+/// *thread* that started it ends; bwrap's --die-with-parent uses the same signal. So a thread that
+/// lives as long as the process starts all children.
 class SpawnThread {
 public:
   SpawnThread() : thread_([this] { serve(); }) {}
@@ -51,7 +51,8 @@ private:
   void serve() {
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, nullptr); // handlers belong to the program's other threads
+    // Signal handlers belong to the other threads of the program.
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::unique_lock lock(mutex_);
     while (true) {
       changed_.wait(lock, [this] { return stopping_ || job_ != nullptr; });
@@ -70,7 +71,7 @@ private:
   const std::function<int()>* job_ = nullptr;
   std::optional<int> result_;
   bool stopping_ = false;
-  std::thread thread_; // last: it uses the others
+  std::thread thread_; // last, because the thread uses the other members
 };
 
 SpawnThread& spawn_thread() {
@@ -113,7 +114,7 @@ public:
     posix_spawnattr_setsigdefault(&attributes_, &signals);
     sigemptyset(&signals);
     posix_spawnattr_setsigmask(&attributes_, &signals);
-    // A session of its own: no terminal to type into, and a process group to kill.
+    // In a session of its own the child has no terminal, and its process group can be killed.
     const int session = own_group ? POSIX_SPAWN_SETSID : 0;
     const int flags = session | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
     posix_spawnattr_setflags(&attributes_, static_cast<short>(flags));
@@ -127,7 +128,8 @@ private:
   posix_spawnattr_t attributes_{};
 };
 
-/// The calling thread's personality, which children inherit, while it lives.
+/// Sets the personality of the calling thread, which children inherit, as long as this object
+/// lives.
 class Personality {
 public:
   explicit Personality(bool fixed_addresses) {
@@ -149,8 +151,9 @@ private:
   int before_ = -1;
 };
 
-/// The child gets exactly the numbers in `fds`. The sources are copied above all of these first:
-/// so no dup2 overwrites a source of a later one, or is onto itself (which would keep CLOEXEC).
+/// Gives the child exactly the descriptors in `fds`. All sources are first copied to numbers above
+/// the target numbers. So no dup2 overwrites the source of a later dup2, and no dup2 copies a
+/// descriptor onto itself, which would keep CLOEXEC.
 std::vector<UniqueFd> place_fds(posix_spawn_file_actions_t* actions,
                                 const std::vector<InheritedFd>& fds) {
   std::set<int> wanted;
@@ -181,7 +184,8 @@ std::vector<char*> c_strings(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
   pointers.reserve(strings.size() + 1);
   for (const std::string& text : strings) {
-    pointers.push_back(const_cast<char*>(text.c_str())); // execve's signature; it writes nothing
+    // The signature of execve needs the cast; execve does not write.
+    pointers.push_back(const_cast<char*>(text.c_str()));
   }
   pointers.push_back(nullptr);
   return pointers;
@@ -238,12 +242,12 @@ SpawnedProcess spawn(const Command& command) {
   for (const UniqueFd* fd : {&process.in, &process.out, &process.err}) {
     set_nonblocking(*fd);
   }
-  shutdown(process.in.get(), SHUT_RD); // stdin is one way
+  shutdown(process.in.get(), SHUT_RD); // stdin is used in one direction only
 
   std::vector<InheritedFd> fds{{child_in.get(), 0}, {child_out.get(), 1}, {child_err.get(), 2}};
   fds.insert(fds.end(), command.fds.begin(), command.fds.end());
   process.pid = start(command, fds);
-  // By number: glibc 2.36's declaration cannot be linked from C++.
+  // Called by number, because glibc 2.36's declaration cannot be linked from C++.
   process.pidfd.reset(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
   return process;
 }

@@ -5,16 +5,16 @@
 
 namespace winnow::process {
 
-/// A child that has just been started. The parent's ends do not block.
+/// A child that was just started. Reads and writes on the parent's ends do not block.
 struct SpawnedProcess {
   int pid = -1;
-  UniqueFd pidfd; ///< none on kernels before 5.3 and where a container forbids it
-  UniqueFd in;    ///< a socket: send(MSG_NOSIGNAL) spares the caller SIGPIPE
+  UniqueFd pidfd; ///< empty on kernels before 5.3 and where a container forbids pidfds
+  UniqueFd in;    ///< a socket, because send(MSG_NOSIGNAL) spares the caller SIGPIPE
   UniqueFd out;
   UniqueFd err;
 };
 
-/// Starts the command as ChildProcess describes. Throws Error when that fails.
+/// Starts the command as ChildProcess describes. Throws Error when it cannot be started.
 SpawnedProcess spawn(const Command& command);
 
 } // namespace winnow::process

@@ -23,7 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// What the fenced children of sandbox_test.cpp do. An action prints what it found; tests decide.
+// The actions of the fenced children in sandbox_test.cpp. An action prints its observations; the
+// tests judge them.
 namespace winnow::test {
 namespace {
 
@@ -49,7 +50,7 @@ int exit_with(const Arguments& arguments) {
 
 int raise_signal(const Arguments& arguments) {
   const int signal = std::stoi(arguments.at(0));
-  std::signal(signal, SIG_DFL); // sanitizers have a handler
+  std::signal(signal, SIG_DFL); // sanitizers install a handler
   std::raise(signal);
   return 0;
 }
@@ -123,7 +124,7 @@ int start_process(const Arguments& /*arguments*/) {
   return 0;
 }
 
-/// Runs a program as the compile worker runs a compiler.
+/// Runs a program in the way that the compile worker runs a compiler.
 int run_program(const Arguments& arguments) {
   process::Command command;
   command.argv = arguments;
@@ -134,7 +135,7 @@ int run_program(const Arguments& arguments) {
   return 0;
 }
 
-/// How many children it can have at once, up to forty.
+/// Prints how many children can run at once, up to forty.
 int start_many(const Arguments& /*arguments*/) {
   constexpr int kMany = 40;
   int count = 0;
@@ -171,7 +172,7 @@ int run_thread(const Arguments& /*arguments*/) {
   return 0;
 }
 
-/// Names a thread as CUDA's driver does, which fails to start when it cannot.
+/// Names a thread like CUDA's driver, which fails to start if it cannot do that.
 int name_thread(const Arguments& /*arguments*/) {
   std::thread([] {
     const std::string file = "/proc/self/task/" + std::to_string(gettid()) + "/comm";
@@ -210,10 +211,10 @@ int start_daemon(const Arguments& /*arguments*/) {
   process::ChildProcess child(command);
   std::cout << child.read_line(std::chrono::milliseconds(10'000)).value_or("nothing") << '\n'
             << std::flush;
-  _exit(0); // no destructor ends it for us
+  _exit(0); // skips the destructors, which would end the child
 }
 
-/// What the probe says where bwrap cannot make namespaces.
+/// Prints the result of the probe in a place where bwrap cannot create namespaces.
 int probe_inside(const Arguments& /*arguments*/) {
   const process::IsolationProbe& probe = process::probe_isolation();
   std::cout << to_string(probe.best()) << '\n'
@@ -223,7 +224,7 @@ int probe_inside(const Arguments& /*arguments*/) {
   return 0;
 }
 
-/// Asks for its own process number by code that no file holds.
+/// Calls getpid by machine code in anonymous memory.
 int call_from_data(const Arguments&) {
   static const unsigned char kCode[] = {0xb8, 39, 0, 0, 0, 0x0f, 0x05, 0xc3}; // x86-64: getpid
   void* page =
@@ -271,15 +272,15 @@ int act(Arguments arguments) {
   return action(arguments);
 }
 
-/// A coordinator: starts a fenced child that never ends, says that it runs, and waits. The child
-/// holds descriptor 3, so whoever has the other end sees when it is gone.
+/// Acts as a coordinator: starts a fenced child that never ends, reports that the child runs, and
+/// waits. The child holds descriptor 3, so the other end of that pipe shows when the child is gone.
 int coordinate(Arguments arguments) {
   const auto level = process::isolation_from_string(arguments.at(0));
   const process::Sandbox sandbox(level.value(), executable_path());
   process::Limits limits;
   limits.wall = std::chrono::milliseconds(60'000);
   std::unique_ptr<process::ChildProcess> child;
-  std::thread([&] { // its end must not be the child's
+  std::thread([&] { // the end of this thread must not end the child
     child = std::make_unique<process::ChildProcess>(
         sandbox.command("_act", {"spin"}, {}, limits, {{3, 3}}));
   })

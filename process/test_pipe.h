@@ -8,7 +8,8 @@
 
 namespace winnow::process {
 
-/// A pipe whose write end children hold: when the last of them is gone, the read end hangs up.
+/// A pipe whose write end the children hold. When the last child is gone, the read end reports
+/// POLLHUP.
 class TestPipe {
 public:
   TestPipe() {

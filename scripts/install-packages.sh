@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what Winnow needs to build and run: Debian 12, Ubuntu 24.04 and later. Quick when all is
-# there. With --tests also what the tests need, with --hip also ROCm's hiprtc.
+# Installs the packages that Winnow needs to build and run: Debian 12, Ubuntu 24.04 and later. Quick
+# if all are installed. --tests adds the packages for the tests, --hip adds ROCm's hiprtc.
 set -euo pipefail
 
 packages=(
@@ -25,7 +25,7 @@ if [[ -n $hip ]]; then
   packages+=(libamdhip64-dev)
 fi
 
-# clang's runtime for sanitizers and fuzzing is a package of its own, named after clang's version.
+# clang's runtime for sanitizers and fuzzing is a separate package, named after clang's version.
 clang_runtime() {
   local major
   major=$(clang++ -dumpversion 2>/dev/null | cut -d. -f1) && [[ -n $major ]] && echo "libclang-rt-$major-dev"
@@ -54,9 +54,10 @@ trap 'rm -f "$log"' EXIT
 run() { $sudo env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 || { tail -n 20 "$log" >&2; exit 1; }; }
 run apt-get update
 run apt-get install -y --no-install-recommends "${missing[@]}"
-if [[ -n $tests ]] && runtime=$(clang_runtime); then # clang itself may have come only now
+if [[ -n $tests ]] && runtime=$(clang_runtime); then # clang may not have been installed before
   run apt-get install -y --no-install-recommends "$runtime"
 fi
 if [[ -n $tests ]] && apt-cache show clang-format-14 >/dev/null 2>&1; then
-  run apt-get install -y --no-install-recommends clang-format-14 # the version whose output is checked
+  # the version that the format check uses
+  run apt-get install -y --no-install-recommends clang-format-14
 fi

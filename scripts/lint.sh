@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clang-format and clang-tidy (version 14) over the sources; needs `cmake --preset dev` first.
+# Runs clang-format and clang-tidy (version 14) over the sources. Needs `cmake --preset dev` first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t files < <(git ls-files '*.cpp' '*.h' | grep -v '^evaluators/device/headers/')

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs packages, builds build/release/winnow and runs configs/quickstart.toml: six tasks, a
-# recorded model, the best device of this machine. Ends with the leaderboard; a second call goes on
-# where the first one stopped, or shows the leaderboard again.
+# recorded model, the best device of this machine. Ends with the leaderboard. A second call
+# continues a stopped run, or shows the leaderboard of a finished one again.
 #   scripts/quickstart.sh [options of `winnow run`]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +16,6 @@ if [[ -f $store && $# -eq 0 ]]; then
   echo "Going on with $store (delete it to start over)." >&2
   code=0
   build/release/winnow resume quickstart --store "$store" || code=$?
-  [[ $code -eq 2 ]] || exit "$code" # 2: stopped before the run was begun
+  [[ $code -eq 2 ]] || exit "$code" # 2: the first call stopped before it created the run
 fi
 exec build/release/winnow run configs/quickstart.toml "$@"

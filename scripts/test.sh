@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs packages, builds with warnings as errors, runs every test, and fuzzes each parser for a
-# few seconds. WINNOW_FUZZ_SECONDS sets how long (default 10, 0 skips); WINNOW_FUZZ_SEED which inputs
-# (default 1, so that two runs of one commit try the same; 0 for other ones each time).
+# few seconds. WINNOW_FUZZ_SECONDS sets the time for each parser (default 10, 0 skips fuzzing).
+# WINNOW_FUZZ_SEED sets the seed (default 1, so that two runs of one commit try the same inputs; 0
+# draws a new seed each time).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +17,8 @@ echo "Building the tests ..." >&2
 cmake --build --preset ci -- --quiet
 ctest --preset ci -j "$(nproc)"
 
-# fuzz TARGET: runs it for $seconds from the seeds of its name; shows the end of its log when it finds something.
+# fuzz TARGET: runs it for $seconds with the seed inputs of its name; if it finds something, shows
+# the end of its log.
 fuzz() {
   local name corpus seeds=()
   name=$(basename "$1" _fuzz)

@@ -4,8 +4,8 @@
 
 namespace winnow::agents {
 
-/// Whether something accepts connections at this URL's host and port. Sends nothing; waits half a
-/// second at most.
+/// Whether a server accepts connections at this URL's host and port. Sends nothing and waits at
+/// most half a second.
 bool accepts_connections(const std::string& url);
 
 } // namespace winnow::agents

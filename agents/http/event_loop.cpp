@@ -22,7 +22,7 @@ constexpr std::size_t kEventsAtOnce = 256;
   throw Error(fmt::format("{}: {}", call, std::generic_category().message(errno)));
 }
 
-/// Rounded up: waking a little early would only mean to wait again.
+/// Rounded up, because an early wake-up would only cause another wait.
 int milliseconds_until(EventLoop::Clock::time_point time) {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(time - EventLoop::Clock::now()).count();
@@ -58,7 +58,8 @@ EventLoop::~EventLoop() {
 int EventLoop::on_socket(CURL*, curl_socket_t socket, int what, void* user, void*) {
   const int epoll = static_cast<EventLoop*>(user)->epoll_;
   if (what == CURL_POLL_REMOVE) {
-    epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nullptr); // may be closed already
+    // Fails if curl has closed the socket already; no harm.
+    epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nullptr);
     return 0;
   }
   epoll_event event{};
@@ -101,7 +102,7 @@ void EventLoop::run_once(Clock::time_point deadline) {
                            ((event.events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0));
   }
   if (due_ && *due_ <= Clock::now()) {
-    due_.reset(); // curl sets the next one meanwhile
+    due_.reset(); // curl sets the next timer in act()
     act(CURL_SOCKET_TIMEOUT, 0);
   }
 }

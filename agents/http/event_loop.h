@@ -8,8 +8,8 @@
 
 namespace winnow::agents {
 
-/// Drives a curl multi handle by epoll, so that each event costs the same however many transfers
-/// are in flight. One thread runs it; wake() may be called from any.
+/// Drives a curl multi handle with epoll, so that the cost of an event does not depend on the
+/// number of transfers in flight. One thread runs the loop; any thread may call wake().
 class EventLoop {
 public:
   using Clock = std::chrono::steady_clock;
@@ -20,8 +20,8 @@ public:
   EventLoop& operator=(const EventLoop&) = delete;
 
   CURLM* multi() const { return multi_.get(); }
-  /// Waits for what comes first - an event, curl's own timer, wake() or the deadline - and lets
-  /// curl act on it.
+  /// Waits for an event, curl's own timer, wake() or the deadline, whichever comes first. Then lets
+  /// curl handle the event.
   void run_once(Clock::time_point deadline);
   void wake();
 

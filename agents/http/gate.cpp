@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using Seconds = std::chrono::duration<double>;
 
 constexpr double kBurstMinutes = 0.1;
-// Requests that were sent together are refused together, and that is one refusal.
+// Requests that were sent together are refused together. Refusals within this time count as one.
 constexpr milliseconds kBetweenHalvings{1000};
 constexpr int kFailuresToMention = 2;
 
@@ -42,7 +42,8 @@ Gate::Time Gate::Bucket::opens(Time now, double amount) const {
   if (per_second_ <= 0) {
     return now;
   }
-  const double missing = std::min(amount, capacity_) - level(now); // more than fits waits for all
+  // An amount above the capacity waits for a full bucket.
+  const double missing = std::min(amount, capacity_) - level(now);
   return missing <= 0 ? now : later(now, missing / per_second_);
 }
 
@@ -110,7 +111,7 @@ void Gate::succeeded() {
 }
 
 void Gate::limited(Time now, milliseconds pause) {
-  breaker_ = Breaker::Closed; // it is there and talks
+  breaker_ = Breaker::Closed; // a 429 shows that the endpoint is up
   failures_in_a_row_ = 0;
   paused_until_ = std::max(paused_until_, now + pause);
   if (halved_at_ == Time{} || now - halved_at_ >= kBetweenHalvings) {

@@ -52,7 +52,7 @@ TEST(Gate, LimitsRequestsAMinute) {
     }
   }
   EXPECT_GE(sent, 60);
-  EXPECT_LE(sent, 66); // a tenth of a minute's at once, then one a second
+  EXPECT_LE(sent, 66); // at once a tenth of a minute's requests, then one per second
 }
 
 TEST(Gate, LimitsTokensAMinuteAndTakesBackWhatWasNotUsed) {
@@ -90,7 +90,7 @@ TEST(Gate, PausesForAllWhenOneIsRefusedAndComesBackSlowly) {
   for (in_flight = 0; open(gate, later); ++in_flight) {
     gate.sent(later, 0);
   }
-  EXPECT_EQ(in_flight, 4); // 4 + 4 * (1/4 or a little less)
+  EXPECT_EQ(in_flight, 4); // 4 + 4 * (at most 1/4)
 }
 
 TEST(Gate, OpensTheCircuitAfterFailuresInARowAndTriesOneAtATime) {

@@ -39,7 +39,7 @@ struct HttpClient::State {
     HttpOptions options;
     Gate* gate = nullptr;
     std::deque<TransferPointer> ready;
-    std::multimap<Clock::time_point, TransferPointer> delayed; ///< between two attempts
+    std::multimap<Clock::time_point, TransferPointer> delayed; ///< requests between two attempts
   };
 
   State();
@@ -58,22 +58,23 @@ struct HttpClient::State {
   void report(TransferPointer transfer, CURLcode code);
   void watch(const Transfer& transfer);
 
-  std::mutex mutex; ///< guards the next five
+  std::mutex mutex; ///< guards the next five members
   std::vector<TransferPointer> posted;
   std::set<LaneId> cancelling;
   std::deque<Lane> fresh_lanes;
   std::size_t lane_count = 0;
   bool stopping = false;
 
-  // The thread's own:
+  // Used by the thread only:
   EventLoop loop;
-  std::deque<Lane> lanes; ///< addresses stay
+  std::deque<Lane> lanes; ///< a deque, because addresses must not change
   std::unordered_map<CURL*, TransferPointer> in_flight;
   std::vector<TransferPointer> cancelled;
-  Clock::time_point next_watch = Clock::time_point::max(); ///< of the earliest deadline in flight
+  /// Time of the next check for stalled transfers.
+  Clock::time_point next_watch = Clock::time_point::max();
   Clock::time_point next_begin = Clock::time_point::max();
   bool done = false;
-  std::thread thread; ///< last: it uses everything above
+  std::thread thread; ///< last, because the thread uses all other members
 };
 
 HttpClient::State::State() {
@@ -90,7 +91,8 @@ HttpClient::State::~State() {
   thread.join();
 }
 
-/// A deadline comes closer with the first byte, so it is looked at again before that may stall.
+/// The first byte of an answer brings the deadline closer. So the transfer is checked again before
+/// the stall timeout can pass.
 void HttpClient::State::watch(const Transfer& transfer) {
   next_watch =
       std::min({next_watch, transfer.deadline(), Clock::now() + transfer.options->stall_timeout});
@@ -105,7 +107,7 @@ void HttpClient::State::begin(TransferPointer transfer) {
         code != CURLM_OK) {
       throw Error(fmt::format("curl_multi_add_handle: {}", curl_multi_strerror(code)));
     }
-  } catch (const Error& failure) { // the request's failure, not the thread's end
+  } catch (const Error& failure) { // the request fails; the thread must go on
     transfer->result.error = failure.what();
     report(std::move(transfer), CURLE_FAILED_INIT);
     return;
@@ -126,7 +128,8 @@ void HttpClient::State::begin_due(Lane& lane) {
   const auto now = Clock::now();
   const auto due = lane.delayed.upper_bound(now);
   for (auto it = lane.delayed.begin(); it != due; ++it) {
-    lane.ready.push_front(std::move(it->second)); // older than what has not been sent at all
+    // These requests are older than requests that were never sent.
+    lane.ready.push_front(std::move(it->second));
   }
   lane.delayed.erase(lane.delayed.begin(), due);
   while (!lane.ready.empty()) {
@@ -144,7 +147,8 @@ void HttpClient::State::begin_due(Lane& lane) {
   }
 }
 
-/// Hands the result on and, if asked to, lines the request up again.
+/// Reports the result of an attempt. Queues the request again if on_result asks for another
+/// attempt.
 void HttpClient::State::report(TransferPointer transfer, CURLcode code) {
   if (const auto delay = transfer->on_result(transfer->end(code))) {
     Lane& lane = lanes[transfer->lane];
@@ -168,8 +172,8 @@ void HttpClient::State::collect_finished() {
   }
 }
 
-// libcurl's own low-speed limit would also end a model that thinks for minutes before its first
-// byte.
+// The low-speed limit of libcurl is of no use here: it would also end a request to a model that
+// thinks for minutes before its first byte.
 void HttpClient::State::fail_stalled() {
   const auto now = Clock::now();
   if (now < next_watch) {
@@ -195,7 +199,7 @@ void HttpClient::State::fail_stalled() {
   }
 }
 
-/// All of these lanes, or of every one at the end.
+/// Cancels all requests of these lanes; when the client ends, those of all lanes.
 void HttpClient::State::take_out(const std::set<LaneId>& cancel) {
   const auto ends = [&](LaneId lane) { return done || cancel.contains(lane); };
   for (auto it = in_flight.begin(); it != in_flight.end();) {
@@ -253,7 +257,8 @@ void HttpClient::State::end_cancelled() {
   }
 }
 
-/// Ends when told to, once nothing is left: callbacks of cancelled requests may post further ones.
+/// Returns after the client was told to end and no request is left: callbacks of cancelled requests
+/// may post further requests.
 void HttpClient::State::run() {
   for (;;) {
     accept();

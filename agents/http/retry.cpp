@@ -47,7 +47,8 @@ std::optional<std::chrono::milliseconds> retry_delay(const RetryPolicy& policy,
     if (*failed.asked_for > policy.longest_wait) {
       return std::nullopt;
     }
-    // Never earlier than asked; a little later, so that many callers do not come back at once.
+    // Never earlier than the endpoint asks, but up to the jitter later, so that many callers do not
+    // return at the same time.
     return capped(static_cast<double>(failed.asked_for->count()) * (2 - jitter));
   }
   const double doubled = static_cast<double>(policy.base.count()) * std::exp2(failed.attempt - 1);

@@ -86,7 +86,7 @@ TEST(Retry, ReadsEveryFormOfRetryAfter) {
   EXPECT_FALSE(requested_delay({}, kNow));
 }
 
-// This machine's clock may be hours off, or jump while the answer is on its way.
+// The clock of this machine may be hours off, or change while the answer is on its way.
 TEST(Retry, CountsADateFromTheAnswersOwnClock) {
   const std::map<std::string, std::string> headers{
       {"date", "Sun, 06 Nov 1994 08:49:37 GMT"}, {"retry-after", "Sun, 06 Nov 1994 08:49:57 GMT"}};

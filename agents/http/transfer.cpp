@@ -42,10 +42,10 @@ std::size_t on_body(char* bytes, std::size_t, std::size_t count, void* user) {
     if (take_bytes(transfer, {bytes, count})) {
       return count;
     }
-  } catch (const std::bad_alloc&) { // no exception may cross curl
+  } catch (const std::bad_alloc&) { // no exception may pass through curl
   }
   transfer.result.end = HttpResult::End::TooLarge;
-  return 0; // ends the transfer
+  return 0; // tells curl to end the transfer
 }
 
 std::string lower_trimmed(std::string_view text, bool lower) {
@@ -65,7 +65,7 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t count, void* user) {
   const std::string_view line(bytes, count);
   try {
     if (line.substr(0, 5) == "HTTP/") {
-      transfer.result.headers.clear(); // those of "100 Continue" or of a proxy are not the answer's
+      transfer.result.headers.clear(); // headers so far came from "100 Continue" or from a proxy
     } else if (const std::size_t colon = line.find(':'); colon != std::string_view::npos) {
       transfer.result.headers[lower_trimmed(line.substr(0, colon), true)] =
           lower_trimmed(line.substr(colon + 1), false);
@@ -94,15 +94,15 @@ void configure_network(CURL* easy, const HttpRequest& request, const HttpOptions
   if (!options.proxy.empty()) {
     set(CURLOPT_PROXY, options.proxy.c_str());
   } else if (url && is_loopback(url->host)) {
-    set(CURLOPT_PROXY, ""); // a proxy's localhost is another machine
+    set(CURLOPT_PROXY, ""); // for a proxy, localhost is the proxy's own machine
   }
   if (!options.ca_file.empty()) {
     set(CURLOPT_CAINFO, options.ca_file.c_str());
   }
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_TCP_KEEPALIVE, 1L);
-  if (url && url->scheme == "https") { // one HTTP/2 connection rather than hundreds
-    set(CURLOPT_PIPEWAIT, 1L);         // without TLS it would wait for the first answer
+  if (url && url->scheme == "https") { // share one HTTP/2 connection instead of opening hundreds
+    set(CURLOPT_PIPEWAIT, 1L);         // without TLS, curl would wait for the first answer
   }
 }
 
@@ -113,7 +113,8 @@ void configure(Transfer& transfer) {
   };
   set(CURLOPT_URL, transfer.request.url.c_str());
   set(CURLOPT_POST, 1L);
-  set(CURLOPT_POSTFIELDS, transfer.request.body.data()); // not copied: lives in the transfer
+  // Not copied: the body lives as long as the transfer.
+  set(CURLOPT_POSTFIELDS, transfer.request.body.data());
   set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.request.body.size()));
   curl_slist* list = curl_slist_append(nullptr, "Expect:");
   for (const std::string& header : transfer.request.headers) {
@@ -140,7 +141,8 @@ bool certificate_fails(CURLcode code) {
 } // namespace
 
 Transfer::Clock::time_point Transfer::deadline() const {
-  if (streamed() && !first_token) { // a head or a ping is no sign that it has stopped thinking
+  // Headers or a ping do not show that the model has begun to answer.
+  if (streamed() && !first_token) {
     return started + options->first_token_timeout;
   }
   return last_byte ? *last_byte + options->stall_timeout : Clock::time_point::max();

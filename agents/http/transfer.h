@@ -11,7 +11,8 @@
 
 namespace winnow::agents {
 
-/// A request on its way: waiting, between two attempts, or in flight. Its address is curl's.
+/// A request that is waiting, between two attempts, or in flight. curl keeps a pointer to this
+/// object.
 struct Transfer {
   using Clock = std::chrono::steady_clock;
   struct EasyDeleter {
@@ -25,8 +26,8 @@ struct Transfer {
   HttpRequest request;
   HttpClient::OnResult on_result;
   int attempt = 0;
-  bool cancelled = false; ///< before the client's thread took it over
-  // of the attempt in flight:
+  bool cancelled = false; ///< cancelled before the client's thread took it from the queue
+  // State of the attempt in flight:
   const HttpOptions* options = nullptr;
   std::unique_ptr<CURL, EasyDeleter> easy;
   std::unique_ptr<curl_slist, ListDeleter> headers;
@@ -34,15 +35,15 @@ struct Transfer {
   HttpResult result;
   std::size_t body_bytes = 0;
   Clock::time_point started{};
-  std::optional<Clock::time_point> last_byte;   ///< of the answer
-  std::optional<Clock::time_point> first_token; ///< of a streamed one
+  std::optional<Clock::time_point> last_byte;   ///< when the last byte of the answer came
+  std::optional<Clock::time_point> first_token; ///< when the first token of a streamed answer came
 
   bool streamed() const { return static_cast<bool>(request.on_bytes); }
-  /// When it has waited long enough for the next byte or the first token.
+  /// The time at which the wait for the next byte or for the first token becomes too long.
   Clock::time_point deadline() const;
-  /// Begins an attempt: a handle ready to be added to a multi handle. Throws Error.
+  /// Begins an attempt: prepares `easy`, which the caller adds to a multi handle. Throws Error.
   void begin(const HttpOptions& chosen);
-  /// Takes down how the attempt ended and gives the handle back.
+  /// Records how the attempt ended and frees the curl handle.
   HttpResult end(CURLcode code);
 };
 

@@ -5,13 +5,13 @@
 
 namespace winnow::agents {
 
-/// The parts of a URL that error messages show: no user, password, query or fragment.
+/// The parts of a URL that error messages may show: no user, password, query or fragment.
 struct UrlParts {
   std::string scheme;
   std::string host;
   std::string shown; ///< "host:port/path"
 };
-/// nullopt when it is no absolute http or https URL with a host.
+/// nullopt unless `text` is an absolute http or https URL with a host.
 std::optional<UrlParts> parse_url(const std::string& text);
 
 /// localhost, 127.x.x.x or [::1]

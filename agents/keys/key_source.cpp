@@ -27,7 +27,7 @@ constexpr std::uint64_t kMaxFileBytes = 64U << 10U;
 constexpr std::chrono::seconds kCommandLimit{60};
 constexpr std::size_t kMaxQuotedBytes = 300;
 
-/// Keys that were taken out of the environment, by variable.
+/// Keys that were removed from the environment, by variable.
 std::map<std::string, std::string>& remembered() {
   static std::map<std::string, std::string> keys;
   return keys;
@@ -54,7 +54,7 @@ fs::path keys_file() {
   return home == nullptr ? fs::path() : fs::path(home) / ".config" / "winnow" / "keys";
 }
 
-/// Throws UsageError for a file that others than its owner can read.
+/// Throws UsageError if anyone but the owner can read the file.
 void require_private(const fs::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
@@ -175,7 +175,8 @@ std::string variable_in_file(const fs::path& path, const std::string& name) {
     }
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) {
-      throw UsageError(where + ": expected NAME=value"); // the line may be a key: not repeated
+      // Does not quote the line, which may contain a key.
+      throw UsageError(where + ": expected NAME=value");
     }
     if (trim(line.substr(0, equals)) == name) {
       found = unquoted(trim(line.substr(equals + 1)), where);
@@ -206,12 +207,13 @@ Key find_key(const KeySources& sources) {
 void protect_keys(const std::vector<std::string>& variables) {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  prctl(PR_SET_DUMPABLE, 0); // also where cores go to a program, which ignores the limit
+  // Also prevents core dumps that are piped to a program: that ignores the limit.
+  prctl(PR_SET_DUMPABLE, 0);
   const std::lock_guard lock(remembered_mutex());
   for (const std::string& name : variables) {
     if (char* value = std::getenv(name.c_str()); value != nullptr) {
       remembered()[name] = trim(value);
-      explicit_bzero(value, std::strlen(value)); // else it stays readable in /proc/PID/environ
+      explicit_bzero(value, std::strlen(value)); // otherwise it stays readable in /proc/PID/environ
       unsetenv(name.c_str());
     }
   }

@@ -6,31 +6,34 @@
 
 namespace winnow::agents {
 
-/// Where an endpoint's key may come from. The first that is there counts: `command`, `file`, then
-/// for each variable the environment, .env in the working directory and the keys file
-/// ($XDG_CONFIG_HOME or ~/.config)/winnow/keys.
+/// Places where an endpoint's key may be. The first place that exists counts, in this order:
+/// `command`; `file`; then for each variable the environment, .env in the working directory, and
+/// the keys file ($XDG_CONFIG_HOME or ~/.config)/winnow/keys.
 struct KeySources {
   std::string command; ///< run by /bin/sh; the first line of its output is the key
-  std::string file;    ///< holds the key alone, or lines NAME=value; for its owner only (0600)
-  std::vector<std::string> variables; ///< in order, "GOOGLE_API_KEY" before "GEMINI_API_KEY"
+  /// Contains only the key, or NAME=value lines; only its owner may read it (0600).
+  std::string file;
+  std::vector<std::string> variables; ///< in this order: "GOOGLE_API_KEY" before "GEMINI_API_KEY"
 };
 
 struct Key {
-  std::string value;  ///< empty: there is none
-  std::string source; ///< for people: "the environment variable OPENAI_API_KEY"
+  std::string value;  ///< empty: no key was found
+  std::string source; ///< shown to users: "the environment variable OPENAI_API_KEY"
 };
 
-/// Looks a key up. Throws UsageError, without the key, when a source that is there cannot be used:
-/// a file that others can read, a command that fails, a key that cannot stand in a header. What was
-/// found is remembered, since protect_keys() takes it out of the environment.
+/// Looks up a key. Throws UsageError if a place exists but cannot be used: others can read the
+/// file, the command fails, or the key cannot stand in an HTTP header. The message never contains
+/// the key. Remembers the keys that it finds, because protect_keys() removes them from the
+/// environment.
 Key find_key(const KeySources& sources);
 
-/// From the first key on, this process holds secrets: no core dump, its memory and environment are
-/// closed to other processes of the user, and the variable is gone from its environment, so that no
-/// child inherits it. find_key() calls it for each key.
+/// Protects this process once it holds secrets: disables core dumps, closes its memory and
+/// environment to other processes of the user, and removes the variables from its environment, so
+/// that no child inherits them. find_key() calls this for each key.
 void protect_keys(const std::vector<std::string>& variables);
 
-/// NAME=value lines as in a shell: comments, `export`, quotes. Throws UsageError with file:line.
+/// Reads NAME=value lines as in a shell: comments, `export` and quotes are allowed. Throws
+/// UsageError with file:line.
 std::string variable_in_file(const std::filesystem::path& path, const std::string& name);
 
 } // namespace winnow::agents

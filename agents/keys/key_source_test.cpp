@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A working directory and a home of its own, without keys.
+/// Each test gets its own working directory and home, without keys.
 class KeySourceTest : public testing::Test {
 protected:
   KeySourceTest() {

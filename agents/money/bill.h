@@ -6,14 +6,15 @@
 
 namespace winnow::agents {
 
-/// What one call used over all its attempts.
+/// Sums the tokens and dollars of all attempts of one call.
 class Bill {
 public:
   explicit Bill(const std::optional<Price>& price) : price_(price) {}
 
-  /// `said`: the endpoint's own figure in dollars. Without usage or price the sum is unknown.
+  /// Adds an answered attempt. `said`: the endpoint's own figure in dollars. Without usage or price
+  /// the sum becomes unknown.
   void add(const Usage& usage, bool usage_known, std::optional<double> said);
-  /// An attempt that gave no reply, as far as the endpoint counted it.
+  /// Adds an attempt that gave no reply, as far as the endpoint counted its tokens.
   void add_lost(const Usage& usage);
 
   const Usage& usage() const { return usage_; }

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The rates for a prompt of this length.
+/// The prices for a prompt of this length.
 PriceTier rates_for(const Price& price, std::int64_t prompt_tokens) {
   PriceTier rates{-1, price.input, price.output, price.cached_input, price.cache_write};
   for (const PriceTier& tier : price.tiers) {

@@ -11,7 +11,8 @@
 
 namespace winnow::agents {
 
-/// What calls with long prompts cost, all of their tokens. In US dollars per million tokens.
+/// Prices for calls with long prompts, in US dollars per million tokens. They hold for all tokens
+/// of such a call.
 struct PriceTier {
   std::int64_t above_prompt_tokens = 0;
   double input = 0;
@@ -20,24 +21,25 @@ struct PriceTier {
   std::optional<double> cache_write;
 };
 
-/// US dollars per million tokens. What is absent costs as much as plain input.
+/// Prices in US dollars per million tokens. A missing cache price means the price of plain input.
 struct Price {
   double input = 0;
-  double output = 0; ///< reasoning included
+  double output = 0; ///< includes reasoning
   std::optional<double> cached_input;
   std::optional<double> cache_write;
-  std::string source;                ///< "prices.toml, 2026-11-20: https://...", "[endpoint]"
-  std::vector<PriceTier> tiers = {}; ///< the highest that a prompt is above holds
+  std::string source; ///< "prices.toml, 2026-11-20: https://...", "[endpoint]"
+  /// The tier with the highest limit below the prompt's length holds.
+  std::vector<PriceTier> tiers = {};
 };
 
-/// US dollars for one call.
+/// The cost of one call in US dollars.
 double cost(const Price& price, const Usage& usage);
-/// The most that so many tokens can cost, wherever the provider's cache has them.
+/// The highest possible cost of so many tokens, whatever part the provider's cache holds.
 double highest_cost(const Price& price, std::int64_t prompt_tokens, std::int64_t completion_tokens);
 
 /// {"input", "output", "cached_input", "cache_write", "tiers", "source"}, for records of calls.
 nlohmann::json price_json(const Price& price);
-/// nullopt for what price_json() does not write.
+/// nullopt for JSON that price_json() does not write.
 std::optional<Price> price_from_json(const nlohmann::json& json);
 
 } // namespace winnow::agents

@@ -24,7 +24,7 @@ Usage usage(std::int64_t prompt, std::int64_t cached, std::int64_t written,
   result.cached_tokens = cached;
   result.cache_write_tokens = written;
   result.completion_tokens = completion;
-  result.reasoning_tokens = completion / 2; // part of the completion: not paid again
+  result.reasoning_tokens = completion / 2; // part of the completion: not paid twice
   return result;
 }
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kShippedPrices = "configs/prices.toml";
 
-/// Whether the rest of a model's name says only which day's version of the model it is.
+/// Whether the rest of a model's name is only a date or a version of the same model.
 bool is_version(std::string_view rest) {
   // "-5" or "-1-20250805" is another model: claude-opus-4-1-20250805 is not claude-opus-4.
   constexpr std::array<std::string_view, 6> kShapes{"-dddd-dd-dd", "-dddddddd", "-dddddd",

@@ -17,9 +17,9 @@ struct PriceEntry {
   Price price;
 };
 
-/// A file of prices, as configs/prices.toml, whose head explains it.
+/// A file of prices like configs/prices.toml. The head of that file explains the format.
 struct PriceTable {
-  std::string date; ///< when somebody last looked at it: "2026-11-20"
+  std::string date; ///< when the prices were last checked: "2026-11-20"
   std::vector<PriceEntry> entries;
 };
 
@@ -27,19 +27,21 @@ struct PriceTable {
 PriceTable parse_prices(std::string_view text, const std::string& file);
 PriceTable load_prices(const std::filesystem::path& file);
 
-/// The price of a model at a host: of the entry with its very name, else of the longest that its
-/// name continues with "-latest" or a date or version number ("-2025-08-07", "-20250805", "-0613",
-/// "-001"). A name that continues in any other way is another model, whose price is not known.
+/// The price of a model at a host. An entry with exactly this name wins. Otherwise the longest
+/// entry counts that the name continues with "-latest", a date or a version number ("-2025-08-07",
+/// "-20250805", "-0613", "-001"). A name with any other continuation is another model: its price is
+/// unknown.
 std::optional<Price> find_price(const PriceTable& table, std::string_view host,
                                 std::string_view model);
 
-/// Where prices are looked up, in this order: only the file that the endpoint names or, without
-/// one, the user's (winnow/prices.toml in $XDG_CONFIG_HOME or ~/.config), then the shipped one.
-/// Files that do not exist are left out, but for one that is named: UsageError.
+/// The price files to search, in this order. If the endpoint names a file: only that file.
+/// Otherwise the user's file (winnow/prices.toml in $XDG_CONFIG_HOME or ~/.config), then the
+/// shipped one. Files that do not exist are left out; if the named file does not exist, throws
+/// UsageError.
 std::vector<std::filesystem::path> price_files(const EndpointConfig& config);
 
-/// What this model costs there: dollars_per_million_* of the endpoint, else what a file says.
-/// nullopt: unknown. Throws UsageError for a file with a mistake in it.
+/// The price of this model at this host: dollars_per_million_* of the endpoint, else the entry of a
+/// price file. nullopt: unknown. Throws UsageError for a price file with a mistake.
 std::optional<Price> endpoint_price(const EndpointConfig& config, std::string_view host,
                                     std::string_view model);
 

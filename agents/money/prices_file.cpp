@@ -1,4 +1,4 @@
-// The reader of price files.
+// Reads price files.
 #include "agents/money/prices.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -17,7 +17,8 @@ namespace {
 using tasks::TomlReader;
 
 constexpr std::uint64_t kMaxPricesBytes = std::uint64_t{4} << 20U;
-// Nobody asks that much for a million tokens: a price by the token, or in cents, was meant.
+// No provider charges more for a million tokens. A higher price was probably meant per token or in
+// cents.
 constexpr double kHighestPrice = 100'000;
 
 double read_dollars(const TomlReader& table, const std::string& key) {
@@ -101,7 +102,7 @@ PriceEntry read_entry(const TomlReader& table, const std::string& file, const st
   if (const std::string url = table.string_or("source", ""); !url.empty()) {
     entry.price.source += ": " + url;
   }
-  table.string_or("note", ""); // for people
+  table.string_or("note", ""); // read only to allow the key; notes are for people
   return entry;
 }
 
@@ -113,7 +114,7 @@ PriceTable parse_prices(std::string_view text, const std::string& file) {
   PriceTable table;
   table.date = read_date(root);
   if (!root.has("price")) {
-    return table; // someone who trusts no price
+    return table; // a table without entries is allowed: all prices are unknown
   }
   std::map<std::pair<std::string, std::string>, std::size_t> seen;
   for (const TomlReader& item : root.tables("price")) {

@@ -32,7 +32,7 @@ nlohmann::json request_json(const std::string& request) {
     if (parsed.is_structured()) {
       return parsed;
     }
-  } catch (const Error&) { // kept as text, for people to read
+  } catch (const Error&) { // not JSON: kept as text for people to read
   }
   return to_valid_utf8(request);
 }

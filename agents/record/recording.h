@@ -9,11 +9,11 @@
 
 namespace winnow::agents {
 
-/// One recorded call: a line of JSON {"schema":"winnow.call","version":1,"key","model","request",
-/// "reply","finish_reason","usage":{"prompt_tokens","cached_tokens","completion_tokens",
+/// One recorded call, stored as a line of JSON: {"schema":"winnow.call","version":1,"key","model",
+/// "request","reply","finish_reason","usage":{"prompt_tokens","cached_tokens","completion_tokens",
 /// "reasoning_tokens","cache_write_tokens"},"dollars","price","seconds","first_token_seconds",
 /// "request_id","attempts","repaired","status","error"}. Only schema, version, key and reply are
-/// required. Live runs export these, replay reads them.
+/// required. `winnow export` writes such lines and replays read them.
 struct RecordedCall {
   std::string key;
   ModelReply reply;
@@ -21,10 +21,10 @@ struct RecordedCall {
 };
 
 std::string encode_call(const RecordedCall& call); ///< one line without a newline
-/// Throws Error saying what was expected.
+/// Throws Error with the expected form.
 RecordedCall decode_call(std::string_view line);
-/// Empty lines are skipped. Throws UsageError with file:line and what was expected, also for a key
-/// that appears twice.
+/// Skips empty lines. Throws UsageError with file:line and the expected form, also if a key appears
+/// twice.
 std::vector<RecordedCall> read_recording(const std::filesystem::path& path);
 
 } // namespace winnow::agents

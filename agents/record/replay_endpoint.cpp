@@ -7,7 +7,7 @@
 namespace winnow::agents {
 namespace {
 
-constexpr double kMaxLatencySeconds = 86400; // more would overflow the clock's range in the end
+constexpr double kMaxLatencySeconds = 86400; // a larger value could overflow the clock's range
 
 } // namespace
 

@@ -14,8 +14,9 @@
 
 namespace winnow::agents {
 
-/// Answers each key with its recorded reply, at most `parallel` at a time, each after its recorded
-/// seconds times the latency scale. Failed recordings fail again; keys without one are Exhausted.
+/// Answers each key with its recorded reply. Serves at most `parallel` calls at a time; each takes
+/// its recorded seconds times the latency scale. A recorded failure fails again; a key without a
+/// recorded reply is Exhausted.
 class ReplayEndpoint final : public ModelEndpoint {
 public:
   ReplayEndpoint(std::vector<RecordedCall> calls, int parallel, double latency_scale);
@@ -37,7 +38,7 @@ private:
   };
 
   void serve();
-  void admit(); ///< moves waiting calls into flight; needs the lock
+  void admit(); ///< moves waiting calls into flight; the caller holds the lock
   bool take_due(Call& call, std::unique_lock<std::mutex>& lock);
   ModelReply answer(const Call& call) const;
 

@@ -12,11 +12,12 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kBaseUrl = "https://api.anthropic.com";
-constexpr std::int64_t kDefaultMaxTokens = 16000; ///< the API requires a limit
+/// Used if no limit is configured, because the API requires one.
+constexpr std::int64_t kDefaultMaxTokens = 16000;
 constexpr int kMaxCacheMarks = 4;
 
-/// Input tokens leave out those that were read from or written to the cache; output tokens include
-/// thinking.
+/// The API's input tokens exclude tokens that were read from or written to the cache. Its output
+/// tokens include thinking.
 Usage decode_usage(const json& usage) {
   Usage decoded;
   decoded.cached_tokens = count_member(usage, "cache_read_input_tokens");
@@ -64,7 +65,7 @@ private:
       const json& delta = object_member(data, "delta");
       add_text(text_member(delta, "type") == "text_delta" ? text_member(delta, "text")
                                                           : std::string());
-      has_content_ = true; // thinking, a tool's arguments
+      has_content_ = true; // also for thinking and the arguments of a tool call
     } else if (type == "message_delta") {
       take_usage(object_member(data, "usage"));
       take_end(object_member(data, "delta"));
@@ -73,7 +74,7 @@ private:
     }
   }
 
-  /// Counts are cumulative; those that do not change any more may be left out or null.
+  /// The counts are cumulative. The API may leave out counts that no longer change, or send null.
   void take_usage(const json& usage) {
     for (const auto& [name, value] : usage.items()) {
       if (!value.is_null()) {
@@ -94,11 +95,11 @@ private:
   json usage_ = json::object();
 };
 
-/// Turns parts into content blocks, with a mark where a prefix ends that the provider is to cache.
+/// Turns parts into content blocks. Marks the end of each prefix that the provider should cache.
 class BlockWriter {
 public:
-  /// Of all marks in `turns` only the last ones are written that the API allows: each covers all
-  /// before it.
+  /// The API allows only a few marks. The last ones in `turns` are written, because each mark
+  /// covers everything before it.
   explicit BlockWriter(const std::vector<Turn>& turns) {
     for (const Turn& turn : turns) {
       skipped_marks_ += static_cast<int>(
@@ -122,7 +123,7 @@ private:
   int skipped_marks_ = 0;
 };
 
-/// The instructions stand apart from the conversation, wherever they came in it.
+/// Moves system messages out of the conversation into "system", as the API requires.
 void add_messages(json& body, const std::vector<Turn>& turns) {
   BlockWriter writer(turns);
   json system = json::array();
@@ -142,7 +143,7 @@ void add_messages(json& body, const std::vector<Turn>& turns) {
   body["messages"] = std::move(messages);
 }
 
-/// A temperature is refused where the model thinks.
+/// The API refuses a temperature if the model thinks.
 void add_sampling(json& body, const ModelRequest& request) {
   const bool thinks = !request.effort.empty() && request.effort != "none";
   if (thinks) {
@@ -172,7 +173,7 @@ public:
     options.stream = false;
     options.extra_body = extra_body;
     json params = encode(request, options);
-    params.erase("stream"); // of an extra_body that serves other requests too
+    params.erase("stream"); // an extra_body that is used for other requests too may set it
     return json_line({{"custom_id", custom_id}, {"params", std::move(params)}});
   }
   Usage usage_of(const json& answer) const final {
@@ -192,7 +193,7 @@ std::string AnthropicFormat::url(const std::string& base, const std::string&, bo
 std::vector<std::string> AnthropicFormat::headers(const std::string& key) const {
   std::vector<std::string> headers{"Content-Type: application/json",
                                    "anthropic-version: 2023-06-01"};
-  if (key.starts_with("sk-ant-oat")) { // of a subscription, got by OAuth
+  if (key.starts_with("sk-ant-oat")) { // an OAuth token of a subscription
     headers.push_back("Authorization: Bearer " + key);
   } else if (!key.empty()) {
     headers.push_back("x-api-key: " + key);

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// {"id", "custom_id", "response": {"status_code", "body"}, "error"}
+/// Form: {"id", "custom_id", "response": {"status_code", "body"}, "error"}.
 WireAnswer decode_openai(const json& line) {
   if (const json* error = find_error(line)) {
     return failed_answer(error_within_success(*error));
@@ -25,7 +25,7 @@ WireAnswer decode_openai(const json& line) {
   return answer;
 }
 
-/// {"custom_id", "result": {"type": "succeeded", "message"}}, or of another type.
+/// Form: {"custom_id", "result": {"type": "succeeded", "message"}}, or a result of another type.
 WireAnswer decode_anthropic(const json& result) {
   if (text_member(result, "type") == "succeeded") {
     return anthropic_format().decode_json(object_member(result, "message"));
@@ -37,7 +37,7 @@ WireAnswer decode_anthropic(const json& result) {
       error_from(fmt::format("the batch request ended as \"{}\"", text_member(result, "type"))));
 }
 
-/// {"key", "response"}, {"key", "error"} or {"key", "status"}
+/// Form: {"key", "response"}, {"key", "error"} or {"key", "status"}.
 WireAnswer decode_gemini(const json& line) {
   if (line.contains("response")) {
     return gemini_format().decode_json(line["response"]);

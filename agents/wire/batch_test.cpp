@@ -42,7 +42,7 @@ TEST(BatchLines, AreWhatEachProviderReads) {
   }
 }
 
-/// "id: text" or "id: error (status)", or what is malformed.
+/// "id: text", "id: error (status)", or the message about a malformed line.
 std::string read(const std::string& line) {
   const BatchAnswer batch = decode_batch_line(line);
   EXPECT_TRUE(exactly_one_outcome(batch.answer)) << line;

@@ -9,13 +9,13 @@ namespace {
 
 using nlohmann::json;
 
-/// What a message says, or a piece of it in a stream.
+/// The content of a message, or of a piece of a message in a stream.
 struct Content {
   std::string text;
   bool refused = false;
 };
 
-/// A content is a text, null, or parts of which the text ones count.
+/// The content is a text, null, or a list of parts, of which only the text parts count.
 Content content_of(const json& message) {
   Content content{text_member(message, "content"), false};
   for (const json& part : array_member(message, "content")) {
@@ -37,26 +37,28 @@ std::string finish_reason_of(const json& choice, bool refused) {
                                        : reason;
 }
 
-/// Why a choice is no answer; null if it is one.
+/// The error in a choice; null if there is none.
 json failure_of(const json& choice) {
   if (const json* error = find_error(choice)) {
     return *error;
   }
   const std::string reason = text_member(choice, "finish_reason");
-  if (reason == "error" || reason == "insufficient_system_resource") { // OpenRouter's, DeepSeek's
+  // Used by OpenRouter and by DeepSeek.
+  if (reason == "error" || reason == "insufficient_system_resource") {
     return {{"message", "the answer ended for the reason \"" + reason + "\""}, {"code", 503}};
   }
   return nullptr;
 }
 
-/// Prompt tokens include cached ones, completion tokens include reasoning, as in our Usage.
+/// As in agents::Usage, prompt tokens include cached tokens and completion tokens include
+/// reasoning.
 Usage decode_usage(const json& usage) {
   const json& prompt = object_member(usage, "prompt_tokens_details");
   Usage decoded;
   decoded.prompt_tokens = count_member(usage, "prompt_tokens");
   decoded.cached_tokens = prompt.contains("cached_tokens")
                               ? count_member(prompt, "cached_tokens")
-                              : count_member(usage, "prompt_cache_hit_tokens"); // DeepSeek
+                              : count_member(usage, "prompt_cache_hit_tokens"); // used by DeepSeek
   decoded.cache_write_tokens = count_member(prompt, "cache_write_tokens");
   decoded.completion_tokens = count_member(usage, "completion_tokens");
   decoded.reasoning_tokens =
@@ -64,13 +66,14 @@ Usage decode_usage(const json& usage) {
   const auto without_reasoning = decoded.prompt_tokens + decoded.completion_tokens;
   if (decoded.reasoning_tokens > 0 &&
       count_member(usage, "total_tokens") == without_reasoning + decoded.reasoning_tokens) {
-    decoded.completion_tokens += decoded.reasoning_tokens; // xAI counts reasoning apart
+    // xAI does not count reasoning as completion tokens
+    decoded.completion_tokens += decoded.reasoning_tokens;
   }
   return consistent(decoded);
 }
 
-/// OpenRouter says what it charges: its own part, and with a key of the user's at the provider
-/// ("BYOK") what that provider takes.
+/// OpenRouter reports its charge. If the user's own key at the provider is used ("BYOK"), it also
+/// reports the provider's charge, which is added.
 std::optional<double> decode_cost(const json& usage) {
   const double cost = number_member(usage, "cost", -1);
   if (cost < 0) {
@@ -82,7 +85,7 @@ std::optional<double> decode_cost(const json& usage) {
   return own_key != usage.end() && *own_key == true && upstream > 0 ? cost + upstream : cost;
 }
 
-/// Where a body or chunk names usage. Returns whether it does.
+/// Reads the usage of a body or chunk. Returns whether there is one.
 bool take_usage(const json& body, ModelReply& reply) {
   const json& usage = object_member(body, "usage");
   if (!usage.contains("prompt_tokens") || !usage.contains("completion_tokens")) {
@@ -101,7 +104,8 @@ private:
   void take(const std::string&, const json& chunk) final {
     reply_.model = text_member(chunk, "model", reply_.model);
     reply_.request_id = text_member(chunk, "id", reply_.request_id);
-    usage_known_ = take_usage(chunk, reply_) || usage_known_; // in the last chunk, or in each
+    // Servers send the usage in the last chunk or in each chunk.
+    usage_known_ = take_usage(chunk, reply_) || usage_known_;
     for (const json& choice : array_member(chunk, "choices")) {
       if (choice.is_object() && count_member(choice, "index") == 0) {
         take_choice(choice);
@@ -159,8 +163,8 @@ private:
   WireAnswer decode_object(const json& body) const final;
 };
 
-/// A server's log and ours can be put side by side. To OpenAI itself another user for each call
-/// would spoil the cache.
+/// Sends the call's key as "user", so that the server's log can be compared with Winnow's. OpenAI
+/// gets a cache key instead: a different user for each call would make its cache useless.
 void add_key(json& body, const ModelRequest& request, const WireOptions& options) {
   if (options.openai_itself) {
     add_prompt_cache_key(body, request);
@@ -177,7 +181,8 @@ void add_sampling(json& body, const ModelRequest& request, const WireOptions& op
     body["reasoning_effort"] = request.effort;
   }
   if (request.max_output_tokens > 0) {
-    // OpenAI's reasoning models refuse the old name; many compatible servers know only that.
+    // OpenAI's reasoning models refuse the old name. Many compatible servers know only the old
+    // name.
     body[options.openai_itself ? "max_completion_tokens" : "max_tokens"] =
         request.max_output_tokens;
   }

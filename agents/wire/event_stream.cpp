@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kKeptOfStream = 4096; ///< in case that it turns out to be none
+/// Kept for a message, if the body turns out not to be a stream.
+constexpr std::size_t kKeptOfStream = 4096;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 } // namespace
@@ -43,11 +44,12 @@ void EventStreamDecoder::parse(std::string_view bytes) {
   }
 }
 
-/// Servers answer a request for a stream with JSON or a page of HTML too. No line of a stream
-/// begins as these do.
+/// Decides whether the body is a stream. Some servers answer a request for a stream with JSON or an
+/// HTML page. These begin with characters that no line of a stream begins with.
 void EventStreamDecoder::tell_body() {
   std::string_view start = plain_;
-  for (std::size_t before = 0; before != start.size();) { // empty lines only show that it lives
+  // Some servers send empty lines to keep the connection alive.
+  for (std::size_t before = 0; before != start.size();) {
     before = start.size();
     start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
     start.remove_prefix(start.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
@@ -74,7 +76,7 @@ void EventStreamDecoder::take_event(const SseEvent& event) {
   try {
     data = parse_untrusted_json(event.data);
   } catch (const Error& failure) {
-    if (!body_ended_) { // else it is the rest of a broken stream
+    if (!body_ended_) { // after the end, an invalid event is the rest of a broken stream
       malformed_ = fmt::format("a stream with an event that is {}: {}", failure.what(),
                                quoted_start(event.data));
       over_ = true;

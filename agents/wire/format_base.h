@@ -12,18 +12,18 @@
 
 namespace winnow::agents {
 
-/// What all formats have in common; each says how its own JSON looks.
+/// The common part of all formats. Each derived class describes its own JSON.
 class FormatBase : public WireFormat {
 public:
   WireAnswer decode(std::string_view body) const final;
   ProviderError decode_error(std::string_view body) const final { return decode_error_body(body); }
-  /// The same for JSON that was part of something larger. Never throws.
+  /// Like decode(), for JSON that is part of a larger document. Never throws.
   WireAnswer decode_json(const nlohmann::json& body) const;
-  /// What an answer says was counted; zeros where it says nothing.
+  /// The token counts of an answer; zeros if it has none.
   virtual Usage usage_of(const nlohmann::json& answer) const = 0;
 
 protected:
-  /// An answer that is no error. `lost_usage` is filled in by the caller.
+  /// Decodes an answer that is not an error. The caller fills in `lost_usage`.
   virtual WireAnswer decode_object(const nlohmann::json& body) const = 0;
   virtual WireAnswer decode_array(const nlohmann::json& body) const;
 };
@@ -33,14 +33,14 @@ const FormatBase& responses_format();
 const FormatBase& anthropic_format();
 const FormatBase& gemini_format();
 
-/// Counts that contradict each other would make a call cost less than nothing.
+/// Corrects counts that contradict each other: with these a call could cost less than nothing.
 Usage consistent(Usage usage);
 
 WireAnswer malformed_answer(std::string what);
 WireAnswer failed_answer(ProviderError error);
-WireAnswer broken_off(const std::string& text); ///< a stream that ended too early
+WireAnswer broken_off(const std::string& text); ///< for a stream that ended too early
 
-/// Takes the events of a stream one by one and keeps what all formats keep of them.
+/// Takes the events of a stream one by one and collects the data that all formats share.
 class EventStreamDecoder : public StreamDecoder {
 public:
   explicit EventStreamDecoder(const FormatBase& format) : format_(format) {
@@ -51,16 +51,16 @@ public:
   WireAnswer finish() final;
 
 protected:
-  /// One event that is a JSON object and carries no error.
+  /// Takes one event that is a JSON object without an error.
   virtual void take(const std::string& event, const nlohmann::json& data) = 0;
   void add_text(std::string_view text);
   void fail(const nlohmann::json& error);
 
   const FormatBase& format_;
-  ModelReply reply_; ///< as far as it has come
+  ModelReply reply_; ///< the reply so far
   bool usage_known_ = false;
   bool has_content_ = false;
-  bool complete_ = false; ///< the answer is whole, whatever may still come
+  bool complete_ = false; ///< the answer is complete, even if more events come
 
 private:
   enum class Body : std::uint8_t { Unknown, Stream, Plain };
@@ -71,10 +71,10 @@ private:
   WireAnswer malformed_stream() const;
 
   Body body_ = Body::Unknown;
-  std::string plain_; ///< the body if it is no stream, its start otherwise
+  std::string plain_; ///< the whole body if it is not a stream, otherwise its start
   SseParser parser_;
   bool any_event_ = false;
-  bool over_ = false;  ///< later events do not count
+  bool over_ = false;  ///< later events are ignored
   bool ended_ = false; ///< "[DONE]" came
   bool body_ended_ = false;
   std::optional<ProviderError> error_;

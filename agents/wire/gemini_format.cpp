@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr std::string_view kBaseUrl = "https://generativelanguage.googleapis.com";
 
-/// Output tokens leave thoughts out; a count of 0 is left out too.
+/// The API's output tokens exclude thoughts. It omits a count of 0.
 Usage decode_usage(const json& usage) {
   Usage decoded;
   decoded.prompt_tokens = count_member(usage, "promptTokenCount");
@@ -37,12 +37,13 @@ std::string finish_reason_of(const std::string& reason) {
   return reason == "STOP" ? "stop" : reason == "MAX_TOKENS" ? "length" : reason;
 }
 
-/// An answer from its pieces: one, or those of a stream, which look the same.
+/// Builds an answer from its pieces: a whole answer is one piece, a stream has several of the same
+/// form.
 struct Pieces {
   ModelReply& reply;
   bool usage_known = false;
-  bool any = false;         ///< a candidate, or a word on why there is none
-  bool has_content = false; ///< thoughts count
+  bool any = false;         ///< a candidate came, or the reason why there is none
+  bool has_content = false; ///< text or thoughts came
   bool finished = false;
 
   void take(const json& piece) {
@@ -50,7 +51,7 @@ struct Pieces {
     reply.request_id = text_member(piece, "responseId", reply.request_id);
     if (const json& usage = object_member(piece, "usageMetadata");
         usage.contains("promptTokenCount")) {
-      reply.usage = decode_usage(usage); // of all so far
+      reply.usage = decode_usage(usage); // counts everything so far
       usage_known = true;
     }
     take_block(object_member(piece, "promptFeedback"));
@@ -101,8 +102,8 @@ private:
   Pieces pieces_{reply_};
 };
 
-/// Models of the 2.x series take a number of tokens, later ones a level. The numbers are those that
-/// Google gives to the levels of OpenAI's format.
+/// Models of the 2.x series take a number of tokens, later models a level. Google's documentation
+/// of the OpenAI format gives these numbers for the levels.
 json thinking_config(const std::string& model, const std::string& effort) {
   if (model.find("gemini-2") != std::string::npos) {
     const int budget = effort == "none"                         ? 0
@@ -162,7 +163,8 @@ private:
   WireAnswer decode_array(const json& body) const final;
 };
 
-/// Whether a base has its API version: "/v1beta", or Vertex AI's ".../publishers/google".
+/// Whether the path of a base URL contains an API version: "/v1beta", or Vertex AI's
+/// ".../publishers/google".
 bool names_version(std::string_view path) {
   const std::string_view last = path.substr(path.rfind('/') + 1);
   return path.find("/publishers/") != std::string_view::npos ||
@@ -176,7 +178,7 @@ std::string GeminiFormat::url(const std::string& base, const std::string& model,
   BaseUrl url(base, kBaseUrl);
   if (const std::size_t method = url.path.rfind(':');
       method != std::string::npos && url.path.ends_with("enerateContent")) {
-    url.path.resize(method); // what follows is ours to choose
+    url.path.resize(method); // the method is chosen below
   } else {
     std::string_view name = model;
     name.remove_prefix(name.starts_with("models/") ? 7 : 0);
@@ -195,7 +197,8 @@ std::string GeminiFormat::url(const std::string& base, const std::string& model,
 std::vector<std::string> GeminiFormat::headers(const std::string& key) const {
   std::vector<std::string> headers{"Content-Type: application/json"};
   if (!key.empty()) {
-    headers.push_back("x-goog-api-key: " + key); // as "?key=" it would land in logs
+    // As "?key=" in the URL the key would appear in logs.
+    headers.push_back("x-goog-api-key: " + key);
   }
   return headers;
 }
@@ -229,7 +232,7 @@ WireAnswer GeminiFormat::decode_object(const json& body) const {
   return pieces.any ? answer : malformed_answer("JSON without \"candidates\"");
 }
 
-/// A stream that was not asked to be server-sent events is one array.
+/// Without server-sent events, Gemini sends a stream as one JSON array.
 WireAnswer GeminiFormat::decode_array(const json& body) const {
   WireAnswer answer;
   Pieces pieces{answer.reply.emplace()};

@@ -4,7 +4,7 @@
 
 namespace winnow::agents {
 
-/// A member that may be missing or of another type, which then counts as empty.
+/// The value of a member; empty if the member is missing or of another type.
 inline const nlohmann::json& object_member(const nlohmann::json& object, const char* name) {
   static const nlohmann::json none = nlohmann::json::object();
   const auto member = object.find(name);

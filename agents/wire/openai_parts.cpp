@@ -42,7 +42,7 @@ WireOptions batch_options(const std::string& extra_body) {
 }
 
 std::string openai_batch_line(const std::string& custom_id, std::string_view path, json body) {
-  body.erase("stream"); // of an extra_body that serves other requests too
+  body.erase("stream"); // an extra_body that is used for other requests too may set it
   body.erase("stream_options");
   return json_line(
       {{"custom_id", custom_id}, {"method", "POST"}, {"url", path}, {"body", std::move(body)}});

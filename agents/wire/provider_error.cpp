@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr std::size_t kMaxMessageBytes = 300;
 constexpr double kLongestDelaySeconds = 7 * 86400.0;
 
-/// Types and codes that no waiting cures, most of them sent with HTTP 429.
+/// Types and codes for errors that no wait can solve. Most of them come with HTTP 429.
 constexpr std::array<std::string_view, 8> kMoneyWords{"insufficient_quota",
                                                       "billing_error",
                                                       "credit_balance_exhausted",
@@ -31,7 +31,8 @@ constexpr std::array<std::string_view, 8> kMoneyWords{"insufficient_quota",
                                                       "billing_hard_limit_reached",
                                                       "billing_not_active"};
 
-/// Where the type and code are those of other errors: Anthropic (HTTP 400), Gemini (HTTP 429).
+/// Phrases for errors whose type and code are also used for other errors: Anthropic (HTTP 400),
+/// Gemini (HTTP 429).
 constexpr std::array<std::string_view, 2> kMoneyPhrases{"credit balance is too low",
                                                         "credits are depleted"};
 
@@ -74,7 +75,7 @@ std::string one_line(std::string_view text) {
   return line.substr(0, end) + "...";
 }
 
-/// OpenRouter says "Provider returned error" and puts what the provider said beside it.
+/// OpenRouter writes "Provider returned error" and puts the provider's own message into "metadata".
 std::string message_of(const json& error) {
   const std::string message = text_member(error, "message");
   const std::string raw = text_member(object_member(error, "metadata"), "raw");
@@ -97,7 +98,7 @@ long status_of(const json& error) {
   return 0;
 }
 
-/// Google's Duration: "22s", "1.5s".
+/// Parses Google's Duration: "22s", "1.5s".
 std::optional<std::chrono::milliseconds> parse_delay(const std::string& text) {
   double seconds = 0;
   const char* end = text.data() + text.size();
@@ -110,7 +111,7 @@ std::optional<std::chrono::milliseconds> parse_delay(const std::string& text) {
       static_cast<std::chrono::milliseconds::rep>(std::min(seconds, kLongestDelaySeconds) * 1000));
 }
 
-/// Google's google.rpc.QuotaFailure and google.rpc.RetryInfo.
+/// Reads Google's google.rpc.QuotaFailure and google.rpc.RetryInfo.
 void read_details(const json& error, ProviderError& decoded) {
   for (const json& detail : array_member(error, "details")) {
     if (!detail.is_object()) {
@@ -139,14 +140,15 @@ bool means_no_money(const json& error, const std::string& message) {
          std::any_of(kMoneyPhrases.begin(), kMoneyPhrases.end(), is_said);
 }
 
-/// Anthropic wraps its error in an event or batch result of {"type": "error", "error": {...}}.
+/// Anthropic puts its error into an event or batch result of the form {"type": "error", "error":
+/// {...}}.
 const json& innermost(const json& error) {
   const json* inner = error.is_object() ? find_error(error) : nullptr;
   return inner != nullptr && inner->is_object() ? *inner : error;
 }
 
-/// nullptr: the body says nothing that looks like an error. Others than "error" are vLLM's and
-/// FastAPI's.
+/// The error in a body; nullptr if nothing in it looks like an error. The names other than "error"
+/// come from vLLM and FastAPI.
 const json* error_in(const json& body) {
   if (!body.is_object()) {
     return nullptr;
@@ -174,7 +176,8 @@ ProviderError error_from(const json& whole) {
   decoded.status = status_of(error);
   decoded.out_of_money = means_no_money(error, decoded.message);
   decoded.daily_limit =
-      decoded.message.find("per-day") != std::string::npos; // OpenRouter's free ones
+      // The daily limit of OpenRouter's free models.
+      decoded.message.find("per-day") != std::string::npos;
   read_details(error, decoded);
   return decoded;
 }
@@ -185,7 +188,7 @@ ProviderError error_within_success(const json& whole) {
   if (decoded.status != 0 || !error.is_object()) {
     return decoded;
   }
-  for (const char* name : {"code", "type", "status"}) { // the most telling one first
+  for (const char* name : {"code", "type", "status"}) { // the most specific member first
     const std::string text = text_member(error, name);
     const auto known = std::find_if(kStatusWords.begin(), kStatusWords.end(),
                                     [&](const StatusWord& word) { return word.word == text; });
@@ -207,11 +210,12 @@ const json* find_error(const json& answer) {
 ProviderError decode_error_body(std::string_view body) {
   try {
     const json parsed = parse_untrusted_json(body);
-    const bool wrapped = parsed.is_array() && !parsed.empty(); // Gemini's does that at times
+    // Gemini sometimes wraps an error in an array
+    const bool wrapped = parsed.is_array() && !parsed.empty();
     if (const json* error = error_in(wrapped ? parsed.front() : parsed)) {
       return error_from(*error);
     }
-  } catch (const Error&) { // a proxy's page in HTML, or nothing at all
+  } catch (const Error&) { // not JSON: an HTML page from a proxy, or an empty body
   }
   ProviderError plain;
   plain.message = quoted_start(body);

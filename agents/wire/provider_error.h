@@ -9,20 +9,20 @@
 
 namespace winnow::agents {
 
-/// An error as providers write it: {"message", "type", "code", "status", "details"}, where the code
-/// may be a number or a word, or just a text. Never throws.
+/// Decodes an error in a provider's form: {"message", "type", "code", "status", "details"}, with a
+/// number or a word as code, or only a text. Never throws.
 ProviderError error_from(const nlohmann::json& error);
 
-/// The same for an error that came inside a success: where it holds no number, its words
-/// ("overloaded_error") say which HTTP status would have come in the success's place.
+/// Like error_from(), for an error inside an answer with HTTP status 200. If the error has no
+/// numeric code, the HTTP status is derived from its words ("overloaded_error").
 ProviderError error_within_success(const nlohmann::json& error);
 
-/// The error that an answer carries, nullptr if none: its "error" member, if that says anything.
+/// The error in an answer: its "error" member, if that is not empty. nullptr: no error.
 const nlohmann::json* find_error(const nlohmann::json& answer);
 
 ProviderError decode_error_body(std::string_view body);
 
-/// For messages: "an empty body" or the start of it in quotes, on one line.
+/// For messages: "an empty body", or the start of the body in quotes on one line.
 std::string quoted_start(std::string_view body);
 
 } // namespace winnow::agents

@@ -69,7 +69,7 @@ TEST(ProviderErrors, KnowWhenTheMoneyIsGone) {
       << "Gemini says so of rates too";
 }
 
-/// Gemini's error with these details.
+/// Decodes an error of Gemini with these details.
 ProviderError with_details(const std::string& details) {
   return format_named("gemini").decode_error(
       R"([{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":)" + details +

@@ -10,8 +10,8 @@
 
 namespace winnow::agents {
 
-/// Consecutive messages of one role. Texts are valid UTF-8 and not empty; they are cut only where a
-/// prefix ends that a provider may cache.
+/// Consecutive messages of one role. Texts are valid UTF-8 and not empty. A turn has several parts
+/// only where a prefix ends that a provider may cache.
 struct Turn {
   struct Part {
     std::string text;
@@ -24,23 +24,25 @@ struct Turn {
 };
 std::vector<Turn> turns_of(const ModelRequest& request);
 
-/// The same for all requests that begin with the same prefix; empty when none is marked.
+/// A key that is equal for all requests with the same cacheable prefix; empty if no prefix is
+/// marked.
 std::string prefix_key(const ModelRequest& request);
 
-/// Throws Error for a schema that is no JSON object.
+/// Throws Error if the schema is not a JSON object.
 nlohmann::json schema_of(const ReplySchema& schema);
 
-/// Merges options.extra_body (RFC 7396: null removes a member). Throws UsageError when it is no
-/// JSON object.
+/// Merges options.extra_body into the request (RFC 7396: null removes a member). Throws UsageError
+/// if it is not a JSON object.
 void merge_extra_body(nlohmann::json& body, const std::string& extra_body);
 
-/// `base`, or `otherwise` if that is empty, taken apart; no slash at the end of the path.
+/// `base`, or `otherwise` if `base` is empty, split into path and query. The path has no slash at
+/// its end.
 struct BaseUrl {
-  std::string path;  ///< with scheme and host
-  std::string query; ///< with its '?', or empty
+  std::string path;  ///< includes scheme and host
+  std::string query; ///< includes the '?'; may be empty
 
   BaseUrl(const std::string& base, std::string_view otherwise);
-  /// The URL with `suffix` appended unless it ends so already.
+  /// The URL with `suffix` appended, unless the path already ends in `suffix`.
   std::string with(std::string_view suffix) const;
 };
 

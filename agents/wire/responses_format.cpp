@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Input tokens include cached ones, output tokens include reasoning, as in our Usage.
+/// As in agents::Usage, input tokens include cached tokens and output tokens include reasoning.
 Usage decode_usage(const json& usage) {
   const json& input = object_member(usage, "input_tokens_details");
   Usage decoded;
@@ -24,11 +24,11 @@ Usage decode_usage(const json& usage) {
   return consistent(decoded);
 }
 
-/// Of a list of output items. It may hold only reasoning, which is an empty answer.
+/// The content of a list of output items. A list with only reasoning gives an empty answer.
 struct Output {
   std::string text;
   bool refused = false;
-  bool called = false; ///< a tool
+  bool called = false; ///< a tool was called
 };
 
 Output output_of(const json& response) {
@@ -96,12 +96,12 @@ private:
       take_whole(object_member(data, "response"));
     } else if (type == "response.failed" || type == "response.cancelled") {
       take_failure(object_member(data, "response"), type);
-    } else if (type.ends_with(".delta")) { // reasoning, a tool's arguments
+    } else if (type.ends_with(".delta")) { // a piece of reasoning or of a tool call's arguments
       has_content_ = true;
     }
   }
 
-  /// The last event carries the whole answer again, although some servers leave its output out.
+  /// Takes the last event, which repeats the whole answer. Some servers leave its output out.
   void take_whole(const json& response) {
     ModelReply whole = reply_of(response);
     if (whole.text.empty()) {

@@ -72,7 +72,7 @@ TEST(Responses, DecodesTextAndUsage) {
   EXPECT_EQ(answer.reply->usage.reasoning_tokens, 2);
 }
 
-/// "text (finish reason)", or what is wrong.
+/// "text (finish reason)", or the error.
 std::string said(const std::string& body) {
   const WireAnswer answer = responses().decode(body);
   return answer.reply   ? answer.reply->text + " (" + answer.reply->finish_reason + ")"

@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// "name|data" of each event.
+/// Each event as "name|data".
 std::vector<std::string> events_of(std::string_view body, std::size_t piece = 1000) {
   std::vector<std::string> events;
   const auto take = [&](const SseEvent& event) { events.push_back(event.name + "|" + event.data); };

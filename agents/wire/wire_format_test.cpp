@@ -103,7 +103,8 @@ TEST(WireFormats, SendValidUtf8AndNoEmptyMessage) {
   }
 }
 
-/// One stream of each format that says "h\u00E9llo", used 10 + 5 tokens, 2 of them reasoning.
+/// For each format, a stream with the text "h\u00E9llo" and a usage of 10 + 5 tokens, 2 of them for
+/// reasoning.
 std::string sample_stream(const std::string& format) {
   if (format == "chat") {
     return ": PROCESSING\n\n" +

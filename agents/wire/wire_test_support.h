@@ -11,7 +11,7 @@ inline const WireFormat& format_named(std::string_view name) {
   return *find_wire_format(name);
 }
 
-/// What comes of a stream whose body arrives in pieces of `piece` bytes.
+/// Decodes a stream whose body arrives in pieces of `piece` bytes.
 inline WireAnswer stream_answer(const WireFormat& format, std::string_view body,
                                 std::size_t piece = 7) {
   const auto decoder = format.stream_decoder();
@@ -22,7 +22,7 @@ inline WireAnswer stream_answer(const WireFormat& format, std::string_view body,
   return decoder->finish();
 }
 
-/// Each text is one event's data.
+/// Makes one event from each text.
 inline std::string data_events(std::initializer_list<std::string> data) {
   std::string body;
   for (const std::string& text : data) {
@@ -35,7 +35,7 @@ inline bool exactly_one_outcome(const WireAnswer& answer) {
   return (answer.reply ? 1 : 0) + (answer.error ? 1 : 0) + (answer.malformed.empty() ? 0 : 1) == 1;
 }
 
-/// Two cacheable prefixes, a schema, and everything else that a request can have.
+/// A request that sets everything: two cacheable prefixes, a schema and all other members.
 inline ModelRequest full_request() {
   ModelRequest request;
   request.key = "axpy/0/1";

@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::int64_t kKibibyte = 1024;
 constexpr std::int64_t kMebibyte = 1024 * kKibibyte;
-constexpr std::int64_t kBytesOfElement = 8; // a float read and a float written
+constexpr std::int64_t kBytesOfElement = 8; // one float is read and one is written
 
 struct TensorKind {
   const char* kind;
   CeilingWork work;
-  double depth;   // k of an instruction: 32 bytes
-  int least_arch; // that has it for mma.sync: "sm_89" is 89
+  double depth;   // k of one instruction: 32 bytes
+  int least_arch; // lowest architecture with mma.sync for this type: "sm_89" is 89
 };
 constexpr TensorKind kTensorKinds[] = {
     {"f16_tensor", CeilingWork::F16Tensor, 16, 80},
@@ -40,8 +40,8 @@ constexpr TensorKind kTensorKinds[] = {
 
 std::string cpu_level(std::int64_t bytes, std::int64_t cores, const CpuCaches& caches) {
   const std::int64_t last = std::max({caches.l1, caches.l2, caches.l3});
-  constexpr std::int64_t kLargestUsual =
-      32 * kMebibyte; // of a last cache that the system is silent of
+  // Assumed size of the last cache if the system reports none.
+  constexpr std::int64_t kLargestUsual = 32 * kMebibyte;
   if (bytes <= cores * caches.l1 / 2) {
     return "L1";
   }
@@ -54,7 +54,7 @@ std::string cpu_level(std::int64_t bytes, std::int64_t cores, const CpuCaches& c
   return bytes >= 2 * (last > 0 ? last : kLargestUsual) ? "DRAM" : "caches and DRAM";
 }
 
-// Empty when the file cannot be read.
+// The first word of the file; empty when the file cannot be read.
 std::string first_word(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string word;
@@ -62,7 +62,7 @@ std::string first_word(const std::filesystem::path& path) {
   return word;
 }
 
-// Of "32768K" or "32M"; 0 for anything else.
+// The number of bytes in "32768K" or "32M"; 0 for any other text.
 std::int64_t cache_bytes(const std::string& text) {
   std::int64_t number = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -70,7 +70,7 @@ std::int64_t cache_bytes(const std::string& text) {
   return unit == "K" ? number * kKibibyte : unit == "M" ? number * kMebibyte : 0;
 }
 
-// Of a mask in hexadecimal digits: "ff,000000ff".
+// Counts the bits of a mask in hexadecimal digits: "ff,000000ff".
 int bits_of(const std::string& mask) {
   int bits = 0;
   for (const char digit : mask) {
@@ -82,7 +82,7 @@ int bits_of(const std::string& mask) {
 }
 
 CopyWork cpu_copy(std::int64_t bytes, std::int64_t cores, const CpuCaches& caches) {
-  constexpr std::int64_t kMoved = 32 * kMebibyte; // some milliseconds
+  constexpr std::int64_t kMoved = 32 * kMebibyte; // takes some milliseconds
   CopyWork work;
   work.level = cpu_level(bytes, cores, caches);
   const std::int64_t passes = std::max<std::int64_t>(kMoved / bytes, 2);
@@ -133,7 +133,7 @@ CopyWork gpu_copy(std::int64_t bytes, std::int64_t l2_bytes) {
   return work;
 }
 
-// As many threads as the plan in kernels/gpu.cu has.
+// As many threads as in the plan of kernels/gpu.cu.
 std::int64_t gpu_threads(const tasks::DeviceFacts& facts) {
   constexpr std::int64_t kBlock = 256;
   const std::int64_t blocks = facts.max_threads_per_sm > 0 ? facts.max_threads_per_sm / kBlock : 8;
@@ -148,7 +148,8 @@ RateWork gpu_rate(const char* kind, CeilingWork work, std::int64_t rounds,
       kind, {"gpu.cu", work, threads, rounds}, 2 * kChains * static_cast<double>(rounds * threads)};
 }
 
-// A warpgroup's instruction has 64 x 256 sums; two of them, one instruction a round.
+// One wgmma instruction computes 64 x 256 sums. Each round, two warpgroups execute one instruction
+// each.
 RateWork wgmma_rate(const TensorKind& tensor, const tasks::DeviceFacts& facts) {
   constexpr std::int64_t kRounds = 512;
   constexpr double kOperations = 2.0 * 64 * 256 * 2;
@@ -157,7 +158,8 @@ RateWork wgmma_rate(const TensorKind& tensor, const tasks::DeviceFacts& facts) {
           kOperations * tensor.depth * static_cast<double>(kRounds * facts.sm_count)};
 }
 
-// A warp's instruction has 16 x 8 sums; 32 warps a multiprocessor, eight instructions a round.
+// One mma.sync instruction computes 16 x 8 sums. Each round, 32 warps per multiprocessor execute
+// eight instructions each.
 RateWork mma_rate(const TensorKind& tensor, const tasks::DeviceFacts& facts) {
   constexpr std::int64_t kRounds = 256;
   constexpr double kOperations = 2.0 * 16 * 8 * 32 * 8;
@@ -166,7 +168,7 @@ RateWork mma_rate(const TensorKind& tensor, const tasks::DeviceFacts& facts) {
           kOperations * tensor.depth * static_cast<double>(kRounds * facts.sm_count)};
 }
 
-// 90 of "sm_90a"; nullopt for what is none of NVIDIA's.
+// 90 for "sm_90a"; nullopt if the architecture is not NVIDIA's.
 std::optional<int> architecture_number(std::string_view architecture) {
   constexpr std::string_view kPrefix = "sm_";
   int number = 0;
@@ -205,7 +207,8 @@ CeilingPlan gpu_plan(const tasks::DeviceFacts& facts) {
                          kLeastDram = 256 * kMebibyte;
   CeilingPlan plan;
   plan.nothing = {"gpu.cu", CeilingWork::Nothing, 1, 1};
-  // Without its size nothing can be said of the cache, and small sets would measure launching.
+  // If the cache size is unknown, no level can be told, and small sets would measure launch
+  // overhead.
   const std::int64_t smallest = facts.l2_bytes > 0 ? kSmallest : kLeastDram;
   for (std::int64_t bytes = smallest; bytes <= std::min(kLargest, facts.memory_bytes / 2);
        bytes *= 2) {
@@ -226,7 +229,7 @@ CeilingPlan gpu_plan(const tasks::DeviceFacts& facts) {
 
 } // namespace
 
-// From /sys: of some processors sysconf(3) tells more than the cores here share.
+// Reads /sys, because sysconf(3) counts more than the cores share on some processors.
 CpuCaches cpu_caches(std::int64_t cores) {
   CpuCaches caches;
   const std::filesystem::path folder = "/sys/devices/system/cpu/cpu0/cache";
@@ -242,7 +245,7 @@ CpuCaches cpu_caches(std::int64_t cores) {
     const std::int64_t bytes = cache_bytes(first_word(cache / "size"));
     if (level == "1" || level == "2") {
       (level == "1" ? caches.l1 : caches.l2) = bytes;
-    } else { // as many as it takes for all cores
+    } else { // several L3 caches if the cores do not all share one
       const std::int64_t sharing = std::max(bits_of(first_word(cache / "shared_cpu_map")), 1);
       caches.l3 = bytes * ((cores + sharing - 1) / sharing);
     }

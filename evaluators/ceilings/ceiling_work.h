@@ -11,7 +11,8 @@
 
 namespace winnow::evaluators {
 
-/// What a launch of one of kernels/*.cu does; the numbers are those in their plans.
+/// The work of one launch of a kernel in kernels/*.cu. The plans in those files use the same
+/// numbers.
 enum class CeilingWork : std::uint8_t {
   Copy = 0,
   Nothing = 1,
@@ -24,54 +25,60 @@ enum class CeilingWork : std::uint8_t {
   I8Tensor = 8,
 };
 
-/// One measurement: `work` in this file, repeated `passes` times within a launch.
+/// One measurement: a launch repeats `work` from this file `passes` times.
 struct CeilingLaunch {
   std::string file; ///< "gpu.cu"
   CeilingWork work = CeilingWork::Nothing;
-  std::int64_t elements = 1; ///< floats of the output, and of what is copied to it
+  std::int64_t elements = 1; ///< number of floats in the output; a copy reads as many
   std::int64_t passes = 1;
 };
 
 struct CopyWork {
   CeilingLaunch launch;
-  double bytes = 0;  ///< of the working set: what is read and what is written
+  double bytes = 0;  ///< of the working set: source and destination
   double moved = 0;  ///< bytes read and written by one launch
   std::string level; ///< BandwidthPoint::level
-  bool warm = false; ///< what counts are launches with the caches as the launch before left them
+  /// Measures launches with the caches as the previous launch left them.
+  bool warm = false;
 };
 
 struct RateWork {
   std::string kind; ///< "f16_tensor": the key in Ceilings::rates
   CeilingLaunch launch;
-  double operations = 0; ///< of one launch; a fused multiply-add is two
+  double operations = 0; ///< per launch; a fused multiply-add counts as two
 };
 
-/// All that is measured on one device.
+/// All measurements on one device.
 struct CeilingPlan {
   CeilingLaunch nothing;
-  std::vector<CopyWork> copies; ///< with growing size
+  std::vector<CopyWork> copies; ///< by growing size
   std::vector<RateWork> rates;
-  std::map<std::string, std::string> no_rate; ///< kinds that the device lacks, or nothing here asks
+  /// Kinds that the device lacks, or for which there is no kernel
+  std::map<std::string, std::string> no_rate;
 };
 
-/// Bytes of a cpu's caches: L1 and L2 of one core, L3 of all cores together; 0: unknown.
+/// Sizes of a CPU's caches in bytes: L1 and L2 of one core, L3 of all cores together; 0: unknown.
 struct CpuCaches {
   std::int64_t l1 = 0, l2 = 0, l3 = 0;
 };
-/// Of the machine that this runs on, of which `cores` are used.
+/// The caches of this machine; `cores` is the number of cores in use.
 CpuCaches cpu_caches(std::int64_t cores);
 
-/// On GPUs working sets from 1 MiB to 1 GiB. Up to half of the L2 cache they are "L2", from four
-/// times its size on "DRAM" (cold), in between "L2 and DRAM"; what is not "DRAM" is copied so often
-/// in a launch that 512 MiB move, or launching would count. On a cpu from 16 KiB to 64 MiB, or to
-/// four times its L3 cache, but at most 512 MiB.
+/// The measurements for a kind of device.
+///
+/// GPUs: working sets from 1 MiB to 1 GiB. A set of at most half of the L2 cache has the level
+/// "L2", a set of at least four times the L2 cache has the level "DRAM" (cold), a set in between
+/// "L2 and DRAM". Unless its level is "DRAM", a set is copied so often per launch that 512 MiB
+/// move. Otherwise the launch overhead would count.
+///
+/// CPU: working sets from 16 KiB to 64 MiB, or to four times the L3 cache, but at most to 512 MiB.
 CeilingPlan ceiling_plan(std::string_view device_kind, const tasks::DeviceFacts& facts,
                          const CpuCaches& caches);
 
-/// The text of kernels/`file`. Throws Error when there is no such file.
+/// The text of kernels/`file`. Throws Error when the file does not exist.
 std::string_view ceiling_kernel(std::string_view file);
 
-/// The problem that kernels/*.cu solve: one output, three axes. `launches` become its shapes.
+/// The task that kernels/*.cu solve: one output, three axes. `launches` become its shapes.
 tasks::Task ceiling_task(const std::vector<CeilingLaunch>& launches);
 
 } // namespace winnow::evaluators

@@ -148,7 +148,7 @@ TEST(CeilingKernels, ParseWithoutMistakes) {
   EXPECT_THROW(ceiling_kernel("none.cu"), Error);
 }
 
-/// Needs NVRTC, no GPU: all that `architecture` asks of one file.
+/// Compiles all launches that `architecture` asks of one file. Needs NVRTC but no GPU.
 void expect_compiles(const std::string& file, const std::string& architecture) {
   const Availability nvrtc = probe_nvrtc();
   if (!nvrtc.ok) {

@@ -16,21 +16,21 @@ namespace {
 
 using profiling::Ceilings;
 
-constexpr int kWorkerStarts = 3; // a GPU's worker may have to be started first
+constexpr int kWorkerStarts = 3; // attempts; a GPU worker may have to be started first
 
-/// The kernel files of a plan, compiled when they are first needed, and timed.
+/// Compiles the kernel files of a plan when they are first needed, and times their launches.
 class Bench {
 public:
   Bench(DeviceHost& host, const EvaluationOptions& options, const CeilingPlan& plan);
-  /// Throws Error when it does not compile or run.
+  /// Throws Error when the file does not compile or the launch fails.
   RunCaseReport time(const CeilingLaunch& launch, bool warm);
 
 private:
   struct Built {
     tasks::KernelFile file;
-    tasks::Task task; ///< its shapes: all that is asked of this file
+    tasks::Task task; ///< its shapes are all launches of this file in the plan
     BuiltKernel kernel;
-    std::string why_not; ///< it did not compile
+    std::string why_not; ///< the compile error, if there was one
   };
 
   void compile(const std::string& file);
@@ -118,7 +118,7 @@ RunCaseReport Bench::time(const CeilingLaunch& launch, bool warm) {
   return std::move(outcome.report.cases.front());
 }
 
-/// Throws Error when there is none, or a time that is none.
+/// Throws Error when there are no samples or the median is not positive.
 double median_ns(const std::vector<double>& samples) {
   const double median = tasks::median(samples);
   if (!(median > 0)) {
@@ -211,7 +211,8 @@ Ceilings load_or_measure_ceilings(DeviceHost& host, const EvaluationOptions& opt
 
 const Ceilings& ceilings_of(DeviceHost& host, const EvaluationOptions& options) {
   static std::mutex mutex;
-  static std::map<std::filesystem::path, Ceilings> known; // its elements stay where they are
+  // A std::map, so references to its elements stay valid
+  static std::map<std::filesystem::path, Ceilings> known;
   const std::lock_guard lock(mutex);
   const std::filesystem::path path = ceilings_path(host);
   const auto found = known.find(path);

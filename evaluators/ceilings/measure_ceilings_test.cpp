@@ -1,4 +1,4 @@
-// Ceilings of the CPU device: real launches, checked for what no machine can contradict.
+// Tests ceilings of the CPU device with real launches, against bounds that hold for every machine.
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/ceilings/ceiling_work.h"
@@ -83,7 +83,7 @@ TEST_F(MeasureCeilings, AreTakenFromTheFileTheSecondTime) {
   Ceilings saved = load_or_measure_ceilings(*host_, options_);
   expect_plausible(saved);
   ASSERT_TRUE(std::filesystem::exists(file()));
-  saved.rates["f32"] = 12345; // no measurement gives this
+  saved.rates["f32"] = 12345; // a value that no measurement gives
   profiling::save_ceilings(file(), saved);
   EXPECT_EQ(load_or_measure_ceilings(*host_, options_).rate("f32"), 12345);
 }
@@ -109,7 +109,7 @@ TEST_F(MeasureCeilings, AreRememberedByTheProcess) {
   EXPECT_EQ(&ceilings_of(*host_, options_), &first);
 }
 
-/// Answers every request at once, by the same report or fault.
+/// Answers every request at once with the same report or fault.
 class ScriptedRunner final : public Runner {
 public:
   explicit ScriptedRunner(RunOutcome outcome) : outcome_(std::move(outcome)) {}
@@ -151,7 +151,7 @@ TEST_F(MeasureCeilings, WhatCannotRunHasAReason) {
     ASSERT_TRUE(ceilings.no_rate.contains(kind)) << kind;
     EXPECT_THAT(ceilings.no_rate.at(kind), testing::HasSubstr("the device is lost")) << kind;
   }
-  EXPECT_FALSE(std::filesystem::exists(file())); // measured again when it can be
+  EXPECT_FALSE(std::filesystem::exists(file())); // not saved, so the next process measures again
 }
 
 TEST_F(MeasureCeilings, LaunchesWithoutTimeAreNoMeasurement) {

@@ -8,11 +8,11 @@
 
 namespace winnow::evaluators {
 
-/// A launch argument of up to 8 bytes as a kernel takes it; unused bytes are 0.
+/// The bytes of a launch argument of at most 8 bytes, as the kernel gets them. Unused bytes are 0.
 using ArgumentBytes = std::array<std::byte, 8>;
 
-/// Of an Integer or a Float argument. Throws Error for others and for floats that are neither
-/// 4 nor 8 bytes.
+/// The bytes of an Integer or Float argument. Throws Error for other arguments and for floats that
+/// have neither 4 nor 8 bytes.
 ArgumentBytes scalar_bytes(const tasks::ResolvedArgument& argument);
 ArgumentBytes address_bytes(std::uint64_t address);
 

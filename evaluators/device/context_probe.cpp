@@ -1,4 +1,4 @@
-// Whether a GPU gives a context to a process that is fenced in as its workers are.
+// Tests whether a GPU gives a context to a process with the fences of a worker.
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kContextTime{60'000}; // a cold driver takes
 constexpr std::string_view kOpened = "winnow context: opened";
 
 Availability open_context(const DeviceReport& device, process::Isolation level) {
-  const GpuLock lock(device); // making a context disturbs who measures times
+  const GpuLock lock(device); // opening a context would disturb another process's timings
   const TemporaryDirectory modules("context");
   WorkerDevice worker;
   worker.device = device.id;

@@ -18,7 +18,7 @@ struct Architecture {
   std::int64_t threads_per_sm;
   std::int64_t blocks_per_sm;
   std::int64_t shared_per_sm;    // KiB
-  std::int64_t shared_per_block; // KiB, dynamic, opted in
+  std::int64_t shared_per_block; // KiB of dynamic shared memory, after the opt-in
   bool clusters;
 };
 

@@ -6,9 +6,9 @@
 
 namespace winnow::evaluators {
 
-/// What is known of a CUDA architecture ("sm_90a") without a GPU of its kind: the limits of a block
-/// and of a multiprocessor, from the CUDA C++ Programming Guide, "Compute Capabilities". For
-/// compiling only: sm_count is 1. Throws UsageError, naming those it knows.
+/// The limits of a block and of a multiprocessor of a CUDA architecture ("sm_90a"), for machines
+/// without such a GPU. Source: CUDA C++ Programming Guide, "Compute Capabilities". For compiling
+/// only: sm_count is 1. Throws UsageError, with the list of the known architectures.
 tasks::DeviceFacts cuda_architecture_facts(const std::string& architecture);
 
 } // namespace winnow::evaluators

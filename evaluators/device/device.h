@@ -22,14 +22,14 @@
 
 namespace winnow::evaluators {
 
-/// Something went wrong while device code ran: data, turned into a verdict by the coordinator.
+/// A failure while device code ran. A fault is data: the coordinator turns it into a verdict.
 struct DeviceFault {
   tasks::Verdict verdict = tasks::Verdict::LaunchError;
-  std::string detail; ///< names buffer, byte, kernel, block and thread as far as known
+  std::string detail; ///< names the buffer, byte, kernel, block and thread as far as they are known
 };
 
-/// Thrown by the calls of Device that return no fault when what went wrong is one (no memory for a
-/// buffer, a copy that meets what an earlier launch has done).
+/// Thrown by those calls of Device that cannot return a fault: no memory for a buffer, or a copy
+/// that reports the failure of an earlier launch.
 class DeviceFailure : public Error {
 public:
   explicit DeviceFailure(DeviceFault fault) : Error(fault.detail), fault_(std::move(fault)) {}
@@ -39,88 +39,94 @@ private:
   DeviceFault fault_;
 };
 
-/// Exit code of a process that a fault has ended, after it was reported.
+/// Exit code of a process that reported a fault and then ended because of it.
 constexpr int kFaultExitCode = 86;
 
-/// A finding of check mode. `certain` findings decide the verdict; others are notes.
+/// A finding of check mode. A `certain` finding decides the verdict; any other finding is a note.
 struct CheckFinding {
   tasks::Verdict verdict = tasks::Verdict::Unstable;
   std::string detail;
   bool certain = true;
 };
 
-/// What a timed run finds in the caches: nothing of its own, or what the run before has left.
+/// State of the caches before a timed run. Cold: the caches hold none of the run's data. Warm: the
+/// caches hold the data that the previous run left.
 enum class CacheState : std::uint8_t { Cold, Warm };
 
-/// A device as a worker process sees it: modules, their buffers, their launches. Lives and dies
-/// with the worker; a fault may end the process, in which case the device has reported it first
-/// through the handler given to its factory. Single-threaded use.
+/// A device as a worker process sees it: modules, buffers and launches. It lives as long as the
+/// worker. A fault may end the process; the device then first reports the fault through the handler
+/// that its factory got. For one thread only.
 class Device {
 public:
   virtual ~Device() = default;
 
-  /// Loads a compiled module as number 0 and selects it; forgets those before with all their state.
+  /// Unloads all modules and their state, loads this compiled module as number 0 and selects it.
   /// Throws Error.
   virtual void load_module(const std::filesystem::path& path) = 0;
-  /// Loads another one beside those that are loaded and returns its number. Throws Error.
+  /// Loads a further module, keeps the loaded ones, and returns the number of the new one. Throws
+  /// Error.
   virtual std::size_t add_module(const std::filesystem::path& path) = 0;
-  /// Kernels of launches are looked for in this one.
+  /// Later launches take their kernels from this module.
   virtual void select_module(std::size_t module) = 0;
-  /// Allocates a buffer in a guarded zone of its own and returns its index. Contents are undefined.
+  /// Allocates a buffer between guard zones and returns its index. The contents are undefined.
   virtual std::size_t allocate(const std::string& name, std::size_t bytes, bool read_only) = 0;
-  /// Buffers belong to the set that is selected when they are allocated. Steps find by name the
-  /// buffers of the selected set, and those of the set `shared`: several plans use the same
-  /// tensors, each with scratch of its own. Set 0 is selected first, and shared.
+  /// Selects a set of buffers. New buffers go into the selected set. Steps find buffers by name in
+  /// the selected set and in the set `shared`. So several plans can use the same tensors
+  /// (`shared`), each with its own scratch. At first, set 0 is both selected and shared.
   virtual void select_buffers(std::size_t set, std::size_t shared) = 0;
-  /// All sets; selects set 0.
+  /// Releases the buffers of all sets and selects set 0.
   virtual void release_buffers() = 0;
   virtual void upload(std::size_t buffer, std::span<const std::byte> bytes) = 0;
-  /// From byte `offset` of the buffer on.
+  /// Copies the bytes of the buffer from byte `offset` on.
   virtual void download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset = 0) = 0;
-  /// Fills whole buffer with a repeating 8-byte pattern (poison).
+  /// Fills the whole buffer with a repeating 8-byte pattern (poison).
   virtual void fill_pattern(std::size_t buffer, std::uint64_t pattern) = 0;
-  /// Draws the buffer's elements (tasks/inputs/input_generator.h), the same to the bit on every
-  /// device, and remembers how: restore() and verify_guards() need it.
+  /// Draws the buffer's elements (tasks/inputs/input_generator.h), bit for bit the same on every
+  /// device. The device remembers the parameters for restore() and verify_guards().
   virtual void generate(std::size_t buffer, const tasks::GeneratorSpec& generator,
                         tasks::DType dtype, std::uint64_t seed) = 0;
-  /// Puts back what generate() drew.
+  /// Writes the elements that generate() drew into the buffer again.
   virtual void restore(std::size_t buffer) = 0;
-  /// Runs the steps in order and waits for them. Buffers are named as in the plan.
+  /// Runs the steps in order and waits until they have finished. Steps use the buffer names of the
+  /// plan.
   virtual std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) = 0;
-  /// The timed runs until the next call take a turn: what this device varies from turn to turn, so
-  /// that a series of them does not depend on it, is the same for all of them.
+  /// Starts a new turn of timed runs. On a GPU, the launches of one turn use the same stream, and
+  /// the next turn uses another one, so that the choice of stream averages out over a series.
   virtual void begin_turn() {}
-  /// Runs the steps for a timing, with as little overhead as the device can. `Cold` also empties
-  /// the caches first. Until release_buffers(), one set of buffers always runs the same `steps`.
+  /// Runs the steps for a timing, with as little launch overhead as possible. `Cold` also evicts
+  /// the data from the caches first. Until release_buffers(), every call for the same set must pass
+  /// the same `steps`.
   virtual std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps,
                                                CacheState caches = CacheState::Cold) = 0;
-  /// Device time of the last run() or run_timed(), as exact as this device can tell.
+  /// Device time of the last run() or run_timed(), as exact as the device can measure it.
   virtual std::chrono::nanoseconds elapsed() const = 0;
-  /// True when the host has disturbed the last run_timed(), whose elapsed() then is no sample.
+  /// True when the host disturbed the last run_timed(). Its elapsed() must not become a sample.
   virtual bool disturbed() const { return false; }
-  /// The clock of the multiprocessors in the last run_timed(), measured on them; nullopt: this
-  /// device cannot.
+  /// Clock of the multiprocessors during the last run_timed(), measured on the multiprocessors;
+  /// nullopt: this device cannot measure the clock.
   virtual std::optional<double> measured_clock_mhz() const { return std::nullopt; }
-  /// Below this a sample does not count: the device was throttled. 0: not known.
+  /// A sample with a lower clock does not count, because the device was throttled. 0: not known.
   virtual double least_clock_mhz() const { return 0; }
-  /// Clocks, temperature, power and throttle reasons now, as far as they can be read.
+  /// Current clocks, temperature, power and throttle reasons, as far as they can be read.
   virtual profiling::GpuState state() { return {}; }
-  /// Counts what one run of the steps does, in passes of their own, which end with the inputs as
-  /// they were. `restore` puts outputs and inouts back before each. Never throws for what counters
-  /// do: the report says why there are none.
+  /// Reads performance counters over runs of the steps. The counters need passes of their own;
+  /// after the passes the inputs are as before. `restore` resets outputs and inouts before each
+  /// pass. Never throws because of a counter failure: the report then has the reason.
   virtual profiling::CounterReport count(const std::vector<tasks::Step>& steps,
                                          profiling::CounterSet set,
                                          const std::function<void()>& restore);
-  /// Launches the steps for about a second; what a launch takes on average, or why it is not known.
+  /// Launches the steps for about a second. Returns the average energy of one launch, or the reason
+  /// why it is not known.
   virtual profiling::Energy energy(const std::vector<tasks::Step>& steps);
-  /// A hash of the buffer's bytes and their places: equal for equal contents.
+  /// A hash of the buffer's bytes and their positions: equal for equal contents.
   virtual std::uint64_t checksum(std::size_t buffer) = 0;
-  /// Guard zones and read-only buffers that were written since allocation.
+  /// Returns a fault if a guard zone or a read-only buffer was written since its allocation.
   virtual std::optional<DeviceFault> verify_guards() = 0;
-  /// Compares `got`, elements of `dtype` on the host, with what the reference left in the buffer
-  /// `expected` (doubles; elements of `dtype` where `magnitude` is nullopt: then the output is
-  /// exact). `pieces`: which elements `got` has, one piece after the other. nullopt: this device
-  /// leaves comparing to the host.
+  /// Compares the candidate's output with the reference's output on the device. `got`: elements of
+  /// `dtype` on the host. `expected`: the buffer with the reference's output, in doubles; without
+  /// `magnitude` the output is exact and `expected` holds elements of `dtype`. `pieces`: the
+  /// positions of the elements of `got`, one piece after the other. Returns nullopt if this device
+  /// leaves the comparison to the host.
   virtual std::optional<ErrorTotals> compare(std::span<const std::byte> /*got*/,
                                              const std::vector<Piece>& /*pieces*/,
                                              tasks::DType /*dtype*/, std::size_t /*expected*/,
@@ -128,9 +134,9 @@ public:
                                              const ErrorLimits& /*limits*/) {
     return std::nullopt;
   }
-  /// False after a fault that nothing but a new process can mend.
+  /// False after a fault from which only a new process can recover.
   virtual bool usable() const { return true; }
-  /// What check mode has found since the module was loaded; empty for plain modules.
+  /// The findings of check mode since the module was loaded; empty for plain modules.
   virtual std::vector<CheckFinding> findings() = 0;
 };
 

@@ -19,7 +19,7 @@
 namespace winnow::evaluators {
 namespace {
 
-// Sparse: only what a stage's outputs need is ever backed by memory.
+// The memory file is sparse: only the pages that a stage's outputs use take memory.
 constexpr std::uint64_t kArenaBytes = std::uint64_t{4} << 30;
 
 std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const process::Sandbox& sandbox,
@@ -42,7 +42,7 @@ std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const proces
   return make_gpu_compiler(sandbox, compiler);
 }
 
-// The kernels with which a GPU's worker draws inputs and checks buffers.
+// Compiles the kernels with which a GPU worker draws inputs and checks buffers.
 std::filesystem::path compile_helpers(Compiler& compiler) {
   CompileRequest request;
   request.file = "helpers.cu";
@@ -128,7 +128,7 @@ tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
   result.verdict = errors.empty() ? built.compiled.verdict : tasks::Verdict::BadPlan;
   result.detail = errors.empty() ? built.compiled.detail : to_string(errors.front());
   if (result.verdict == tasks::Verdict::Correct) {
-    result.verdict = tasks::Verdict::NotJudged; // it compiles; nothing has run
+    result.verdict = tasks::Verdict::NotJudged; // the code compiles, but nothing has run
   }
   return result;
 }

@@ -17,17 +17,18 @@ namespace winnow::evaluators {
 /// A kernel file compiled for some shapes with one choice of parameters.
 struct BuiltKernel {
   const tasks::KernelFile* file = nullptr;
-  const tasks::Task* task = nullptr; ///< the task as this file sees it
+  const tasks::Task* task = nullptr; ///< the task with the names that this file uses
   tasks::ParameterChoice choice;
   CompileResult compiled;
 };
 
-/// Keeps other Winnow processes from a GPU for as long as it lives, so that timings never share
-/// one. A lock file in the system's directory for temporary files, named after the GPU.
+/// Keeps other Winnow processes from a GPU as long as this object lives, so that two timings never
+/// share a GPU. The lock is a file in the system's directory for temporary files, named after the
+/// GPU.
 class GpuLock {
 public:
   GpuLock() = default;
-  /// Throws DeviceUnavailable when another process has it.
+  /// Throws DeviceUnavailable when another process holds the lock.
   explicit GpuLock(const DeviceReport& device);
   ~GpuLock();
   GpuLock(const GpuLock&) = delete; // owns the descriptor
@@ -37,9 +38,9 @@ private:
   int fd_ = -1;
 };
 
-/// One device of this machine, open for judging: its fences, compiler, shared memory and worker.
-/// The evaluators of all tasks share it; one evaluation at a time. Only `compiler` and
-/// build_kernel() are for any thread.
+/// One device of this machine, open for judging, with its fences, compiler, shared memory and
+/// worker. The evaluators of all tasks share it, for one evaluation at a time. Only `compiler` and
+/// build_kernel() may be used from any thread.
 struct DeviceHost {
   /// Throws Error, DeviceUnavailable.
   DeviceHost(DeviceReport report, const EvaluationOptions& options);
@@ -52,10 +53,10 @@ struct DeviceHost {
   std::unique_ptr<Compiler> compiler;
   WorkerDevice worker_device;
   std::unique_ptr<Runner> runner;
-  HostStatistics spent; ///< by the one evaluation at a time
+  HostStatistics spent; ///< by all evaluations so far
 };
 
-/// Adds the time from here to the end of the scope to one of HostStatistics.
+/// Adds the lifetime of this object to a field of HostStatistics.
 class SpentTime {
 public:
   explicit SpentTime(double& seconds) : seconds_(seconds) {}
@@ -70,8 +71,8 @@ private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Compiles `file` for what `shapes` need on a device with these facts. Mistakes in its plan go to
-/// `errors`.
+/// Compiles `file` with the kernels that `shapes` need on a device with these facts. Mistakes in
+/// the plan go to `errors`.
 BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
                          const tasks::KernelFile& file, const tasks::Task& view,
                          const tasks::ParameterChoice& choice,
@@ -79,10 +80,10 @@ BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
                          const std::function<bool()>& cancelled,
                          std::vector<tasks::Diagnostic>& errors);
 
-/// The first allowed choice; empty when there is none.
+/// The first allowed choice; empty when no choice is allowed.
 tasks::ParameterChoice default_choice(const tasks::KernelFile& file);
 
-/// The shapes that a candidate is compiled for first: tiny and search.
+/// The shapes for which a candidate is compiled first: tiny and search.
 std::vector<tasks::Shape> shown_shapes(const tasks::Task& task, const std::string& device_kind);
 
 } // namespace winnow::evaluators

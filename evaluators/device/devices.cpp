@@ -1,4 +1,4 @@
-// Which devices and compilers this machine has.
+// Finds the devices and compilers of this machine.
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_dump.h"
@@ -58,7 +58,7 @@ DeviceReport gpu_report(const std::string& kind, const GpuProbe& probe) {
   return report;
 }
 
-// What the child process has found; a reason when it has not come back.
+// Reads the reports of the child process. If the child fails, each kind gets the reason.
 std::vector<DeviceReport> probe_gpus() {
   process::Command command;
   command.argv = {executable_path().string(), "_devices"};
@@ -88,7 +88,7 @@ std::vector<DeviceReport> probe_gpus() {
   return reports;
 }
 
-// A GPU without a compiler for its code is of no use.
+// Marks a GPU as unavailable if there is no compiler for its code.
 void require_compiler(DeviceReport& report, const Availability& compiler) {
   if (report.availability.ok && !compiler.ok) {
     report.availability = Availability::no(

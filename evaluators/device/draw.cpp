@@ -8,8 +8,8 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr std::uint64_t kElementsPerHostThread = std::uint64_t{1}
-                                                 << 16U; // take about a millisecond
+// As many as a thread draws in about a millisecond.
+constexpr std::uint64_t kElementsPerHostThread = std::uint64_t{1} << 16U;
 
 auto bits_of(const Draw& draw) {
   return std::tuple(draw.generator.kind, std::bit_cast<std::uint64_t>(draw.generator.a),

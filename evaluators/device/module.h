@@ -10,28 +10,32 @@
 
 namespace winnow::evaluators {
 
-/// How device code is built. `Check` is instrumented for races and uninitialised shared reads.
+/// How device code is built. A `Check` build is instrumented to find races and uninitialised reads
+/// of shared memory.
 enum class BuildMode : std::uint8_t { Plain = 1, Check = 2 };
 
 struct CompileRequest {
-  std::string file;                   ///< name used in messages
-  std::string source;                 ///< device code (KernelFile::source)
-  tasks::ParameterChoice parameters;  ///< visible to the code as constants of the same names
-  std::vector<std::string> kernels;   ///< instantiated names: "softmax<128>"
-  std::vector<std::string> constants; ///< constant expressions to be read back: "sizeof(T<64>)"
+  std::string file;                  ///< name used in messages
+  std::string source;                ///< device code (KernelFile::source)
+  tasks::ParameterChoice parameters; ///< the code sees them as constants of the same names
+  std::vector<std::string> kernels;  ///< instantiated names: "softmax<128>"
+  /// Constant expressions whose values CompiledFacts returns: "sizeof(T<64>)"
+  std::vector<std::string> constants;
   bool fast_math = false;
   BuildMode mode = BuildMode::Plain;
 };
 
-/// A compiled module, or why there is none.
+/// A compiled module, or the reason why there is none.
 struct CompileResult {
-  tasks::Verdict verdict = tasks::Verdict::NotJudged; ///< Correct: compiled. Else CompileError,
-                                                      ///< Unsupported, OverLimit, Infrastructure
-  std::string detail; ///< first error, one or a few lines, the candidate's own line numbers
-  std::filesystem::path module; ///< the binary, in the cache; empty when not compiled
-  tasks::CompiledFacts facts;   ///< one signature per requested kernel, same order; constants
+  /// Correct: compiled. Else CompileError, Unsupported, OverLimit, Infrastructure.
+  tasks::Verdict verdict = tasks::Verdict::NotJudged;
+  /// The first error in one or a few lines, with the candidate's own line numbers
+  std::string detail;
+  std::filesystem::path module; ///< path of the binary in the cache; empty: not compiled
+  /// One signature per requested kernel, in the same order; values of the constants
+  tasks::CompiledFacts facts;
   tasks::BuildRecord build;
-  bool used_precompiled = false; ///< headers that another process had compiled
+  bool used_precompiled = false; ///< used headers that another process had precompiled
 };
 
 } // namespace winnow::evaluators

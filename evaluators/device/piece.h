@@ -4,7 +4,7 @@
 
 namespace winnow::evaluators {
 
-/// Neighbouring elements of a buffer.
+/// A range of consecutive elements of a buffer.
 struct Piece {
   std::uint64_t first = 0;
   std::uint64_t count = 0;

@@ -1,4 +1,5 @@
-// The cases of EvaluationRun: handed to a worker, judged, added to the result.
+// The part of EvaluationRun that hands cases to a worker, has them judged and adds them to the
+// result.
 #include "base/error.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/guard_core.h"
@@ -48,7 +49,7 @@ std::string_view doing(Stage stage) {
   return "is profiled";
 }
 
-/// What the rivals of a timing take beyond the buffers of one run: their scratch, and not more.
+/// Memory that the rivals of a timing need beyond the buffers of one run: their scratch.
 std::uint64_t more_memory(const std::vector<RunCase>& cases) {
   std::uint64_t most = 0;
   for (const RunCase& run_case : cases) {
@@ -112,7 +113,7 @@ RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<Ru
   limits.memory_bytes = session.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes() +
                         more_memory(request.cases);
   if (!host.worker_device.is_gpu()) {
-    host.arena.clear(); // a GPU's worker keeps its pages pinned
+    host.arena.clear(); // a GPU worker keeps the arena's pages pinned
   }
   const SpentTime spent(host.spent.run_seconds);
   return host.runner->run(std::move(request), limits, [&] { return session.cancelled.load(); });
@@ -146,7 +147,7 @@ CaseResult judge_case(Session& session, Stage stage, const PlannedCase& planned,
   return result;
 }
 
-// One repetition a shape, where the task promises the same bits for the same input.
+// Asks for one repetition per shape if the task promises the same bits for the same input.
 void EvaluationRun::ask_for_repetitions(Stage stage, const std::vector<PlannedCase>& cases,
                                         std::vector<RunCase>& run_list) const {
   const bool repeats = stage == Stage::Tiny || stage == Stage::Search;
@@ -208,7 +209,7 @@ bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& c
 
 bool EvaluationRun::add_case(CaseResult result) {
   const bool passed = result.verdict == Verdict::Correct;
-  if (!passed && result_.verdict == Verdict::NotJudged) { // the first failure decides
+  if (!passed && result_.verdict == Verdict::NotJudged) { // the first failure decides the verdict
     fail(result.verdict, tasks::is_hidden(result.set) ? std::string(describe(result.verdict))
                                                       : fmt::format("{} ({}): {}", result.shape_id,
                                                                     result.shape, result.detail));

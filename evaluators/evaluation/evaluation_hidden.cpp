@@ -1,5 +1,5 @@
-// The hidden stages of EvaluationRun: shapes that no prompt has shown. What they find out is said
-// as pass or fail only.
+// The hidden stages of EvaluationRun. Their shapes never appear in a prompt, and their results are
+// shown only as pass or fail.
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/timing/hidden_speed.h"
 
@@ -22,8 +22,8 @@ bool EvaluationRun::promotion() {
     result_.notes.push_back("hidden shapes were not run");
     return true;
   }
-  // A kernel that is not faster than the baseline leads nothing: its times elsewhere decide
-  // nothing.
+  // A kernel that is not faster than the baseline cannot lead, so its times on hidden shapes do not
+  // matter.
   const double at_least =
       result_.speedup_bounds.known() ? result_.speedup_bounds.low : result_.speedup;
   const bool timed = session_.options.timing && at_least > 1;
@@ -31,7 +31,7 @@ bool EvaluationRun::promotion() {
 }
 
 bool EvaluationRun::held_out() {
-  return hidden(Stage::HeldOut, ShapeSet::HeldOut, false); // a sitting times them
+  return hidden(Stage::HeldOut, ShapeSet::HeldOut, false); // a Sitting times the held-out shapes
 }
 
 bool EvaluationRun::hidden(Stage stage, ShapeSet set, bool timed) {

@@ -1,5 +1,5 @@
-// What an EvaluationRun finds out about a correct kernel beside its times: counters, limiter,
-// speed of light, energy. Nothing here changes a verdict or a time.
+// The part of EvaluationRun that profiles a correct kernel: counters, limiter, speed of light,
+// energy. A profile changes neither the verdict nor a time.
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/profile.h"
@@ -21,7 +21,8 @@ namespace {
 using tasks::ShapeSet;
 using tasks::Stage;
 
-constexpr int kLonger = 6; // than a run: several passes, and a second for the energy
+// Factor on the time limit of a run: a profile needs several passes, and a second for the energy.
+constexpr int kLonger = 6;
 
 double threads_of(const tasks::LaunchStep& step) {
   return static_cast<double>(step.grid[0] * step.grid[1] * step.grid[2]) *
@@ -82,7 +83,7 @@ double spill_bytes(const tasks::BuildRecord& build, const std::string& kernel) {
   return bytes;
 }
 
-/// Names of profiling::Ceilings::rates. A cpu computes everything in its own arithmetic.
+/// A key of profiling::Ceilings::rates. A CPU has only one key, because it has no tensor units.
 std::string operation_kind(const tasks::Task& task, const std::string& device) {
   switch (device == "cpu" ? tasks::Precision::F32 : task.tolerance.precision) {
   case tasks::Precision::TF32:
@@ -150,7 +151,8 @@ void EvaluationRun::profile() {
   }
   const std::vector<tasks::Shape> shapes =
       session_.task.shapes_of(ShapeSet::Search, result_.device);
-  const bool checks = session_.host->compiler->has_check_mode(); // that is what counts accesses
+  // A check build counts the accesses.
+  const bool checks = session_.host->compiler->has_check_mode();
   std::vector<tasks::Diagnostic> errors;
   const BuiltKernel counted = checks ? session_.build(file_, session_.task, result_.parameters,
                                                       shapes, BuildMode::Check, errors)
@@ -158,7 +160,7 @@ void EvaluationRun::profile() {
   std::vector<PlannedCase> cases;
   if (counted.compiled.verdict != tasks::Verdict::Correct ||
       !plan_cases(shapes, 1, counted, cases)) {
-    fail(tasks::Verdict::Correct, ""); // it is; only counting is not possible
+    fail(tasks::Verdict::Correct, ""); // the kernel is correct; only the counting is impossible
     result_.notes.push_back("not profiled: it does not compile for counting");
     return;
   }
@@ -220,7 +222,7 @@ void EvaluationRun::add_speed_of_light(const tasks::Shape& shape,
   const LeastWork least = least_work(session_.task, shape);
   const profiling::Work work{least.read_bytes + least.written_bytes, least.operations,
                              operation_kind(session_.task, result_.device),
-                             session_.host->worker_device.is_gpu()}; // whose caches are emptied
+                             session_.host->worker_device.is_gpu()}; // GPUs: the caches are emptied
   const profiling::SpeedOfLightResult speed =
       profiling::speed_of_light(work, physical_floor(least, session_.host->device.facts, ceilings),
                                 *profile.time_ns, ceilings);

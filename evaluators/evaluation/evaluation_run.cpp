@@ -162,7 +162,7 @@ bool EvaluationRun::tiny() {
   if (!plan_cases(session_.task.shapes_of(ShapeSet::Tiny, result_.device), seeds, built_, cases)) {
     return false;
   }
-  // The search shapes are only planned here: a plan that does not hold for one fails before any
+  // Only plan the search shapes here. A plan that does not hold for one of them fails before any
   // run.
   std::vector<PlannedCase> search_cases;
   if (!plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_,
@@ -181,9 +181,10 @@ bool EvaluationRun::tiny() {
   return false;
 }
 
-// Check mode sees the access itself: an overrun decides the verdict; a race or an uninitialised
-// read is named as the likely cause, and the wrong answer stays the verdict. Neither leaves an
-// output unwritten.
+// Runs check mode to find the cause of a wrong result. If check mode sees an out-of-bounds access,
+// that becomes the verdict. A race or an uninitialised read is only named as the likely cause, and
+// the verdict stays. Neither can be the cause of an unwritten output; the detail then only adds the
+// finding.
 void EvaluationRun::explain_by_check() {
   const Verdict verdict = result_.verdict;
   const std::string detail = result_.detail;

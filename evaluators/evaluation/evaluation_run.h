@@ -14,13 +14,13 @@ namespace winnow::evaluators {
 
 /// How thorough one evaluation is.
 enum class Depth : std::uint8_t {
-  Full,    ///< everything the options ask for
-  Quick,   ///< one seed, no check mode, short timing, no hidden shapes: never `correct`
-  HeldOut, ///< right on the held-out shapes, and nothing else
+  Full,    ///< every stage that the options ask for
+  Quick,   ///< one seed, no check mode, short timing, no hidden shapes; never `correct`
+  HeldOut, ///< correctness on the held-out shapes only
 };
 
-/// One variant of one candidate on its way through the stages. Each stage adds its cases and, when
-/// it fails, sets verdict and detail.
+/// One variant of one candidate on its way through the stages. Each stage adds its cases to the
+/// result. A stage that fails sets verdict and detail.
 class EvaluationRun {
 public:
   EvaluationRun(Session& session, const tasks::KernelFile& file, tasks::ParameterChoice choice,
@@ -30,8 +30,8 @@ public:
 private:
   bool compile();
   void run_compiled();
-  /// What identifies an evaluation by what runs in it; empty when the machine code is not known, or
-  /// the plan does not hold for every shape.
+  /// A key made of everything that the evaluation runs (machine code and launches). Empty when the
+  /// machine code is not known or the plan does not hold for every shape.
   std::string fingerprint() const;
   void copy_known(const tasks::Evaluation& known);
   bool tiny();
@@ -44,21 +44,21 @@ private:
   bool time_hidden(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                    const BuiltKernel& built);
 
-  /// Resolves the plan for each shape and seed; false (with verdict and detail set) if it does not
-  /// hold for one.
+  /// Resolves the plan for each shape and seed. False, with verdict and detail set, if the plan
+  /// does not hold for one of them.
   bool plan_cases(const std::vector<tasks::Shape>& shapes, int seeds, const BuiltKernel& built,
                   std::vector<PlannedCase>& cases);
-  /// Runs the cases, has the judge compare each, appends their results. False when one failed.
+  /// Runs the cases, asks the judge about each and appends the results. False when a case failed.
   bool run_and_judge(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                      const BuiltKernel& built);
   tasks::CaseResult judge_run(tasks::Stage stage, const PlannedCase& planned,
                               const RunCase& run_case, const RunReport& report, std::size_t index);
   void ask_for_repetitions(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                            std::vector<RunCase>& run_list) const;
-  bool add_case(tasks::CaseResult result); ///< false when it failed
+  bool add_case(tasks::CaseResult result); ///< false when the case failed
   void explain_by_check();
-  /// Times the candidate by turns with `rivals`, the baseline first; adds a case for each shape.
-  /// `cases`: one a shape.
+  /// Times the candidate and `rivals`, the baseline first, by turns. Adds a case for each shape.
+  /// `cases`: one per shape.
   bool take_turns(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                   const BuiltKernel& built, const std::vector<const BuiltKernel*>& rivals);
   bool judge_timed(const RunCase& run_case, const PlannedCase& planned, const RunCaseReport& report,
@@ -77,7 +77,7 @@ private:
   bool fail(tasks::Verdict verdict, std::string detail);
 
   static constexpr std::size_t kMaxNotes = 10;
-  /// run_module(), and says so to whoever waits.
+  /// Calls EvaluationOptions::waiting, then run_module().
   RunOutcome run_cases(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
                        std::chrono::milliseconds wall,
                        const std::vector<const BuiltKernel*>& rivals = {}) const;

@@ -1,4 +1,4 @@
-// The timing stage of EvaluationRun: the candidate beside the task's baseline.
+// The timing stage of EvaluationRun: times the candidate beside the task's baseline.
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/library_timing.h"
@@ -20,7 +20,8 @@ using tasks::Stage;
 using tasks::Verdict;
 
 constexpr int kQuickDivisor = 4;
-// A GPU moves so much in a few microseconds, 1 % of which is where the tensors happen to lie.
+// A GPU moves 16 MiB in a few microseconds. The addresses of the tensors change such a short time
+// by 1 %, so the timing uses several places.
 constexpr std::uint64_t kFewBytes = std::uint64_t{16} << 20U;
 constexpr int kPlaces = 9;
 constexpr std::uint64_t kMostAreas = 12;
@@ -117,7 +118,8 @@ SamplingRequest EvaluationRun::sampling_request() const {
   if (result_.stage == Stage::Promotion || result_.stage == Stage::HeldOut) {
     sampling.least_baseline_ns = least_hidden_ns(result_.device);
   }
-  if (depth_ == Depth::Quick || result_.stage == Stage::Promotion) { // a gate of 10 % needs less
+  // A margin of 10 % needs less sampling.
+  if (depth_ == Depth::Quick || result_.stage == Stage::Promotion) {
     sampling.budget /= kQuickDivisor;
     sampling.min_samples = 4;
     sampling.judged = kFewJudged;
@@ -152,7 +154,7 @@ bool EvaluationRun::fail_timing(const RunOutcome& outcome) {
     return fail(outcome.fault->verdict, "while timing it: " + outcome.fault->detail);
   }
   if (*faulty->rival > 0) {
-    session_.incumbent.reset(); // the next attempt does without
+    session_.incumbent.reset(); // the next attempt runs without the incumbent
   }
   return fail(Verdict::Infrastructure,
               fmt::format("while timing {}: {}",

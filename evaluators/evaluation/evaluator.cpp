@@ -15,7 +15,7 @@ namespace {
 using tasks::Evaluation;
 using tasks::Verdict;
 
-// A quick timing must be this much better before a variant gets the long one.
+// A variant gets the long timing only if its quick timing is better by this factor.
 constexpr double kWorthwhileGain = 1.02;
 
 std::string first_lines(const std::vector<tasks::Diagnostic>& diagnostics) {
@@ -105,7 +105,7 @@ std::vector<Evaluation> Evaluator::evaluate_family(const tasks::KernelFile& cand
   }
   std::vector<Evaluation> family{state_->evaluate(candidate, choices.front(), Depth::Full)};
   if (family.front().verdict != Verdict::Correct || !(family.front().speedup > 0)) {
-    return family; // what fails by default is not worth tuning
+    return family; // a family whose default variant fails is not worth tuning
   }
   std::size_t fastest = 0;
   for (std::size_t i = 1; i < choices.size() && !state_->cancelled; ++i) {
@@ -150,7 +150,7 @@ process::Isolation Evaluator::isolation() const {
 std::chrono::milliseconds time_budget(const EvaluationOptions& options,
                                       std::string_view device_kind) {
   constexpr std::chrono::milliseconds kCpu{150};
-  constexpr std::chrono::milliseconds kGpu{20}; // its clock is exact and nothing else runs on it
+  constexpr std::chrono::milliseconds kGpu{20}; // its clock is exact and it runs nothing else
   return options.time_budget.count() > 0 ? options.time_budget : device_kind == "cpu" ? kCpu : kGpu;
 }
 
@@ -180,7 +180,7 @@ void compile_ahead(DeviceHost& host, const tasks::Task& task, std::string_view t
   const tasks::KernelFile& file = *parsed.kernel_file;
   const auto builds = [&](const tasks::ParameterChoice& choice,
                           const std::vector<tasks::Shape>& shapes) {
-    std::vector<tasks::Diagnostic> ignored; // the evaluation finds and says the same
+    std::vector<tasks::Diagnostic> ignored; // the evaluation will report the same errors
     return build_kernel(*host.compiler, host.device.facts, file, task, choice, shapes,
                         BuildMode::Plain, cancelled, ignored)
                .compiled.verdict == Verdict::Correct;
@@ -191,9 +191,9 @@ void compile_ahead(DeviceHost& host, const tasks::Task& task, std::string_view t
       if (builds(choice, shown_shapes(task, host.device.kind)) && promotion) {
         builds(choice, task.shapes_of(tasks::ShapeSet::Promotion, host.device.kind));
       }
-      promotion = false; // of the others, only the fastest meets hidden shapes
+      promotion = false; // the other variants meet hidden shapes only if they are the fastest
     }
-  } catch (const Error&) { // likewise
+  } catch (const Error&) { // the evaluation will report this error, too
   } catch (const tasks::ExpressionError&) {
   }
 }

@@ -8,7 +8,7 @@ namespace {
 
 using tasks::LibraryTiming;
 
-constexpr int kStarts = 3; // loading a large library takes seconds
+constexpr int kStarts = 3; // attempts; loading a large library takes seconds
 
 RunOutcome run_library(Session& session, RunCase run_case) {
   RunRequest request;

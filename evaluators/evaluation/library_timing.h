@@ -9,10 +9,10 @@
 
 namespace winnow::evaluators {
 
-/// The task's library baselines at one shape, on the inputs that `seed` gives: judged and timed
-/// once a session, by the worker that times the candidates. The session's baseline (whose module
-/// the worker has loaded anyway) and reference must be built for the shape. Empty on devices
-/// without libraries; what goes wrong is in the result.
+/// The task's library baselines at one shape, on the inputs of `seed`. They are judged and timed
+/// once per session, in the worker that times the candidates. The session's baseline, whose module
+/// that worker loads, and the reference must be built for the shape. Empty on devices without
+/// libraries. An error is part of the result.
 std::vector<tasks::LibraryTiming> library_timings(Session& session, const tasks::Shape& shape,
                                                   std::uint64_t seed,
                                                   const SamplingRequest& sampling);

@@ -16,14 +16,15 @@ struct PlannedCase {
   tasks::Shape shape;
   std::uint64_t seed = 0;
   tasks::ResolvedPlan plan;
-  bool is_first = true; ///< of the seeds of its shape
+  bool is_first = true; ///< the first seed of its shape
 };
 
-/// For a worker; where their outputs go in the arena is laid out one after the other. `sampling`:
-/// one a case, in order; empty: nothing is timed. Throws Error when the arena has no room.
+/// Turns planned cases into cases for a worker and assigns each output its own range of the arena,
+/// one after the other. `sampling`: one per case, in order; empty: no timing. Throws Error when the
+/// arena is too small.
 std::vector<RunCase> run_cases_of(const Session& session, const std::vector<PlannedCase>& cases,
                                   std::vector<SamplingRequest> sampling = {});
-/// Hands them to a worker that has loaded `built`, and `rivals` as modules 1, 2, ...
+/// Runs the cases in a worker that loads `built` as module 0 and `rivals` as modules 1, 2, ...
 RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<RunCase> cases,
                       unsigned workers, std::chrono::milliseconds wall,
                       const std::vector<const BuiltKernel*>& rivals = {});
@@ -31,16 +32,17 @@ RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<Ru
 tasks::CaseResult blank_case(tasks::Stage stage, const PlannedCase& planned);
 tasks::CaseResult judge_case(Session& session, tasks::Stage stage, const PlannedCase& planned,
                              const JudgeRequest& request);
-/// Of a timed launch whose outputs are in the arena. `infrastructure`: the worker reports what
-/// nobody asked for, or the judge did not answer.
+/// Judges a timed launch whose outputs are in the arena. `infrastructure`: the worker reported an
+/// output that was not requested, or the judge did not answer.
 tasks::CaseResult judge_timed_output(Session& session, const RunCase& run_case,
                                      const PlannedCase& planned, const TimedOutput& output);
 
-/// So many sets of the tensors a timing at this shape uses.
+/// Number of places (copies of the tensors) that a timing at this shape uses.
 int places_of(const Session& session, const tasks::Shape& shape);
-/// So many launches of each of `shapes` shapes can be judged.
+/// Number of launches that can be judged at each of `shapes` shapes.
 int areas_of(const Session& session, const tasks::Shape& shape, std::size_t shapes);
-/// What sampling may take beside one run: who may yet win gets several budgets.
+/// Time limit for the sampling, in addition to one run. A kernel that may still win gets several
+/// budgets.
 std::chrono::milliseconds longest_timing(const std::vector<RunCase>& cases);
 
 } // namespace winnow::evaluators

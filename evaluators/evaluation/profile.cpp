@@ -59,7 +59,8 @@ void from_json(const json& value, ProfiledShape& shape) {
   shape.shape.time_ns = optional_of<double>(value.at("time_ns"));
   value.at("no_speed_of_light").get_to(shape.shape.no_speed_of_light);
   const json& speed = value.at("speed_of_light");
-  if (!speed.is_null() && !speed.contains("least_ns")) { // against another definition
+  // Without "least_ns", another version wrote the value, with another definition.
+  if (!speed.is_null() && !speed.contains("least_ns")) {
     shape.shape.no_speed_of_light = "an earlier version of Winnow measured it";
   } else {
     shape.shape.speed_of_light = optional_of<profiling::SpeedOfLight>(speed);

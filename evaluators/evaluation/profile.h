@@ -12,19 +12,21 @@
 
 namespace winnow::evaluators {
 
-/// How a kernel's launches fill the device at one shape; of the launch with most threads.
+/// How a kernel's launches fill the device at one shape; describes the launch with the most
+/// threads.
 struct LaunchFacts {
   std::string kernel;
-  std::int64_t launches = 0; ///< of all kernels in one run of the plan
+  std::int64_t launches = 0; ///< launches of all kernels in one run of the plan
   double blocks = 0;
   double threads_per_block = 0;
-  std::optional<std::int64_t> registers; ///< per thread; GPU code only, as below
+  std::optional<std::int64_t> registers; ///< per thread; like the fields below, for GPU code only
   std::optional<double> shared_bytes;    ///< per block, static and dynamic
-  std::optional<double> occupancy;       ///< 0 to 1: resident warps of those that fit, in theory
-  std::optional<double> blocks_per_multiprocessor; ///< resident at once, in theory
+  /// Theoretical: resident warps / the most that can be resident, 0 to 1
+  std::optional<double> occupancy;
+  std::optional<double> blocks_per_multiprocessor; ///< theoretical: resident at once
 };
 
-/// What is known of one kernel at one search shape: `shape` has time, speed of light, limiter and
+/// The profile of one kernel at one search shape. `shape` has time, speed of light, limiter and
 /// counters.
 struct ProfiledShape {
   std::string shape_id; ///< "search/1"
@@ -33,11 +35,11 @@ struct ProfiledShape {
   profiling::Energy energy;
 };
 
-/// The form of Evaluation::profile.
+/// Writes one element of Evaluation::profile.
 void to_json(nlohmann::json& json, const ProfiledShape& shape);
 /// Throws nlohmann exceptions.
 void from_json(const nlohmann::json& json, ProfiledShape& shape);
-/// Evaluation::profile; empty when it is.
+/// Parses Evaluation::profile; empty when the evaluation has none.
 std::vector<ProfiledShape> profile_of(const tasks::Evaluation& evaluation);
 
 } // namespace winnow::evaluators

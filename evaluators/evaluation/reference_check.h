@@ -15,17 +15,17 @@
 
 namespace winnow::evaluators {
 
-/// Which part of each output goes to the arena.
+/// How much of each output goes to the arena.
 enum class OutputPart : std::uint8_t { Whole, DrawnPieces };
 
-/// Where each output of the task goes in the arena at this shape, one after the other from
-/// `offset`, which is moved to behind the last one.
+/// The arena ranges of the task's outputs at this shape, one after the other from `offset` on.
+/// Advances `offset` to the end of the last range.
 std::vector<ArenaSlice> output_slices(const tasks::Task& task, const tasks::Shape& shape,
                                       std::uint64_t& offset, OutputPart part = OutputPart::Whole);
 
-/// What to ask the judge about `outputs`, which lie in the arena. The session's reference must be
-/// built for the shape. `salt`: of the poison that was in them before (poison.h). With `draw` the
-/// slices hold drawn_pieces() of each output.
+/// The question to the judge about `outputs`, which lie in the arena. The session's reference must
+/// be built for the shape. `salt`: salt of the poison that the outputs held before (poison.h). With
+/// `draw`, the slices hold drawn_pieces() of each output.
 JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, InputSeeds seeds,
                            std::uint64_t salt, std::vector<ArenaSlice> outputs,
                            std::optional<std::uint64_t> draw = std::nullopt);
@@ -33,18 +33,17 @@ JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, In
 /// "c(row 3, col 7) = 1.5, expected 1.25 within 1e-06; 8 of 64 elements differ: ..."
 std::string mismatch_text(const tasks::Mismatch& mismatch);
 
-/// Compares what something other than a kernel computed, a framework or a library, with
-/// reference.cu on the same inputs.
+/// Compares the outputs of a framework or a library with those of reference.cu on the same inputs.
 class ReferenceCheck {
 public:
   /// Throws Error when the task's own files are broken.
   ReferenceCheck(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
                  const EvaluationOptions& options);
 
-  /// `outputs`: by tensor, row-major elements as tasks::store_element() writes them. The inputs are
-  /// those of tasks::generate_tensor() with `seed`. Throws Error when an output is missing, is not
-  /// as large as its tensor, or reference.cu does not compile; `infrastructure` in the reply: the
-  /// judge could not answer.
+  /// `outputs`: by tensor name, row-major elements in the format of tasks::store_element(). The
+  /// inputs are those of tasks::generate_tensor() with `seed`. Throws Error when an output is
+  /// missing or has the wrong size, or when reference.cu does not compile. `infrastructure` in the
+  /// reply: the judge could not answer.
   JudgeReply compare(const tasks::Shape& shape, std::uint64_t seed,
                      const std::map<std::string, std::span<const std::byte>>& outputs);
 

@@ -13,34 +13,37 @@
 
 namespace winnow::evaluators {
 
-/// What all evaluations of one task on one device share: the device, the judge, and the task's own
-/// kernels.
+/// What all evaluations of one task on one device share: the device, the judge and the task's own
+/// kernels (baseline and reference).
 struct Session {
   Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
           EvaluationOptions evaluation_options);
 
-  /// With the facts of the device, a seed, and why no board may rank it.
+  /// An evaluation with the facts of the device, a seed, and, if there is one, the reason why no
+  /// board may rank it.
   tasks::Evaluation new_evaluation() const;
-  /// Starts the judge and compiles the task's own kernels, so that the first evaluation finds both.
+  /// Starts the judge and compiles the task's own kernels ahead of the first evaluation.
   void prepare();
-  /// Compiles `file` for what `shapes` need. Mistakes in kernel names go to `errors`.
+  /// Compiles `file` with the kernels that `shapes` need. Mistakes in kernel names go to `errors`.
   BuiltKernel build(const tasks::KernelFile& file, const tasks::Task& view,
                     const tasks::ParameterChoice& choice, const std::vector<tasks::Shape>& shapes,
                     BuildMode mode, std::vector<tasks::Diagnostic>& errors);
-  /// The baseline or the reference, which must compile. Throws Error naming the task's file.
+  /// The baseline or the reference. Throws Error, with the name of the task's file, when it does
+  /// not compile.
   const BuiltKernel& own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
                                 const std::vector<tasks::Shape>& shapes, BuiltKernel& slot);
-  /// Says what is waited for next; see EvaluationOptions::waiting.
+  /// Announces the next wait; see EvaluationOptions::waiting.
   void tell(const std::string& file, std::string what, std::chrono::milliseconds limit) const;
-  /// The judge's answer, its time counted.
+  /// Asks the judge and adds the time to HostStatistics.
   JudgeReply ask(const JudgeRequest& request);
   tasks::ResolvedPlan own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
-  /// The incumbent, built for these shapes; nullptr when there is none, or it does not build.
+  /// The incumbent, built for these shapes. nullptr when there is no incumbent or it does not
+  /// build.
   const BuiltKernel* incumbent_for(const std::vector<tasks::Shape>& shapes);
 
   tasks::Task task;
   tasks::Task reference_task;
-  std::string memorisable; ///< tasks::why_timings_can_be_memorised() on this device
+  std::string memorisable; ///< result of tasks::why_timings_can_be_memorised() on this device
   EvaluationOptions options;
   std::shared_ptr<DeviceHost> host;
   Judge judge;
@@ -49,10 +52,11 @@ struct Session {
   BuiltKernel reference;
   BuiltKernel baseline;
   std::optional<Incumbent> incumbent;
-  BuiltKernel incumbent_kernel; ///< of `incumbent`, for the shapes it was last asked for
-  /// Evaluations in full by everything that ran in them: machine code and launches. GPU code only.
+  BuiltKernel incumbent_kernel; ///< `incumbent`, built for the shapes of the last request
+  /// Full evaluations, by a key of machine code and launches (EvaluationRun::fingerprint()). GPU
+  /// code only.
   std::map<std::string, tasks::Evaluation> known;
-  /// Times of the task's library baselines, by shape.
+  /// Timings of the task's library baselines, by shape.
   std::map<std::string, std::vector<tasks::LibraryTiming>> libraries;
   std::atomic<bool> cancelled{false};
 };

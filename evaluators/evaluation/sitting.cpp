@@ -19,13 +19,14 @@ namespace {
 using tasks::Stage;
 using tasks::Verdict;
 
-// A series of a round is so much shorter than that of an evaluation.
+// A series of a round is shorter than the series of an evaluation by this factor.
 constexpr int kSeriesDivisor = 40;
 constexpr int kTurns = 2;
 constexpr int kMostTurns = 30;
-constexpr std::size_t kHeldOutEvery = 3; // rounds: a held-out speedup has no interval
+// In rounds. A held-out speedup has no interval, so it needs fewer samples.
+constexpr std::size_t kHeldOutEvery = 3;
 constexpr std::chrono::milliseconds kLeastBudget{3};
-// Of each contestant's launches in one series; an evaluation has judged several times as many.
+// Judged launches per contestant and series. An evaluation judges several times as many.
 constexpr double kJudgedInSeries = 0.2;
 
 using Clock = std::chrono::steady_clock;
@@ -44,7 +45,7 @@ struct Sitting::State : Session {
     }
   }
 
-  /// One kernel that takes turns; the task's baseline is number 0.
+  /// A kernel that takes turns. Number 0 is the task's baseline.
   struct Contestant {
     BuiltKernel built;
     Verdict verdict = Verdict::Correct;
@@ -56,12 +57,14 @@ struct Sitting::State : Session {
   tasks::SittingResult result(double baseline_spread) const;
 
   const std::vector<Finalist> finalists;
-  std::vector<std::optional<std::size_t>> contestant_of; ///< by finalist; nullopt: refused
-  std::vector<tasks::Evaluation> refused;                ///< by finalist: why
+  /// By finalist; nullopt: the finalist was refused
+  std::vector<std::optional<std::size_t>> contestant_of;
+  /// By finalist: the evaluation that says why it was refused
+  std::vector<tasks::Evaluation> refused;
   const tasks::Evaluation blank;
-  std::vector<tasks::Shape> shapes; ///< search shapes, then held-out ones
+  std::vector<tasks::Shape> shapes; ///< search shapes, then held-out shapes
   std::vector<Contestant> contestants;
-  /// By round, shape and contestant; empty: was not there any more.
+  /// By round, shape and contestant; empty: the contestant had been dropped before.
   std::vector<std::vector<profiling::RoundTimes>> times;
   double seconds = 0;
 
@@ -147,7 +150,7 @@ std::vector<RunCase> Sitting::State::cases_of(const std::vector<std::size_t>& ru
   for (const tasks::Shape& shape : shapes) {
     const bool hidden = tasks::is_hidden(shape.set);
     if (hidden && times.size() % kHeldOutEvery != 0) {
-      break; // search shapes come first
+      break; // search shapes come first, so only hidden shapes follow
     }
     planned.push_back({shape,
                        derived_seed(blank.seed, fmt::format("round {} {} {}", times.size(),
@@ -179,7 +182,7 @@ RunOutcome Sitting::State::run(const std::vector<std::size_t>& running,
                     options.run_timeout + longest_timing(cases), rivals);
 }
 
-// Each time around somebody has lost his place.
+// Every repetition of the loop follows the drop of a contestant.
 void Sitting::State::round() {
   const auto start = Clock::now();
   while (!cancelled) {
@@ -198,8 +201,8 @@ void Sitting::State::round() {
   seconds += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A fault that nobody is named for may be found only after others have run: everybody runs once
-// more beside the baseline alone.
+// A fault without a named contestant may appear only after other contestants have run. So each
+// contestant runs once more beside the baseline alone, until one of them faults.
 void Sitting::State::drop_whose_fault(const RunOutcome& outcome,
                                       const std::vector<std::size_t>& running) {
   for (const RunCaseReport& report : outcome.report.cases) {
@@ -278,7 +281,7 @@ profiling::Sitting Sitting::State::over(tasks::ShapeSet set,
     std::vector<profiling::RoundTimes>& rounds = of_set.emplace_back();
     for (const auto& round : times) {
       if (round[shape].front().empty()) {
-        continue; // not a round of this shape
+        continue; // this round did not time this shape
       }
       profiling::RoundTimes& of_round = rounds.emplace_back();
       for (const std::size_t contestant : running) {

@@ -13,16 +13,16 @@ namespace winnow::evaluators {
 struct Finalist {
   tasks::KernelFile file;
   tasks::ParameterChoice parameters;
-  std::string kernel; ///< tasks::kernel_digest() of both
+  std::string kernel; ///< tasks::kernel_digest() of file and parameters
 };
 
-/// So many rounds make a sitting.
+/// Number of rounds of a sitting.
 constexpr int kSittingRounds = 6;
 
-/// Times finalists and the baseline of one task against each other, launch beside launch, in one
-/// worker a round. Whoever is wrong on held-out shapes, or in a timed launch that is judged, loses
-/// its place; after each launch it is drawn whether it is. Finalists with the same machine code and
-/// launches are one contestant. One thread, but for cancel().
+/// Times the finalists and the baseline of one task against each other, launch beside launch, with
+/// one worker per round. A finalist that is wrong on a held-out shape or in a judged launch is
+/// dropped. After each timed launch, a random draw decides whether the launch is judged. Finalists
+/// with the same machine code and launches form one contestant. For one thread, except cancel().
 class Sitting {
 public:
   Sitting(tasks::Task task, std::shared_ptr<DeviceHost> host, EvaluationOptions options,
@@ -31,14 +31,15 @@ public:
   Sitting(const Sitting&) = delete; // owns child processes
   Sitting& operator=(const Sitting&) = delete;
 
-  /// Compiles, and judges everybody on the held-out shapes. Before the first round. Throws Error
-  /// for what is not a finalist's fault.
+  /// Compiles the finalists and judges them on the held-out shapes. Call it before the first round.
+  /// Throws Error for an error that is not a finalist's fault.
   void admit();
-  /// A few turns at each search and held-out shape. Throws as admit().
+  /// Times a few turns at each search shape, and in some rounds at each held-out shape. Throws like
+  /// admit().
   void round();
-  /// Of the rounds so far. `baseline_spread`: SittingResult::baseline_spread.
+  /// The result of the rounds so far. `baseline_spread`: SittingResult::baseline_spread.
   tasks::SittingResult result(double baseline_spread) const;
-  /// admit() and round() return soon, and nothing of this is worth anything any more.
+  /// Makes admit() and round() return soon. The results of this sitting are invalid afterwards.
   void cancel();
 
 private:

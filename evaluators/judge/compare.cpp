@@ -17,7 +17,8 @@ namespace {
 using tasks::Verdict;
 
 constexpr std::size_t kMaxRememberedIndices = 1U << 16U;
-constexpr std::int64_t kElementsPerThread = std::int64_t{1} << 18; // fewer are not worth a thread
+// With fewer elements a thread does not pay off.
+constexpr std::int64_t kElementsPerThread = std::int64_t{1} << 18;
 
 bool holds_poison(std::span<const std::byte> data, std::size_t offset, std::size_t size,
                   std::uint64_t poison) {
@@ -31,7 +32,7 @@ bool holds_poison(std::span<const std::byte> data, std::size_t offset, std::size
   return true;
 }
 
-// Collects wrong elements of one comparison.
+// Collects the wrong elements of one comparison.
 class Tally {
 public:
   explicit Tally(const Comparison& comparison) : comparison_(comparison) {}
@@ -55,7 +56,7 @@ public:
     }
   }
 
-  // The element to show when none is wrong by itself.
+  // The element to show when no single element is wrong.
   void add_within(std::int64_t index, double got, double expected, double limit) {
     first_ = {index, got, expected, limit};
   }
@@ -134,7 +135,7 @@ Element element_at(const Comparison& comparison, const ErrorLimits& limits, std:
   return element;
 }
 
-// All elements, on several cores.
+// Sums up the errors of all elements, on several cores.
 ErrorTotals totals_of(const Comparison& comparison, const ErrorLimits& limits) {
   const std::int64_t total = total_elements(comparison);
   const std::int64_t parts = std::clamp<std::int64_t>(
@@ -164,12 +165,12 @@ double rms(const ErrorTotals& totals) {
                              : std::sqrt(totals.square_sum / static_cast<double>(totals.counted));
 }
 
-// What the errors of an output look like that is not right.
+// Describes the errors of an output that is wrong.
 struct Survey {
   std::int64_t off = 0; ///< elements whose error alone is above the limit of the rms
   double max_units = 0;
   double difference_squares = 0, expected_squares = 0;
-  Element worst; ///< and where it is
+  Element worst; ///< element with the largest error; its index follows
   std::int64_t worst_index = 0;
 
   void add(std::int64_t index, const Element& element, const ErrorLimits& limits) {
@@ -185,15 +186,16 @@ struct Survey {
   }
 };
 
-// The finest precision coarser than the one that is asked for, whose errors these could be. Zeros,
-// or half of the terms, are no matter of precision; a few elements that are off may be so for any
-// reason, unless they are off by little.
+// Guesses which lower precision explains the errors: the finest precision coarser than the required
+// one, or none. Zeros and missing terms are bugs, not rounding. If only a few elements are off, a
+// precision explains them only if their errors are small.
 std::optional<tasks::Precision> coarser_precision(const Comparison& comparison,
                                                   const ErrorLimits& limits,
                                                   const ErrorTotals& totals, const Survey& survey) {
-  constexpr std::int64_t kBulk = 4; // one element in so many
+  constexpr std::int64_t kBulk = 4; // at least one element in kBulk must be off
   constexpr std::int64_t kFew = 16;
-  constexpr double kLeastShare = 0x1p-13; // of an epsilon: the mean of 2^23 rounded factors' errors
+  // Least rms as a share of epsilon: the mean of the errors of 2^23 rounded factors.
+  constexpr double kLeastShare = 0x1p-13;
   const double recognisable = survey.off < kFew ? tasks::epsilon(tasks::Precision::BF16) : 0.5;
   const double relative = std::sqrt(survey.difference_squares / survey.expected_squares);
   const bool bulk_is_off = kBulk * survey.off >= static_cast<std::int64_t>(totals.counted);
@@ -201,8 +203,9 @@ std::optional<tasks::Precision> coarser_precision(const Comparison& comparison,
       !(relative < recognisable)) {
     return std::nullopt;
   }
-  // Rounded factors of random sign err in proportion to the sum, rounded sums in proportion to the
-  // magnitude. Outputs in 16 bits have factors in 16 bits, so it is their sums that were rounded.
+  // If factors of random sign were rounded, the error is proportional to the sum. If sums were
+  // rounded, it is proportional to the magnitude. A 16-bit output has 16-bit factors already, so
+  // there the sums must have been rounded.
   const bool wide = tasks::size_bytes(comparison.dtype) >= sizeof(float);
   const double size = wide ? relative : 2 * rms(totals) * limits.unit;
   for (const tasks::Precision precision : tasks::all_precisions()) {

@@ -23,18 +23,19 @@ struct ErrorModel {
 };
 
 ErrorLimits limits_of(const ErrorModel& model, tasks::DType output);
-/// No element is beyond its limit, nor the rms over all of them.
+/// True when no element exceeds its limit and the rms of all errors does not exceed its own.
 bool is_within(const ErrorTotals& totals, const ErrorLimits& limits);
-/// The larger of the largest difference / limit and rms / norm_multiple.
+/// The larger of two ratios: largest error / limit of its element, and rms / norm_multiple.
 double error_ratio(const ErrorTotals& totals, const ErrorLimits& limits);
 
-/// One output tensor of a candidate and what it should be.
+/// One output tensor of a candidate and its expected value.
 struct Comparison {
   std::string tensor;
   tasks::DType dtype = tasks::DType::F32;
   std::vector<std::int64_t> shape;
-  std::span<const std::byte> got;    ///< elements of `dtype`
-  std::span<const double> expected;  ///< floating outputs: computed in double
+  std::span<const std::byte> got; ///< elements of `dtype`
+  /// Floating outputs: the reference's values, computed in double
+  std::span<const double> expected;
   std::span<const double> magnitude; ///< floating outputs: scales the limit; empty: |expected|
   std::span<const std::byte> expected_exact; ///< integer outputs: elements of `dtype`
   std::uint64_t poison = 0;
@@ -44,14 +45,15 @@ struct Comparison {
 struct ComparisonResult {
   /// Correct, Wrong, LowPrecision or UnwrittenOutput; Infrastructure: the reference is broken.
   tasks::Verdict verdict = tasks::Verdict::Correct;
-  std::string detail; ///< Infrastructure: why
+  std::string detail; ///< Infrastructure only: the reason
   std::optional<tasks::Mismatch> mismatch;
-  double max_error_ratio = 0; ///< error_ratio(); infinite for NaN where none belongs
+  double max_error_ratio = 0; ///< error_ratio(); infinite for a NaN where none is allowed
 };
 
-/// Floating outputs: every element and the rms over all must keep their limits. Errors of most
-/// elements that a coarser precision explains are LowPrecision. Integers must be equal. An element
-/// that still holds the poison is unwritten, unless that is the right answer.
+/// Compares one output tensor. Floating outputs: every element and the rms over all elements must
+/// keep their limits. The verdict is LowPrecision when most elements are wrong and a lower
+/// precision explains their errors. Integers must be equal. An element that still holds the poison
+/// counts as unwritten, unless the poison is the right answer.
 ComparisonResult compare(const Comparison& comparison);
 
 } // namespace winnow::evaluators

@@ -25,7 +25,7 @@ constexpr std::uint64_t kPoison = 0x7ff8fff97ff8fffbULL;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// `multiple` times epsilon(f64), so that nothing else matters.
+// A tolerance that is `limit` alone, given as a multiple of epsilon(f64).
 ErrorModel plain_model(double limit) {
   const double multiple = limit / tasks::epsilon(Precision::F64);
   return {Precision::F64, multiple, multiple, 0, true};
@@ -100,7 +100,7 @@ TEST(Compare, ComparesIntegersExactly) {
   EXPECT_EQ(compare(comparison).verdict, Verdict::Correct);
 }
 
-// Every floating dtype in one way: within the limit, beyond it, NaN, and never written.
+// Tests every floating dtype in the same way: within the limit, beyond it, NaN, and never written.
 class CompareFloats : public testing::TestWithParam<DType> {
 protected:
   ComparisonResult compare_one(double got, double expected, double limit) {
@@ -122,10 +122,11 @@ protected:
   std::array<std::byte, 8> stored_{};
 };
 
-// Half a unit in the last place is the output's own rounding.
+// The output's own rounding may cost half a unit in the last place.
 TEST_P(CompareFloats, KeepsTheLimit) {
   const double epsilon = tasks::epsilon(GetParam());
-  const double half = GetParam() == DType::F64 ? 0 : epsilon / 2; // f64 has none
+  // An f64 output is not rounded again.
+  const double half = GetParam() == DType::F64 ? 0 : epsilon / 2;
   EXPECT_EQ(compare_one(1 + epsilon, 1 + epsilon - half, 1e-30).verdict, Verdict::Correct);
   EXPECT_EQ(compare_one(1 + epsilon, 1 + 0.125 * epsilon, 0.5 * epsilon).verdict, Verdict::Correct);
   EXPECT_NE(compare_one(1 + epsilon, 1, 0.25 * epsilon).verdict, Verdict::Correct);
@@ -164,7 +165,7 @@ TEST(Compare, ComparesPairsOfNibblesAsBytes) {
   EXPECT_EQ(result.mismatch->expected, 0x78);
 }
 
-// Products of random rows and columns, as a GEMM sums them, and the answer to them.
+// Sums of products of random rows and columns, as in a GEMM, and the exact answer.
 class CompareSums : public testing::Test {
 protected:
   static constexpr std::size_t kLength = 256, kOutputs = 1024;
@@ -184,7 +185,8 @@ protected:
   }
   static double same(double value) { return value; }
 
-  // Each output sums in order, rounded by `sum` after every step.
+  // Rounds the factors with `factor`. Sums each output in order and rounds with `sum` after every
+  // step.
   void compute(DType stored, const Rounding& factor, const Rounding& sum) {
     std::mt19937_64 random(5);
     std::normal_distribution<double> normal;
@@ -217,7 +219,7 @@ protected:
     return compare(comparison);
   }
 
-  // What task.toml of gemm_f32 (and of gemm_f16) and of gemm_tf32 say at k = kLength.
+  // The tolerances of gemm_f32 (and gemm_f16) and of gemm_tf32 in task.toml, at k = kLength.
   static ErrorModel f32_model() { return {Precision::F32, 10, 2, 0, false}; }
   static ErrorModel tf32_model() { return {Precision::TF32, 0.75, 0.1375, 0, false}; }
 
@@ -248,7 +250,7 @@ TEST_F(CompareSums, FactorsInTf32AreRightOnlyWhereTheTaskSaysSo) {
   EXPECT_THAT(result.mismatch->pattern, HasSubstr("times epsilon(f32) * magnitude, limit 2"));
 }
 
-// What a tolerance that is too tight refuses has still been computed in f32.
+// A tolerance that is too tight rejects f32 results, too. They must not be called tf32.
 TEST_F(CompareSums, ErrorsBelowAnEpsilonOfF32AreNotThoseOfTf32) {
   compute(DType::F32, same, f32);
   const auto result = compare_as(DType::F32, {Precision::F32, 0.01, 0.0025, 0, false});
@@ -277,7 +279,7 @@ TEST_F(CompareSums, SumsInF16AreTooCoarseForF16Outputs) {
   EXPECT_THAT(result.mismatch->pattern, HasSubstr("as f16 arithmetic"));
 }
 
-// No element is beyond its limit, but bf16's rms is 0.21.
+// No element exceeds its limit, but the rms of bf16 is 0.21.
 TEST_F(CompareSums, TheNormAloneCatchesWhatNoElementShows) {
   compute(DType::F32, bf16, f32);
   ErrorModel model = tf32_model();
@@ -310,7 +312,7 @@ TEST_F(CompareSums, NothingIsNoMatterOfPrecision) {
   EXPECT_EQ(compare_as(DType::F32, f32_model()).verdict, Verdict::Wrong);
 }
 
-// Tiny shapes come first and must not hide it.
+// Tiny shapes come first. They must not hide a low precision.
 TEST(Compare, OneElementShowsAPrecisionOnlyWhenItIsOffByLittle) {
   const auto verdict_of = [](float got) {
     const std::vector<double> expected{1};

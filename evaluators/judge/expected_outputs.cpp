@@ -9,13 +9,13 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr const char* kMagnitude = "_magnitude"; // tasks::reference_view()
+constexpr const char* kMagnitude = "_magnitude"; // suffix; see tasks::reference_view()
 
 std::span<const double> as_doubles(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const double*>(bytes.data()), bytes.size() / sizeof(double)};
 }
 
-// Of all elements of the output when `pieces` are some of them.
+// Maps an index in the pieces to an index in the whole output.
 std::int64_t index_in_output(std::int64_t index, const std::vector<Piece>& pieces) {
   auto left = static_cast<std::uint64_t>(index);
   for (const Piece& piece : pieces) {
@@ -30,7 +30,7 @@ std::int64_t index_in_output(std::int64_t index, const std::vector<Piece>& piece
 } // namespace
 
 std::optional<DeviceFault> ExpectedOutputs::run(bool verify) {
-  runner_.poison(0); // an answer that it forgets to write is NaN
+  runner_.poison(0); // an output that the reference does not write is NaN
   auto fault = runner_.run();
   return fault || !verify ? fault : runner_.verify();
 }
@@ -42,7 +42,7 @@ ComparisonResult ExpectedOutputs::compare(const Comparison& comparison, std::vec
   }
   std::string magnitude = comparison.tensor + kMagnitude;
   if (!has_output(magnitude)) {
-    magnitude.clear(); // the output is exact
+    magnitude.clear(); // the output is compared exactly
   }
   const ErrorLimits limits = limits_of(comparison.model, comparison.dtype);
   const auto totals = runner_.compare(comparison.got, pieces, comparison.dtype, comparison.tensor,
@@ -55,7 +55,7 @@ ComparisonResult ExpectedOutputs::compare(const Comparison& comparison, std::vec
   return compare_on_host(comparison, pieces, magnitude);
 }
 
-// Why the totals of a device are not within the limits needs a look at every element.
+// The device found the output wrong; to explain the errors, the host must look at every element.
 ComparisonResult ExpectedOutputs::compare_on_host(Comparison comparison,
                                                   const std::vector<Piece>& pieces,
                                                   const std::string& magnitude) {

@@ -9,20 +9,22 @@
 
 namespace winnow::evaluators {
 
-/// What the reference computes at one shape from one set of inputs. The answer stays in the
-/// device's buffers for as long as this object lives; one object of a device at a time.
+/// The reference's outputs at one shape for one set of inputs. They stay in device buffers as long
+/// as this object lives. A device can have one such object at a time.
 class ExpectedOutputs {
 public:
-  /// `plan`: of the reference kernel, whose module is loaded.
+  /// `plan`: the reference kernel's plan. Its module must be loaded.
   ExpectedOutputs(Device& device, tasks::ResolvedPlan plan, InputSeeds seeds)
       : plan_(std::move(plan)), runner_(device, plan_, seeds) {}
 
-  /// Once, before compare(). A fault is the task's, not a candidate's. `verify`: looks whether the
-  /// reference has written where it must not, which takes as long as drawing the inputs.
+  /// Runs the reference; call it once, before compare(). A fault here is a fault of the task, not
+  /// of a candidate. `verify` also checks that the reference wrote only its outputs, which takes as
+  /// long as drawing the inputs.
   std::optional<DeviceFault> run(bool verify);
-  /// Compares on the device where it can; what is wrong is explained on the host. `comparison`
-  /// lacks the answer. `pieces`: which elements of the output `comparison.got` has, one piece after
-  /// the other; empty: all.
+  /// Compares on the device if the device can. If the output is wrong, the host compares again to
+  /// explain the errors. `comparison` comes without the expected values; this call fills them in.
+  /// `pieces`: the positions of the elements in `comparison.got`, one piece after the other; empty:
+  /// all elements.
   ComparisonResult compare(const Comparison& comparison, std::vector<Piece> pieces = {});
 
 private:

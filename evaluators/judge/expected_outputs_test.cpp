@@ -1,4 +1,4 @@
-// The reference's outputs in a GPU's memory, on the fake driver.
+// Tests ExpectedOutputs in a GPU's memory, with the fake driver.
 #include "base/files.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/gpu/helper_kernels.h"
@@ -20,7 +20,7 @@ class ExpectedOutputsTest : public testing::Test {
 protected:
   static constexpr std::size_t kCount = 100;
 
-  /// The reference is a kernel that writes y = 2, of magnitude 1, and n = {3, 4}.
+  /// The reference is a kernel that writes y = 2, with magnitude 1, and n = {3, 4}.
   ExpectedOutputsTest() {
     GpuModuleFile module;
     module.architecture = "fake_1";
@@ -80,7 +80,7 @@ protected:
 
   FakeGpuDriver* driver = nullptr;
   std::unique_ptr<Device> device;
-  std::optional<ExpectedOutputs> expected; ///< dies before the device
+  std::optional<ExpectedOutputs> expected; ///< must be destroyed before the device
 
 private:
   TemporaryDirectory directory_{"expected-outputs"};
@@ -90,7 +90,7 @@ TEST_F(ExpectedOutputsTest, WhatIsRightIsSeenOnTheDevice) {
   const std::size_t downloads = driver->count("download");
   const auto result = compare_y(std::vector<float>(kCount, 2 + 0x1p-22F));
   EXPECT_EQ(result.verdict, Verdict::Correct);
-  EXPECT_DOUBLE_EQ(result.max_error_ratio, 0.25); // rms: 1 of 4; elements: 2 of 17 units
+  EXPECT_DOUBLE_EQ(result.max_error_ratio, 0.25); // rms: 1 of 4; largest element: 2 of 17 units
   EXPECT_EQ(driver->count("download"), downloads + 1);
 }
 

@@ -24,7 +24,7 @@ void Judge::start() {
     return;
   }
   process::Limits limits;
-  limits.wall = std::chrono::milliseconds(0); // each question has a time limit instead
+  limits.wall = std::chrono::milliseconds(0); // each question has its own time limit
   limits.output_bytes = kMaxReplyBytes;
   const process::SandboxPolicy policy = sandbox_policy(device_, modules_);
   child_ = std::make_unique<process::ChildProcess>(
@@ -44,7 +44,7 @@ JudgeReply Judge::ask(const JudgeRequest& request) {
     }
     JudgeReply reply = decode_judge_reply(*line);
     if (reply.verdict == tasks::Verdict::Infrastructure) {
-      child_.reset(); // its device may be unusable
+      child_.reset(); // the child's device may be unusable
     }
     return reply;
   } catch (const std::exception& error) {

@@ -11,8 +11,8 @@
 
 namespace winnow::evaluators {
 
-/// The coordinator's side of the `_judge` child. The child is started at the first question and
-/// outlives evaluations, so that the reference runs once per shape and seed.
+/// The coordinator's side of the `_judge` child. The first question starts the child. The child
+/// serves many evaluations, so that the reference runs once per shape and seed.
 class Judge {
 public:
   Judge(const process::Sandbox& sandbox, const Arena& arena, WorkerDevice device,
@@ -21,10 +21,11 @@ public:
   Judge(const Judge&) = delete; // owns the child
   Judge& operator=(const Judge&) = delete;
 
-  /// Starts the child, which makes its context while others work. Throws Error.
+  /// Starts the child ahead of the first question, so that it creates its context while other work
+  /// goes on. Throws Error.
   void start();
-  /// Never throws: a judge that fails answers `infrastructure` with the reason, and the next
-  /// question starts another.
+  /// Never throws. If the judge fails, the reply is `infrastructure` with the reason, and the next
+  /// question starts a new child.
   JudgeReply ask(const JudgeRequest& request);
 
 private:
@@ -33,7 +34,7 @@ private:
   const process::Sandbox& sandbox_;
   const Arena& arena_;
   WorkerDevice device_;
-  std::filesystem::path modules_; ///< directory that holds the reference's module
+  std::filesystem::path modules_; ///< directory of the reference's module
   std::chrono::milliseconds timeout_;
   std::unique_ptr<process::ChildProcess> child_;
 };

@@ -1,5 +1,5 @@
-// The `_judge` child: runs the task's reference on a candidate's inputs and compares the outputs
-// that the candidate left in the arena. The answers never leave this process.
+// The `_judge` child. It runs the task's reference on a candidate's inputs and compares the outputs
+// that the candidate left in the arena. The reference's outputs never leave this process.
 #include "base/error.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/judge/compare.h"
@@ -68,7 +68,7 @@ private:
     if (answer_ && key_ == request.key) {
       return std::nullopt;
     }
-    answer_.reset(); // its buffers make room
+    answer_.reset(); // frees its buffers for the next answer
     if (module_ != request.module) {
       device_->load_module(request.module);
       module_ = request.module;
@@ -99,8 +99,9 @@ private:
   std::unique_ptr<Device> device_;
   std::filesystem::path module_;
   std::string key_;
-  std::set<std::string> verified_; ///< shapes at which the module was seen to write nothing else
-  std::optional<ExpectedOutputs> answer_; ///< of `key_`, in buffers of device_
+  /// Shapes at which the reference was seen to write only its outputs.
+  std::set<std::string> verified_;
+  std::optional<ExpectedOutputs> answer_; ///< the answer for `key_`, in buffers of device_
 };
 
 } // namespace

@@ -32,7 +32,7 @@ std::string dimension_name(std::size_t dimension, std::size_t count) {
   return count == 1 ? "element" : fmt::format("index of axis {}", dimension);
 }
 
-// "every 32 elements from 31" when the gaps are all equal and above one.
+// "every 32 elements from 31" when all gaps are equal and greater than one.
 std::string stride_text(const std::vector<std::int64_t>& wrong) {
   if (wrong.size() < 3) {
     return {};

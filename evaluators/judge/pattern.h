@@ -6,8 +6,8 @@
 
 namespace winnow::evaluators {
 
-/// What the wrong elements (flat indices, ascending) have in common, in words: "all of them",
-/// "columns 96 to 99 of every row", "every 32 elements from 31", ...
+/// Describes in words which pattern the wrong elements (flat indices, ascending) form: "all of
+/// them", "columns 96 to 99 of every row", "every 32 elements from 31", ...
 std::string describe_pattern(const std::vector<std::int64_t>& wrong,
                              const std::vector<std::int64_t>& shape);
 

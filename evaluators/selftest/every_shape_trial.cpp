@@ -10,8 +10,9 @@ namespace {
 
 using State = MutantResult::State;
 
-// The error of a single output is random, and may be small by chance. An evaluation judges no fewer
-// inputs of a search shape. At a tiny shape, one product of two numbers may be all there is to see.
+// Number of inputs per shape. The error of a single output is random and may be small by chance. An
+// evaluation judges at least as many inputs of a search shape. A tiny shape may have only one
+// product of two numbers, so it needs more inputs.
 constexpr int kInputs = 5;
 constexpr int kTinyInputs = 20;
 
@@ -63,7 +64,7 @@ bool EveryShapeTrial::settle(const Drawn& drawn, MutantResult& result) {
     if (result.state == State::NotApplicable) {
       result.why = why;
     }
-    return false; // other inputs may be different
+    return false; // other inputs may be applicable
   }
   ReferenceRun::Outcome outcome = runner_.answers({changed});
   if (outcome.fault) {

@@ -7,7 +7,7 @@
 
 namespace winnow::evaluators {
 
-/// The mutants that every shape must reject by itself, however large it is.
+/// Runs the mutants that every single shape must reject, whatever its size.
 class EveryShapeTrial {
 public:
   EveryShapeTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options,
@@ -18,7 +18,7 @@ public:
   std::vector<MutantResult> run(const tasks::Shape& shape);
 
 private:
-  /// One draw, and what is right for it.
+  /// One draw of inputs and its correct answer.
   struct Drawn {
     std::uint64_t seed = 0;
     ReferenceCase inputs;
@@ -26,7 +26,7 @@ private:
   };
 
   std::vector<MutantResult> untried(const tasks::Shape& shape) const;
-  /// True when no other input needs to be tried.
+  /// Tries one input. True when the result is final and no other input is needed.
   bool settle(const Drawn& drawn, MutantResult& result);
 
   Session& session_;

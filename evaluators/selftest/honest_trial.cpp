@@ -149,7 +149,7 @@ void HonestTrial::run_shape(const BuiltKernel& built, const tasks::Shape& shape,
     return;
   }
   if (!session_.host->worker_device.is_gpu()) {
-    session_.host->arena.clear(); // a GPU's worker keeps its pages pinned
+    session_.host->arena.clear(); // a GPU worker keeps the arena's pages pinned
   }
   const RunOutcome outcome = runner_.run(built, cases);
   if (outcome.fault) {

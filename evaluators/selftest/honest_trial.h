@@ -10,35 +10,35 @@
 
 namespace winnow::evaluators {
 
-/// Kernels that are right, at every shape of the device and with several seeds.
+/// Judges correct kernels at every shape of the device and with several seeds.
 class HonestTrial {
 public:
   HonestTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options)
       : session_(session), runner_(runner), options_(options) {}
 
-  /// What reference.cu computes, rounded once, with one seed.
+  /// Judges the outputs of reference.cu, rounded once, with one seed.
   HonestResult reference();
-  /// `name` for the result. Throws Error when the judge fails.
+  /// `name`: the name in the result. Throws Error when the judge fails.
   HonestResult kernel(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
                       const std::string& name);
-  /// Rejects a kernel that is faster than the task says that any can be.
+  /// Times the kernel. Rejects it when it is faster than the task allows for any kernel.
   void time(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
             HonestResult& result);
 
 private:
-  /// Nothing, with the result's state and detail set, when the plan does not hold for the shape.
+  /// Empty, with the result's state and detail set, when the plan does not hold for the shape.
   std::vector<RunCase> plan(const BuiltKernel& built, const tasks::Shape& shape,
                             HonestResult& result) const;
   void run_shape(const BuiltKernel& built, const tasks::Shape& shape, HonestResult& result);
   void add(const tasks::Shape& shape, const JudgeReply& reply, HonestResult& result) const;
   void note_magnitudes(const ReferenceAnswer& answer);
-  /// "; reference.cu leaves y_magnitude 0 everywhere, ..." where it does.
+  /// "; reference.cu leaves y_magnitude 0 everywhere, ..." if it does; else empty.
   std::string zero_magnitudes() const;
 
   Session& session_;
   ReferenceRun& runner_;
   const SelftestOptions& options_;
-  std::map<std::string, bool> has_magnitude_; ///< by output: some element's is not 0
+  std::map<std::string, bool> has_magnitude_; ///< by output: some element has a magnitude above 0
 };
 
 } // namespace winnow::evaluators

@@ -7,11 +7,11 @@
 
 namespace winnow::evaluators {
 
-/// Puts down what the judge says of the mutant at a shape.
+/// Records the judge's reply about the mutant at a shape.
 void note(const JudgeReply& reply, const tasks::Shape& shape, MutantResult& result);
 
-/// The mutants of a session's task on one set of shapes, until each is rejected or the shapes and
-/// seeds are used up; without those that every shape must reject (EveryShapeTrial).
+/// Runs the mutants of a session's task on one set of shapes until each is rejected or no shapes
+/// and seeds are left. Leaves out the mutants that every shape must reject (EveryShapeTrial).
 class MutantTrial {
 public:
   MutantTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options,
@@ -26,10 +26,10 @@ private:
   };
 
   void run_case(const tasks::Shape& shape, std::uint64_t seed);
-  /// The live mutants that run the reference, on inputs changed already.
+  /// The mutants that are not rejected yet and run the reference, with their changed inputs.
   std::vector<Prepared> prepare(const tasks::Shape& shape, const tasks::HostTensors& inputs);
-  /// Right outputs, those of another seed, then those of each prepared mutant; one whose run faults
-  /// is rejected and left out.
+  /// Computes the correct outputs, the outputs for another seed, and the outputs of each prepared
+  /// mutant. A mutant whose run faults is rejected and left out.
   std::vector<tasks::HostTensors> compute(const tasks::Shape& shape, std::uint64_t seed,
                                           const tasks::HostTensors& inputs,
                                           std::vector<Prepared>& prepared);

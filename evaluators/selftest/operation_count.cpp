@@ -10,7 +10,7 @@
 namespace winnow::evaluators {
 namespace {
 
-// Products of matrices, stencils and normalisations have 0.5 to 3.
+// Bounds for operations per access. Matrix products, stencils and normalisations have 0.5 to 3.
 constexpr double kMostPerAccess = 24;
 constexpr double kLeastPerAccess = 1.0 / 24;
 
@@ -23,7 +23,7 @@ tasks::Shape counted_shape(const Session& session) {
   });
 }
 
-/// Of an element of all inputs together.
+/// Mean size of an input element, over all inputs together.
 double mean_input_bytes(const tasks::Task& task, const tasks::Shape& shape) {
   double bytes = 0, elements = 0;
   for (const tasks::TensorSpec& tensor : task.tensors) {
@@ -36,7 +36,8 @@ double mean_input_bytes(const tasks::Task& task, const tasks::Shape& shape) {
   return elements > 0 ? bytes / elements : sizeof(double);
 }
 
-/// Loads and stores of elements, about: the reference reads inputs and keeps doubles.
+/// Approximate number of element loads and stores. The reference reads inputs in their own type and
+/// stores doubles.
 double accesses(const profiling::CounterReport& report, double input_bytes) {
   const auto counter = [&](const char* key) {
     const auto found = report.counters.find(key);

@@ -6,9 +6,9 @@
 
 namespace winnow::evaluators {
 
-/// Why `operations` of a task cannot be right, measured by what reference.cu loads and stores: a
-/// kernel computes something with what it loads, and most compute little. One sentence with both
-/// figures; empty: nothing speaks against it, or the device cannot count (GPUs).
+/// Why the task's `operations` cannot be right: a sentence with that figure and the number of
+/// elements that reference.cu loads and stores. A kernel does some operations per access, and most
+/// kernels do few. Empty if the figures fit, or if the device cannot count (GPUs).
 std::string doubt_about_operations(Session& session, ReferenceRun& runner,
                                    const SelftestOptions& options);
 

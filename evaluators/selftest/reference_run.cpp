@@ -26,7 +26,7 @@ ArenaSlice next_slice(const tasks::Buffer& buffer, std::uint64_t& offset) {
   return slice;
 }
 
-// The reference sees floating inouts as f64.
+// Converts floating inouts to f64, the type that the reference expects.
 void write_as(tasks::DType dtype, const tasks::HostTensor& tensor, std::span<std::byte> target) {
   if (dtype == tensor.dtype) {
     std::memcpy(target.data(), tensor.bytes.data(), tensor.bytes.size());
@@ -102,7 +102,7 @@ ReferenceAnswer ReferenceRun::take(const RunCase& run_case, const ArenaView& are
 
 ReferenceRun::Outcome ReferenceRun::answers(const std::vector<ReferenceCase>& cases) {
   if (!session_.host->worker_device.is_gpu()) {
-    session_.host->arena.clear(); // a GPU's worker keeps its pages pinned
+    session_.host->arena.clear(); // a GPU worker keeps the arena's pages pinned
   }
   const ArenaView arena(session_.host->arena.fd());
   std::vector<RunCase> run_cases;

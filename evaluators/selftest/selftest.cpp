@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxVariants = 64; // of one honest file
+constexpr std::size_t kMaxVariants = 64; // per honest file
 constexpr const char* kHonestFolder = "honest";
 
 tasks::KernelFile load_kernel_file(const fs::path& path) {
@@ -44,7 +44,7 @@ std::vector<tasks::ParameterChoice> variants_of(const tasks::KernelFile& file) {
                    "mend the task's own file");
 }
 
-// While the device judges one kernel, another core compiles the next ones into the cache.
+// Compiles the next kernels into the cache on another core while the device judges one kernel.
 class AheadCompiler {
 public:
   AheadCompiler(DeviceHost& host, const tasks::Task& task, const std::vector<fs::path>& files)

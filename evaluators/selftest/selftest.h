@@ -20,50 +20,53 @@ class ReferenceRun;
 
 struct SelftestOptions {
   EvaluationOptions evaluation; ///< device, cache, isolation, time limit of one run
-  std::uint64_t seed = 1;       ///< the first one; others follow it
+  std::uint64_t seed = 1;       ///< the first seed; the other seeds follow it
   int seeds = 5;                ///< inputs per shape for honest kernels
-  /// Told before each part: "mutants, search shapes", "baseline.cu BLOCK=128".
+  /// Called before each part with its name: "mutants, search shapes", "baseline.cu BLOCK=128".
   std::function<void(const std::string&)> progress;
-  /// Mutants that a set of shapes may reject as a whole are not run on shapes with more elements in
-  /// all inputs together: there are many, and a host changes their inputs.
+  /// Limit for the elements of all inputs of a shape. Above it, mutants that need to be rejected
+  /// only by the set are not run: there are many mutants, and the host changes their inputs.
   std::int64_t max_input_elements = std::int64_t{1} << 22U;
 };
 
-/// What became of a mutant on one set of shapes. A candidate must pass all shapes of a set, so one
-/// of them that rejects the mutant is enough; or, of a mutant that every shape must reject, on one
-/// shape.
+/// The result of one mutant on one set of shapes. A candidate must pass all shapes of a set, so it
+/// is enough that one shape rejects the mutant. For a mutant that every shape must reject, there is
+/// one result per shape.
 struct MutantResult {
   enum class State : std::uint8_t { Rejected, Accepted, NotApplicable };
   tasks::Mutant mutant;
   tasks::ShapeSet set = tasks::ShapeSet::Tiny;
   State state = State::NotApplicable;
-  std::string shape_id; ///< Rejected: where; Accepted: where it came nearest to being rejected
-  tasks::Verdict verdict = tasks::Verdict::NotJudged; ///< of the judge there
-  double max_error_ratio = 0;                         ///< there; above 1 is wrong
-  std::string why;                                    ///< NotApplicable
+  /// Rejected: the shape that rejected it. Accepted: the shape with the largest error.
+  std::string shape_id;
+  tasks::Verdict verdict = tasks::Verdict::NotJudged; ///< the judge's verdict at that shape
+  double max_error_ratio = 0;                         ///< at that shape; above 1 is wrong
+  std::string why;                                    ///< NotApplicable only: the reason
 };
 std::string_view to_string(MutantResult::State state);
 
-/// One choice of parameters of a kernel that is right, at every shape of the device.
+/// The result of one correct kernel with one choice of parameters, at every shape of the device.
 struct HonestResult {
   enum class State : std::uint8_t { Accepted, Rejected, Unsupported };
-  std::string file; ///< "baseline.cu", "honest/kahan.cu"; "reference.cu": its answers, rounded once
+  /// "baseline.cu" or "honest/kahan.cu"; "reference.cu" stands for its answers, rounded once.
+  std::string file;
   tasks::ParameterChoice parameters;
   State state = State::Accepted;
-  int cases = 0;              ///< shapes with their seeds that were judged
-  double max_error_ratio = 0; ///< of all of them
-  std::string detail;         ///< unless accepted: why, and at which shape
+  int cases = 0;              ///< judged pairs of shape and seed
+  double max_error_ratio = 0; ///< over all cases
+  std::string detail;         ///< unless accepted: the reason and the shape
 };
 std::string_view to_string(HonestResult::State state);
 
-/// What reference.cu computes, as it computes it.
+/// The outputs of reference.cu, not rounded.
 struct ReferenceAnswer {
-  tasks::HostTensors outputs;    ///< by the task's names: f64, or the task's integers
-  tasks::HostTensors magnitudes; ///< of the floating outputs, under the same names
+  tasks::HostTensors outputs;    ///< by the task's names; f64, or the task's integer type
+  tasks::HostTensors magnitudes; ///< magnitudes of the floating outputs, under the same names
 };
 
-/// Whether a task tells right kernels from wrong ones: mutants of its reference and honest kernels,
-/// judged by the judge of candidates. One device; one thread at a time.
+/// Tests whether a task tells correct kernels from wrong ones. It runs mutants of the reference and
+/// honest kernels, and asks the judge that also judges candidates. One device; one thread at a
+/// time.
 class Selftest {
 public:
   /// Throws Error when the task's own files are broken.
@@ -72,19 +75,19 @@ public:
   Selftest(const Selftest&) = delete; // owns the judge
   Selftest& operator=(const Selftest&) = delete;
 
-  /// Every mutant on every set of shapes, with as many inputs as an evaluation uses, or on every
-  /// shape. Throws Error when reference.cu or the judge fails.
+  /// Runs every mutant on every set of shapes, or on every shape, with as many inputs as an
+  /// evaluation uses. Throws Error when reference.cu or the judge fails.
   std::vector<MutantResult> mutants();
-  /// The rounded answers of reference.cu, every variant of baseline.cu, and of each kernel file in
-  /// the task's folder honest/. The first variant of each file is timed, too, and rejected where it
-  /// is faster than `operations` and `bytes` of the task allow. Throws Error when a file cannot be
-  /// parsed or the judge fails.
+  /// Judges the rounded answers of reference.cu and every variant of baseline.cu and of each kernel
+  /// file in the task's folder honest/. Also times the first variant of each file and rejects it if
+  /// it is faster than the task's `operations` and `bytes` allow. Throws Error when a file cannot
+  /// be parsed or the judge fails.
   std::vector<HonestResult> honest();
-  /// What looks like a mistake in task.toml: tasks::doubts_of(), and `operations` beside what
-  /// reference.cu loads and stores.
+  /// Probable mistakes in task.toml: tasks::doubts_of(), and `operations` that do not fit the loads
+  /// and stores of reference.cu.
   std::vector<std::string> doubts();
 
-  /// What reference.cu computes from the inputs that `seed` draws. Throws Error when it fails.
+  /// The answer of reference.cu for the inputs of `seed`. Throws Error when reference.cu fails.
   ReferenceAnswer reference(const tasks::Shape& shape, std::uint64_t seed);
   /// `outputs`: elements of the task's dtypes. Throws Error when the judge cannot answer.
   JudgeReply judge(const tasks::Shape& shape, std::uint64_t seed,
@@ -98,7 +101,7 @@ private:
   std::unique_ptr<ReferenceRun> runner_;
 };
 
-/// The kernel files that say they are honest: baseline.cu, then honest/*.cu by name.
+/// The kernel files that the task declares correct: baseline.cu, then honest/*.cu by name.
 std::vector<std::filesystem::path> honest_files(const std::filesystem::path& task_folder);
 
 } // namespace winnow::evaluators

@@ -14,7 +14,7 @@ std::string short_time(double ns) {
   return ns < 1e6 ? fmt::format("{:.3g} us", ns * 1e-3) : fmt::format("{:.3g} ms", ns * 1e-6);
 }
 
-// A busy cpu makes some launches many times as long.
+// The minimum, because a busy CPU makes some launches take many times as long.
 double fastest(const std::vector<double>& samples) {
   return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end());
 }

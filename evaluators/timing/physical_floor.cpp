@@ -16,21 +16,25 @@ using tasks::Precision;
 constexpr std::string_view kNvidia = "sm_";
 constexpr double kCpuBytesPerNs = 128 * 6.0;
 constexpr double kCpuOperationsPerNs = 64 * 6.0;
-constexpr double kUnreportedCaches =
-    4; // an MI300X reads its Infinity Cache at 3.3 times DRAM's rate
+// An MI300X reads its Infinity Cache at 3.3 times the rate of its DRAM.
+constexpr double kUnreportedCaches = 4;
 constexpr double kUnknownClockGhz = 3.5;
-constexpr double kProductsOfF32 =
-    3; // 24 bits from 11 and 11 of each factor, the least one left out
-constexpr double kProductsOfF64 = 15; // 53 bits from five times 11, the upper triangle of products
+// Each f32 factor (24 bits) is a sum of two f16 values of 11 bits; the smallest of the four
+// products is left out.
+constexpr double kProductsOfF32 = 3;
+// Each f64 factor (53 bits) is a sum of five f16 values of 11 bits; 15 is the upper triangle of the
+// products.
+constexpr double kProductsOfF64 = 15;
 
-/// Dense matrix operations of a multiprocessor in one clock; sparse rates (2:4) need zeros. From
-/// the white papers of V100, Turing, A100, GA102, AD102, H100, Blackwell: TFLOP/s / (SMs * clock).
+/// Dense matrix operations of a multiprocessor per clock cycle. Sparse rates (2:4) do not apply,
+/// because they need zeros in the data. Source: the white papers of V100, Turing, A100, GA102,
+/// AD102, H100, Blackwell: TFLOP/s / (SMs * clock).
 struct TensorRate {
   int first = 0; ///< compute capability * 10, up to `last`
   int last = 0;
   double of_16_bits = 8192;
   double of_8_bits = 16384;
-  double over_clock = 1.3; ///< consumer boards run above the clock that their driver reports
+  double over_clock = 1.3; ///< consumer boards run above the clock that the driver reports
 };
 
 constexpr std::array<TensorRate, 7> kTensorRates{{
@@ -43,7 +47,7 @@ constexpr std::array<TensorRate, 7> kTensorRates{{
     {120, 121, 1024, 2048, 1.3},
 }};
 
-/// The largest where the architecture is not in the table.
+/// The rates of the architecture; the largest known rates if the architecture is not in the table.
 TensorRate tensor_rate(std::string_view architecture) {
   int capability = 0;
   if (architecture.starts_with(kNvidia)) {
@@ -57,7 +61,7 @@ TensorRate tensor_rate(std::string_view architecture) {
   return found == kTensorRates.end() ? TensorRate{} : *found;
 }
 
-/// The largest of these that was measured, in a nanosecond.
+/// The largest measured rate of these kinds, per nanosecond.
 double measured_rate(const std::optional<profiling::Ceilings>& measured,
                      std::initializer_list<std::string_view> kinds) {
   double most = 0;
@@ -79,7 +83,7 @@ double gpu_operations_per_ns(Precision precision, const tasks::DeviceFacts& fact
     return std::max(of_16_bits / kProductsOfF64, measured_rate(measured, {"f64"}));
   case Precision::F32:
     return std::max(of_16_bits / kProductsOfF32, measured_rate(measured, {"f32"}));
-  case Precision::TF32: // its mantissa is f16's
+  case Precision::TF32: // TF32 has the mantissa of f16
   case Precision::F16:
   case Precision::BF16:
     return of_16_bits;
@@ -149,7 +153,7 @@ PhysicalFloor physical_floor(const LeastWork& work, const tasks::DeviceFacts& fa
   const auto units = static_cast<double>(std::max<std::int64_t>(1, facts.sm_count));
   PhysicalFloor floor;
   floor.bytes = work.read_bytes + work.written_bytes;
-  floor.memory_ns = floor.bytes / (kCpuBytesPerNs * units); // above a GPU's L1, too
+  floor.memory_ns = floor.bytes / (kCpuBytesPerNs * units); // holds for the L1 cache of a GPU, too
   floor.memory_peak = "what caches could do";
   if (facts.architecture.empty()) {
     floor.arithmetic_ns = work.operations / (kCpuOperationsPerNs * units);

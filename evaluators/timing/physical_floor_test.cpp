@@ -21,7 +21,7 @@ tasks::DeviceFacts h200() {
   return facts;
 }
 
-/// Of work that is nothing but these operations.
+/// The floor of work that consists of these operations only.
 double arithmetic_ns(double operations, Precision precision, const tasks::DeviceFacts& facts) {
   return physical_floor({0, 0, operations, precision}, facts, std::nullopt).ns();
 }
@@ -75,7 +75,7 @@ TEST(PhysicalFloor, KnowsTheRatesOfPrecisions) {
 }
 
 TEST(PhysicalFloor, KnowsTheRatesOfArchitectures) {
-  // Dense f16 TFLOP/s of the white papers, at the boost clock of the board.
+  // Dense f16 TFLOP/s from the white papers, at the boost clock of the board.
   const struct {
     const char* architecture;
     std::int64_t sm_count;
@@ -113,7 +113,7 @@ TEST(PhysicalFloor, TakesTheFastestWhereItKnowsNothing) {
   EXPECT_GT(physical_floor({10e6, 10e6, 0}, known, {}).ns(), 0);
 }
 
-/// Medians in us that were measured on an H200 by kernels whose answers were right.
+/// Medians in us, measured on an H200 with kernels whose outputs were correct.
 struct KnownTime {
   const char* task;
   const char* shape;

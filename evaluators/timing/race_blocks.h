@@ -7,15 +7,16 @@
 
 namespace winnow::evaluators {
 
-/// Of all races between kernels: an A/A race promotes in one of two hundred cases at most.
+/// The rules of all races between kernels. With them, an A/A race (a kernel against itself)
+/// promotes in at most one of two hundred cases.
 constexpr profiling::RaceRules kRaceRules{.max_blocks = 100};
 
-/// How many blocks of a race there are in a series of samples: two turns, in both orders, are one.
+/// Number of blocks in a series of samples. A block is two turns in opposite orders.
 inline std::size_t block_count(const std::vector<double>& samples) {
   return samples.size() / 2;
 }
 
-/// A block's two launches.
+/// The two launches of a block.
 inline profiling::TwoLaunches block_ns(const std::vector<double>& samples, std::size_t block) {
   return {samples[2 * block], samples[2 * block + 1]};
 }

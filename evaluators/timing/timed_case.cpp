@@ -53,7 +53,7 @@ void take_samples(const RunCaseReport& report, CaseResult& timed) {
       bounds_of(profiling::paired_ratio_interval(timed.baseline_samples_ns, timed.samples_ns));
 }
 
-// The shapes' errors are independent, so the variances of their logarithms add up.
+// The errors at the shapes are independent, so the variances of their logarithms add up.
 Bounds bounds_of_speedup(const std::vector<CaseResult>& cases, tasks::Stage stage) {
   double below = 0, above = 0, log_sum = 0, count = 0;
   for (const CaseResult& timed : cases) {

@@ -11,8 +11,9 @@ namespace {
 
 constexpr int kSamples = 60;
 
-/// A machine whose clock rises by `drift` in all and jumps by `step` every ten samples; the
-/// baseline takes `ratio` times as long, the incumbent `rival` times.
+/// A report from a machine whose clock rises by `drift` in total and jumps by `step` every ten
+/// samples. The baseline takes `ratio` times as long as the candidate, the incumbent `rival` times
+/// as long.
 RunCaseReport report(double ratio, double rival, double drift = 0, double step = 0) {
   RunCaseReport made;
   made.rival_samples_ns.resize(2);
@@ -34,7 +35,7 @@ tasks::CaseResult taken(const RunCaseReport& report) {
 }
 
 TEST(TimedCase, TheSpeedupIsThatOfSamplesTakenSideBySide) {
-  const tasks::CaseResult timed = taken(report(1.5, 1, 0.3)); // the clock's drift cancels
+  const tasks::CaseResult timed = taken(report(1.5, 1, 0.3)); // the drift of the clock cancels out
   EXPECT_NEAR(timed.speedup, 1.5, 0.001);
   ASSERT_TRUE(timed.speedup_bounds.known());
   EXPECT_LE(timed.speedup_bounds.low, timed.speedup);

@@ -15,7 +15,7 @@ namespace winnow::evaluators {
 
 Arena::Arena(std::uint64_t bytes)
     : fd_(memfd_create("winnow-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes) {
-  // Fixed in size, so that a child cannot shrink it under another one's feet.
+  // The size is sealed, so that no child can shrink the memory while another child uses it.
   if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0 ||
       fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     const std::string reason = std::strerror(errno);

@@ -6,8 +6,9 @@
 
 namespace winnow::evaluators {
 
-/// Shared memory for tensor data between the coordinator's children: a sealed, sparse memory file
-/// of fixed size. The coordinator creates it and hands the descriptor on; it never reads the data.
+/// Shared memory for the tensor data of the coordinator's children: a sealed, sparse memory file of
+/// fixed size. The coordinator creates the file and passes the descriptor on. The coordinator
+/// never reads the data.
 class Arena {
 public:
   /// Throws Error.
@@ -18,7 +19,7 @@ public:
 
   int fd() const { return fd_; }
   std::uint64_t size_bytes() const { return bytes_; }
-  /// Gives the pages back to the system; all bytes read as 0 afterwards.
+  /// Gives the pages back to the system. All bytes read as 0 afterwards.
   void clear();
 
 private:
@@ -26,7 +27,7 @@ private:
   std::uint64_t bytes_;
 };
 
-/// A child's view of the inherited arena. Throws Error when there is none.
+/// A child's mapping of the inherited arena. Throws Error when the child inherited none.
 class ArenaView {
 public:
   explicit ArenaView(int fd);
@@ -34,7 +35,7 @@ public:
   ArenaView(const ArenaView&) = delete; // owns the mapping
   ArenaView& operator=(const ArenaView&) = delete;
   std::span<std::byte> all() const { return {data_, bytes_}; }
-  /// Throws Error when the range lies outside.
+  /// Throws Error when the range lies outside of the arena.
   std::span<std::byte> slice(std::uint64_t offset, std::uint64_t bytes) const;
 
 private:

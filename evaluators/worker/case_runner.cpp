@@ -157,7 +157,7 @@ std::optional<DeviceFault> CaseRunner::verify_scratch() {
   return std::nullopt;
 }
 
-// What a run leaves there, the next one could hand out as its answer.
+// Data that a run leaves in `keep` scratch could be the next run's answer.
 std::optional<DeviceFault> CaseRunner::verify_kept(const Slot& slot) {
   if (!slot.buffer->keep || plan_.prepare.empty() ||
       device_.checksum(slot.handle) == slot.prepared) {

@@ -14,7 +14,7 @@
 
 namespace winnow::evaluators {
 
-/// From which a runner draws its inputs: static ones may have a seed of their own.
+/// The seeds of a runner's inputs. Static inputs may have a seed of their own.
 struct InputSeeds {
   InputSeeds(std::uint64_t all)
       : launch(all), of_static(all) {} // NOLINT(google-explicit-constructor)
@@ -25,16 +25,16 @@ struct InputSeeds {
   std::uint64_t of_static;
 };
 
-/// One resolved plan on a device: owns its buffers there for as long as it lives. Used by `_run`
-/// for candidates and by `_judge` for the reference.
+/// One resolved plan on a device. Owns its device buffers. `_run` uses it for candidates, `_judge`
+/// for the reference.
 class CaseRunner {
 public:
-  /// Allocates every buffer, in the device's set `set` (Device::select_buffers()), and draws the
-  /// inputs. The plan's kernels are those of the device's module 0.
+  /// Allocates every buffer in the set `set` of the device (Device::select_buffers()) and draws the
+  /// inputs. The kernels come from module 0 of the device.
   CaseRunner(Device& device, const tasks::ResolvedPlan& plan, InputSeeds seeds,
              std::size_t set = 0);
-  /// Works on the tensors of `owner`, a runner of the same task and shape that outlives this one.
-  /// Allocates only scratch, in set `set`. The plan's kernels are those of module `module`.
+  /// Uses the tensors of `owner`, a runner of the same task and shape that must outlive this one.
+  /// Allocates only scratch, in the set `set`. The kernels come from module `module`.
   CaseRunner(Device& device, const tasks::ResolvedPlan& plan, const CaseRunner& owner,
              std::size_t set, std::size_t module);
   /// Releases the buffers of all sets.
@@ -42,32 +42,32 @@ public:
   CaseRunner(const CaseRunner&) = delete; // owns device buffers
   CaseRunner& operator=(const CaseRunner&) = delete;
 
-  /// Poisons outputs and scratch (poison.h), restores inouts, fills scratch that is declared
-  /// `once`; leaves alone what the plan's `prepare` steps have written.
+  /// Poisons outputs and scratch (poison.h), restores inouts, and fills `once` scratch with its
+  /// value. Keeps the scratch that the plan's `prepare` steps wrote.
   void poison(std::uint64_t salt);
-  /// Makes everything ready for a launch on inputs that no launch has seen: draws inputs and inouts
-  /// from `seed`, but for static inputs, and poisons the rest with `salt`.
+  /// Prepares a launch on inputs that no earlier launch had: draws inputs and inouts from `seed`,
+  /// except static inputs, and poisons the other buffers with `salt`.
   void renew(std::uint64_t seed, std::uint64_t salt);
-  /// Replaces what poison() left in an input or inout.
+  /// Overwrites the contents of an input or inout; call it after poison().
   void upload(const std::string& tensor, std::span<const std::byte> bytes);
-  /// The plan's `prepare` steps: once, after poison().
+  /// Runs the plan's `prepare` steps; call it once, after poison().
   std::optional<DeviceFault> run_prepare();
-  double prepare_ns() const { return prepare_ns_; } ///< 0 without such steps
+  double prepare_ns() const { return prepare_ns_; } ///< 0 if the plan has none
   std::optional<DeviceFault> run();
-  /// For a timing: see Device::run_timed().
+  /// Runs the plan for a timing: see Device::run_timed().
   std::optional<DeviceFault> run_timed(CacheState caches = CacheState::Cold);
-  /// See Device::count() and Device::energy(); poisons outputs and scratch with `salt` before each
-  /// run that is counted.
+  /// See Device::count() and Device::energy(). count() poisons outputs and scratch with `salt`
+  /// before each counted run.
   profiling::CounterReport count(profiling::CounterSet set, std::uint64_t salt);
   profiling::Energy energy();
-  /// Device::verify_guards(), of all sets, and verify_scratch().
+  /// Device::verify_guards() for all sets, then verify_scratch().
   std::optional<DeviceFault> verify();
-  /// Scratch that is declared `once` and does not hold its value again, or is declared `keep` and
-  /// was changed by a run.
+  /// Returns a fault if `once` scratch does not hold its value again, or a run changed `keep`
+  /// scratch.
   std::optional<DeviceFault> verify_scratch();
   std::uint64_t checksum(const std::string& tensor);
   void download(const std::string& tensor, std::span<std::byte> bytes);
-  /// The pieces one after the other.
+  /// Copies the pieces into `bytes`, one after the other.
   void download(const std::string& tensor, const std::vector<Piece>& pieces,
                 std::span<std::byte> bytes);
   /// See Device::compare(). `magnitude` may be empty.
@@ -81,7 +81,7 @@ private:
   struct Slot {
     const tasks::Buffer* buffer = nullptr;
     std::size_t handle = 0;
-    std::uint64_t prepared = 0; ///< checksum of what the `prepare` steps wrote; `keep` only
+    std::uint64_t prepared = 0; ///< checksum after the `prepare` steps; `keep` only
   };
   const Slot& slot(const std::string& name) const;
   void allocate(const tasks::Buffer& buffer);

@@ -13,7 +13,8 @@ namespace {
 using tasks::Verdict;
 using End = process::ChildResult::End;
 
-// The worker notices its own deadline first and can say where it hangs; the parent's comes later.
+// The parent's deadline is later, so that the worker notices its own deadline first and reports
+// where the kernel hangs.
 constexpr std::chrono::milliseconds kFreshGrace{1000};
 
 class FreshRunner final : public Runner {
@@ -45,7 +46,7 @@ private:
     child_limits.wall = limits.wall + kFreshGrace;
     child_limits.memory_bytes = limits.memory_bytes;
     child_limits.output_bytes = kMaxPrintedByStage;
-    child_limits.file_bytes = 1; // it writes no files
+    child_limits.file_bytes = 1; // the child writes no files
     process::SandboxPolicy policy = process::candidate_policy(request.module);
     policy.readable.insert(policy.readable.end(), request.rivals.begin(), request.rivals.end());
     return sandbox_.command("_run", {}, policy, child_limits, {{arena_.fd(), kArenaFd}});
@@ -71,7 +72,7 @@ DeviceFault fault_of_ended_worker(const process::ChildResult& result) {
                                     ? ": the kernel tried to make a system call of its own"
                                     : "")};
   case End::Exited:
-    if (result.exit_code == 0) { // workers end with success only after they have answered
+    if (result.exit_code == 0) { // a worker exits with 0 only after its answer
       return {Verdict::Crashed, "the kernel ended the process that it ran in"};
     }
     break;

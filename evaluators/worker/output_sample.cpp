@@ -8,7 +8,8 @@ namespace {
 constexpr std::uint64_t kWholeBytes = std::uint64_t{8} << 20U;
 constexpr std::uint64_t kPieces = 16;
 constexpr std::uint64_t kPieceBytes = std::uint64_t{256} << 10U;
-constexpr std::uint64_t kPieceStep = 8; // elements: pieces of any type begin at whole words
+// In elements. Pieces of every type begin at whole words.
+constexpr std::uint64_t kPieceStep = 8;
 
 } // namespace
 

@@ -4,18 +4,19 @@
 
 namespace winnow::evaluators {
 
-/// GPU drivers write what device code prints to stdout. This turns the process's stdout into a
-/// memory file and keeps the real one, the worker's line to the coordinator, under another number.
+/// Captures the output of device code, which GPU drivers write to stdout. The process's stdout
+/// becomes a memory file. The real stdout, over which the worker talks to the coordinator, gets
+/// another descriptor.
 class PrintedText {
 public:
-  /// Throws Error. `capture` false: nothing is changed and take() is always empty.
+  /// Throws Error. If `capture` is false, stdout stays unchanged and take() is always empty.
   explicit PrintedText(bool capture);
   ~PrintedText();
   PrintedText(const PrintedText&) = delete; // owns descriptors
   PrintedText& operator=(const PrintedText&) = delete;
 
   int protocol_fd() const { return protocol_fd_; }
-  /// What was printed since the last call, its beginning only when it is long.
+  /// The text printed since the last call; only the beginning if the text is long.
   std::string take();
 
 private:

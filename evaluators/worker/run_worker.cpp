@@ -1,6 +1,6 @@
-// The `_run` child: for each request, loads one compiled module and runs the cases of one stage. On
-// the cpu it lives for one request, on a GPU as long as its context does. Everything it says is
-// taken with care: it shares its memory with a candidate.
+// The `_run` child. For each request it loads one compiled module and runs the cases of one stage.
+// On the CPU it serves one request; on a GPU it lives as long as its context. It shares its memory
+// with a candidate, so the coordinator must not trust its answers.
 #include "base/error.h"
 #include "base/random_bits.h"
 #include "evaluators/evaluation/evaluator.h"
@@ -25,7 +25,7 @@ class RunWorker {
 public:
   explicit RunWorker(WorkerDevice spec)
       : spec_(std::move(spec)), arena_(kArenaFd), printed_(spec_.is_gpu()) {
-    if (spec_.standing) { // a context takes a while: it is there before the first request
+    if (spec_.standing) { // opens the context, which takes a while, before the first request
       RunRequest any;
       any.deadline = spec_.deadline;
       open_device(any);
@@ -33,7 +33,7 @@ public:
     }
   }
 
-  /// False when the device can do nothing more.
+  /// False when the device is no longer usable.
   bool serve(RunRequest request) {
     request_ = std::move(request);
     if (!device_) {
@@ -56,7 +56,7 @@ private:
       const RunCaseReport result = run_case(request_.cases[current_]);
       say(encode(result));
       if (result.fault) {
-        break; // later cases would only repeat it
+        break; // later cases would have the same fault
       }
     }
   }
@@ -119,7 +119,7 @@ private:
   void run_steps(const RunCase& run_case, RunCaseReport& result) {
     if (run_case.sampling) {
       TimedRuns runs(*device_, run_case, arena_);
-      timed_ = &runs; // a fault that ends the process says whose it was
+      timed_ = &runs; // for a fault that ends the process: names the rival
       result.fault = runs.run(result);
       return;
     }
@@ -166,7 +166,8 @@ private:
     }
   }
 
-  // With another poison: what depends on memory that nobody has written differs, too.
+  // Runs again with another poison, so that a result that depends on uninitialised memory changes,
+  // too.
   std::optional<DeviceFault> repeat(CaseRunner& runner, const RunCase& run_case,
                                     RunCaseReport& result) {
     std::map<std::string, std::uint64_t> first;
@@ -191,7 +192,7 @@ private:
   PrintedText printed_;
   RunRequest request_;
   std::unique_ptr<Device> device_;
-  const TimedRuns* timed_ = nullptr; ///< that run now
+  const TimedRuns* timed_ = nullptr; ///< that run now, or nullptr
   std::size_t current_ = 0;
 };
 

@@ -15,25 +15,25 @@
 
 namespace winnow::evaluators {
 
-constexpr std::size_t kMaxPrintedBytes = 2000; ///< of RunOutcome::printed
+constexpr std::size_t kMaxPrintedBytes = 2000; ///< limit of RunOutcome::printed
 
-/// How the run of one stage ended, seen from outside.
+/// How the run of one stage ended, as the coordinator sees it.
 struct RunOutcome {
   RunReport report;
-  /// What ended it early, whoever reported it: the device's own account if there is one, else how
-  /// the process died.
+  /// The fault that ended the run early: the device's own report if there is one, otherwise how the
+  /// process died.
   std::optional<DeviceFault> fault;
   std::size_t faulty_case = 0;
   std::string printed; ///< what device code printed
   bool cancelled = false;
 };
 
-/// What candidates, or the device, have cost a runner in workers.
+/// How many workers a runner had to replace, and how long requests waited for the replacements.
 struct RunnerStatistics {
-  int restarts = 0;   ///< workers that had to be replaced
-  int recoveries = 0; ///< requests that came next and found a worker that was ready
-  /// From the end of the broken worker's answer to the moment at which another that is ready had
-  /// the next request, less the time in which there was no request.
+  int restarts = 0;   ///< workers that were replaced because a candidate or the device broke them
+  int recoveries = 0; ///< requests after such a replacement that got a ready worker
+  /// Measured from the end of the broken worker's answer until a ready worker has the next request,
+  /// without the time in which no request was waiting.
   std::chrono::nanoseconds recovery_time{0};
   std::chrono::nanoseconds longest_recovery{0};
 };
@@ -43,7 +43,7 @@ struct RunnerLimits {
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
 };
 
-/// Runs cases in `_run` children of this program. Never throws for what a candidate does. One
+/// Runs cases in `_run` children of this program. Never throws because of a candidate. For one
 /// thread at a time.
 class Runner {
 public:
@@ -51,27 +51,27 @@ public:
   virtual RunOutcome run(RunRequest request, const RunnerLimits& limits,
                          const std::function<bool()>& cancelled) = 0;
   virtual RunnerStatistics statistics() const { return {}; }
-  /// Why no request will ever be answered again; empty: they will.
+  /// Why this runner will never answer a request again; empty: it still answers.
   virtual std::string quarantine() const { return {}; }
 };
 
-/// For the cpu: a fresh child for each call.
+/// For the CPU: starts a new child for each call.
 std::unique_ptr<Runner> make_fresh_runner(const process::Sandbox& sandbox, const Arena& arena);
 
-/// For a GPU: one child that keeps the context, and a spare with a context of its own that takes
-/// over when the first breaks. A device that cannot even give a fresh worker a context, twice in a
-/// row, is quarantined: every later call answers `infrastructure` at once. `modules` is the
-/// directory that holds compiled modules.
+/// For a GPU: one child keeps a context. A spare child with its own context takes over when the
+/// first one breaks. If two new workers in a row cannot open a context, the device is quarantined:
+/// every later call answers `infrastructure` at once. `modules` is the directory of compiled
+/// modules.
 std::unique_ptr<Runner> make_standing_runner(const process::Sandbox& sandbox, const Arena& arena,
                                              WorkerDevice device, std::filesystem::path modules);
 
-/// What the end of a worker that has not reported its own fault means for the candidate.
+/// The fault of a candidate whose worker ended without a report of its own.
 DeviceFault fault_of_ended_worker(const process::ChildResult& result);
 
-/// Device code may print this much in one stage.
+/// Limit for the text that device code prints in one stage, in bytes.
 constexpr std::uint64_t kMaxPrintedByStage = 4U << 20U;
 
-/// Sets fault and faulty_case from what the worker reported; true when it reported one.
+/// Sets fault and faulty_case from the worker's report. True when the worker reported a fault.
 bool take_reported_fault(RunOutcome& outcome);
 
 } // namespace winnow::evaluators

@@ -15,13 +15,16 @@ using tasks::Verdict;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kStartTimeout{60'000}; // a context takes 0.2 to 0.4 s, a cold driver longer
+// A context takes 0.2 to 0.4 s; a cold driver takes longer.
+constexpr milliseconds kStartTimeout{60'000};
 constexpr milliseconds kPoll{50};
-// The worker notices its own deadline first and can name the kernel; the parent's comes later.
+// The parent's deadline is later, so that the worker notices its own deadline first and names the
+// kernel.
 constexpr milliseconds kStandingGrace{3000};
 constexpr int kFailuresBeforeQuarantine = 2;
 constexpr std::size_t kMaxEnded = 4;
-constexpr milliseconds kEndTimeout{5'000}; // from the end of a worker's answers to its own
+// From the end of a worker's output to the end of its process.
+constexpr milliseconds kEndTimeout{5'000};
 
 bool samples(const RunRequest& request) {
   return std::any_of(request.cases.begin(), request.cases.end(),
@@ -46,7 +49,8 @@ public:
     device_.standing = true;
     start_spare();
   }
-  // Both at once: a driver takes its time to clear each context away.
+  // Kills both workers first and waits afterwards, because a driver takes a while to destroy a
+  // context.
   ~StandingRunner() override {
     for (const Worker* worker : {&worker_, &spare_}) {
       if (worker->child) {
@@ -89,11 +93,11 @@ private:
 
   void start_spare() { spare_ = start(); }
 
-  /// A worker with a context, and another on its way. Before a timing the other must have arrived:
-  /// making a context disturbs the device.
+  /// Makes sure that the worker has a context, and starts the spare. Before a timing (`quiet`) the
+  /// spare must be ready, because opening a context disturbs the device.
   void ensure_worker(bool quiet) {
     if (quiet) {
-      ended_.clear(); // a context that is going away disturbs the device just as much
+      ended_.clear(); // a context that is being destroyed disturbs the device as well
     }
     while (worker_.child == nullptr) {
       if (!quarantine_.empty()) {
@@ -116,14 +120,16 @@ private:
     }
   }
 
-  /// False when it did not come up; counts that, and quarantines the device the second time.
+  /// Waits until the worker is ready. False when it failed to start. The second failure in a row
+  /// quarantines the device.
   bool await(Worker& worker) {
     const auto line = worker.ready ? std::nullopt : worker.child->read_line(kStartTimeout);
     worker.ready = worker.ready || (line && is_ready(*line));
     if (worker.ready) {
       return true;
     }
-    // It closes its answers first and then says why: whoever kills it at once never reads that.
+    // A failing worker closes its stdout before it prints the reason. Wait, so that the reason can
+    // be read.
     const Clock::time_point until = Clock::now() + kEndTimeout;
     const process::ChildResult result = worker.child->wait([&] { return Clock::now() >= until; });
     if (++failures_ >= kFailuresBeforeQuarantine) {
@@ -160,7 +166,7 @@ private:
     if (!outcome.report.complete) {
       replace_worker(reported, limits, outcome);
     } else if (reported && outcome.fault->verdict == Verdict::Infrastructure) {
-      retire(worker_); // the device, not the candidate: the next one gets a fresh context
+      retire(worker_); // a device fault, not the candidate's: the next request gets a fresh context
     }
   }
 
@@ -180,8 +186,8 @@ private:
     return fault_of_ended_worker(worker_.child->wait());
   }
 
-  /// Ends it without waiting: a driver may take longer to clear a context away than the next
-  /// candidate is to wait.
+  /// Kills the worker without waiting for its end. A driver may need longer to destroy a context
+  /// than the next candidate should wait.
   void retire(Worker& worker) {
     worker.child->kill();
     ended_.push_back(std::move(worker.child));
@@ -210,11 +216,11 @@ private:
   std::filesystem::path modules_;
   Worker worker_;
   Worker spare_;
-  std::string quarantine_; ///< why; empty: it is not
+  std::string quarantine_; ///< the reason; empty: not quarantined
   int failures_ = 0;
-  std::vector<std::unique_ptr<process::ChildProcess>> ended_; ///< killed, perhaps not gone yet
+  std::vector<std::unique_ptr<process::ChildProcess>> ended_; ///< killed, but perhaps not ended yet
   RunnerStatistics statistics_;
-  std::optional<Clock::time_point> broken_at_; ///< and nothing asked since
+  std::optional<Clock::time_point> broken_at_; ///< set until the next request
 };
 
 } // namespace

@@ -1,5 +1,4 @@
-// The runner that keeps its workers, tried on the cpu device: the processes are as real as on a
-// GPU.
+// Tests the standing runner on the CPU device. Its processes are as real as on a GPU.
 #include "base/files.h"
 #include "evaluators/device/cpu/runtime/test_modules.h"
 #include "evaluators/device/device_host.h"
@@ -116,7 +115,7 @@ TEST_F(StandingRunnerTest, TheSpareTakesOverAtOnceAfterAFault) {
   EXPECT_EQ(statistics.recoveries, 1);
   EXPECT_EQ(statistics.recovery_time, statistics.longest_recovery);
   EXPECT_GT(statistics.recovery_time.count(), 0);
-  // A worker that is only started now takes longer than a write to one that waits.
+  // Starting a new worker would take longer than writing to a waiting one.
   EXPECT_LT(statistics.recovery_time, std::chrono::milliseconds(100));
   EXPECT_EQ(standing->quarantine(), "");
 }
@@ -148,7 +147,7 @@ TEST_F(StandingRunnerTest, CancellingEndsTheWorkerAndTheNextTakesOver) {
 TEST_F(StandingRunnerTest, ADeviceThatGivesNoContextIsQuarantinedForTheReasonThatItGave) {
   const auto good = module_of("y[threadIdx.x] = 1;");
   WorkerDevice device;
-  device.device = "cuda:4096"; // the worker cannot open it, whatever is here
+  device.device = "cuda:4096"; // no machine has this device
   for (const process::Isolation level :
        {process::Isolation::Rlimits, process::Isolation::LandlockSeccomp,
         process::Isolation::Bubblewrap}) {
@@ -156,7 +155,8 @@ TEST_F(StandingRunnerTest, ADeviceThatGivesNoContextIsQuarantinedForTheReasonTha
       continue;
     }
     const process::Sandbox sandbox(level, executable_path());
-    for (int i = 0; i < 5; ++i) { // who kills it too early is only sometimes fast enough
+    // Repeat: a runner that kills the worker too early fails only sometimes.
+    for (int i = 0; i < 5; ++i) {
       const auto standing = make_standing_runner(sandbox, arena_, device, good.parent_path());
       const RunOutcome first = run(*standing, good);
       ASSERT_TRUE(first.fault.has_value());
@@ -174,7 +174,7 @@ TEST(ContextProbe, SaysWhatTheFencedChildFound) {
   DeviceReport device;
   device.kind = "cuda";
   device.id = "cuda:4096";
-  device.uuid = "context-probe-test"; // its lock is nobody else's
+  device.uuid = "context-probe-test"; // no other process uses the lock of this name
   for (const process::Isolation level :
        {process::Isolation::Rlimits, process::Isolation::LandlockSeccomp,
         process::Isolation::Bubblewrap}) {

@@ -17,24 +17,25 @@
 namespace winnow::evaluators {
 namespace {
 
-// Who may yet win is timed for so many budgets before it is called a tie.
+// A kernel that may still win is timed for this many budgets before the race counts as a tie.
 constexpr double kBudgetsToWin = 3;
 constexpr double kWorthDrawingOut = 0.995; // of the rival's speed
-// A device that stays throttled is measured as it is, and the report says so.
+// A device that stays throttled for longer is measured as it is; the report has the clock.
 constexpr int kMaxThrottledInARow = 8;
 constexpr std::chrono::milliseconds kCoolDown{20};
 constexpr int kWarmSamples = 20;
-// Of a final, with what comes before launches; a slow kernel ends by it after one.
+// In a final, a contestant is over after this many budgets of host time; a slow kernel is over
+// after one launch.
 constexpr double kFinalOverdraft = 2;
-constexpr int kLeastTurns = 3; // of a round, if the kernel is that slow
+constexpr int kLeastTurns = 3; // of a round, even for a very slow kernel
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) { // in ns
+double since(Clock::time_point start) { // nanoseconds since `start`
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
-double budget_ns(const SamplingRequest& sampling) { // of one contestant
+double budget_ns(const SamplingRequest& sampling) { // budget of one contestant
   return static_cast<double>(std::chrono::nanoseconds(sampling.budget).count());
 }
 
@@ -46,14 +47,14 @@ profiling::StopLimits limits_of(const SamplingRequest& sampling, std::size_t con
   return limits;
 }
 
-// Not more than half of what sampling may take.
+// Warm-up takes at most half of the sampling budget.
 profiling::WarmUpLimits warm_up_limits(const SamplingRequest& sampling) {
   profiling::WarmUpLimits limits;
   limits.max_ns = budget_ns(sampling) / 2;
   return limits;
 }
 
-/// The task's tensors: what all contestants share.
+/// The task's tensors, which all contestants share.
 tasks::ResolvedPlan tensors_of(const tasks::ResolvedPlan& plan) {
   tasks::ResolvedPlan tensors;
   std::copy_if(
@@ -81,8 +82,8 @@ TimedRuns::TimedRuns(Device& device, const RunCase& run_case, const ArenaView& a
   }
 }
 
-// Where buffers lie moves the time of a short kernel: no contestant's scratch is always allocated
-// first.
+// The address of a buffer changes the time of a short kernel. So the scratch of the contestants is
+// allocated in random order.
 void TimedRuns::add_buffers(std::size_t place) {
   const std::size_t tensor_set = place * (contestants_.size() + 1);
   tensors_.push_back(std::make_unique<CaseRunner>(device_, tensor_plan_, case_.seed, tensor_set));
@@ -153,7 +154,7 @@ std::optional<DeviceFault> TimedRuns::sample(RunCaseReport& report) {
       return fault;
     }
   } while (more(report));
-  must_judge_ = true; // no launch is drawn once in a hundred series or less
+  must_judge_ = true; // in at most one of a hundred series no launch was drawn
   return lacks_judged() ? turn(0, report) : std::nullopt;
 }
 
@@ -178,7 +179,8 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
     if (auto fault = turn(place, report)) {
       return fault;
     }
-    // Drawing and emptying caches count, too: they may take longer than the launch.
+    // The host time for drawing inputs and emptying caches counts, too: it may exceed the launch
+    // time.
     spent_ns_ += since(start);
     if (++turns_ >= kLeastTurns && too_slow_for_whole_rounds()) {
       break;
@@ -195,8 +197,8 @@ double TimedRuns::whole_budget_ns() const {
   return budget_ns(sampling_) * static_cast<double>(contestants_.size());
 }
 
-// Samples are taken together or not at all, so that those with the same index were taken side by
-// side.
+// Takes the samples of all contestants or of none, so that samples with the same index belong to
+// the same turn.
 std::optional<DeviceFault> TimedRuns::turn(std::size_t place, RunCaseReport& report) {
   const bool first = !launched_at_[place];
   launched_at_[place] = true;
@@ -235,7 +237,7 @@ std::optional<DeviceFault> TimedRuns::turn(std::size_t place, RunCaseReport& rep
   return std::nullopt;
 }
 
-// ABBA or BAAB: were it always ABBA, the same contestant would begin every block.
+// Draws ABBA or BAAB for each block. With ABBA only, the same contestant would begin every block.
 bool TimedRuns::runs_backwards() {
   const std::size_t turns =
       sampling_.all_judged ? static_cast<std::size_t>(turns_) : contestants_.front().samples.size();
@@ -270,11 +272,12 @@ void TimedRuns::take(bool first_at_place, bool slow_clock, RunCaseReport& report
   }
 }
 
-// The first launch at a place has more to it (GpuDevice does not hold it). Slow kernels get no
-// launch that does not count: one that alone exceeds the budget is a sample.
+// The first launch at a place takes longer, because GpuDevice does not hold the stream for it. For
+// slow kernels no launch is wasted on warm-up: a launch that exceeds the budget alone is a sample.
 bool TimedRuns::warmed_up(bool first_at_place) {
   if (sampling_.all_judged) {
-    return !first_at_place; // waiting for the slowest to settle would leave the others no time
+    // To wait until the slowest one has settled would leave the others no time.
+    return !first_at_place;
   }
   bool all = true;
   for (Contestant& contestant : contestants_) {
@@ -285,7 +288,7 @@ bool TimedRuns::warmed_up(bool first_at_place) {
   return first_at_place ? all : warm_;
 }
 
-// Of all kernels so far: it is faster than the kernel to beat, which comes after the baseline.
+// True if the kernel leads: it is faster than the incumbent, which comes after the baseline.
 bool TimedRuns::leads() const {
   return contestants_.size() > 2 && race_.blocks() > 0 && race_.ratio() > 1;
 }
@@ -299,7 +302,7 @@ bool TimedRuns::baseline_is_too_short() const {
          *std::min_element(baseline.begin(), baseline.end()) < sampling_.least_baseline_ns;
 }
 
-// Who has its turns, or whose launches have taken their share of the time, is over.
+// A contestant is over when it has all its samples or when its launches have used up its budget.
 bool TimedRuns::more_of_final(RunCaseReport& report) {
   bool any = false;
   for (Contestant& one : contestants_) {
@@ -340,7 +343,8 @@ bool TimedRuns::more(RunCaseReport& report) {
   return false;
 }
 
-// Against the kernel to beat: whether a kernel is faster than the baseline decides nothing more.
+// Only the race against the incumbent is prolonged. The race against the baseline decides nothing
+// more.
 bool TimedRuns::may_win() const {
   return sampling_.stop_when_lost && contestants_.size() > 2 &&
          race_.verdict() == profiling::RaceVerdict::Undecided && race_.ratio() > kWorthDrawingOut &&
@@ -348,7 +352,8 @@ bool TimedRuns::may_win() const {
          contestants_.front().samples.size() < static_cast<std::size_t>(sampling_.max_samples);
 }
 
-// One launch of each few neighbours. Drawn launch by launch, so that nobody knows before one ends.
+// Draws one launch of each group of neighbouring launches. The draw follows each launch, so that no
+// kernel can know before its end whether it is judged.
 bool TimedRuns::wants_judging(std::size_t contestant, const RunCaseReport& report) {
   if (case_.outputs.empty() || !is_judged(contestant) ||
       report.timed_outputs.size() >= static_cast<std::size_t>(sampling_.areas)) {
@@ -395,15 +400,16 @@ std::optional<DeviceFault> TimedRuns::hand_over_outputs(std::size_t contestant, 
   }
   report.timed_outputs.push_back({contestant, one.launches - 1, area, one.salt, draw});
   one.judged = true;
-  // The next launch draws the inputs again and poisons scratch. Comparing all inputs with what was
-  // drawn takes as long as drawing them: once.
+  // The next launch draws the inputs again and poisons scratch, so scratch must be verified now.
+  // Comparing all inputs with their drawn values takes as long as drawing them, so only the first
+  // area does it.
   auto fault = area == 0 ? device_.verify_guards() : std::nullopt;
   fault = fault ? fault : runner.verify_scratch();
-  spent_ns_ -= since(start); // samples should not be fewer because some were judged
+  spent_ns_ -= since(start); // a judged launch must not reduce the number of samples
   return fault;
 }
 
-// What was drawn and poisoned last is still in the caches.
+// The caches still hold the data that was drawn and poisoned last.
 std::optional<DeviceFault> TimedRuns::sample_warm(RunCaseReport& report) {
   for (int i = 0; i < kWarmSamples; ++i) {
     if (auto fault = launch(0, 0, CacheState::Warm)) {

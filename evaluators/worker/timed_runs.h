@@ -15,30 +15,41 @@
 
 namespace winnow::evaluators {
 
-/// The timed launches of one case: of its own kernel, and of the rivals that take turns with it.
+// Glossary of the timing code:
+//   place   a copy of the task's tensors, with scratch for every contestant. Addresses change the
+//           time of a short kernel, so a case may have several places.
+//   set     a number under which the device keeps buffers (Device::select_buffers()). A place has
+//           one set for the tensors and one for the scratch of each contestant.
+//   slot    one buffer of a plan with its index on the device (CaseRunner::Slot).
+//   salt    a random number that varies the poison in outputs and scratch (poison.h).
+//   area    the part of the arena that holds the outputs of one judged launch.
+//   turn    one launch of every contestant at one place; on a GPU, all on the same stream.
+//   block   two consecutive turns, the second in the opposite order: ABBA or BAAB.
+//   round   one turn at each place.
+//   series  all rounds of one case.
+
+/// The timed launches of one case: of its own kernel and of the rivals that take turns with it.
 ///
 /// No input is timed twice. Before each launch, outside of the timed interval, inputs and inouts
 /// are drawn from a seed of that launch alone (launch_seed()), and outputs and scratch are
-/// poisoned. All contestants work on the same tensors, one after the other. So an answer that a
-/// kernel keeps anywhere belongs to inputs that no later launch has. After a launch of the case's
-/// own kernel, in a final of any contestant, it is drawn whether its outputs go to the arena to be
-/// judged.
+/// poisoned. All contestants use the same tensors, one after the other. So an answer that a kernel
+/// stores anywhere belongs to inputs that no later launch has. After a launch of the case's own
+/// kernel (in a final: of any contestant), a random draw decides whether its outputs go to the
+/// arena to be judged.
 ///
-/// A turn is one launch of every contestant, in an order that is drawn for each two turns (ABBA or
-/// BAAB), so that what drifts hits all of them alike. There may be several sets of the tensors
-/// (places), as the addresses of buffers move the time of a short kernel: a round is one turn with
-/// each place. A series ends when every contestant's median is known well enough, when its budget
-/// is spent, or when the case's own kernel has clearly lost against the last rival; it is drawn out
-/// while it may yet win. In a final, who has spent its own budget takes part no more, so that a
-/// fast kernel gets more turns than a slow one.
+/// The order of the contestants is drawn once per block, so that drift affects all of them alike.
+/// A series ends when the median of every contestant is known well enough, when its budget is
+/// spent, or when the case's own kernel has clearly lost against the last rival. A series is
+/// prolonged while the case's own kernel may still win. In a final, a contestant takes part in no
+/// more turns when its own budget is spent, so a fast kernel gets more turns than a slow one.
 class TimedRuns {
 public:
-  /// `run_case` (with `sampling`) and `arena` outlive this; modules 1, 2, ... of the device are the
-  /// rivals'. Throws DeviceFailure.
+  /// `run_case` (with `sampling`) and `arena` must outlive this object. The rivals use modules 1,
+  /// 2, ... of the device. Throws DeviceFailure.
   TimedRuns(Device& device, const RunCase& run_case, const ArenaView& arena);
   /// Adds samples and outputs to `report`.
   std::optional<DeviceFault> run(RunCaseReport& report);
-  /// Which of the rivals runs, for a fault that ends the process; nullopt: the case's own kernel.
+  /// The rival that is running, for a fault that ends the process; nullopt: the case's own kernel.
   std::optional<std::size_t> running_rival() const;
 
 private:
@@ -46,19 +57,20 @@ private:
     Contestant(const profiling::WarmUpLimits& warm_up_limits, const profiling::StopLimits& limits)
         : warm_up(warm_up_limits), stop_rule(limits) {}
 
-    std::vector<std::unique_ptr<CaseRunner>> runners; ///< one a place
+    std::vector<std::unique_ptr<CaseRunner>> runners; ///< one per place
     std::vector<double> samples;
     profiling::WarmUp warm_up;
     profiling::StopRule stop_rule;
     int launches = 0;
     double last_ns = 0;
-    std::uint64_t salt = 0;  ///< of the poison before its last launch
-    int neighbours_left = 0; ///< launches among which one is judged
+    std::uint64_t salt = 0; ///< salt of the poison before its last launch
+    /// Launches left in the current group; one launch of a group is judged
+    int neighbours_left = 0;
     bool neighbour_judged = false;
-    bool judged = false;    ///< at least one
-    double launched_ns = 0; ///< in its launches
-    double spent_ns = 0;    ///< on them and what comes before them
-    bool over = false;      ///< of a final: it takes part no more
+    bool judged = false;    ///< at least one launch was judged
+    double launched_ns = 0; ///< total time of its launches on the device
+    double spent_ns = 0;    ///< host time of its launches, including the renewal of buffers
+    bool over = false;      ///< final only: takes part in no more turns
   };
 
   void add_buffers(std::size_t place);
@@ -75,11 +87,12 @@ private:
   bool leads() const;
   bool baseline_is_too_short() const;
   bool may_win() const;
-  double whole_budget_ns() const; ///< of all contestants
+  double whole_budget_ns() const; ///< budget of all contestants together
   bool too_slow_for_whole_rounds() const;
   bool is_judged(std::size_t contestant) const { return contestant == 0 || sampling_.all_judged; }
-  bool lacks_judged() const; ///< somebody is due to be judged and was not yet
-  /// Whether this contestant's last launch will be judged; nobody can know before it.
+  bool lacks_judged() const; ///< a contestant must be judged and was not judged yet
+  /// Draws whether this contestant's last launch is judged. The result must be unknown before the
+  /// launch ends.
   bool wants_judging(std::size_t contestant, const RunCaseReport& report);
   double expected_launches(const Contestant& contestant) const; ///< in the whole series
   bool more_of_final(RunCaseReport& report);
@@ -93,8 +106,8 @@ private:
   const SamplingRequest& sampling_;
   const ArenaView& arena_;
   std::mt19937_64 random_;
-  const tasks::ResolvedPlan tensor_plan_;           ///< the task's tensors, without a step
-  std::deque<std::unique_ptr<CaseRunner>> tensors_; ///< of that plan, one a place
+  const tasks::ResolvedPlan tensor_plan_;           ///< the task's tensors, without steps
+  std::deque<std::unique_ptr<CaseRunner>> tensors_; ///< runners of tensor_plan_, one per place
   std::deque<Contestant> contestants_;              ///< the case's own kernel first
   std::vector<bool> launched_at_;                   ///< by place
   std::size_t running_ = 0;
@@ -103,7 +116,7 @@ private:
   int throttled_in_a_row_ = 0;
   int turns_ = 0;
   bool must_judge_ = false;
-  profiling::Race race_; ///< of the case's own kernel against the last rival
+  profiling::Race race_; ///< the case's own kernel against the last rival
   double spent_ns_ = 0;
 };
 

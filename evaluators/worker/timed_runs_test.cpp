@@ -1,4 +1,5 @@
-// What timed launches give away, tried on the cpu device and on a device with a perfect memory.
+// Tests what a kernel can learn from timed launches, on the CPU device and on a device with perfect
+// memory.
 #include "evaluators/device/cpu/runtime/test_modules.h"
 #include "evaluators/worker/timed_runs.h"
 #include "tasks/inputs/input_generator.h"
@@ -65,7 +66,7 @@ protected:
     return values;
   }
 
-  /// As the judge computes it.
+  /// The answer that the judge computes.
   static std::vector<float> twice_x(std::uint64_t seed) {
     std::vector<float> values(kCount);
     tasks::generate_tensor({}, tasks::DType::F32, seed, "x", values.data(), values.size());
@@ -143,9 +144,9 @@ TEST_F(TimedRunsTest, StaticInputsStayTheSame) {
   }
 }
 
-/// A device whose kernel has a perfect memory: when it finds the inputs of any earlier launch, of
-/// whichever contestant and wherever they lie, it has the answer in no time. Launches take next to
-/// nothing once they begin, as on a GPU, where the cache is emptied before.
+/// A device whose kernel remembers everything. If the inputs equal those of an earlier launch, of
+/// any contestant and at any address, the kernel has its answer in no time. A launch takes almost
+/// no device time once it begins, as on a GPU, where the cache is emptied before.
 class PerfectMemory final : public Device {
 public:
   void load_module(const std::filesystem::path& /*path*/) override {}
@@ -179,7 +180,8 @@ public:
     const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(500);
     while (std::chrono::steady_clock::now() < until) {
     }
-    elapsed_ = std::chrono::nanoseconds(1000 + 300 * (++launches_ % 3)); // never quite the same
+    // The time varies from launch to launch.
+    elapsed_ = std::chrono::nanoseconds(1000 + 300 * (++launches_ % 3));
     if (!remembered_.insert(inputs()).second) {
       ++found_;
       elapsed_ = std::chrono::nanoseconds(1);
@@ -193,10 +195,10 @@ public:
   std::optional<DeviceFault> verify_guards() override { return std::nullopt; }
   std::vector<CheckFinding> findings() override { return {}; }
 
-  /// Of each set of tensors: not held, on a GPU.
+  /// Time of the first launch with each set of tensors; a GPU does not hold the stream for it.
   static constexpr std::chrono::nanoseconds kFirst{2000};
   int launches() const { return launches_; }
-  int found() const { return found_; } ///< launches whose inputs an earlier one had
+  int found() const { return found_; } ///< launches whose inputs an earlier launch had
   std::size_t sets_of(const std::string& name) const {
     std::set<std::size_t> sets;
     for (const FakeBuffer& buffer : buffers_) {
@@ -241,14 +243,15 @@ TEST_F(TimedRunsTest, AKernelWithAPerfectMemoryGainsNothing) {
   case_.sampling->warm = true;
   case_.sampling->min_samples = case_.sampling->max_samples = 60;
   PerfectMemory device;
-  for (int evaluation = 0; evaluation < 3; ++evaluation) { // its memory outlives them
+  // The device's memory outlives the evaluations.
+  for (int evaluation = 0; evaluation < 3; ++evaluation) {
     case_.seed = 100U + static_cast<std::uint64_t>(evaluation);
     RunCaseReport report;
     EXPECT_FALSE(TimedRuns(device, case_, view_).run(report).has_value());
     EXPECT_GE(report.samples_ns.size(), 60U);
     EXPECT_EQ(device.found(), 0);
   }
-  RunCaseReport again; // only a seed that somebody has given comes twice
+  RunCaseReport again; // only a given seed is used twice
   EXPECT_FALSE(TimedRuns(device, case_, view_).run(again).has_value());
   EXPECT_GT(device.found(), 60);
 }
@@ -323,7 +326,7 @@ protected:
     return "float z = x[i]; for (int r = 0; r < " + std::to_string(rounds) +
            "; ++r) { z = z * 0.999f + x[i]; } y[i] = z > 1e30f ? z : 2 * x[i];";
   }
-  /// `own` against `other`, the module of which is number 1.
+  /// Races `own` against `other`, which is module 1.
   RunCaseReport race(const std::string& own, const std::string& other) {
     device_->load_module(build_module(kernel(own), {"k"}));
     EXPECT_EQ(device_->add_module(build_module(kernel(other), {"k"})), 1U);
@@ -403,7 +406,7 @@ TEST_F(RivalsTest, AFaultSaysWhoseItWas) {
   EXPECT_EQ(other.rival, std::optional<std::size_t>(0));
 }
 
-// Poison puts it right: it must be looked at before.
+// Poisoning resets the scratch, so the check must come before it.
 TEST_F(RivalsTest, OnceScratchMustHoldItsValueAgain) {
   Buffer once;
   once.name = "once";

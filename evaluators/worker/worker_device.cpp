@@ -78,9 +78,9 @@ process::SandboxPolicy sandbox_policy(const WorkerDevice& device,
 }
 
 process::Limits standing_limits() {
-  constexpr std::uint64_t kPrintedBytes = std::uint64_t{64} << 20U; // by device code, capped
+  constexpr std::uint64_t kPrintedBytes = std::uint64_t{64} << 20U; // capped: device code prints it
   process::Limits limits;
-  limits.wall = std::chrono::milliseconds(0); // each request has a limit instead
+  limits.wall = std::chrono::milliseconds(0); // each request has its own limit
   limits.output_bytes = kPrintedBytes;        // of one answer
   limits.file_bytes = kPrintedBytes;
   return limits;

@@ -16,47 +16,49 @@
 
 namespace winnow::evaluators {
 
-/// Which device a `_run` or `_judge` child works on; travels as its leading arguments.
+/// Which device a `_run` or `_judge` child works on. The child gets it as its first arguments.
 struct WorkerDevice {
   std::string device = "cpu";                 ///< "cpu", "cuda:0", "hip:1"
-  std::filesystem::path helpers;              ///< GPUs: module of the helper kernels
-  std::filesystem::path library;              ///< GPUs: the driver's; empty: the system's
-  std::chrono::milliseconds deadline{10'000}; ///< standing workers: of one run of a plan
-  bool standing = false; ///< opens the device at once, says so, and serves many requests
+  std::filesystem::path helpers;              ///< GPUs only: module of the helper kernels
+  std::filesystem::path library;              ///< GPUs only: driver library; empty: the system's
+  std::chrono::milliseconds deadline{10'000}; ///< standing workers only: for one run of a plan
+  /// Opens the device at once, reports that it is ready, and serves many requests
+  bool standing = false;
 
   bool is_gpu() const { return device != "cpu"; }
 };
 
-/// The variable of the environment that names another driver library for this kind of device:
-/// "WINNOW_CUDA_LIBRARY". nullptr: it has none.
+/// The environment variable that names another driver library for this kind of device, for example
+/// "WINNOW_CUDA_LIBRARY". nullptr: the kind has none.
 const char* driver_library_variable(std::string_view kind);
-/// The absolute path of what it names; empty: nothing.
+/// The absolute path of the library that the variable names; empty: the variable is not set.
 std::filesystem::path named_driver_library(std::string_view kind);
 
 std::vector<std::string> arguments_of(const WorkerDevice& device);
-/// Consumes them. Throws Error for what it does not understand.
+/// Reads the device arguments and removes them. Throws Error for an argument that it does not
+/// understand.
 WorkerDevice take_device_arguments(std::vector<std::string>& arguments);
 
-/// What a child that works on the device may see: compiled modules and, for a GPU, its device files
-/// and driver library.
+/// The files that a child may see: compiled modules and, for a GPU, the device files and the driver
+/// library.
 process::SandboxPolicy sandbox_policy(const WorkerDevice& device,
                                       const std::filesystem::path& modules);
 
-/// Of a child that holds a context and serves requests one by one.
+/// Limits of a child that keeps a context and serves one request after the other.
 process::Limits standing_limits();
 
-/// "cuda:1" is {"cuda", 1}; "cuda" alone is the first.
+/// "cuda:1" is {"cuda", 1}. "cuda" alone is the first device of its kind.
 struct DeviceName {
   std::string kind;
   int ordinal = 0;
 };
-/// Throws UsageError when `text` is none.
+/// Throws UsageError when `text` is not a device name.
 DeviceName parse_device_name(const std::string& text);
 
-/// Makes a context on a GPU. Throws DeviceUnavailable.
+/// Opens a context on a GPU. Throws DeviceUnavailable.
 std::unique_ptr<GpuDriver> open_worker_driver(const WorkerDevice& device);
 
-/// `cpu`: all of it is for the cpu, on_fatal for a GPU, too; `arena`: see GpuDeviceOptions. Throws
+/// The CPU uses all of `cpu`; a GPU uses only cpu.on_fatal. `arena`: see GpuDeviceOptions. Throws
 /// DeviceUnavailable.
 std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, CpuDeviceOptions cpu,
                                            std::span<std::byte> arena);

@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{8} << 30U;
 
-/// What is open while one task is measured.
+/// The objects that stay open while one task is measured.
 class Measurement {
 public:
   Measurement(const tasks::Task& task, const TorchBaselineOptions& options,
               const evaluators::DeviceReport& device)
       : task_(task), options_(options), device_(device), directory_("baseline"),
         process_(task, directory_.path(), process_options()) {
-    process_.start(); // before anything expensive: PyTorch may be missing
+    process_.start(); // first, because PyTorch may be missing and the next steps are expensive
   }
 
   TorchBaseline run() {
@@ -106,7 +106,7 @@ private:
   const tasks::Task& task_;
   const TorchBaselineOptions& options_;
   evaluators::DeviceReport device_;
-  const std::uint64_t seed_ = random_bits(); ///< of all inputs
+  const std::uint64_t seed_ = random_bits(); ///< seed of all inputs
   TemporaryDirectory directory_;
   TorchProcess process_;
 };

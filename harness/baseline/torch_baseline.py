@@ -25,7 +25,7 @@ import os
 import sys
 import time
 
-OVERDRAFT = 4  # a slow model may spend this many budgets on its least number of samples
+OVERDRAFT = 4  # a slow model may take this many time budgets for the minimum number of samples
 FLUSH_L2_SIZES = 3
 UNKNOWN_L2_BYTES = 128 << 20
 MAX_ERROR_CHARACTERS = 2000
@@ -116,7 +116,7 @@ class Runner:
     def answer(self, request):
         torch = self.torch
         if request["mode"] == "compile":
-            importlib.import_module("torch._dynamo").reset()  # each shape is compiled for itself
+            importlib.import_module("torch._dynamo").reset()  # compile each shape separately
         precision = "high" if request["tf32"] else "highest"
         torch.set_float32_matmul_precision(precision)
         torch.backends.cudnn.allow_tf32 = request["tf32"]
@@ -159,12 +159,12 @@ class Runner:
 
         def take():
             restore()
-            flush.zero_()  # also hides how long Python takes to queue the first kernels
+            flush.zero_()  # also hides the time that Python needs to queue the first kernels
             start.record()
             run()
             stop.record()
             stop.synchronize()
-            return start.elapsed_time(stop) * 1e6  # from ms
+            return start.elapsed_time(stop) * 1e6  # milliseconds to nanoseconds
 
         return take
 

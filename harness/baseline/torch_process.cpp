@@ -30,9 +30,10 @@ constexpr const char* kScript = "torch_baseline.py";
 constexpr const char* kInstall =
     "pip install torch (https://pytorch.org/get-started/locally has the command for each GPU), or "
     "name a Python that has it with --python";
-constexpr std::uint64_t kMaxOutputBytes = 8U << 20U; // warnings of torch.compile are long
+constexpr std::uint64_t kMaxOutputBytes = 8U << 20U; // torch.compile writes long warnings
 constexpr std::size_t kMaxErrorBytes = 1500;
-constexpr std::chrono::seconds kDeathWait{5}; // from the end of its stdout to its own
+// Maximum time from the end of the child's stdout to its exit.
+constexpr std::chrono::seconds kDeathWait{5};
 constexpr int kWarmupRuns = 3;
 constexpr int kMinSamples = 20;
 constexpr int kMaxSamples = 200;
@@ -64,7 +65,7 @@ json tensor_json(const tasks::Task& task, const tasks::TensorSpec& tensor,
   return {{"name", tensor.name}, {"dtype", to_string(tensor.dtype)}, {"shape", extents}};
 }
 
-/// As a kernel gets it.
+/// The value that a kernel gets: rounded to the scalar's dtype.
 json scalar_json(const tasks::ScalarSpec& scalar, double value) {
   switch (scalar.dtype) {
   case tasks::DType::I32:
@@ -77,7 +78,7 @@ json scalar_json(const tasks::ScalarSpec& scalar, double value) {
   }
 }
 
-/// torch's name; the GPU that was asked for is the only one that the child sees.
+/// The device's name in torch. The child sees only the requested GPU, so that is always number 0.
 std::string torch_device(const evaluators::DeviceReport& device) {
   return device.kind == "cpu" ? "cpu" : "cuda:0";
 }
@@ -123,7 +124,7 @@ process::Command TorchProcess::command() const {
   command.environment["TORCHINDUCTOR_CACHE_DIR"] = (directory_ / "inductor").string();
   command.environment["TRITON_CACHE_DIR"] = (directory_ / "triton").string();
   command.working_directory = directory_;
-  command.limits.wall = std::chrono::milliseconds(0); // each answer has a time limit instead
+  command.limits.wall = std::chrono::milliseconds(0); // each answer has its own time limit
   command.limits.output_bytes = kMaxOutputBytes;
   return command;
 }
@@ -238,7 +239,8 @@ std::string TorchProcess::ended(Clock::time_point asked) {
                                             std::chrono::duration<double>(options_.timeout).count())
                               : "Python " + describe(result);
   const std::string said = to_valid_utf8(trim(result.err));
-  const std::size_t kept = std::min(said.size(), kMaxErrorBytes); // the end says what happened
+  // The end of the text contains the error.
+  const std::size_t kept = std::min(said.size(), kMaxErrorBytes);
   return said.empty() ? why : why + ": " + to_valid_utf8(said.substr(said.size() - kept));
 }
 

@@ -13,52 +13,53 @@
 
 namespace winnow::harness {
 
-/// How the model in reference.py is run.
+/// The two ways to run the model in reference.py.
 enum class TorchMode : std::uint8_t { Eager, Compiled };
 std::string_view to_string(TorchMode mode); ///< "torch eager", "torch.compile"
 
 struct TorchProcessOptions {
-  std::filesystem::path python; ///< of the program
+  std::filesystem::path python; ///< the Python program
   evaluators::DeviceReport device;
-  std::chrono::milliseconds timeout{0}; ///< one answer: load, compile, run, time
-  std::chrono::milliseconds budget{0};  ///< of the samples of one shape
+  std::chrono::milliseconds timeout{0}; ///< for one answer: load, compile, run, time
+  std::chrono::milliseconds budget{0};  ///< for the samples of one shape
 };
 
 struct TorchAnswer {
-  std::string error; ///< why there is none; empty: there is one
+  std::string error; ///< why there is no answer; empty: there is one
   std::vector<double> times_ns;
 };
 
-/// A Python child that runs a task's reference.py with PyTorch. It is started for the first
-/// question and again after it has ended. It has no fence: reference.py is the task's own file. Of
-/// this process's environment it gets PATH, HOME and LD_LIBRARY_PATH only.
+/// A Python child process that runs a task's reference.py with PyTorch. It starts with the first
+/// question, and again after it has ended. It runs without isolation, because reference.py belongs
+/// to the task. Its environment holds only PATH, HOME and LD_LIBRARY_PATH of this process.
 class TorchProcess {
 public:
-  /// `directory` is for this process alone: inputs and outputs, the script, torch's caches.
+  /// `directory` holds inputs and outputs, the script and torch's caches. No other process may use
+  /// it.
   TorchProcess(const tasks::Task& task, std::filesystem::path directory,
                TorchProcessOptions options);
 
-  /// Starts it unless it runs. Throws Error, saying what to install, where PyTorch is missing or
+  /// Starts the child unless it runs. Throws Error with what to install if PyTorch is missing or
   /// cannot use the device.
   void start();
-  const std::string& version() const { return version_; } ///< of PyTorch, after start()
-  /// Why TorchMode::Compiled is not to be asked for, after start(); empty: it is.
+  const std::string& version() const { return version_; } ///< of PyTorch; valid after start()
+  /// Why TorchMode::Compiled cannot be used; empty: it can. Valid after start().
   const std::string& no_compile() const { return no_compile_; }
 
-  /// Draws the inputs of the shape from `seed` (the same ones that reference.cu gets) and leaves
-  /// them for the following answers.
+  /// Draws the inputs of the shape from `seed` and stores them for the next answers. reference.cu
+  /// gets the same inputs for the same seed.
   void write_inputs(const tasks::Shape& shape, std::uint64_t seed);
-  /// Runs the model on the inputs written last, at the shape they are of; with `timed` takes
-  /// samples too; with `float64` the floating tensors are widened, the outputs too. What goes wrong
-  /// is in the answer.
+  /// Runs the model on the inputs written last, at their shape. `timed`: also takes samples.
+  /// `float64`: widens floating-point inputs and outputs to double. An error is part of the answer.
   TorchAnswer run(TorchMode mode, bool timed, bool float64 = false);
-  /// Of the last run that gave an answer, for the `index`th tensor that is no input: row-major.
+  /// The file with the `index`th tensor that is not an input, from the last successful run;
+  /// row-major.
   std::filesystem::path output_file(std::size_t index) const;
 
 private:
   process::Command command() const;
   std::string request(TorchMode mode, bool timed, bool float64) const;
-  /// Why there was no answer since `asked`; the child is gone after it.
+  /// Why there was no answer since `asked`. Ends the child.
   std::string ended(std::chrono::steady_clock::time_point asked);
 
   const tasks::Task& task_;
@@ -70,7 +71,7 @@ private:
   std::string no_compile_;
 };
 
-/// The path of a program named as on a command line. Throws UsageError when there is none.
+/// The path of a program that is named as on a command line. Throws UsageError if there is none.
 std::filesystem::path find_python(const std::string& name);
 
 } // namespace winnow::harness

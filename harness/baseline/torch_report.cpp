@@ -1,4 +1,4 @@
-// What `winnow baseline torch` prints.
+// The output of `winnow baseline torch`.
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "harness/baseline/torch_baseline.h"

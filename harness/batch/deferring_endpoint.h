@@ -7,15 +7,15 @@
 
 namespace winnow::harness {
 
-/// Answers nothing: every request is kept, for a file of requests, and Deferred. `done` runs before
-/// start() returns.
+/// Answers no request. Keeps every request for a request file and replies Deferred. `done` runs
+/// before start() returns.
 class DeferringEndpoint final : public agents::ModelEndpoint {
 public:
   std::string_view kind() const override { return "batch"; }
   void start(agents::ModelRequest request, std::function<void(agents::ModelReply)> done) override;
-  void cancel_all() override {} // nothing is ever in flight
+  void cancel_all() override {} // no request is ever in flight
 
-  std::vector<agents::ModelRequest> requests() const; ///< in the order they were asked
+  std::vector<agents::ModelRequest> requests() const; ///< in the order in which they were asked
 
 private:
   mutable std::mutex mutex_;

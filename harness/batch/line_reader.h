@@ -7,13 +7,13 @@
 
 namespace winnow::harness {
 
-/// The lines of a stream, numbered from 1, none of which can fill the memory: one that is too long
-/// is read past.
+/// Reads a stream line by line, numbered from 1. Skips the text of a line that is too long, so that
+/// no line can fill the memory.
 class LineReader {
 public:
   struct Line {
     std::size_t number = 0;
-    std::string text; ///< without its newline; empty when it is too long
+    std::string text; ///< without its newline; empty if the line is too long
     bool too_long = false;
   };
 

@@ -12,9 +12,9 @@
 namespace winnow::harness {
 namespace {
 
-// A reply that is longer than this holds no kernel that would be taken.
+// A longer reply cannot contain a kernel of an accepted size.
 constexpr std::size_t kMaxLineBytes = 32U << 20U;
-// A wrong file may be all problems.
+// Limits the messages for a wrong file, in which every line may be a problem.
 constexpr std::size_t kProblemsSaid = 100;
 
 } // namespace

@@ -13,30 +13,31 @@
 
 namespace winnow::harness {
 
-/// Takes replies from lines of JSON into the waiting calls of a run. Each reply is durable before
-/// the next line is read, the first one of a call stands, and a line that cannot be used is said,
-/// with its place, and costs nothing but itself: reading the same lines again changes nothing.
+/// Stores replies from lines of JSON as the answers to a run's open calls. Each reply is durable
+/// before the next line is read. If a call has several replies, the first one counts. A line that
+/// cannot be used is reported with its place and changes nothing else. So reading the same lines
+/// again changes nothing.
 class ReplyImport {
 public:
-  /// Problems are written to `problems`, a line each; it and the store outlive the import. The run
-  /// must be held (RunStore::lock_run). What a line itself says that it costs comes before prices.
-  /// A reply is its model's: the one that its line names, else `model`.
+  /// Writes one line for each problem to `problems`; `problems` and `store` must outlive the
+  /// import. The run must be locked (RunStore::lock_run). A cost in a line takes precedence over
+  /// `prices`. A reply belongs to the model that its line names, otherwise to `model`.
   ReplyImport(store::RunStore& store, store::RowId run, ReplyPrices prices, std::string model,
               std::ostream& problems);
 
-  /// `name` stands for the stream in messages. May be called again for further streams.
+  /// `name` stands for the stream in messages. May be called again with further streams.
   void read(std::istream& in, const std::string& name);
 
   struct Counts {
     std::size_t stored = 0;
     std::size_t answered_before = 0;
     std::size_t failed = 0;  ///< lines that say that the call failed
-    std::size_t unknown = 0; ///< of no call of the run
+    std::size_t unknown = 0; ///< lines for calls that are not in this run
     std::size_t malformed = 0;
   };
   const Counts& counts() const { return counts_; }
-  /// Keys of the calls whose replies may still come: of the run's calls without a reply all but
-  /// those that a line has said the failure of.
+  /// The keys of calls whose replies may still come: all calls of the run without a reply, except
+  /// those that a line reported as failed.
   std::set<std::string> outstanding() const;
 
 private:
@@ -58,7 +59,7 @@ private:
   std::string model_;
   std::ostream& problems_;
   std::map<std::string, Call> calls_;       ///< by key
-  std::map<std::string, std::string> keys_; ///< by custom id, and by key
+  std::map<std::string, std::string> keys_; ///< by custom id and by key
   Counts counts_;
   std::size_t problems_said_ = 0;
 };

@@ -73,7 +73,7 @@ TEST(ReplyPrices, AreTheEndpointsTimesTheFactor) {
   EXPECT_EQ(half->source, "[endpoint], times 0.5");
 }
 
-/// A run that waits for the replies to three calls of task "a".
+/// A run with three open calls of task "a".
 class ReplyImportTest : public testing::Test {
 protected:
   ReplyImportTest() {

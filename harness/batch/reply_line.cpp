@@ -26,7 +26,7 @@ agents::BatchAnswer from_recording(agents::RecordedCall call) {
   return answer;
 }
 
-/// {"custom_id","reply"} as a recorded call.
+/// Completes {"custom_id","reply"} to the form of a recorded call.
 json completed(json line) {
   if (!line.contains("key")) {
     line["key"] = line["custom_id"];

@@ -6,9 +6,10 @@
 
 namespace winnow::harness {
 
-/// One line of replies: of a provider's batch output; {"custom_id","reply"}, with any other member
-/// of a recorded call; or a recorded call. The id may be a call's key. A reply whose source counted
-/// no tokens has usage_known false. Throws Error saying what was expected.
+/// Decodes one line of replies. Three forms are accepted: a line of a provider's batch output;
+/// {"custom_id","reply"} with any other member of a recorded call; a recorded call. The id may be a
+/// call's key. usage_known is false if the source counted no tokens. Throws Error with the expected
+/// form.
 agents::BatchAnswer decode_reply_line(std::string_view line);
 
 } // namespace winnow::harness

@@ -27,7 +27,7 @@ agents::Price scaled(agents::Price price, double factor) {
   return price;
 }
 
-/// The URL counts only where it is one of the format's servers.
+/// The host whose prices hold. The configured URL counts only if its server speaks this format.
 std::string host(const agents::EndpointConfig& endpoint, const agents::WireFormat& format) {
   const bool own = agents::find_wire_format(endpoint.kind) == &format && !endpoint.base_url.empty();
   const auto url =

@@ -10,10 +10,10 @@
 
 namespace winnow::harness {
 
-/// What a reply of this model costs; nullopt: unknown.
+/// The price of a model's replies; nullopt: unknown.
 using ReplyPrices = std::function<std::optional<agents::Price>(const std::string& model)>;
 
-/// The endpoint's prices times `factor` (batch APIs bill half), where the requests are in `format`.
+/// The endpoint's prices times `factor` (batch APIs cost half), for requests in `format`.
 ReplyPrices reply_prices(const agents::EndpointConfig& endpoint, const agents::WireFormat& format,
                          double factor);
 

@@ -8,7 +8,7 @@
 namespace winnow::harness {
 namespace {
 
-constexpr std::size_t kMaxIdBytes = 64; // Anthropic's limit is the lowest
+constexpr std::size_t kMaxIdBytes = 64; // Anthropic's limit, the lowest of all providers
 constexpr std::size_t kDigestDigits = 16;
 
 } // namespace

@@ -9,12 +9,12 @@
 
 namespace winnow::harness {
 
-/// A call's key as providers take it: at most 64 of [a-zA-Z0-9_-]. "row_softmax/0/3" is
-/// "row_softmax-0-3"; what does not fit ends in a digest of the key.
+/// A call's key in a form that providers accept: at most 64 of [a-zA-Z0-9_-]. "row_softmax/0/3"
+/// becomes "row_softmax-0-3". A key that does not fit is shortened and ends in a digest of the key.
 std::string custom_id(std::string_view key);
 
-/// The requests in the provider's batch form, one line of JSON each. `extra_body` is a JSON object
-/// that is merged over each request, or empty; Error for anything else.
+/// The requests in the provider's batch form, one line of JSON each. `extra_body` is empty or a
+/// JSON object that is merged over each request. Throws Error for anything else.
 std::string request_file(const agents::WireFormat& format,
                          const std::vector<agents::ModelRequest>& requests,
                          const std::string& extra_body);

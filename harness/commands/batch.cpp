@@ -26,10 +26,10 @@ namespace fs = std::filesystem;
 constexpr const char* kFormatHelp = "chat, responses, anthropic or gemini (default: as "
                                     "endpoint.kind says, else chat)";
 
-/// Where requests are written, and how.
+/// The file and the format of requests.
 struct RequestOutput {
   std::string format;
-  std::string file; ///< empty: nowhere
+  std::string file; ///< empty: requests are not written
 };
 
 struct BatchExportCommand {
@@ -47,9 +47,9 @@ struct BatchImportCommand {
   RunOptions shared;
 };
 
-/// A file of requests that can be written once they are known.
+/// Checked settings for writing requests, which are known only later.
 struct RequestWriter {
-  agents::EndpointConfig endpoint; ///< its provider resolved
+  agents::EndpointConfig endpoint; ///< with its provider resolved
   const agents::WireFormat& format;
   fs::path file;
 };
@@ -63,7 +63,7 @@ const agents::WireFormat& find_format(const std::string& asked, const std::strin
   return format != nullptr ? *format : *agents::find_wire_format("chat"); // kind is "replay"
 }
 
-/// Says what would be wrong with the file before any work is done for it: UsageError.
+/// Checks the settings before any work is done. Throws UsageError if the file cannot be written.
 RequestWriter request_writer(const RequestOutput& output, const RunConfig& config) {
   agents::EndpointConfig endpoint = config.endpoint;
   agents::resolve_provider(endpoint);
@@ -75,11 +75,12 @@ RequestWriter request_writer(const RequestOutput& output, const RunConfig& confi
   if (writer.file.has_parent_path() && !fs::is_directory(writer.file.parent_path())) {
     throw UsageError("--output: no such folder: " + writer.file.parent_path().string());
   }
-  request_file(writer.format, {agents::ModelRequest()}, endpoint.extra_body); // if it is bad
+  // Throws if extra_body is not valid.
+  request_file(writer.format, {agents::ModelRequest()}, endpoint.extra_body);
   return writer;
 }
 
-/// All requests but those that an earlier file has and whose replies have not come.
+/// Writes all requests, except those that are in an earlier file and still wait for a reply.
 void write_requests(const RequestWriter& writer, const DeferringEndpoint& endpoint,
                     const std::set<std::string>& outstanding) {
   std::vector<agents::ModelRequest> requests = endpoint.requests();
@@ -131,7 +132,7 @@ void check_files(const std::vector<std::string>& files) {
   }
 }
 
-/// Throws UsageError when there was not a line of this run.
+/// Throws UsageError if no line belonged to this run.
 void report(const ReplyImport::Counts& counts, const std::string& run) {
   std::cerr << counts.stored << (counts.stored == 1 ? " reply taken" : " replies taken");
   const std::pair<std::size_t, const char*> others[] = {
@@ -150,12 +151,13 @@ void report(const ReplyImport::Counts& counts, const std::string& run) {
   }
 }
 
-/// Whose the replies are that do not say it. The configured model has not been asked.
+/// The model of replies that do not name one. The configured model counts only if the command line
+/// names it, because the replies may come from another one.
 std::string answering_model(const RunOptions& options, const RunConfig& config) {
   return options.model.empty() ? "unknown" : config.endpoint.model;
 }
 
-/// Returns the calls that wait for replies still.
+/// Returns the keys of calls that still wait for replies.
 std::set<std::string> take_replies(const BatchImportCommand& command, const std::string& store_path,
                                    const ReplyPrices& prices, const std::string& model) {
   store::RunStore store(store_path, store::RunStore::Mode::ReadWrite);

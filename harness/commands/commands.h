@@ -12,16 +12,17 @@ class Validator;
 
 namespace winnow::harness {
 
-/// For options that take a number of at least 0.
+/// Checks that the value of an option is a number of at least 0.
 CLI::Validator at_least_zero();
 
-/// What the command line asks for; runs after it has been parsed as a whole.
+/// The chosen subcommand. Runs after the whole command line has been parsed.
 using Action = std::function<ExitCode()>;
 
-/// Each adds its subcommand, with help, to `app`; `chosen` is set when it is on the command line.
+/// Each function adds its subcommand, with help, to `app`. Parsing sets `chosen` if the subcommand
+/// is on the command line.
 void add_doctor(CLI::App& app, Action& chosen);
 void add_tasks(CLI::App& app, Action& chosen);
-void add_selftest(CLI::App& tasks_command, Action& chosen); ///< of `tasks`
+void add_selftest(CLI::App& tasks_command, Action& chosen); ///< adds to `tasks`
 void add_baseline(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);
 void add_profile(CLI::App& app, Action& chosen);

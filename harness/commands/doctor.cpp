@@ -18,7 +18,7 @@ struct DoctorCommand {
   bool isolation = false;
 };
 
-/// Without any config file at hand the defaults are looked at: the doctor must work everywhere.
+/// Without a config file, the defaults are examined, because the doctor must work everywhere.
 RunConfig config_to_examine(const std::string& given) {
   if (!given.empty()) {
     return load_config(given, {});

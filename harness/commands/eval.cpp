@@ -46,8 +46,8 @@ evaluators::EvaluationOptions resolved_options(const EvalCommand& command) {
   return options;
 }
 
-// So many files are queued or judged before the one that is printed next: all devices and compilers
-// are busy, and thousands of files take no more memory.
+// Number of files that are queued or judged at the same time. Enough to keep all devices and
+// compilers busy; a limit, so that thousands of files need no more memory.
 constexpr std::size_t kFilesAtOnce = 256;
 
 void judge_files(const EvalCommand& command, const tasks::Task& task, const OpenDevices& devices,
@@ -101,10 +101,10 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
 }
 
 ExitCode eval(const EvalCommand& command) {
-  Interrupt interrupt; // before any other thread
+  Interrupt interrupt; // before any other thread starts
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
   for (const std::string& file : command.files) {
-    read_kernel(file); // says what is wrong with one before others are judged
+    read_kernel(file); // reports an unreadable file before other files are judged
   }
   if (command.compile_only) {
     return compile_files(command, task);

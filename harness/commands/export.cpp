@@ -24,7 +24,7 @@ struct ExportCommand {
   store::LeaderboardQuery query;
 };
 
-/// The run that is named, or the only one.
+/// The named run; without a name, the only run.
 store::RunRow recorded_run(const store::RunStore& store, const std::string& name) {
   if (!name.empty()) {
     return named_run(store, name);
@@ -41,7 +41,7 @@ store::RunRow recorded_run(const store::RunStore& store, const std::string& name
                                 : "which run? name one with --run: " + join(names, ", "));
 }
 
-/// The run's replies as JSON lines: what endpoint.kind = "replay" reads.
+/// The run's replies as JSON lines, for endpoint.kind = "replay".
 std::string recording(const store::RunStore& store, const std::string& name) {
   std::string lines;
   for (const store::ModelCallRow& call : store.finished_calls(recorded_run(store, name).id)) {

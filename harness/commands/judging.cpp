@@ -65,7 +65,7 @@ bool agrees(const tasks::ParameterChoice& choice, const tasks::ParameterChoice& 
                      [&](const auto& one) { return choice.at(one.first) == one.second; });
 }
 
-/// nullopt when the plan allows none.
+/// nullopt if the plan allows no choice with these values.
 std::optional<tasks::ParameterChoice> choice_of(const tasks::KernelFile& file,
                                                 const std::vector<std::string>& assignments) {
   tasks::ParameterChoice wanted;
@@ -81,7 +81,7 @@ std::optional<tasks::ParameterChoice> choice_of(const tasks::KernelFile& file,
   return std::nullopt;
 }
 
-/// As choice_of(); a plan that cannot be evaluated allows none.
+/// Like choice_of(). nullopt also if the plan cannot be evaluated.
 std::optional<tasks::ParameterChoice> allowed_choice(const tasks::KernelFile& file,
                                                      const std::vector<std::string>& assignments) {
   try {
@@ -114,7 +114,7 @@ CLI::Option* add_time_budget(CLI::App& sub, std::string& time_budget, const std:
 
 evaluators::EvaluationOptions resolved(const JudgingOptions& options) {
   evaluators::EvaluationOptions evaluation = options.evaluation;
-  evaluation.counters = evaluators::Counting::Off; // `profile` asks for some
+  evaluation.counters = evaluators::Counting::Off; // the `profile` command turns them on
   if (!options.time_budget.empty()) {
     evaluation.time_budget = duration_option("--time-budget", options.time_budget);
   }
@@ -133,7 +133,7 @@ std::string read_kernel(const std::string& file) {
   if (!fs::exists(file)) {
     throw UsageError(file + ": no such file");
   }
-  std::error_code not_regular; // a pipe has no size; reading it is capped as well
+  std::error_code not_regular; // a pipe has no size; read_file() limits its size too
   const auto bytes = fs::file_size(file, not_regular);
   if (!not_regular && bytes > tasks::kMaxKernelFileBytes) {
     throw UsageError(file + " has " + std::to_string(bytes) + " bytes; a kernel file has at most " +
@@ -155,7 +155,7 @@ NamedKernel load_kernel(const std::string& file, const std::vector<std::string>&
     }
     kernel.parameters = choice.value_or(tasks::ParameterChoice{});
     if (!choice) {
-      kernel.kernel_file.reset(); // judging the text says why
+      kernel.kernel_file.reset(); // the evaluation of the text gives the reason
     }
   }
   kernel.digest = digest_of(KernelToBeat{kernel.text, kernel.parameters});

@@ -16,7 +16,7 @@ namespace winnow::harness {
 
 class Interrupt;
 
-/// What every command that judges kernels takes from its command line.
+/// The command-line options that all commands that judge kernels share.
 struct JudgingOptions {
   evaluators::EvaluationOptions evaluation;
   std::string isolation;
@@ -24,17 +24,18 @@ struct JudgingOptions {
   std::string timeout = "10s";
 };
 
-/// --device, --seed, --timeout and --require-isolation. `devices` says what may be given.
+/// Adds --device, --seed, --timeout and --require-isolation. `devices` describes the allowed
+/// devices in the help text.
 void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices);
-/// --time-budget; `defaults` are told.
+/// Adds --time-budget. `defaults` describes the defaults in the help text.
 CLI::Option* add_time_budget(CLI::App& sub, std::string& time_budget, const std::string& defaults);
-/// Throws UsageError, NotPermitted.
+/// Throws UsageError and NotPermitted.
 evaluators::EvaluationOptions resolved(const JudgingOptions& options);
 
-/// The text of a kernel file. Throws UsageError when there is none, or it is too long.
+/// The text of a kernel file. Throws UsageError if the file does not exist or is too long.
 std::string read_kernel(const std::string& file);
 
-/// A kernel file with its parameters, as the command line names them.
+/// A kernel file and its parameters, as named on the command line.
 struct NamedKernel {
   std::string file;
   std::string text;
@@ -43,22 +44,22 @@ struct NamedKernel {
   std::string digest; ///< SHA-256 of text and parameters
 };
 
-/// `assignments` are "NAME=VALUE": the first choice of parameters that the plan allows and that has
-/// these values. Throws UsageError.
+/// `assignments` are "NAME=VALUE". Takes the first choice of parameters that the plan allows and
+/// that has these values. Throws UsageError.
 NamedKernel load_kernel(const std::string& file, const std::vector<std::string>& assignments);
 
-/// Judges few kernels one by one in one session of a task, until interrupted.
+/// Judges a few kernels one after the other, with one evaluator for the task, until interrupted.
 class KernelSession {
 public:
   /// Throws DeviceUnavailable, Error.
   KernelSession(tasks::Task task, const evaluators::DeviceReport& device,
                 const evaluators::EvaluationOptions& options, Interrupt& interrupt);
   ~KernelSession();
-  KernelSession(const KernelSession&) = delete; // takes back what interrupts do
+  KernelSession(const KernelSession&) = delete; // the destructor removes the interrupt handler
   KernelSession& operator=(const KernelSession&) = delete;
 
   tasks::Evaluation judge(const NamedKernel& kernel);
-  /// Those judged from now on race against this one, which must be correct.
+  /// Kernels that are judged from now on race against `kernel`, which must be correct.
   void set_incumbent(const NamedKernel& kernel);
 
 private:
@@ -66,7 +67,7 @@ private:
   Interrupt& interrupt_;
 };
 
-/// nullopt for a kernel that is correct, else what the command ends with.
+/// nullopt for a correct kernel, otherwise the exit code of the command.
 std::optional<ExitCode> failing_exit_code(const tasks::Evaluation& evaluation);
 
 } // namespace winnow::harness

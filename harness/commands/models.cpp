@@ -23,7 +23,7 @@ namespace {
 using agents::EndpointConfig;
 using agents::ModelReply;
 
-constexpr std::int64_t kTestOutputTokens = 1000; // reasoning counts, too
+constexpr std::int64_t kTestOutputTokens = 1000; // includes reasoning
 constexpr std::size_t kShownReplyBytes = 200;
 
 struct ModelsCommand {
@@ -48,7 +48,7 @@ std::string priced_models(const std::string& host) {
   return join(names, ", ");
 }
 
-/// What `list` says of one provider, for people and for programs.
+/// The line of `list` about one provider, for text and JSON output.
 nlohmann::ordered_json describe(const agents::Provider& provider) {
   EndpointConfig endpoint;
   endpoint.provider = provider.name;
@@ -64,7 +64,7 @@ nlohmann::ordered_json describe(const agents::Provider& provider) {
           {"priced_models", priced_models(agents::parse_url(provider.base_url)->host)}};
 }
 
-/// The endpoint of the config at hand.
+/// Describes the endpoint of the selected config.
 nlohmann::ordered_json describe_configured(const ModelsCommand& command) {
   const EndpointConfig endpoint = configured_endpoint(command);
   const Availability found = probe_run_endpoint(endpoint);

@@ -33,7 +33,7 @@ evaluators::EvaluationOptions profile_options(const ProfileCommand& command,
   evaluators::EvaluationOptions options = resolved(command.judging);
   options.stop_when_lost = false;
   options.warm = true;
-  options.reuse = false; // equal machine code is timed and counted, too
+  options.reuse = false; // also time and count kernels with equal machine code
   options.energy = !command.no_energy;
   options.counters = evaluators::counting_from_string(command.counters).value();
   if (options.time_budget.count() == 0) {
@@ -46,7 +46,7 @@ ProfiledKernel judged(const NamedKernel& kernel, KernelSession& session) {
   return {kernel.file, kernel.digest, session.judge(kernel)};
 }
 
-/// The other kernel first: when it is not correct, there is nothing to compare with.
+/// Judges the other kernel first: if it is not correct, a comparison is impossible.
 ProfileReport measure(const std::string& task, const NamedKernel& kernel,
                       const std::optional<NamedKernel>& against, KernelSession& session) {
   ProfileReport report{task, {kernel.file, kernel.digest, {}}, std::nullopt};
@@ -71,7 +71,7 @@ ExitCode exit_code_of(const ProfileReport& report) {
 }
 
 ExitCode profile(const ProfileCommand& command) {
-  Interrupt interrupt; // before any other thread
+  Interrupt interrupt; // before any other thread starts
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
   const NamedKernel kernel = load_kernel(command.file, command.parameters);
   std::optional<NamedKernel> against;

@@ -30,7 +30,7 @@ evaluators::EvaluationOptions race_options(const RaceCommand& command,
                                            const std::string& device_kind) {
   evaluators::EvaluationOptions options = resolved(command.judging);
   options.stop_when_lost = true;
-  options.reuse = false; // equal machine code is raced, too
+  options.reuse = false; // also race kernels with equal machine code
   if (options.time_budget.count() == 0) {
     options.time_budget = device_kind == "cpu" ? kCpuRaceBudget : kGpuRaceBudget;
   }
@@ -47,7 +47,7 @@ ExitCode exit_code_of(const RaceReport& report) {
 }
 
 ExitCode race(const RaceCommand& command) {
-  Interrupt interrupt; // before any other thread
+  Interrupt interrupt; // before any other thread starts
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
   const NamedKernel a = load_kernel(command.file_a, command.parameters_a);
   const NamedKernel b = load_kernel(command.file_b, command.parameters_b);

@@ -31,8 +31,8 @@ struct ReverifyCommand {
   evaluators::EvaluationOptions options;
 };
 
-/// Judges what another evaluator, or another revision of its task, has put on a leaderboard, with
-/// the parameters that it stands there with; then the leaders of each task take turns.
+/// Judges again each leaderboard entry that comes from another evaluator or another revision of its
+/// task, with the parameters of the entry. Then holds a final for the leaders of each task.
 class Reverification {
 public:
   Reverification(store::RunStore& store, const evaluators::EvaluationOptions& options)
@@ -52,7 +52,7 @@ public:
     const std::string& digest = open(row.task).task.digest;
     if (row.comparable && row.evaluator_version == evaluators::kEvaluatorVersion &&
         row.task_digest == digest && row.device_name == device_.name) {
-      return; // the final looks at it
+      return; // the entry is current: only the final judges it
     }
     if (row.device_name != device_.name) {
       std::cout << fmt::format("{} candidate {}: left out: it was measured on {}, this is {}\n",
@@ -122,7 +122,7 @@ private:
     return now;
   }
 
-  /// A task that has changed since makes another board: the kernel enters that one anew.
+  /// A changed task has a new board, so the kernel is added to that board.
   void keep(const store::LeaderboardRow& row, const tasks::Evaluation& now) {
     const tasks::Task& task = open(row.task).task;
     if (task.digest == row.task_digest) {
@@ -160,7 +160,7 @@ private:
 };
 
 ExitCode reverify(const ReverifyCommand& command) {
-  Interrupt interrupt; // before any other thread
+  Interrupt interrupt; // before any other thread starts
   store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadWrite);
   store::LeaderboardQuery query = command.query;
   query.run = only_run(store, query.run);

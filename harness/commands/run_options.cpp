@@ -50,7 +50,8 @@ std::vector<ConfigOverride> overrides_of(const RunOptions& options) {
     const auto [provider, model] = agents::parse_provider_model(options.model);
     overrides.push_back({"endpoint.provider", provider});
     overrides.push_back({"endpoint.model", nlohmann::json(model).dump()});
-    overrides.push_back({"endpoint.base_url", "\"\""}); // the config's is another provider's
+    // The config's base URL belongs to another provider.
+    overrides.push_back({"endpoint.base_url", "\"\""});
     overrides.push_back({"endpoint.api_key_env", "\"\""});
   }
   add_override(overrides, "limits.calls", options.max_calls, "--max-calls");

@@ -11,7 +11,8 @@ class App;
 
 namespace winnow::harness {
 
-/// What `run` and `resume` have in common: the model, limits and --set. Empty: as configured.
+/// The options that `run` and `resume` share: the model, the limits and --set. Empty: as
+/// configured.
 struct RunOptions {
   std::string model; ///< "PROVIDER/MODEL"
   std::string max_calls;
@@ -22,12 +23,12 @@ struct RunOptions {
 };
 
 void add_run_options(CLI::App& command, RunOptions& options);
-/// --model and --set only.
+/// Adds only --model and --set.
 void add_endpoint_options(CLI::App& command, RunOptions& options);
 
-/// What a new run is made of. Empty: as in the config file.
+/// The options of a new run. Empty: as in the config file.
 struct NewRunOptions {
-  std::string config; ///< empty: the quickstart's
+  std::string config; ///< empty: configs/quickstart.toml
   std::string store;
   std::string name;
   std::string device;
@@ -37,14 +38,15 @@ struct NewRunOptions {
   RunOptions shared;
 };
 
-/// All of them but CONFIG and --store.
+/// Adds all of them except CONFIG and --store.
 void add_new_run_options(CLI::App& command, NewRunOptions& options);
-/// The config file with what the options say. Throws UsageError.
+/// The config file with the options applied. Throws UsageError.
 RunConfig configured(const NewRunOptions& options);
 
-/// --set comes last, so it wins over the flags. Throws UsageError for one without '='.
+/// --set comes last, so it takes precedence over the other options. Throws UsageError if '=' is
+/// missing.
 std::vector<ConfigOverride> overrides_of(const RunOptions& options);
-/// What an option says about a key, unless the value is empty.
+/// Adds an override for a key, unless the value is empty.
 void add_override(std::vector<ConfigOverride>& overrides, const std::string& key,
                   const std::string& value, const std::string& option);
 

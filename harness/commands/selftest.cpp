@@ -42,7 +42,7 @@ std::vector<tasks::Task> chosen_tasks(const SelftestCommand& command) {
   return chosen;
 }
 
-/// Without a terminal, a line for each part that takes long.
+/// Without a terminal, prints a line for each part that takes long.
 void say(Activity& activity, const std::string& task, const std::string& part) {
   activity.count(task + ": " + part);
   if (!stderr_is_terminal()) {
@@ -105,7 +105,7 @@ ExitCode selftest(SelftestCommand command) {
     throw UsageError("--write-golden needs a TASK", "name the tasks whose golden.json to write");
   }
   command.options.evaluation.run_timeout = duration_option("--timeout", command.timeout);
-  // golden.json is the same whenever it is written.
+  // A fixed default seed, so that golden.json does not change when it is written again.
   command.options.seed = command.seed.value_or(command.write_golden ? 1 : random_bits());
   command.agreement.seed = command.options.seed;
   const evaluators::DeviceReport device =

@@ -58,7 +58,7 @@ RunConfig config_from_json(const nlohmann::json& json) {
   for (const ConfigKey& key : config_keys()) {
     const auto section = json.find(key.section);
     if (section == json.end() || !section->contains(key.name)) {
-      continue; // stored by an earlier version: the default holds
+      continue; // an earlier version stored the run: use the default
     }
     try {
       key.set(config, section->at(key.name), {});

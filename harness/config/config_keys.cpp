@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 struct Range {
   double low = 0;
-  double high = 9e15; // exact in a double and in TOML's integers
+  double high = 9e15; // exact in a double and in a TOML integer
 };
 
 void decode(const json& value, std::string& out, const Range&) {
@@ -55,7 +55,7 @@ requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) void decode(const 
 }
 
 template <typename T> void decode(const json& value, std::optional<T>& out, const Range& range) {
-  if (value.is_null()) { // only in stored configurations: TOML has no null
+  if (value.is_null()) { // only in stored configurations; TOML has no null
     out.reset();
     return;
   }
@@ -114,7 +114,8 @@ json encode(const fs::path& value) {
   return value.string();
 }
 json encode(std::chrono::milliseconds value) {
-  return static_cast<double>(value.count()) / 1000; // seconds, as a bare number is read
+  // In seconds, the unit of a number without a unit.
+  return static_cast<double>(value.count()) / 1000;
 }
 json encode(evaluators::Counting value) {
   return std::string(to_string(value));
@@ -129,7 +130,7 @@ template <typename T> json encode(const std::optional<T>& value) {
   return value ? encode(*value) : json();
 }
 
-/// `access` gives the member of a RunConfig, const or not.
+/// `access` returns a reference to the member of a const or non-const RunConfig.
 template <typename Access>
 ConfigKey key(std::string section, std::string name, Access access, Range range = {}) {
   return {std::move(section), std::move(name),
@@ -139,7 +140,8 @@ ConfigKey key(std::string section, std::string name, Access access, Range range 
           [access](const RunConfig& config) { return encode(access(config)); }};
 }
 
-/// A file or directory that is read, kept as an absolute path so that a resumed run finds it.
+/// A file or directory that is read. Its path is stored as an absolute path, so that a resumed run
+/// finds it.
 template <typename Access>
 ConfigKey existing_path(std::string section, std::string name, Access access) {
   return {std::move(section), std::move(name),
@@ -156,7 +158,7 @@ ConfigKey existing_path(std::string section, std::string name, Access access) {
           [access](const RunConfig& config) { return json(access(config)); }};
 }
 
-/// A table, kept as the text of a JSON object; empty: none.
+/// A table, stored as the text of a JSON object; empty: no table.
 template <typename Access>
 ConfigKey json_object(std::string section, std::string name, Access access) {
   return {std::move(section), std::move(name),
@@ -312,7 +314,7 @@ bool names_a_secret(const std::string& name) {
 }
 
 void check_config(const RunConfig& config) {
-  make_strategy(config.strategy, {}); // throws for an unknown name
+  make_strategy(config.strategy, {}); // throws for an unknown strategy
   if (config.name.empty() || config.store.empty()) {
     throw UsageError("run.name and run.store must not be empty");
   }
@@ -322,7 +324,7 @@ void check_config(const RunConfig& config) {
                      "the chains share the task's proposals: raise proposals or lower chains");
   }
   if (!config.endpoint.api_key_env.empty() && !is_variable_name(config.endpoint.api_key_env)) {
-    // The text is not repeated: it may be the key itself.
+    // The message does not repeat the text, which may be the key itself.
     throw UsageError("endpoint.api_key_env is not the name of an environment variable",
                      "keys come from the environment: put the variable's name there, for "
                      "instance OPENAI_API_KEY, and the key into that variable");

@@ -12,7 +12,7 @@
 
 namespace winnow::harness {
 
-/// A value of the wrong type or out of range; what() says what was expected.
+/// A value of the wrong type or out of range. what() describes the expected value.
 class BadValue : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -22,7 +22,7 @@ public:
 struct ConfigKey {
   std::string section;
   std::string name;
-  /// Throws BadValue. `base` is where relative paths of files to read are looked for as well.
+  /// Throws BadValue. Relative paths of files to read are also searched in `base`.
   std::function<void(RunConfig&, const nlohmann::json&, const std::filesystem::path& base)> set;
   std::function<nlohmann::json(const RunConfig&)> get;
 };
@@ -32,7 +32,7 @@ const ConfigKey* find_config_key(const std::string& section, const std::string& 
 std::vector<std::string> config_sections();
 std::vector<std::string> config_key_names(const std::string& section);
 
-/// Whether a key's name suggests that its value is a secret, which no config may hold.
+/// Whether a key's name suggests that its value is a secret. No config may contain one.
 bool names_a_secret(const std::string& name);
 
 /// Checks that concern several keys. Throws UsageError.

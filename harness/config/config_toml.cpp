@@ -17,7 +17,7 @@ using nlohmann::json;
 constexpr const char* kKeysBelongElsewhere =
     "keys come from the environment; set endpoint.api_key_env to the variable's name";
 
-/// Null for what no key takes: dates, and lists and tables of those.
+/// Null for values that no key accepts: dates, and lists and tables that contain dates.
 json to_json(const toml::node& node) {
   if (const auto* text = node.as_string()) {
     return text->get();
@@ -48,7 +48,7 @@ json to_json(const toml::node& node) {
   return nullptr;
 }
 
-/// Walks a parsed file and applies its keys, collecting every mistake.
+/// Walks through a parsed file, applies its keys and collects every mistake.
 class Reader {
 public:
   Reader(RunConfig& config, std::filesystem::path file) : config_(config), file_(std::move(file)) {}
@@ -108,7 +108,7 @@ private:
   std::vector<std::string> mistakes_;
 };
 
-/// The value as TOML; a bare word ("cpu", "10m") is a string.
+/// Parses a value as TOML. A bare word ("cpu", "10m") is a string.
 json override_value(const std::string& text) {
   try {
     const toml::table table = parse_toml("value = " + text, "--set");

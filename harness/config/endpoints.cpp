@@ -15,7 +15,7 @@
 namespace winnow::harness {
 namespace {
 
-/// The first bytes of every SQLite file.
+/// Every SQLite file begins with these bytes.
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
 bool is_store(const std::string& path) {
@@ -83,7 +83,7 @@ Availability probe_run_endpoint(const agents::EndpointConfig& config) {
 std::optional<agents::Price> run_price(const agents::EndpointConfig& config) {
   const agents::WireFormat* format = agents::find_wire_format(config.kind);
   if (format == nullptr) {
-    return std::nullopt; // a replay
+    return std::nullopt; // the endpoint is a replay
   }
   const auto url = agents::parse_url(
       config.base_url.empty() ? std::string(format->default_base_url()) : config.base_url);

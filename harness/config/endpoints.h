@@ -8,16 +8,17 @@
 
 namespace winnow::harness {
 
-/// As agents::make_endpoint, and a replay may also take its replies from a store: of the run that
-/// endpoint.run names, else of the newest. Throws UsageError for a config that cannot work.
+/// Like agents::make_endpoint. In addition a replay can take its replies from a store: those of the
+/// run that endpoint.run names, otherwise those of the newest run. Throws UsageError for a
+/// configuration that cannot work.
 std::unique_ptr<agents::ModelEndpoint> make_run_endpoint(const agents::EndpointConfig& config);
-/// As agents::probe_endpoint.
+/// Like agents::probe_endpoint, with the same addition.
 Availability probe_run_endpoint(const agents::EndpointConfig& config);
 
-/// What a call of the endpoint costs; nullopt: unknown, or nobody is paid because it is a replay.
-/// Throws UsageError for a file of prices with a mistake in it.
+/// The price of the endpoint's calls; nullopt: the price is unknown, or the endpoint is a replay,
+/// which costs nothing. Throws UsageError for a price file with a mistake.
 std::optional<agents::Price> run_price(const agents::EndpointConfig& config);
-/// Throws UsageError when a limit on dollars could not hold, for want of a price.
+/// Throws UsageError if a limit on dollars cannot be enforced because the price is unknown.
 void check_dollar_limit(const Limits& limits, const agents::EndpointConfig& config,
                         const std::optional<agents::Price>& price);
 

@@ -12,7 +12,7 @@
 namespace winnow::harness {
 namespace {
 
-constexpr int kCoresOfADevice = 2; // its lane here, and the worker or the judge
+constexpr int kCoresOfADevice = 2; // one for this process's thread, one for the worker or the judge
 
 } // namespace
 
@@ -33,7 +33,8 @@ std::vector<tasks::Evaluation> EvaluatorJudge::judge(std::string_view text, std:
   }
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file_name);
   if (!parsed.kernel_file) {
-    return {evaluator_.evaluate_text(text, std::move(file_name))}; // says what is wrong with it
+    // The evaluation reports the mistakes of the text.
+    return {evaluator_.evaluate_text(text, std::move(file_name))};
   }
   return evaluator_.evaluate_family(*parsed.kernel_file, max_variants);
 }

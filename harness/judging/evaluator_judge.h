@@ -10,7 +10,7 @@
 
 namespace winnow::harness {
 
-/// The real judge: evaluators::Evaluator.
+/// The judge of real runs. It calls evaluators::Evaluator.
 class EvaluatorJudge : public Judge {
 public:
   EvaluatorJudge(const tasks::Task& task, std::shared_ptr<evaluators::DeviceHost> host,
@@ -28,13 +28,14 @@ private:
   std::string precheck_;
 };
 
-/// The devices that `options.device` names, open: judges for each, and what may be done ahead of
-/// them. On the cpu that is nothing: compilers would take the cores from the timings.
+/// The devices that `options.device` names, opened. Makes their judges and the function that
+/// compiles ahead. On the CPU nothing is compiled ahead, because compilers would take cores away
+/// from the timings.
 class OpenDevices {
 public:
   /// Throws UsageError, DeviceUnavailable, Error.
   explicit OpenDevices(const evaluators::EvaluationOptions& options);
-  /// Closes all of them at once: a driver takes its time to clear each context away.
+  /// Closes all devices at once, because a driver needs time to destroy each context.
   ~OpenDevices();
   OpenDevices(OpenDevices&&) = default;
 
@@ -43,11 +44,11 @@ public:
   /// "cuda:0,cuda:1"
   std::string names() const;
   std::vector<JudgeFactory> judges() const;
-  /// For JudgePoolSetup; `done` is left to the caller.
+  /// The pool's setup; the caller sets `done`.
   JudgePoolSetup pool() const;
-  /// Over all devices.
+  /// The sum over all devices.
   evaluators::HostStatistics statistics() const;
-  /// "100 candidates in 15.0 s: 400 a minute" and what the devices did in that time.
+  /// "100 candidates in 15.0 s: 400 a minute", and what the devices did in that time.
   std::string account(std::size_t candidates, double seconds) const;
 
 private:

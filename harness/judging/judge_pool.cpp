@@ -17,7 +17,7 @@ JudgePool::JudgePool(JudgePoolSetup setup)
     threads_.emplace_back([this, i] {
       prepare(i);
       judge_jobs(i);
-      lanes_[i].judges.clear(); // their children end beside those of other devices
+      lanes_[i].judges.clear(); // all devices end their child processes at the same time
     });
   }
   for (unsigned i = 0; setup_.compile_ahead && i < setup_.compile_threads; ++i) {
@@ -57,7 +57,7 @@ bool JudgePool::idle() const {
 }
 
 void JudgePool::cancel_until_idle() {
-  // More than once: a cancel() that comes just before judge() begins may be lost.
+  // Cancels repeatedly, because a cancel() just before judge() begins may have no effect.
   std::unique_lock lock(mutex_);
   while (!idle()) {
     for (const Lane& lane : lanes_) {
@@ -80,7 +80,7 @@ void JudgePool::prepare(std::size_t device) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     if (stopping_ || next_job() != queue_.end()) {
-      return; // there is nothing to wait for
+      return; // a job is ready already: do not wait
     }
     task = queue_.front().job.task;
   }
@@ -88,7 +88,7 @@ void JudgePool::prepare(std::size_t device) {
     if (Judge* judge = begin(*task, device)) {
       judge->prepare();
     }
-  } catch (const std::exception&) { // judging meets the same, and says so
+  } catch (const std::exception&) { // judge() meets the same error and reports it
   }
   const std::lock_guard lock(mutex_);
   lanes_[device].running = nullptr;
@@ -116,7 +116,7 @@ void JudgePool::judge_jobs(std::size_t device) {
       lanes_[device].lost = lost;
       changed_.notify_all();
       if (stopping_) {
-        return; // it may have been cancelled: a resumed run judges it again
+        return; // the job may have been cancelled; a resumed run judges it again
       }
       if (!lost.empty() && any_device_left()) {
         queue_.push_front({std::move(job), State::Ready});
@@ -153,7 +153,7 @@ void JudgePool::compile_jobs() {
     if (stopping_) {
       return;
     }
-    next->state = State::Compiling; // nobody else touches it now
+    next->state = State::Compiling; // other threads leave this entry alone now
     lock.unlock();
     setup_.compile_ahead(next->job, [this] {
       const std::lock_guard guard(mutex_);
@@ -165,7 +165,8 @@ void JudgePool::compile_jobs() {
   }
 }
 
-// The judge of this task, which cancel() reaches from now on; nullptr: the pool is stopping.
+// Makes the judge of this task the running one, which cancel() reaches. nullptr: the pool is
+// stopping.
 Judge* JudgePool::begin(const tasks::Task& task, std::size_t device) {
   Lane& lane = lanes_[device];
   std::unique_ptr<Judge>& judge = lane.judges[&task];

@@ -17,34 +17,34 @@
 namespace winnow::harness {
 
 struct JudgeJob {
-  const tasks::Task* task = nullptr; ///< outlives the pool
+  const tasks::Task* task = nullptr; ///< must outlive the pool
   std::int64_t candidate = 0;
   std::string text;
   std::string file_name;
-  std::size_t max_variants = 1; ///< choices of parameters to try
+  std::size_t max_variants = 1; ///< number of parameter choices to try
   std::optional<KernelToBeat> to_beat = std::nullopt;
 };
 
 struct JudgeResult {
   std::int64_t candidate = 0;
-  std::vector<tasks::Evaluation> evaluations; ///< empty exactly when there is an error
+  std::vector<tasks::Evaluation> evaluations; ///< empty if and only if there is an error
   std::string error;
 };
 
-/// What the pool judges on, and what it may do ahead. Every device is used by one thread, so that
-/// timings never share it.
+/// The devices of a pool, and the work that it may do ahead. One thread uses each device, so that
+/// timings never share a device.
 struct JudgePoolSetup {
   std::vector<JudgeFactory> devices;
-  /// Compiles what judging a job will need, on threads of its own while the devices work; empty:
-  /// nothing is done ahead. Must return soon when the second argument says that it is cancelled.
+  /// Compiles what a job will need, on extra threads while the devices work; empty: nothing is
+  /// compiled ahead. Must return soon after the second argument returns true (cancelled).
   std::function<void(const JudgeJob&, const std::function<bool()>&)> compile_ahead;
   unsigned compile_threads = 0;
-  std::function<void(JudgeResult)> done; ///< runs on a device's thread
+  std::function<void(JudgeResult)> done; ///< runs on the thread of a device
 };
 
-/// Judges candidates, each on the first device that is free, oldest first. A device that is lost is
-/// given no more of them, and the one that met the loss goes to another device; when none is left
-/// every result is an error that says so.
+/// Judges candidates, oldest first, each on the first device that becomes free. A lost device gets
+/// no more candidates, and the candidate that was on it goes to another device. If no device is
+/// left, every result is an error that says so.
 class JudgePool {
 public:
   explicit JudgePool(JudgePoolSetup setup);
@@ -53,7 +53,7 @@ public:
   JudgePool& operator=(const JudgePool&) = delete;
 
   void add(JudgeJob job);
-  /// Drops what is queued and cancels what is running; no `done` runs after this returns.
+  /// Drops queued jobs and cancels running ones. `done` never runs after this returns.
   void stop();
 
 private:
@@ -62,11 +62,12 @@ private:
     JudgeJob job;
     State state = State::Waiting;
   };
-  /// One device: its judges, used by its thread only, and the one at work (guarded by mutex_).
+  /// One device. Its judges are used by its thread only; `running` is the judge at work (guarded by
+  /// mutex_).
   struct Lane {
     std::map<const tasks::Task*, std::unique_ptr<Judge>> judges;
     Judge* running = nullptr;
-    std::string lost; ///< why the device is; guarded by mutex_
+    std::string lost; ///< why the device was lost; empty: it was not; guarded by mutex_
   };
 
   void prepare(std::size_t device);
@@ -81,13 +82,13 @@ private:
   bool any_device_left() const;
 
   JudgePoolSetup setup_;
-  std::mutex mutex_; ///< guards what follows
+  std::mutex mutex_; ///< guards the members below, except threads_
   std::condition_variable changed_;
   std::list<Queued> queue_;
   std::vector<Lane> lanes_;
   bool stopping_ = false;
 
-  std::vector<std::thread> threads_; ///< last: they start when everything else is there
+  std::vector<std::thread> threads_; ///< last, because the threads use all other members
 };
 
 } // namespace winnow::harness

@@ -16,7 +16,7 @@
 namespace winnow::harness {
 namespace {
 
-/// Judges until it is cancelled.
+/// A judge that judges until it is cancelled.
 class Endless : public Judge {
 public:
   explicit Endless(std::promise<void>& started) : started_(started) {}
@@ -94,7 +94,7 @@ TEST(JudgePool, AnErrorIsReportedWithItsRemedy) {
   EXPECT_EQ(found.error, "broken; mend it");
 }
 
-/// Waits until as many judges as there are devices are at work.
+/// A judge that waits until all devices judge at the same time.
 class Meeting : public Judge {
 public:
   explicit Meeting(std::barrier<>& all) : all_(all) {}
@@ -118,10 +118,10 @@ TEST(JudgePool, DevicesWorkAtTheSameTime) {
   JudgePool pool(std::move(setup));
   pool.add({&task, 1, "x", "x.cu"});
   pool.add({&task, 2, "x", "x.cu"});
-  done.wait(); // hangs when one device takes both in turn
+  done.wait(); // hangs if one device takes both jobs
 }
 
-/// Its device is lost while it judges for the first time.
+/// A judge whose device is lost during its first judge().
 class Lost : public Judge {
 public:
   explicit Lost(std::atomic<int>& asked) : asked_(asked) {}
@@ -147,7 +147,7 @@ TEST(JudgePool, ALostDeviceLeavesItsCandidatesToTheOthers) {
   JudgePoolSetup setup;
   setup.devices = {[&](const tasks::Task&) { return std::make_unique<Lost>(asked); },
                    [&](const tasks::Task&) {
-                     while (asked == 0) { // the other device has the first
+                     while (asked == 0) { // until the other device has the first job
                        std::this_thread::yield();
                      }
                      return std::make_unique<test::FakeJudge>();
@@ -222,7 +222,7 @@ struct Preparing : test::FakeJudge {
   explicit Preparing(std::latch& latch) : prepared(latch) {}
   void prepare() override {
     prepared.count_down();
-    throw Error("the task's own kernel does not compile"); // judging says so
+    throw Error("the task's own kernel does not compile"); // judge() must report the same error
   }
   std::latch& prepared;
 };

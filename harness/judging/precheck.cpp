@@ -88,7 +88,7 @@ void require_precheck_program(const std::string& command) {
   if (word.empty() || word.find_first_not_of(kPlain) != std::string::npos) {
     return;
   }
-  // A shell's own test of a path (command -v) takes any file.
+  // The shell's own check of a path (command -v) accepts files that are not executable.
   const std::string test = word.find('/') == std::string::npos ? "command -v " : "test -x ";
   const process::ChildResult found =
       process::run_child(shell_command(test + word, kPrecheckTimeout), "");

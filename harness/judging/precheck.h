@@ -6,26 +6,27 @@
 
 namespace winnow::harness {
 
-/// What an external checker says of a kernel file.
+/// The answer of an external checker about a kernel file.
 struct PrecheckAnswer {
   enum class Outcome { Passed, Refused, Failed };
   Outcome outcome = Outcome::Failed;
-  std::string detail; ///< Refused: its reason and what it matched; Failed: what went wrong
+  std::string detail; ///< Refused: the reason and the matches; Failed: the error
 };
 
 constexpr std::chrono::milliseconds kPrecheckTimeout{30'000};
 
-/// Runs `command` with /bin/sh in the working directory, the kernel file on its stdin. The last
-/// line of its stdout must be a JSON object with a boolean `should_filter`; `filter_reason` and
-/// `matched_patterns` (strings, or objects with a `pattern`) explain a refusal. Whatever else
-/// happens (an exit code other than 0, no end in time, other output) is Failed and never Passed.
-/// The command's environment holds PATH, HOME and LANG only. The format is that of KernelGuard, a
-/// public checker of kernel submissions.
+/// Runs `command` with /bin/sh in the working directory, with the kernel file on its stdin. The
+/// last line of its stdout must be a JSON object with a boolean `should_filter`. `filter_reason`
+/// and `matched_patterns` (strings, or objects with a `pattern`) explain a refusal. Anything else
+/// is Failed and never Passed: an exit code other than 0, a timeout, other output. The command's
+/// environment contains only PATH, HOME and LANG. The format is that of KernelGuard, a public
+/// checker of kernel submissions.
 PrecheckAnswer precheck(const std::string& command, std::string_view text,
                         std::chrono::milliseconds timeout = kPrecheckTimeout);
 
-/// Throws UsageError when the program that `command` begins with is not there. What only a shell
-/// can take apart (quotes, variables) is let through. An empty command is none.
+/// Throws UsageError if the first word of `command` names a program that does not exist. A command
+/// that only a shell can parse (quotes, variables) passes without this check. An empty command
+/// means no check.
 void require_precheck_program(const std::string& command);
 
 } // namespace winnow::harness

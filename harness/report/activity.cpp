@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr const char* kClearLine = "\r\x1b[K";
-constexpr milliseconds kRest{200}; // what changes faster cannot be read
+constexpr milliseconds kRest{200}; // text that changes faster is unreadable
 
 std::string whole_seconds(milliseconds duration) {
   return duration < std::chrono::minutes(1)

@@ -14,25 +14,27 @@
 
 namespace winnow::harness {
 
-/// "gemm.cu runs the search shapes | 7 s of at most 10.0 s"
+/// Example: "gemm.cu runs the search shapes | 7 s of at most 10.0 s".
 std::string activity_line(const evaluators::Waiting& waiting, std::chrono::milliseconds elapsed);
 
-/// On a terminal: one line that says what the program waits for and for how long, redrawn when it
-/// changes, five times a second at most. Elsewhere: nothing. Any thread.
+/// On a terminal, draws a line that says what the program waits for and for how long. The line is
+/// redrawn when it changes, at most five times a second. Elsewhere nothing is drawn. Any thread may
+/// call the functions.
 class Activity {
 public:
-  Activity(); ///< on stderr
+  Activity(); ///< writes to stderr
   Activity(std::ostream& out, bool terminal, std::size_t columns);
   ~Activity();                        ///< removes the line
-  Activity(const Activity&) = delete; // two would draw over each other
+  Activity(const Activity&) = delete; // two objects would draw over each other
   Activity& operator=(const Activity&) = delete;
 
   void wait_for(const evaluators::Waiting& waiting);
-  /// wait_for(), for EvaluationOptions::waiting; empty where nothing is drawn. This outlives it.
+  /// A function that calls wait_for(), for EvaluationOptions::waiting; empty if nothing is drawn.
+  /// This object must outlive the function.
   std::function<void(const evaluators::Waiting&)> listener();
-  /// Stands before the line from now on: "3/12 judged".
+  /// Puts `text`, for example "3/12 judged", in front of the line from now on.
   void count(std::string text);
-  /// `print` writes to the terminal while the line is away.
+  /// Removes the line while `print` writes to the terminal.
   void away(const std::function<void()>& print);
 
 private:
@@ -43,7 +45,7 @@ private:
   std::ostream& out_;
   const bool terminal_;
   const std::size_t columns_;
-  std::mutex mutex_; ///< guards what follows
+  std::mutex mutex_; ///< guards the members below, except thread_
   std::condition_variable_any changed_;
   evaluators::Waiting waiting_;
   std::chrono::steady_clock::time_point since_;
@@ -51,7 +53,7 @@ private:
   std::string drawn_; ///< the line on the screen
   std::chrono::steady_clock::time_point drawn_at_;
 
-  std::jthread thread_; ///< last: it uses all of them
+  std::jthread thread_; ///< last, because the thread uses the members above
 };
 
 } // namespace winnow::harness

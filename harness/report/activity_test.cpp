@@ -24,7 +24,7 @@ TEST(ActivityLine, SaysWhatIsWaitedForAndUntilWhen) {
 }
 
 TEST(Activity, OnATerminalRedrawsOneLine) {
-  std::ostringstream out; // its thread writes, too: read when it has ended
+  std::ostringstream out; // the Activity's thread writes too: read this only after its end
   {
     Activity activity(out, true, 80);
     activity.listener()(kSearch);

@@ -8,7 +8,7 @@
 
 namespace winnow::harness {
 
-/// "1 call", "2 calls", "0 calls". `several`: where it is not the noun with an s.
+/// "1 call", "2 calls", "0 calls". `several`: the plural, if it is not the noun with an s.
 inline std::string counted(std::int64_t count, std::string_view noun,
                            std::string_view several = "") {
   return count == 1        ? fmt::format("1 {}", noun)

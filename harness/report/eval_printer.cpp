@@ -12,7 +12,7 @@
 namespace winnow::harness {
 namespace {
 
-// A line of JSON never ends inside a string.
+// Indents JSON text. A JSON string contains no line end, so no string is changed.
 std::string indented(const std::string& text) {
   std::string out = "  ";
   for (const char c : text) {

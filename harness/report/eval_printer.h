@@ -9,19 +9,20 @@
 
 namespace winnow::harness {
 
-/// Prints what became of each file of `winnow eval`, one after the other, and keeps none of it.
+/// Prints the result of each file of `winnow eval`, one after the other. Keeps no result.
 class EvalPrinter {
 public:
-  /// `files`: how many there are. `json`: one document, for several files an array of them.
+  /// `files`: the number of files. `json`: prints one document, or an array of documents for
+  /// several files.
   EvalPrinter(std::ostream& out, std::string task, bool json, std::size_t files);
-  /// Closes the array, so that what an interruption leaves can be read.
+  /// Closes the array, so that the output of an interrupted command is valid JSON.
   ~EvalPrinter();
-  EvalPrinter(const EvalPrinter&) = delete; // closes once
+  EvalPrinter(const EvalPrinter&) = delete; // a copy would close the array twice
   EvalPrinter& operator=(const EvalPrinter&) = delete;
 
-  /// `digest`: sha256 of the file's text.
+  /// `digest`: SHA-256 of the file's text.
   void add(const std::string& file, const std::string& digest, const JudgeResult& result);
-  /// Of all files. Throws Error when one of them has no document to print.
+  /// The exit code for all files. Throws Error if one of them has no document to print.
   ExitCode finish();
 
 private:
@@ -33,9 +34,9 @@ private:
   const std::string task_;
   const bool json_;
   const bool several_;
-  bool open_ = false;        ///< an array
-  std::string first_error_;  ///< of a file without evaluations
-  bool any_failure_ = false; ///< of the machine
+  bool open_ = false;        ///< an array has been opened
+  std::string first_error_;  ///< message for the first file without evaluations
+  bool any_failure_ = false; ///< the machine failed to judge at least one file
   bool any_wrong_ = false;
 };
 

@@ -19,7 +19,7 @@ std::string microseconds(double ns) {
   return ns > 0 ? fmt::format("{:.2f}", ns / 1000) : "";
 }
 
-/// "0.93-1.03"; empty when not known.
+/// "0.93-1.03"; empty if unknown.
 std::string bounds_text(const tasks::Bounds& bounds) {
   return bounds.known() ? fmt::format("{:.2f}-{:.2f}", bounds.low, bounds.high) : "";
 }
@@ -38,7 +38,7 @@ std::vector<std::string> case_cells(const tasks::CaseResult& result) {
           hidden ? "" : bounds_text(result.speedup_bounds)};
 }
 
-/// Check mode looks at all tiny shapes in one run, which is no case of one shape.
+/// Check mode runs all tiny shapes at once, so its failure is not a case of one shape.
 bool failed_in_check_mode(const tasks::Evaluation& evaluation) {
   using tasks::Verdict;
   const Verdict verdict = evaluation.verdict;
@@ -91,7 +91,8 @@ std::string hidden_text(const tasks::Evaluation& evaluation) {
              : text;
 }
 
-/// Of each verdict in the table but the one that decides, the reason at its first shape.
+/// For each failing verdict in the table, the reason at its first shape. The deciding verdict is
+/// left out, because its reason is printed anyway.
 std::string other_failures(const tasks::Evaluation& evaluation) {
   std::string text;
   std::set<tasks::Verdict> told{evaluation.verdict, tasks::Verdict::Correct,
@@ -109,7 +110,7 @@ std::string other_failures(const tasks::Evaluation& evaluation) {
   return text;
 }
 
-/// Lines of the compiler's log that the detail does not have already.
+/// Lines of the compiler's log that are not in the detail already.
 std::string rest_of_log(const tasks::Evaluation& evaluation) {
   std::string text;
   const std::string detail = evaluation.detail + "\n";

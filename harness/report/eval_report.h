@@ -7,13 +7,13 @@
 
 namespace winnow::harness {
 
-/// An evaluation for a person: a line for each case, the verdict, why, and notes. Hidden shapes
-/// appear by their verdict only.
+/// An evaluation for users: a line for each case, the verdict, the reason and notes. Of hidden
+/// shapes only the verdict appears.
 std::string eval_text(const tasks::Evaluation& evaluation);
-/// On what it was judged, from which seed, in how many `seconds`; a second line where boards do not
-/// rank it.
+/// The device, the seed and the duration in `seconds`. If boards do not rank the evaluation, a
+/// second line says so.
 std::string circumstances_text(const tasks::Evaluation& evaluation, double seconds);
-/// "BLOCK=128, VEC=4"; "no parameters" for none.
+/// "BLOCK=128, VEC=4"; "no parameters" if there are none.
 std::string parameters_text(const tasks::ParameterChoice& parameters);
 
 } // namespace winnow::harness

@@ -1,4 +1,4 @@
-// docs/json.md lists every field of every document.
+// Checks that docs/json.md lists every field of every document.
 #include "agents/record/recording.h"
 #include "harness/baseline/torch_baseline.h"
 #include "harness/doctor.h"
@@ -26,7 +26,7 @@ std::vector<std::string> missing(const json& document) {
   return page.missing(document);
 }
 
-/// With everything that an evaluation may have.
+/// An evaluation with every optional part.
 tasks::Evaluation full_evaluation() {
   tasks::Evaluation evaluation = timed_evaluation(10, 1.25);
   evaluation.parameters = {{"BLOCK", 128}};

@@ -21,7 +21,7 @@ using nlohmann::json;
 using tasks::CaseResult;
 using tasks::Evaluation;
 
-constexpr std::size_t kFindings = 2; ///< told of a shape: the limiter, and what comes next
+constexpr std::size_t kFindings = 2; ///< findings per shape: the limiter and the next one
 constexpr const char* kKernel = "kernel";
 constexpr const char* kAgainst = "against";
 
@@ -56,7 +56,7 @@ ProfileColumn column_of(const Evaluation& evaluation, const CaseResult& timed) {
   return column;
 }
 
-/// At one shape: the kernel, and beside it the other one, where there is one.
+/// The columns at one shape: the kernel and, if given, the other kernel.
 struct ShapeColumns {
   std::string shape;
   std::vector<ProfileColumn> columns;
@@ -91,7 +91,7 @@ std::string tables(const std::vector<ShapeColumns>& shapes) {
   return alone.empty() ? text : profile_table("shape", alone, false) + "\n" + text;
 }
 
-/// What a table has no room for: the limiters' grounds, and why there is no speed of light.
+/// Lines below the table: the evidence for each limiter, and why there is no speed of light.
 std::string shape_lines(const ShapeColumns& shape) {
   std::string text;
   for (const ProfileColumn& column : shape.columns) {
@@ -116,7 +116,7 @@ std::string shape_lines(const ShapeColumns& shape) {
   return text;
 }
 
-/// Every reason once, with what it explains.
+/// Collects each reason once, with everything that it explains.
 class Reasons {
 public:
   void add(const std::string& reason, const std::string& what) {
@@ -254,7 +254,7 @@ json column_json(const ProfileColumn& column) {
 
 json kernel_json(const ProfiledKernel& kernel) {
   json document = tasks::evaluation_json(kernel.evaluation);
-  document.erase("profile"); // by shape, beside the times
+  document.erase("profile"); // the output has the profile by shape, beside the times
   document["file"] = to_valid_utf8(kernel.file);
   document["variant_digest"] = kernel.digest;
   return document;

@@ -67,7 +67,7 @@ TEST(ProfileReport, HasAColumnForEachShape) {
   EXPECT_THAT(text, HasSubstr("fast.cu: correct, 2.000x the baseline's speed: 1.980 to 2.020"));
 }
 
-// Its base was what a copy had reached.
+// In earlier versions the speed of light was relative to the rate of a copy.
 TEST(ProfileReport, TellsNoSpeedOfLightOfAnEarlierVersion) {
   ProfileReport report = full_report();
   json profiles = json::parse(report.kernel.evaluation.profile);

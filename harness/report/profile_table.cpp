@@ -27,7 +27,7 @@ constexpr const char* kConditions = "Conditions";
 constexpr double kPercent = 100;
 constexpr double kLargestPlainNumber = 1e9;
 
-/// Where a counter belongs, by how its key begins.
+/// The group of a counter, chosen by the prefix of its key.
 struct Group {
   std::string_view prefix;
   const char* title;
@@ -60,10 +60,10 @@ const char* group_of(std::string_view key) {
       return group.title;
     }
   }
-  return "Work"; // cycles of a GPU; barriers, launches and the like of the CPU device
+  return "Work"; // cycles of a GPU; barriers, launches and similar counters of the CPU device
 }
 
-/// Of counters that counter_names() does not list.
+/// The unit of a counter; for counters that counter_names() does not list, derived from the key.
 std::string unit_of(std::string_view key) {
   const profiling::CounterName* name = profiling::find_counter(key);
   if (name != nullptr) {
@@ -110,7 +110,7 @@ public:
     std::string text = value ? value_text(*value, unit) : "";
     metrics_.push_back({group, std::move(title), value, std::move(unit), std::move(text)});
   }
-  /// With a text of its own.
+  /// Adds a value that is shown as `text`.
   void value(const char* group, const char* title, std::optional<double> value, std::string unit,
              std::string text) {
     metrics_.push_back({group, title, value, std::move(unit), value ? std::move(text) : ""});
@@ -248,7 +248,7 @@ std::string counter_title(const std::string& key) {
   std::string title = key;
   std::replace(title.begin(), title.end(), '_', ' ');
   if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') {
-    title[0] = static_cast<char>(title[0] - 'a' + 'A'); // as the others begin
+    title[0] = static_cast<char>(title[0] - 'a' + 'A'); // as in the other titles
   }
   return title;
 }

@@ -84,7 +84,7 @@ json shape_json(const TimedShape& shape) {
           {"conditions", timed.conditions}};
 }
 
-/// The one to blame when there is no race; nullptr when both are correct.
+/// The kernel because of which there is no race; nullptr if both are correct.
 const Racer* not_correct(const RaceReport& report) {
   if (report.b.evaluation.verdict != Verdict::Correct) {
     return &report.b;

@@ -77,8 +77,8 @@ std::string tolerance_line(const tasks::Tolerance& tolerance) {
                      tolerance.norm_multiple.text());
 }
 
-/// Why boards will rank no kernel of the task, and what looks like a mistake, for each kind of
-/// device; once where it is the same for several.
+/// Why boards will rank no kernel of the task, and probable mistakes, for each kind of device. A
+/// warning that holds for several devices appears once.
 std::vector<std::string> warnings_of(const tasks::Task& task) {
   std::vector<std::string> warnings;
   for (const std::string& device : tasks::device_kinds()) {

@@ -16,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kStoreDirectory = "runs";
-constexpr const char* kFirstStore = "baselines.db"; // of a command that writes beside no run
+// Used by commands that write although no run exists.
+constexpr const char* kFirstStore = "baselines.db";
 
 std::vector<fs::path> stores_in(const fs::path& directory) {
   std::vector<fs::path> stores;
@@ -34,7 +35,7 @@ std::string store_of_environment() {
   return variable != nullptr ? variable : "";
 }
 
-/// Of runs/; empty when it has none.
+/// The newest store in runs/; empty if there is none.
 fs::path newest_store() {
   fs::path newest;
   fs::file_time_type newest_time;

@@ -7,18 +7,18 @@
 namespace winnow::harness {
 
 bool stderr_is_terminal();
-std::size_t terminal_columns(); ///< of stderr; $COLUMNS if set; 80 when unknown
-/// Of stdout; $COLUMNS if set; nullopt where it is no terminal.
+std::size_t terminal_columns(); ///< of stderr; $COLUMNS if set; 80 if unknown
+/// Columns of stdout; $COLUMNS if set; nullopt if stdout is not a terminal.
 std::optional<std::size_t> output_columns();
 constexpr std::size_t kUsualColumns = 80;
 
-/// The store of a command that reads: the path given, else $WINNOW_STORE, else the newest *.db file
-/// in runs/. Throws UsageError when there is none.
+/// The store for a command that only reads: the given path, otherwise $WINNOW_STORE, otherwise the
+/// newest *.db file in runs/. Throws UsageError if there is none.
 std::string find_store(const std::string& given);
-/// The store of a command that adds to one: the path given, else $WINNOW_STORE, else the newest
-/// *.db file in runs/, else runs/baselines.db. It need not exist.
+/// The store for a command that adds to it: the given path, otherwise $WINNOW_STORE, otherwise the
+/// newest *.db file in runs/, otherwise runs/baselines.db. The file need not exist.
 std::string find_store_to_write(const std::string& given);
-/// The same path. Throws UsageError when there is no such file.
+/// Returns `path`. Throws UsageError if there is no such file.
 std::string require_store(const std::string& path);
 
 } // namespace winnow::harness

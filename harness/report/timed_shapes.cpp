@@ -35,7 +35,7 @@ TimeUnit unit_for(double nanoseconds) {
   return unit;
 }
 
-/// Four digits or more, also of what is rounded up to a power of ten.
+/// At least four digits, also for values that are rounded up to a power of ten.
 std::string digits(double value) {
   const int decimals = value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
   return fmt::format("{:.{}f}", value, decimals);

@@ -18,7 +18,7 @@ bool is_quick_variant(const Evaluation& variant) {
   return variant.verdict == tasks::Verdict::NotJudged && variant.stage == tasks::Stage::Time;
 }
 
-/// A quick timing comes after the shown shapes were found right and before hidden ones.
+/// A quick timing happens after the visible shapes were checked and before the hidden shapes.
 std::string variant_verdict(const Evaluation& variant) {
   return is_quick_variant(variant) ? "right on shown shapes"
                                    : std::string(to_string(variant.verdict));

@@ -9,8 +9,8 @@
 
 namespace winnow::harness {
 
-/// What every choice of parameters got, as evaluate_family() returns them: the first one counts for
-/// the candidate. A table with a time for each search shape; empty for a single variant.
+/// A table of all parameter choices, as evaluate_family() returns them, with a time for each search
+/// shape. The first choice counts for the candidate. Empty for a single variant.
 std::string variants_text(const std::vector<tasks::Evaluation>& family);
 
 /// The same as a list: parameters, verdict, detail, speedup, speedup_bounds, timing ("full" or

@@ -4,7 +4,7 @@
 
 namespace winnow::harness {
 
-/// Independent proposals, all at once, each a chain of one step that starts from the baseline.
+/// Asks for all proposals at once. Each one is a chain of one step that starts from the baseline.
 class BestOfN : public Strategy {
 public:
   explicit BestOfN(std::size_t proposals) : proposals_(proposals) {}

@@ -7,9 +7,9 @@
 namespace winnow::harness {
 namespace {
 
-// English and code have 3 to 4 bytes a token; assuming fewer bytes overestimates the cost.
+// English and code have 3 to 4 bytes per token. A low figure overestimates the cost.
 constexpr std::int64_t kBytesPerToken = 3;
-// What a reply is taken to need before the first one has been seen.
+// Estimate for the length of a reply before the first reply has come.
 constexpr std::int64_t kFirstCompletionTokens = 2048;
 
 } // namespace
@@ -40,7 +40,8 @@ std::optional<std::string> Budget::reserve(const std::string& key, const CallEst
   if (limits_.tokens > 0 && total.tokens > limits_.tokens) {
     return fmt::format("limits.tokens = {}", limits_.tokens);
   }
-  // Recorded replies may cost dollars that no price foretells: what is spent counts by itself too.
+  // Recorded replies may contain dollars although the price is unknown. So the dollars spent are
+  // checked by themselves too.
   if (limits_.dollars > 0 &&
       (total.dollars > limits_.dollars || spent_.dollars >= limits_.dollars)) {
     return fmt::format("limits.dollars = {:g}", limits_.dollars);

@@ -11,55 +11,59 @@
 
 namespace winnow::harness {
 
-/// What a run may use up, resumed sessions included. 0: no limit of that kind.
+/// The limits of a run, over all its sessions. 0: no limit of that kind.
 struct Limits {
   std::int64_t calls = 0;
-  std::int64_t tokens = 0; ///< prompt and completion together
+  std::int64_t tokens = 0; ///< prompt and completion tokens together
   double dollars = 0;
   std::chrono::milliseconds wall_time{0};
 };
 
-/// What calls that were sent and never answered may have cost.
+/// The possible cost of calls that were sent and never answered.
 struct Unconfirmed {
   std::int64_t calls = 0;
   std::int64_t tokens = 0;
-  double dollars = 0; ///< as far as the price is known
+  double dollars = 0; ///< only of calls with a known price
 };
 
-/// What was used up.
+/// The cost of a run so far.
 struct Spend {
   std::int64_t calls = 0;
-  std::int64_t calls_from_record = 0; ///< of calls: they cost no tokens and no dollars
+  /// The part of `calls` with a recorded reply: no tokens, no dollars.
+  std::int64_t calls_from_record = 0;
   std::int64_t tokens = 0;
   double dollars = 0;
-  std::int64_t unpriced_calls = 0; ///< their dollars are unknown and not in the sum
-  Unconfirmed unconfirmed = {};    ///< not in the sums above
+  std::int64_t unpriced_calls = 0; ///< calls of unknown price: `dollars` does not include them
+  Unconfirmed unconfirmed = {};    ///< not included in the sums above
 };
 
-/// What a call is expected to use, for reserving.
+/// The expected cost of a call, for a reservation.
 using CallEstimate = store::CallReservation;
 
-/// Keeps the sum of what was spent, what may have been billed without an answer and what calls in
-/// flight may still spend within the limits. A reply can be longer than its estimate only when
-/// endpoint.max_output_tokens is not set. Not thread-safe. Wall time is watched by the run loop.
+/// Keeps a run within its limits. It adds up three costs: answered calls, calls that may have been
+/// billed without an answer, and reservations for calls in flight. A reply can be longer than its
+/// estimate only if endpoint.max_output_tokens is not set. Not thread-safe. The run loop checks the
+/// limit on wall time.
 class Budget {
 public:
-  /// `price`: nullopt is unknown, and nothing is reserved against limits.dollars.
+  /// `price`: nullopt means unknown; then reservations contain no dollars.
   Budget(const Limits& limits, std::optional<agents::Price> price, std::int64_t max_output_tokens);
 
-  /// From the prompt's size and max_output_tokens or, without it, the longest reply so far.
+  /// Computed from the prompt's size and max_output_tokens; without max_output_tokens, from the
+  /// longest reply so far.
   CallEstimate estimate(std::size_t prompt_bytes) const;
-  /// Reserves for a call or, if that could exceed a limit, says which: "limits.calls = 5".
+  /// Reserves the estimate for a call. If that could exceed a limit, reserves nothing and returns
+  /// the limit: "limits.calls = 5".
   std::optional<std::string> reserve(const std::string& key, const CallEstimate& estimate);
-  /// The call ended unpaid: it was refused, or the recording has no such reply.
+  /// The call ended at no cost: it was refused, or the recording has no such reply.
   void release(const std::string& key);
-  /// The call ended without an answer: what it reserved may be billed, and counts against all
-  /// limits but that on calls.
+  /// The call ended without an answer. Its reservation may be billed, so it counts against all
+  /// limits except the limit on calls.
   void cut_off(const std::string& key);
-  /// The same of earlier sessions.
+  /// Adds the unconfirmed cost of earlier sessions.
   void add_unconfirmed(const Unconfirmed& earlier);
-  /// The call was answered and paid, unless the reply is from the record; also for calls of earlier
-  /// sessions, which were never reserved.
+  /// The call was answered. A reply from a record costs nothing. Also called for calls of earlier
+  /// sessions, which have no reservation.
   void settle(const std::string& key, const agents::ModelReply& reply);
 
   const Spend& spent() const { return spent_; }

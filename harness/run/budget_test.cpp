@@ -27,7 +27,7 @@ TEST(Budget, CallsInFlightCount) {
   EXPECT_FALSE(budget.reserve("a", {}));
   EXPECT_FALSE(budget.reserve("b", {}));
   EXPECT_EQ(budget.reserve("c", {}), "limits.calls = 2");
-  budget.release("b"); // refused, unpaid
+  budget.release("b"); // refused at no cost
   EXPECT_FALSE(budget.reserve("c", {}));
   budget.settle("a", reply(1, 1, 0.0));
   budget.settle("c", reply(1, 1, 0.0));
@@ -49,7 +49,7 @@ TEST(Budget, TokensInFlightAreHeldBack) {
   EXPECT_FALSE(budget.reserve("a", estimate));
   EXPECT_FALSE(budget.reserve("b", estimate));
   EXPECT_EQ(budget.reserve("c", estimate), "limits.tokens = 250");
-  budget.settle("a", reply(20, 10)); // it was shorter than feared
+  budget.settle("a", reply(20, 10)); // the reply was shorter than estimated
   EXPECT_TRUE(budget.reserve("c", {.tokens = 100}));
   EXPECT_FALSE(budget.reserve("c", {.tokens = 99}));
 }

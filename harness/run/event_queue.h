@@ -9,7 +9,7 @@
 
 namespace winnow::harness {
 
-/// From any thread to one reader.
+/// A queue that any thread may fill and one thread reads.
 template <typename T> class EventQueue {
 public:
   void push(T event) {
@@ -20,7 +20,7 @@ public:
     arrived_.notify_one();
   }
 
-  /// The oldest event, or nullopt when none arrives in time.
+  /// The oldest event; nullopt if none arrives within the timeout.
   std::optional<T> pop(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
     if (!arrived_.wait_for(lock, timeout, [this] { return !events_.empty(); })) {

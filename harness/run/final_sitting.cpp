@@ -16,7 +16,7 @@ FinalSitting::FinalSitting(store::RunStore& store, std::shared_ptr<evaluators::D
                            const evaluators::DeviceReport& device,
                            evaluators::EvaluationOptions options)
     : store_(store), host_(std::move(host)), device_(device), options_(std::move(options)) {
-  options_.seed.reset(); // of a sitting that repeats inputs nothing could be believed
+  options_.seed.reset(); // a sitting with repeated inputs would not be trustworthy
 }
 
 void FinalSitting::sit(const std::vector<tasks::Task>& tasks, std::int64_t top,
@@ -47,7 +47,7 @@ void FinalSitting::open(const tasks::Task& task, std::int64_t top,
   for (const store::LeaderboardRow& row : board.finalists) {
     tasks::KernelFileResult parsed = tasks::parse_kernel_file(
         store_.candidate(row.candidate).text, fmt::format("candidate-{}.cu", row.candidate));
-    if (parsed.kernel_file) { // what is on a board was parsed before
+    if (parsed.kernel_file) { // kernels on a board were parsed successfully before
       kernels.push_back({std::move(*parsed.kernel_file),
                          nlohmann::json::parse(row.parameters).get<tasks::ParameterChoice>(),
                          row.kernel});
@@ -88,7 +88,7 @@ void FinalSitting::keep(const Board& board, std::optional<store::RowId> run, con
   const store::RowId task = store_.add_task(*board.task);
   const tasks::SittingResult result = board.sitting->result(
       store_.baseline_spread(task, device_.name, evaluators::kEvaluatorVersion));
-  // Where all of them are of one run, its board is this one.
+  // If all finalists belong to one run, the sitting orders that run's board too.
   const bool of_one = std::all_of(
       board.finalists.begin(), board.finalists.end(),
       [&](const store::LeaderboardRow& row) { return row.run == board.finalists.front().run; });

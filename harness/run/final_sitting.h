@@ -14,24 +14,25 @@
 
 namespace winnow::harness {
 
-/// Times the leaders of boards against each other and their baselines, judges them on held-out
-/// shapes, and stores what it finds: the boards' order from then on. The rounds of all tasks are
-/// interleaved, so that a task's rounds are further apart. A sitting is stored when it is
-/// complete, or not at all.
+/// Times the leading kernels of boards against each other and against their baselines, and judges
+/// them on held-out shapes. The stored result decides the order of the boards from then on. The
+/// rounds of all tasks are interleaved, so that the rounds of one task are further apart in time. A
+/// sitting is stored completely or not at all.
 class FinalSitting {
 public:
   FinalSitting(store::RunStore& store, std::shared_ptr<evaluators::DeviceHost> host,
                const evaluators::DeviceReport& device, evaluators::EvaluationOptions options);
 
-  /// Of each task, the first `top` of the board over all runs and of the board of `run`, where
-  /// there is one, and their equals. `say` gets a line for who loses its place, and for a task that
-  /// could not be judged.
+  /// The finalists of a task are the first `top` kernels of the board over all runs, the first
+  /// `top` of the board of `run` (if given), and the kernels that tie with them. `say` gets a line
+  /// for each kernel that loses its place and for each task that could not be judged.
   void sit(const std::vector<tasks::Task>& tasks, std::int64_t top, std::optional<store::RowId> run,
            const std::function<void(const std::string&)>& say);
-  /// From any thread: sit() returns soon and stores nothing more.
+  /// Any thread may call this. sit() then returns soon and stores nothing more.
   void cancel();
-  bool any_fallen() const { return any_fallen_; } ///< somebody has lost its place
-  bool any_failed() const { return any_failed_; } ///< a task has no sitting through the machine
+  bool any_fallen() const { return any_fallen_; } ///< a kernel has lost its place
+  /// a task has no result because the machine failed
+  bool any_failed() const { return any_failed_; }
 
 private:
   struct Board {
@@ -50,7 +51,7 @@ private:
   std::shared_ptr<evaluators::DeviceHost> host_;
   const evaluators::DeviceReport& device_;
   evaluators::EvaluationOptions options_;
-  std::mutex mutex_; ///< guards boards_' sittings against cancel()
+  std::mutex mutex_; ///< guards cancelled_ and the sittings of boards_ against cancel()
   std::vector<Board> boards_;
   bool cancelled_ = false;
   bool any_fallen_ = false;

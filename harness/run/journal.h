@@ -14,24 +14,24 @@
 
 namespace winnow::harness {
 
-/// What a run writes to its store, in the run's terms. Each call is durable when it returns.
+/// Writes a run's data to its store. Every write is durable when the function returns.
 class Journal {
 public:
-  /// `after_write` runs after every write; tests make it throw to stop a run at that very moment.
+  /// `after_write` runs after every write. Tests let it throw to stop a run at that point.
   Journal(store::RunStore& store, store::RowId run, std::function<void()> after_write = {});
 
   store::RowId add_task(const tasks::Task& task);
-  /// `reserved`: what the call may cost although no reply comes; nullopt: nothing.
+  /// `reserved`: the possible cost of the call if no reply comes; nullopt: no cost.
   store::RowId begin_call(store::RowId task, const agents::ModelRequest& request,
                           std::string_view endpoint,
                           const std::optional<store::CallReservation>& reserved);
-  /// What a call that stays open did cost; nullopt: nothing.
+  /// Replaces the reservation of a call that stays open; nullopt: no cost.
   void set_reservation(store::RowId call, const std::optional<store::CallReservation>& reserved);
-  /// A reply that another run of the store paid for the same request and this one has not used
-  /// yet, free of charge.
+  /// A reply that another run of the store paid for the same request and that this run has not used
+  /// yet. It costs nothing.
   std::optional<agents::ModelReply> recorded_reply(store::RowId call) const;
-  /// Only for replies that arrived: a call that failed stays open and is sent again by a resumed
-  /// run.
+  /// Call this only for replies that arrived. A call that failed stays open, and a resumed run
+  /// sends it again.
   void finish_call(store::RowId call, const agents::ModelRequest& request,
                    std::string_view endpoint, const agents::ModelReply& reply);
   store::RowId add_candidate(store::RowId task, const store::CandidateRow& candidate);
@@ -51,15 +51,14 @@ private:
   std::function<void()> after_write_;
 };
 
-/// The field of an event's detail that says how long the run had taken by then, all sessions
-/// together.
+/// The field of an event's detail with the time that the run had taken so far, over all sessions.
 constexpr const char* kElapsedSeconds = "elapsed_seconds";
 double seconds(std::chrono::milliseconds duration);
-/// How long earlier sessions took, as far as their events tell.
+/// The time that earlier sessions took, as far as their events tell.
 std::chrono::milliseconds elapsed_before(const std::vector<store::EventRow>& events);
-/// A request as it is recorded: all of it but its key.
+/// A request as it is recorded: everything except its key.
 nlohmann::json request_json(const agents::ModelRequest& request);
-/// A recorded reply, as if it had just arrived.
+/// A recorded reply in the form of a reply that has just arrived.
 agents::ModelReply reply_from_row(const store::ModelCallRow& row);
 
 } // namespace winnow::harness

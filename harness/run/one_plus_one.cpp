@@ -7,11 +7,11 @@ namespace {
 
 using tasks::Verdict;
 
-// A correct attempt this much slower than the best one teaches little as the text to start from.
+// A correct attempt below this fraction of the best speed is a bad parent.
 constexpr double kRegressedFraction = 0.85;
 constexpr std::size_t kRepairsInARow = 3;
 
-/// How many failures of this kind in a row are answered with "repair it"; 0: not worth it.
+/// How many failures of this kind in a row lead to a request for a repair; 0: none.
 std::size_t repairs_worth(Verdict verdict) {
   switch (verdict) {
   case Verdict::BadReply:
@@ -46,8 +46,8 @@ bool is_failure(const PastAttempt& attempt) {
          attempt.evaluation.verdict != Verdict::Infrastructure;
 }
 
-/// A compile error after a bad reply is progress, so each kind of failure has repairs of its own,
-/// within a limit on failures of all kinds.
+/// A compile error after a bad reply is progress. So each kind of failure has its own limit on
+/// repairs, and failures of all kinds together have another limit.
 bool worth_repairing(const Chain& chain) {
   const std::size_t worth = repairs_worth(chain.attempts.back().evaluation.verdict);
   std::size_t failures = 0;

@@ -4,10 +4,10 @@
 
 namespace winnow::harness {
 
-/// Each chain is strictly sequential: the next prompt is written when the last result is in. It
-/// builds on the fastest correct attempt of the chain, unless the latest failed in a way that is
-/// worth repairing. A latest attempt that is correct but much slower than the best is not shown in
-/// full: in published logs such parents led to gains half as often as others did.
+/// Chains in which each prompt is written after the last result of its chain is known. A proposal
+/// builds on the fastest correct attempt of the chain, unless the latest attempt failed in a way
+/// that is worth a repair. A latest attempt that is correct but much slower than the best one is
+/// not shown in full: in published logs such parents led to gains half as often as other parents.
 class OnePlusOne : public Strategy {
 public:
   OnePlusOne(std::size_t proposals, std::size_t chains) : proposals_(proposals), chains_(chains) {}

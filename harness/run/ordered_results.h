@@ -10,13 +10,14 @@
 
 namespace winnow::harness {
 
-/// Hands on results of candidates 0, 1, 2, ... in this order, however they come in. Any thread.
+/// Returns the results of candidates 0, 1, 2, ... in this order, whatever the order of their
+/// arrival. Any thread may use it.
 class OrderedResults {
 public:
   void put(JudgeResult result);
-  /// From now on nobody waits.
+  /// Ends all present and later waits.
   void interrupt();
-  /// Waits for the next one; nullopt: interrupted.
+  /// Waits for the next result; nullopt: interrupted.
   std::optional<JudgeResult> next();
 
 private:

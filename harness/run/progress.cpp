@@ -90,8 +90,8 @@ std::int64_t judged(const ProgressSnapshot& snapshot) {
   return sum;
 }
 
-/// Until the limit on wall time or, if sooner, until all replies are judged at the rate so far. How
-/// long the run has taken where that is not known, or nothing is left.
+/// The time left until the limit on wall time or until all replies are judged at the rate so far,
+/// whichever comes first. If this is unknown or zero: the time that the run has taken.
 std::string time_part(const ProgressSnapshot& snapshot) {
   std::chrono::milliseconds left{0};
   if (const std::int64_t done = judged(snapshot); done > 0) {
@@ -132,7 +132,7 @@ void Progress::event(const std::string& line, Weight weight) {
   redraw();
 }
 
-/// Where no line is redrawn, only changes of the state are told.
+/// Without a status line, only changes of the state are printed.
 void Progress::note_endpoint(const agents::EndpointHealth& health) {
   if (health.state != endpoint_) {
     event(fmt::format("endpoint {}{}{}", state_word(health.state), health.why.empty() ? "" : ": ",
@@ -146,8 +146,8 @@ void Progress::update(const ProgressSnapshot& snapshot) {
   if (!terminal_) {
     return;
   }
-  status_ = columns_ > 1 ? status_line(snapshot, columns_ - 1) // one that wraps cannot be redrawn
-                         : status_line(snapshot);
+  // A line that wraps cannot be redrawn.
+  status_ = columns_ > 1 ? status_line(snapshot, columns_ - 1) : status_line(snapshot);
   redraw();
 }
 

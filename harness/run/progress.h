@@ -11,13 +11,13 @@
 
 namespace winnow::harness {
 
-/// Where a run stands.
+/// The present state of a run.
 struct ProgressSnapshot {
-  std::int64_t calls_planned =
-      0; ///< what the strategy wants in all, or the limit on calls if lower
+  /// All proposals of the strategy, or the limit on calls if that is lower.
+  std::int64_t calls_planned = 0;
   std::int64_t in_flight = 0;
   std::int64_t judging = 0;
-  std::map<std::string, std::int64_t> verdicts; ///< of the models' candidates
+  std::map<std::string, std::int64_t> verdicts; ///< verdicts on the models' candidates
   std::map<std::string, double> best_speedup;   ///< by task; correct candidates only
   Spend spend;
   Limits limits;
@@ -26,25 +26,25 @@ struct ProgressSnapshot {
 };
 
 /// "12/36 calls, 2 in flight, 1 judging | about 8 min 20 s left | best 3.10x gemm_f32 | $0.12 of $5
-/// | 7 correct, 3 wrong", and before it "endpoint down: 5 failures in a row, ..." when it is not
-/// well. A part that does not fit is left out.
+/// | 7 correct, 3 wrong". If the endpoint has trouble, the line begins with "endpoint down: 5
+/// failures in a row, ...". Parts that do not fit into `columns` are left out.
 std::string status_line(const ProgressSnapshot& snapshot, std::size_t columns = std::string::npos);
 
-/// On a terminal: one line that is redrawn, with what matters scrolling above it. Elsewhere: a line
-/// for each event. One thread.
+/// On a terminal, shows a status line that is redrawn; important events scroll above it. Elsewhere,
+/// prints a line for each event. One thread uses it.
 class Progress {
 public:
   Progress(std::ostream& out, bool terminal, std::size_t columns)
       : out_(out), terminal_(terminal), columns_(columns) {}
   ~Progress() { finish(); }
-  Progress(const Progress&) = delete; // two would draw over each other
+  Progress(const Progress&) = delete; // two objects would draw over each other
   Progress& operator=(const Progress&) = delete;
 
   enum class Weight : std::uint8_t { Routine, Important };
-  /// On a terminal, routine events only move the status line.
+  /// On a terminal, routine events only update the status line.
   void event(const std::string& line, Weight weight = Weight::Routine);
   void update(const ProgressSnapshot& snapshot);
-  /// Removes the status line; later events print as lines.
+  /// Removes the status line. Later events are printed as lines.
   void finish();
 
 private:

@@ -6,7 +6,7 @@ namespace winnow::harness {
 
 namespace {
 
-/// Where no interval is known the number itself stands for both ends.
+/// Without a known interval, the speedup itself stands for both ends.
 double low(const tasks::Evaluation& evaluation) {
   return evaluation.speedup_bounds.known() ? evaluation.speedup_bounds.low : evaluation.speedup;
 }

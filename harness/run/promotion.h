@@ -6,29 +6,31 @@
 
 namespace winnow::harness {
 
-/// What share of the incumbent's speed on hidden shapes a kernel must have to take its place.
+/// To replace the incumbent, a kernel must reach at least this share of the incumbent's speed on
+/// hidden shapes.
 constexpr double kHiddenSpeedShare = 0.9;
 
-/// Whether an evaluation stands for its kernel in the search: correct, promoted, and made by this
-/// evaluator (a resumed run may have begun under an earlier one, whose times are compared with
-/// nothing). One that boards do not rank counts: where a seed is given it is given to all.
+/// Whether an evaluation counts in the search: correct, promoted, and made by this version of the
+/// evaluator. A resumed run may have begun with an earlier version, whose times are not comparable.
+/// An evaluation that boards do not rank counts too: a given seed holds for all kernels of the run.
 bool is_contender(const tasks::Evaluation& evaluation);
-/// Whether a kernel is faster than the incumbent outside the noise: it won a race against it, or,
-/// where there was none, their speedups' intervals do not overlap. Against the baseline alone
-/// (`incumbent` is nullptr) its own interval must lie above 1.
+/// Whether a kernel is faster than the incumbent beyond the noise. It must have won a race against
+/// the incumbent; if there was no race, the intervals of their speedups must not overlap. Without
+/// an incumbent (nullptr) the kernel's own interval must lie above 1, the speed of the baseline.
 bool beats(const PastAttempt& attempt, const PastAttempt* incumbent);
-/// The attempt that the next one of its chain races against: the last one that beat the leader
-/// before it, the first of which beat the baseline; nullptr: none did. Attempts of a chain come one
-/// after another. So who leads, and what races against whom, does not depend on the order in which
-/// calls of different chains are answered, and is the same after a crash.
+/// The attempt that the next attempt of this chain races against: the newest one that beat the
+/// leader before it. The first leader must beat the baseline. nullptr: no attempt did. The attempts
+/// of a chain come one after another, so the leader and all races do not depend on the order in
+/// which calls of different chains are answered, and are the same after a crash.
 const PastAttempt* leader_of(const Chain& chain);
-/// As a judge is told what to race against.
+/// The attempt in the form that a judge takes for a race.
 KernelToBeat kernel_of(const PastAttempt& attempt);
 
-/// Whether a kernel may lead its archive: it is correct, and on hidden shapes no more than 10 %
-/// slower than the incumbent. Where both took turns there, their ratio counts; else the speedups of
-/// both against the baseline, which were measured at different times and may differ by what else
-/// the machine did (0: not timed). `incumbent` is nullptr for the baseline.
+/// Whether a kernel may become the leader of its chain. It must be correct and on hidden shapes at
+/// most 10 % slower than the incumbent. If both were timed in turns on hidden shapes, the ratio of
+/// that race counts. Otherwise their speedups against the baseline are compared; these were
+/// measured at different times, so the load of the machine can differ. A speedup of 0 means not
+/// timed. `incumbent`: nullptr stands for the baseline.
 bool may_lead(const tasks::Evaluation& evaluation, const PastAttempt* incumbent);
 
 } // namespace winnow::harness

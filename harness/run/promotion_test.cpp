@@ -35,7 +35,7 @@ TEST(Promotion, NeedsNineTenthsOfTheIncumbentsSpeedOnHiddenShapes) {
   EXPECT_FALSE(may_lead(wrong, &incumbent));
 }
 
-// A machine that was busy while one of the two was measured makes its speedup of no use.
+// A speedup that was measured on a busy machine is useless.
 TEST(Promotion, BelievesTurnsMoreThanSpeedupsOfDifferentTimes) {
   const PastAttempt incumbent = attempt(40);
   EXPECT_TRUE(may_lead(raced_against(incumbent, 3, 1.2), &incumbent));
@@ -66,7 +66,7 @@ TEST(Promotion, TheLeaderOfAChainHasBeatenTheLeaderBeforeIt) {
   EXPECT_EQ(leader_of(chain), &chain.attempts[0]);
 }
 
-/// A hidden shape at which the baseline, the leader and the candidate took these times, side by
+/// A hidden shape with these times of the baseline, the leader and the candidate, measured side by
 /// side.
 tasks::CaseResult timed_at(double baseline_us, double leader_us, double own_us) {
   tasks::CaseResult timed;
@@ -91,8 +91,8 @@ tasks::Evaluation judged_on(const PastAttempt& leader, std::vector<tasks::CaseRe
   return evaluation;
 }
 
-// Medians of a layernorm on an H200: faster than the leader wherever a launch takes long enough to
-// be worth it, slower by half where the baseline takes 5 us.
+// Medians of a layernorm on an H200. The candidate beats the leader at shapes with long launches.
+// It takes 1.5 times as long at a shape where the baseline takes only 5 us.
 TEST(Promotion, IsNotDecidedByLaunchesOfAFewMicroseconds) {
   const PastAttempt leader = attempt(1.2);
   const tasks::Evaluation faster =

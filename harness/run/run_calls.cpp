@@ -15,8 +15,7 @@ namespace {
 
 using agents::ModelReply;
 
-// The endpoint has its own retries: so many calls that failed for good in a row mean that it is
-// down.
+// The endpoint retries by itself. After this many final failures in a row it counts as down.
 constexpr int kFailuresInARow = 3;
 constexpr std::chrono::milliseconds kDrainWait{1000};
 
@@ -32,7 +31,7 @@ std::vector<profiling::ShapeProfile> profiles_of(const tasks::Evaluation& evalua
   return profiles;
 }
 
-/// With the change against what it was made from.
+/// The limiters of an evaluation, and their changes from its parent.
 std::string limits_of(const tasks::Evaluation& evaluation, const tasks::Evaluation& parent) {
   const std::vector<profiling::ShapeProfile> profiles = profiles_of(evaluation);
   const std::string& code = evaluation.build.machine_code_digest;
@@ -42,7 +41,7 @@ std::string limits_of(const tasks::Evaluation& evaluation, const tasks::Evaluati
                                 !code.empty() && code == parent.build.machine_code_digest);
 }
 
-/// What an attempt was to improve: the best before it, else the baseline.
+/// The parent of an attempt: the best attempt before it, otherwise the baseline.
 const tasks::Evaluation& parent_of(const TaskHistory& history, const Chain& chain,
                                    std::size_t attempt) {
   const PastAttempt* parent = &history.baseline;
@@ -71,14 +70,15 @@ bool was_paid(const ModelReply& reply) {
 } // namespace
 
 void RunLoop::dispatch() {
-  // A recorded reply may be judged at once, which opens the next proposal: until nothing moves.
+  // A recorded reply may be judged at once, which allows the next proposal. So repeats until no
+  // call was started.
   bool moved = true;
   while (moved && stop_ == Stop::No) {
     moved = false;
     refused_.clear();
     for (auto& [state, proposal] : open_proposals()) {
       moved = start(*state, proposal) || moved;
-      take_arrived(); // to send many takes a while
+      take_arrived(); // sending many calls takes a while
     }
   }
 }
@@ -95,7 +95,8 @@ std::vector<std::pair<RunLoop::TaskState*, Proposal>> RunLoop::open_proposals() 
       }
     }
   }
-  // A limit on calls is shared fairly: first steps of all tasks before second steps of any.
+  // Divides a limit on calls fairly: the first steps of all tasks come before the second step of
+  // any.
   std::stable_sort(open.begin(), open.end(), [](const auto& a, const auto& b) {
     return std::tie(a.second.step, a.second.chain) < std::tie(b.second.step, b.second.chain);
   });
@@ -204,7 +205,7 @@ void RunLoop::take_arrived() {
   }
 }
 
-// A reply is durable before anything is made of it, and before anything else is made of others.
+// Stores a reply at once: before it is used, and before other events are handled.
 void RunLoop::take(Event event) {
   if (const auto* reply = std::get_if<Reply>(&event)) {
     const auto call = calls_.find(reply->key);
@@ -228,16 +229,18 @@ void RunLoop::handle(Reply& event) {
   case ModelReply::Status::Ok:
     budget_.settle(event.key, reply);
     failures_in_a_row_ = 0;
-    if (stop_ == Stop::No) { // otherwise the resumed run takes it from the store
+    if (stop_ == Stop::No) { // otherwise the resumed run takes the reply from the store
       accept_reply(*call.state, call.proposal, reply);
     }
     return;
   case ModelReply::Status::Cancelled:
     call.at_stake ? budget_.cut_off(event.key) : budget_.release(event.key);
     return;
-  case ModelReply::Status::Deferred: // it may cost still: what the budget reserved is kept
+  // The reply may still come and cost: the budget keeps its reservation.
+  case ModelReply::Status::Deferred:
     ++deferred_;
-    setup_.journal.set_reservation(call.row, std::nullopt); // but it was not sent from here
+    // The store keeps no reservation, because this process did not send the call.
+    setup_.journal.set_reservation(call.row, std::nullopt);
     return;
   case ModelReply::Status::Failed:
   case ModelReply::Status::Exhausted:
@@ -253,7 +256,7 @@ void RunLoop::release(const Call& call) {
   }
 }
 
-// The call stays open in the store, so that a resumed run asks again.
+// The call stays open in the store, so that a resumed run sends it again.
 void RunLoop::handle_failure(const Call& call, const ModelReply& reply) {
   if (was_paid(reply)) {
     budget_.settle(call.request.key, reply);
@@ -290,7 +293,8 @@ void RunLoop::drain() {
   if (!calls_.empty()) {
     setup_.endpoint.cancel_all();
   }
-  // Every call is answered, if only with "cancelled"; what came in meanwhile is kept.
+  // Waits until every call has ended, at least with Cancelled. Replies that come meanwhile are
+  // kept.
   for (;;) {
     auto event = next_event(calls_.empty() ? std::chrono::milliseconds{0} : kDrainWait);
     if (event) {

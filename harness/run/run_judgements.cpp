@@ -14,7 +14,7 @@ namespace {
 
 using tasks::Verdict;
 
-// The evaluator has tried each of them again already.
+// The evaluator has already repeated each evaluation that failed because of the machine.
 constexpr int kFaultsInARow = 3;
 
 std::string attempt_line(const std::string& key, const tasks::Evaluation& evaluation) {
@@ -101,7 +101,8 @@ void RunLoop::enqueue(TaskState& state, const std::optional<Proposal>& proposal,
   begin_session();
   const std::string name = proposal ? call_key(state.task->name, *proposal) + ".cu" : "baseline.cu";
   judging_[candidate] = {&state, proposal, text};
-  // The baseline is the yardstick as it stands: tuned, it would be faster than what others beat.
+  // The baseline is judged without tuning: tuned, it would be faster than the yardstick of other
+  // results.
   const std::int64_t variants = proposal ? setup_.config.max_variants : 1;
   JudgeJob job{state.task, candidate, text, name, static_cast<std::size_t>(variants)};
   if (proposal) {
@@ -165,7 +166,7 @@ void RunLoop::record(const JudgeResult& result, const Judgement& judgement) {
                               ? call_key(judgement.state->task->name, *judgement.proposal)
                               : judgement.state->task->name;
   const bool fault = counts.verdict == Verdict::Infrastructure;
-  if (!fault) { // a fault of the machine is no verdict: a resumed run judges the candidate again
+  if (!fault) { // a fault of the machine is not a verdict: a resumed run judges the candidate again
     setup_.journal.add_evaluations(result.candidate, result.evaluations);
   }
   setup_.journal.event(fault ? "machine fault" : "judged", {{"key", key},

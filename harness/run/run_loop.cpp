@@ -11,7 +11,7 @@
 namespace winnow::harness {
 namespace {
 
-// How often the status line moves while nothing happens.
+// Interval of updates to the status line while nothing else happens.
 constexpr std::chrono::milliseconds kTick{500};
 
 std::string_view run_status(RunOutcome::End end) {
@@ -43,7 +43,7 @@ RunLoop::RunLoop(RunLoopSetup setup)
 }
 
 RunLoop::~RunLoop() {
-  if (!calls_.empty()) { // an exception is on its way
+  if (!calls_.empty()) { // an exception ends the run
     setup_.endpoint.cancel_all();
   }
 }
@@ -65,7 +65,7 @@ RunOutcome RunLoop::run() {
   return wind_up();
 }
 
-/// A finished run keeps its status and its end until there is something to do after all.
+/// Called when there is something to do. Until then a finished run keeps its status and its end.
 void RunLoop::begin_session() {
   if (!session_begun_) {
     session_begun_ = true;
@@ -96,7 +96,7 @@ void RunLoop::handle(Interruption&) {
 }
 
 void RunLoop::stop(Stop reason, std::string message) {
-  if (stop_ == Stop::No) { // the first reason counts
+  if (stop_ == Stop::No) { // only the first reason counts
     stop_ = reason;
     stop_message_ = std::move(message);
   }

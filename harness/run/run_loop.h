@@ -22,7 +22,7 @@
 
 namespace winnow::harness {
 
-/// Everything a run needs; all references outlive the loop.
+/// Everything that a run needs. All references must outlive the loop.
 struct RunLoopSetup {
   const RunConfig& config;
   std::vector<tasks::Task> tasks;
@@ -33,19 +33,19 @@ struct RunLoopSetup {
   const Strategy& strategy;
   agents::ModelEndpoint& endpoint;
   std::function<std::vector<agents::Message>(const agents::ProposalContext&)> prompts;
-  std::vector<JudgeFactory> judges; ///< one per device
+  std::vector<JudgeFactory> judges; ///< one for each device
   decltype(JudgePoolSetup::compile_ahead) compile_ahead;
   unsigned compile_threads = 0;
   Progress& progress;
-  std::optional<agents::Price> price = {};     ///< of the endpoint's calls; nullopt: unknown
-  bool is_finished = false;                    ///< by an earlier session
-  std::chrono::milliseconds elapsed_before{0}; ///< in earlier sessions of this run
+  std::optional<agents::Price> price = {};     ///< price of the endpoint's calls; nullopt: unknown
+  bool is_finished = false;                    ///< an earlier session finished the run
+  std::chrono::milliseconds elapsed_before{0}; ///< duration of the run's earlier sessions
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 
 struct RunOutcome {
-  /// Waiting: nothing is left but calls whose replies come from elsewhere. RecordingSpent: nothing
-  /// is left but calls that the recording has no reply to.
+  /// Waiting: only calls are left whose replies come in another way. RecordingSpent: only calls are
+  /// left for which the recording has no reply.
   enum class End : std::uint8_t {
     Finished,
     BudgetSpent,
@@ -55,26 +55,27 @@ struct RunOutcome {
     RecordingSpent
   };
   End end = End::Finished;
-  bool was_finished = false; ///< before this session, which found nothing to do
-  std::string message;       ///< why, unless finished
+  bool was_finished = false; ///< an earlier session had finished the run: nothing was left to do
+  std::string message;       ///< why the run stopped; empty if it finished
   Spend spend;
-  std::chrono::milliseconds elapsed{0}; ///< earlier sessions included
+  std::chrono::milliseconds elapsed{0}; ///< includes earlier sessions
 };
 
-/// Asks, judges and records until the strategy wants no more, a limit strikes or somebody
-/// interrupts. One thread decides and writes the store; replies and verdicts reach it through a
-/// queue. A resumed run takes the same way from the start: a call that the store has the reply of
-/// is not sent, a candidate that the store has the verdict of is not judged.
+/// Asks, judges and records until the strategy makes no more proposals, a limit is reached or the
+/// run is interrupted. One thread makes all decisions and writes to the store; replies and verdicts
+/// reach this thread through a queue. A resumed run repeats the loop from the beginning and skips
+/// calls and evaluations that the store already has.
 class RunLoop {
 public:
   explicit RunLoop(RunLoopSetup setup);
   ~RunLoop();
-  RunLoop(const RunLoop&) = delete; // callbacks point into it
+  RunLoop(const RunLoop&) = delete; // callbacks point into this object
   RunLoop& operator=(const RunLoop&) = delete;
 
-  /// Throws Error when the store cannot be written.
+  /// Throws Error if the store cannot be written.
   RunOutcome run();
-  /// From any thread: stop sending, cancel what is in flight, keep what is paid for.
+  /// Any thread may call this. Stops sending, cancels calls in flight and keeps every reply that
+  /// was paid for.
   void interrupt();
 
 private:
@@ -82,21 +83,21 @@ private:
     const tasks::Task* task = nullptr;
     store::RowId row = 0;
     TaskHistory history;
-    bool searchable = false;      ///< its baseline is correct
-    std::set<std::string> active; ///< keys being asked or judged
-    double best_speedup = 0;      ///< of those that were promoted
+    bool searchable = false;      ///< the task's baseline is correct
+    std::set<std::string> active; ///< keys of calls that are in flight or judged
+    double best_speedup = 0;      ///< of promoted candidates
   };
   struct Call {
     TaskState* state = nullptr;
     Proposal proposal;
     agents::ModelRequest request;
     store::RowId row = 0;
-    std::optional<CallEstimate>
-        at_stake; ///< what may be billed without an answer; nullopt: nothing
+    /// What may be billed without an answer; nullopt: nothing.
+    std::optional<CallEstimate> at_stake;
   };
   struct Judgement {
     TaskState* state = nullptr;
-    std::optional<Proposal> proposal; ///< nullopt: the baseline
+    std::optional<Proposal> proposal; ///< nullopt: this judges the baseline
     std::string text;
   };
   struct Reply {
@@ -107,13 +108,13 @@ private:
   using Event = std::variant<Reply, JudgeResult, Interruption>;
   enum class Stop : std::uint8_t { No, Interrupted, WallTime, Failure };
 
-  // run_restore.cpp: what earlier sessions left
+  // run_restore.cpp: restores the results of earlier sessions
   void restore();
   void tell_restored();
   const store::CandidateState* known_candidate(const TaskState& state,
                                                const std::string& call_key) const;
 
-  // run_calls.cpp: asking
+  // run_calls.cpp: calls of the model
   void dispatch();
   std::vector<std::pair<TaskState*, Proposal>> open_proposals();
   bool start(TaskState& state, const Proposal& proposal);
@@ -129,14 +130,14 @@ private:
   void end_chain(TaskState& state, const Proposal& proposal, const std::string& why);
   void drain();
 
-  // run_judgements.cpp: judging
+  // run_judgements.cpp: evaluations of candidates
   void begin_baseline(TaskState& state);
   void accept_reply(TaskState& state, const Proposal& proposal, const agents::ModelReply& reply);
   store::RowId add_candidate(TaskState& state, const Proposal& proposal, const std::string& text);
   void enqueue(TaskState& state, const std::optional<Proposal>& proposal, store::RowId candidate,
                const std::string& text);
   void handle(JudgeResult& result);
-  /// Says whether an evaluation that would lead its chain may do so.
+  /// Decides whether an evaluation that would lead its chain may do so, and notes that in it.
   static void gate(const Chain& chain, tasks::Evaluation& evaluation);
   void record(const JudgeResult& result, const Judgement& judgement);
   void attach(TaskState& state, const Proposal& proposal, PastAttempt attempt);
@@ -160,23 +161,24 @@ private:
   std::chrono::steady_clock::time_point started_;
   Budget budget_;
   std::shared_ptr<EventQueue<Event>> queue_; ///< shared with callbacks that may outlive the loop
-  std::deque<Event> arrived_;                ///< taken from the queue, replies in the store
+  std::deque<Event> arrived_; ///< events taken from the queue; their replies are stored already
   std::vector<TaskState> tasks_;
   std::map<std::string, Call> calls_;                   ///< in flight, by key
   std::map<store::RowId, Judgement> judging_;           ///< queued or running, by candidate
   std::map<std::string, store::ModelCallRow> recorded_; ///< by key
-  std::map<std::pair<std::string, std::string>, store::CandidateState> known_; ///< task, call key
+  /// By task and call key.
+  std::map<std::pair<std::string, std::string>, store::CandidateState> known_;
   std::map<std::string, std::int64_t> verdicts_;
   bool session_begun_ = false;
-  std::int64_t deferred_ = 0;   ///< calls whose replies come from elsewhere
-  std::int64_t unrecorded_ = 0; ///< calls that the recording has no reply to
-  std::string refused_;         ///< the limit that kept the last dispatch from sending
-  std::string trouble_;         ///< what failed without stopping the run
+  std::int64_t deferred_ = 0;   ///< number of calls whose replies come in another way
+  std::int64_t unrecorded_ = 0; ///< number of calls for which the recording has no reply
+  std::string refused_;         ///< the limit that stopped the last dispatch
+  std::string trouble_;         ///< the last error that did not stop the run
   int failures_in_a_row_ = 0;
-  int faults_in_a_row_ = 0; ///< of the machine
+  int faults_in_a_row_ = 0; ///< faults of the machine
   Stop stop_ = Stop::No;
   std::string stop_message_;
-  std::unique_ptr<JudgePool> judges_; ///< last: its threads use the queue
+  std::unique_ptr<JudgePool> judges_; ///< last, because its threads use the queue
 };
 
 } // namespace winnow::harness

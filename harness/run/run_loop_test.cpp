@@ -17,7 +17,7 @@ using test::FakeEndpoint;
 using test::RunLoopTest;
 using End = RunOutcome::End;
 
-/// Every kind of answer, by step; a pure function of the key, as a recording is.
+/// Answers of every kind, by step. As in a recording, a reply depends only on the key.
 ModelReply scripted(const ModelRequest& request) {
   static const std::map<std::string, std::string> kReplies{
       {"a/0/0", test::reply_text("compile_error", 0)}, {"a/0/1", test::reply_text("correct", 1.5)},
@@ -50,10 +50,10 @@ TEST_F(RunLoopTest, HiddenShapesDecideWhoLeads) {
   tasks_.resize(1);
   config_.proposals = 4;
   const std::map<std::string, std::string> replies{
-      {"a/0/0", test::reply_text("correct", 1.5, 0.8)},  // slower than the baseline elsewhere
-      {"a/0/1", test::reply_text("correct", 2.0, 2.0)},  // the first to lead
-      {"a/0/2", test::reply_text("correct", 3.0, 1.7)},  // 15 % slower elsewhere
-      {"a/0/3", test::reply_text("correct", 2.5, 1.85)}, // 7.5 % slower elsewhere
+      {"a/0/0", test::reply_text("correct", 1.5, 0.8)}, // slower than the baseline on hidden shapes
+      {"a/0/1", test::reply_text("correct", 2.0, 2.0)}, // the first leader
+      {"a/0/2", test::reply_text("correct", 3.0, 1.7)}, // 15 % slower on hidden shapes
+      {"a/0/3", test::reply_text("correct", 2.5, 1.85)}, // 7.5 % slower on hidden shapes
   };
   FakeEndpoint endpoint(
       [&](const ModelRequest& request) { return test::ok_reply(replies.at(request.key)); });

@@ -1,4 +1,5 @@
-// What a run pays for: never a reply that it has, and it remembers what may have been billed.
+// A run never pays for a reply that it already has, and it remembers calls that may have been
+// billed.
 #include "agents/record/replay_endpoint.h"
 #include "harness/run/testing/run_loop_fixture.h"
 
@@ -18,7 +19,7 @@ using test::Crash;
 using test::FakeEndpoint;
 using End = RunOutcome::End;
 
-/// Another text for each key.
+/// A reply with a different text for each key.
 ModelReply by_key(const ModelRequest& request) {
   return test::ok_reply(test::reply_text("correct", 2) + "// " + request.key);
 }
@@ -39,7 +40,7 @@ protected:
         all.begin(), all.end(), [](const auto& state) { return state.row.origin == "model"; }));
   }
 
-  /// A session whose calls are all in flight when it is interrupted.
+  /// A session that is interrupted while all its calls are in flight.
   RunOutcome interrupted_session() {
     FakeEndpoint never(by_key);
     never.hold();
@@ -54,7 +55,7 @@ protected:
   }
 };
 
-/// Answers before start() returns, as a fast endpoint may.
+/// Calls `done` before start() returns, as a fast endpoint may do.
 class InstantEndpoint final : public agents::ModelEndpoint {
 public:
   std::string_view kind() const override { return "instant"; }
@@ -76,7 +77,7 @@ TEST_F(RunMoney, EveryReplyThatIsHereIsKeptBeforeOneIsUsed) {
   EXPECT_EQ(recorded_keys().size(), 4U) << "all that were in flight";
 }
 
-/// Judges no model's candidate before the store holds this many replies.
+/// Judges no candidate of a model before the store has `wanted` replies.
 class PatientJudge final : public test::FakeJudge {
 public:
   PatientJudge(std::function<std::size_t()> recorded, std::size_t wanted)
@@ -203,7 +204,7 @@ TEST_F(RunMoney, ACallThatWasRefusedCostsNothing) {
   EXPECT_EQ(costs().unconfirmed_sendings, 0);
 }
 
-/// The verdicts and texts of a run, whatever it paid.
+/// Tests that a run has the same verdicts and texts, whether it pays for replies or reuses them.
 class RunReuse : public RunMoney {
 protected:
   RunReuse() {
@@ -241,7 +242,7 @@ TEST_F(RunReuse, WhatTheRecordLacksIsAsked) {
 }
 
 TEST_F(RunReuse, EveryCrashResumesToTheSameReplies) {
-  config_.proposals = 4; // the first run to ask so many pays for the last two
+  config_.proposals = 4; // replies for two calls are new: the first run that asks for them pays
   std::int64_t writes = 0;
   {
     FakeEndpoint endpoint(by_key);

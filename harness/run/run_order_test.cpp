@@ -1,5 +1,5 @@
-// Replies come in whatever order a model gives them. What a run decides must not depend on it: a
-// run that is killed and resumed gets the rest of its replies in another order than the first time.
+// The decisions of a run must not depend on the order in which a model replies. When a killed run
+// is resumed, the rest of its replies come in another order.
 #include "base/text.h"
 #include "harness/run/testing/run_loop_fixture.h"
 
@@ -24,9 +24,8 @@ constexpr int kInFlight = 3;
 const Order kFirstKeyFirst = [](const std::string& a, const std::string& b) { return a < b; };
 const Order kLastKeyFirst = [](const std::string& a, const std::string& b) { return a > b; };
 
-/// Kernels of one task that differ by less and by more than a race can tell, some of which are slow
-/// on hidden shapes: which of them leads, races or is promoted depends on what is compared with
-/// what.
+/// Kernels of one task. Some differ by more than a race can resolve, some by less; some are slow on
+/// hidden shapes. So the leader, the races and the promotions depend on which kernels are compared.
 class RunOrderTest : public test::RunLoopTest {
 protected:
   RunOrderTest() {
@@ -35,7 +34,8 @@ protected:
     config_.endpoint.parallel = kInFlight;
   }
 
-  /// The third replies to chains 0, 1 and 2 are the last three; of best-of-n there are nine chains.
+  /// The third replies to chains 0, 1 and 2 are the last three in the list. best-of-n has nine
+  /// chains.
   static ModelReply answer(const ModelRequest& request) {
     static const std::vector<std::string> kReplies{
         test::reply_text("correct", 2.0, 2.0),  test::reply_text("correct", 2.9, 1.5),
@@ -60,7 +60,8 @@ protected:
     return account();
   }
 
-  /// A process of its own dies right after its n-th write. False: the run had no so many.
+  /// Runs in a child process that is killed right after its n-th write. False: the run has fewer
+  /// writes.
   bool killed_at(int nth, const Order& order) {
     forget();
     const pid_t child = fork();
@@ -80,7 +81,7 @@ protected:
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
 
-  /// The lines of the account that are not in the other one.
+  /// The lines of the first account that the other one lacks.
   static std::string different_lines(const std::string& account, const std::string& other) {
     std::string lines;
     for (const std::string_view line : split_lines(account)) {
@@ -89,7 +90,7 @@ protected:
     return lines;
   }
 
-  /// A call takes five writes, so every third write is of every kind.
+  /// A call takes five writes. So the kills after every third write cover every kind of write.
   void expect_same_decisions_after_any_kill() {
     const std::string expected = uninterrupted(kFirstKeyFirst);
     EXPECT_EQ(different_lines(uninterrupted(kLastKeyFirst), expected), "") << "never killed";

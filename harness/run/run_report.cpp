@@ -28,10 +28,10 @@ std::string dollars_text(const Spend& spend) {
   return text;
 }
 
-/// "12 calls (3 of them from the record), 34567 tokens, $0.0840 (...)".
+/// Example: "12 calls (3 of them from the record), 34567 tokens, $0.0840 (...)".
 std::string calls_text(const Spend& spend) {
   if (spend.calls == 0) {
-    return "no calls"; // whether they have a price is not known before the first
+    return "no calls"; // before the first call it is unknown whether calls have a price
   }
   std::string text = counted(spend.calls, "call");
   if (spend.calls_from_record > 0) {
@@ -42,7 +42,7 @@ std::string calls_text(const Spend& spend) {
          dollars_text(spend);
 }
 
-/// With the time, and what may come on top.
+/// The cost and the time, and the cost that may be added later.
 std::string spend_text(const RunOutcome& outcome) {
   const Spend& spend = outcome.spend;
   const std::string time = format_duration(outcome.elapsed);

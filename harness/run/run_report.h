@@ -10,15 +10,15 @@ namespace winnow::harness {
 
 ExitCode exit_code(RunOutcome::End end);
 
-/// The best of the run, as a table, or a line that says that there is none yet.
+/// The best kernels of the run as a table, or a line that says that there are none yet.
 std::string run_leaderboard(const store::RunStore& store, const std::string& run);
 
-/// What was spent, why the run stopped, and the commands to go on with. For stderr. `go_on` is the
-/// command that takes the run up again, but for its name.
+/// The cost, the reason why the run stopped, and the commands to continue. For stderr. `go_on` is
+/// the command that continues the run, without the run's name.
 std::string run_summary(const RunOutcome& outcome, const RunConfig& config, const std::string& run,
                         const std::string& go_on = "winnow resume");
 
-/// A word for a POSIX shell, quoted if it has to be.
+/// A word for a POSIX shell, in quotes if necessary.
 std::string shell_word(const std::string& text);
 
 } // namespace winnow::harness

@@ -63,7 +63,7 @@ nlohmann::json stored_config(const RunConfig& config, const std::vector<tasks::T
   return stored;
 }
 
-/// Throws UsageError when a task is no longer what the run began with.
+/// Throws UsageError if a task has changed since the run began.
 void check_same_tasks(const nlohmann::json& stored, const std::vector<tasks::Task>& tasks) {
   const nlohmann::json digests =
       stored.value("resolved", nlohmann::json::object()).value("tasks", nlohmann::json::object());
@@ -86,7 +86,7 @@ void check_resumable_overrides(const std::vector<ConfigOverride>& overrides) {
   }
 }
 
-/// A store, a run in it that this process holds, and what drives it.
+/// A store, the run that this process has locked, and the objects that drive the run.
 struct Session {
   RunConfig config;
   std::vector<tasks::Task> tasks;
@@ -94,11 +94,12 @@ struct Session {
   RunStore& store;
   store::RunRow run;
   agents::ModelEndpoint& endpoint;
-  bool by_files = false; ///< the endpoint only takes questions down
+  bool by_files = false; ///< the endpoint only collects requests for a file
 };
 
-/// The endpoint to ask: the configured one, unless another is given in its place. Made before
-/// devices are opened: a key is taken out of the environment, which no other thread may read then.
+/// The endpoint of a run: `instead` if given, otherwise the configured one. Create it before
+/// devices are opened: it removes the key from the environment, and no other thread may read the
+/// environment at that time.
 class Endpoint {
 public:
   Endpoint(const RunConfig& config, agents::ModelEndpoint* instead)
@@ -111,7 +112,7 @@ private:
   agents::ModelEndpoint& used_;
 };
 
-/// The price of the run's calls, as far as it is known. Throws UsageError when a limit needs it.
+/// The price of the run's calls; nullopt: unknown. Throws UsageError if a limit needs the price.
 std::optional<agents::Price> known_price(const RunConfig& config) {
   const std::optional<agents::Price> price = run_price(config.endpoint);
   check_dollar_limit(config.limits, config.endpoint, price);
@@ -146,7 +147,7 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
   return loop.run();
 }
 
-/// Of the tasks that have none yet.
+/// Holds a final for the tasks of the run that have none yet.
 void hold_final(Session& session, Interrupt& interrupt, Progress& progress) {
   const std::vector<store::StoredSitting> held = session.store.sittings();
   std::vector<tasks::Task> tasks;
@@ -222,7 +223,7 @@ store::RunRow locked_run(RunStore& store, const std::string& name) {
 }
 
 ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* instead) {
-  Interrupt interrupt; // before any other thread
+  Interrupt interrupt; // before any other thread starts
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
   check_isolation(config.evaluation);
   const Endpoint endpoint(config, instead);
@@ -254,7 +255,7 @@ RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverr
 
 ExitCode resume_run(const std::string& store_path, const std::string& name,
                     const std::vector<ConfigOverride>& overrides, agents::ModelEndpoint* instead) {
-  Interrupt interrupt; // before any other thread
+  Interrupt interrupt; // before any other thread starts
   RunStore store(require_store(store_path), RunStore::Mode::ReadWrite);
   const store::RunRow run = locked_run(store, name);
   RunConfig config = resumed_config(run, overrides);

@@ -1,4 +1,4 @@
-// golden.json of a task.
+// Reads and writes a task's golden.json.
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/run/run_report.h"

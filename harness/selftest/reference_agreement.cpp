@@ -15,8 +15,9 @@ namespace {
 
 using State = ReferenceAgreement::State;
 
-// Both sides computed in doubles: what different orders of addition may change, in units of the
-// terms' size, which reference.cu gives, and of the result.
+// Limit for results that both sides computed in double precision: the order of additions may change
+// a result by so much, relative to the size of the terms (reported by reference.cu) plus the
+// result.
 constexpr double kDoubleLimit = 1e-10;
 
 bool is_close(double left, double right, double magnitude) {
@@ -103,7 +104,7 @@ ReferenceAgreement check_reference(const tasks::Task& task, evaluators::Selftest
       return compare_all(task, torch, "torch " + torch.torch, selftest);
     }
     notes = torch.notes;
-  } catch (const Error& error) { // no PyTorch here
+  } catch (const Error& error) { // PyTorch is not installed
     notes.push_back(error.what());
   }
   const auto golden = read_golden(task);

@@ -24,7 +24,7 @@ std::size_t count_of(const std::vector<Result>& results, typename Result::State 
                     [state](const Result& result) { return result.state == state; }));
 }
 
-/// All mutants of a kind on all sets of shapes: the worst of them.
+/// The worst result of all mutants of one kind, over all sets of shapes.
 std::string cell(const TaskSelftest& selftest, tasks::MutantKind kind) {
   std::string text = "-";
   for (const MutantResult& result : selftest.mutants) {
@@ -75,7 +75,7 @@ std::string accepted_mutants(const TaskSelftest& selftest) {
   return text;
 }
 
-/// The mutants that every shape must reject, and how near to passing one has come.
+/// The mutants that every shape must reject, and the one that came nearest to passing.
 std::string every_shape_line(const TaskSelftest& selftest) {
   int rejected = 0;
   const MutantResult* nearest = nullptr;

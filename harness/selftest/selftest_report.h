@@ -8,7 +8,7 @@
 
 namespace winnow::harness {
 
-/// What `winnow tasks selftest` finds out about one task.
+/// The results of `winnow tasks selftest` for one task.
 struct TaskSelftest {
   std::string task;
   std::string digest;
@@ -20,22 +20,22 @@ struct TaskSelftest {
   tasks::Precision precision = tasks::Precision::F32; ///< Tolerance::accumulate
 };
 
-/// What is no proof against a task but should be looked at, one sentence each: what the task's own
-/// figures say, timings that can be memorised, a tolerance far above every honest kernel's error.
+/// Points that do not refute a task but need a look, one sentence each: doubts from the task's own
+/// figures, timings that can be memorised, a tolerance far above the error of every honest kernel.
 std::vector<std::string> warnings(const TaskSelftest& selftest);
 
-/// No mutant is accepted and some are rejected, no honest kernel is rejected and some are accepted,
-/// and reference.cu agrees with reference.py.
+/// True if no mutant is accepted and some are rejected, no honest kernel is rejected and some are
+/// accepted, and reference.cu agrees with reference.py.
 bool is_proven(const TaskSelftest& selftest);
 
 struct SelftestReport {
   std::string device;
   std::string device_name;
-  std::uint64_t seed = 0; ///< --seed repeats the run
+  std::uint64_t seed = 0; ///< the same --seed repeats the run
   std::vector<TaskSelftest> tasks;
 };
 
-/// A table of mutants by task, then what else there is to say of each task.
+/// A table of mutants by task, then the other results of each task.
 std::string to_text(const SelftestReport& report);
 /// Schema "winnow.selftest", version 2.
 std::string to_json_text(const SelftestReport& report);

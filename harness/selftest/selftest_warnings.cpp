@@ -1,4 +1,4 @@
-// What a selftest warns of.
+// The warnings of a selftest.
 #include "harness/selftest/selftest_report.h"
 
 #include <algorithm>
@@ -10,13 +10,14 @@ namespace {
 
 using evaluators::HonestResult;
 
-constexpr double kLoose = 0.03; // the catalogue's kernels reach 0.2
+constexpr double kLoose = 0.03; // kernels of the catalogue reach 0.2
 
-/// The largest error of the kernels in units of the limit; 0 where there is none.
+/// The largest error of the honest kernels, relative to the limit; 0 if there is none.
 double worst_of_kernels(const TaskSelftest& selftest) {
   double worst = 0;
   for (const HonestResult& result : selftest.honest) {
-    const bool kernel = result.file != "reference.cu"; // that is rounded once: the least error
+    // reference.cu rounds only once, so its error is the smallest
+    const bool kernel = result.file != "reference.cu";
     if (kernel && result.state == HonestResult::State::Accepted) {
       worst = std::max(worst, result.max_error_ratio);
     }
@@ -26,8 +27,8 @@ double worst_of_kernels(const TaskSelftest& selftest) {
 
 std::string loose_tolerance(const TaskSelftest& selftest) {
   const double worst = worst_of_kernels(selftest);
-  // Where the task asks for less than f32, honest kernels may compute in f32 all the same. An error
-  // of 0 says that every operation is exact.
+  // If the task allows a lower precision than f32, honest kernels may still compute in f32, so
+  // their errors say nothing. An error of 0 means that every operation is exact.
   const bool comparable =
       tasks::epsilon(selftest.precision) <= tasks::epsilon(tasks::Precision::F32);
   if (!comparable || worst <= 0 || worst >= kLoose) {

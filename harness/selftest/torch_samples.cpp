@@ -1,4 +1,4 @@
-// reference.py, run by PyTorch.
+// Runs reference.py with PyTorch.
 #include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/baseline/torch_process.h"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kMaxSampleBytes = std::uint64_t{1} << 30U;
 
-/// The outputs that lie in the process's directory. Nothing, and `error` set, when their sizes are
-/// not those of the task.
+/// Reads the outputs in the process's directory. If their sizes do not fit the task, returns
+/// nullopt and sets `error`.
 std::optional<tasks::HostTensors> take_outputs(const tasks::Task& task, const tasks::Shape& shape,
                                                const TorchProcess& process, bool float64,
                                                std::string& error) {
@@ -43,7 +43,7 @@ std::optional<ReferenceSample> sample_shape(const tasks::Task& task, const tasks
                                             std::uint64_t seed, TorchProcess& process,
                                             std::string& error) {
   process.write_inputs(shape, seed);
-  for (const bool float64 : {true, false}) { // modules that name dtypes take no doubles
+  for (const bool float64 : {true, false}) { // modules that name a dtype cannot take doubles
     error = process.run(TorchMode::Eager, false, float64).error;
     if (!error.empty()) {
       continue;

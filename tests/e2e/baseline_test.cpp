@@ -1,5 +1,5 @@
-// `winnow baseline torch` on the real program: with a stand-in for Python that answers like the
-// real script, and with PyTorch where it is installed.
+// Tests `winnow baseline torch` of the real program: with a stand-in for Python that follows the
+// real script's protocol, and with PyTorch if it is installed.
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 
@@ -92,7 +92,8 @@ def get_init_inputs():
     return [0.1]
 )";
 
-/// What a stand-in does with one request; `$line` is the request. The real script's protocol.
+/// Actions of a stand-in for one request, which is in `$line`. They follow the real script's
+/// protocol.
 constexpr const char* kCopies = "cp in_0.raw out_0.raw\n";
 constexpr const char* kZeroes = "head -c $(wc -c <in_0.raw) /dev/zero >out_0.raw\n";
 constexpr const char* kDies = "echo 'out of luck' >&2; exit 3\n";
@@ -110,7 +111,7 @@ struct BaselineTest : testing::Test {
 
   static void put(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
 
-  /// A program that compiles nothing and does `eager` for the other mode.
+  /// A stand-in for Python that cannot compile. It answers eager requests with the action `eager`.
   std::string stand_in(const std::string& eager, const std::string& more_hello = "") const {
     const fs::path path = directory.path() / "python3";
     put(path, "#!/bin/sh\ncd \"$2\" && [ -f reference.py ] && [ \"$3\" = cpu ] || exit 9\n"
@@ -234,7 +235,7 @@ TEST_F(BaselineTest, WithoutPythonTheOptionIsNamed) {
   EXPECT_THAT(result.err, HasSubstr("--python no_such_python"));
 }
 
-/// A Python that can import torch; empty: there is none.
+/// A Python that can import torch; empty if there is none.
 std::string python_with_torch() {
   for (const char* python : {"python3", "/usr/bin/python3"}) {
     process::Command command;

@@ -1,5 +1,5 @@
-// A search whose replies come as files: by way of `winnow batch export` and `winnow batch import`
-// it ends as the same replies do when they are replayed.
+// Tests a search whose replies come as files. With `winnow batch export` and `winnow batch import`
+// it must end as a replay of the same replies does.
 #include "base/files.h"
 #include "base/text.h"
 #include "tests/e2e/run_account.h"
@@ -24,7 +24,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kMaxBytes = 1U << 26U;
 
-// Without times, and from one seed, nothing in a prompt or a verdict differs from run to run.
+// Without timings and with a fixed seed, prompts and verdicts are the same in every run.
 const std::vector<std::string> kSearch{
     "--task", "reduce_sum",         "--task", "row_softmax",
     "--set",  "run.max_variants=1", "--set",  "evaluation.timing=false",
@@ -46,7 +46,7 @@ std::vector<json> json_lines(const std::string& file) {
   return lines;
 }
 
-// The replies of the quickstart by custom id.
+// The quickstart's replies by custom id.
 const std::map<std::string, std::string>& recorded_replies() {
   static const std::map<std::string, std::string> replies = [] {
     std::map<std::string, std::string> by_id;
@@ -60,7 +60,7 @@ const std::map<std::string, std::string>& recorded_replies() {
   return replies;
 }
 
-// ---- a provider's batch service: requests in, answers out, in its own form ----
+// ---- a provider's batch service: reads requests and writes answers, both in its own form ----
 
 json chat_body(const std::string& text) {
   const json choice{{"index", 0},
@@ -118,7 +118,7 @@ json answered(const std::string& format, const json& request) {
                                  : gemini_line(id, text);
 }
 
-// Answers every request of a file; returns how many there were.
+// Answers every request of a file. Returns the number of requests.
 std::size_t play_provider(const std::string& format, const std::string& requests,
                           const std::string& replies) {
   std::string answers;
@@ -130,8 +130,8 @@ std::size_t play_provider(const std::string& format, const std::string& requests
   return lines.size();
 }
 
-// Every message that was sent, by call. Numbers are left out: which thread is the first to write
-// out of bounds, for one, differs from run to run.
+// All messages that were sent, by call. Numbers are removed, because some differ from run to run:
+// for example which thread is the first to write out of bounds.
 std::set<std::string> prompts(const std::string& store) {
   SQLite::Database database(store, SQLite::OPEN_READONLY);
   SQLite::Statement rows(database, "SELECT key, position, role, text FROM call_messages");
@@ -175,7 +175,7 @@ TEST(Batch, ASearchByFilesEndsAsTheSameRepliesDoLive) {
   EXPECT_EQ(prompts(store), prompts(live));
 }
 
-// A run of independent proposals, exported.
+// An exported run of independent proposals.
 struct ExportedRun {
   TemporaryDirectory directory{"batch"};
   std::string store = directory.path() / "store.db";

@@ -1,4 +1,4 @@
-// What users type wrong, and what the program says and returns.
+// Tests mistakes of users on the command line: messages and exit codes.
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 
@@ -110,7 +110,7 @@ TEST(Doctor, NamesWhatWorksAndWhatToInstall) {
 }
 
 TEST(RequiredIsolation, FailsClosed) {
-  // Without bubblewrap on the path, nothing may run at all.
+  // Without bubblewrap in PATH, no kernel may run.
   ProgramOptions options;
   options.environment["PATH"] = "/nonexistent";
   const ProgramResult result = run_winnow({"eval", "axpy", "tasks/catalogue/blas/axpy/baseline.cu",

@@ -1,5 +1,5 @@
-// Runs against a scripted endpoint: what a user sees when it misbehaves, and that the key is
-// nowhere.
+// Runs against a scripted endpoint. Tests the messages when the endpoint fails, and that the key
+// appears nowhere.
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 #include "tests/fake_endpoint/fake_endpoint.h"
@@ -37,7 +37,7 @@ struct LiveRun {
   std::string store() const { return directory.path() / "store.db"; }
 };
 
-// A run of one task with two proposals against `endpoint`.
+// Runs one task with two proposals against `endpoint`.
 void run_against(const FakeEndpoint& endpoint, LiveRun& run,
                  const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments{"run", "configs/live.toml", "--store", run.store(), "--name",
@@ -53,7 +53,7 @@ void run_against(const FakeEndpoint& endpoint, LiveRun& run,
   arguments.insert(arguments.end(), more.begin(), more.end());
   ProgramOptions options;
   options.environment["OPENAI_API_KEY"] = kKey;
-  options.timeout = std::chrono::minutes(5); // sanitizers are slow
+  options.timeout = std::chrono::minutes(5); // builds with sanitizers are slow
   run.result = run_winnow(arguments, options);
 }
 

@@ -1,5 +1,5 @@
-// `winnow eval` on the real program: good kernels are correct, bad ones get the verdict and the
-// explanation that tests/buggy/expected.json asks for.
+// Tests `winnow eval` of the real program: good kernels are correct, and bad kernels get the
+// verdict and the explanation in tests/buggy/expected.json.
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 

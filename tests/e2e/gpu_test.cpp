@@ -1,4 +1,4 @@
-// The real program on a real GPU. Skipped, with the reason, where there is none.
+// Tests the real program on a real GPU. Skipped with the reason if there is none.
 #include "base/files.h"
 #include "base/text.h"
 #include "tests/e2e/winnow_program.h"
@@ -40,7 +40,7 @@ TEST_F(Gpu, EveryBaselineIsCorrect) {
   }
 }
 
-/// The task whose name begins the file's name: gemm_f16_wgmma.cu is for gemm_f16.
+/// The task whose name is the longest prefix of the file's name: gemm_f16_wgmma.cu is for gemm_f16.
 std::string task_of(const std::filesystem::path& file) {
   std::string best;
   for (const std::filesystem::path& folder : catalogue_tasks()) {
@@ -82,8 +82,8 @@ TEST_F(Gpu, ProfilesNameWhatLimitsAKernel) {
             "launch");
 }
 
-// One invocation, so one worker after the other on the same GPU: each broken kernel gets its
-// verdict, and the correct kernel behind it passes.
+// All kernels are judged by one process, with one worker after the other on the same GPU. Each
+// broken kernel gets its verdict, and the correct kernel after it passes.
 TEST_F(Gpu, SurvivesBrokenKernels) {
   const json broken =
       json::parse(read_file(project_folder() / "tests/gpu/broken/expected.json", 1U << 20U));

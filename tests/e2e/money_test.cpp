@@ -1,5 +1,6 @@
-// What runs pay: SIGKILL with many requests in flight loses no reply that had arrived and pays for
-// none twice, the budget is remembered, and a store's replies answer further runs for nothing.
+// Tests the cost of runs. SIGKILL with many requests in flight must lose no reply that had arrived,
+// and no reply may be paid twice. The budget is remembered, and further runs reuse a store's
+// replies at no cost.
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 #include "tests/fake_endpoint/fake_endpoint.h"
@@ -32,9 +33,9 @@ using tests::FakeReply;
 using tests::SeenRequest;
 
 constexpr std::size_t kInFlight = 64;
-constexpr auto kPatience = std::chrono::seconds(300); // sanitizers are slow
+constexpr auto kPatience = std::chrono::seconds(300); // builds with sanitizers are slow
 
-/// Another answer for each call, so that no two can be taken for each other.
+/// A different answer for each call, so that no two can be confused.
 std::string answer_text(const std::string& key) {
   return "no code for " + key;
 }
@@ -47,7 +48,7 @@ std::size_t tokens_of(const tests::AnsweredCall& call) {
   return static_cast<std::size_t>(call.usage.prompt_tokens + call.usage.completion_tokens);
 }
 
-/// A best-of-n run of one task against an endpoint, in a directory of its own.
+/// A best-of-n run of one task against an endpoint, in its own directory.
 class PaidRun {
 public:
   PaidRun(const FakeEndpoint& endpoint, std::size_t proposals) : endpoint_(endpoint) {
@@ -73,7 +74,7 @@ public:
     return with(more, {"resume", "paid", "--store", store()});
   }
 
-  /// Rows of columns joined by spaces; none while there is no store.
+  /// The rows of a query, with columns joined by spaces; empty while there is no store.
   std::vector<std::string> query(const std::string& sql) const {
     std::vector<std::string> rows;
     if (!std::filesystem::exists(store())) {
@@ -88,7 +89,7 @@ public:
           row += (i == 0 ? "" : " ") + statement.getColumn(i).getString();
         }
       }
-    } catch (const SQLite::Exception&) { // it is being created
+    } catch (const SQLite::Exception&) { // the store is being created
       rows.clear();
     }
     return rows;
@@ -113,7 +114,7 @@ private:
   const FakeEndpoint& endpoint_;
 };
 
-/// Answers so many requests, then none until it is told to answer all.
+/// Answers `open_for` requests, then none until open() is called.
 class Valve {
 public:
   explicit Valve(std::size_t open_for) : open_for_(open_for) {}
@@ -130,7 +131,7 @@ private:
   std::atomic<std::size_t> open_for_;
 };
 
-/// Runs until `reached`, then kills it with SIGKILL.
+/// Runs the program until `reached` is true, then kills it with SIGKILL.
 template <typename Reached>
 void run_until(const std::vector<std::string>& arguments, Reached reached) {
   ProgramOptions options;
@@ -152,7 +153,7 @@ std::vector<std::string> keys_asked(const FakeEndpoint& endpoint, std::size_t fr
   return keys;
 }
 
-/// Every reply is in the store, as it was sent.
+/// Checks that the store has every reply as it was sent.
 void expect_all_replies(const PaidRun& run, std::size_t proposals) {
   std::map<std::string, std::string> replies;
   for (const std::string& row : run.query("SELECT key, reply FROM model_calls "
@@ -244,7 +245,7 @@ TEST(Money, NoSigkillAtAnyMomentMakesItPayTwice) {
 TEST(Money, ALimitOnDollarsHoldsWithRequestsInFlight) {
   const FakeEndpoint endpoint([](const SeenRequest& request, std::size_t) {
     FakeReply reply = tests::chat_reply(answer_text(key_of(request)));
-    reply.answer->usage = {1000, 0, 500, 0, 0}; // $0.006, less than is reserved
+    reply.answer->usage = {1000, 0, 500, 0, 0}; // $0.006, less than the reservation
     reply.delivery.first_byte = std::chrono::milliseconds(20);
     return reply;
   });
@@ -260,7 +261,7 @@ TEST(Money, ALimitOnDollarsHoldsWithRequestsInFlight) {
   EXPECT_EQ(endpoint.requests().size(), asked) << "what was spent before counts";
 }
 
-/// A finished run with two proposals, whose store others may use.
+/// A finished run with two proposals. Other runs may use its store.
 class PaidStore : public ::testing::Test {
 protected:
   PaidStore() {

@@ -1,5 +1,6 @@
-// `winnow tasks selftest` on a task in a folder of its own (tests/e2e/rmsnorm), sound and with one
-// mistake each that somebody could make: every one is found out or gets a warning.
+// Tests `winnow tasks selftest` on a task outside of the catalogue (tests/e2e/rmsnorm): once
+// without mistakes, and with one plausible mistake at a time. Every mistake must be detected or
+// cause a warning.
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 
@@ -42,7 +43,7 @@ struct PlantedMistake : testing::Test {
     text.replace(text.find(from), from.size(), to);
     std::ofstream(folder / file) << text;
   }
-  /// Of the one task. Without PyTorch, so that golden.json stands in for it.
+  /// The selftest of the one task. PyTorch is disabled, so that golden.json is used.
   json selftest() const {
     const json document =
         json_output(run_winnow({"tasks", "selftest", folder.string(), "--seed", "1", "--seeds", "2",
@@ -63,7 +64,7 @@ struct PlantedMistake : testing::Test {
   fs::path folder = directory.path() / "rmsnorm";
 };
 
-/// Of the first honest kernel that was rejected.
+/// The detail of the first honest kernel that was rejected.
 std::string rejection(const json& task) {
   for (const json& kernel : task.at("honest")) {
     if (kernel.at("state") == "rejected") {

@@ -1,4 +1,5 @@
-// `winnow profile` and `winnow race` on the real program, with real launches on the CPU device.
+// Tests `winnow profile` and `winnow race` of the real program, with real launches on the CPU
+// device.
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 
@@ -16,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr const char* kBaseline = "tasks/catalogue/blas/axpy/baseline.cu";
 
-// Right, and by far the slowest thing that is: it computes everything twenty times.
+// A correct and very slow kernel: it computes everything twenty times.
 constexpr const char* kSlow = R"cuda(/*@winnow
 { "launches": [ { "kernel": "axpy", "grid": ["ceil_div(n, 256)"], "block": [256],
                   "args": ["x", "y", "z", "alpha", "n"] } ] }
@@ -94,7 +95,7 @@ TEST(Race, ASlowKernelLosesAndItsRivalWins) {
   EXPECT_EQ(document.at("shapes").size(), 2U);
 }
 
-// One race in two hundred may say so; two in a row must not.
+// One race in two hundred may end with "faster" by chance; two in a row must not.
 TEST(Race, AKernelIsNotFasterThanItself) {
   bool faster = true;
   for (int attempt = 0; attempt < 2 && faster; ++attempt) {

@@ -10,7 +10,7 @@
 namespace winnow::test {
 namespace {
 
-constexpr std::int64_t kTellingExtent = 100; // smaller numbers stand in prompts for other reasons
+constexpr std::int64_t kTellingExtent = 100; // smaller numbers occur in prompts for other reasons
 
 void add_numbers(const tasks::Task& task, const tasks::Shape& shape,
                  std::set<std::string>& numbers) {
@@ -35,7 +35,7 @@ bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// A full stop belongs to a number only when a digit follows.
+// A full stop is part of a number only if a digit follows.
 bool goes_on(std::string_view text, std::size_t at) {
   if (at >= text.size()) {
     return false;

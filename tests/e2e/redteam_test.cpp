@@ -1,5 +1,5 @@
-// The attacks of tests/redteam on the real program: none may score. Built once for the cpu and once
-// for CUDA, where it is skipped, with the reason, without a GPU.
+// Runs the attacks in tests/redteam on the real program. None may score. The test is built twice:
+// for the CPU device, and for CUDA, where it is skipped with the reason if there is no GPU.
 #include "agents/reply.h"
 #include "base/files.h"
 #include "base/sanitized.h"
@@ -23,10 +23,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::string_view kDevice = WINNOW_REDTEAM_DEVICE;
-constexpr int kRows = 26; // of the table in docs/trust.md
+constexpr int kRows = 26; // rows of the table in docs/trust.md
 constexpr std::uint64_t kMaxFileBytes = 4U << 20U;
-// An attack marked `pays` may be judged correct when it had to do all its work in every launch:
-// that work is at least twice what the baseline does.
+// An attack marked `pays` may be judged correct if it had to do all its work in every launch. That
+// work is at least twice the work of the baseline.
 constexpr double kPaidInFull = 1;
 
 fs::path corpus() {
@@ -79,7 +79,7 @@ void expect_no_score(const json& attack, const json& evaluation) {
   const std::string verdict = evaluation.value("verdict", "");
   const std::string detail = evaluation.value("detail", "");
   if (verdict == "correct" && attack.value("pays", false)) {
-    if (!kSanitized) { // they slow the baseline's barriers, not the attack
+    if (!kSanitized) { // sanitizers slow down the baseline's barriers, but not the attack
       EXPECT_LT(evaluation.value("speedup", 1e9), kPaidInFull)
           << file << " gains from what it skips";
     }
@@ -103,7 +103,7 @@ protected:
   }
 };
 
-// One invocation a task: what an attack leaves behind would show in the next one's verdict.
+// One process for each task: if an attack left something behind, it would show in the next verdict.
 TEST_P(RedTeam, NothingScores) {
   std::vector<json> listed;
   std::vector<std::string> files;
@@ -125,7 +125,7 @@ std::string task_name(const testing::TestParamInfo<std::string>& task) {
 }
 INSTANTIATE_TEST_SUITE_P(Tasks, RedTeam, testing::ValuesIn(tasks()), task_name);
 
-// Judged in one invocation after the honest file whose verdict it hopes to be given.
+// Judges each attack after the honest file whose verdict it tries to get, in one process.
 TEST_F(RedTeam, NoVerdictIsReusedForOtherValues) {
   for (const json& attack : attacks()) {
     if (!attack.contains("after")) {
@@ -140,7 +140,8 @@ TEST_F(RedTeam, NoVerdictIsReusedForOtherValues) {
   }
 }
 
-// A reply goes the way that a model's reply goes: what a kernel file can be taken from is judged.
+// A reply is handled like a model's reply: if a kernel file can be extracted from it, that is
+// judged.
 TEST_F(RedTeam, NoReplyScores) {
   const TemporaryDirectory directory("redteam");
   for (const json& attack : attacks()) {
@@ -161,7 +162,7 @@ TEST_F(RedTeam, NoReplyScores) {
   }
 }
 
-/// The line behind the plan of a kernel file.
+/// The line after the plan of a kernel file.
 std::string mechanism(const std::string& text) {
   const std::size_t plan = text.find("@*/\n");
   const std::size_t begin = plan == std::string::npos ? text.size() : plan + 4;

@@ -34,7 +34,8 @@ std::set<std::string> run_account(const std::string& store) {
     const json& parent = candidate.at("parent_id");
     std::string line = fmt::format("{} {} {}", name_of(candidate), candidate.value("digest", ""),
                                    candidate.value("verdict", ""));
-    if (!kSanitized) { // kernels that differ twofold are alike there, and lead by chance
+    // With sanitizers, kernels of twofold speed look equal, so the leader is random.
+    if (!kSanitized) {
       line += fmt::format(" from {} rank {}", names[parent.is_null() ? 0 : parent.get<int>()],
                           candidate.at("rank").dump());
     }

@@ -5,9 +5,10 @@
 
 namespace winnow::test {
 
-/// What must not depend on how a run got its replies: a line for each candidate with its call,
-/// text, verdict, its parent's call and its rank (without these two in sanitizer builds, whose
-/// times are not the kernels'). Fails the test when a candidate is there twice.
+/// Everything that must not depend on the way in which a run got its replies: a line for each
+/// candidate with its call, text and verdict, its parent's call and its rank. Builds with
+/// sanitizers leave out parent and rank, because their times are not those of the kernels. Fails
+/// the test if a candidate appears twice.
 std::set<std::string> run_account(const std::string& store);
 
 } // namespace winnow::test

@@ -1,6 +1,5 @@
-// `winnow tasks selftest` on the real program: a task that is sound proves itself, one that is too
-// friendly does not; reference.py is run by a stand-in for Python that answers like the real
-// script.
+// Tests `winnow tasks selftest` of the real program: a sound task is proven, a task that is too
+// lenient is not. A stand-in for Python runs reference.py; it follows the real script's protocol.
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 
@@ -48,7 +47,7 @@ n = 1013
 n = 77
 )";
 
-/// `sign`: "-" is what the task asks for.
+/// `sign`: "-" is the sign that the task asks for.
 std::string kernel(const std::string& sign, bool is_reference) {
   const std::string type = is_reference ? "double" : "float";
   return std::string("/*@winnow\n{ \"launches\": [ { \"kernel\": \"negate\", \"grid\": ") +
@@ -61,7 +60,8 @@ std::string kernel(const std::string& sign, bool is_reference) {
          "  }\n}\n";
 }
 
-/// For the protocol of torch_baseline.py: refuses doubles, and does `otherwise` with floats.
+/// A stand-in that follows the protocol of torch_baseline.py. It refuses doubles; for floats it
+/// runs `otherwise`.
 std::string stand_in(const std::string& otherwise) {
   return "#!/bin/sh\ncd \"$2\" || exit 9\n"
          "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"}'\n"
@@ -70,7 +70,7 @@ std::string stand_in(const std::string& otherwise) {
          "  echo '{\"error\":\"no doubles here\",\"times_ns\":[]}'; continue;; esac\n" +
          otherwise + "\necho '{\"error\":null,\"times_ns\":[]}'\ndone\n";
 }
-/// The last byte of each float has the sign: 0x80 is flipped byte by byte.
+/// The last byte of each float holds the sign bit (0x80), which is flipped.
 constexpr const char* kNegates =
     "od -An -v -tu1 -w4 in_0.raw | while read -r a b c d; do\n"
     "printf \"\\\\$(printf %03o $a)\\\\$(printf %03o $b)\\\\$(printf %03o $c)"
@@ -121,7 +121,7 @@ struct SelftestTest : testing::Test {
   fs::path folder = directory.path() / "negation";
 };
 
-/// "zeros on promotion", ... of the mutants in a state.
+/// The mutants in this state, for example "zeros on promotion".
 std::vector<std::string> in_state(const json& task, const std::string& state) {
   std::vector<std::string> names;
   for (const json& mutant : task.at("mutants")) {
@@ -205,7 +205,7 @@ TEST_F(SelftestTest, EveryRunDrawsItsInputsAndSaysHowToRepeatIt) {
 
 TEST_F(SelftestTest, AToleranceThatHonestKernelsMissIsFoundOut) {
   edit_task(R"(multiple = "1")", R"(multiple = "0.01")");
-  // A rounding that the reference does not have.
+  // This kernel has a rounding error that the reference does not have.
   put("honest/from_zero.cu", kernel("-1.0000001f * ", false));
   const json task = selftest("negates", 10);
   const json& kernel = task.at("honest").at(2);

@@ -10,7 +10,7 @@
 namespace winnow::test {
 namespace {
 
-// One cache for the whole test program, so that a kernel is compiled once.
+// One cache for the whole test program, so that each kernel is compiled only once.
 const std::filesystem::path& home() {
   static const TemporaryDirectory directory("e2e-home");
   return directory.path();

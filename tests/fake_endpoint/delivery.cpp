@@ -46,7 +46,7 @@ void stamp(std::string& bytes) {
   }
 }
 
-/// Calls both; either may be empty.
+/// Returns a function that calls both. Either may be empty.
 std::function<void(std::string&)> both(std::function<void(std::string&)> first,
                                        std::function<void(std::string&)> second) {
   return [first = std::move(first), second = std::move(second)](std::string& bytes) {
@@ -71,7 +71,7 @@ std::vector<Step> in_segments(std::vector<Step> steps, std::size_t segment_bytes
   return out;
 }
 
-/// Steps that end, with the receipt tied to the last of them.
+/// A response that ends. `on_end` gets the receipt when the last step is written.
 Response ending(std::vector<Step> steps, Then then, const FakeReply& reply, const Receipt& receipt,
                 const std::function<void(const Receipt&)>& on_end) {
   steps = in_segments(std::move(steps), reply.delivery.segment_bytes);
@@ -114,7 +114,7 @@ Response endless_body(const FakeReply& reply, const std::string& body) {
   return and_then_forever({first}, again);
 }
 
-/// What of a body is sent, how long it is said to be, and what comes after it.
+/// The bytes of a body that are sent, the length in the head, and what the server does afterwards.
 struct Cut {
   std::string bytes;
   std::size_t length = 0;
@@ -163,7 +163,7 @@ Response deliver_body(const FakeReply& reply, const Question& question,
 
 // --- streamed -------------------------------------------------------------------------------
 
-/// One event as server-sent text.
+/// One event in the form of server-sent events.
 std::string frame(const StreamEvent& event, const Delivery& delivery) {
   const std::string end = delivery.crlf ? "\r\n" : "\n";
   std::string out;
@@ -209,7 +209,7 @@ std::size_t tokens_kept(Fault fault, std::size_t tokens) {
   }
 }
 
-/// The events before the fault; without one, all.
+/// The events before the fault. Without a fault: all events.
 std::vector<StreamEvent> events_before(Fault fault, std::vector<StreamEvent> events) {
   const auto tokens = std::count_if(events.begin(), events.end(), [](const StreamEvent& event) {
     return event.part == Part::Token;
@@ -234,7 +234,7 @@ Usage last_stated(const std::vector<StreamEvent>& events) {
   return usage;
 }
 
-/// A step for each event, before chunking.
+/// One step for each event. The steps are not yet in chunked encoding.
 std::vector<Step> event_steps(const FakeReply& reply, const Question& question,
                               const std::vector<StreamEvent>& events) {
   const Delivery& delivery = reply.delivery;
@@ -250,7 +250,7 @@ std::vector<Step> event_steps(const FakeReply& reply, const Question& question,
     }
     steps.push_back(std::move(step));
   }
-  if (delivery.stamp) { // what follows the last token leaves with it
+  if (delivery.stamp) { // everything after the last token is sent together with it
     const auto marked = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
       return step.bytes.find(kClockMark) != std::string::npos;
     });
@@ -264,7 +264,7 @@ std::vector<Step> event_steps(const FakeReply& reply, const Question& question,
   return steps;
 }
 
-/// With a length in the head and a body that is longer.
+/// A stream with a content-length that is shorter than the body.
 Response short_stream(const FakeReply& reply, const std::vector<Step>& steps,
                       const std::function<void(const Receipt&)>& on_end) {
   std::string body;
@@ -314,7 +314,7 @@ Response endless_stream(const FakeReply& reply, const Question& question, std::v
   return and_then_forever(std::move(steps), {{}, chunk(frame(*token, reply.delivery)), {}});
 }
 
-/// The head and a chunk for each step.
+/// The head and one chunk for each step.
 std::vector<Step> chunked(const FakeReply& reply, std::vector<Step> steps) {
   if (reply.drop_after_bytes) {
     drop_after(steps, *reply.drop_after_bytes);

@@ -8,14 +8,14 @@
 
 namespace winnow::tests {
 
-/// What a client was told about its use of the model by the time that the answer ends.
+/// What the client knows about the tokens that it used when the answer ends.
 struct Receipt {
-  bool whole = false; ///< nothing of the answer is missing
-  Usage usage;        ///< the last that was said: zeros when a stream broke off before
+  bool whole = false; ///< the answer is complete
+  Usage usage; ///< the last usage that the answer contained; zeros if a stream broke off before it
 };
 
-/// The reply as bytes. `on_end` is called as the last of them are about to be written, if `reply`
-/// is an answer and some of its body leaves the server.
+/// The bytes of a reply. `on_end` is called just before the last bytes are written, if `reply` is
+/// an answer and the server sends at least a part of its body.
 Response deliver(const FakeReply& reply, const Question& question,
                  std::function<void(const Receipt&)> on_end);
 

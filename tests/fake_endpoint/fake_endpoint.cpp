@@ -61,11 +61,11 @@ struct FakeEndpoint::State {
 
   Script script;
   Options options;
-  mutable std::mutex mutex; ///< guards the next three
+  mutable std::mutex mutex; ///< guards the next three members
   std::size_t count = 0;
   std::vector<SeenRequest> requests;
   std::vector<AnsweredCall> answered;
-  HttpServer server; // its thread uses the rest
+  HttpServer server; // last, because its thread uses the other members
 };
 
 Response FakeEndpoint::State::answer(const SeenRequest& request) {

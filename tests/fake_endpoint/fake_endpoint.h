@@ -12,7 +12,7 @@
 
 namespace winnow::tests {
 
-/// US dollars per million tokens, by which the server keeps its account.
+/// US dollars per million tokens. The server keeps its account with these prices.
 struct FakePrice {
   double input = 2;
   double cached_input = 0.5;
@@ -20,26 +20,27 @@ struct FakePrice {
   double dollars(const Usage& usage) const;
 };
 
-/// An answer that left the server, and what it told its client it costs.
+/// An answer that the server sent, and the cost that the client could read in it.
 struct AnsweredCall {
-  std::string key, model; ///< as asked; see question.h for where the formats have the key
-  bool whole = false;     ///< nothing of it was held back
-  Usage usage;            ///< as far as it was said
-  double dollars = 0;     ///< Answer::dollars or by FakePrice
+  std::string key, model; ///< from the request; question.h says where each format has the key
+  bool whole = false;     ///< the whole answer was sent
+  Usage usage;            ///< as far as the answer contained it
+  double dollars = 0;     ///< Answer::dollars, or computed with FakePrice
 };
 
 struct FakeEndpointOptions {
   HttpServer::Options server;
   FakePrice price;
-  /// Called on the server's thread before an answer's last bytes are written; may be empty.
+  /// Called on the server's thread before the last bytes of an answer are written; may be empty.
   std::function<void(const AnsweredCall&)> on_answer;
   bool keep_requests = true; ///< false for benchmarks
 };
 
-/// A server on 127.0.0.1 that speaks chat completions, responses, Anthropic messages and Gemini's
-/// generateContent under their providers' paths, streaming when asked to, and answers from a
-/// script. Requests that a provider would refuse (no such path, no max_tokens for Anthropic) get
-/// HTTP 404 or 400 in place of the script's reply. It remembers the requests.
+/// A server on 127.0.0.1 that answers from a script. It speaks chat completions, responses,
+/// Anthropic messages and Gemini's generateContent under the providers' paths, and streams if the
+/// request asks for it. A request that a provider would refuse (unknown path, no max_tokens for
+/// Anthropic) gets HTTP 404 or 400 instead of the script's reply. The server remembers the
+/// requests.
 class FakeEndpoint {
 public:
   /// Called for each request, on the server's thread; `number` counts from 0.
@@ -47,7 +48,8 @@ public:
   using Options = FakeEndpointOptions;
 
   explicit FakeEndpoint(Script script, Options options = {});
-  explicit FakeEndpoint(std::vector<FakeReply> replies); ///< in order; the last one repeats
+  /// In this order; the last one is repeated.
+  explicit FakeEndpoint(std::vector<FakeReply> replies);
   ~FakeEndpoint();
   FakeEndpoint(const FakeEndpoint&) = delete; // owns a thread and a socket
   FakeEndpoint& operator=(const FakeEndpoint&) = delete;

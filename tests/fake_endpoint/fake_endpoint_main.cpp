@@ -1,4 +1,4 @@
-// A server for tests of the whole program and for people who want to see Winnow talk to one. It
+// A server for tests of the whole program, and for people who want to see Winnow talk to one. It
 // answers chat completions, responses, Anthropic messages and generateContent on 127.0.0.1.
 #include "agents/record/recording.h"
 #include "base/error.h"
@@ -29,8 +29,8 @@ struct Arguments {
   int port = 0;
 };
 
-/// Recorded replies by key. generateContent has no key: its requests get the recorded calls in
-/// order, equal requests the same one.
+/// Recorded replies by key. generateContent requests have no key: they get the recorded calls in
+/// order, and equal requests get the same call.
 class Recording {
 public:
   explicit Recording(const std::string& file) : calls_(winnow::agents::read_recording(file)) {
@@ -50,7 +50,7 @@ public:
     FakeReply reply = winnow::tests::chat_reply(call.text, call.finish_reason);
     reply.key = key;
     reply.answer->model = call.model;
-    reply.answer->usage = call.usage; // so that a live run costs what the replayed one does
+    reply.answer->usage = call.usage; // so that a live run costs the same as the replayed run
     return reply;
   }
 
@@ -95,7 +95,8 @@ public:
   }
   void add(const std::string& key) {
     if (file_.is_open()) {
-      file_ << key << std::endl; // flushed: the reader may be killed or may kill us
+      // flushed, because the reader may be killed or may kill this process
+      file_ << key << std::endl;
     }
   }
 
@@ -127,8 +128,8 @@ void serve_recording(const Arguments& arguments) {
   }
 }
 
-/// Until SIGINT or SIGTERM, telling on stderr what was asked. Headers are not shown: they hold
-/// keys.
+/// Serves until SIGINT or SIGTERM and prints each request to stderr. Headers are not printed,
+/// because they contain keys.
 void serve_people(const Arguments& arguments) {
   auto script = arguments.script.empty() ? winnow::tests::ScriptFile("[]", "")
                                          : winnow::tests::ScriptFile(arguments.script);

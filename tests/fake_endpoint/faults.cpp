@@ -10,7 +10,7 @@
 namespace winnow::tests {
 namespace {
 
-// Of a client that takes 4 MiB.
+// Sizes for a client that accepts at most 4 MiB.
 constexpr std::size_t kHugeAnswerBytes = 3U << 20U;
 constexpr std::size_t kHugeBodyBytes = 5U << 20U;
 constexpr std::size_t kHugePieceBytes = 64U << 10U;

@@ -8,24 +8,24 @@
 
 namespace winnow::tests {
 
-/// A request as it arrived; header names in lower case.
+/// A request as it arrived. Header names are in lower case.
 struct SeenRequest {
   std::string method;
-  std::string path;   ///< without the query; of an absolute URL, as proxies get it, the path only
-  std::string target; ///< as it came
+  std::string path;   ///< without the query; of an absolute URL, which proxies get, only the path
+  std::string target; ///< unchanged
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  std::string header(const std::string& name) const; ///< empty when absent
+  std::string header(const std::string& name) const; ///< empty if absent
 };
 
-/// What has arrived of a request.
+/// The part of a request that has arrived.
 struct RequestProgress {
-  std::optional<SeenRequest> request; ///< once it is whole
-  bool expects_continue = false;      ///< its sender waits for "100 Continue" before the body
+  std::optional<SeenRequest> request; ///< set when the request is complete
+  bool expects_continue = false; ///< the client waits for "100 Continue" before it sends the body
 };
 
-/// Takes a whole request from the front of `bytes`, or nothing. Bodies need a content-length.
-/// Throws std::runtime_error for bytes that are no HTTP/1.1 request.
+/// Removes a complete request from the front of `bytes`; does nothing if none is complete. A body
+/// needs a content-length. Throws std::runtime_error if the bytes are not an HTTP/1.1 request.
 RequestProgress take_request(std::string& bytes);
 
 } // namespace winnow::tests

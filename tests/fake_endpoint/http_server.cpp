@@ -32,10 +32,10 @@ struct Connection {
   Connection(process::UniqueFd fd, const TlsIdentity* tls) : socket(std::move(fd), tls) {}
   Socket socket;
   std::string in;
-  std::string out; ///< of the step being written
+  std::string out; ///< bytes of the step that is being written
   std::size_t sent = 0;
   std::optional<Response> response;
-  std::optional<Step> step; ///< the next one, until it is due
+  std::optional<Step> step; ///< the next step, until its time has come
   std::optional<Clock::time_point> due;
   bool polled_for_write = false;
 };
@@ -111,7 +111,8 @@ struct HttpServer::State {
   void run();
   int poll_timeout() const;
   void accept_all();
-  bool receive(Connection& connection); ///< false: it is to be dropped, here and below
+  /// false: drop the connection; the same for the next functions
+  bool receive(Connection& connection);
   bool take_requests(Connection& connection);
   bool send_steps(Connection& connection);
   bool send_out(Connection& connection);
@@ -125,7 +126,7 @@ struct HttpServer::State {
   process::UniqueFd listener, poll, stop;
   std::atomic<std::size_t> accepted{0};
   std::map<int, Connection> connections;
-  std::set<std::pair<Clock::time_point, int>> timers; ///< by connection's descriptor
+  std::set<std::pair<Clock::time_point, int>> timers; ///< time and descriptor of a connection
   std::thread thread;
 };
 
@@ -182,14 +183,14 @@ void HttpServer::State::accept_all() {
 
 void HttpServer::State::serve(int fd, bool readable) {
   const auto found = connections.find(fd);
-  if (found == connections.end()) { // dropped by an earlier event of the same round
+  if (found == connections.end()) { // an earlier event of the same round dropped the connection
     return;
   }
   Connection& connection = found->second;
   bool alive = false;
   try {
     alive = (!readable || receive(connection)) && send_steps(connection);
-  } catch (const std::exception&) { // no HTTP: the connection's end
+  } catch (const std::exception&) { // not HTTP: drop the connection
   }
   if (!alive) {
     drop(fd);
@@ -199,7 +200,7 @@ void HttpServer::State::serve(int fd, bool readable) {
 void HttpServer::State::drop(int fd) {
   const auto found = connections.find(fd);
   set_due(found->second, std::nullopt);
-  connections.erase(found); // closing it ends the watch
+  connections.erase(found); // closing the socket also removes it from epoll
 }
 
 bool HttpServer::State::receive(Connection& connection) {
@@ -242,7 +243,7 @@ void HttpServer::State::set_due(Connection& connection, std::optional<Clock::tim
   }
 }
 
-/// Whether nothing is left to write now. Throws when the connection has closed.
+/// Returns whether everything has been written. Throws if the connection has closed.
 bool HttpServer::State::send_out(Connection& connection) {
   while (connection.sent < connection.out.size()) {
     const Socket::Moved moved =
@@ -265,7 +266,7 @@ bool HttpServer::State::send_out(Connection& connection) {
   return true;
 }
 
-/// Whether there are bytes to write now.
+/// Returns whether there are bytes to write now.
 bool HttpServer::State::fetch_step(Connection& connection) {
   if (!connection.step) {
     connection.step = connection.response->next();
@@ -302,7 +303,7 @@ bool HttpServer::State::send_steps(Connection& connection) {
       return false;
     }
     connection.response.reset();
-    take_requests(connection); // one that was sent behind the last
+    take_requests(connection); // a request may have come together with the last one
   }
 }
 

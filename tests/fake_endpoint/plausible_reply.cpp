@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kFence = "```";
 constexpr std::size_t kBytesPerToken = 4;
 
-/// With its fence.
+/// The last kernel file of the prompt, with its fence.
 std::optional<std::string> last_kernel_file(const std::string& prompt) {
   const std::size_t plan = prompt.rfind("/*@winnow");
   if (plan == std::string::npos) {

@@ -5,8 +5,8 @@
 
 namespace winnow::tests {
 
-/// What a model without ideas would say: the last kernel file of the prompt, unchanged, or a short
-/// text where there is none. Tokens are a quarter of the bytes.
+/// A reply that improves nothing: the last kernel file of the prompt, unchanged, or a short text if
+/// there is none. The number of tokens is a quarter of the number of bytes.
 FakeReply plausible_reply(const Question& question);
 
 } // namespace winnow::tests

@@ -20,7 +20,8 @@ std::optional<Wire> wire_of(std::string_view path) {
       (path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent"))) {
     return Wire::Gemini;
   }
-  for (const std::string_view base : {"/v1", "/api/v1", "/v1beta/openai"}) { // OpenRouter, Gemini
+  // The last two: OpenRouter's, Gemini's.
+  for (const std::string_view base : {"/v1", "/api/v1", "/v1beta/openai"}) {
     if (path == std::string(base) + "/chat/completions") {
       return Wire::Chat;
     }
@@ -52,7 +53,7 @@ const char* key_place(Wire wire) {
   return "/no such member";
 }
 
-/// The texts of one or many messages, whose forms are many: a string, parts with "text", ...
+/// Appends the texts of one or several messages in any form: a string, parts with "text", ...
 void append_texts(const json& value, std::string& out) {
   if (value.is_string()) {
     out += value.get<std::string>() + "\n";

@@ -11,19 +11,19 @@ namespace winnow::tests {
 enum class Wire { Chat, Responses, Anthropic, Gemini };
 std::string_view wire_name(Wire wire); ///< "chat", "responses", "anthropic", "gemini"
 
-/// What a request asks, whatever its format.
+/// The content of a request, in a form that does not depend on the wire format.
 struct Question {
   Wire wire = Wire::Chat;
   bool stream = false;
   bool wants_usage = true; ///< chat streams only: stream_options.include_usage
   std::string key;         ///< chat "user", responses metadata.key, Anthropic metadata.user_id
   std::string model;
-  std::string text; ///< of all messages, the instructions included
+  std::string text; ///< text of all messages, including the instructions
 };
 
-/// nullopt when no provider has such a path.
+/// nullopt if no provider has such a path.
 std::optional<Question> understand(const SeenRequest& request);
-/// Why a provider would answer HTTP 400; empty when it would not.
+/// Why a provider would answer HTTP 400; empty if it would not.
 std::string complaint(const Question& question, const SeenRequest& request);
 
 } // namespace winnow::tests

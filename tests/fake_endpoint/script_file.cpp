@@ -24,7 +24,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The members of one object of the script; remembers which are known, to name the others.
+/// Reads the members of one object of the script. Remembers the known names, to report all other
+/// members.
 class Members {
 public:
   Members(const json& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -74,7 +75,7 @@ public:
     throw Error(
         fmt::format("{}{}{}: expected {}", where_, name.empty() ? "" : ", ", name, expected));
   }
-  /// Throws for a member that nobody has asked for.
+  /// Throws if the object has a member that was never read.
   void done() const {
     for (const auto& [name, value] : object_.items()) {
       if (std::find(known_.begin(), known_.end(), name) == known_.end()) {

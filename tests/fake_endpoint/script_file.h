@@ -12,28 +12,29 @@
 
 namespace winnow::tests {
 
-/// Rules for answers: a JSON list of
+/// Rules for answers, written as a JSON list of
 ///   {"match": {"method", "path", "header": {NAME: TEXT}, "body": {"/json/pointer": VALUE},
 ///              "contains"},
 ///    "times": N, "reply": {...}}
-/// A rule holds for requests with this method, with these texts in path, header and body and these
-/// values in the body; without `match` for all; with `times` for the first N of them. The reply:
-///   {"text", "reasoning", "finish", "model", "dollars",
-///    "usage": {"prompt", "cached", "cache_write", "completion", "reasoning"}}  a model's answer,
-///    or
-///   {"error": {"message", "type", "code", "retry_delay", "quota_id"}, "status"}, or
-///   {"body": TEXT or JSON, "content_type"}, or {"events": [{"wait_ms", "bytes"}]} as they are, or
-///   {"fault": NAME} one of fault_names(), changed by what else is there;
-/// and with each "status", "headers": {NAME: TEXT}, "drop_after_bytes", "delivery":
+/// A rule matches requests with this method, with these texts in path, header and body and these
+/// values in the body. A rule without `match` matches all requests. With `times` a rule holds only
+/// for the first N requests that it matches. The reply is one of:
+///   a model's answer: {"text", "reasoning", "finish", "model", "dollars",
+///     "usage": {"prompt", "cached", "cache_write", "completion", "reasoning"}}
+///   an error: {"error": {"message", "type", "code", "retry_delay", "quota_id"}, "status"}
+///   a body that is sent unchanged: {"body": TEXT or JSON, "content_type"}
+///   a stream that is sent unchanged: {"events": [{"wait_ms", "bytes"}]}
+///   a fault: {"fault": NAME}, one of fault_names(); the other members change its reply
+/// Each reply may also have "status", "headers": {NAME: TEXT}, "drop_after_bytes", "delivery":
 /// {"first_byte_ms", "first_token_ms", "between_ms", "piece_bytes", "segment_bytes", "crlf",
 /// "comments", "multi_line"}.
 class ScriptFile {
 public:
-  /// Throws winnow::Error with the file, the place in it and what was expected.
+  /// Throws winnow::Error with the file, the place in the file and the expected form.
   explicit ScriptFile(const std::filesystem::path& path);
   ScriptFile(std::string_view text, const std::string& name);
 
-  /// Of the first rule that holds; nullopt when none does. Counts `times`.
+  /// The reply of the first rule that matches; nullopt if none does. Counts `times`.
   std::optional<FakeReply> reply_to(const SeenRequest& request);
 
 private:

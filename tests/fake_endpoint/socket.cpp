@@ -58,7 +58,7 @@ TlsIdentity::TlsIdentity(const std::string& certificate_file, const std::string&
 }
 
 Socket::Socket(process::UniqueFd fd, const TlsIdentity* tls) : fd_(std::move(fd)) {
-  const int on = 1; // a step's bytes leave at once, as their own segment
+  const int on = 1; // sends the bytes of a step at once, as a separate segment
   setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (tls != nullptr) {
     session_.reset(SSL_new(tls->context()));

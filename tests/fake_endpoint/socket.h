@@ -15,7 +15,7 @@ namespace winnow::tests {
 /// A certificate and its key for a server that speaks TLS.
 class TlsIdentity {
 public:
-  /// PEM files. Throws std::runtime_error when they cannot be used.
+  /// Both files are PEM. Throws std::runtime_error if they cannot be used.
   TlsIdentity(const std::string& certificate_file, const std::string& key_file);
   ssl_ctx_st* context() const { return context_.get(); }
 
@@ -26,19 +26,19 @@ private:
   std::unique_ptr<ssl_ctx_st, Deleter> context_;
 };
 
-/// An accepted connection that never blocks, plain or TLS.
+/// An accepted connection, plain or TLS, whose calls never block.
 class Socket {
 public:
   enum class State { Ok, WouldBlock, Closed };
   struct Moved {
     State state = State::Closed;
-    std::size_t bytes = 0; ///< when Ok, at least 1
+    std::size_t bytes = 0; ///< at least 1 if Ok
   };
 
   Socket(process::UniqueFd fd, const TlsIdentity* tls);
   int fd() const { return fd_.get(); }
   Moved receive(char* buffer, std::size_t size);
-  Moved send(std::string_view bytes); ///< not empty
+  Moved send(std::string_view bytes); ///< `bytes` must not be empty
 
 private:
   struct Deleter {

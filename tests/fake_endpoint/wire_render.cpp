@@ -96,7 +96,7 @@ json openai_code(const std::string& code) {
   if (code.empty()) {
     return nullptr;
   }
-  const json number = json::parse(code, nullptr, false); // gateways send statuses as numbers
+  const json number = json::parse(code, nullptr, false); // gateways send HTTP statuses as numbers
   return number.is_number() ? number : json(code);
 }
 
@@ -179,7 +179,7 @@ json response_object(const Answer& answer, const std::string& status) {
          {"id", "rs_1"},
          {"summary", {{{"type", "summary_text"}, {"text", answer.reasoning}}}}});
   }
-  if (!answer.text.empty()) { // an answer without text has no message at all
+  if (!answer.text.empty()) { // an answer without text has no message
     const json part =
         answer.finish == "refusal"
             ? json{{"type", "refusal"}, {"refusal", answer.text}}

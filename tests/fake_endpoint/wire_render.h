@@ -10,12 +10,12 @@
 
 namespace winnow::tests {
 
-/// Becomes, where it ends a text, the time of its writing; always sent in one piece.
+/// At the end of a text, this mark is replaced by the time of its writing. It is never split.
 constexpr std::string_view kClockMark = "@MONOTONIC-CLOCK-NS@";
-/// Becomes bytes that are not UTF-8, which JSON libraries refuse to write.
+/// Replaced by bytes that are not UTF-8, which JSON libraries refuse to write.
 constexpr std::string_view kInvalidUtf8Mark = "@INVALID-UTF-8@";
 
-/// The answer as one JSON document in the format that `question` came in.
+/// The answer as one JSON document, in the format of `question`.
 std::string answer_body(const Question& question, const Answer& answer);
 std::string error_body(Wire wire, const FakeError& error);
 
@@ -24,14 +24,14 @@ struct StreamEvent {
   Part part = Part::Token;
   std::string name;            ///< empty: no "event:" line
   std::string data;            ///< one line
-  std::optional<Usage> states; ///< the tokens it says have been used so far
+  std::optional<Usage> states; ///< the number of tokens used so far that the event reports
 };
 std::vector<StreamEvent> answer_stream(const Question& question, const Answer& answer,
                                        std::size_t piece_bytes);
-/// What comes in place of the rest when a stream fails.
+/// The event that ends a failing stream.
 StreamEvent error_event(Wire wire, const FakeError& error);
 
-/// `text` in pieces of at least `piece_bytes` that end at a character's end.
+/// `text` in pieces of at least `piece_bytes`. No character is cut.
 std::vector<std::string> pieces_of(const std::string& text, std::size_t piece_bytes);
 
 } // namespace winnow::tests

@@ -11,7 +11,7 @@ namespace {
 
 using Part = StreamEvent::Part;
 
-/// A stream as it grows. Formats that name their events repeat the name as the data's "type".
+/// The events of a stream so far. Formats with named events repeat the name as the data's "type".
 class Events {
 public:
   void add(Part part, const json& data, std::optional<Usage> states = std::nullopt) {
@@ -140,7 +140,7 @@ void anthropic_stream(const Answer& answer, std::size_t piece_bytes, Events& eve
   events.add(Part::Closing, "message_stop", json::object());
 }
 
-// Each chunk tells the usage so far; the tokens are spread evenly.
+// Each chunk contains the usage so far. The tokens are distributed evenly.
 void gemini_stream(const Question& question, const Answer& answer, std::size_t piece_bytes,
                    Events& events) {
   std::vector<json> parts;

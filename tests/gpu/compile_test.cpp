@@ -1,5 +1,5 @@
-// What can be said of tests/gpu without a GPU: correct kernels compile for Hopper with plans that
-// hold at every shape, and broken plans and sources are refused in the words that are expected.
+// Tests tests/gpu without a GPU: correct kernels compile for Hopper and their plans hold at every
+// shape; broken plans and sources are refused with the expected messages.
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 
@@ -77,7 +77,8 @@ std::vector<json> broken_kernels() {
   return {list.begin(), list.end()};
 }
 
-/// Whether the verdict comes before anything runs and does not ask how many blocks a GPU holds.
+/// Whether the verdict is known before a kernel runs and does not depend on the number of blocks
+/// that fit a GPU.
 bool is_known_without_gpu(const json& expected) {
   const std::string verdict = expected.at("verdict");
   return (verdict == "bad_plan" || verdict == "compile_error") &&

@@ -14,9 +14,10 @@
 
 namespace winnow::test {
 
-/// docs/json.md: which fields the documents of each schema have. A row of a table there names
-/// fields by path: "rows[].task", "counters.*" for any name. "as `winnow.x` `rows[]`" in a row says
-/// that the field has the fields that schema has there (without a path: at the top).
+/// Reads docs/json.md, which lists the fields of the documents of each schema. A table row names
+/// fields by path: "rows[].task"; "counters.*" stands for any name. "as `winnow.x` `rows[]`" means
+/// that the field has the same fields as that path in the other schema (without a path: as its top
+/// level).
 class JsonPage {
 public:
   explicit JsonPage(const std::filesystem::path& source_folder) {
@@ -33,7 +34,7 @@ public:
     }
   }
 
-  /// Paths that `document` has and the page does not list.
+  /// The paths in `document` that the page does not list.
   std::vector<std::string> missing(const nlohmann::json& document) const {
     const auto found = fields_.find(document.at("schema").get<std::string>());
     std::vector<std::string> unknown;
@@ -64,7 +65,8 @@ private:
     const std::string_view rest = line.substr(alias, line.find_first_of(",;|", alias) - alias);
     const std::vector<std::string> source = quoted(rest);
     const std::string begin = source.size() > 1 ? source[1] + "." : "";
-    const std::set<std::string> others = fields_[source.front()]; // a schema further up the page
+    // A schema that is further up on the page.
+    const std::set<std::string> others = fields_[source.front()];
     for (const std::string& name : names) {
       for (const std::string& other : others) {
         if (other.starts_with(begin)) {

@@ -11,7 +11,8 @@
 namespace winnow::test {
 namespace {
 
-/// An unknown hidden subcommand must not run the tests: they would start it again, without end.
+/// An unknown hidden subcommand must not run the tests, because they would start it again without
+/// end.
 constexpr int kUnknownSubcommand = 2;
 
 int run_hidden(std::string_view name, std::vector<std::string> arguments) {

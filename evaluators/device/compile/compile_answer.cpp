@@ -87,7 +87,8 @@ void from_json(const nlohmann::json& json, CompileAnswer& answer) {
   json.at("findings").get_to(answer.findings);
   json.at("compiler_ms").get_to(answer.compiler_ms);
   json.at("load_ms").get_to(answer.load_ms);
-  answer.used_precompiled = json.value("used_precompiled", false); // older entries of the cache
+  // Older cache entries lack the field.
+  answer.used_precompiled = json.value("used_precompiled", false);
   answer.library_address = json.value("library_address", std::uint64_t{0});
 }
 

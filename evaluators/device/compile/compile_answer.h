@@ -12,7 +12,7 @@
 
 namespace winnow::evaluators {
 
-/// A compile worker's answer on its stdout, and what the cache keeps beside a module.
+/// The answer that a compile worker writes to stdout. The cache keeps it beside the module.
 struct CompileAnswer {
   tasks::Verdict verdict = tasks::Verdict::NotJudged;
   std::string detail;
@@ -22,28 +22,31 @@ struct CompileAnswer {
   std::vector<tasks::KernelResources> kernels; ///< GPU code only, one per kernel
   std::string machine_code_digest;             ///< GPU code only
   std::vector<tasks::Finding> findings;        ///< in the machine code
-  double compiler_ms = 0;                      ///< in the compiler library; 0: not known
-  double load_ms = 0;                ///< to load that library; 0: not known, or loaded before
-  bool used_precompiled = false;     ///< headers that another process had compiled
-  std::uint64_t library_address = 0; ///< of a precompiled header; else 0
+  double compiler_ms = 0;                      ///< time in the compiler library; 0: not known
+  /// Time to load that library; 0: not known, or loaded before.
+  double load_ms = 0;
+  bool used_precompiled = false; ///< used headers that another process had precompiled
+  /// Load address of the compiler library, if it made a precompiled header; else 0.
+  std::uint64_t library_address = 0;
 };
 
 void to_json(nlohmann::json& json, const CompileAnswer& answer);
 void from_json(const nlohmann::json& json, CompileAnswer& answer); ///< throws nlohmann exceptions
 
-/// A failure; its log is the detail where there is none.
+/// A failed compile. An empty `log` is replaced by the detail.
 CompileAnswer failed_compile(tasks::Verdict verdict, std::string detail, std::string log = {});
 
-/// In the worker: writes what `compile` answers, or what became of it, to stdout.
+/// For the worker: calls `compile` and writes its answer, or an answer with its error, to stdout.
 void write_answer(const std::function<CompileAnswer()>& compile);
-/// In the coordinator: reads it, or explains how the worker ended.
+/// For the coordinator: reads the answer, or explains how the worker ended.
 CompileAnswer read_answer(const process::ChildResult& child);
 
-/// Whether compiling again would end the same way: limits and faults of the machine need not.
+/// Whether compiling again would give the same answer. False after limits and faults of the
+/// machine.
 bool is_lasting(const CompileAnswer& answer);
 
-/// The answer to `request`, without the module's path. Infrastructure when a signature that must be
-/// there cannot be read.
+/// The result for `request`, without the module's path. Infrastructure when a required signature
+/// cannot be read.
 CompileResult compile_result(const CompileAnswer& answer, const CompileRequest& request);
 
 } // namespace winnow::evaluators

@@ -17,7 +17,7 @@ struct Place {
   std::string_view file;
   int line = 0;
   int column = 0;
-  std::string_view rest; ///< behind "file:line:column:"
+  std::string_view rest; ///< the text after "file:line:column:"
 };
 
 std::optional<int> take_number(std::string_view& text) {
@@ -31,7 +31,7 @@ std::optional<int> take_number(std::string_view& text) {
   return value;
 }
 
-// "file(12): rest", as NVRTC writes it.
+// Parses "file(12): rest", the format of NVRTC.
 std::optional<Place> parse_bracketed_place(std::string_view line) {
   const std::size_t close = line.find("): ");
   const std::size_t open = line.substr(0, close).rfind('(');
@@ -46,7 +46,7 @@ std::optional<Place> parse_bracketed_place(std::string_view line) {
   return number && place.line >= 0 ? std::optional(place) : std::nullopt;
 }
 
-// "file:12:5: rest" or "file:12: rest".
+// Parses "file:12:5: rest" or "file:12: rest".
 std::optional<Place> parse_place(std::string_view line) {
   if (const auto place = parse_bracketed_place(line)) {
     return place;
@@ -78,7 +78,7 @@ bool is_device_header(std::string_view file) {
          file.find("..") == std::string_view::npos;
 }
 
-// NVRTC's own file for the plan's kernel names.
+// NVRTC's internal file for the plan's kernel names.
 constexpr std::string_view kNvrtcNames = "__nv_name_map";
 constexpr std::string_view kPtxasError = "ptxas error";
 
@@ -94,7 +94,7 @@ std::optional<std::string_view> error_text(std::string_view rest) {
   return numbered ? std::optional(rest.substr(colon + 2)) : std::nullopt;
 }
 
-// Without warning flags, the internal file names and what only a compiler's author needs.
+// Removes warning flags, internal file names, and details that only the compiler's authors need.
 std::string clean_message(std::string_view text) {
   std::string out(trim(text));
   if (out.size() > 3 && out.back() == ']') {
@@ -109,7 +109,8 @@ std::string clean_message(std::string_view text) {
   return truncate_text(to_valid_utf8(out), kMaxMessageBytes);
 }
 
-// The line in "... at line 12 of winnow_candidate.cu", by which NVRTC says what led to an error.
+// The line number in "... at line 12 of winnow_candidate.cu". With these words NVRTC names the line
+// that led to an error.
 std::optional<int> led_from(std::string_view line) {
   const std::string end = std::string(" of ") + kCandidateFile;
   constexpr std::string_view kAt = " at line ";
@@ -160,7 +161,7 @@ private:
     if (const auto text = error_text(place->rest)) {
       add_error(*place, *text);
     } else if (is_candidate(place->file)) {
-      // g++ tells what led to an error before it, clang++ behind it.
+      // g++ prints the line that led to an error before the error, clang++ after it.
       led_here_ = {place->line, place->column};
       if (!errors_.empty() && errors_.back().line == 0 && !errors_.back().at_end) {
         errors_.back().line = place->line;
@@ -194,7 +195,7 @@ private:
       error.in_plan = true;
       error.line = place.file == kPlanFile ? place.line : 0;
     } else if (place.file == kModuleFile || ends_with(place.file, "/winnow_entry.h")) {
-      error.at_end = true; // what stands behind the candidate's code
+      error.at_end = true; // in the text after the candidate's code
       error.message = "unexpected end of the source";
     } else if (place.file == kPtxFile) {
       error.ptx = true;

@@ -1,4 +1,4 @@
-// What a candidate's author is told of a compiler's errors.
+// Turns a compiler's errors into the report for the candidate's author.
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
 #include "evaluators/device/source/kernel_names.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxQuotedBytes = 160;
 
-// The first line with the instruction that the message quotes last: "... in 'mov.f33 %f1, %f2;'".
+// The first line with the instruction that ends the message: "... in 'mov.f33 %f1, %f2;'".
 int line_of_ptx(const std::string& message, std::string_view source) {
   constexpr std::string_view kIn = " in '";
   const std::size_t at = message.rfind(kIn);
@@ -37,8 +37,8 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
   });
 }
 
-// The headers behind the candidate's code complain when the name of a kernel does not stand for
-// one.
+// True for messages from the headers behind the candidate's code. They appear when the name of a
+// kernel does not stand for a kernel.
 bool names_internals(std::string_view message) {
   return contains_any(message, {"winnow", "Winnow", "WINNOW", "<error-type>", "'Kernel'"});
 }
@@ -47,7 +47,7 @@ bool stands_for_several(std::string_view message) {
   return contains_any(message, {"overloaded", "which instance of"});
 }
 
-// Of a kernel's place in the source, where it can be seen; 0 and 0: nowhere.
+// Line and column of a kernel in the source; 0 and 0: not found.
 std::pair<int, int> place_of(const std::string& kernel, const SourceScan& scan) {
   const std::string name = kernel_base_name(kernel);
   const auto found = std::find_if(scan.kernels.begin(), scan.kernels.end(),
@@ -55,7 +55,8 @@ std::pair<int, int> place_of(const std::string& kernel, const SourceScan& scan) 
   return found != scan.kernels.end() ? std::pair(found->line, found->column) : std::pair(0, 0);
 }
 
-// nullptr: the error is about a constant, or nobody knows which kernel.
+// The kernel that an error is about. nullptr: the error is about a constant, or the kernel is not
+// known.
 const std::string* kernel_of(const CompilerError& error, const ReportedSource& source) {
   const auto index = static_cast<std::size_t>(error.line) - 1;
   return error.line > 0 && index < source.kernels.size() ? &source.kernels[index] : nullptr;
@@ -114,9 +115,9 @@ std::string place_message(const std::string& file, int line, int column, const s
 
 ErrorReport report_errors(const std::vector<CompilerError>& errors, const ReportedSource& source) {
   ErrorReport report;
-  std::set<const std::string*> told; // kernels of the plan; nullptr: any of them
+  std::set<const std::string*> told; // kernels of the plan; nullptr: an unknown kernel
   for (const CompilerError& error : errors) {
-    // What follows from an error in the plan, or in a kernel that it names, says nothing new.
+    // Skip follow-up errors of an error in the plan or in one of its kernels.
     const std::string* kernel = error.in_plan ? kernel_of(error, source) : nullptr;
     const bool vague = error.in_plan && (kernel == nullptr || names_internals(error.message));
     if ((vague && !report.first.empty()) || (kernel != nullptr && !told.insert(kernel).second)) {

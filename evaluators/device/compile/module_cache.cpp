@@ -44,7 +44,8 @@ std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {
     }
     return answer;
   } catch (const std::exception&) {
-    return std::nullopt; // half-written, cut off or from elsewhere: it is compiled again
+    // The entry is incomplete, truncated or foreign: compile again.
+    return std::nullopt;
   }
 }
 

@@ -42,7 +42,7 @@ struct Functions {
 #undef WINNOW_CUBLASLT_MEMBER
 };
 
-// What NVIDIA recommends for Hopper; older GPUs ask for less.
+// NVIDIA's recommendation for Hopper; older GPUs need less.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20U;
 
 [[noreturn]] void refuse(const std::string& call, const std::string& code, const std::string& why) {
@@ -101,7 +101,7 @@ void check(cublasStatus_t status, const char* call) {
   }
 }
 
-/// A handle with the call that frees it.
+/// A handle and the function that destroys it.
 template <class Handle> class Owned {
 public:
   using Destroy = cublasStatus_t (*)(Handle);
@@ -154,10 +154,11 @@ cublasComputeType_t compute_type(tasks::LibraryCompute compute) {
   return CUBLAS_COMPUTE_32F;
 }
 
-/// One matrix product with its algorithm, ready to be queued any number of times.
+/// One matrix product and its algorithm. It can be queued any number of times.
 ///
-/// cuBLASLt thinks in columns: row-major c = a b is, seen by columns, c^T = b^T a^T, so b goes
-/// first. A row-major k x n matrix is a column-major n x k one of leading dimension n.
+/// cuBLASLt uses column-major matrices. The row-major product c = a b is the column-major product
+/// c^T = b^T a^T, so b is passed first. A row-major k x n matrix is a column-major n x k matrix
+/// with leading dimension n.
 class Product {
 public:
   Product(cublasLtHandle_t handle, const tasks::LibraryStep& step)

@@ -8,8 +8,8 @@
 namespace winnow::evaluators {
 
 /// The GpuLibraryOpener of CUDA devices. "cublaslt" is libcublasLt.so.13 or .12, from the loader's
-/// path or the toolkit's folder (/usr/local/cuda*/lib64), loaded at the first call and never
-/// unloaded.
+/// path or from the toolkit's folder (/usr/local/cuda*/lib64). The first call loads the library; it
+/// is never unloaded.
 std::unique_ptr<GpuLibrary> open_cuda_library(const std::string& name, GpuDriver& driver);
 
 } // namespace winnow::evaluators

@@ -72,7 +72,7 @@ protected:
   std::unique_ptr<GpuLibrary> library;
 };
 
-/// Small whole numbers, exact in every type, all different from row to row.
+/// Small whole numbers, exact in every type, that differ from row to row.
 std::vector<double> numbers(std::size_t rows, std::size_t columns, std::size_t salt) {
   std::vector<double> values(rows * columns);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -92,7 +92,7 @@ tasks::LibraryStep step_of(const Types& types) {
   step.k = 32;
   step.b_transposed = types.b_transposed;
   step.compute = types.compute;
-  step.alpha = types.compute == LibraryCompute::I32 ? 1 : 2; // integers are not scaled
+  step.alpha = types.compute == LibraryCompute::I32 ? 1 : 2; // integer products are not scaled
   return step;
 }
 

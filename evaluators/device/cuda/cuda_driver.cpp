@@ -18,8 +18,8 @@ using cuda::Functions;
 
 constexpr std::size_t kPrintfBytes = std::size_t{1} << 20U;
 constexpr std::size_t kHeapBytes = std::size_t{8} << 20U;
-// Half a megabyte each. Some fifteen that were made one after the other share what shifts their
-// times.
+// A stream takes 0.5 MB. Streams created together share the same timing offset in groups of about
+// 15, so many streams are needed to average it out.
 constexpr std::size_t kStreams = 256;
 
 CUmodule to_module(GpuModule module) {
@@ -90,7 +90,7 @@ private:
   CUcontext context_ = nullptr;
   std::vector<CUstream> streams_;
   std::size_t most_streams_ = kStreams;
-  CUstream stream_ = nullptr; ///< the selected one
+  CUstream stream_ = nullptr; ///< the selected stream
   CUevent marks_[2] = {nullptr, nullptr};
   std::map<GpuKernel, std::size_t> allowed_shared_bytes_;
   void* pinned_ = nullptr;
@@ -104,7 +104,7 @@ CudaDriver::CudaDriver(int ordinal) {
   check(cuda_.cuCtxSetCurrent(context_), "cuCtxSetCurrent");
   check(cuda_.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, kPrintfBytes), "cuCtxSetLimit");
   check(cuda_.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, kHeapBytes), "cuCtxSetLimit");
-  // Unsupported before Ampere, where no line can be asked to stay.
+  // Not supported before Ampere, where kernels cannot ask the cache to keep lines.
   static_cast<void>(cuda_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0));
   check(cuda_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
   streams_.push_back(stream_);
@@ -113,7 +113,7 @@ CudaDriver::CudaDriver(int ordinal) {
   }
 }
 
-// Results are not looked at: after a fault every call fails, and the process is about to end.
+// Ignores the results: after a fault every call fails, and the process is about to end.
 CudaDriver::~CudaDriver() {
   if (pinned_ != nullptr) {
     cuda_.cuMemHostUnregister(pinned_);
@@ -149,7 +149,7 @@ GpuAddress CudaDriver::allocate(std::size_t bytes) {
   return address;
 }
 
-// On the stream: the plain calls would not wait for it.
+// Copies on the stream, because the plain calls would not wait for the stream.
 void CudaDriver::upload(GpuAddress to, std::span<const std::byte> bytes) {
   if (!bytes.empty()) {
     check(cuda_.cuMemcpyHtoDAsync(to, bytes.data(), bytes.size(), stream_), "cuMemcpyHtoDAsync");
@@ -168,7 +168,7 @@ void CudaDriver::pin(std::span<std::byte> memory) {
   if (pinned_ != nullptr) {
     check(cuda_.cuMemHostUnregister(std::exchange(pinned_, nullptr)), "cuMemHostUnregister");
   }
-  // A limit on locked memory only makes copies slower.
+  // If locked memory is limited, copies are only slower.
   if (cuda_.cuMemHostRegister(memory.data(), memory.size(), 0) == CUDA_SUCCESS) {
     pinned_ = memory.data();
   }
@@ -197,7 +197,7 @@ GpuModule CudaDriver::load_module(std::span<const std::byte> image) {
 }
 
 void CudaDriver::unload_module(GpuModule module) {
-  allowed_shared_bytes_.clear(); // handles may come again
+  allowed_shared_bytes_.clear(); // a later kernel may get the same handle
   check(cuda_.cuModuleUnload(to_module(module)), "cuModuleUnload");
 }
 
@@ -223,7 +223,7 @@ GpuKernelFacts CudaDriver::kernel_facts(GpuKernel kernel) {
   return facts;
 }
 
-// Without it, static and dynamic shared memory may not take more than 48 KB together.
+// Without this call, static and dynamic shared memory together are limited to 48 KB.
 void CudaDriver::allow_shared_bytes(GpuKernel kernel, std::size_t bytes) {
   std::size_t& allowed = allowed_shared_bytes_[kernel];
   if (bytes > allowed) {
@@ -269,7 +269,7 @@ void CudaDriver::launch(const GpuLaunch& launch) {
     attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     attribute.value.cooperative = 1;
   }
-  std::vector<void*> arguments = launch.arguments; // the driver takes them by mutable pointer
+  std::vector<void*> arguments = launch.arguments; // the driver takes a pointer to mutable
   check(cuda_.cuLaunchKernelEx(&config, to_function(launch.kernel), arguments.data(), nullptr),
         "cuLaunchKernelEx");
 }
@@ -328,7 +328,8 @@ bool CudaDriver::idle() {
     return false;
   }
   check(result, "cuStreamQuery");
-  check(cuda_.cuStreamSynchronize(stream_), "cuStreamSynchronize"); // prints what kernels printed
+  // Prints the output of device printf.
+  check(cuda_.cuStreamSynchronize(stream_), "cuStreamSynchronize");
   return true;
 }
 
@@ -338,7 +339,7 @@ CUgraph CudaDriver::capture(const std::function<void()>& queue_work) {
   CUgraph graph = nullptr;
   try {
     queue_work();
-  } catch (...) { // leave the stream as it was
+  } catch (...) { // ends the capture
     cuda_.cuStreamEndCapture(stream_, &graph);
     if (graph != nullptr) {
       cuda_.cuGraphDestroy(graph);
@@ -355,7 +356,8 @@ GpuGraph CudaDriver::record(const std::function<void()>& queue_work) {
   const CUresult result = cuda_.cuGraphInstantiateWithFlags(&executable, graph, 0);
   cuda_.cuGraphDestroy(graph);
   check(result, "cuGraphInstantiateWithFlags");
-  const CUresult uploaded = cuda_.cuGraphUpload(executable, stream_); // not in the first launch
+  // Upload now; otherwise the first launch would include the upload.
+  const CUresult uploaded = cuda_.cuGraphUpload(executable, stream_);
   if (uploaded != CUDA_SUCCESS) {
     cuda_.cuGraphExecDestroy(executable);
   }

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What opening a device says with `library` as the driver.
+/// The error message when `library` is used as the driver.
 std::string refusal(const std::string& library) {
   setenv("WINNOW_CUDA_LIBRARY", library.c_str(), 1);
   try {
@@ -70,7 +70,7 @@ TEST(CudaDriver, ProbesNothingWithAReason) {
   EXPECT_FALSE(found[0].availability.remedy.empty());
 }
 
-// Numbers from CUresult in cuda.h: stable since they were introduced.
+// The numbers of CUresult in cuda.h. They are stable since they were introduced.
 TEST(CudaErrors, KnowsWhatEndsAContext) {
   const auto sticky = [](int result, GpuFailure failure) {
     const cuda::ErrorClass what = cuda::classify(result);

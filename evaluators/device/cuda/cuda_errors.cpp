@@ -5,7 +5,8 @@
 namespace winnow::evaluators::cuda {
 namespace {
 
-// What a kernel has done: "the context cannot be used (and the process must be terminated)".
+// Classifies errors of a running kernel. cuda.h says of them: "the context cannot be used (and the
+// process must be terminated)".
 GpuFailure of_running_kernel(int result) {
   switch (result) {
   case CUDA_ERROR_ILLEGAL_ADDRESS:
@@ -21,7 +22,7 @@ GpuFailure of_running_kernel(int result) {
   case CUDA_ERROR_INVALID_ADDRESS_SPACE:
   case CUDA_ERROR_INVALID_PC:
   case CUDA_ERROR_LAUNCH_FAILED: // __trap(), an access outside of shared memory
-  case 721:                      // CUDA_ERROR_TENSOR_MEMORY_LEAK, unknown to CUDA 12 headers
+  case 721:                      // CUDA_ERROR_TENSOR_MEMORY_LEAK, not in the headers of CUDA 12
     return GpuFailure::Trap;
   default:
     return GpuFailure::Other;
@@ -37,7 +38,7 @@ bool is_device_lost(int result) {
   case CUDA_ERROR_INVALID_CONTEXT:
   case CUDA_ERROR_ECC_UNCORRECTABLE:
   case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-  case 226: // CUDA_ERROR_CONTAINED, unknown to CUDA 12 headers
+  case 226: // CUDA_ERROR_CONTAINED, not in the headers of CUDA 12
   case CUDA_ERROR_OPERATING_SYSTEM:
   case CUDA_ERROR_CONTEXT_IS_DESTROYED:
   case CUDA_ERROR_SYSTEM_NOT_READY:

@@ -9,8 +9,8 @@ struct ErrorClass {
   bool sticky = false;
 };
 
-/// What a CUresult means; 0 is not one of them. Sources: the comments at CUresult in cuda.h and
-/// "CUDA Driver API", Data types, CUresult.
+/// The meaning of a CUresult other than 0. Sources: the comments at CUresult in cuda.h, and "CUDA
+/// Driver API", Data types, CUresult.
 ErrorClass classify(int result);
 
 } // namespace winnow::evaluators::cuda

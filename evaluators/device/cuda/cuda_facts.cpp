@@ -9,10 +9,11 @@
 namespace winnow::evaluators::cuda {
 namespace {
 
-// Several processes share the device: candidates' workers, a spare one, the judge's.
+// Several processes share the device's memory: the candidates' worker, the spare worker and the
+// judge.
 constexpr std::int64_t kMemoryShare = 4;
-constexpr std::int64_t kPortableClusterBlocks =
-    8; // CUDA C++ Programming Guide, "Thread Block Clusters"
+// CUDA C++ Programming Guide, "Thread Block Clusters".
+constexpr std::int64_t kPortableClusterBlocks = 8;
 
 class Attributes {
 public:
@@ -29,7 +30,7 @@ private:
   CUdevice device_;
 };
 
-// From 9.0 on, the suffix gives access to what only that architecture has (wgmma, setmaxnreg).
+// From 9.0 on, the suffix "a" enables features of that architecture only (wgmma, setmaxnreg).
 std::string architecture(const Attributes& attribute) {
   const std::int64_t major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   const std::int64_t minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
@@ -37,7 +38,7 @@ std::string architecture(const Attributes& attribute) {
 }
 
 double peak_bytes_per_second(const Attributes& attribute) {
-  constexpr double kTransfersPerClock = 2; // both edges
+  constexpr double kTransfersPerClock = 2; // on both clock edges
   const auto kilohertz = static_cast<double>(attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE));
   const auto bits = static_cast<double>(attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH));
   return kTransfersPerClock * kilohertz * 1000 * bits / 8;

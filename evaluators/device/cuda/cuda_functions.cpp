@@ -11,7 +11,7 @@
 namespace winnow::evaluators::cuda {
 namespace {
 
-constexpr int kOldestVersion = 12000; // tensor maps, cuLaunchKernelEx
+constexpr int kOldestVersion = 12000; // the first with tensor maps and cuLaunchKernelEx
 constexpr const char* kLibraryVariable = "WINNOW_CUDA_LIBRARY";
 constexpr const char* kInstall =
     "install the NVIDIA driver (release 525 or later), or give the path "
@@ -63,9 +63,10 @@ void require_started(const std::string& path, int result) {
   }
 }
 
-// Modules whole, so that nothing loads while a graph is recorded; ordinals as nvidia-smi counts.
-// The JIT compiler stays: ours are modules of machine code, but without it CUPTI's counters fail
-// (CUPTI_ERROR_UNKNOWN, seen with driver 580).
+// Loads modules completely, so that nothing is loaded while a graph is recorded. Numbers the
+// devices as nvidia-smi does. Leaves the JIT compiler enabled: Winnow's modules are machine code
+// and do not need it, but without it CUPTI's counters fail (CUPTI_ERROR_UNKNOWN, seen with driver
+// 580).
 void set_environment() {
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);

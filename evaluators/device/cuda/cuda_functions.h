@@ -1,4 +1,5 @@
-// The driver's functions and types: for this folder's .cpp files only, which need cuda.h anyway.
+// The driver's functions and types. Only for the .cpp files of this folder, which need cuda.h
+// anyway.
 #pragma once
 
 #include "evaluators/device/gpu/gpu_driver.h"
@@ -10,7 +11,7 @@
 
 namespace winnow::evaluators::cuda {
 
-// Members carry the names after cuda.h's macros (cuMemAlloc is cuMemAlloc_v2), as do the symbols.
+// Members and symbols have the names that cuda.h's macros expand to (cuMemAlloc is cuMemAlloc_v2).
 #define WINNOW_CUDA_FUNCTIONS(X)                                                                   \
   X(cuCtxResetPersistingL2Cache)                                                                   \
   X(cuCtxSetCurrent)                                                                               \
@@ -68,13 +69,13 @@ struct Functions {
   decltype(&::name) name = nullptr; // NOLINT(bugprone-macro-parentheses)
   WINNOW_CUDA_FUNCTIONS(WINNOW_CUDA_MEMBER)
 #undef WINNOW_CUDA_MEMBER
-  // By its first name: drivers before 12.8 do not have the _v2 that newer headers ask for.
+  // Found by its first name: drivers before 12.8 lack the _v2 function that newer headers name.
   decltype(&::cuEventElapsedTime) elapsed_time = nullptr;
-  std::string path;       ///< of the library
+  std::string path;       ///< of the driver library
   int driver_version = 0; ///< 12040: CUDA 12.4
 };
 
-/// Loads and initialises the driver once a process. Throws DeviceUnavailable.
+/// Loads and initialises the driver once per process. Throws DeviceUnavailable.
 const Functions& functions();
 
 /// Throws GpuError.
@@ -84,7 +85,8 @@ std::string version_text(int driver_version); ///< "CUDA 12.4"
 tasks::DeviceFacts facts_of(const Functions& cuda, CUdevice device);
 std::string name_of(const Functions& cuda, CUdevice device);
 std::string uuid_of(const Functions& cuda, CUdevice device); ///< "GPU-8f6b..."
-/// Of the multiprocessors: the highest that the device runs at by itself; 0 when it does not say.
+/// The highest clock at which the multiprocessors run by themselves; 0 when the driver does not
+/// report it.
 double clock_mhz_of(const Functions& cuda, CUdevice device);
 /// See GpuDriver::encode().
 TensorMapBytes encode(const Functions& cuda, const tasks::ResolvedTensorMap& map,

@@ -29,7 +29,7 @@ const std::filesystem::path& cache() {
 } // namespace
 
 void CudaGpuTest::SetUp() {
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a driver has threads
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // the driver has threads
   probe_ = probe_cuda_devices().front();
   if (!probe_.availability.ok) {
     GTEST_SKIP() << "no CUDA device: " << probe_.availability.why;

@@ -16,16 +16,16 @@
 
 namespace winnow::evaluators {
 
-/// Tests on the first CUDA device; skipped, with the reason, where there is none or no NVRTC.
+/// Tests on the first CUDA device. Skipped, with the reason, if there is no device or no NVRTC.
 class CudaGpuTest : public testing::Test {
 protected:
   void SetUp() override;
 
-  /// Compiles with NVRTC; a test failure with the compiler's text when that fails.
+  /// Compiles with NVRTC. If that fails, the test fails with the compiler's message.
   CompileResult build(const std::string& source, const std::vector<std::string>& kernels);
   CompileResult build_for(const std::string& architecture, const std::string& source,
                           const std::vector<std::string>& kernels);
-  /// A device with `source` loaded, whose kernels are named.
+  /// Opens a device and loads `source`, compiled with these kernels.
   std::unique_ptr<Device> open(const std::string& source, const std::vector<std::string>& kernels,
                                std::chrono::milliseconds deadline = std::chrono::seconds(20));
 

@@ -1,4 +1,4 @@
-// Takes the place of the CUDA adapter in a program that was built without cuda.h.
+// Replaces the CUDA adapter in a program that was built without cuda.h.
 #include "evaluators/device/cuda/cuda_driver.h"
 
 namespace winnow::evaluators {

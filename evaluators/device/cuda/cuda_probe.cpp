@@ -60,7 +60,7 @@ std::vector<GpuProbe> probe_cuda_devices() {
           nothing("the CUDA driver sees no GPU", "check `nvidia-smi` and CUDA_VISIBLE_DEVICES"));
     }
     return found;
-  } catch (const Error& error) { // no driver, or one that answers nothing
+  } catch (const Error& error) { // no driver, or the driver fails
     return {nothing(error.what(), error.remedy())};
   }
 }

@@ -33,7 +33,7 @@ CUtensorMapDataType type_of(tasks::DType type) {
     return CU_TENSOR_MAP_DATA_TYPE_INT64;
   case DType::U64:
     return CU_TENSOR_MAP_DATA_TYPE_UINT64;
-  default: // bytes, 8-bit floats among them
+  default: // bytes and 8-bit floats
     return CU_TENSOR_MAP_DATA_TYPE_UINT8;
   }
 }

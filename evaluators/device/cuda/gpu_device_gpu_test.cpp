@@ -1,4 +1,4 @@
-// What the GPU device does when all is well, and when a launch is refused: the context goes on.
+// Tests the GPU device in normal operation and after a refused launch, which the context survives.
 #include "evaluators/device/cuda/cuda_gpu_test.h"
 #include "evaluators/device/inspect/gpu_module.h"
 #include "tasks/inputs/input_generator.h"
@@ -90,7 +90,7 @@ TEST_F(CudaGpuTest, SeesWritesAroundBuffers) {
     return text_of(device->verify_guards());
   };
   EXPECT_EQ(after_write(999), "no fault");
-  // The nearest byte that has changed counts.
+  // The message names the nearest changed byte.
   EXPECT_EQ(after_write(-1), "out_of_bounds: buffer 'y' was written 1 bytes before its start");
   EXPECT_THAT(after_write(-100000),
               HasSubstr("out_of_bounds: buffer 'y' was written 399997 bytes before its start"));
@@ -306,7 +306,8 @@ TEST_F(CudaGpuTest, CopiesByATensorMap) {
       "                 \" selp.u32 %0, 1, 0, p; }\" : \"=r\"(done) : \"r\"(at) : \"memory\");\n"
       "  y[threadIdx.x] = box[threadIdx.x];\n}",
       {"k"});
-  constexpr std::size_t kColumns = 64; // 32 rows; the box starts in row 30, so 14 of 16 are outside
+  // 32 rows; the box starts in row 30, so 14 of its 16 rows are outside
+  constexpr std::size_t kColumns = 64;
   std::vector<float> ramp(kColumns * 32);
   std::iota(ramp.begin(), ramp.end(), 1.0F);
   put(*device, "x", ramp, true);
@@ -341,7 +342,7 @@ TEST_F(CudaGpuTest, HandsOverWhatKernelsPrint) {
                            {"k"});
   testing::internal::CaptureStdout();
   EXPECT_EQ(text_of(device->run({step("k", 1, 2, {})})), "no fault");
-  device->verify_guards(); // waits for the stream, which is when the driver prints
+  device->verify_guards(); // waits for the stream; then the driver prints
   std::fflush(stdout);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "thread 0\nthread 1\n");
 }
@@ -370,7 +371,7 @@ TEST_F(CudaGpuTest, TimesWithinPhysics) {
   const double large = 2.0 * static_cast<double>(kLarge) / time_of(kLarge);
   EXPECT_GT(large, 0.6 * peak);
   EXPECT_LT(large, peak);
-  // Fits the cache: only an emptied one keeps it below what memory gives.
+  // The data fits into the cache. Only an emptied cache keeps the rate below the memory's peak.
   const std::int64_t small_bytes = probe_.facts.l2_bytes / 4;
   const double small = time_of(small_bytes);
   EXPECT_GT(small, static_cast<double>(small_bytes) / peak);
@@ -416,7 +417,7 @@ TEST_F(CudaGpuTest, OpensAgainInOneProcess) {
         open("__device__ int state; __global__ void k(int* y) { *y = ++state; }", {"k"});
     const std::size_t y = put(*device, "y", std::vector<int>(1, 0));
     EXPECT_EQ(text_of(device->run({step("k", 1, 1, {pointer("y")})})), "no fault");
-    EXPECT_EQ(get<int>(*device, y, 1)[0], 1); // a module's state does not outlive it
+    EXPECT_EQ(get<int>(*device, y, 1)[0], 1); // a new module starts with fresh state
   }
 }
 
@@ -434,7 +435,8 @@ TEST_F(CudaGpuTest, ReportsMemoryThatIsNotThere) {
   EXPECT_EQ(text_of(device->run({step("k", 1, 1, {pointer("y")})})), "no fault");
 }
 
-// tasks::resident_blocks_per_sm() lets plans be resolved without a device: it must agree.
+// tasks::resident_blocks_per_sm() serves plans without a device. Here it must agree with the
+// driver.
 TEST_F(CudaGpuTest, OccupancyIsAsCalculated) {
   const CompileResult built =
       build("__global__ void plain(float* y) { y[threadIdx.x] += 1; }\n"

@@ -1,4 +1,4 @@
-// Kernels that end their context, each in a process of its own.
+// Tests kernels that destroy their context, each in a process of its own.
 #include "evaluators/device/cuda/cuda_gpu_test.h"
 
 #include <cstdio>
@@ -10,7 +10,7 @@ namespace {
 
 struct BrokenKernel {
   const char* name;
-  const char* body;    ///< of __global__ void k(float* y)
+  const char* body;    ///< body of __global__ void k(float* y)
   const char* message; ///< regular expression: verdict and explanation
 };
 
@@ -20,7 +20,7 @@ void PrintTo(const BrokenKernel& kernel, std::ostream* out) {
 
 class CudaFaultDeathTest : public CudaGpuTest, public testing::WithParamInterface<BrokenKernel> {
 protected:
-  /// Runs the kernel and ends the process: kFaultExitCode when it was reported as it should be.
+  /// Runs the kernel and ends the process, with kFaultExitCode if the fault was reported correctly.
   [[noreturn]] void run_broken() {
     const std::string source =
         "#include <assert.h>\n#include <stdio.h>\n__global__ void k(float* y) {" +
@@ -45,7 +45,7 @@ private:
       std::fprintf(stderr, "a dead device runs\n");
       _exit(2);
     } catch (const Error&) {
-      device.release_buffers(); // as unwinding does
+      device.release_buffers(); // like stack unwinding
     }
   }
 };
@@ -55,7 +55,7 @@ TEST_P(CudaFaultDeathTest, IsReportedWithTheKernelsName) {
   EXPECT_EXIT(run_broken(), testing::ExitedWithCode(kFaultExitCode), expected);
 }
 
-// Where hardware may answer in more than one way, the expression says so.
+// If hardware may react in several ways, the regular expression allows all of them.
 INSTANTIATE_TEST_SUITE_P(
     Kernels, CudaFaultDeathTest,
     testing::Values(

@@ -1,4 +1,4 @@
-// Times, clocks, counters and energy on a real device.
+// Tests times, clocks, counters and energy on a real device.
 #include "evaluators/device/cuda/cuda_gpu_test.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace winnow::evaluators {
 namespace {
 
-// Works for `cycles` of its multiprocessor's clock.
+// A kernel that is busy for `cycles` of its multiprocessor's clock.
 constexpr const char* kBusy = "__global__ void busy(long long cycles, int* y) {\n"
                               "  const long long start = clock64();\n"
                               "  while (clock64() - start < cycles) {}\n"
@@ -35,7 +35,7 @@ protected:
                   {pointer("x"), pointer("y"), integer(bytes / 16)})};
   }
 
-  /// In us, sorted; launches that the host has disturbed are done again.
+  /// Sorted times in us. Disturbed launches are repeated.
   std::vector<double> times(std::size_t count, CacheState caches = CacheState::Cold) {
     std::vector<double> samples;
     for (int launches = 0; samples.size() < count && launches < 1000; ++launches) {
@@ -157,7 +157,7 @@ TEST_F(CudaTimingTest, CountsTheBytesThatACopyReadsOrSaysWhyNot) {
   EXPECT_NEAR(*read->second.value / static_cast<double>(bytes), 1, 0.15);
 }
 
-// In a process of its own: a fault ends the context.
+// Runs in a process of its own, because a fault destroys the context.
 TEST_F(CudaTimingTest, AFaultWhileCountingIsReported) {
   const auto count_broken = [&] {
     device = open("__global__ void k(int* y) { *(volatile int*)16 = 1; }", {"k"});

@@ -16,7 +16,7 @@ Arguments::Arguments(GpuDriver& driver, const GpuBuffers& buffers,
     if (argument.kind != Kind::Pointer) {
       values_.push_back(scalar_bytes(argument));
     } else if (argument.buffer.empty()) {
-      values_.push_back({}); // null
+      values_.push_back({}); // a null pointer
     } else {
       values_.push_back(address_bytes(buffers.range(argument.buffer, argument.offset_bytes, 0)));
     }

@@ -9,19 +9,19 @@
 
 namespace winnow::evaluators::gpu {
 
-/// The values of a launch's arguments, tensor maps encoded. Throws Error for an unknown buffer,
-/// GpuError for a tensor map that the driver refuses.
+/// The argument values of one launch, with encoded tensor maps. Throws Error for an unknown buffer,
+/// and GpuError for a tensor map that the driver refuses.
 class Arguments {
 public:
   Arguments(GpuDriver& driver, const GpuBuffers& buffers,
             const std::vector<tasks::ResolvedArgument>& arguments);
-  Arguments(const Arguments&) = delete; // the pointers point into it
+  Arguments(const Arguments&) = delete; // pointers_ points into this object
   Arguments& operator=(const Arguments&) = delete;
 
   const std::vector<void*>& pointers() const { return pointers_; }
 
 private:
-  std::deque<ArgumentBytes> values_; ///< deques: elements stay where they are
+  std::deque<ArgumentBytes> values_; ///< a deque does not move its elements
   std::deque<TensorMapBytes> tensor_maps_;
   std::vector<void*> pointers_;
 };

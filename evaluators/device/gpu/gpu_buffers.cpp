@@ -11,12 +11,13 @@
 namespace winnow::evaluators::gpu {
 namespace {
 
-// Wide enough that an index which is a row or two off still hits the guard.
+// Wide enough that an index that is a row or two off still hits the guard zone.
 constexpr std::size_t kGuardBytes = std::size_t{512} << 10U;
-// CUDA hands out whole pages of this size; the guard at the end gets what is left of the last.
+// CUDA allocates whole pages of this size. The guard zone at the end gets the rest of the last
+// page.
 constexpr std::size_t kPageBytes = std::size_t{2} << 20U;
 constexpr std::size_t kChecksPerBuffer = 3;
-constexpr std::size_t kKeptShare = 4; // of the memory that facts() offers
+constexpr std::size_t kKeptShare = 4; // share of the memory in facts(): one in kKeptShare
 
 std::size_t align_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -31,7 +32,7 @@ DeviceRange rear_guard(const GpuBuffer& buffer) {
   return {end, buffer.zone.begin + buffer.zone.bytes - end};
 }
 
-// `before` and `after` are distances from the data, kUntouched for an intact guard.
+// `before` and `after`: distances from the data to a changed byte; kUntouched: the guard is intact.
 std::optional<DeviceFault> changed_guard(const GpuBuffer& buffer, std::uint64_t before,
                                          std::uint64_t after) {
   if (before != Helpers::kUntouched) {
@@ -57,7 +58,7 @@ GpuBuffers::~GpuBuffers() {
   try {
     clear();
     release_kept();
-  } catch (const GpuError&) { // the context is lost, and its memory with it
+  } catch (const GpuError&) { // the context is lost, and the memory with it
   }
 }
 
@@ -92,7 +93,7 @@ std::size_t GpuBuffers::allocate(const std::string& name, std::size_t bytes, boo
 }
 
 void GpuBuffers::clear() {
-  ++salt_; // another pattern in every zone
+  ++salt_; // every zone gets another pattern
   selected_ = shared_ = 0;
   while (!buffers_.empty()) {
     const GpuBuffer buffer = buffers_.back();

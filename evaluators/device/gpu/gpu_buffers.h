@@ -13,20 +13,20 @@
 
 namespace winnow::evaluators::gpu {
 
-/// One buffer in an allocation of its own: a guard zone (guard_core.h), the data, another one that
-/// begins with the byte after its end.
+/// One buffer in an allocation of its own: a guard zone (guard_core.h), the data, and a second
+/// guard zone that begins directly after the last byte of the data.
 struct GpuBuffer {
   std::string name;
   std::size_t set = 0; ///< see Device::select_buffers()
   bool read_only = false;
-  DeviceRange zone; ///< guards included
+  DeviceRange zone; ///< the data with both guard zones
   DeviceRange data;
-  std::optional<Draw> draw;              ///< what generate() put there
-  std::optional<std::uint64_t> checksum; ///< of a read-only one that was not drawn
+  std::optional<Draw> draw;              ///< parameters of the last generate()
+  std::optional<std::uint64_t> checksum; ///< of a read-only buffer that was uploaded, not drawn
 };
 
-/// The buffers of a case. Allocations are kept for the next case, which is often of the same shape.
-/// Throws GpuError.
+/// The buffers of a case. Keeps released allocations for the next case, which often has the same
+/// shape. Throws GpuError.
 class GpuBuffers {
 public:
   GpuBuffers(GpuDriver& driver, Helpers& helpers);
@@ -42,18 +42,20 @@ public:
   }
   std::size_t selected() const { return selected_; }
   const GpuBuffer& at(std::size_t index) const { return buffers_.at(index); }
-  /// In the selected set, else in the shared one. nullptr when there is none of that name; the last
-  /// one when there are several.
+  /// Looks in the selected set, then in the shared set. nullptr when no buffer has the name. If
+  /// several have it, returns the newest.
   const GpuBuffer* find(const std::string& name) const;
-  /// Address of a byte of a buffer. Throws Error when [offset, offset + bytes) is not inside.
+  /// The address of a byte of a buffer. Throws Error when [offset, offset + bytes) is not inside
+  /// the buffer.
   GpuAddress range(const std::string& name, std::int64_t offset, std::int64_t bytes) const;
 
   void generate(std::size_t index, const tasks::GeneratorSpec& generator, tasks::DType dtype,
                 std::uint64_t seed);
   void restore(std::size_t index);
-  /// Must follow every other write to a buffer by the harness.
+  /// Records the new contents of a buffer. Call it after every write by the harness other than
+  /// generate().
   void note_contents(std::size_t index);
-  /// Names a guard zone or a read-only buffer that was written.
+  /// Returns a fault that names a guard zone or a read-only buffer that was written.
   std::optional<DeviceFault> changed();
 
 private:
@@ -65,7 +67,7 @@ private:
 
   GpuDriver& driver_;
   Helpers& helpers_;
-  std::uint64_t salt_; ///< of the guard zones
+  std::uint64_t salt_; ///< salt of the guard zones
   const std::uint64_t checksum_salt_;
   std::size_t selected_ = 0;
   std::size_t shared_ = 0;

@@ -9,11 +9,12 @@
 namespace winnow::evaluators::gpu {
 namespace {
 
-/// Neighbouring elements that are staged together and belong to one piece.
+/// Consecutive elements that are staged together and belong to one piece.
 struct Part {
-  std::size_t offset = 0; ///< in what was got; modulo the size of the stage: in the stage
+  /// Offset in `got`; modulo the staging size: offset in the staging buffer
+  std::size_t offset = 0;
   std::size_t bytes = 0;
-  std::uint64_t first = 0; ///< element of the output
+  std::uint64_t first = 0; ///< index of the first element in the output
   bool begins_stage = false;
 };
 
@@ -45,7 +46,7 @@ Comparer::~Comparer() {
     if (staging_.bytes != 0) {
       driver_.release(staging_.begin);
     }
-  } catch (const GpuError&) { // the context is lost, and its memory with it
+  } catch (const GpuError&) { // the context is lost, and the memory with it
   }
 }
 

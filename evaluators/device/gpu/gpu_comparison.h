@@ -11,12 +11,12 @@
 
 namespace winnow::evaluators::gpu {
 
-/// Compares outputs that lie on the host with the reference's, on the device. Throws GpuError.
+/// Compares outputs in host memory with the reference's outputs in device memory. Throws GpuError.
 class Comparer {
 public:
   static constexpr std::size_t kStagingBytes = std::size_t{64} << 20U;
 
-  /// Outputs are uploaded in parts of `staging_bytes`, a multiple of 8.
+  /// Uploads outputs in parts of `staging_bytes`, which must be a multiple of 8.
   Comparer(GpuDriver& driver, Helpers& helpers, PinnedArena& arena,
            std::size_t staging_bytes = kStagingBytes)
       : driver_(driver), helpers_(helpers), arena_(arena), staging_bytes_(staging_bytes) {}
@@ -24,9 +24,9 @@ public:
   Comparer(const Comparer&) = delete; // owns device memory
   Comparer& operator=(const Comparer&) = delete;
 
-  /// `got`: elements of `dtype`, the output's `pieces` one after the other. `expected` and
-  /// `magnitude`: doubles, one for each element of the output; an empty `magnitude`: `expected` has
-  /// elements of `dtype`, and the output is exact. Throws Error when these do not fit together.
+  /// `got`: elements of `dtype`, the `pieces` of the output one after the other. `expected` and
+  /// `magnitude`: one double for each element of the output. If `magnitude` is empty, the output is
+  /// exact and `expected` has elements of `dtype`. Throws Error when the sizes do not match.
   ErrorTotals compare(std::span<const std::byte> got, const std::vector<Piece>& pieces,
                       tasks::DType dtype, DeviceRange expected, DeviceRange magnitude,
                       const ErrorLimits& limits);
@@ -38,7 +38,7 @@ private:
   Helpers& helpers_;
   PinnedArena& arena_;
   std::size_t staging_bytes_;
-  DeviceRange staging_; ///< for a part of an output; from the first comparison on
+  DeviceRange staging_; ///< holds one part of an output; allocated by the first comparison
 };
 
 } // namespace winnow::evaluators::gpu

@@ -15,7 +15,7 @@ namespace {
 
 using tasks::DType;
 
-constexpr std::size_t kStagingBytes = 64; // several parts even of small outputs
+constexpr std::size_t kStagingBytes = 64; // small, so that small outputs have several parts, too
 constexpr std::size_t kCount = 1003;
 
 class ComparerTest : public testing::Test {
@@ -49,7 +49,7 @@ private:
   PinnedArena arena_{driver, {}};
 };
 
-// What is on the device is the host's arithmetic, part by part.
+// The device computes the same as the host, part by part.
 TEST_F(ComparerTest, CompareAsTheHostDoes) {
   std::vector<double> expected(kCount), magnitude(kCount);
   for (std::size_t i = 0; i < kCount; ++i) {
@@ -74,7 +74,7 @@ TEST_F(ComparerTest, CompareAsTheHostDoes) {
     EXPECT_EQ(found.beyond, totals.beyond) << to_string(dtype);
     EXPECT_EQ(found.counted, totals.counted);
     EXPECT_EQ(found.max_ratio, totals.max_ratio);
-    EXPECT_EQ(found.square_sum, totals.square_sum); // infinite: of the NaN
+    EXPECT_EQ(found.square_sum, totals.square_sum); // infinite for the NaN
     EXPECT_THROW(comparer->compare(got, {{1, kCount}}, dtype, answer, magnitudes, limits), Error);
   }
 }
@@ -83,7 +83,7 @@ TEST_F(ComparerTest, ComparePiecesWithTheirOwnElements) {
   std::vector<double> expected(kCount, 1);
   std::fill_n(expected.begin() + 500, 100, 2.0);
   const DeviceRange answer = put(expected), ones = put(std::vector<double>(kCount, 1));
-  std::vector<float> got(110, 2); // 100 of one piece, 10 of another: in parts of 16 elements
+  std::vector<float> got(110, 2); // 100 of one piece, 10 of another; parts of 16 elements
   std::fill_n(got.begin() + 100, 10, 1.0F);
   const auto beyond = [&](const std::vector<Piece>& pieces) {
     return comparer

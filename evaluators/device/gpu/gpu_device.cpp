@@ -19,7 +19,7 @@ GpuDevice::GpuDevice(std::unique_ptr<GpuDriver> driver, GpuDeviceOptions options
 GpuDevice::~GpuDevice() {
   try {
     drop_replays();
-  } catch (const GpuError&) { // the context is lost, and all of these with it
+  } catch (const GpuError&) { // the context is lost, and the graphs with it
   }
 }
 
@@ -80,7 +80,7 @@ std::size_t GpuDevice::allocate(const std::string& name, std::size_t bytes, bool
 }
 
 void GpuDevice::release_buffers() {
-  if (usable()) { // also called while a failure unwinds
+  if (usable()) { // also called while a DeviceFailure unwinds the stack
     guarded("releasing the buffers", [&] {
       drop_replays();
       buffers_.clear();

@@ -1,5 +1,5 @@
-// The class behind make_gpu_device(): for this folder's .cpp files only. What it launches is in
-// gpu_device_runs.cpp.
+// The class behind make_gpu_device(), for the .cpp files of this folder only. gpu_device_runs.cpp
+// has the functions that launch work.
 #pragma once
 
 #include "evaluators/device/gpu/gpu_buffers.h"
@@ -17,7 +17,7 @@
 
 namespace winnow::evaluators::gpu {
 
-/// Whether nothing works any more afterwards.
+/// Whether the device is unusable after this error.
 inline bool is_end(const GpuError& error) {
   return error.sticky() || error.failure() == GpuFailure::DeviceLost;
 }
@@ -68,7 +68,7 @@ private:
     std::unique_ptr<Steps> steps;
   };
 
-  /// Does `work`; a GpuError that the candidate or the device is to blame for becomes a
+  /// Calls `work`. A GpuError that is the fault of the candidate or the device becomes a
   /// DeviceFailure.
   template <class Work> auto guarded(const std::string& where, const Work& work);
   DeviceFault take_fault(const GpuError& error, const std::string& where);
@@ -76,10 +76,10 @@ private:
   Steps& steps() const; ///< of the selected module
 
   void run_step(const tasks::Step& step, std::chrono::steady_clock::time_point start);
-  /// How one set of buffers is run by run_timed().
+  /// How run_timed() runs one set of buffers.
   struct Replay {
     bool launched = false;
-    GpuGraph graph = 0; ///< none for a plan of one kernel, which needs none
+    GpuGraph graph = 0; ///< none for a plan with a single kernel, which needs no graph
   };
   void queue_timed(const std::vector<tasks::Step>& steps, const Replay& replay);
   Replay& replay_of(const std::vector<tasks::Step>& steps);
@@ -107,7 +107,7 @@ private:
   Loaded* selected_ = nullptr;
   std::map<std::size_t, Replay> replays_; ///< by set of buffers
   TimedLaunch last_;
-  std::string dead_; ///< why nothing works any more
+  std::string dead_; ///< why the device is unusable; empty: it is usable
 };
 
 template <class Work> auto GpuDevice::guarded(const std::string& where, const Work& work) {

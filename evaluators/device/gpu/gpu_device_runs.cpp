@@ -1,4 +1,4 @@
-// What a GpuDevice launches: to check, to time, to count and to weigh.
+// The launches of a GpuDevice: for checks, timings, counters and energy.
 #include "evaluators/device/gpu/gpu_device_class.h"
 #include "evaluators/device/gpu/gpu_fault.h"
 
@@ -10,7 +10,7 @@
 namespace winnow::evaluators::gpu {
 namespace {
 
-// nvbench's: below, a sample was taken by a throttled device.
+// The value of nvbench. With a lower clock, the device was throttled.
 constexpr double kLeastShareOfClock = 0.75;
 
 std::string describe_run(const std::vector<tasks::Step>& steps, const char* what) {
@@ -121,7 +121,7 @@ profiling::CounterReport GpuDevice::count(const std::vector<tasks::Step>& steps,
     return count_steps(steps, set, restore, where);
   } catch (const GpuError& error) {
     return failed(take_fault(error, where));
-  } catch (const DeviceFailure& failure) { // restore() has met it
+  } catch (const DeviceFailure& failure) { // thrown by restore()
     return failed(failure.fault());
   }
 }

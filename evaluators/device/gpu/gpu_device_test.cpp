@@ -19,7 +19,8 @@ using tasks::Verdict;
 using testing::HasSubstr;
 using Kind = tasks::GeneratorSpec::Kind;
 
-constexpr std::size_t kLargeBytes = (std::size_t{1} << 20U) + 4; // its contents are kept
+// Large enough that its contents are kept.
+constexpr std::size_t kLargeBytes = (std::size_t{1} << 20U) + 4;
 
 TEST_F(GpuDeviceTest, PassesArgumentsAsTheKernelTakesThem) {
   add_kernel("k", host_kernel(+[](float* y, const float* null, double d, float f, long long wide,
@@ -154,7 +155,7 @@ TEST_F(GpuDeviceTest, FindsBuffersInTheSelectedSet) {
   EXPECT_FALSE(device->verify_guards().has_value());
   device->release_buffers();
   EXPECT_EQ(driver->count("release_graph"), 3U);
-  EXPECT_THROW(device->run(steps), Error); // no set is left
+  EXPECT_THROW(device->run(steps), Error); // all sets are released
 }
 
 TEST_F(GpuDeviceTest, LoadsModulesAnewEvenFromTheSamePath) {
@@ -172,7 +173,7 @@ TEST_F(GpuDeviceTest, FindsKernelsInTheSelectedModule) {
   open();
   driver->kernels.emplace("other", host_kernel(+[](float* y) { y[0] += 100; }));
   GpuModuleFile rival = module_with({});
-  rival.symbols["k"] = "other"; // the plan's name for another kernel
+  rival.symbols["k"] = "other"; // the plan's name stands for another kernel
   const std::size_t module = device->add_module(write(rival));
   EXPECT_EQ(module, 1U);
   const std::size_t y = floats("y", {0});
@@ -231,7 +232,7 @@ TEST_F(GpuDeviceTest, SeesChangedLargeInputs) {
   EXPECT_THAT(fault->detail, testing::MatchesRegex("input 'x' was changed at byte 3[6-9]"));
 }
 
-/// Two contestants that take turns; what they are given.
+/// Two contestants that take turns; records the arguments of their launches.
 class GpuTurnsTest : public GpuDeviceTest {
 protected:
   struct Launch {
@@ -273,7 +274,7 @@ private:
   static inline std::vector<Launch> launches_;
 };
 
-// A short kernel's time depends on where its tensors lie.
+// The addresses of tensors change the time of a short kernel.
 TEST_F(GpuTurnsTest, ContestantsHaveTheSameTensorsAtSeveralPlaces) {
   case_.sampling->places = 3;
   const std::vector<Launch> all = launches(30);
@@ -288,7 +289,7 @@ TEST_F(GpuTurnsTest, ContestantsHaveTheSameTensorsAtSeveralPlaces) {
 
 TEST_F(GpuTurnsTest, NoContestantAlwaysBegins) {
   const std::vector<Launch> all = launches(100);
-  int begun = 0; // of about 50 turns
+  int begun = 0; // out of about 50 turns
   for (std::size_t i = 0; i + 1 < all.size(); i += 2) {
     begun += all[i].by_rival ? 0 : 1;
   }
@@ -296,7 +297,8 @@ TEST_F(GpuTurnsTest, NoContestantAlwaysBegins) {
   EXPECT_LT(begun, 75);
 }
 
-// What is compared is launched under the same conditions, and those differ from pair to pair.
+// The launches of one turn share a stream, because they are compared. Other turns use other
+// streams.
 TEST_F(GpuDeviceTest, TakesTurnsOfATimingOnStreamsOfTheirOwn) {
   std::vector<std::size_t> streams;
   add_kernel("tell", {{}, [&](const auto&) { streams.push_back(driver->selected_stream); }});
@@ -421,7 +423,7 @@ TEST_F(GpuDeviceTest, CopiesRows) {
   EXPECT_FALSE(device->run({copy}).has_value());
   EXPECT_EQ(contents<float>(b, 8), (std::vector<float>{2, 3, 0, 0, 5, 6, 0, 0}));
   copy.rows = 3;
-  EXPECT_THROW(device->run({copy}), Error); // plans are range-checked long before
+  EXPECT_THROW(device->run({copy}), Error); // a plan's ranges are checked before it gets here
 }
 
 struct FailureCase {
@@ -546,7 +548,7 @@ TEST_F(GpuDeviceTest, KeepsAllocationsForTheNextCase) {
   EXPECT_EQ(driver->count("allocate"), before + 1);
   EXPECT_FALSE(device->verify_guards().has_value());
   for (const float value : contents<float>(c, 2)) {
-    EXPECT_TRUE(std::isnan(value)); // nothing of earlier cases
+    EXPECT_TRUE(std::isnan(value)); // no data of earlier cases
   }
 }
 

@@ -1,4 +1,4 @@
-// What the tests of the GPU device over the fake driver share.
+// Shared parts of the tests of the GPU device over the fake driver.
 #pragma once
 
 #include "base/files.h"
@@ -59,7 +59,7 @@ inline tasks::LaunchStep launch_of(const std::string& kernel,
   return step;
 }
 
-/// A device over the fake driver, with a module that has every kernel given to add_kernel().
+/// A device over the fake driver. Its module has every kernel that add_kernel() added.
 class GpuDeviceTest : public testing::Test {
 protected:
   GpuDeviceTest() : owned_(std::make_unique<FakeGpuDriver>()), driver(owned_.get()) {}

@@ -16,18 +16,18 @@
 
 namespace winnow::evaluators {
 
-/// What a failed driver call means for the candidate and for the context.
+/// The kind of a failed driver call. It decides the verdict and whether the context survives.
 enum class GpuFailure : std::uint8_t {
-  InvalidLaunch,   ///< refused before anything ran: dimensions, resources, arguments
+  InvalidLaunch,   ///< refused before any code ran: dimensions, resources, arguments
   IllegalAddress,  ///< an access outside of all memory of the context
   Misaligned,      ///< an access at an address that is not a multiple of its size
   Assertion,       ///< device assert()
   Trap,            ///< __trap(), an illegal instruction, a bad program counter, a stack overflow
   CooperativeSize, ///< a cooperative grid that cannot be resident at once
-  LaunchTimeout,   ///< the driver's own watchdog (a display is attached) ended the kernel
+  LaunchTimeout,   ///< the driver's own watchdog ended the kernel (on GPUs with a display)
   OutOfMemory,
   BadModule,  ///< not code for this device
-  DeviceLost, ///< reset-class: the device, not the candidate, is at fault
+  DeviceLost, ///< the device, not the candidate, is at fault
   Other,
 };
 std::string_view to_string(GpuFailure failure); ///< "illegal address", ...
@@ -35,8 +35,8 @@ std::string_view to_string(GpuFailure failure); ///< "illegal address", ...
 /// Thrown by every call of GpuDriver that fails.
 class GpuError : public Error {
 public:
-  /// `call`: "cuLaunchKernelEx"; `code`: "CUDA_ERROR_INVALID_VALUE". `sticky`: the context answers
-  /// nothing else from now on, so the process must end.
+  /// `call`: "cuLaunchKernelEx". `code`: "CUDA_ERROR_INVALID_VALUE". `sticky`: the context is lost
+  /// and every later call fails, so the process must end.
   GpuError(std::string call, std::string code, std::string explanation, GpuFailure failure,
            bool sticky);
   GpuFailure failure() const { return failure_; }
@@ -48,12 +48,12 @@ private:
 };
 
 using GpuAddress = std::uint64_t;
-/// Handles are the driver's own; 0 is none.
+/// The driver's own handles; 0 means none.
 using GpuModule = std::uintptr_t;
 using GpuKernel = std::uintptr_t;
 using GpuGraph = std::uintptr_t;
 
-/// What the compiler and the driver know of a loaded kernel.
+/// Resources of a loaded kernel.
 struct GpuKernelFacts {
   int registers = 0;           ///< per thread
   int static_shared_bytes = 0; ///< per block
@@ -66,9 +66,11 @@ struct GpuLaunch {
   std::array<unsigned, 3> grid{1, 1, 1};
   std::array<unsigned, 3> block{1, 1, 1};
   std::array<unsigned, 3> cluster{1, 1, 1}; ///< {1, 1, 1}: none
-  unsigned shared_bytes = 0;                ///< dynamic; over 48 KB just works
+  unsigned shared_bytes = 0;                ///< dynamic; more than 48 KB needs no special call
   bool cooperative = false;
-  std::vector<void*> arguments; ///< one pointer to each parameter's bytes; read before it returns
+  /// One pointer per parameter, to the parameter's bytes. launch() copies the bytes before it
+  /// returns.
+  std::vector<void*> arguments;
 };
 
 /// The bytes of a CUtensorMap, passed to a kernel by value. 64-byte aligned.
@@ -76,16 +78,17 @@ struct alignas(64) TensorMapBytes {
   std::array<std::byte, 128> bytes{};
 };
 
-/// Host memory that kernels see, too: 64-bit words, 0 at first. Each side sees what the other
-/// writes while kernels run.
+/// Host memory that kernels can access, too: 64-bit words, initially 0. Host and kernels see each
+/// other's writes while kernels run.
 struct MappedWords {
-  std::uint64_t* host = nullptr; ///< nullptr: the driver has none
+  std::uint64_t* host = nullptr; ///< nullptr: the driver has no mapped memory
   GpuAddress device = 0;
 };
 
-/// The driver of one GPU, as little of it as Winnow uses: the CUDA driver API and the HIP runtime
-/// sit behind it, loaded at run time. One context, one stream at a time: everything but the
-/// synchronous copies is queued on it in order. One thread. Every call throws GpuError.
+/// The functions of one GPU's driver that Winnow uses. The CUDA driver API and the HIP runtime
+/// implement it; both are loaded at run time. A driver has one context and one selected stream. All
+/// work except the synchronous copies is queued on that stream in order. For one thread. Every call
+/// throws GpuError.
 class GpuDriver {
 public:
   virtual ~GpuDriver() = default;
@@ -93,66 +96,70 @@ public:
   virtual std::string_view kind() const = 0; ///< "cuda", "hip"
   virtual std::string device_name() const = 0;
   virtual tasks::DeviceFacts facts() const = 0;
-  /// As the vendor's monitoring library knows the GPU: "GPU-8f6b..."; empty: not known.
+  /// The GPU's name in the vendor's monitoring library: "GPU-8f6b..."; empty: not known.
   virtual std::string uuid() const { return {}; }
-  /// What the multiprocessors' clock can be at most; 0: not known.
+  /// The highest clock of the multiprocessors; 0: not known.
   virtual double clock_mhz() const { return 0; }
 
-  /// Not initialised; at least 256-byte aligned.
+  /// Allocates uninitialised memory, aligned to at least 256 bytes.
   virtual GpuAddress allocate(std::size_t bytes) = 0;
   virtual void release(GpuAddress address) = 0;
-  /// Synchronous, after all queued work.
+  /// Copies synchronously, after all queued work.
   virtual void upload(GpuAddress to, std::span<const std::byte> bytes) = 0;
   virtual void download(std::span<std::byte> to, GpuAddress from) = 0;
-  /// Makes the host memory quick to copy to and from, if the driver can, instead of what it was
-  /// given before; unpinned at the end.
+  /// Pins the host memory, if the driver can, so that copies to and from it are fast. Unpins the
+  /// memory of the previous call. The destructor unpins, too.
   virtual void pin(std::span<std::byte> memory) = 0;
-  /// Lives as long as the driver. Where that is not possible it returns {} and does not throw.
+  /// Memory that lives as long as the driver. Returns {} if the driver cannot map memory; does not
+  /// throw.
   virtual MappedWords map_words(std::size_t /*count*/) { return {}; }
 
   virtual GpuModule load_module(std::span<const std::byte> image) = 0;
   virtual void unload_module(GpuModule module) = 0;
-  /// By the name in the image (mangled). Throws GpuError (BadModule) when there is none.
+  /// Finds a kernel by its (mangled) name in the image. Throws GpuError (BadModule) when there is
+  /// none.
   virtual GpuKernel find_kernel(GpuModule module, const std::string& symbol) = 0;
   virtual GpuKernelFacts kernel_facts(GpuKernel kernel) = 0;
-  /// Co-resident blocks per multiprocessor.
+  /// Number of blocks that a multiprocessor can hold at once.
   virtual int resident_blocks(GpuKernel kernel, int block_threads, std::size_t shared_bytes) = 0;
 
   virtual void launch(const GpuLaunch& launch) = 0;
-  /// `count` elements of `element_bytes` (1, 2 or 4), each the low bytes of `value`.
+  /// Writes `count` elements of `element_bytes` (1, 2 or 4) bytes, each the low bytes of `value`.
   virtual void fill(GpuAddress to, std::uint32_t value, int element_bytes, std::size_t count) = 0;
-  /// `rows` rows of `row_bytes`, device to device; strides in bytes.
+  /// Copies `rows` rows of `row_bytes` on the device. Strides are in bytes.
   virtual void copy(GpuAddress to, std::size_t to_stride, GpuAddress from, std::size_t from_stride,
                     std::size_t row_bytes, std::size_t rows) = 0;
-  /// False while queued work runs; throws what that work did wrong.
+  /// False while queued work runs. Throws the error of that work.
   virtual bool idle() = 0;
 
-  /// Records what `queue_work` queues, instead of running it, as a graph.
+  /// Records the work that `queue_work` queues in a graph, without running it.
   virtual GpuGraph record(const std::function<void()>& queue_work) = 0;
   virtual void launch(GpuGraph graph) = 0;
   virtual void release_graph(GpuGraph graph) = 0;
 
-  /// How many streams select_stream() can choose from; the first call makes them, as many as there
-  /// is room for. Does not throw.
+  /// Number of streams for select_stream(). The first call creates them, as many as memory allows.
+  /// Does not throw.
   virtual std::size_t stream_count() { return 1; }
-  /// Queues what follows on the stream of this number, below stream_count(); 0 is selected first.
-  /// Streams do not wait for each other: the one that is left must be idle(). Does not throw.
+  /// Queues all later work on this stream; `number` is less than stream_count(). Stream 0 is
+  /// selected first. Streams do not wait for each other, so the previous stream must be idle().
+  /// Does not throw.
   virtual void select_stream(std::size_t /*number*/) {}
-  /// The stream as the vendor's libraries take it (CUstream, hipStream_t); 0: there is none.
+  /// The stream handle for the vendor's libraries (CUstream, hipStream_t); 0: none.
   virtual std::uintptr_t stream() const { return 0; }
-  /// The context as the vendor's libraries take it (CUcontext); nullptr: there is none.
+  /// The context handle for the vendor's libraries (CUcontext); nullptr: none.
   virtual void* context() const { return nullptr; }
 
   /// Marks a point in the stream; `marker` is 0 or 1.
   virtual void mark(int marker) = 0;
-  /// From mark 0 to mark 1, both reached. Resolution about 0.5 us.
+  /// The time from mark 0 to mark 1; the stream must have reached both. Resolution about 0.5 us.
   virtual std::chrono::nanoseconds between_marks() = 0;
 
-  /// Lines that kernels have asked the L2 cache to keep become ordinary ones.
+  /// Releases the lines that kernels asked the L2 cache to keep.
   virtual void reset_persisting_cache() {}
 
-  /// `tensor`: address of the map's first element (its buffer's, plus offset_bytes). Throws
-  /// GpuError (InvalidLaunch) when the driver refuses the map, or the device has none.
+  /// `tensor`: address of the map's first element, which is its buffer's address plus offset_bytes.
+  /// Throws GpuError (InvalidLaunch) when the driver refuses the map or the device has no tensor
+  /// maps.
   virtual TensorMapBytes encode(const tasks::ResolvedTensorMap& map, GpuAddress tensor) = 0;
 };
 

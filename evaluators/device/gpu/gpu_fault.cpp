@@ -38,7 +38,7 @@ std::string describe_step(const tasks::LibraryStep& step) {
 
 struct Meaning {
   Verdict verdict;
-  std::string_view text; ///< after `where`
+  std::string_view text; ///< text that follows `where`
 };
 
 Meaning meaning_of(GpuFailure failure) {

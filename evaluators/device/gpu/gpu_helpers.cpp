@@ -59,7 +59,7 @@ void Helpers::release() {
       driver_.release(results_);
     }
     driver_.unload_module(module_);
-  } catch (const GpuError&) { // the context is lost, and these with it
+  } catch (const GpuError&) { // the context is lost, and its resources with it
   }
 }
 

@@ -1,4 +1,4 @@
-// Library steps on a GPU device over the fake driver.
+// Tests library steps on a GPU device over the fake driver.
 #include "base/files.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/gpu/gpu_library.h"
@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Multiplies on the host; row-major, b not transposed.
+/// Multiplies matrices on the host; row-major, b not transposed.
 class HostLibrary final : public GpuLibrary {
 public:
   explicit HostLibrary(int& queued) : queued_(queued) {}

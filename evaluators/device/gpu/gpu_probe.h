@@ -10,9 +10,9 @@
 
 namespace winnow::evaluators {
 
-/// One GPU as its driver describes it, or why there is none.
+/// One GPU as its driver describes it, or the reason why there is none.
 struct GpuProbe {
-  int ordinal = -1;       ///< -1: no driver or no device at all; `availability` says why
+  int ordinal = -1;       ///< -1: no driver or no device; see `availability`
   std::string name;       ///< "NVIDIA H200"
   std::string uuid;       ///< "GPU-8f6b..."
   std::string pci_bus_id; ///< "0000:17:00.0"
@@ -21,7 +21,7 @@ struct GpuProbe {
   Availability availability;
 };
 
-/// How a probing child hands its findings on. from_json throws nlohmann exceptions.
+/// The format in which a probing child reports. from_json throws nlohmann exceptions.
 void to_json(nlohmann::json& json, const GpuProbe& probe);
 void from_json(const nlohmann::json& json, GpuProbe& probe);
 

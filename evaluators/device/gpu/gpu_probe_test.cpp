@@ -40,7 +40,7 @@ TEST(GpuProbe, TravelsAsJson) {
   EXPECT_EQ(again.facts.peak_bytes_per_second, 4.8e12);
 }
 
-// Every fact: what is not written is missed by one who reads.
+// Reading fails if any fact is missing.
 TEST(GpuProbe, NeedsEveryFact) {
   const nlohmann::json whole = some_probe();
   ASSERT_EQ(whole.at("facts").size(), 25U);

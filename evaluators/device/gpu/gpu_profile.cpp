@@ -10,10 +10,11 @@ namespace winnow::evaluators::gpu {
 namespace {
 
 constexpr std::chrono::milliseconds kBatch{10};
-// Drivers queue about a thousand launches; beyond that a launch waits, and sees no deadline.
+// Drivers queue about a thousand launches. Further launches block the host, which then notices no
+// deadline.
 constexpr std::int64_t kMostQueued = 512;
-// The counter moves every 20 ms at most. Reading takes up to some milliseconds, in which the device
-// may run out of short launches.
+// The energy counter changes every 20 ms at most. Reading it takes up to some milliseconds, in
+// which the device may run out of short launches.
 constexpr double kReadingSeconds = 0.01;
 
 std::int64_t batch_of(std::chrono::nanoseconds time) {

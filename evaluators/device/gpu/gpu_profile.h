@@ -12,8 +12,8 @@
 
 namespace winnow::evaluators {
 
-/// Counters of the device that the process has opened; the provider lives no longer than the
-/// device. Never null.
+/// Opens the counters of the device that this process has opened. The device must outlive the
+/// provider. Never returns nullptr.
 using CounterOpener = std::function<std::unique_ptr<profiling::CounterProvider>()>;
 using MonitorOpener = std::function<profiling::OpenedMonitor()>;
 
@@ -21,30 +21,31 @@ using MonitorOpener = std::function<profiling::OpenedMonitor()>;
 
 namespace winnow::evaluators::gpu {
 
-/// Launches that follow each other without a gap.
+/// A launch to be repeated without gaps.
 struct RepeatedLaunch {
-  std::function<void()> queue;      ///< one of them
-  std::function<void()> wait;       ///< for all that are queued
-  std::chrono::nanoseconds time{0}; ///< that one takes
-  std::function<double()> now_s;    ///< a steady clock
+  std::function<void()> queue;      ///< queues one launch
+  std::function<void()> wait;       ///< waits for all queued launches
+  std::chrono::nanoseconds time{0}; ///< duration of one launch
+  std::function<double()> now_s;    ///< a steady clock, in seconds
 };
 
-/// Launches for kEnergySeconds and reads the monitor every few milliseconds, while the device
-/// works. Waits often enough for a deadline to be seen. What the launches throw passes through.
+/// Repeats the launch for kEnergySeconds and reads the monitor every few milliseconds while the
+/// device works. Waits often, so that a deadline is noticed. Exceptions of the launches pass
+/// through.
 profiling::EnergyReadings read_energy(profiling::GpuMonitor& monitor, const RepeatedLaunch& launch);
 
-/// What a GPU tells of itself, each source opened when it is first asked for.
+/// State, counters and energy of a GPU. Each source is opened on first use.
 class Profile {
 public:
-  /// `open_counters` empty: there are none. `open_monitor` empty: NVML, by the driver's UUID.
+  /// An empty `open_counters`: no counters. An empty `open_monitor`: NVML, by the driver's UUID.
   Profile(const GpuDriver& driver, CounterOpener open_counters, MonitorOpener open_monitor);
 
   profiling::GpuState state();
-  /// What `run` throws passes through.
+  /// Exceptions of `run` pass through.
   profiling::CounterReport count(profiling::CounterSet set, const profiling::CountedRun& run);
-  /// Why energy() would have nothing to read; nullopt: it has.
+  /// Why energy() cannot measure; nullopt: it can.
   std::optional<std::string> no_energy();
-  /// What `launch` throws passes through.
+  /// Exceptions of `launch` pass through.
   profiling::Energy energy(const RepeatedLaunch& launch);
 
 private:

@@ -12,7 +12,7 @@ using profiling::CounterSet;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// Counts in `passes` passes; every counter is `value`.
+/// Counts in `passes` passes. Every counter has the value `value`.
 class FakeCounters final : public profiling::CounterProvider {
 public:
   explicit FakeCounters(int passes) : passes_(passes) {}
@@ -33,7 +33,7 @@ private:
   int passes_;
 };
 
-/// Energy at a constant power, a step every 20 ms of the clock given.
+/// Reports the energy at constant power. The energy changes every 20 ms of the given clock.
 class FakeMonitor final : public profiling::GpuMonitor {
 public:
   explicit FakeMonitor(const double& now_s) : now_s_(now_s) {}
@@ -139,7 +139,7 @@ TEST_F(GpuCountTest, ReportsAKernelThatFails) {
 TEST_F(GpuCountTest, LeavesTheDeviceUnusableAfterAFault) {
   open();
   y = floats("y", {7});
-  count(); // with idle() working
+  count(); // idle() works so far
   driver->failures.emplace("idle", GpuError("cuStreamQuery", "CUDA_ERROR_ILLEGAL_ADDRESS", "",
                                             GpuFailure::IllegalAddress, true));
   const CounterReport report = count();
@@ -156,7 +156,7 @@ TEST_F(GpuCountTest, ReportsWhatRestoringMeets) {
   driver->failures.emplace("launch", GpuError("cuLaunchKernelEx", "CUDA_ERROR_ECC_UNCORRECTABLE",
                                               "", GpuFailure::DeviceLost, true));
   const CounterReport report = device->count(steps, CounterSet::Fast, [this] {
-    device->fill_pattern(y, 0); // the first launch of all
+    device->fill_pattern(y, 0); // the first launch at all
   });
   EXPECT_THAT(report.unavailable, HasSubstr("CUDA_ERROR_ECC_UNCORRECTABLE"));
   EXPECT_FALSE(device->usable());
@@ -198,7 +198,7 @@ TEST_F(GpuStateTest, ComesFromTheMonitorOpenedOnce) {
 }
 
 TEST_F(GpuStateTest, IsEmptyWithoutAMonitor) {
-  open(); // the fake driver has no UUID to look for
+  open(); // the fake driver has no UUID
   EXPECT_EQ(device->state().sm_clock_mhz, std::nullopt);
   EXPECT_EQ(device->state().throttle_reasons, std::nullopt);
   floats("y", {0});
@@ -223,7 +223,7 @@ TEST_F(GpuStateTest, EnergyReportsAKernelThatFails) {
   EXPECT_FALSE(device->usable());
 }
 
-/// Launches that take 1 ms each, on a clock that only they move.
+/// Launches that take 1 ms each. Only they advance the clock.
 class GpuEnergyTest : public testing::Test {
 protected:
   gpu::RepeatedLaunch launch_of(std::chrono::nanoseconds said) {

@@ -112,7 +112,7 @@ void Steps::queue_step(const tasks::FillStep& step) {
   tasks::store_element(step.dtype, &element, step.value); // little-endian: the low bytes
   const GpuAddress to =
       buffers_.range(step.buffer, step.offset_bytes, step.count * std::int64_t(element_bytes));
-  if (element_bytes == sizeof(element)) { // wider than drivers fill
+  if (element_bytes == sizeof(element)) { // wider than a driver's fill
     helpers_.fill({to, count * element_bytes}, element);
   } else if (count > 0) {
     driver_.fill(to, static_cast<std::uint32_t>(element), static_cast<int>(element_bytes), count);

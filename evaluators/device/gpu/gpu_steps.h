@@ -16,11 +16,11 @@
 
 namespace winnow::evaluators::gpu {
 
-/// The vendor's libraries that plans have asked for. Opening one takes seconds, so they stay.
+/// The vendor's libraries that plans have used. They stay open, because opening one takes seconds.
 class Libraries {
 public:
   Libraries(GpuDriver& driver, GpuLibraryOpener open) : driver_(driver), open_(std::move(open)) {}
-  /// Throws GpuError when this device has no such library.
+  /// Throws GpuError when this device has no library of that name.
   GpuLibrary& find(const std::string& name);
 
 private:
@@ -38,15 +38,16 @@ public:
   Steps(const Steps&) = delete; // owns a module
   Steps& operator=(const Steps&) = delete;
 
-  /// Instead of the module before. Throws Error when it is for another device.
+  /// Replaces the loaded module. Throws Error when the file is for another device.
   void load_module(const std::filesystem::path& path);
 
-  /// The first step that would write an input without any kernel's doing.
+  /// Returns a fault for the first fill or copy step that would write an input.
   std::optional<DeviceFault> refuse(const std::vector<tasks::Step>& steps) const;
   void queue(const tasks::Step& step);
-  /// Queues once what must not be met for the first time while a graph is recorded.
+  /// Queues library steps once before a recording, because their first call does work that a
+  /// recording does not allow.
   void prepare_recording(const std::vector<tasks::Step>& steps);
-  /// What the kernel of a launch that was refused takes; empty for other steps.
+  /// The resources of the kernel whose launch was refused, for a message; empty for other steps.
   std::string requirements(const tasks::Step& step);
 
 private:
@@ -62,8 +63,8 @@ private:
   const GpuBuffers& buffers_;
   Libraries& libraries_;
   GpuModule module_ = 0;
-  std::map<std::string, std::string> symbols_; ///< of the module, by the plan's names
-  std::map<std::string, GpuKernel> kernels_;   ///< so far
+  std::map<std::string, std::string> symbols_; ///< symbols in the module, by the plan's names
+  std::map<std::string, GpuKernel> kernels_;   ///< kernels found so far
 };
 
 } // namespace winnow::evaluators::gpu

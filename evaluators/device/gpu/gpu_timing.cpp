@@ -13,19 +13,19 @@
 namespace winnow::evaluators::gpu {
 namespace {
 
-// Lines may have copies in both halves of a cache, and replacement is not strictly by age: one size
-// of the cache leaves survivors.
+// Read several times the size of the cache. A line may have copies in both halves of the cache, and
+// the replacement policy is not strictly LRU, so one time the size leaves some old lines.
 constexpr std::size_t kCacheSizes = 3;
 constexpr std::size_t kUnknownCacheBytes = std::size_t{64} << 20U;
 
 constexpr std::uint64_t kPatienceNs = 100'000'000;
 
-constexpr std::size_t kEmptyLaunches = 15; // at least, and one on each stream
+constexpr std::size_t kEmptyLaunches = 15; // at least this many, and one per stream
 
-// Places of the mapped words.
-constexpr std::size_t kReleased = 0; ///< the turn up to which nothing is held
+// Indices of the mapped words.
+constexpr std::size_t kReleased = 0; ///< turns up to this number are released
 constexpr std::size_t kGaveUp = 1;   ///< the last turn that was not released in time
-constexpr std::size_t kStamps = 2;   ///< two of two
+constexpr std::size_t kStamps = 2;   ///< two stamps of two words each
 constexpr std::size_t kWords = 6;
 
 std::atomic_ref<std::uint64_t> word(const MappedWords& words, std::size_t index) {
@@ -36,7 +36,7 @@ GpuAddress address_of(const MappedWords& words, std::size_t index) {
   return words.device + index * sizeof(std::uint64_t);
 }
 
-/// Selects a stream for its scope, and the first one again at its end.
+/// Selects a stream as long as this object lives, then stream 0 again.
 class SelectedStream {
 public:
   SelectedStream(GpuDriver& driver, std::size_t number) : driver_(driver) {
@@ -50,7 +50,7 @@ private:
   GpuDriver& driver_;
 };
 
-/// Whatever happens in its scope, nothing is held after it. Made before anything is.
+/// Releases the stream at the end of the scope, even after an exception. Create it before the hold.
 class ReleaseAtEnd {
 public:
   ReleaseAtEnd(const MappedWords& words, std::uint64_t turn) : words_(words), turn_(turn) {}
@@ -72,7 +72,7 @@ private:
 std::optional<double> clock_mhz(const ClockStamp& before, const ClockStamp& after,
                                 std::uint64_t step_ns) {
   constexpr double kMaxError = 0.05;
-  constexpr double kMegahertz = 1000; // of a cycle a nanosecond
+  constexpr double kMegahertz = 1000; // of one cycle per nanosecond
   if (before.ns == 0 || step_ns == 0 || after.ns <= before.ns || after.cycles <= before.cycles) {
     return std::nullopt;
   }
@@ -88,7 +88,7 @@ Timing::~Timing() {
     if (cache_filler_.begin != 0) {
       driver_.release(cache_filler_.begin);
     }
-  } catch (const GpuError&) { // the context is lost, and this with it
+  } catch (const GpuError&) { // the context is lost, and the memory with it
   }
 }
 
@@ -133,7 +133,7 @@ TimedLaunch Timing::time(const std::function<void()>& queue_work, CacheState cac
                          const std::string& where) {
   prepare(where);
   if (stream_ != 0) {
-    waiter_.wait(where); // for what the first stream has yet to do
+    waiter_.wait(where); // waits for the work on stream 0
   }
   const SelectedStream on(driver_, stream_);
   if (caches == CacheState::Cold) {

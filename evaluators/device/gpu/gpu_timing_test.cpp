@@ -10,7 +10,7 @@ namespace {
 using tasks::Verdict;
 using Calls = std::vector<std::string>;
 
-/// A device with a kernel that adds 1 to y[0], launched by `steps`.
+/// A device with a kernel that adds 1 to y[0]. `steps` launches the kernel.
 class GpuTimingTest : public GpuDeviceTest {
 protected:
   void SetUp() override {
@@ -28,14 +28,14 @@ protected:
     EXPECT_FALSE(fault.has_value()) << fault->detail;
   }
 
-  /// The calls of the next launch.
+  /// The driver calls of the next launch.
   Calls calls_of_timing(CacheState caches = CacheState::Cold) {
     driver->calls.clear();
     time(caches);
     return driver->calls;
   }
 
-  /// Whether the last of the calls between marks was held.
+  /// Whether the stream was held for the last pair of marks.
   bool was_held() const {
     const auto mark = std::find(driver->calls.rbegin(), driver->calls.rend(), "mark 0");
     return driver->calls.rend() - mark > 2 && mark[2] == "launch winnow_hold";
@@ -92,7 +92,7 @@ TEST_F(GpuTimingTest, LaunchesATurnOnOneStreamAndTurnsOnSeveral) {
   EXPECT_EQ(streams, std::vector<std::size_t>{0}) << "no turn has begun";
   for (int turn = 0; turn < 40; ++turn) {
     device->begin_turn();
-    device->fill_pattern(y, 1); // as poisoning: queued, and not waited for
+    device->fill_pattern(y, 1); // like poisoning: queued, but not waited for
     time();
     device->fill_pattern(y, 2);
     time();
@@ -104,7 +104,7 @@ TEST_F(GpuTimingTest, LaunchesATurnOnOneStreamAndTurnsOnSeveral) {
 }
 
 TEST_F(GpuTimingTest, GoesBackToTheFirstStreamWhateverFails) {
-  driver->streams = 1000; // the first one is hardly drawn
+  driver->streams = 1000; // with so many, stream 0 is hardly ever drawn
   open_with_buffer();
   time();
   device->begin_turn();
@@ -139,7 +139,7 @@ TEST_F(GpuTimingTest, LeavesTheCacheForWarmLaunches) {
   EXPECT_EQ(calls_of_timing(CacheState::Warm), kHeldLaunch);
 }
 
-// The driver may have to prepare something at the first launch, for which it waits for the stream.
+// At the first launch the driver may have to prepare something, and wait for the stream to do that.
 TEST_F(GpuTimingTest, DoesNotHoldTheFirstLaunch) {
   open_with_buffer();
   calls_of_timing();

@@ -8,7 +8,7 @@
 namespace winnow::evaluators::gpu {
 
 void Waiter::wait(const std::string& where, Clock::time_point start) {
-  constexpr std::chrono::microseconds kSpin{2000}; // drawing inputs and most kernels end sooner
+  constexpr std::chrono::microseconds kSpin{2000}; // drawing inputs and most kernels take less
   constexpr std::chrono::microseconds kNap{50};
   const auto spin_until = Clock::now() + kSpin;
   while (!driver_.idle()) {

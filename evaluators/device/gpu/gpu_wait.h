@@ -9,19 +9,19 @@
 
 namespace winnow::evaluators::gpu {
 
-/// Waits for a driver's stream, but not for ever: no driver can cancel a kernel, so the process
-/// ends with kFaultExitCode when it takes too long.
+/// Waits for a driver's stream, up to a deadline. At the deadline the process ends with
+/// kFaultExitCode, because no driver can cancel a kernel.
 class Waiter {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// `deadline` 0: none. `on_fatal`, which may be empty, is called before the process ends.
+  /// `deadline` 0: none. `on_fatal` is called before the process ends; it may be empty.
   Waiter(GpuDriver& driver, std::chrono::milliseconds deadline,
          std::function<void(const DeviceFault&)> on_fatal)
       : driver_(driver), deadline_(deadline), on_fatal_(std::move(on_fatal)) {}
 
-  /// `where`: what is being waited for; the time counts from `start`. Throws GpuError: what the
-  /// work has done wrong.
+  /// `where` names the work. The time counts from `start`. Throws GpuError for an error of the
+  /// work.
   void wait(const std::string& where, Clock::time_point start = Clock::now());
 
 private:

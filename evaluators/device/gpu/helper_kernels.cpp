@@ -14,8 +14,9 @@ std::string_view gpu_helper_source() {
     for (const EmbeddedFile& file : helper_kernel_files::embedded_files()) {
       text += file.text;
     }
-    constexpr std::string_view kOnce = "#pragma once\n"; // this is no header any more
-    constexpr std::string_view kInclude = "#include \"tasks/inputs/dtype_core.h\"\n"; // it is above
+    constexpr std::string_view kOnce = "#pragma once\n"; // the joined text is not a header
+    // The joined text already has dtype_core.h above.
+    constexpr std::string_view kInclude = "#include \"tasks/inputs/dtype_core.h\"\n";
     for (const std::string_view line : {kOnce, kInclude}) {
       for (auto at = text.find(line); at != std::string::npos; at = text.find(line)) {
         text.erase(at, line.size());

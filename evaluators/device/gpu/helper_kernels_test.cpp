@@ -1,4 +1,4 @@
-// The helper kernels as compiled device code, on the CPU device.
+// Tests the helper kernels as compiled device code, on the CPU device.
 #include "base/files.h"
 #include "evaluators/device/compare_core.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
@@ -72,7 +72,7 @@ protected:
     if (!availability.ok) {
       GTEST_SKIP() << availability.why;
     }
-    static const TemporaryDirectory cache("helper-kernels"); // one compilation for all tests
+    static const TemporaryDirectory cache("helper-kernels"); // all tests share one compilation
     CpuCompilerOptions options;
     options.cache = cache.path();
     options.compiler = GetParam();
@@ -111,7 +111,8 @@ protected:
     ASSERT_FALSE(fault.has_value()) << fault->detail;
   }
 
-  /// The 64-bit number that a kernel leaves in its last argument, which starts as `start`.
+  /// Runs a kernel that writes a 64-bit number to its last argument, and returns the number.
+  /// `start`: the initial value.
   std::uint64_t result_of(const std::string& kernel, std::vector<ResolvedArgument> arguments,
                           std::uint64_t start) {
     const std::size_t result = put<std::uint64_t>("result", {start});
@@ -194,7 +195,7 @@ TEST_P(HelperKernels, FindTheNearestByteOfAGuardThatIsGone) {
                          kUntouched);
       };
       if (begin > 0) {
-        zone[begin - 1] = 0; // outside
+        zone[begin - 1] = 0; // outside of the range
       }
       if (end < kBytes) {
         zone[end] = 0;
@@ -268,7 +269,7 @@ TEST_P(HelperKernels, ReadAll) {
   put("x", std::vector<std::uint64_t>(1000, 0));
   EXPECT_EQ(result_of("winnow_read_all", {buffer("x"), whole(8000)}, 5), 5U);
   std::vector<std::uint64_t> last(1000, 0);
-  last.back() = 9; // proves that it reads to the end
+  last.back() = 9; // shows that the kernel reads to the end
   put("x", last);
   EXPECT_EQ(result_of("winnow_read_all", {buffer("x"), whole(8000)}, 5), 9U);
 }
@@ -327,7 +328,7 @@ TEST_P(HelperKernels, CountWordsThatDiffer) {
   }
 }
 
-// The CPU has no clock to wait by, so that nothing is ever held in vain.
+// The CPU has no clock for the time-out, so a hold that is not released ends at once there.
 TEST_P(HelperKernels, HoldUntilReleased) {
   const auto gave_up = [this](std::uint64_t released, std::uint64_t turn) {
     put<std::uint64_t>("released", {released});

@@ -6,7 +6,7 @@ namespace winnow::evaluators::gpu {
 namespace {
 
 constexpr std::size_t kWorthwhileBytes = std::size_t{1} << 20U;
-constexpr std::size_t kStepBytes = std::size_t{256} << 20U; // growing pins all of it anew
+constexpr std::size_t kStepBytes = std::size_t{256} << 20U; // growing pins the whole part again
 
 } // namespace
 

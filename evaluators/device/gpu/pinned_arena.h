@@ -7,15 +7,15 @@
 
 namespace winnow::evaluators::gpu {
 
-/// The host memory that tensors travel through, pinned as far as large copies have come, so that
-/// they run at the speed of the bus. What is pinned always begins at the arena's begin, where each
-/// request starts to put its data.
+/// The host memory through which tensors travel. It is pinned up to the end of the largest copy so
+/// far, so that copies run at the speed of the bus. The pinned part always starts at the begin of
+/// the arena, where each request puts its first data.
 class PinnedArena {
 public:
   /// `arena` may be empty.
   PinnedArena(GpuDriver& driver, std::span<std::byte> arena) : driver_(driver), arena_(arena) {}
 
-  /// Before a copy to or from `part`; nothing happens for small parts and other memory.
+  /// Call before a copy to or from `part`. Ignores small parts and other memory.
   void cover(std::span<const std::byte> part);
 
 private:

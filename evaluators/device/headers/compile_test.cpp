@@ -1,4 +1,4 @@
-// What must compile, and what must be called unsupported at the candidate's own line.
+// Tests which code compiles, and which code is reported as unsupported at the candidate's own line.
 #include "evaluators/device/headers/sample_build.h"
 #include "evaluators/device/headers/unsupported_headers.h"
 
@@ -37,7 +37,7 @@ protected:
     build_ = std::make_unique<SampleBuild>(
         GetParam(), GetParam() == std::string("clang++") ? "-ferror-limit=0" : "");
   }
-  /// The first error is the construct's, in the given line of the candidate.
+  /// Expects the first error to name the construct, at the given line of the candidate.
   void expect_unsupported(const std::string& text, int line, const std::string& construct) {
     const auto outcome = build_->compile("candidate.cu", text);
     EXPECT_FALSE(outcome.ok) << text;

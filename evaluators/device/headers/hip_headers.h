@@ -7,8 +7,9 @@
 
 namespace winnow::evaluators {
 
-/// Headers of the cpu tree that are plain CUDA C++ once the prelude is the other one: the hip tree
-/// has them too, as hip_header_text() turns them out.
+/// Headers of the cpu tree that the hip tree has, too. They are plain CUDA C++ and differ only in
+/// the prelude. Example: the cpu tree's curand_kernel.h includes "winnow_cpu.h"; hip_header_text()
+/// makes a copy for the hip tree that includes "winnow_hip.h".
 inline constexpr std::string_view kSharedWithHip[] = {
     "builtin_types.h",
     "cooperative_groups/memcpy_async.h",
@@ -51,15 +52,15 @@ inline constexpr std::string_view kSharedWithHip[] = {
     "winnow_float16_type.inc",
 };
 
-/// Beyond kUnsupportedHeaders.
+/// Further headers, in addition to kUnsupportedHeaders.
 inline constexpr UnsupportedHeader kUnsupportedOnHip[] = {
     {"mma.h", "tensor cores (wmma)"},
     {"crt/mma.h", "tensor cores (wmma)"},
     {"cuda/atomic", "libcu++ atomics"},
 };
 
-/// A header of the cpu tree for hiprtc: after HIP's prelude, and with all functions on both sides,
-/// since the CPU device has no need of __device__.
+/// Turns a header of the cpu tree into one for hiprtc. Replaces the prelude by HIP's, and makes all
+/// functions usable on host and device, because the CPU headers have no __device__.
 std::string hip_header_text(std::string_view cpu_text);
 
 } // namespace winnow::evaluators

@@ -8,7 +8,8 @@
 namespace winnow::evaluators {
 namespace {
 
-/// What candidates get: the compiler may fuse multiplications and additions.
+/// The flags with which candidates are compiled: the compiler may fuse multiplications and
+/// additions.
 std::string fused_flags() {
   return __builtin_cpu_supports("fma") ? "-mfma -ffp-contract=fast" : "";
 }
@@ -25,7 +26,7 @@ protected:
   template <class F> F* function(const std::string& name) const {
     return build_->function<F>(name);
   }
-  /// Both overloads of a one-argument function against the host's, in units of rounding.
+  /// Compares both overloads of a one-argument function with the host's, in units of rounding.
   void expect_like(const std::string& name, double (*host)(double)) const {
     auto* single = function<float(float)>(name + "_float");
     auto* full = function<double(double)>(name + "_double");

@@ -1,4 +1,4 @@
-// The headers under common/ serve the GPU compilers too: here NVRTC compiles them.
+// Compiles the headers under common/, which the GPU compilers also use, with NVRTC.
 #include "base/files.h"
 #include "evaluators/device/headers/device_headers.h"
 
@@ -13,7 +13,7 @@
 namespace winnow::evaluators {
 namespace {
 
-/// The few entry points of NVRTC that the test needs, loaded at run time.
+/// The entry points of NVRTC that the test needs, loaded at run time.
 class Nvrtc {
 public:
   Nvrtc() {
@@ -26,7 +26,7 @@ public:
   }
   bool loaded() const { return library_ != nullptr; }
 
-  /// The log; empty when the source compiled without any message.
+  /// Returns the log; empty when the source compiled without any message.
   std::string compile(const std::string& source, const std::vector<std::string>& options) const {
     void* program = nullptr;
     call<int(void**, const char*, const char*, int, const char* const*, const char* const*)>(

@@ -1,4 +1,5 @@
-// Groups of threads and wmma on the CPU device, compiled and run as candidates are.
+// Tests groups of threads and wmma on the CPU device. The samples are built and run like
+// candidates.
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
@@ -111,7 +112,7 @@ TEST_P(RunHeaders, CoalescedThreadsAreThoseThatAreThere) {
   launch("coalesced", 1, 32, {"y"});
   const auto y = values<int>("y", 32);
   for (int me = 0; me < 32; ++me) {
-    // Lanes 1, 4, ..., 31: eleven of them.
+    // Eleven lanes: 1, 4, ..., 31.
     const int expected = me % 3 == 1 ? 11'000'000 + 110'000 + me / 3 * 100 + 1 : -1;
     EXPECT_EQ(y[static_cast<std::size_t>(me)], expected) << "thread " << me;
   }
@@ -143,12 +144,13 @@ TEST_P(RunHeaders, AsynchronousCopiesArrive) {
   launch("copies", 1, 64, {"x", "y"});
   const auto y = values<float>("y", 64);
   for (std::size_t i = 0; i < 64; ++i) {
-    const float neighbour = i % 2 == 1 ? static_cast<float>(i - 1) : 0.0F; // odd ones were zeroed
+    // The odd ones were set to zero.
+    const float neighbour = i % 2 == 1 ? static_cast<float>(i - 1) : 0.0F;
     EXPECT_EQ(y[i], static_cast<float>(63 - i) + 1000.0F * neighbour) << i;
   }
 }
 
-/// Small integers are exact in every type, so the product must be too.
+/// Small integers are exact in every type, so the product must be exact, too.
 struct Tile {
   const char* kernel;
   int m, n, k;

@@ -16,14 +16,16 @@ struct BuildOutcome {
   std::string log;
 };
 
-/// Test support: builds device sources against the written headers, as candidates are built.
+/// Test support: builds device sources against the written headers, in the way in which candidates
+/// are built.
 class SampleBuild {
 public:
   SampleBuild(std::string compiler, std::string flags);
 
-  /// Compiles text (`-c`); `name` is what messages call the file.
+  /// Compiles text (`-c`). `name` is the file name in messages.
   BuildOutcome compile(const std::string& name, const std::string& text) const;
-  /// Builds samples/NAME into a shared object and loads it; fails the test when it cannot.
+  /// Builds samples/NAME into a shared object and loads it. The test fails when that is not
+  /// possible.
   void load(const std::string& name);
   /// A function of the loaded sample.
   template <class Function> Function* function(const std::string& name) const {

@@ -1,4 +1,4 @@
-// half, bfloat16 and fp8 against their definitions, over every bit pattern and every boundary
+// Tests half, bfloat16 and fp8 against their definitions, for every bit pattern and every boundary
 // between two neighbours.
 #include "evaluators/device/headers/sample_build.h"
 
@@ -17,7 +17,7 @@ struct Format {
   std::string name;
   int exponent_bits;
   int digits;
-  bool has_infinity; // else the top exponent holds numbers and its last code is NaN
+  bool has_infinity; // false: the top exponent holds numbers, and its last code is NaN
 };
 
 const Format kHalf{"half", 5, 10, true};
@@ -31,7 +31,7 @@ unsigned largest_finite(const Format& f) {
   return f.has_infinity ? (((1U << f.exponent_bits) - 1U) << f.digits) - 1U : sign_bit(f) - 2U;
 }
 
-/// The value of a code by the definition of the format.
+/// The value of a code, by the definition of the format.
 double value_of(const Format& f, unsigned code) {
   const unsigned magnitude = code & (sign_bit(f) - 1U);
   const double sign = (code & sign_bit(f)) != 0 ? -1.0 : 1.0;
@@ -51,7 +51,7 @@ using ToFloat = float(unsigned short);
 using FromFloat = unsigned short(float);
 using FromDouble = unsigned short(double);
 
-/// (compiler, flags): without F16C the conversions are software.
+/// Parameters: compiler and flags. Without F16C the conversions are done in software.
 class SmallFloats : public testing::TestWithParam<std::tuple<const char*, const char*>> {
 protected:
   void SetUp() override {
@@ -95,7 +95,7 @@ void expect_every_code(const Format& f, ToFloat* to_float, FromFloat* from_float
   }
 }
 
-/// Rounding of every midpoint between neighbours, and of the floats just beside it.
+/// Tests the rounding of every midpoint between neighbours, and of the floats next to it.
 void expect_every_boundary(const Format& f, FromFloat* from_float) {
   for (unsigned low = 0; low < largest_finite(f); ++low) {
     const unsigned high = low + 1;
@@ -111,7 +111,7 @@ void expect_every_boundary(const Format& f, FromFloat* from_float) {
   }
 }
 
-/// All conversions in one test: every test builds the sample anew.
+/// One test for all conversions, because every test builds the sample again.
 TEST_P(SmallFloats, ConversionsAreExact) {
   half_converts_exactly();
   bfloat16_converts_exactly();
@@ -170,7 +170,8 @@ void SmallFloats::directed_rounding_brackets_the_value() const {
   }
 }
 
-/// A double just above a midpoint rounds up; through a float it would be the midpoint itself.
+/// A double just above a midpoint must round up. Rounded to float first, it would become the
+/// midpoint.
 void SmallFloats::doubles_are_rounded_once() const {
   const double half = 1.0 + std::ldexp(1.0, -11);
   EXPECT_EQ(function<FromDouble>("double_to_half")(half), 0x3c00);

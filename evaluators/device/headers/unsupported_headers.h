@@ -4,8 +4,8 @@
 
 namespace winnow::evaluators {
 
-/// A header of a library or feature that the CPU device cannot run. A stub with an #error stands in
-/// for it, so that the verdict is `unsupported` and not a file that was not found.
+/// A header of a library or feature that the CPU device cannot run. A stub with an #error replaces
+/// it, so that the verdict is `unsupported` instead of a missing file.
 struct UnsupportedHeader {
   std::string_view path;
   std::string_view feature;

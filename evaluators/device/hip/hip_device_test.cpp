@@ -1,4 +1,5 @@
-// A GpuDevice over the HIP driver over the double: everything that an evaluation does to a device.
+// Tests everything that an evaluation does to a device, on a GpuDevice with the HIP driver and the
+// fake libamdhip64.
 #include "base/files.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/gpu/helper_kernels.h"
@@ -24,7 +25,7 @@ using tasks::DType;
 using tasks::Verdict;
 using testing::HasSubstr;
 
-// Before the first call that loads the runtime: it is looked for once a process.
+// Must run before the first call that loads the runtime, because a process looks for it only once.
 [[maybe_unused]] const int kLibraryIsSet = setenv("WINNOW_HIP_LIBRARY", WINNOW_HIP_DOUBLE, 1);
 
 constexpr int kCount = 1000;
@@ -91,7 +92,7 @@ protected:
   void TearDown() override {
     device.reset();
     EXPECT_STREQ(hip_double_problems(), "");
-    if (!device_is_spoilt) { // then nothing can be released, and the process ends
+    if (!device_is_spoilt) { // otherwise nothing can be released, and the process ends
       EXPECT_STREQ(hip_double_leaks(), "");
     }
   }
@@ -144,7 +145,7 @@ private:
 
   TemporaryDirectory directory_{"hip-device"};
   std::vector<std::byte> arena_ = std::vector<std::byte>(4096);
-  std::map<std::string, HostKernel> kernels_; ///< the double keeps their addresses
+  std::map<std::string, HostKernel> kernels_; ///< the double keeps pointers to them
   tasks::GeneratorSpec normal_{tasks::GeneratorSpec::Kind::Normal, 0, 1};
 };
 
@@ -206,7 +207,7 @@ TEST_F(HipDevice, ADeviceThatIsLostIsNotTheCandidatesFault) {
   EXPECT_EQ(fault->verdict, Verdict::Infrastructure);
 }
 
-// A call that should release something fails for want of a device: there is nothing left to lose.
+// Whether a call releases something. After the loss of the device, its failure does not matter.
 bool releases(const std::string& call) {
   return call == "hipFree" || call == "hipModuleUnload" ||
          call.find("Destroy") != std::string::npos;
@@ -215,7 +216,8 @@ bool releases(const std::string& call) {
 TEST_F(HipDevice, WhateverFailsNothingLeaks) {
   const auto whole_life = [&] {
     open();
-    const std::vector<tasks::Step> steps{axpy_step(), axpy_step()}; // timed as a graph
+    // A plan with two steps is timed as a graph.
+    const std::vector<tasks::Step> steps{axpy_step(), axpy_step()};
     std::optional<DeviceFault> fault = device->run(steps);
     if (!fault) {
       fault = device->run_timed(steps);

@@ -27,8 +27,8 @@ template <class Handle> std::uintptr_t number_of(Handle handle) {
   return reinterpret_cast<std::uintptr_t>(handle);
 }
 
-/// The stream and its two marks. Destroyed without complaint: the process may be ending because the
-/// runtime answers nothing any more.
+/// The stream and its two marks. The destructor ignores errors, because the process may be ending
+/// after the runtime has failed.
 class HipStreamOwner {
 public:
   explicit HipStreamOwner(const Functions& functions) : hip_(functions) {}
@@ -75,7 +75,7 @@ public:
       static_cast<void>(hip_.hipHostUnregister(pinned_));
     }
   }
-  HipDriver(const HipDriver&) = delete; // owns the stream and what is pinned
+  HipDriver(const HipDriver&) = delete; // owns the stream and the pinned memory
   HipDriver& operator=(const HipDriver&) = delete;
 
   std::string_view kind() const override { return "hip"; }
@@ -90,7 +90,7 @@ public:
   void release(GpuAddress address) override { check(hip_.hipFree(pointer(address)), "hipFree"); }
   void upload(GpuAddress to, std::span<const std::byte> bytes) override {
     if (!bytes.empty()) {
-      // The parameter is not const in HIP; the runtime only reads.
+      // HIP's parameter is not const, but the runtime only reads.
       void* from = const_cast<std::byte*>(bytes.data());
       check(hip_.hipMemcpyHtoDAsync(pointer(to), from, bytes.size(), stream_.get()),
             "hipMemcpyHtoDAsync");
@@ -111,7 +111,7 @@ public:
     if (hip_.hipHostRegister(memory.data(), memory.size(), 0) == hip::kSuccess) {
       pinned_ = memory.data();
     } else {
-      static_cast<void>(hip_.hipGetLastError()); // or a later call would report it
+      static_cast<void>(hip_.hipGetLastError()); // otherwise a later call would report the error
     }
   }
 
@@ -149,8 +149,8 @@ public:
     if (launch.cluster != std::array<unsigned, 3>{1, 1, 1}) {
       refuse("hipModuleLaunchKernel", "AMD GPUs have no thread block clusters");
     }
-    // The null ends the list for whoever counts; the runtime reads no further than the kernel's
-    // parameters.
+    // The test double finds the end of the list by this null. The runtime reads only as many
+    // arguments as the kernel has parameters.
     std::vector<void*> arguments = launch.arguments;
     arguments.push_back(nullptr);
     if (launch.cooperative) {
@@ -211,7 +211,7 @@ public:
     try {
       queue_work();
     } catch (...) {
-      // Otherwise the stream would go on recording for ever.
+      // Ends the recording; otherwise the stream would record for ever.
       if (hip_.hipStreamEndCapture(stream_.get(), &graph) == hip::kSuccess && graph != nullptr) {
         static_cast<void>(hip_.hipGraphDestroy(graph));
       }
@@ -221,7 +221,7 @@ public:
     check(hip_.hipStreamEndCapture(stream_.get(), &graph), "hipStreamEndCapture");
     hip::GraphInstance instance = nullptr;
     const hip::Result result = hip_.hipGraphInstantiateWithFlags(&instance, graph, 0);
-    static_cast<void>(hip_.hipGraphDestroy(graph)); // the instance has what it needs
+    static_cast<void>(hip_.hipGraphDestroy(graph)); // the instance does not need the graph any more
     check(result, "hipGraphInstantiateWithFlags");
     return number_of(instance);
   }
@@ -285,7 +285,7 @@ private:
   void* pinned_ = nullptr;
 };
 
-// Without an AMD GPU some runtimes fail to initialise, others count none.
+// Without an AMD GPU, some runtimes fail to initialise and others report zero devices.
 int device_count(const Functions& hip) {
   const hip::Result initialised = hip.hipInit(0);
   if (initialised == hip::kNoDevice || initialised == hip::kInvalidDevice) {

@@ -1,4 +1,4 @@
-// The HIP driver over a double of libamdhip64: no AMD GPU has run any of this.
+// Tests the HIP driver with a fake libamdhip64. None of this has run on an AMD GPU.
 #include "evaluators/device/hip/hip_functions.h"
 #include "evaluators/device/hip/hip_test_support.h"
 
@@ -27,7 +27,7 @@ TEST_F(HipDriver, SaysWhatTheDeviceIs) {
   EXPECT_EQ(facts.max_cluster_blocks, 0);
   EXPECT_FALSE(facts.tensor_maps);
   EXPECT_TRUE(facts.cooperative);
-  EXPECT_DOUBLE_EQ(facts.peak_bytes_per_second, 1638.4e9); // a die of an MI250
+  EXPECT_DOUBLE_EQ(facts.peak_bytes_per_second, 1638.4e9); // one of the two dies of an MI250
 }
 
 TEST_F(HipDriver, ProbesEveryDevice) {
@@ -86,7 +86,7 @@ TEST_F(HipDriver, Rocm5HasAnotherStructAndNoCooperativeLaunchOfModules) {
 
 TEST_F(HipDriver, TheSystemsRuntimeHasEverythingThatIsNeeded) {
   try {
-    // Nothing is called: the double's functions would get in its way.
+    // Calls no function, because the double has functions of the same names.
     EXPECT_NE(hip::load_functions("").hipModuleLaunchKernel, nullptr);
   } catch (const DeviceUnavailable& error) {
     EXPECT_THAT(error.what(), HasSubstr("cannot be loaded")) << "it is there, but lacks something";
@@ -100,7 +100,7 @@ TEST_F(HipDriver, CopiesAndFills) {
   driver->upload(a.address(), bytes_of({1, 2, 3, 4}));
   EXPECT_THAT(a.read(), ElementsAre(1, 2, 3, 4));
   driver->fill(a.address(), 0x40000000, 4, 2); // 2.0f
-  driver->fill(a.address() + 8, 0x3f80, 2, 2); // the halves of an odd float
+  driver->fill(a.address() + 8, 0x3f80, 2, 2); // the two halves of a float
   driver->fill(a.address() + 12, 0, 1, 4);
   const std::vector<float> values = a.read();
   EXPECT_EQ(values[0], 2);
@@ -134,7 +134,7 @@ TEST_F(HipDriver, LaunchesKernelsInOrder) {
   driver->upload(y.address(), bytes_of({10, 20, 30, 40}));
   Axpy axpy(x, y, z);
   driver->launch(axpy.launch(kernel));
-  axpy.alpha = 100; // arguments were read when it was queued
+  axpy.alpha = 100; // the launch copied its arguments when it was queued
   driver->copy(y.address(), 16, z.address(), 16, 16, 1);
   EXPECT_FALSE(driver->idle());
   while (!driver->idle()) {
@@ -188,7 +188,7 @@ TEST_F(HipDriver, RecordingEndsWhenWhatIsRecordedFails) {
   const auto driver = open_hip_driver(0);
   const DeviceFloats a(*driver, 4);
   EXPECT_THROW(driver->record([] { throw std::runtime_error("no"); }), std::runtime_error);
-  // Waiting while recording spoils the recording, as it does with the real runtime.
+  // As with the real runtime, waiting during a recording invalidates it.
   EXPECT_THROW(driver->record([&] { static_cast<void>(a.read()); }), GpuError);
   driver->fill(a.address(), 0, 4, 4);
   EXPECT_THAT(a.read(), ElementsAre(0, 0, 0, 0));
@@ -201,7 +201,8 @@ TEST_F(HipDriver, MarksTellTheTimeBetweenThem) {
   driver->fill(a.address(), 0, 4, 4);
   driver->fill(a.address(), 1, 4, 4);
   driver->mark(1);
-  EXPECT_EQ(driver->between_marks(), std::chrono::microseconds(3)); // its clock counts work
+  // The double's clock counts work items.
+  EXPECT_EQ(driver->between_marks(), std::chrono::microseconds(3));
 }
 
 TEST_F(HipDriver, PinsWhatItCanAndUnpinsAtTheEnd) {

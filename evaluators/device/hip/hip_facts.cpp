@@ -1,4 +1,4 @@
-// What the HIP runtime knows of a device.
+// Reads the facts of a device from the HIP runtime.
 #include "evaluators/device/hip/hip_functions.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace winnow::evaluators::hip {
 namespace {
 
-// hipDeviceAttribute_t: the same numbers in ROCm 5.0 to 7.
+// Values of hipDeviceAttribute_t, the same in ROCm 5.0 to 7.
 enum Attribute : int {
   kCooperativeLaunch = 10,
   kL2CacheSize = 19,
@@ -35,19 +35,20 @@ int attribute(const Functions& hip, Attribute which, int device) {
   return value;
 }
 
-// Some runtimes do not know all of them.
+// Returns 0 if the runtime does not know the attribute.
 int attribute_if_known(const Functions& hip, Attribute which, int device) {
   int value = 0;
   return hip.hipDeviceGetAttribute(&value, which, device) == kSuccess ? value : 0;
 }
 
-// Where hipDeviceProp_t keeps gcnArchName: the struct grew in ROCm 6, under a new symbol.
+// Offsets of gcnArchName in hipDeviceProp_t. ROCm 6 enlarged the struct and gave the function a new
+// symbol.
 constexpr std::size_t kArchitectureOffsetR0600 = 1160;
 constexpr std::size_t kArchitectureOffset = 396;
 constexpr std::size_t kArchitectureBytes = 256;
 
-// The clock is of a double data rate bus on the GPUs named here. For others the product is wrong,
-// some by too little, and a peak that is too low would call honest timings impossible.
+// For the GPUs named here, the clock belongs to a double data rate bus. For other GPUs the product
+// is wrong, and often too low. A peak that is too low would make honest timings look impossible.
 double peak_bytes_per_second(const Functions& hip, int device, const std::string& architecture) {
   constexpr std::array<std::string_view, 4> kHighBandwidthMemory{"gfx900", "gfx906", "gfx908",
                                                                  "gfx90a"};
@@ -111,7 +112,7 @@ std::string uuid_of(const Functions& hip, int device) {
   if (std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; })) {
     return {};
   }
-  // ROCm fills it with hexadecimal digits.
+  // ROCm fills the UUID with hexadecimal digits.
   const bool text = std::all_of(bytes.begin(), bytes.end(), [](char c) {
     return std::isxdigit(static_cast<unsigned char>(c)) != 0;
   });

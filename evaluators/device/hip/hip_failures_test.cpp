@@ -1,4 +1,4 @@
-// Every call that the HIP driver makes fails once; and the double sees what it must.
+// Makes every call of the HIP driver fail once, and checks that the double detects misuse.
 #include "evaluators/device/hip/hip_functions.h"
 #include "evaluators/device/hip/hip_test_support.h"
 
@@ -46,7 +46,7 @@ TEST_F(HipFailures, ErrorsAreClassified) {
   }
 }
 
-// Everything that the interface has, once.
+// Uses every function of the interface once.
 void whole_life() {
   std::vector<std::byte> host(4096);
   const auto driver = open_hip_driver(0);
@@ -84,7 +84,7 @@ std::set<std::string> calls_of_a_whole_life() {
   return {std::istream_iterator<std::string>(lines), {}};
 }
 
-// What must go on whatever these return: the end of things, and what is optional.
+// Calls whose failure must be ignored: calls that release something, and optional calls.
 bool may_fail_unnoticed(const std::string& call) {
   static const std::set<std::string> kCalls{
       "hipFree",         "hipModuleUnload",  "hipGraphExecDestroy", "hipGraphDestroy",
@@ -117,7 +117,7 @@ TEST_F(HipFailures, EveryCallThatFailsIsReportedAndNothingLeaks) {
   }
 }
 
-// What the double itself must see, or the tests above would prove nothing.
+// Checks that the double detects misuse. Otherwise the tests above would prove nothing.
 TEST(HipDouble, SeesMisuse) {
   hip_double_reset();
   const std::size_t sizes[] = {8, 8, 8, 4, 4};

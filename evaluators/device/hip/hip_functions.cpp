@@ -14,7 +14,7 @@ constexpr const char* kRemedy =
     "install ROCm's HIP runtime, or name its library in WINNOW_HIP_LIBRARY; without an AMD GPU "
     "choose another --device";
 
-// ROCm 4 and older number device attributes otherwise.
+// ROCm 4 and older number the device attributes differently.
 constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
 
 void* open_library(const std::string& library, std::string& opened) {
@@ -61,7 +61,7 @@ bool is_device_lost(Result result) {
   }
 }
 
-// What a kernel has done; the runtime answers nothing else afterwards.
+// Classifies errors of a running kernel. Afterwards the runtime answers no call.
 GpuFailure of_running_kernel(Result result) {
   switch (result) {
   case 700: // hipErrorIllegalAddress

@@ -1,6 +1,6 @@
-// The HIP runtime's functions, declared here rather than taken from HIP's headers: few machines
-// have those, and one program is to serve all. Checked against the headers of ROCm 5.2 and 7; for
-// this folder's .cpp files and its tests only.
+// The HIP runtime's functions. They are declared here so that one program serves machines with and
+// without HIP's headers. Checked against the headers of ROCm 5.2 and 7. Only for the .cpp files and
+// tests of this folder.
 #pragma once
 
 #include "evaluators/device/gpu/gpu_driver.h"
@@ -30,13 +30,13 @@ constexpr unsigned kStreamNonBlocking = 1;
 constexpr int kCaptureThreadLocal = 1;
 constexpr int kCopyDeviceToDevice = 3;
 
-// hipFunction_attribute
+// Values of hipFunction_attribute.
 constexpr int kMaxThreadsPerBlock = 0;
 constexpr int kSharedSizeBytes = 1;
 constexpr int kLocalSizeBytes = 3;
 constexpr int kNumRegs = 4;
 
-// X(name, parameters): what every supported runtime has. The result is a Result.
+// X(name, parameters): functions that every supported runtime has. They return a Result.
 #define WINNOW_HIP_FUNCTIONS(X)                                                                    \
   X(hipDeviceGetAttribute, (int* value, int attribute, int device))                                \
   X(hipDeviceGetName, (char* name, int bytes, int device))                                         \
@@ -85,7 +85,7 @@ constexpr int kNumRegs = 4;
   X(hipStreamQuery, (Stream stream))                                                               \
   X(hipStreamSynchronize, (Stream stream))
 
-// What only some have; null where it is missing.
+// Functions that only some runtimes have; null if missing.
 #define WINNOW_HIP_OPTIONAL_FUNCTIONS(X)                                                           \
   X(hipDeviceGetUuid, (Uuid * uuid, int device))                                                   \
   X(hipGetDeviceProperties, (void* properties, int device))                                        \
@@ -101,19 +101,19 @@ struct Functions {
 #undef WINNOW_HIP_MEMBER
   const char* (*hipGetErrorName)(Result) = nullptr;
   const char* (*hipGetErrorString)(Result) = nullptr;
-  std::string library; ///< as given to dlopen
+  std::string library; ///< the name that was passed to dlopen
 };
 
-/// Loads `library`, or the newest ROCm's when it is empty. Throws DeviceUnavailable.
+/// Loads `library`, or the newest ROCm's library if `library` is empty. Throws DeviceUnavailable.
 Functions load_functions(const std::string& library);
-/// As load_functions() with $WINNOW_HIP_LIBRARY, once a process.
+/// Like load_functions() with $WINNOW_HIP_LIBRARY, but once per process.
 const Functions& functions();
 
 struct ErrorClass {
   GpuFailure failure = GpuFailure::Other;
   bool sticky = false;
 };
-/// What a hipError_t other than hipSuccess means. Source: the comments at hipError_t in
+/// The meaning of a hipError_t other than hipSuccess. Source: the comments at hipError_t in
 /// hip_runtime_api.h.
 ErrorClass classify(Result result);
 
@@ -121,7 +121,7 @@ ErrorClass classify(Result result);
 void check(const Functions& hip, Result result, const char* call);
 
 std::string version_text(const Functions& hip); ///< "HIP 5.2"
-/// "gfx90a". Throws GpuError (Other) when the runtime does not say.
+/// For example "gfx90a". Throws GpuError (Other) when the runtime does not report it.
 std::string architecture_of(const Functions& hip, int device);
 std::string name_of(const Functions& hip, int device);
 std::string uuid_of(const Functions& hip, int device); ///< empty when unknown

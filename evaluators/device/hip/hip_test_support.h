@@ -1,4 +1,4 @@
-// What the tests of the HIP driver share: the double's axpy, and owners of what a driver hands out.
+// Shared parts of the HIP driver's tests: the double's axpy, and owners of driver objects.
 #pragma once
 
 #include "evaluators/device/hip/hip_driver.h"
@@ -18,7 +18,7 @@
 
 namespace winnow::evaluators {
 
-// Before the first call that loads the runtime: it is looked for once a process.
+// Must run before the first call that loads the runtime, because a process looks for it only once.
 [[maybe_unused]] inline const int kLibraryIsSet =
     setenv("WINNOW_HIP_LIBRARY", WINNOW_HIP_DOUBLE, 1);
 
@@ -48,7 +48,7 @@ inline std::span<const std::byte> bytes_of(const std::vector<float>& values) {
   return std::as_bytes(std::span(values));
 }
 
-/// Device memory that is released with its owner.
+/// Device memory. The destructor releases it.
 class DeviceFloats {
 public:
   DeviceFloats(GpuDriver& driver, std::size_t count)
@@ -56,7 +56,7 @@ public:
   ~DeviceFloats() {
     try {
       driver_.release(address_);
-    } catch (const GpuError&) { // tests make it fail
+    } catch (const GpuError&) { // some tests make it fail
     }
   }
   DeviceFloats(const DeviceFloats&) = delete; // owns the memory
@@ -75,14 +75,14 @@ private:
   GpuAddress address_;
 };
 
-/// A module or a graph, released with its owner.
+/// A module or a graph. The destructor releases it.
 class Released {
 public:
   explicit Released(std::function<void()> release) : release_(std::move(release)) {}
   ~Released() {
     try {
       release_();
-    } catch (const GpuError&) { // tests make it fail
+    } catch (const GpuError&) { // some tests make it fail
     }
   }
   Released(const Released&) = delete; // releases once

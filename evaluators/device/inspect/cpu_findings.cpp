@@ -13,7 +13,7 @@ namespace {
 using tasks::Finding;
 using tasks::FindingKind;
 
-// "bank" of "__constant__ float bank[8] = ...".
+// Finds "bank" in "__constant__ float bank[8] = ...".
 std::set<std::string> constant_names(const std::string& source) {
   const std::string text = normalise_source(source);
   std::set<std::string> names;

@@ -8,9 +8,9 @@
 
 namespace winnow::evaluators {
 
-/// Variables that a CPU module could write, and its calls of the clock and of the scheduler.
-/// `source` tells `__constant__` variables, which are nothing special to a CPU's compiler, from
-/// others. Throws ElfError.
+/// Finds variables that a CPU module could write, and calls of the clock and of the scheduler.
+/// `source` shows which variables are `__constant__`, because a CPU compiler treats those like any
+/// other. Throws ElfError.
 std::vector<tasks::Finding> inspect_cpu_module(const ElfReader& module, const std::string& source);
 
 } // namespace winnow::evaluators

@@ -14,7 +14,7 @@ using testing::Field;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-// With each compiler that is installed.
+// Every test runs with each installed compiler.
 class CpuFindings : public testing::TestWithParam<const char*> {
 protected:
   std::vector<Finding> find(const std::string& globals, const std::string& body,

@@ -14,8 +14,9 @@ namespace {
 
 using tasks::KernelResources;
 
-// An entry of .nv.info sections: format, attribute, then two bytes of value or, for the format
-// "sized", the value's size. The numbers are those that cuobjdump -elf prints.
+// An entry of a .nv.info section: format, attribute, then two bytes. The two bytes are the value
+// or, for the format "sized", the value's size. The numbers below are those that cuobjdump -elf
+// prints.
 struct InfoEntry {
   std::uint8_t format = 0;
   std::uint8_t attribute = 0;
@@ -62,7 +63,7 @@ const ElfSection* find_section(const ElfReader& cubin, const std::string& name) 
   return nullptr;
 }
 
-// Symbol to value of the entries (symbol's index, value) of one attribute in .nv.info.
+// Maps symbols to values: the entries (symbol index, value) of one attribute in .nv.info.
 std::map<std::string, int> info_values(const ElfReader& cubin, std::uint8_t attribute) {
   std::map<std::string, int> values;
   const ElfSection* section = find_section(cubin, ".nv.info");

@@ -17,8 +17,8 @@ using tasks::FindingKind;
 
 constexpr std::string_view kCode = ".text.";
 
-// A table has values, a variable that a kernel keeps something in rarely: neither PTX nor a cubin
-// says which is written.
+// A constant table has values; a variable in which a kernel stores data usually starts as zeros.
+// Neither PTX nor a cubin says which variables are written.
 std::vector<Finding> find_globals(const ElfReader& cubin) {
   std::vector<Finding> findings;
   for (const ElfSymbol& symbol : cubin.all_symbols()) {
@@ -33,7 +33,7 @@ std::vector<Finding> find_globals(const ElfReader& cubin) {
   return findings;
 }
 
-// Of a kernel as the plan calls it, of another function as C++ does.
+// A kernel's name in the plan, or the C++ name of another function.
 std::string function_name(const std::string& symbol,
                           const std::map<std::string, std::string>& symbols) {
   for (const auto& [kernel, its_symbol] : symbols) {

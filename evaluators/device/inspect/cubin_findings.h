@@ -9,9 +9,9 @@
 
 namespace winnow::evaluators {
 
-/// Variables in global memory that start as zeros, which are taken to be written; clock and global
-/// timer reads, sleeps. `symbols` maps the plan's kernels to the cubin's. Machine code older than
-/// compute capability 7.0 is not read. Throws ElfError.
+/// Finds zero-initialised variables in global memory (they count as written by kernels), reads of
+/// the clock and of the global timer, and sleeps. `symbols` maps the plan's kernels to symbols of
+/// the cubin. Does not read machine code older than compute capability 7.0. Throws ElfError.
 std::vector<tasks::Finding> inspect_cubin(const ElfReader& cubin,
                                           const std::map<std::string, std::string>& symbols,
                                           const std::string& architecture);

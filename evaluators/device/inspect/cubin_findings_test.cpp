@@ -52,7 +52,7 @@ TEST(Sass, IsKnownFromVoltaOn) {
   EXPECT_FALSE(has_known_sass(""));
 }
 
-// ---- what NVRTC makes of CUDA C++ ----
+// ---- NVRTC's output for CUDA C++ ----
 
 class CubinFindings : public testing::TestWithParam<const char*> {
 protected:

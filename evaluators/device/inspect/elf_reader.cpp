@@ -157,8 +157,9 @@ std::optional<std::string> ElfReader::read_symbol(std::string_view name) const {
         symbol.size > section.size - (symbol.value - section.address)) {
       throw ElfError("a symbol of the module lies outside of its section");
     }
-    if (section.type == SHT_NOBITS) {           // compilers put there what is all zeros
-      constexpr std::uint64_t kMaxZeros = 4096; // neither size is bounded by the file's
+    if (section.type == SHT_NOBITS) { // the section for zero-initialised variables
+      // The size of the file limits neither the section nor the symbol.
+      constexpr std::uint64_t kMaxZeros = 4096;
       return std::string(std::min(symbol.size, kMaxZeros), '\0');
     }
     return std::string(range(section.offset + (symbol.value - section.address), symbol.size));

@@ -12,8 +12,8 @@
 
 namespace winnow::evaluators {
 
-/// The file is no 64-bit ELF object of this machine, or its tables point outside of it. The module
-/// was built from a candidate's code, so nothing in it is taken on trust.
+/// The file is not a 64-bit ELF object of this machine, or its tables point outside of the file. A
+/// module is built from a candidate's code, so the reader trusts nothing in it.
 class ElfError : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -39,32 +39,32 @@ struct ElfSymbol {
   std::uint8_t binding = 0;  ///< STB_*
 };
 
-/// Reads a shared object, a cubin or a GPU code object without loading it. Every access is checked
-/// against the file's size; all functions throw ElfError on a malformed file.
+/// Reads a shared object, a cubin or a GPU code object without loading it. Checks every access
+/// against the file's size. All functions throw ElfError on a malformed file.
 class ElfReader {
 public:
   explicit ElfReader(std::string bytes);
-  /// Reads the whole file; also throws ElfError when it cannot be read or has over 256 MiB.
+  /// Reads the whole file. Also throws ElfError when the file cannot be read or exceeds 256 MiB.
   static ElfReader open(const std::filesystem::path& path);
 
   const std::vector<ElfSection>& sections() const { return sections_; }
   bool has_section(std::string_view name) const;
-  /// Empty for sections without bytes in the file.
+  /// The bytes of a section; empty when the section has none in the file.
   std::string_view section_bytes(const ElfSection& section) const;
-  /// Of .dynsym: what the loader sees. Empty without that section.
+  /// The symbols of .dynsym, which the loader sees. Empty without that section.
   std::vector<ElfSymbol> dynamic_symbols() const;
-  /// Of .symtab: also local names. Empty without that section. Symbol 0, which is none, is left
-  /// out: symbol N of the file is element N - 1.
+  /// The symbols of .symtab, which include local names. Empty without that section. Leaves out the
+  /// empty symbol 0: symbol N of the file is element N - 1.
   std::vector<ElfSymbol> all_symbols() const;
-  /// Names that the loader has to find elsewhere.
+  /// Names that the loader must find in other files.
   std::vector<std::string> undefined_symbols() const;
-  /// The bytes of a defined symbol; nullopt when there is none of that name. In a file with a table
-  /// of dynamic symbols, a dynamic one. What the file has no bytes for is 0, and at most 4096
-  /// bytes.
+  /// The bytes of a defined symbol; nullopt when no symbol has that name. If the file has a table
+  /// of dynamic symbols, only those count. A symbol without bytes in the file yields zeros, at most
+  /// 4096.
   std::optional<std::string> read_symbol(std::string_view name) const;
-  /// Tags of .dynamic (DT_*), up to DT_NULL.
+  /// The tags in .dynamic (DT_*) before DT_NULL.
   std::vector<std::int64_t> dynamic_tags() const;
-  /// Types of all relocations with an addend (R_X86_64_*, ...).
+  /// The types of all relocations with an addend (R_X86_64_*, ...).
   std::vector<std::uint32_t> relocation_types() const;
 
 private:

@@ -13,7 +13,7 @@ namespace {
 
 using testing::Contains;
 
-// A shared object that every dynamically linked program has loaded.
+// A shared object that every dynamically linked program loads.
 std::string a_shared_object() {
   for (const char* path : {"/lib/x86_64-linux-gnu/libm.so.6", "/lib/aarch64-linux-gnu/libm.so.6",
                            "/lib64/libm.so.6"}) {
@@ -72,7 +72,8 @@ TEST(ElfReader, RefusesTruncatedFiles) {
   }
 }
 
-// Any bytes may be wrong: either it reads, or it is an ElfError; sanitizer builds see the rest.
+// Whatever bytes are flipped, the file is read or an ElfError is thrown. Sanitizer builds detect
+// bad accesses.
 TEST(ElfReader, SurvivesFlippedBytes) {
   const std::string good = a_shared_object();
   if (good.empty()) {

@@ -10,14 +10,15 @@
 
 namespace winnow::evaluators {
 
-/// What winnow_entry.h has put into a module. Both throw ElfError when something is missing.
+/// These functions read the symbols that winnow_entry.h put into a module. They throw ElfError when
+/// a symbol is missing.
 
 /// The encoded parameters of kernels 0 to count - 1 (tasks/plan/signature.h).
 std::vector<std::string> read_signatures(const ElfReader& module, std::size_t count);
 /// The values of constant expressions 0 to count - 1.
 std::vector<std::int64_t> read_constants(const ElfReader& module, std::size_t count);
 
-/// The symbol that a compiler gave this kernel of the plan. Throws ElfError where it gave none.
+/// The symbol that a compiler gave to this kernel of the plan. Throws ElfError when there is none.
 std::string symbol_of(const std::map<std::string, std::string>& symbols, const std::string& kernel);
 
 } // namespace winnow::evaluators

@@ -21,7 +21,7 @@ constexpr std::size_t kMaxArchitectureBytes = 64;
   throw Error("this is no GPU module: " + what, "delete the compile cache and compile again");
 }
 
-// A driver is handed these names: no control characters, nothing empty.
+// A driver gets these names, so they must not be empty or have control characters.
 bool printable(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return std::isprint(static_cast<unsigned char>(c)) != 0;

@@ -9,18 +9,21 @@
 
 namespace winnow::evaluators {
 
-/// A compiled GPU module as the cache keeps it: one line of JSON (what is in it), then the image.
+/// A compiled GPU module in the cache: one line of JSON with architecture and symbols, then the
+/// image.
 struct GpuModuleFile {
-  std::string architecture;                   ///< "sm_90a", "gfx90a"
-  std::map<std::string, std::string> symbols; ///< plan's name "softmax<128>" to the image's symbol
-  std::vector<std::byte> image;               ///< a cubin or a code object
+  std::string architecture; ///< "sm_90a", "gfx90a"
+  /// From the plan's name "softmax<128>" to the image's symbol.
+  std::map<std::string, std::string> symbols;
+  std::vector<std::byte> image; ///< a cubin or a code object
 };
 
 /// The bytes of a module file.
 std::string encode(const GpuModuleFile& module);
-/// Throws Error when they are not one (they come from a compiler that a candidate has fed).
+/// Throws Error when `bytes` is not a module file. The bytes come from a compiler that read a
+/// candidate.
 GpuModuleFile decode_gpu_module(std::string_view bytes);
-/// decode_gpu_module() of a whole file; also throws Error when it cannot be read.
+/// decode_gpu_module() for a file. Also throws Error when the file cannot be read.
 GpuModuleFile read_gpu_module(const std::filesystem::path& path);
 
 } // namespace winnow::evaluators

@@ -13,7 +13,7 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr std::uint64_t kMaxStaticSharedBytes = 48 * 1024; // of every CUDA device
+constexpr std::uint64_t kMaxStaticSharedBytes = 48 * 1024; // the limit of every CUDA device
 constexpr std::uint64_t kPointerBytes = 8;
 
 const std::set<std::string, std::less<>>& runtime_entry_points() {
@@ -21,7 +21,7 @@ const std::set<std::string, std::less<>>& runtime_entry_points() {
       "winnow_dynamic_shared", "winnow_barrier", "winnow_gather", "winnow_active_mask",
       "winnow_grid_barrier", "winnow_yield", "winnow_fence", "winnow_printf", "winnow_trap",
       "winnow_clock",
-      // What compilers call on their own.
+      // Functions that compilers call on their own.
       "memcpy", "memmove", "memset", "memcmp", "__tls_get_addr"};
   return kNames;
 }
@@ -72,8 +72,8 @@ std::optional<ModuleObjection> check_imports(const ElfReader& module, BuildMode 
   return std::nullopt;
 }
 
-// Nothing may run when the module is loaded. A check module has one constructor of the compiler's
-// own, which announces it to the checker.
+// No code may run when the module is loaded. Exception: a check module has one constructor, made by
+// the compiler, which registers the module with the checker.
 std::optional<ModuleObjection> check_constructors(const ElfReader& module, BuildMode mode) {
   static const std::set<std::string_view> kSections{".ctors",         ".dtors", ".fini_array",
                                                     ".preinit_array", ".init",  ".fini"};
@@ -116,7 +116,8 @@ std::optional<ModuleObjection> check_loading(const ElfReader& module) {
                          ""};
 }
 
-// `__shared__` arrays are thread-local variables, named "kernel<128>(float*)::tile" once demangled.
+// `__shared__` arrays are thread-local variables. Their demangled names look like
+// "kernel<128>(float*)::tile".
 std::optional<ModuleObjection> check_static_shared(const ElfReader& module) {
   std::map<std::string, std::uint64_t> bytes_of;
   for (const ElfSymbol& symbol : module.all_symbols()) {
@@ -158,7 +159,7 @@ bool is_allowed_import(std::string_view name, BuildMode mode) {
 }
 
 std::optional<ModuleObjection> check_module(const ElfReader& module, BuildMode mode) {
-  // Imports first: they explain most constructors.
+  // Imports first, because they explain most constructors.
   for (const auto& objection : {check_imports(module, mode), check_constructors(module, mode),
                                 check_loading(module), check_static_shared(module)}) {
     if (objection) {

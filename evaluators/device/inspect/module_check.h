@@ -10,19 +10,20 @@
 
 namespace winnow::evaluators {
 
-/// Why a linked module must not be loaded.
+/// The reason why a linked module must not be loaded.
 struct ModuleObjection {
   tasks::Verdict verdict = tasks::Verdict::CompileError;
   std::string what;
-  std::string symbol; ///< unqualified name to look for in the source; may be empty
+  std::string symbol; ///< unqualified name to search for in the source; may be empty
 };
 
-/// Whether a module may import `name`: entry points of the runtime (abi.h), mathematics, memcpy and
-/// its like, thread-local storage; in check mode also what check modules are linked against.
+/// Whether a module may import `name`. Allowed are the runtime's entry points (abi.h), mathematical
+/// functions, memcpy and similar functions, and thread-local storage. A check module may also
+/// import the symbols that it is linked against.
 bool is_allowed_import(std::string_view name, BuildMode mode);
 
-/// Imports nothing else, runs nothing when it is loaded, stays within 48 KiB of static shared
-/// memory a kernel. Throws ElfError.
+/// Checks that a module imports only allowed names, runs no code when it is loaded, and has at most
+/// 48 KiB of static shared memory per kernel. Throws ElfError.
 std::optional<ModuleObjection> check_module(const ElfReader& module, BuildMode mode);
 
 } // namespace winnow::evaluators

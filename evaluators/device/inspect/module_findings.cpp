@@ -19,7 +19,7 @@ using tasks::FindingKind;
 constexpr std::size_t kMaxShownNameBytes = 120;
 constexpr std::size_t kMaxOfAKind = 8;
 
-// The loader writes to these once and makes them read-only, or they are the linker's.
+// Sections that the loader writes once and then makes read-only, or that belong to the linker.
 bool is_of_the_loader(const std::string& section) {
   return section.rfind(".data.rel.ro", 0) == 0 || section.rfind(".got", 0) == 0 ||
          section == ".dynamic" || section == ".init_array";

@@ -10,22 +10,22 @@
 
 namespace winnow::evaluators {
 
-/// As C++ calls it, cut off when long.
+/// The C++ name of a symbol, shortened when it is long.
 std::string shown_name(const std::string& symbol);
 
-/// "k::counter (4 bytes)" of a variable's symbol.
+/// The finding "k::counter (4 bytes)" for a variable's symbol.
 tasks::Finding mutable_global(const ElfSymbol& symbol);
 
-/// Variables of a shared object or an AMD code object in sections that can be written, but for
-/// those that `is_known` says are none: constants that the format keeps there, our own.
+/// The variables in writable sections of a shared object or an AMD code object. Leaves out names
+/// for which `is_known` is true: constants that the format keeps there, and Winnow's own variables.
 std::vector<tasks::Finding>
 writable_variables(const ElfReader& module,
                    const std::function<bool(const std::string&)>& is_known);
 
-/// One finding for each kernel that has a stack or spills.
+/// One finding for each kernel that uses stack memory or spills registers.
 std::vector<tasks::Finding> local_memory(const std::vector<tasks::KernelResources>& kernels);
 
-/// At most a few of each kind, the last one saying how many there are.
+/// Keeps a few findings of each kind. The last one kept says how many there are.
 std::vector<tasks::Finding> shorten(std::vector<tasks::Finding> findings);
 
 } // namespace winnow::evaluators

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxInstructionBytes = 120;
 constexpr std::size_t kMaxAdvice = 4;
 constexpr int kMaxCount = 1 << 30;
 
-// The number that stands right before `unit`: "168 registers".
+// The number directly before `unit`: "168 registers".
 std::optional<int> number_before(std::string_view line, std::string_view unit) {
   const std::size_t at = line.find(unit);
   if (at == std::string_view::npos) {
@@ -35,7 +35,7 @@ void read_number(std::string_view line, std::string_view unit, int& into) {
   into = number_before(line, unit).value_or(into);
 }
 
-// What stands between the quotes or at the end behind `mark`.
+// The text after `mark`, up to the character `end`.
 std::optional<std::string> symbol_after(std::string_view line, std::string_view mark, char end) {
   const std::size_t at = line.find(mark);
   if (at == std::string_view::npos) {
@@ -45,7 +45,7 @@ std::optional<std::string> symbol_after(std::string_view line, std::string_view 
   return std::string(trim(rest.substr(0, rest.find(end))));
 }
 
-// "ptxas application ptx input, line 58; error   : Unknown modifier '.f33'"
+// Parts of "ptxas application ptx input, line 58; error   : Unknown modifier '.f33'".
 struct PtxError {
   std::size_t line = 0;
   std::string_view message;

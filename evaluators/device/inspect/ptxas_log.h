@@ -7,7 +7,7 @@
 
 namespace winnow::evaluators {
 
-/// What ptxas -v says of one entry function.
+/// The resources of one entry function, as ptxas -v prints them.
 struct PtxasUsage {
   int registers = 0;
   int stack_bytes = 0;
@@ -16,14 +16,15 @@ struct PtxasUsage {
   int shared_bytes = 0;
 };
 
-/// By symbol. A candidate can print lines like these into the log, but only before ptxas does: the
-/// last word on a symbol counts.
+/// The resources by symbol. A candidate can make the compiler print such lines, but only before
+/// ptxas prints its own, so the last line about a symbol counts.
 std::map<std::string, PtxasUsage> read_ptxas_usage(std::string_view log);
 
-/// Its advice, such as that wgmma instructions had to be serialised, and its warnings; each once.
+/// The advice and the warnings of ptxas, each once. Example: wgmma instructions had to be
+/// serialised.
 std::vector<std::string> read_ptxas_advice(std::string_view log);
 
-/// Errors that ptxas places in the generated PTX, as "winnow_ptx(LINE): error: ... in 'PTX'".
+/// Rewrites ptxas errors in the generated PTX as "winnow_ptx(LINE): error: ... in 'PTX'".
 std::string name_ptx_lines(std::string_view log, std::string_view ptx);
 
 } // namespace winnow::evaluators

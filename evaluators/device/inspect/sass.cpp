@@ -10,15 +10,15 @@ namespace {
 constexpr std::size_t kInstructionBytes = 16;
 constexpr int kFirstCapability = 70;
 
-// Bits 0 to 8 name the operation, bits 9 to 11 the form of its operands.
+// Bits 0 to 8 are the operation, bits 9 to 11 the form of its operands.
 constexpr std::uint64_t kOperationBits = 0x1ff;
-constexpr std::uint64_t kCs2r = 0x005; // special register, cheap ones
+constexpr std::uint64_t kCs2r = 0x005; // reads a special register; the cheap variant
 constexpr std::uint64_t kS2r = 0x119;
 constexpr std::uint64_t kS2ur = 0x1c3;  // to a uniform register
 constexpr std::uint64_t kCs2ur = 0x0cb; // from sm_120 on
 constexpr std::uint64_t kNanosleep = 0x15d;
 
-// Bits 72 to 79 of the first four: which special register.
+// Bits 72 to 79 of the first four operations: the special register.
 constexpr unsigned kSpecialRegisterShift = 8;
 constexpr std::uint64_t kSpecialRegisterBits = 0xff;
 constexpr std::uint64_t kClockLow = 0x50;

@@ -4,10 +4,10 @@
 
 namespace winnow::evaluators {
 
-/// "_Z4axpyILi4EEvPfi" as "void axpy<4>(float*, int)"; what is no mangled name stays as it is.
+/// "_Z4axpyILi4EEvPfi" -> "void axpy<4>(float*, int)". Returns any other text unchanged.
 std::string demangle(const std::string& symbol);
 
-/// "void a::scale<128>(float*)" as "scale".
+/// "void a::scale<128>(float*)" -> "scale".
 std::string unqualified(const std::string& demangled);
 
 } // namespace winnow::evaluators

@@ -33,10 +33,10 @@ public:
       check_probe(directive);
       check_define(directive, name, conditional);
     } else if (kHarmless.count(name) == 0) {
-      // Line markers name other files, and compilers quote the lines of the files that they name.
+      // Remove line markers: compilers quote lines of the files that line markers name.
       result.edits.push_back({directive.begin, directive.end, ""});
     } else if (name == "error") {
-      // Compilers differ in whether a comment may begin in this line.
+      // Compilers disagree on whether a comment may begin in this line.
       result.edits.push_back({directive.begin, directive.end, "#error " + quoted(directive)});
     }
     guarded_.clear();
@@ -59,7 +59,7 @@ private:
     return "\"" + text + "\"";
   }
 
-  // In a branch that the preprocessor may skip, the line becomes an error of that branch.
+  // If the preprocessor may skip the branch, turns the line into an error of that branch.
   void refuse_include(const Token& directive, const std::string& what, bool conditional) {
     if (!conditional) {
       mistake(directive, what);
@@ -88,7 +88,7 @@ private:
     }
     const std::string header = argument.substr(1, argument.size() - 2);
     if (allowed(header)) {
-      // Written anew, so that a compiler sees exactly the name that was checked.
+      // Write the line anew, so that the compiler sees exactly the checked name.
       result.edits.push_back({directive.begin, directive.end, "#include <" + header + ">"});
       return;
     }
@@ -109,7 +109,7 @@ private:
            (headers_.also && plain_name("<" + header + ">") && headers_.also(header));
   }
 
-  // __has_include tells whether a file exists: only plain relative names may be asked for.
+  // Allows __has_include only for plain relative names, because it tells whether a file exists.
   void check_probe(const Token& directive) {
     const std::vector<Token> words = tokenize(directive.text.substr(1));
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -163,10 +163,10 @@ private:
 
   const HeaderRules& headers_;
   const std::set<std::string, std::less<>>& parameters_;
-  std::string guarded_; ///< X when the line before is `#ifndef X`
+  std::string guarded_; ///< X when the previous line is `#ifndef X`
 };
 
-// clang++ refuses `#pragma unroll` before anything but a loop; CUDA's compiler lets it be.
+// A `#pragma unroll` without a loop: clang++ rejects it, CUDA's compiler ignores it.
 bool is_idle_unroll(const std::vector<Token>& tokens, std::size_t at) {
   if (directive_name(tokens[at]) != "pragma" ||
       directive_arguments(tokens[at]).rfind("unroll", 0) != 0) {
@@ -174,7 +174,7 @@ bool is_idle_unroll(const std::vector<Token>& tokens, std::size_t at) {
   }
   static const std::set<std::string_view> kLoops{"for", "while", "do"};
   const bool more = at + 1 < tokens.size();
-  // A pragma or #if may stand between it and its loop.
+  // Another pragma or an #if may stand between the pragma and its loop.
   return !more ||
          (tokens[at + 1].kind != Token::Kind::Directive && kLoops.count(tokens[at + 1].text) == 0);
 }

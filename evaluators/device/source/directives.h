@@ -11,33 +11,35 @@
 
 namespace winnow::evaluators {
 
-/// A mistake that needs no compiler to see.
+/// A mistake that Winnow finds without a compiler.
 struct SourceMistake {
-  int line = 0; ///< 0: not in the source (the plan)
+  int line = 0; ///< 0: in the plan, not in the source
   std::string what;
   int column = 0; ///< 0: the whole line
 };
 
-/// Which headers a source may include, by their paths as written between <> or "".
+/// Which headers a source may include. A header is named by its path as written between <> or "".
 struct HeaderRules {
-  std::vector<std::string> names; ///< allowed; the nearest is suggested for a misspelt one
-  /// More that are allowed; asked for plain relative paths only. May be empty.
+  /// Allowed names. For a misspelt name, a message suggests the nearest of these.
+  std::vector<std::string> names;
+  /// Tells whether a further header is allowed. Called only for plain relative paths. May be empty.
   std::function<bool(const std::string& header)> also;
-  /// What to say of a header that is not allowed; where empty or nothing is said, the names are.
+  /// The message for a header that is not allowed. If empty, or if it returns an empty text, the
+  /// message lists the names.
   std::function<std::string(const std::string& header)> refusal;
 };
 
-/// What the preprocessor lines of a source need before any compiler may read them.
+/// The edits that a source's preprocessor lines need before a compiler may read the source.
 struct DirectiveResult {
   std::vector<SourceEdit> edits;
   std::optional<SourceMistake> mistake;
-  /// Parameters that #if, #ifdef or #ifndef lines test: the preprocessor has to know them.
+  /// Parameters in #if, #ifdef or #ifndef lines, which the preprocessor must know.
   std::set<std::string, std::less<>> tested_parameters;
 };
 
-/// Lets includes of allowed headers through and nothing else: no other file's text may reach a
-/// compiler, whose messages go to a model. Line markers go too, as compilers quote the files that
-/// they name.
+/// Allows includes of allowed headers and rejects all others. The text of another file must not
+/// reach a compiler, because the compiler's messages go to a model. Removes line markers, too,
+/// because compilers quote lines of the files named there.
 DirectiveResult check_directives(const std::vector<Token>& tokens, const SourceScan& scan,
                                  const HeaderRules& headers,
                                  const std::set<std::string, std::less<>>& parameters);

@@ -1,4 +1,4 @@
-// What to do about the mistakes that models make most.
+// Remedies for the most frequent mistakes of models.
 #include "evaluators/device/compile/compiler_messages.h"
 
 #include <algorithm>

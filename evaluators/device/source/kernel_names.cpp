@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Token::Kind;
 
-// Names that macros may build cannot be seen here: then only the compiler can tell.
+// True if macros may build kernel names. Then only the compiler can tell which kernels exist.
 bool macros_may_define_kernels(const std::vector<Token>& tokens) {
   return std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
     return token.kind == Kind::Directive &&
@@ -22,7 +22,7 @@ bool macros_may_define_kernels(const std::vector<Token>& tokens) {
 
 using Parameters = std::map<std::string, std::int64_t>;
 
-// "stage1<{BLOCK}, float>", with a remark on what the plan has to add.
+// "stage1<{BLOCK}, float>", with a note on what the plan has to add.
 std::string name_to_write(const std::string& kernel, const KernelDeclaration& declaration,
                           const Parameters& parameters) {
   std::vector<std::string> arguments;
@@ -71,7 +71,8 @@ std::string wrong_count(const std::string& kernel, const KernelDeclaration& decl
                      given);
 }
 
-// A kernel that the source declares: compilers' own words about what is wrong here are of no use.
+// Checks a kernel that the source declares, because the compilers' messages for this mistake do not
+// help.
 std::optional<SourceMistake> check_template_arguments(const std::string& kernel,
                                                       const std::string& name,
                                                       const SourceScan& scan,

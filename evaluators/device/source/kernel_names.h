@@ -11,11 +11,11 @@
 
 namespace winnow::evaluators {
 
-/// "ns::softmax<128>" -> "softmax"; empty when `name` is no kernel name.
+/// "ns::softmax<128>" -> "softmax"; empty when `name` is not a kernel name.
 std::string kernel_base_name(const std::string& name);
 
-/// Whether the source defines, once each, the kernels that the plan launches ("softmax<128>"), and
-/// whether those that are templates get their arguments. `parameters`: the plan's.
+/// Checks that the source defines each kernel of the plan ("softmax<128>") exactly once, and that a
+/// kernel template gets its arguments. `parameters`: the parameters of the plan.
 std::optional<SourceMistake> check_kernels(const std::vector<std::string>& kernels,
                                            const SourceScan& scan, const std::vector<Token>& tokens,
                                            const std::map<std::string, std::int64_t>& parameters);

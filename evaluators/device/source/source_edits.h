@@ -14,8 +14,8 @@ struct SourceEdit {
   std::string text;
 };
 
-/// Applies edits that do not overlap, in any order. Line ends that an edit removes are put back
-/// behind its text, so that every line keeps its number.
+/// Applies edits, in any order; edits must not overlap. If an edit removes line ends, they are
+/// added behind its text, so that later lines keep their numbers.
 std::string apply_edits(std::string_view source, std::vector<SourceEdit> edits);
 
 } // namespace winnow::evaluators

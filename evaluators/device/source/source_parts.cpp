@@ -56,7 +56,7 @@ std::string parameter_lines(const std::map<std::string, std::int64_t>& parameter
 
 namespace {
 
-// The names of a kernel's parameters as a string literal, each ended by \0.
+// The names of a kernel's parameters as a string literal; \0 ends each name.
 std::string parameter_names(const std::string& kernel, const SourceScan& scan) {
   const std::string name = kernel_base_name(kernel);
   const KernelDeclaration* best = nullptr;
@@ -77,7 +77,7 @@ std::string parameter_names(const std::string& kernel, const SourceScan& scan) {
 
 std::optional<SourceMistake> check_constants(const std::vector<std::string>& constants) {
   for (const std::string& constant : constants) {
-    // It becomes one line of the source, inside brackets.
+    // The constant becomes one line of the source, inside brackets.
     if (constant.empty() || constant.find_first_of(";#\"\\\n\r") != std::string::npos) {
       return SourceMistake{0, "'" + constant + "' is no constant expression: it is empty or has " +
                                   "one of ; # \" \\ in it"};

@@ -19,7 +19,7 @@ bool is_word(const std::vector<Token>& tokens, std::size_t at) {
   return at < tokens.size() && tokens[at].kind == Kind::Identifier;
 }
 
-// Follows braces and namespaces through the tokens.
+// Tracks braces and namespaces through the tokens.
 class ScopeTracker {
 public:
   explicit ScopeTracker(const std::vector<Token>& tokens) : tokens_(tokens) {}
@@ -107,13 +107,13 @@ bool is_attribute_with_arguments(std::string_view word) {
   return kAttributes.count(word) != 0;
 }
 
-// `first`: of the text that both point into.
+// The column of `token`. `first`: the first token of the same text.
 int column_of(const Token& token, const Token& first) {
   const std::string_view before(first.text.data() - first.begin, token.begin);
   return static_cast<int>(token.begin - (before.rfind('\n') + 1)) + 1;
 }
 
-// The kernel that the `__global__` at `at` declares, if it looks like one.
+// Reads the kernel declared by the `__global__` at `at`. False if it does not look like a kernel.
 bool read_kernel(const std::vector<Token>& tokens, std::size_t at, KernelDeclaration& kernel) {
   for (std::size_t i = at + 1; i < tokens.size() && i < at + 200; ++i) {
     if (is(tokens, i, ";") || is(tokens, i, "{") || is(tokens, i, "}")) {
@@ -163,7 +163,7 @@ TemplateParameter read_template_parameter(const std::vector<Token>& tokens, std:
   return parameter;
 }
 
-/// `open`: the '<' behind `template`.
+/// `open`: the '<' after `template`.
 std::vector<TemplateParameter> read_template_parameters(const std::vector<Token>& tokens,
                                                         std::size_t open) {
   std::vector<TemplateParameter> parameters;
@@ -173,7 +173,7 @@ std::vector<TemplateParameter> read_template_parameters(const std::vector<Token>
   return parameters;
 }
 
-/// Those of the declaration that the `__global__` at `at` is part of.
+/// The template parameters of the declaration that contains the `__global__` at `at`.
 std::vector<TemplateParameter> template_parameters_before(const std::vector<Token>& tokens,
                                                           std::size_t at) {
   while (at > 0 && tokens[at - 1].kind != Kind::Directive && !is(tokens, at - 1, ";") &&
@@ -322,7 +322,7 @@ std::vector<std::pair<std::size_t, std::size_t>> split_list(const std::vector<To
   for (std::size_t i = begin; i < end; ++i) {
     const std::string_view text = tokens[i].text;
     if (text == "(" || text == "[" || text == "{" || text == "<") {
-      // A '<' that closes nowhere is a comparison.
+      // A '<' without a matching '>' is a comparison.
       const std::size_t close = find_close(tokens, i);
       i = close < end ? close : i;
     } else if (text == ",") {
@@ -353,7 +353,7 @@ std::string directive_arguments(const Token& directive) {
   if (tokens.size() == first) {
     return {};
   }
-  // A file name is taken as it is: `//` in it is no comment.
+  // Keep the file name unchanged: `//` inside it does not start a comment.
   const std::string_view rest = trim(body.substr(tokens[first].begin));
   if (rest.front() == '<' || rest.front() == '"') {
     const std::size_t close = rest.find(rest.front() == '<' ? '>' : '"', 1);

@@ -9,7 +9,7 @@ namespace winnow::evaluators {
 namespace {
 
 bool is_letter(char c) {
-  // Bytes of UTF-8 sequences may be part of identifiers.
+  // Identifiers may contain the bytes of UTF-8 sequences.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
          (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
@@ -68,7 +68,7 @@ private:
     line_start_ = false;
   }
 
-  // A block comment before `#` does not stop it from being a directive: line_start_ is kept.
+  // Keeps line_start_, because a `#` after a block comment still starts a directive.
   void skip_comment() {
     if (starts_with("//")) {
       at_ = std::min(source_.find('\n', at_), source_.size());
@@ -81,7 +81,7 @@ private:
     at_ = end;
   }
 
-  // To the end of the line, past block comments that span lines.
+  // Reads to the end of the line. A block comment may extend the directive over several lines.
   void read_directive() {
     const std::size_t begin = at_;
     const int line = line_;
@@ -155,7 +155,7 @@ private:
     add(Token::Kind::Number, begin, line_);
   }
 
-  // A string or character literal ends at its line's end at the latest, as in a compiler.
+  // As in a compiler, a string or character literal ends at the end of the line at the latest.
   void skip_quoted() {
     const char quote = peek();
     ++at_;
@@ -200,7 +200,7 @@ std::string normalise_source(std::string_view source) {
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (source[i] == '\r' || source[i] == '\n') {
       i += source[i] == '\r' && i + 1 < source.size() && source[i + 1] == '\n' ? 1 : 0;
-      // White space between the backslash and the line end is forgiven by both compilers.
+      // Both compilers accept white space between the backslash and the line end.
       const std::size_t last = out.find_last_not_of(" \t\v\f");
       if (last != std::string::npos && out[last] == '\\') {
         out.resize(last);

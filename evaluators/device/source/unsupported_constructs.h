@@ -8,12 +8,12 @@
 
 namespace winnow::evaluators {
 
-/// How our device headers begin the error for what a device lacks.
+/// Prefix of the error that Winnow's device headers raise for a construct that the device lacks.
 constexpr std::string_view kUnsupportedPrefix = "winnow-unsupported: ";
 
-/// What explains a failed compile better than the compiler does: a construct that our headers have
-/// refused, else one that the scan has seen. Scans know what the cpu device lacks; for others give
-/// only hints that hold for them.
+/// Finds a construct that explains a failed compile better than the compiler's message: one that
+/// Winnow's headers refused, else one from `hints`. A scan finds what the CPU device lacks; for
+/// other devices, pass only hints that apply to them.
 std::optional<ConstructHint> find_unsupported(const std::vector<CompilerError>& errors,
                                               const std::vector<ConstructHint>& hints);
 

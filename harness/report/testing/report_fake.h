@@ -10,9 +10,9 @@
 
 namespace winnow::harness {
 
-/// A correct kernel on two shapes, timed beside a baseline that takes twice as long and, if
-/// `rival_factor` is not 0, beside a rival that takes that many times as long. Times vary by turns
-/// by a thousandth, all in the same way.
+/// A correct kernel on two shapes. The baseline takes twice as long. If `rival_factor` is not 0, a
+/// rival takes `rival_factor` times as long. All times vary from turn to turn in the same way, by a
+/// thousandth.
 inline tasks::Evaluation timed_evaluation(double microseconds, double rival_factor = 0) {
   tasks::Evaluation evaluation;
   evaluation.verdict = tasks::Verdict::Correct;
@@ -48,7 +48,7 @@ inline tasks::Evaluation timed_evaluation(double microseconds, double rival_fact
   return evaluation;
 }
 
-/// A shape of which everything is known.
+/// The profile of a shape, with all fields set.
 inline evaluators::ProfiledShape full_profile(const std::string& number, double dram_pct) {
   evaluators::ProfiledShape profile;
   profile.shape_id = "search/" + number;

@@ -14,7 +14,7 @@
 namespace winnow::harness::test {
 namespace {
 
-// Far longer than a run takes from one call to the next.
+// Much longer than the time that a run needs from one call to the next.
 constexpr std::chrono::milliseconds kNoMoreAreAsked{10};
 
 struct Claim {
@@ -23,7 +23,7 @@ struct Claim {
   double hidden_speedup = 0;
 };
 
-/// What a kernel's text says about itself; nullopt: nothing.
+/// The verdict and the speedups in a kernel's text; nullopt: there are none.
 std::optional<Claim> claim_in(std::string_view text) {
   const std::size_t comment = text.find("// ");
   const std::size_t space = text.find(' ', comment + 3);

@@ -17,12 +17,13 @@
 
 namespace winnow::harness::test {
 
-/// A reply whose kernel FakeJudge gives this verdict and speedup.
+/// A reply with a kernel to which FakeJudge gives this verdict and these speedups.
 std::string reply_text(const std::string& verdict, double speedup, double hidden_speedup = 0);
-/// The kernel file in it.
+/// The kernel file in reply_text().
 std::string kernel_text(const std::string& verdict, double speedup, double hidden_speedup = 0);
 
-/// Answers on a thread of its own with what `answer` says, after what was asked before.
+/// Answers requests on its own thread, in the order in which they were asked. `answer` makes the
+/// replies.
 class FakeEndpoint : public agents::ModelEndpoint {
 public:
   using Answer = std::function<agents::ModelReply(const agents::ModelRequest&)>;
@@ -33,10 +34,10 @@ public:
   void start(agents::ModelRequest request, std::function<void(agents::ModelReply)> done) override;
   void cancel_all() override;
 
-  /// From now on nothing is answered before cancel_all(). Call it before the run.
+  /// From now on no request is answered until cancel_all(). Call this before the run.
   void hold() { held_ = true; }
-  /// Whenever so many calls wait for an answer, or no more are asked for a moment, the one whose
-  /// key comes first in this order is answered. Call it before the run.
+  /// When `waiting` calls wait for an answer, or no new call comes for a moment, the call whose key
+  /// is first in `order` is answered. Call this before the run.
   using Order = std::function<bool(const std::string& key, const std::string& other)>;
   void answer_in(Order order, std::size_t waiting) {
     order_ = std::move(order);
@@ -44,7 +45,7 @@ public:
   }
   std::vector<std::string> asked() const;
   std::size_t most_in_flight() const;
-  /// Called, on the asking thread, whenever something is asked.
+  /// Called on the asking thread for every request.
   std::function<void(const std::string& key)> on_ask;
 
 private:
@@ -56,10 +57,10 @@ private:
   Pending take(std::unique_lock<std::mutex>& lock);
 
   Answer answer_;
-  Order order_; ///< empty: as they were asked
+  Order order_; ///< empty: in the order in which they were asked
   std::size_t waiting_ = 1;
   std::atomic<bool> held_{false};
-  mutable std::mutex mutex_; ///< guards all below
+  mutable std::mutex mutex_; ///< guards all members below
   std::condition_variable changed_;
   std::deque<Pending> pending_;
   std::vector<std::string> asked_;
@@ -70,8 +71,8 @@ private:
   std::thread thread_;
 };
 
-/// Gives the verdict that the kernel's text names. A race is decided by the speedups in the texts:
-/// up to a tenth apart is a tie.
+/// Gives the verdict that is written in the kernel's text. A race is decided by the speedups in the
+/// texts; a difference of up to a tenth is a tie.
 class FakeJudge : public Judge {
 public:
   std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
@@ -88,7 +89,7 @@ private:
 agents::ModelReply ok_reply(const std::string& text);
 agents::ModelReply failed_reply(const std::string& error);
 
-/// A task with nothing but names and a baseline that FakeJudge finds correct.
+/// A task with only names and a baseline that FakeJudge judges as correct.
 tasks::Task small_task(const std::string& name);
 
 } // namespace winnow::harness::test

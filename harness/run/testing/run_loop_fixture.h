@@ -20,13 +20,13 @@
 
 namespace winnow::harness::test {
 
-/// Stops a run in the middle of a write, where a process might be killed.
+/// Thrown from a write, to stop a run where a process might be killed.
 class Crash : public std::runtime_error {
 public:
   Crash() : std::runtime_error("crash") {}
 };
 
-/// Runs of two tasks, in one store.
+/// Runs of two tasks in one store.
 class RunLoopTest : public testing::Test {
 protected:
   RunLoopTest() : directory_("run-loop-test") {
@@ -37,7 +37,7 @@ protected:
 
   std::filesystem::path store_path() const { return directory_.path() / "store.db"; }
 
-  /// One session: opens the store, makes or finds the run, drives it.
+  /// One session: opens the store, creates or finds the run, and drives it.
   RunOutcome session(agents::ModelEndpoint& endpoint, const std::function<void()>& after_write = {},
                      const std::function<void(RunLoop&)>& with_loop = {}) {
     store::RunStore store(store_path(), store::RunStore::Mode::ReadWrite);
@@ -76,7 +76,7 @@ protected:
     return outcome;
   }
 
-  /// What a prompt may depend on, in short.
+  /// A short form of everything that a prompt may depend on.
   static std::vector<agents::Message> prompt(const agents::ProposalContext& context) {
     return {{"user", fmt::format("{} best {} previous {} of {}", context.task->name,
                                  context.best ? context.best->number : -1,
@@ -84,7 +84,7 @@ protected:
                                  context.history.size())}};
   }
 
-  /// Everything that a resumed run must have in common with one that was never stopped.
+  /// Everything in which a resumed run must equal a run that was never stopped.
   std::string account() const {
     const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
     const auto run = store.find_run(run_name_);
@@ -109,7 +109,7 @@ protected:
     return fmt::format("{}\n", fmt::join(lines, "\n"));
   }
 
-  /// With what was decided about the candidate, and against whom.
+  /// The verdict, the decision about the candidate, and its rival.
   static std::string verdict_of(const store::CandidateState& candidate) {
     if (!candidate.best) {
       return "not judged";
@@ -148,7 +148,7 @@ protected:
   TemporaryDirectory directory_;
   RunConfig config_;
   std::string run_name_ = "run";
-  std::string said_; ///< by the last session that ended, line by line
+  std::string said_; ///< the progress lines of the last session that ended
   std::optional<agents::Price> price_;
   std::vector<tasks::Task> tasks_{test::small_task("a"), test::small_task("b")};
   JudgeFactory judges_ = [](const tasks::Task&) { return std::make_unique<test::FakeJudge>(); };

@@ -1,4 +1,4 @@
-// What happens in a `_compile` child.
+// The work of a `_compile` child.
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
@@ -46,7 +46,7 @@ process::Command tool_command(const CompileJob& job, std::vector<std::string> ar
   command.working_directory = job.directory;
   command.limits.wall = timeout;
   command.limits.output_bytes = kOutputBytes;
-  command.own_group = false; // must not outlive this process
+  command.own_group = false; // the child must not outlive this process
   return command;
 }
 
@@ -79,7 +79,7 @@ std::string in_gib(std::uint64_t bytes) {
   return fmt::format("{:.3g} GiB", static_cast<double>(bytes) / static_cast<double>(1U << 30U));
 }
 
-// Limits that the compiler ran into, if that is why it failed.
+// The answer that names the limit which stopped the compiler; nullopt: no limit did.
 std::optional<CompileAnswer> explain_limit(const CompileJob& job,
                                            const process::ChildResult& result) {
   using End = process::ChildResult::End;
@@ -123,7 +123,7 @@ CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
   ErrorReport report = report_errors(errors, {job.request.file, job.request.source,
                                               job.request.parameters, job.request.kernels, scan});
   if (report.first.empty() && result.err.find("cc1plus: fatal error:") != std::string::npos) {
-    // g++ names no line for what a directive asks of it, such as a file that is not there.
+    // For errors that come from a directive, such as a missing file, g++ names no line.
     return failed_compile(Verdict::CompileError,
                           job.toolchain.version +
                               " refused the source without naming a line of it");

@@ -13,12 +13,12 @@
 
 namespace winnow::evaluators {
 
-/// What the coordinator sends to a `_compile` child, as one JSON text on its stdin.
+/// The coordinator's message to a `_compile` child: one JSON text on stdin.
 struct CompileJob {
   CompileRequest request;
   Toolchain toolchain;
   std::filesystem::path headers;   ///< directory with cpu/ and common/
-  std::filesystem::path directory; ///< writable; the module becomes kModuleName in it
+  std::filesystem::path directory; ///< writable; the module is written there as kModuleName
   std::chrono::milliseconds timeout{20'000};
   std::uint64_t memory_bytes = 0;
 };
@@ -28,7 +28,7 @@ constexpr const char* kModuleName = "module.so";
 void to_json(nlohmann::json& json, const CompileJob& job);
 void from_json(const nlohmann::json& json, CompileJob& job); ///< throws nlohmann exceptions
 
-/// In the child, once fenced in: source pass, compiler, linker, checks of the module.
+/// For the child, after enter_sandbox(): source pass, compiler, linker, checks of the module.
 CompileAnswer compile_job(const CompileJob& job);
 
 } // namespace winnow::evaluators

@@ -1,4 +1,4 @@
-// From source to results: what the compiler makes runs on the CPU device.
+// Compiles kernels and runs the modules on the CPU device.
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
@@ -21,7 +21,7 @@ struct Launch {
   std::int64_t shared_bytes = 0;
 };
 
-// Kernels here all have the parameters (const float* x, float* y, int n).
+// All kernels here have the parameters (const float* x, float* y, int n).
 class CompiledKernel : public testing::TestWithParam<std::tuple<const char*, BuildMode>> {
 protected:
   void SetUp() override {
@@ -140,7 +140,8 @@ template <int BLOCK> __global__ void softmax(const float* __restrict__ x, float*
   }
 }
 
-// Reverses each block's elements through dynamic shared memory, declared in several ways.
+// For kernels that reverse each block's elements through dynamic shared memory. They declare it in
+// different ways.
 void expect_reversed(const std::vector<float>& input, const std::vector<float>& output) {
   ASSERT_EQ(output.size(), input.size());
   for (std::size_t i = 0; i < input.size(); ++i) {

@@ -17,13 +17,13 @@ namespace {
 
 using tasks::Verdict;
 
-// Beyond the compiler's own limits, for the source pass, the linker and starting up.
+// Time beyond the compiler's own limit, for the source pass, the linker and starting up.
 constexpr std::chrono::milliseconds kWorkerGrace{5'000};
 constexpr std::uint64_t kObjectBytes = std::uint64_t{64} << 20U;
 constexpr unsigned kProcesses = 64;
 
-// The first that works. g++ builds plain modules faster; clang++ instruments better: it keeps
-// template kernels' shared arrays apart and its checked code runs faster.
+// The first compiler that works. g++ builds plain modules faster. clang++ instruments better: it
+// separates the shared arrays of template kernels, and its checked code runs faster.
 std::optional<Toolchain> first_toolchain(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (auto probe = probe_toolchain(name); probe.toolchain) {
@@ -84,7 +84,7 @@ private:
     check_ = *check;
   }
 
-  // Everything that the module's bytes or the answer depend on.
+  // A hash of everything on which the module's bytes or the answer depend.
   std::string cache_key(const CompileRequest& request, const Toolchain& toolchain) const {
     const nlohmann::json key{{"source", request.source},
                              {"file", request.file},

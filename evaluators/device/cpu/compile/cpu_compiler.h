@@ -15,14 +15,14 @@ struct CpuCompilerOptions {
   std::filesystem::path cache; ///< directory for modules
   std::chrono::milliseconds timeout{20'000};
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
-  std::string compiler; ///< "clang++", "g++" or a path; empty: the best found
+  std::string compiler; ///< "clang++", "g++" or a path; empty: Winnow chooses
 };
 
-/// Compiles for make_cpu_device() in a fenced `_compile` child. Throws Error when no compiler
-/// works.
+/// Compiles modules for make_cpu_device() in a fenced `_compile` child. Throws Error when no
+/// compiler works.
 std::unique_ptr<Compiler> make_cpu_compiler(process::Sandbox sandbox, CpuCompilerOptions options);
 
-/// Whether `name` (clang++, g++) with ld can build CPU modules; detail: version and path.
+/// Whether `name` (clang++, g++) with ld can build CPU modules. Its detail: version and path.
 Availability probe_cpu_compiler(const std::string& name);
 
 } // namespace winnow::evaluators

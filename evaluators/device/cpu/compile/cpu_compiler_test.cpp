@@ -40,7 +40,7 @@ CompileRequest request(std::string source, std::vector<std::string> kernels = {"
   return request;
 }
 
-// Every test runs with each compiler that is installed.
+// Every test runs with each installed compiler.
 class CpuCompilerTest : public testing::TestWithParam<const char*> {
 protected:
   void SetUp() override {

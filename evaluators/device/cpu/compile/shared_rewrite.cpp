@@ -7,7 +7,7 @@ namespace winnow::evaluators {
 namespace {
 
 using Kind = Token::Kind;
-using Range = std::pair<std::size_t, std::size_t>; ///< of tokens, end exclusive
+using Range = std::pair<std::size_t, std::size_t>; ///< a range of tokens; the end is exclusive
 
 class SharedRewriter {
 public:
@@ -35,7 +35,7 @@ private:
            mark(at + 1, "(");
   }
 
-  // The first token of the declaration that `shared` is in.
+  // The first token of the declaration that contains `shared`.
   std::size_t declaration_start(std::size_t shared) const {
     std::size_t at = shared;
     while (at > 0) {
@@ -87,12 +87,12 @@ private:
                        : std::string();
   }
 
-  // Returns the last token that it dealt with.
+  // Rewrites one declaration and returns the last token that it handled.
   std::size_t rewrite(std::size_t shared) {
     const std::size_t begin = declaration_start(shared);
     const std::size_t end = declaration_end(shared);
     if (end >= tokens_.size() || !mark(end, ";")) {
-      return shared; // not a declaration (part of a macro's use): the compiler will say
+      return shared; // not a declaration but part of a macro's use; the compiler will report errors
     }
     std::size_t name = shared;
     while (name < end && !mark(name + 1, "[") && !mark(name + 1, ",") && name + 1 < end &&
@@ -107,7 +107,7 @@ private:
     }
     const bool scalar = name + 1 >= end || !mark(name + 1, "[");
     if (dynamic && scalar && !scan_.scopes[name].in_block) {
-      return end; // one object at file scope: nobody writes this, the compiler will refuse it
+      return end; // a scalar at file scope; the compiler rejects this rare case
     }
     if (dynamic && tokens_[name].kind == Kind::Identifier) {
       rewrite_dynamic({begin, end}, name);
@@ -168,7 +168,7 @@ private:
     edit(range.first, range.second, out.empty() ? ";" : out.substr(0, out.size() - 1));
   }
 
-  // `x[]`, `x[][32]` or `x`: a pointer to what one index yields, or a reference.
+  // Declares `x[]`, `x[][32]` or `x` as a pointer to the element type or as a reference.
   std::string declare(const std::string& type, std::size_t begin, std::size_t end,
                       const TokenScope& scope) {
     const std::string name(tokens_[begin].text);
@@ -176,7 +176,8 @@ private:
     const std::size_t close = array ? find_close(tokens_, begin + 1) : begin;
     std::string rest = text(std::min(close + 1, end), end);
     std::replace(rest.begin(), rest.end(), '\n', ' ');
-    // `__typeof__` of a null pointer spells "pointer to T[32]" without a declarator to take apart.
+    // `__typeof__` of a null pointer gives "pointer to T[32]", so the declarator need not be taken
+    // apart.
     const std::string pointer =
         rest.empty() ? type + "*" : "__typeof__((" + type + "(*)" + rest + ")nullptr)";
     if (scope.in_block) {
@@ -199,7 +200,7 @@ private:
   std::set<std::string> declared_;
 };
 
-// A macro that declares shared memory, which is for use inside functions.
+// Rewrites a macro that declares shared memory inside functions.
 void rewrite_macro(const Token& directive, std::vector<SourceEdit>& edits) {
   const std::vector<Token> words = tokenize(directive.text.substr(1));
   if (words.size() < 3 || words[0].text != "define") {

@@ -9,17 +9,17 @@
 
 namespace winnow::evaluators {
 
-/// What becomes of `__shared__` declarations, which no macro can express in full.
+/// How `__shared__` declarations are rewritten. A macro cannot do all of it.
 struct SharedRewrite {
   std::vector<SourceEdit> edits;
   /// Statements that point the file-scope `extern __shared__` names at the block's dynamic shared
-  /// memory; to be run before a kernel.
+  /// memory. They must run before a kernel.
   std::vector<std::string> bindings;
 };
 
-/// `extern __shared__ T x[]` becomes a pointer to dynamic shared memory (in a function a local one,
-/// at file scope a thread_local one that a binding sets), `static` goes, alignment moves to the
-/// front.
+/// Turns `extern __shared__ T x[]` into a pointer to dynamic shared memory: a local pointer in a
+/// function, a thread_local pointer (set by a binding) at file scope. Also removes `static` and
+/// moves the alignment to the front.
 SharedRewrite rewrite_shared(std::string_view source, const std::vector<Token>& tokens,
                              const SourceScan& scan);
 

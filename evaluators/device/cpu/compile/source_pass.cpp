@@ -10,7 +10,7 @@
 namespace winnow::evaluators {
 namespace {
 
-// File-scope `extern __shared__` names have to point at the block's memory before a kernel starts.
+// Wraps kernels so that file-scope `extern __shared__` names point at the block's memory first.
 std::string binding_wrappers(const SourcePassInput& input,
                              const std::vector<std::string>& bindings) {
   std::string out = "static inline void winnow_bind_shared() {\n";
@@ -78,7 +78,8 @@ SourcePassResult run_source_pass(const SourcePassInput& input) {
   }
   std::vector<SourceEdit> edits = std::move(directives.edits);
   for (const Token& token : tokens) {
-    // The device headers refuse the other two spellings of asm, for which they use this one.
+    // The device headers define the other two spellings of asm as errors, and those errors use this
+    // one.
     if (token.kind == Token::Kind::Identifier && token.text == "__asm") {
       edits.push_back({token.begin, token.end, "asm"});
     }

@@ -21,7 +21,7 @@ SourcePassResult pass(const std::string& source,
                           {"cuda_fp16.h", "math.h", "cooperative_groups/reduce.h"}});
 }
 
-// The candidate's part of the translation.
+// The part of the translation that comes from the candidate.
 std::string body(const SourcePassResult& result) {
   const std::string begin = std::string("#line 1 \"") + kCandidateFile + "\"\n";
   const std::size_t from = result.translated.find(begin);
@@ -256,11 +256,11 @@ TEST_P(ForbiddenLine, NeverReachesACompiler) {
   const SourcePassResult plain = pass(std::string(GetParam()) + "\n" + kKernel);
   EXPECT_TRUE(plain.mistake);
   EXPECT_EQ(plain.translated, "");
-  // In a branch that may be skipped it is replaced.
+  // In a branch that the preprocessor may skip, the line is replaced.
   const SourcePassResult conditional =
       pass("#if 0\n" + std::string(GetParam()) + "\n#endif\n" + kKernel);
   if (!conditional.mistake) {
-    const std::string translated = body(conditional); // tokens point into it
+    const std::string translated = body(conditional); // the tokens point into this string
     for (const Token& token : tokenize(translated)) {
       EXPECT_TRUE(token.kind != Token::Kind::Directive || directive_name(token) != "include")
           << token.text;
@@ -288,7 +288,7 @@ TEST(SourcePass, SuggestsTheNearestHeader) {
 }
 
 TEST(SourcePass, DropsLineMarkers) {
-  // Compilers quote lines of the file that a marker names.
+  // Compilers quote lines of the file that a line marker names.
   const std::string out =
       body(pass("#line 1 \"/etc/passwd\"\n# 1 \"/etc/passwd\" 1\n#warning /*\n" + kKernel));
   EXPECT_THAT(out, Not(HasSubstr("passwd")));

@@ -27,7 +27,8 @@ fs::path find_program(const std::string& name) {
   for (std::size_t begin = 0; begin <= directories.size();) {
     const std::size_t end = std::min(directories.find(':', begin), directories.size());
     const fs::path candidate = fs::path(directories.substr(begin, end - begin)) / name;
-    // ccache and distcc put links of the compilers' names first; they would want a home directory.
+    // Directories of ccache and distcc come first and have links with the compilers' names. These
+    // wrappers need a home directory, so skip them.
     const bool wrapper = fs::path(directories.substr(begin, end - begin)).filename() == "ccache";
     if (!wrapper && candidate.is_absolute() && access(candidate.c_str(), X_OK) == 0) {
       return candidate;
@@ -122,25 +123,25 @@ ToolchainProbe probe_toolchain(const std::string& name) {
 std::vector<std::string> compile_flags(const Toolchain& toolchain, BuildMode mode, bool fast_math) {
   std::vector<std::string> flags{
       "-std=c++17", "-fPIC", "-c", "-w", "-nostdinc", "-nostdinc++",
-      // Modules export their table only; the exported kernel must inline into the thread loop.
+      // Modules export only their table. The exported kernel must inline into the thread loop.
       "-fvisibility=hidden", "-fno-semantic-interposition", "-fno-exceptions", "-fno-rtti",
       "-fno-asynchronous-unwind-tables", "-ffunction-sections",
-      // Device code puns types freely, may use null pointers, which g++ 13 takes for unreachable
-      // code, has no errno and contracts a * b + c as CUDA does.
+      // Device code puns types freely and has no errno. It may use null pointers; g++ 13 takes such
+      // code for unreachable. It contracts a * b + c as CUDA does.
       "-fno-strict-aliasing", "-fno-delete-null-pointer-checks", "-fno-math-errno",
       "-fno-trapping-math", "-ffp-contract=fast",
-      // Distributions switch these on: they call into the host's C library.
+      // Distributions enable these by default, but they call into the host's C library.
       "-fno-stack-protector", "-U_FORTIFY_SOURCE"};
   const auto add = [&](std::initializer_list<const char*> more) {
     flags.insert(flags.end(), more.begin(), more.end());
   };
   if (supports_x86_64_v3()) {
-    add({"-march=x86-64-v3"}); // without FMA instructions fmaf is a slow call
+    add({"-march=x86-64-v3"}); // without FMA instructions, fmaf is a slow library call
   }
 #if defined(__x86_64__)
   add({"-fcf-protection=none"});
 #endif
-  // Messages go to a model: no source lines of any file in them.
+  // Messages go to a model, so they must not quote source lines of any file.
   if (toolchain.clang) {
     add({"-ferror-limit=8", "-fno-caret-diagnostics", "-fno-color-diagnostics",
          "-fbracket-depth=1024"});
@@ -149,15 +150,15 @@ std::vector<std::string> compile_flags(const Toolchain& toolchain, BuildMode mod
          "-fno-gnu-unique", "-pipe"});
   }
   if (fast_math) {
-    add({"-ffast-math", "-fno-finite-math-only"}); // INFINITY and NAN stay what they are
+    add({"-ffast-math", "-fno-finite-math-only"}); // keeps INFINITY and NAN working
   }
   if (mode == BuildMode::Check) {
     add({"-O1", "-g1", "-fsanitize=thread", "-DWINNOW_CHECK=1"});
-    if (toolchain.clang) { // tells of the read in `y[i] += 1`, too
+    if (toolchain.clang) { // also reports the read in `y[i] += 1`
       add({"-mllvm", "-tsan-compound-read-before-write"});
     }
   } else {
-    add({toolchain.clang ? "-O2" : "-O3"}); // g++ 12 vectorises fully at -O3 only
+    add({toolchain.clang ? "-O2" : "-O3"}); // g++ 12 vectorises fully only at -O3
   }
   return flags;
 }
@@ -187,7 +188,8 @@ std::vector<std::string> link_command(const Toolchain& toolchain, BuildMode mode
                                    "--hash-style=gnu",
                                    object.string()};
   if (mode == BuildMode::Plain) {
-    // A helper that no kernel calls is not judged. Check modules keep the gaps between arrays.
+    // A helper that no kernel calls is not judged. Check modules keep all sections, because the
+    // gaps between arrays must stay.
     command.push_back("--gc-sections");
   }
   if (!toolchain.libgcc.empty()) {

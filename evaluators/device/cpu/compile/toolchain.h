@@ -10,12 +10,14 @@
 
 namespace winnow::evaluators {
 
-/// A C++ compiler that builds CPU modules, with the linker that it is used with.
+/// A C++ compiler that builds CPU modules, and its linker.
 struct Toolchain {
   std::filesystem::path compiler;
   std::filesystem::path linker;
-  std::filesystem::path libm;   ///< to bind math functions to their current versions; may be empty
-  std::filesystem::path libgcc; ///< arithmetic that compilers leave to a library; may be empty
+  /// Binds math functions to their current versions; may be empty.
+  std::filesystem::path libm;
+  /// Arithmetic that compilers leave to a library; may be empty.
+  std::filesystem::path libgcc;
   bool clang = false;
   std::string version; ///< "clang++ 14.0.6"
 };
@@ -25,10 +27,10 @@ struct ToolchainProbe {
   Availability availability;
 };
 
-/// Looks `name` (clang++, g++ or a path) and ld up, and asks the compiler for its version.
+/// Searches for `name` (clang++, g++ or a path) and ld, and asks the compiler for its version.
 ToolchainProbe probe_toolchain(const std::string& name);
 
-/// The compiler's arguments, without input, output and include directories. Part of the cache key.
+/// The compiler's arguments except input, output and include directories. Part of the cache key.
 std::vector<std::string> compile_flags(const Toolchain& toolchain, BuildMode mode, bool fast_math);
 std::vector<std::string> compile_command(const Toolchain& toolchain,
                                          const std::vector<std::string>& flags,
@@ -39,7 +41,7 @@ std::vector<std::string> link_command(const Toolchain& toolchain, BuildMode mode
                                       const std::filesystem::path& object,
                                       const std::filesystem::path& module);
 
-/// `__tsan_*`, memcpy and so on: what --wrap is given in check mode.
+/// The names for --wrap in check mode: `__tsan_*`, memcpy and so on.
 std::vector<std::string> wrapped_symbols();
 
 } // namespace winnow::evaluators

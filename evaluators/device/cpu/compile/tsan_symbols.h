@@ -4,9 +4,9 @@
 
 namespace winnow::evaluators {
 
-/// What the compilers' -fsanitize=thread calls, and the copies they make. Check modules are linked
-/// with --wrap for each, so they import `__wrap_NAME`, which the runtime defines; a sanitizer build
-/// of Winnow keeps its own. The first list is without the sizes that the names end in.
+/// The functions that -fsanitize=thread calls, and the compilers' copies. A check module is linked
+/// with --wrap for each name, so it imports `__wrap_NAME`, which the runtime defines. A sanitizer
+/// build of Winnow keeps its own functions. The names in the first list lack their final size.
 inline constexpr std::string_view kTsanSizedAccesses[] = {
     "__tsan_read",
     "__tsan_write",
@@ -21,7 +21,7 @@ inline constexpr std::string_view kTsanSizedAccesses[] = {
 };
 inline constexpr int kTsanAccessBytes[] = {1, 2, 4, 8, 16};
 
-/// `__tsan_atomic8_load` is "__tsan_atomic" + bits + "_load".
+/// For example, `__tsan_atomic8_load` is "__tsan_atomic" + bits + "_load".
 inline constexpr std::string_view kTsanAtomicOperations[] = {
     "load",
     "store",

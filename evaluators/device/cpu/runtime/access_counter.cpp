@@ -11,12 +11,13 @@ namespace winnow::evaluators::cpu {
 namespace {
 
 constexpr std::uint64_t kSampledBlocks = 64;
-// Of one place in the code in one lane, between two meetings of the warp: a long loop repeats
-// itself.
+// Limit per place in the code and lane, between two synchronisations of the warp. A long loop
+// repeats itself.
 constexpr std::uint16_t kMaxOccurrences = 256;
 constexpr std::size_t kMaxKept = std::size_t{2} << 20U; // 48 MB
-constexpr std::size_t kMaxAccessBytes = 16;             // of one lane, in one instruction
-// Of cudaMalloc. A buffer here ends at a guard page, so it begins anywhere.
+constexpr std::size_t kMaxAccessBytes = 16;             // per lane and instruction
+// The alignment of cudaMalloc. A buffer here ends at a guard page, so it can begin at any multiple
+// of 16.
 constexpr std::size_t kGpuAlignment = 256;
 
 using Range = BlockAccesses::Range;
@@ -29,7 +30,8 @@ const Range* find_range(const std::vector<Range>& ranges, const std::byte* addre
   return found != ranges.end() ? &*found : nullptr;
 }
 
-/// Blocks over the whole grid, but at no fixed distance: that might always hit the same column.
+/// Blocks from the whole grid. Their distances vary, because a fixed distance might always hit the
+/// same column.
 std::vector<std::uint64_t> sample_of(std::uint64_t blocks) {
   std::vector<std::uint64_t> sample;
   const std::uint64_t count = std::min(blocks, kSampledBlocks);
@@ -81,7 +83,7 @@ void AccessCounter::access(BlockScheduler& scheduler, const void* site, const vo
   const bool shared = range != nullptr;
   range = shared ? range : find_range(globals_, first);
   if (range == nullptr) {
-    return; // a thread's own
+    return; // memory of a single thread
   }
   if (kind == Kind::Atomic) {
     ++atomics_;
@@ -124,7 +126,7 @@ void AccessCounter::keep(BlockAccesses& block, unsigned thread, const Kept& acce
   if (warp.occurrences[counter] == kMaxOccurrences) {
     return;
   }
-  if (kept_ == kMaxKept) { // part of a warp's access would be a wrong one
+  if (kept_ == kMaxKept) { // half of a warp's access would give a wrong count
     give_up(block);
     block.sampled = false;
     return;
@@ -137,7 +139,7 @@ void AccessCounter::keep(BlockAccesses& block, unsigned thread, const Kept& acce
   ++kept_;
 }
 
-/// Forgets what has not been counted yet.
+/// Drops the accesses that are kept but not counted yet.
 void AccessCounter::give_up(BlockAccesses& block) {
   for (BlockAccesses::Warp& warp : block.warps) {
     kept_ -= warp.kept.size();
@@ -167,13 +169,14 @@ void AccessCounter::count_warp(std::vector<Kept>& kept) {
   const auto together = [](const Kept& a, const Kept& b) {
     return a.site == b.site && a.occurrence == b.occurrence;
   };
-  std::vector<std::pair<std::uint32_t, std::size_t>> requests; // order and first of each
+  // Order and first access of each request
+  std::vector<std::pair<std::uint32_t, std::size_t>> requests;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     if (i == 0 || !together(kept[i - 1], kept[i])) {
       requests.emplace_back(kept[i].order, i);
     }
   }
-  std::sort(requests.begin(), requests.end()); // as the program goes
+  std::sort(requests.begin(), requests.end()); // in program order
   std::array<Open, kKinds> open;
   for (const auto& [order, first] : requests) {
     Open request;
@@ -211,7 +214,7 @@ void AccessCounter::count_request(const Open& open) {
 
 AccessCounts AccessCounter::counts() const {
   std::array<AccessTotals, kKinds> totals;
-  std::array<std::uint64_t, kKinds> seen{}; // accesses at sites of which some were sampled
+  std::array<std::uint64_t, kKinds> seen{}; // accesses at sites with at least one sample
   for (const Site& site : sites_) {
     AccessTotals& total = totals[site.kind()];
     total.accesses += site.accesses;

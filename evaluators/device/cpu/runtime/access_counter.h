@@ -14,34 +14,36 @@ namespace winnow::evaluators::cpu {
 
 class BlockScheduler;
 
-/// Plain loads or stores of one kind of memory. Bytes and accesses are those of all threads and
-/// exact; the rest is extrapolated from a sample of blocks, for each place in the code by itself.
+/// Plain loads or stores of one kind of memory. Bytes and accesses are exact totals over all
+/// threads. The other values are extrapolated from a sample of blocks, separately for each place in
+/// the code.
 struct AccessTotals {
-  std::uint64_t bytes = 0; ///< that threads ask for: nothing is cached here
+  std::uint64_t bytes = 0; ///< requested by threads; nothing is cached here
   std::uint64_t accesses = 0;
   std::uint64_t sampled = 0;
   double requests = 0;     ///< accesses of warps
   double transactions = 0; ///< global: 32-byte sectors; shared: wavefronts
-  double ideal = 0;        ///< wavefronts without bank conflicts; shared memory only
-  double lanes = 0;        ///< that take part in the requests
+  double ideal = 0;        ///< shared memory only: wavefronts without bank conflicts
+  double lanes = 0;        ///< lanes that take part in the requests
 };
 
 struct AccessCounts {
   AccessTotals global_reads, global_writes, shared_reads, shared_writes;
-  std::uint64_t atomics = 0; ///< read-modify-writes of threads; their bytes are counted nowhere
+  /// Read-modify-writes of threads. Their bytes are in none of the totals.
+  std::uint64_t atomics = 0;
 };
 
-/// What the counter remembers of a block while it runs; each scheduler has one.
+/// The accesses of a running block. Each scheduler has one.
 struct BlockAccesses {
   struct Range {
     const std::byte* begin = nullptr;
     const std::byte* end = nullptr;
-    std::size_t shift = 0; ///< from where a GPU's allocator would place it down to here
+    std::size_t shift = 0; ///< distance from the address on a GPU to the address here
   };
   struct Kept {
     std::uint64_t address = 0;
     std::uint32_t site = 0;
-    std::uint32_t order = 0; ///< among the warp's
+    std::uint32_t order = 0; ///< position among the warp's accesses
     std::uint16_t occurrence = 0;
     std::uint8_t lane = 0;
     std::uint8_t bytes = 0;
@@ -55,11 +57,10 @@ struct BlockAccesses {
   bool sampled = false;
 };
 
-/// Counts the memory accesses of instrumented modules instead of checking them. Lanes run one after
-/// the other, so what a warp would do together has to be put together: accesses from the same
-/// instruction of the module that are each lane's n-th since the warp last was as one (a barrier, a
-/// warp operation of all its lanes). Lanes that do not come there so often take no part. Blocks run
-/// one at a time.
+/// Counts the memory accesses of instrumented modules instead of checking them. Lanes run one by
+/// one here. To rebuild a warp-wide access, the counter groups, per instruction, the n-th access of
+/// each lane since the last synchronisation of the warp (a barrier, or a warp operation of all its
+/// lanes). A lane without an n-th access takes no part. Blocks run one at a time. one at a time.
 class AccessCounter {
 public:
   enum class Kind : std::uint8_t { Read, Write, Atomic };
@@ -68,10 +69,11 @@ public:
 
   void begin_launch(const Launch& launch);
   void begin_block(BlockScheduler& scheduler);
-  /// `site`: where in the module's code.
+  /// `site`: address of the access in the module's code.
   void access(BlockScheduler& scheduler, const void* site, const void* address, std::size_t bytes,
               Kind kind);
-  /// The lanes of a warp, or of all warps of the block, are at the same place or have exited.
+  /// A synchronisation: all lanes of the warp, or of all warps of the block, are at the same place
+  /// or have exited.
   void meet(BlockAccesses& block, unsigned warp);
   void meet(BlockAccesses& block);
 
@@ -89,7 +91,7 @@ private:
     std::uint64_t lanes = 0;
     std::size_t kind() const { return (shared ? 2U : 0U) + (write ? 1U : 0U); }
   };
-  /// A warp's access that the next one may belong to.
+  /// A warp's access that the next access may extend.
   struct Open {
     std::vector<LaneAccess> lanes;
     std::uint32_t site = 0;
@@ -109,7 +111,7 @@ private:
   std::vector<Site> sites_;
   std::array<std::uint64_t, kKinds> bytes_{};
   std::uint64_t atomics_ = 0;
-  std::size_t kept_ = 0; ///< by all blocks now
+  std::size_t kept_ = 0; ///< of all blocks at present
 };
 
 } // namespace winnow::evaluators::cpu

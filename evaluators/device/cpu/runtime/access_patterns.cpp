@@ -12,7 +12,7 @@ constexpr std::uint64_t kBankBytes = 4;
 constexpr std::uint64_t kSectorBytes = 32;
 constexpr unsigned kVectorBytes = 16;
 
-/// The numbers of the units of `unit_bytes` that the lanes touch, each once.
+/// The numbers of the units of `unit_bytes` bytes that the lanes touch, without duplicates.
 std::vector<std::uint64_t> units_touched(std::span<const LaneAccess> access,
                                          std::uint64_t unit_bytes, unsigned first_lane,
                                          unsigned end_lane) {

@@ -6,31 +6,33 @@
 
 namespace winnow::evaluators::cpu {
 
-/// What one lane does in one memory instruction of its warp.
+/// The part of one lane in a memory instruction of its warp.
 struct LaneAccess {
   std::uint64_t address = 0;
   std::uint8_t lane = 0;
   std::uint8_t bytes = 0; ///< 1 to 16
 };
 
-/// Passes through shared memory that an access takes, and without any bank conflict.
+/// Passes through shared memory that an access takes, and that it would take without bank
+/// conflicts.
 struct SharedCost {
   std::uint64_t wavefronts = 0;
   std::uint64_t ideal = 0;
 };
 
-/// As documented for NVIDIA GPUs since compute capability 5.0 (CUDA C++ Programming Guide, "Shared
-/// Memory"): 32 banks of 4 bytes, any number of lanes may read one word together. Accesses of 8
-/// bytes are served by half warps, of 16 by quarters.
+/// Follows the documentation of NVIDIA GPUs since compute capability 5.0 (CUDA C++ Programming
+/// Guide, "Shared Memory"): 32 banks of 4 bytes, and any number of lanes may read the same word
+/// together. Accesses of 8 bytes are served per half warp, accesses of 16 bytes per quarter.
 SharedCost shared_cost(std::span<const LaneAccess> access);
 
-/// Distinct 32-byte sectors of global memory that the lanes touch.
+/// Number of distinct 32-byte sectors of global memory that the lanes touch.
 std::uint64_t global_sectors(std::span<const LaneAccess> access);
 
-/// Instructions of a warp that follow each other in every lane's program. A compiler that takes
-/// apart vectors (float4 in four) makes several accesses of what is one on a GPU: `next` is put
-/// behind `access` when the same lanes do both, each goes on where it has ended, and every lane's
-/// sum is aligned as vectors are, up to 16 bytes. Returns whether it did.
+/// Merges two accesses of a warp that follow each other in every lane's program. A compiler may
+/// split a vector access (a float4 into four), which is one access on a GPU. `next` is merged into
+/// `access` when the same lanes do both, each lane continues where its first access ended, and
+/// every lane's merged access is aligned like a vector and has at most 16 bytes. Returns whether it
+/// merged them.
 bool extend_access(std::vector<LaneAccess>& access, std::span<const LaneAccess> next);
 
 } // namespace winnow::evaluators::cpu

@@ -5,7 +5,7 @@
 namespace winnow::evaluators::cpu {
 namespace {
 
-/// Lane i accesses `bytes` at i * stride.
+/// Lane i accesses `bytes` bytes at i * stride.
 std::vector<LaneAccess> strided(std::uint64_t stride, std::uint8_t bytes, std::uint64_t start = 0) {
   std::vector<LaneAccess> access;
   for (std::uint8_t lane = 0; lane < 32; ++lane) {
@@ -19,8 +19,8 @@ TEST(AccessPatterns, CountsBankConflicts) {
   EXPECT_EQ(shared_cost(strided(8, 4)).wavefronts, 2U);
   EXPECT_EQ(shared_cost(strided(128, 4)).wavefronts, 32U);
   EXPECT_EQ(shared_cost(strided(132, 4)).wavefronts, 1U);
-  EXPECT_EQ(shared_cost(strided(0, 4)).wavefronts, 1U); // one word for all
-  EXPECT_EQ(shared_cost(strided(2, 2)).wavefronts, 1U); // two lanes a word
+  EXPECT_EQ(shared_cost(strided(0, 4)).wavefronts, 1U); // all lanes read one word
+  EXPECT_EQ(shared_cost(strided(2, 2)).wavefronts, 1U); // two lanes per word
   EXPECT_EQ(shared_cost(strided(128, 4)).ideal, 1U);
 }
 
@@ -36,7 +36,7 @@ TEST(AccessPatterns, ServesWideAccessesByPartsOfAWarp) {
 
 TEST(AccessPatterns, CountsSectors) {
   EXPECT_EQ(global_sectors(strided(4, 4)), 4U);
-  EXPECT_EQ(global_sectors(strided(4, 4, 16)), 5U); // begins inside a sector
+  EXPECT_EQ(global_sectors(strided(4, 4, 16)), 5U); // begins in the middle of a sector
   EXPECT_EQ(global_sectors(strided(16, 16)), 16U);
   EXPECT_EQ(global_sectors(strided(128, 4)), 32U);
   EXPECT_EQ(global_sectors(strided(0, 4)), 1U);
@@ -49,7 +49,7 @@ TEST(AccessPatterns, PutsVectorsTogether) {
   EXPECT_TRUE(extend_access(access, strided(16, 4, 12)));
   EXPECT_EQ(access[5].bytes, 16);
   EXPECT_EQ(shared_cost(access).wavefronts, 4U);
-  EXPECT_FALSE(extend_access(access, strided(16, 4, 16))); // no wider vectors
+  EXPECT_FALSE(extend_access(access, strided(16, 4, 16))); // there are no wider vectors
 }
 
 TEST(AccessPatterns, LeavesNeighboursOfAStencilApart) {

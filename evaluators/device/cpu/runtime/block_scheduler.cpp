@@ -94,7 +94,8 @@ void BlockScheduler::blocks_entry(void* self) {
   for (std::uint64_t i = scheduler.block_index(); i < scheduler.end_block_; ++i) {
     scheduler.block_.store(i, std::memory_order_relaxed);
     launch.kernel->run_block(launch.arguments, &scheduler.at_);
-    if (++at.x == launch.grid.x) { // cheaper than dividing anew, which small blocks would notice
+    // Cheaper than a new division, which would slow down small blocks.
+    if (++at.x == launch.grid.x) {
       at.x = 0;
       if (++at.y == launch.grid.y) {
         at.y = 0;
@@ -144,7 +145,7 @@ void BlockScheduler::begin_block(std::uint64_t index) {
   }
 }
 
-/// On a GPU, shared memory starts as garbage.
+/// Fills shared memory with poison, because on a GPU it starts with random contents.
 void BlockScheduler::poison_shared() {
   const Module* module = launch()->module;
   if (!module->image().shared.empty()) {
@@ -173,7 +174,7 @@ void BlockScheduler::run_threads() {
   if (next == nullptr) {
     fail_deadlock();
   }
-  fibers_.give_back(*running_); // nobody takes it before this fiber has been left for good
+  fibers_.give_back(*running_); // no thread takes the fiber before this thread has left it
   switch_to(*next);
   __builtin_unreachable();
 }
@@ -234,7 +235,7 @@ void BlockScheduler::wake(unsigned thread) {
   runnable_warps_ |= 1u << (thread / kWarpSize);
 }
 
-/// Takes the next runnable thread after `after`, in a circle, among those warps.
+/// Takes the next runnable thread of these warps after `after`; wraps around at the end.
 bool BlockScheduler::take_runnable(std::uint32_t warps, unsigned after) {
   warps &= runnable_warps_;
   if (warps == 0) {
@@ -261,7 +262,7 @@ bool BlockScheduler::take_runnable(std::uint32_t warps, unsigned after) {
 Fiber* BlockScheduler::next_fiber(bool own_warp_first) {
   const unsigned self = thread_index();
   do {
-    // Finishing one warp's work first keeps few stacks in use.
+    // Finishing one warp first keeps few stacks in use.
     if (own_warp_first && take_runnable(1u << (self / kWarpSize), self)) {
       return threads_[thread_index()].fiber;
     }
@@ -271,7 +272,7 @@ Fiber* BlockScheduler::next_fiber(bool own_warp_first) {
         fiber.prepare(&threads_entry, this);
         return &fiber;
       } catch (const Error& error) {
-        fail(tasks::Verdict::Infrastructure, error.what()); // must not leave the fiber
+        fail(tasks::Verdict::Infrastructure, error.what()); // an exception must not leave the fiber
       }
     }
     if (take_runnable(~0u, self)) {
@@ -290,7 +291,7 @@ int BlockScheduler::barrier(int kind, int predicate, const char* op, int line) {
   } else {
     wait(State::Barrier, op, line, 0);
   }
-  // Nobody can complete the next barrier before this thread has read the result of this one.
+  // The result is still valid: the next barrier cannot complete before this thread arrives there.
   return kind == WinnowBarrierPlain ? 0 : barrier_result_[static_cast<std::size_t>(kind) - 1];
 }
 
@@ -395,7 +396,7 @@ std::string BlockScheduler::where() const {
 
 void BlockScheduler::fail(tasks::Verdict verdict, std::string what) {
   {
-    // Nothing is destroyed on a fiber that is left for good, so nothing may own memory there.
+    // This fiber never continues, so no destructor runs on it, and no object on it may own memory.
     const std::string text = std::exchange(what, {});
     fault_ = DeviceFault{verdict, where() + " " + text};
   }

@@ -18,20 +18,20 @@
 
 namespace winnow::evaluators::cpu {
 
-/// Runs one block at a time on the OS thread that owns it. Threads start as plain calls, one after
-/// the other, from a "loop" fiber; only a thread that must wait keeps its fiber, and a fresh one
-/// goes on with the loop. So threads that never wait cost no switch.
+/// Runs one block at a time on the OS thread that owns it. A "loop" fiber starts the device threads
+/// one after the other, as plain calls. Only a thread that must wait keeps its fiber; a new fiber
+/// then continues the loop. So threads that never wait cost no switch.
 class BlockScheduler {
 public:
   BlockScheduler() = default;
   ~BlockScheduler();
-  BlockScheduler(const BlockScheduler&) = delete; // fibers point at it
+  BlockScheduler(const BlockScheduler&) = delete; // fibers point to this object
   BlockScheduler& operator=(const BlockScheduler&) = delete;
 
   /// Runs blocks [first, first + count) of the launch's grid.
   std::optional<DeviceFault> run(const Launch& launch, std::uint64_t first, std::uint64_t count);
 
-  // What a module's entry points do (abi.h), on behalf of the thread that runs now.
+  // Implementations of a module's entry points (abi.h) for the thread that is running.
   int barrier(int kind, int predicate, const char* op, int line);
   const WinnowGather* gather(unsigned mask, unsigned long long value, int op_id, const char* op,
                              int line);
@@ -42,7 +42,7 @@ public:
   [[noreturn]] void stop_printing(long limit_bytes);
   void* dynamic_shared() const { return shared_.data; }
 
-  /// The scheduler that the calling OS thread runs blocks on; null outside of run().
+  /// The scheduler that runs blocks on the calling OS thread; null outside of run().
   static BlockScheduler* current();
 
   // For the fault reporter, the watchdog and the checker.
@@ -50,17 +50,17 @@ public:
   std::uint64_t block_index() const { return block_.load(std::memory_order_relaxed); }
   /// Linear index in the block; exact only while threads run one by one.
   unsigned thread_index() const { return thread_.load(std::memory_order_relaxed); }
-  /// Threads run one by one, so thread_index() is right.
+  /// True while threads run one by one, so that thread_index() is exact.
   bool thread_is_exact() const { return exact_.load(std::memory_order_relaxed); }
   /// "thread (1,0,0) of block (0,0,0) of kernel 'k'", as far as known.
   std::string where() const;
   const GuardedBuffer& shared() const { return shared_; }
   BlockCheck& check() { return check_; }
   BlockAccesses& accesses() { return accesses_; }
-  /// The address is in the result of a warp operation, which modules read.
+  /// Whether the address is in the result of a warp operation. Modules read such results.
   bool in_gather(const void* address) const;
   bool stack_guard_contains(const void* address) const { return fibers_.guard_contains(address); }
-  /// After a fault in a vectorised block: runs its threads one by one up to the faulting one.
+  /// For a fault in a vectorised block: runs its threads one by one until the fault comes again.
   void replay_block();
 
 private:
@@ -76,13 +76,14 @@ private:
   struct Slot;
   struct Thread {
     Fiber* fiber = nullptr;
-    Slot* held = nullptr; ///< whose values the thread may still read
+    Slot* held = nullptr; ///< the slot whose values the thread may still read
     const char* op = "";
     int line = 0;
-    unsigned mask = 0; ///< of the warp operation it waits in, or its result
+    unsigned mask = 0; ///< mask of the warp operation in which it waits, or its result
     State state = State::NotStarted;
   };
-  /// One warp operation: pending until all live lanes of `mask` have come, then read by them.
+  /// One warp operation. It is pending until all live lanes of `mask` have arrived; then they read
+  /// it.
   struct Slot {
     WinnowGather data{};
     unsigned mask = 0;
@@ -115,7 +116,7 @@ private:
   void exit_thread();
   void wait(State state, const char* op, int line, unsigned mask);
   void wake(unsigned thread);
-  /// Who goes on; also sets thread_. Null when nobody can.
+  /// The fiber to continue with; also sets thread_. Null when no thread can run.
   Fiber* next_fiber(bool own_warp_first);
   bool take_runnable(std::uint32_t warps, unsigned after);
   bool release_active_masks();
@@ -144,7 +145,7 @@ private:
 
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
-  std::uint32_t runnable_warps_ = 0; ///< bit per warp
+  std::uint32_t runnable_warps_ = 0; ///< one bit per warp
   unsigned thread_count_ = 0;
   unsigned next_thread_ = 0;
   unsigned live_ = 0;
@@ -155,8 +156,8 @@ private:
   std::vector<Slot*> free_slots_;
   GuardedBuffer shared_;
   BlockCheck check_;       ///< check mode only
-  BlockAccesses accesses_; ///< while accesses are counted
-  RunFacts facts_;         ///< of this call of run(); waiting costs far more than to count it
+  BlockAccesses accesses_; ///< used while accesses are counted
+  RunFacts facts_;         ///< of this run(); counting is much cheaper than waiting
 };
 
 } // namespace winnow::evaluators::cpu

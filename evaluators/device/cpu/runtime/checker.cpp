@@ -14,7 +14,7 @@ namespace winnow::evaluators::cpu {
 namespace {
 
 constexpr std::size_t kMaxFindings = 16;
-constexpr std::size_t kGapBytes = 64; // as between arrays (winnow_core.h)
+constexpr std::size_t kGapBytes = 64; // the gap between arrays (winnow_core.h)
 
 bool writes(Checker::Access access) {
   return access != Checker::Access::Read && access != Checker::Access::AtomicRead;
@@ -112,7 +112,7 @@ void Checker::warp_operation(BlockCheck& block, unsigned warp, unsigned lanes) {
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     block.seen[first + lane] = all;
-    ++block.seen[first + lane][lane]; // what it does from now on, nobody has seen
+    ++block.seen[first + lane][lane]; // no other lane has seen this lane's later accesses
   }
 }
 
@@ -200,12 +200,12 @@ void Checker::access(BlockScheduler& scheduler, const void* address, std::size_t
   }
 }
 
-/// Shared memory keeps what an earlier block left there: a value of no meaning.
+/// Finds uninitialised reads. Shared memory holds random data of an earlier block.
 void Checker::check_initialised(BlockScheduler& scheduler, const ShadowRegion& region,
                                 std::size_t offset, Access access) {
   ShadowCell& cell = region.cells[offset];
   if (cell.write.segment != 0) {
-    return; // shadows of shared memory are new in every block
+    return; // the shadow of shared memory is cleared for every block
   }
   add("uninitialised " + region.name,
       {tasks::Verdict::Unstable,
@@ -259,8 +259,8 @@ void Checker::settle() {
   pending_.clear();
 }
 
-/// An access that starts in no array: a shared array's overrun, or nothing that concerns us
-/// (stacks, constants, the runtime's own memory).
+/// Checks an access outside of all arrays. It is either an overrun of a shared array, or an access
+/// to memory that is not checked (stacks, constants, the runtime's own memory).
 void Checker::check_gap(BlockScheduler& scheduler, const std::byte* address, Access access) {
   for (const GuardedBuffer& buffer : buffers_.all()) {
     if (address >= buffer.pages && address < buffer.pages + buffer.pages_bytes) {
@@ -272,8 +272,8 @@ void Checker::check_gap(BlockScheduler& scheduler, const std::byte* address, Acc
       return;
     }
   }
-  // The C library may put a launch's arguments right behind the module's thread-local memory, where
-  // static shared arrays are.
+  // The C library may put a launch's arguments directly behind the module's thread-local memory,
+  // which has the static shared arrays.
   const LaunchArguments* arguments = scheduler.launch()->loaded_from;
   if (module_.image().shared.empty() || (arguments != nullptr && arguments->contains(address))) {
     return;

@@ -16,22 +16,24 @@ namespace winnow::evaluators::cpu {
 class BlockScheduler;
 class Module;
 
-/// What the checker knows of a block while it runs; each scheduler has one.
+/// The checker's data about a running block. Each scheduler has one.
 struct BlockCheck {
   std::uint32_t segment = 0;
   std::uint32_t phase = 0;
-  /// Per thread: the clock up to which it has seen what each lane of its warp did.
+  /// seen[thread][lane]: the clock of `lane` up to which `thread` has seen the accesses of that
+  /// lane.
   std::vector<std::array<std::uint32_t, 32>> seen;
   ShadowMap shared;
-  const std::byte* static_shared = nullptr; ///< this OS thread's block of shared arrays
+  const std::byte* static_shared = nullptr; ///< this OS thread's copy of the static shared arrays
 };
 
 /// Finds data races, uninitialised reads and overruns of shared memory in instrumented modules. Two
-/// accesses to a byte, one a write and not both atomic, race unless ordered by a barrier, a warp
-/// operation with both lanes, a grid barrier or the launches' order. Blocks run one at a time.
+/// accesses to a byte race if one is a write, not both are atomic, and nothing orders them. A
+/// barrier, a warp operation of both lanes, a grid barrier and the order of launches order
+/// accesses. Blocks run one at a time.
 class Checker {
 public:
-  /// AtomicWrite reads, too; AtomicStore does not.
+  /// An AtomicWrite also reads the old value; an AtomicStore does not.
   enum class Access : std::uint8_t { Read, Write, AtomicRead, AtomicWrite, AtomicStore };
 
   Checker(const GuardedBuffers& buffers, const Module& module)
@@ -44,7 +46,7 @@ public:
   void warp_operation(BlockCheck& block, unsigned warp, unsigned lanes);
   void fence() { ordering_used_ = true; }
   void access(BlockScheduler& scheduler, const void* address, std::size_t bytes, Access access);
-  /// To be called when a thread stops running: its last write has happened by then.
+  /// Call it when a thread stops running: only then is its last write certainly done.
   void settle();
 
   const std::vector<CheckFinding>& findings() const { return findings_; }
@@ -52,15 +54,16 @@ public:
 private:
   struct Segment {
     std::uint32_t block = 0;    ///< index in its grid
-    std::uint32_t instance = 0; ///< tells the blocks of all launches apart
-    std::uint32_t phase = 0;    ///< counts launches and grid barriers: earlier ones have ended
+    std::uint32_t instance = 0; ///< unique over the blocks of all launches
+    /// Number of launches and grid barriers so far; earlier phases have ended
+    std::uint32_t phase = 0;
   };
   struct Conflict {
     const Stamp* before = nullptr;
     bool before_writes = false;
     bool other_block = false;
   };
-  /// A racing write, seen before it happens: it counts only if it changes something.
+  /// A racing write, reported before it happens. It counts only if it changes the memory.
   struct PendingWrite {
     const std::byte* address = nullptr;
     std::array<std::byte, 16> old{};
@@ -87,14 +90,15 @@ private:
   const GuardedBuffers& buffers_;
   const Module& module_;
   ShadowMap globals_;
-  std::vector<const std::byte*> mapped_; ///< the buffers that globals_ was made of
+  std::vector<const std::byte*> mapped_; ///< the buffers from which globals_ was made
   std::vector<Segment> segments_{Segment{}};
   std::vector<PendingWrite> pending_;
   std::vector<CheckFinding> findings_;
-  std::set<std::string> keys_; ///< one finding a kind and array
+  std::set<std::string> keys_; ///< one finding per kind and array
   std::uint32_t phase_ = 0;
   std::uint32_t instances_ = 0;
-  bool ordering_used_ = false; ///< fences or atomics in this launch: blocks may be ordered by them
+  /// This launch used fences or atomics, which may order its blocks.
+  bool ordering_used_ = false;
 };
 
 } // namespace winnow::evaluators::cpu

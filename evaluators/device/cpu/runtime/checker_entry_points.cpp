@@ -1,5 +1,6 @@
-// The -fsanitize=thread instrumentation of check modules, which are linked with --wrap so that
-// these names never meet a real libtsan. Called before the access happens.
+// The functions that -fsanitize=thread calls in check modules. Check modules are linked with
+// --wrap, so these names never clash with a real libtsan. Each function is called before the access
+// happens.
 #include "evaluators/device/cpu/runtime/access_counter.h"
 #include "evaluators/device/cpu/runtime/block_scheduler.h"
 #include "evaluators/device/cpu/runtime/checker.h"
@@ -22,7 +23,7 @@ void check(const volatile void* address, std::size_t bytes, Access access) {
   }
 }
 
-/// `site` is where the module calls from.
+/// `site`: the address in the module from which it calls.
 void count(const void* site, const volatile void* address, std::size_t bytes, Kind kind) {
   BlockScheduler* scheduler = BlockScheduler::current();
   if (scheduler != nullptr && scheduler->launch()->accesses != nullptr) {
@@ -41,14 +42,15 @@ void write(const void* site, const void* address, std::size_t bytes) {
   count(site, address, bytes, Kind::Write);
 }
 
-/// Of one thread, without a barrier in between. What it races with is what the write races with.
+/// A read and a write by one thread, without a barrier in between. Every race of the read is also a
+/// race of the write.
 void read_and_write(const void* site, const void* address, std::size_t bytes) {
   check(address, bytes, Access::Write);
   count(site, address, bytes, Kind::Read);
   count(site, address, bytes, Kind::Write);
 }
 
-/// Bytes of atomic loads and stores are no traffic that GPUs count with those of plain ones.
+/// GPUs do not add the bytes of atomic loads and stores to the traffic of plain ones.
 void update(const volatile void* address, std::size_t bytes, Access access) {
   check(address, bytes, access);
   count(nullptr, address, bytes, Kind::Atomic);
@@ -82,7 +84,7 @@ using CheckedAccess = cpu::Checker::Access;
   WINNOW_PLAIN(name, 8, note)                                                                      \
   WINNOW_PLAIN(name, 16, note)
 
-// Ours may be stronger than asked for; device code has no use for the difference.
+// The memory order may be stronger than requested. Device code does not notice.
 #define WINNOW_FETCH(bits, type, name)                                                             \
   type __wrap___tsan_atomic##bits##_fetch_##name(volatile type* address, type value, int) {        \
     cpu::update(address, sizeof(type), CheckedAccess::AtomicWrite);                                \

@@ -28,7 +28,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
 
 class CheckerTest : public CpuDeviceTest {
 protected:
-  /// What is found in kernel k(float* y) of `source`; y has 1024 elements of different values.
+  /// The findings in kernel k(float* y) of `source`. y has 1024 different elements.
   static std::vector<CheckFinding> find(const std::string& source, std::int64_t blocks,
                                         std::int64_t threads, const std::string& compiler = "",
                                         bool cooperative = false) {
@@ -132,7 +132,7 @@ TEST_F(CheckerTest, FindsOverrunsOfSharedArrays) {
                            "  __shared__ float a[32]; __shared__ float b[32];\n"
                            "  int t = threadIdx.x; b[t] = t; a[t + (int)(y[0] > 0)] = t;\n"
                            "  __syncthreads(); y[t] = a[31 - t] + b[t];\n}";
-  // In a template the arrays are in sections of their own.
+  // In a template, the arrays are in sections of their own.
   const std::string plain = "__global__ " + with(body, "NAME", "k");
   const std::string templated = "template <int N> __device__ " + with(body, "NAME", "f") +
                                 "\n__global__ void k(float* y) { f<1>(y); }";
@@ -193,7 +193,7 @@ const char* const kGood[] = {
     "    __syncthreads();\n"
     "  }\n"
     "  y[512 + threadIdx.x] = sum;\n}",
-    // Softmax of a row in dynamic shared memory, tree reduction.
+    // Softmax of a row in dynamic shared memory, with a tree reduction.
     "__global__ void k(float* y) {\n"
     "  float* s = (float*)winnow_dynamic_shared(); int t = threadIdx.x;\n"
     "  float* row = y + blockIdx.x * 256; s[t] = row[t]; __syncthreads();\n"
@@ -241,7 +241,7 @@ TEST_F(CheckerTest, FindsNothingInGoodKernels) {
     for (const char* source : kGood) {
       std::string text = source;
       if (const auto at = text.find("__shared__ alignas(16)"); at != std::string::npos) {
-        text.replace(at, 22, "alignas(16) static thread_local"); // as the source pass does
+        text.replace(at, 22, "alignas(16) static thread_local"); // like the source pass
       }
       EXPECT_THAT(find(text, 1, 256, compiler), IsEmpty()) << compiler << "\n" << source;
     }

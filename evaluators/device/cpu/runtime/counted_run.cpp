@@ -34,7 +34,7 @@ CounterValue ratio(double numerator, double denominator, const char* why_none) {
                          : CounterValue{std::nullopt, why_none};
 }
 
-/// `value` if the sample met any of the accesses that it is extrapolated from.
+/// `value`, or the reason if the sample has none of the accesses from which it is extrapolated.
 CounterValue extrapolated(double value, std::initializer_list<const AccessTotals*> from) {
   for (const AccessTotals* totals : from) {
     if (totals->accesses != 0 && totals->sampled == 0) {

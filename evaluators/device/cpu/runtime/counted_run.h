@@ -12,39 +12,44 @@
 
 namespace winnow::evaluators::cpu {
 
-/// Counts what the launches of one run do; fill and copy steps are not counted. Any module:
-/// "launches", "blocks", "threads", "barriers", "grid_barriers", "warp_operations" (run_facts.h),
-/// all exact. Plain modules: what the processor counts (profiling/counters/cpu_events.h).
-/// Instrumented ones, per run:
-/// - "global_bytes_read", "global_bytes_written", "shared_bytes_read", "shared_bytes_written": what
-///   the threads' plain loads and stores ask for, exact; global are buffers and the module's
-///   variables, those in `__constant__` memory included;
+/// Counts the work of one run's launches. Does not count fill and copy steps.
+///
+/// For every module, exact: "launches", "blocks", "threads", "barriers", "grid_barriers",
+/// "warp_operations" (run_facts.h).
+///
+/// For plain modules: the processor's events (profiling/counters/cpu_events.h).
+///
+/// For instrumented modules, per run:
+/// - "global_bytes_read", "global_bytes_written", "shared_bytes_read", "shared_bytes_written":
+///   bytes of the threads' plain loads and stores, exact. Global memory is the buffers and the
+///   module's variables, including `__constant__` ones;
 /// - "atomics": read-modify-writes of threads, exact;
-/// - "load_sectors_per_request", "store_sectors_per_request": 32-byte sectors a warp's access of
-///   global memory touches on average (floats in a row: 4), as if every buffer began at a multiple
-///   of 256 bytes;
-/// - "load_access_bytes", "store_access_bytes": bytes of global memory that a thread asks for in
-/// one
-///   access, on average (a float4: 16);
-/// - "shared_wavefronts", "shared_load_bank_conflicts", "shared_store_bank_conflicts",
-///   "shared_bank_conflicts" (both): passes through shared memory, and those beyond the ideal.
-/// The last three points come from "access_sample_pct" of the accesses (access_counter.h), which is
-/// 100 on small grids. Their code is compiled with -O1: a GPU's compiler may keep more in
-/// registers.
+/// - "load_sectors_per_request", "store_sectors_per_request": average number of 32-byte sectors
+///   that a warp's access to global memory touches (consecutive floats: 4), as if every buffer
+///   began at a multiple of 256 bytes;
+/// - "load_access_bytes", "store_access_bytes": average number of bytes in a thread's access to
+///   global memory (a float4: 16);
+/// - "shared_wavefronts": passes through shared memory;
+/// - "shared_load_bank_conflicts", "shared_store_bank_conflicts", "shared_bank_conflicts" (both):
+///   passes beyond the ideal.
+///
+/// The averages and the shared memory counters come from a sample: "access_sample_pct" percent of
+/// the accesses (access_counter.h), which is 100 on small grids. The instrumented code is compiled
+/// with -O1; a GPU's compiler may keep more in registers.
 class CountedRun {
 public:
-  /// To be made just before the run: it counts from now on.
+  /// Create it directly before the run: it counts from then on.
   CountedRun(const GuardedBuffers& buffers, bool instrumented);
 
-  /// Has the launch counted; in place of checking it.
+  /// Makes the launch count accesses instead of checking them.
   void begin_launch(Launch& launch);
-  /// Counters without times and passes, after the run.
+  /// Call it after the run. The report has no times and no number of passes.
   profiling::CounterReport report() const;
 
 private:
   RunFactsSum facts_;
-  std::optional<AccessCounter> accesses_;           ///< of an instrumented module
-  std::optional<profiling::CpuEventCounts> events_; ///< of a plain one
+  std::optional<AccessCounter> accesses_;           ///< for instrumented modules
+  std::optional<profiling::CpuEventCounts> events_; ///< for plain modules
 };
 
 } // namespace winnow::evaluators::cpu

@@ -25,7 +25,8 @@ class CountedRunTest : public CpuDeviceTest {
 protected:
   static constexpr std::size_t kFloats = 1 << 16;
 
-  /// What kernel k(float* y, const float* x) of `source` does; both have kFloats elements.
+  /// The counters of kernel k(float* y, const float* x) of `source`; both buffers have kFloats
+  /// elements.
   static CounterReport count(const std::string& source, const Shape& shape) {
     auto device = make();
     device->load_module(build_module(source, {"k"}, {shape.check, shape.compiler}));
@@ -69,7 +70,7 @@ TEST_F(CountedRunTest, CountsTheBankConflictsOfATranspose) {
   for (const std::string& compiler : compilers()) {
     const Shape shape{3, 256, true, false, compiler};
     const CounterReport bad = count(transpose(32), shape);
-    // 3 blocks, 32 rows written at once, 32 columns read in 32 wavefronts.
+    // 3 blocks; 32 rows, each written at once; 32 columns, each read in 32 wavefronts.
     EXPECT_EQ(value(bad, "shared_bank_conflicts"), 3 * 32 * 31) << compiler;
     EXPECT_EQ(value(bad, "shared_load_bank_conflicts"), 3 * 32 * 31) << compiler;
     EXPECT_EQ(value(bad, "shared_store_bank_conflicts"), 0) << compiler;
@@ -148,7 +149,7 @@ TEST_F(CountedRunTest, PlacesBuffersAsAGpuWould) {
   device->load_module(build_module("__global__ void k(float* y, const float* x) {\n"
                                    "  y[threadIdx.x] = x[threadIdx.x];\n}",
                                    {"k"}, {true, {}}));
-  // Sizes that end at a guard page only by beginning within a sector.
+  // With these sizes, buffers that end at a guard page begin inside a sector.
   upload(*device, device->allocate("y", 1000 * 4 + 16, false), std::vector<float>(1004, 1));
   upload(*device, device->allocate("x", 1000 * 4 + 48, true), std::vector<float>(1012, 2));
   const CounterReport report =
@@ -167,7 +168,7 @@ TEST_F(CountedRunTest, LeavesOutLanesThatTakeNoPart) {
                                      {1, 32});
   EXPECT_EQ(value(report, "global_bytes_read"), 32 * 33 / 2 * 4);
   EXPECT_EQ(value(report, "store_sectors_per_request"), 1);
-  // Row i is read by lanes i to 31: all four sectors for i < 8, then three, two, one.
+  // Lanes i to 31 read row i: all four sectors for i < 8, then three, two, one.
   EXPECT_EQ(value(report, "load_sectors_per_request"), (4 + 3 + 2 + 1) / 4.0);
 }
 
@@ -264,10 +265,10 @@ TEST_F(CountedRunTest, CountingLeavesCheckingAsItWas) {
   const auto restore = [&] { upload(*device, y, std::vector<float>(16, 0)); };
   const CounterReport report = device->count(on_y(4, 32), CounterSet::Fast, restore);
   EXPECT_EQ(value(report, "global_bytes_written"), 16);
-  EXPECT_EQ(download<float>(*device, y, 1)[0], 0); // as before
+  EXPECT_EQ(download<float>(*device, y, 1)[0], 0); // unchanged
   EXPECT_TRUE(device->findings().empty());
   EXPECT_FALSE(device->run(on_y(4, 32)).has_value());
-  EXPECT_FALSE(device->findings().empty()); // some compilers' code shows the read, too
+  EXPECT_FALSE(device->findings().empty()); // with some compilers the read is found, too
 }
 
 } // namespace

@@ -25,10 +25,11 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr std::uint64_t kMaxStaticSharedBytes = 48 << 10; // of a GPU, without an attribute
-constexpr std::uint64_t kMaxCooperativeBlocks = 256;      // one OS thread each
+// The limit of a GPU, unless an attribute raises it.
+constexpr std::uint64_t kMaxStaticSharedBytes = 48 << 10;
+constexpr std::uint64_t kMaxCooperativeBlocks = 256; // each needs an OS thread
 
-// Each worker may need a thousand stacks, each two mappings; a process may have 65,530.
+// Each worker may need a thousand stacks, and each stack two mappings. A process may have 65,530.
 constexpr int kMaxWorkers = 24;
 
 unsigned available_cores() {
@@ -78,7 +79,7 @@ public:
 private:
   struct Loaded {
     std::unique_ptr<cpu::Module> module;
-    std::unique_ptr<cpu::Checker> checker; ///< of an instrumented module
+    std::unique_ptr<cpu::Checker> checker; ///< only for an instrumented module
   };
 
   std::optional<DeviceFault> run_step(const tasks::LaunchStep& step);
@@ -91,13 +92,14 @@ private:
   CpuDeviceOptions options_;
   tasks::DeviceFacts facts_ = cpu_device_facts();
   cpu::GuardedBuffers buffers_;
-  std::map<std::size_t, std::vector<std::byte>> drawn_; ///< what generate() put into writable ones
+  /// Elements that generate() drew for writable buffers
+  std::map<std::size_t, std::vector<std::byte>> drawn_;
   cpu::FaultReporter reporter_;
   cpu::Launcher launcher_;
   std::unique_ptr<cpu::Watchdog> watchdog_;
   std::deque<Loaded> loaded_;
   Loaded* selected_ = nullptr;
-  cpu::CountedRun* counted_ = nullptr; ///< while count() runs
+  cpu::CountedRun* counted_ = nullptr; ///< set while count() runs
   std::chrono::nanoseconds elapsed_{0};
 };
 
@@ -115,7 +117,7 @@ CpuDevice::CpuDevice(CpuDeviceOptions options)
 
 void CpuDevice::load_module(const std::filesystem::path& path) {
   selected_ = nullptr;
-  loaded_.clear(); // the loader would hand out the same module, with its state, again
+  loaded_.clear(); // otherwise the loader would return the same module with its old state
   add_module(path);
   select_module(0);
 }
@@ -174,7 +176,7 @@ void CpuDevice::generate(std::size_t buffer, const tasks::GeneratorSpec& generat
   buffers_.protect(false);
   const Draw draw{generator, dtype, seed, tasks::hash_name(target.name)};
   draw_elements(draw, {target.data, target.bytes});
-  if (!target.read_only) { // a read-only one cannot change
+  if (!target.read_only) { // a read-only buffer cannot change
     drawn_[buffer].assign(target.data, target.data + target.bytes);
   }
 }
@@ -187,7 +189,8 @@ void CpuDevice::restore(std::size_t buffer) {
 
 std::uint64_t CpuDevice::checksum(std::size_t buffer) {
   const cpu::GuardedBuffer& source = buffers_.at(buffer);
-  constexpr std::size_t kLanes = 8; // one after the other, the multiplications would wait in line
+  // With a single lane, the multiplications would wait for each other
+  constexpr std::size_t kLanes = 8;
   std::array<std::uint64_t, kLanes> lanes{};
   std::array<std::uint64_t, kLanes> words{};
   for (std::size_t at = 0; at < source.bytes; at += sizeof(words)) {
@@ -232,7 +235,7 @@ std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps)
   return fault;
 }
 
-/// Both sets are the same here: one run tells everything that the module's build can tell.
+/// Counts the same for both sets: one run gives everything that the module's build can count.
 profiling::CounterReport CpuDevice::count(const std::vector<tasks::Step>& steps,
                                           profiling::CounterSet /*set*/,
                                           const std::function<void()>& restore) {
@@ -262,7 +265,7 @@ profiling::CounterReport CpuDevice::count(const std::vector<tasks::Step>& steps,
   return report;
 }
 
-/// What a GPU's driver would refuse.
+/// Refuses launches that a GPU's driver would refuse.
 std::optional<DeviceFault> CpuDevice::refuse(const tasks::LaunchStep& step) const {
   const auto fixed = static_cast<std::int64_t>(selected_->module->static_shared_bytes(step.kernel));
   if (fixed > static_cast<std::int64_t>(kMaxStaticSharedBytes)) {
@@ -393,7 +396,7 @@ tasks::DeviceFacts cpu_device_facts() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page_bytes = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page_bytes > 0) {
-    facts.memory_bytes = std::int64_t{pages} * page_bytes / 4; // others want some, too
+    facts.memory_bytes = std::int64_t{pages} * page_bytes / 4; // other processes need memory, too
   }
   facts.max_threads_per_launch = std::int64_t{1} << 32;
   return facts;

@@ -264,7 +264,7 @@ TEST_F(CpuDeviceTest, RefusesTooMuchSharedMemoryAndTooManyCooperativeBlocks) {
   EXPECT_THAT(fault->detail, HasSubstr("4096 bytes of static"));
 }
 
-// Check mode must not take them for shared memory, wherever the C library puts them.
+// Wherever the C library puts the arguments, check mode must not take them for shared memory.
 TEST(LaunchArguments, KnowWhereAKernelLoadsThemFrom) {
   const cpu::GuardedBuffers buffers;
   tasks::ResolvedArgument number;

@@ -12,13 +12,13 @@ using testing::HasSubstr;
 
 class CpuFaultTest : public CpuDeviceTest {
 protected:
-  /// The fault that run() returns for `source` with kernel k(float* y).
+  /// The fault that run() returns for kernel k(float* y) of `source`.
   static DeviceFault fault_of(const std::string& source, std::int64_t blocks,
                               std::int64_t threads) {
     auto device = load(source, 1024);
     return device->run(on_y(blocks, threads)).value_or(DeviceFault{tasks::Verdict::Correct, ""});
   }
-  /// Runs it in a process that is expected to die of it. Nothing else may run in that process.
+  /// Runs the kernel, which must end the process. Call it in a process of its own.
   static void run_to_death(const std::string& source, std::size_t count, std::int64_t blocks,
                            std::int64_t threads, int deadline_ms = 0) {
     (void)load(source, count, deadline_ms)->run(on_y(blocks, threads));

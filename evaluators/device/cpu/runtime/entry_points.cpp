@@ -12,7 +12,7 @@ using winnow::evaluators::cpu::BlockScheduler;
 
 namespace {
 
-// A kernel may print in every thread.
+// Limits, because a kernel may print in every thread.
 constexpr long kShownBytes = 64L << 10;
 constexpr long kMaxPrintedBytes = 1L << 20;
 std::atomic<long> g_printed_bytes{0};

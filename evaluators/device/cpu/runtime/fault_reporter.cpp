@@ -16,7 +16,8 @@
 namespace winnow::evaluators::cpu {
 namespace {
 
-constexpr std::size_t kSignalStackBytes = std::size_t{512} << 10; // replays device code
+// Large enough to replay device code.
+constexpr std::size_t kSignalStackBytes = std::size_t{512} << 10;
 constexpr std::uintptr_t kNullPageBytes = 64 << 10;
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 
@@ -30,7 +31,7 @@ enum class FaultAccess : std::uint8_t { Unknown, Read, Write };
 
 FaultAccess access_of([[maybe_unused]] const void* context) {
 #ifdef __x86_64__
-  constexpr greg_t kWriteBit = 2; // of the page fault's error code
+  constexpr greg_t kWriteBit = 2; // bit in the error code of the page fault
   const auto* machine = static_cast<const ucontext_t*>(context);
   return (machine->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? FaultAccess::Write
                                                                 : FaultAccess::Read;
@@ -119,8 +120,8 @@ DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_
   }
 }
 
-/// Which thread of a vectorised block it was is only known after running them one by one: then the
-/// same fault comes again, with exact coordinates, and is reported by the nested handler.
+/// Finds the faulting thread of a vectorised block by running its threads one by one. The fault
+/// then comes again with exact coordinates, and the nested handler reports it.
 void replay(BlockScheduler& scheduler, const void* address) {
   if (!scheduler.thread_is_exact() && !t_replaying && !scheduler.stack_guard_contains(address)) {
     t_replaying = true;
@@ -129,7 +130,7 @@ void replay(BlockScheduler& scheduler, const void* address) {
     for (const int signal : kSignals) {
       sigaddset(&ours, signal);
     }
-    pthread_sigmask(SIG_UNBLOCK, &ours, nullptr); // SA_NODEFER alone does not do with libtsan
+    pthread_sigmask(SIG_UNBLOCK, &ours, nullptr); // with libtsan, SA_NODEFER alone is not enough
     scheduler.replay_block();
   }
 }
@@ -137,7 +138,7 @@ void replay(BlockScheduler& scheduler, const void* address) {
 void on_signal(int signal, siginfo_t* info, void* context) {
   BlockScheduler* scheduler = BlockScheduler::current();
   if (scheduler == nullptr || g_reporter == nullptr) {
-    // Not device code: let the process die of it, as it would have without us.
+    // Not device code: the process ends by the signal, as it would without this handler.
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
     sigaction(signal, &standard, nullptr);
@@ -153,9 +154,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 } // namespace
 
-#ifdef WINNOW_UNDER_TSAN // these files are not instrumented, so no compiler says so
-// What on_signal does is allowed in no handler of an asynchronous signal. Ours come from device
-// code alone, which holds no lock of the host's allocator.
+#ifdef WINNOW_UNDER_TSAN // these files are not instrumented, so no compiler macro shows it
+// Handlers of asynchronous signals may not do what on_signal does. But these signals come only from
+// device code, which holds no lock of the host's allocator.
 extern "C" const char* __tsan_default_options() { // NOLINT: the sanitizer's name
   return "report_signal_unsafe=0";
 }
@@ -189,7 +190,7 @@ FaultReporter::~FaultReporter() {
 void FaultReporter::end_process(const DeviceFault& fault) {
   if (g_reported.exchange(true)) {
     for (;;) {
-      pause(); // another thread is reporting and will end the process
+      pause(); // another thread reports its fault and ends the process
     }
   }
   if (on_fatal_) {

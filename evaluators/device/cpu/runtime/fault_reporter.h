@@ -7,8 +7,8 @@
 
 namespace winnow::evaluators::cpu {
 
-/// Turns the signals that device code raises into a DeviceFault, then ends the process with
-/// kFaultExitCode. Signals handlers belong to the process, so there is one at a time.
+/// Turns signals that device code raises into a DeviceFault, then ends the process with
+/// kFaultExitCode. Signal handlers belong to the process, so only one reporter may exist at a time.
 class FaultReporter {
 public:
   FaultReporter(std::function<void(const DeviceFault&)> on_fatal, const GuardedBuffers& buffers);
@@ -16,14 +16,14 @@ public:
   FaultReporter(const FaultReporter&) = delete; // the handlers know its address
   FaultReporter& operator=(const FaultReporter&) = delete;
 
-  /// Reports once for the whole process, whichever thread is first, and ends it.
+  /// Reports the fault and ends the process. Only the first thread that calls it reports.
   [[noreturn]] void end_process(const DeviceFault& fault);
 
 private:
   std::function<void(const DeviceFault&)> on_fatal_;
 };
 
-/// Gives the calling OS thread a signal stack for as long as it lives; on its own stack a stack
+/// Gives the calling OS thread a signal stack as long as the thread lives. Without one, a stack
 /// overflow could not be reported.
 class SignalStack {
 public:

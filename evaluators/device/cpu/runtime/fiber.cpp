@@ -35,11 +35,11 @@ std::size_t page_bytes() {
 
 } // namespace
 
-// For functions that a fiber ends in: it is left there for good and begins anew. Their variables
-// stay off AddressSanitizer's fake stack, which would wait for them to return.
+// For functions that never return because their fiber is abandoned and started anew. Their
+// variables must not be on AddressSanitizer's fake stack, which would wait for the return.
 #define WINNOW_LEFT_FOR_GOOD __attribute__((no_sanitize_address))
 
-/// What is done on both sides of a switch.
+/// The work on both sides of a switch.
 struct FiberSwitch {
   Fiber* from;
   Fiber* to;
@@ -49,7 +49,7 @@ struct FiberSwitch {
     __sanitizer_start_switch_fiber(&from->fake_stack_, to->stack_bottom_, to->stack_bytes_);
 #endif
   }
-  /// Runs on the new stack: `transfer` says where the old one can be continued.
+  /// Runs on the new stack. `transfer` has the context in which the old fiber can continue.
   static const FiberSwitch& after(context::transfer_t transfer) {
     const auto& change = *static_cast<FiberSwitch*>(transfer.data);
     change.from->context_ = transfer.fctx;
@@ -57,7 +57,8 @@ struct FiberSwitch {
     const void* bottom = nullptr;
     std::size_t bytes = 0;
     __sanitizer_finish_switch_fiber(change.to->fake_stack_, &bottom, &bytes);
-    if (change.from->mapping_ == nullptr) { // an OS thread's own stack: learned on leaving it
+    // The stack of an OS thread; its bounds are known only after leaving it.
+    if (change.from->mapping_ == nullptr) {
       change.from->stack_bottom_ = bottom;
       change.from->stack_bytes_ = bytes;
     }
@@ -87,7 +88,8 @@ Fiber::Fiber(std::size_t index) {
     throw Error("cannot guard a device thread's stack: " + std::string(std::strerror(errno)));
   }
   stack_bottom_ = mapping_ + page;
-  // Tops at different addresses modulo the page size do not fight for the same cache sets.
+  // Different offsets modulo the page size keep the stack tops from competing for the same cache
+  // sets.
   constexpr std::size_t kColours = 16;
   constexpr std::size_t kColourBytes = 256;
   stack_bytes_ = kFiberStackBytes - index % kColours * kColourBytes;
@@ -106,8 +108,8 @@ Fiber::~Fiber() {
 
 void Fiber::prepare(Entry entry, void* argument) {
 #ifdef WINNOW_ASAN
-  // Only what its last run left, and on the same fake stack: clearing all of it, or mapping another
-  // fake stack, takes longer than most device threads run.
+  // Unpoison only what the last run left, and keep the fake stack. Clearing the whole stack or
+  // mapping another fake stack takes longer than most device threads run.
   const auto* left_at =
       static_cast<const std::byte*>(context_ != nullptr ? context_ : stack_bottom_);
   __asan_unpoison_memory_region(left_at, static_cast<std::size_t>(top_ - left_at));

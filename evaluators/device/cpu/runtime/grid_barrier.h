@@ -6,18 +6,18 @@
 
 namespace winnow::evaluators::cpu {
 
-/// Where the blocks of a cooperative launch, one OS thread each, wait for each other. With `serial`
-/// only one of them runs at a time, as watched launches want.
+/// A barrier for the blocks of a cooperative launch, which run on one OS thread each. With
+/// `serial`, which watched launches need, only one block runs at a time.
 class GridBarrier {
 public:
   GridBarrier(std::uint64_t blocks, bool serial) : blocks_(blocks), serial_(serial) {}
 
   void begin_block();
-  /// A block has ended, or failed when `failed`: nobody waits for it any more.
+  /// A block has ended, or has failed with `failed`. Other blocks no longer wait for it.
   void end_block(bool failed);
-  /// False when some block will never come.
+  /// False when some block will never arrive.
   bool arrive_and_wait();
-  /// Lets another block run when they run one at a time.
+  /// With `serial`, lets another block run.
   void yield();
 
 private:
@@ -30,7 +30,7 @@ private:
   std::uint64_t ended_ = 0;
   std::uint64_t generation_ = 0;
   bool serial_;
-  bool taken_ = false; ///< with `serial_`: some block runs
+  bool taken_ = false; ///< with `serial_`: a block is running
   bool aborted_ = false;
 };
 

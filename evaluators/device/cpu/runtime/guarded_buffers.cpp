@@ -13,9 +13,9 @@
 namespace winnow::evaluators::cpu {
 namespace {
 
-// Wide enough that an index which is a row or two off still hits the guard.
+// Wide enough that an index that is a row or two off still hits the guard.
 constexpr std::size_t kGuardBytes = std::size_t{1} << 20;
-constexpr std::size_t kAlignment = 16; // what vector types need; a GPU gives 256
+constexpr std::size_t kAlignment = 16; // enough for vector types; a GPU aligns to 256
 
 std::size_t align_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -98,7 +98,7 @@ void GuardedBuffers::clear() {
     unmap_guarded(buffer);
   }
   buffers_.clear();
-  ++salt_; // another pattern round every buffer
+  ++salt_; // every buffer gets another pattern
   selected_ = shared_ = 0;
   protected_ = false;
 }

@@ -8,19 +8,19 @@
 
 namespace winnow::evaluators::cpu {
 
-/// One buffer in a mapping of its own: inaccessible pages before and after, the end as near to the
-/// last guard as 16-byte alignment of the start allows. Bytes between guard and data are as
-/// guard_core.h says.
+/// One buffer in a mapping of its own, between inaccessible pages. It ends as near to the rear
+/// guard pages as the 16-byte alignment of its start allows. guard_core.h defines the bytes between
+/// the data and the guard pages.
 struct GuardedBuffer {
   std::string name;
   std::size_t set = 0;       ///< see Device::select_buffers()
-  std::byte* zone = nullptr; ///< guards included
+  std::byte* zone = nullptr; ///< the whole mapping with its guards
   std::size_t zone_bytes = 0;
-  std::byte* pages = nullptr; ///< accessible
+  std::byte* pages = nullptr; ///< the accessible pages
   std::size_t pages_bytes = 0;
   std::byte* data = nullptr;
   std::size_t bytes = 0;
-  bool read_only = false; ///< as the launches see it
+  bool read_only = false; ///< for launches; the host can still write
 };
 
 class GuardedBuffers {
@@ -38,25 +38,25 @@ public:
     shared_ = shared;
   }
   const GuardedBuffer& at(std::size_t index) const { return buffers_.at(index); }
-  /// In the selected set or the shared one. nullptr when there is none of that name; the last one
-  /// when there are several.
+  /// Looks in the selected and the shared set. nullptr when no buffer has the name. If several have
+  /// it, returns the newest.
   const GuardedBuffer* find(const std::string& name) const;
   const std::vector<GuardedBuffer>& all() const { return buffers_; }
 
-  /// Makes read-only buffers unwritable (or writable again, for uploads).
+  /// Makes read-only buffers unwritable, or with false writable again, for uploads.
   void protect(bool on);
-  /// Names the first byte between a buffer and its guards that was changed.
+  /// Describes the first changed byte between a buffer and its guards.
   std::optional<std::string> changed_poison() const;
 
 private:
   std::vector<GuardedBuffer> buffers_;
-  std::uint64_t salt_; ///< of the bytes round buffers
+  std::uint64_t salt_; ///< salt of the bytes around buffers
   std::size_t selected_ = 0;
   std::size_t shared_ = 0;
   bool protected_ = false;
 };
 
-/// Fills shared memory with bytes that are NaN as any floating type.
+/// Fills shared memory with bytes that are NaN in every floating type.
 void poison(std::byte* begin, const std::byte* end);
 GuardedBuffer map_guarded(const std::string& name, std::size_t bytes, bool read_only);
 void unmap_guarded(const GuardedBuffer& buffer) noexcept;

@@ -22,24 +22,25 @@ constexpr unsigned lane_bit(unsigned thread) {
 
 /// One kernel launch, ready to run.
 struct Launch {
-  std::string name; ///< of the kernel, for messages
+  std::string name; ///< name of the kernel, for messages
   const WinnowKernel* kernel = nullptr;
   const Module* module = nullptr;
   void* const* arguments = nullptr;
-  const LaunchArguments* loaded_from = nullptr; ///< what `arguments` point to; check mode only
+  /// The memory to which `arguments` point; check mode only.
+  const LaunchArguments* loaded_from = nullptr;
   WinnowUint3 grid{1, 1, 1};
   WinnowUint3 block{1, 1, 1};
-  std::size_t shared_bytes = 0; ///< dynamic
+  std::size_t shared_bytes = 0; ///< dynamic shared memory
   bool blocking = true;         ///< threads may wait for each other
   bool cooperative = false;
   Checker* checker = nullptr;          ///< check mode only
-  AccessCounter* accesses = nullptr;   ///< counts what the checker would check, in its place
-  RunFactsSum* facts = nullptr;        ///< of a run that is counted
+  AccessCounter* accesses = nullptr;   ///< counts accesses, in place of the checker
+  RunFactsSum* facts = nullptr;        ///< only for a counted run
   GridBarrier* grid_barrier = nullptr; ///< cooperative launches only
 
   std::uint64_t blocks() const { return std::uint64_t{grid.x} * grid.y * grid.z; }
   unsigned threads() const { return block.x * block.y * block.z; }
-  /// Every access is looked at, so blocks must run one at a time.
+  /// True if every access is watched. Blocks must then run one at a time.
   bool watched() const { return checker != nullptr || accesses != nullptr; }
   WinnowUint3 block_at(std::uint64_t index) const {
     return {static_cast<unsigned>(index % grid.x), static_cast<unsigned>(index / grid.x % grid.y),

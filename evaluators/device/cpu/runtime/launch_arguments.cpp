@@ -54,7 +54,7 @@ void fill_repeating(std::byte* data, std::size_t bytes, const void* value,
   }
   std::size_t done = std::min(bytes, value_bytes);
   std::memcpy(data, value, done);
-  while (done < bytes) { // doubles what is there, which stays in step with the value
+  while (done < bytes) { // doubles the filled part, which keeps the pattern aligned
     const std::size_t more = std::min(done, bytes - done);
     std::memcpy(data + done, data, more);
     done += more;

@@ -9,16 +9,17 @@
 
 namespace winnow::evaluators::cpu {
 
-/// The values of a launch's arguments as a kernel takes them. Throws Error for an unknown buffer.
+/// The argument values of a launch in the layout that the kernel reads. Throws Error for an unknown
+/// buffer.
 class LaunchArguments {
 public:
   LaunchArguments(const std::vector<tasks::ResolvedArgument>& arguments,
                   const GuardedBuffers& buffers);
-  LaunchArguments(const LaunchArguments&) = delete; // the pointers point into it
+  LaunchArguments(const LaunchArguments&) = delete; // pointers_ points into this object
   LaunchArguments& operator=(const LaunchArguments&) = delete;
 
   void* const* pointers() const { return pointers_.data(); }
-  /// Whether a kernel that loads its arguments reads there.
+  /// Whether `address` is in the memory from which a kernel loads its arguments.
   bool contains(const void* address) const;
 
 private:
@@ -26,7 +27,7 @@ private:
   std::vector<void*> pointers_;
 };
 
-/// Repeats a value of `value_bytes` (a power of two, at most 8) over `bytes`.
+/// Fills `bytes` bytes with copies of a value of `value_bytes` (a power of two, at most 8).
 void fill_repeating(std::byte* data, std::size_t bytes, const void* value, std::size_t value_bytes);
 
 } // namespace winnow::evaluators::cpu

@@ -7,8 +7,8 @@
 namespace winnow::evaluators::cpu {
 namespace {
 
-// Blocks taken at a time: few enough that all workers end together, and in ascending order, as
-// kernels that wait for earlier blocks expect.
+// A worker takes a chunk of blocks at a time. Chunks are small enough that all workers end
+// together. They are taken in ascending order, because some kernels wait for earlier blocks.
 constexpr std::uint64_t kChunksPerWorker = 8;
 constexpr std::uint64_t kMaxChunkBlocks = 64;
 
@@ -111,7 +111,7 @@ void Launcher::on_all_workers(const Work& work) {
   }
 }
 
-/// All blocks must be there at once, so each has an OS thread of its own.
+/// All blocks must run at once, so each gets an OS thread of its own.
 std::optional<DeviceFault> Launcher::run_cooperative(const Launch& launch) {
   GridBarrier barrier(launch.blocks(), launch.watched());
   Launch with_barrier = launch;

@@ -18,8 +18,8 @@
 
 namespace winnow::evaluators::cpu {
 
-/// Spreads the blocks of a launch over OS threads that live as long as this object; the calling
-/// thread is the first of them.
+/// Distributes the blocks of a launch over OS threads, which live as long as this object. The
+/// calling thread is the first of them.
 class Launcher {
 public:
   explicit Launcher(unsigned workers);
@@ -27,16 +27,16 @@ public:
   Launcher(const Launcher&) = delete; // its threads know its address
   Launcher& operator=(const Launcher&) = delete;
 
-  /// Waits for the launch's end; a fault of any block ends it early.
+  /// Waits for the end of the launch. A fault in any block ends it early.
   std::optional<DeviceFault> run(const Launch& launch);
 
-  /// Where every worker is now, for a time-out; may be called from another thread.
+  /// The current position of every worker, for a time-out. May be called from another thread.
   std::string where() const;
 
 private:
   struct Worker {
     BlockScheduler scheduler;
-    std::thread thread; ///< none for the first: it is the caller
+    std::thread thread; ///< the first worker has none: it uses the caller's thread
   };
 
   using Work = std::function<void(BlockScheduler& scheduler)>;
@@ -47,7 +47,7 @@ private:
   void serve(Worker& worker);
   void keep_fault(const std::optional<DeviceFault>& fault);
 
-  SignalStack signal_stack_; ///< of the calling thread
+  SignalStack signal_stack_; ///< for the calling thread
   std::vector<std::unique_ptr<Worker>> workers_;
   mutable std::mutex mutex_;
   std::condition_variable start_;

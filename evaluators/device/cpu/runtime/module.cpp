@@ -25,8 +25,8 @@ bool imports_prefix(const ModuleImage& image, std::string_view prefix) {
   });
 }
 
-/// "void ns::tile<16, float>(float*)::buffer" to "ns::tile<16,float>": the function that declares
-/// it.
+/// The function that declares a variable: "void ns::tile<16, float>(float*)::buffer" gives
+/// "ns::tile<16,float>".
 std::string owner_of(const std::string& variable) {
   int angle = 0;
   std::size_t parameters = std::string::npos;
@@ -34,7 +34,7 @@ std::string owner_of(const std::string& variable) {
   for (std::size_t i = 0; i < variable.size() && parameters == std::string::npos; ++i) {
     angle += variable[i] == '<' ? 1 : variable[i] == '>' ? -1 : 0;
     if (angle == 0 && variable[i] == ' ') {
-      begin = i + 1; // skips the return type, which the names of templates carry
+      begin = i + 1; // skips the return type, which is part of a template's name
     } else if (angle == 0 && variable[i] == '(') {
       parameters = i;
     }
@@ -107,8 +107,8 @@ const WinnowKernel& Module::kernel(const std::string& name) const {
 
 std::uint64_t Module::static_shared_bytes(const std::string& kernel) const {
   const std::string wanted = without_spaces(kernel);
-  std::uint64_t helpers = 0; // arrays of functions that are no kernel: counted for each kernel
-  std::map<std::string, std::uint64_t> instances; // of the kernel's template
+  std::uint64_t helpers = 0; // bytes in functions that are not kernels; counted for each kernel
+  std::map<std::string, std::uint64_t> instances; // by instance of the kernel's template
   for (const ModuleVariable& variable : image_.shared) {
     const std::string owner = owner_of(variable.name);
     const auto owns = [&](const WinnowKernel& other) {
@@ -123,7 +123,8 @@ std::uint64_t Module::static_shared_bytes(const std::string& kernel) const {
   if (const auto exact = instances.find(wanted); exact != instances.end()) {
     return helpers + exact->second;
   }
-  // The demangler may spell template arguments in another way than the plan.
+  // The demangler may spell template arguments differently from the plan, so take the largest
+  // instance.
   std::uint64_t largest = 0;
   for (const auto& [owner, bytes] : instances) {
     largest = std::max(largest, bytes);
@@ -132,7 +133,7 @@ std::uint64_t Module::static_shared_bytes(const std::string& kernel) const {
 }
 
 std::byte* Module::thread_local_block() const {
-  // The loader makes the block on first use: winnow_where touches it.
+  // The loader allocates the block on first use, so winnow_where touches it.
   WinnowCoordinates at;
   where_(&at);
   void* block = nullptr;

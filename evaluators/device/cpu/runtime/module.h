@@ -9,26 +9,26 @@
 
 namespace winnow::evaluators::cpu {
 
-/// A loaded CPU module. Throws Error when it cannot be loaded or speaks another ABI.
+/// A loaded CPU module. Throws Error when it cannot be loaded or has another ABI version.
 class Module {
 public:
   explicit Module(const std::filesystem::path& path);
   ~Module();
-  Module(const Module&) = delete; // one handle of the dynamic loader, closed exactly once
+  Module(const Module&) = delete; // owns a handle of the dynamic loader
   Module& operator=(const Module&) = delete;
 
   /// Throws Error when the module has no such kernel.
   const WinnowKernel& kernel(const std::string& name) const;
-  /// Some kernel may switch fibers, so every block needs the scheduler.
+  /// Whether a kernel may switch fibers. Then every block needs the scheduler.
   bool blocking() const { return blocking_; }
-  /// Instrumented for the checker.
+  /// Whether the module is instrumented for the checker.
   bool checked() const { return checked_; }
   void where(WinnowCoordinates& at) const { where_(&at); }
 
-  /// Static shared memory that a block of this kernel uses.
+  /// Bytes of static shared memory that a block of this kernel uses.
   std::uint64_t static_shared_bytes(const std::string& kernel) const;
   const ModuleImage& image() const { return image_; }
-  /// Where the calling OS thread keeps the module's shared arrays; null when it has none.
+  /// Where the calling OS thread has the module's shared arrays; null when the module has none.
   std::byte* thread_local_block() const;
   std::byte* load_address() const { return load_address_; }
 

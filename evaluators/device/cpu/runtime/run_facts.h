@@ -5,17 +5,17 @@
 
 namespace winnow::evaluators::cpu {
 
-/// What a run's launches did, known without instrumentation.
+/// Numbers about a run's launches that need no instrumentation.
 struct RunFacts {
   std::uint64_t launches = 0;
   std::uint64_t blocks = 0;
   std::uint64_t threads = 0;
-  std::uint64_t barriers = 0;        ///< of whole blocks: one for each block that passes it
+  std::uint64_t barriers = 0;        ///< __syncthreads and the like: one per block that passes it
   std::uint64_t grid_barriers = 0;   ///< of whole grids
-  std::uint64_t warp_operations = 0; ///< shuffles, votes, __syncwarp: one for each warp
+  std::uint64_t warp_operations = 0; ///< shuffles, votes, __syncwarp: one per warp
 };
 
-/// Where the workers of a run add up what they have counted.
+/// Sums up the counts of a run's workers.
 class RunFactsSum {
 public:
   void add(const RunFacts& facts) {

@@ -14,16 +14,17 @@
 
 namespace winnow::evaluators {
 
-/// Small hand-written modules for tests, built as the compile worker would.
+/// Options for small hand-written test modules. They are built like the compile worker's modules.
 struct TestModule {
   bool check = false;
-  std::string compiler; ///< empty: the first of clang++ and g++ that is there
+  std::string compiler; ///< empty: clang++ if it is installed, else g++
 };
 
-/// "" when some compiler and ld are there, else why not.
+/// "" if a compiler and ld are installed, else the reason.
 std::string why_no_compiler();
 
-/// `kernels` are instantiated names, such as "scale<4>". The path lives until the program ends.
+/// `kernels` are instantiated names like "scale<4>". The returned file exists until the program
+/// ends.
 std::filesystem::path build_module(const std::string& source,
                                    const std::vector<std::string>& kernels,
                                    const TestModule& how = {});
@@ -34,14 +35,14 @@ tasks::ResolvedArgument buffer_argument(const std::string& name);
 tasks::ResolvedArgument int_argument(std::int64_t value);
 tasks::ResolvedArgument float_argument(double value);
 
-/// Skips its tests when there is no compiler.
+/// Skips its tests when no compiler is installed.
 class CpuDeviceTest : public testing::Test {
 protected:
   void SetUp() override;
 
   /// A device that prints a fatal fault to stderr as "verdict: detail".
   static std::unique_ptr<Device> make(unsigned workers = 2, int deadline_ms = 0);
-  /// Loads `source`, whose kernel `k` takes a buffer y of `count` floats, which are 0.
+  /// Loads `source`, whose kernel `k` takes a buffer y of `count` floats with the value 0.
   static std::unique_ptr<Device> load(const std::string& source, std::size_t count,
                                       int deadline_ms = 0);
   static std::vector<tasks::Step> on_y(std::int64_t blocks, std::int64_t threads);

@@ -7,8 +7,8 @@
 
 namespace winnow::evaluators::cpu {
 
-/// No thread can go on: in each warp the lanes that ask for the active mask at the same place are
-/// the active ones.
+/// Called when no thread can continue. In each warp, the lanes that wait for the active mask at the
+/// same place become the active lanes.
 bool BlockScheduler::release_active_masks() {
   bool released = false;
   for (std::size_t w = 0; w < warps_.size(); ++w) {

@@ -37,7 +37,7 @@ void Watchdog::watch() {
       changed_.wait_until(lock, deadline_);
     } else {
       armed_ = false;
-      expired_(); // under the lock: disarm() waits until it is known who was first
+      expired_(); // keeps the lock, so that disarm() waits for the end of the call
     }
   }
 }

@@ -8,7 +8,7 @@
 
 namespace winnow::evaluators::cpu {
 
-/// Calls `expired` from a thread of its own when an armed deadline passes.
+/// Calls `expired` on a thread of its own when an armed deadline passes.
 class Watchdog {
 public:
   explicit Watchdog(std::function<void()> expired);

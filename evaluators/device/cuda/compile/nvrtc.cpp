@@ -15,14 +15,14 @@
 namespace winnow::evaluators {
 namespace {
 
-// nvrtcResult
+// Values of nvrtcResult.
 constexpr int kSuccess = 0;
 constexpr int kOutOfMemory = 1;
 constexpr int kErrorCompilation = 6;
 
 constexpr std::size_t kMaxPrecompileLog = 1000;
 
-/// A compilation in progress, destroyed with its owner.
+/// A compilation in progress. The destructor destroys it.
 class Program {
 public:
   Program(const NvrtcFunctions& nvrtc, const RuntimeCompileJob& job) : nvrtc_(nvrtc) {
@@ -38,7 +38,7 @@ public:
     check(nvrtc_.add_name_expression(program_, expression.c_str()), "nvrtcAddNameExpression");
   }
 
-  // False when the source is at fault.
+  // False when the source is wrong.
   bool compile(const std::vector<std::string>& options) const {
     std::vector<const char*> pointers;
     pointers.reserve(options.size());
@@ -114,7 +114,8 @@ std::vector<std::string> all_options(const RuntimeCompileJob& job) {
   return options;
 }
 
-// NVRTC's note, the log's first line, is the only sign. Taken out: it names a file of ours.
+// The only sign that NVRTC used the file is a note in the first line of the log. The note is
+// removed, because it names a file of Winnow's.
 bool take_note_of_use(const RuntimeCompileJob& job, std::string& log) {
   if (log.rfind(fmt::format("\"{}\": using precompiled header file \"", job.file), 0) != 0) {
     return false;
@@ -156,7 +157,7 @@ public:
   RuntimeCompileOutput compile(const RuntimeCompileJob& job) override {
     const NvrtcFunctions& nvrtc = library_.functions();
     std::vector<std::string> options = all_options(job);
-    // NVRTC itself only looks where its heap lies, not whether what points into it still does.
+    // NVRTC checks the address of its heap only, not whether pointers inside are still valid.
     if (job.precompiled && job.precompiled->library_address == library_.address() &&
         nvrtc.set_pch_heap_size(kMaxPrecompiledBytes) == kSuccess) {
       options.push_back("--use-pch=" + job.precompiled->file.string());
@@ -164,7 +165,7 @@ public:
       if (output.compiled || output.used_precompiled) {
         return output;
       }
-      options.pop_back(); // it is gone or damaged, and the error may be about that
+      options.pop_back(); // the file is gone or damaged, which may be the cause of the error
     }
     return compile_with(nvrtc, job, options);
   }
@@ -184,8 +185,8 @@ std::vector<std::string> nvrtc_options(const std::string& architecture, bool fas
       "--gpu-architecture=" + architecture,
       "-std=c++17",
       "-default-device",          // helpers without __device__ are common
-      "--brief-diagnostics=true", // messages go to a model: no lines of other files in them
-      "--ptxas-options=-v",       // registers, spills and shared memory of each kernel
+      "--brief-diagnostics=true", // messages go to a model: no lines of other files
+      "--ptxas-options=-v",       // prints registers, spills and shared memory of each kernel
   };
   if (fast_math) {
     options.emplace_back("--use_fast_math");

@@ -14,7 +14,7 @@
 namespace winnow::evaluators {
 namespace {
 
-// NVRTC keeps memory for ever; unloaded, nobody could tell whose it is.
+// NVRTC never frees some memory. If the library were unloaded, leak reports could not name it.
 constexpr int kOpenForGood = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
 
 namespace fs = std::filesystem;
@@ -72,7 +72,7 @@ std::vector<fs::path> toolkit_roots() {
   return roots;
 }
 
-// Newest first, behind the one that /usr/local/cuda stands for.
+// First /usr/local/cuda, then the versions beside it, newest first, then /opt/cuda.
 std::vector<fs::path> usual_roots() {
   std::vector<fs::path> versions;
   std::error_code error;
@@ -110,7 +110,7 @@ std::vector<fs::path> library_candidates() {
   return candidates;
 }
 
-// "libnvrtc-builtins.so.13.0" beside the library; not "libnvrtc-builtins.alt.so...".
+// "libnvrtc-builtins.so.13.0" beside the library, but not "libnvrtc-builtins.alt.so...".
 fs::path find_builtins(const fs::path& library) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(library.parent_path(), error)) {
@@ -121,7 +121,7 @@ fs::path find_builtins(const fs::path& library) {
   return {};
 }
 
-// The toolkit's headers lie beside its libraries, or in the folder of another Python package.
+// The headers lie beside the toolkit's libraries, or in the folder of another Python package.
 std::vector<fs::path> find_includes(const fs::path& library) {
   const fs::path lib = library.parent_path();
   std::vector<fs::path> folders{lib / "../include", lib / "../../../include",

@@ -12,11 +12,11 @@
 
 namespace winnow::evaluators {
 
-/// An NVRTC of CUDA 12 or 13 with what it needs to compile, all as real paths.
+/// An NVRTC of CUDA 12 or 13 with the files that it needs. All paths are real paths.
 struct NvrtcInstallation {
   std::filesystem::path library;
-  std::filesystem::path builtins; ///< NVRTC loads it by name; empty: it has to find it itself
-  std::vector<std::filesystem::path> include_directories; ///< of the toolkit; may be empty
+  std::filesystem::path builtins; ///< NVRTC loads this file by name; empty: NVRTC finds it itself
+  std::vector<std::filesystem::path> include_directories; ///< headers of the toolkit; may be empty
   std::string version;                                    ///< "NVRTC 13.0"
 };
 
@@ -25,15 +25,16 @@ struct NvrtcSearch {
   Availability availability; ///< detail: version, library, headers
 };
 
-/// Looks in $CUDA_HOME and $CUDA_PATH, where the loader looks, /usr/local/cuda* and /opt/cuda.
-/// Loads the library, and unloads it, to ask for its version.
+/// Searches $CUDA_HOME and $CUDA_PATH, the loader's path, /usr/local/cuda* and /opt/cuda. Loads the
+/// library to ask for its version, then unloads it.
 NvrtcSearch find_nvrtc();
 
-/// A handle to a compilation, as NVRTC has it.
+/// NVRTC's handle of a compilation.
 using NvrtcProgram = struct NvrtcProgramState*;
 
-/// The functions of the library that are used, under NVRTC's names. Declared here, as they have not
-/// changed since CUDA 8 and one program is to serve machines with and without the toolkit.
+/// The functions of the library that Winnow uses, under NVRTC's names. They are declared here so
+/// that one program serves machines with and without the toolkit. They have not changed since
+/// CUDA 8.
 struct NvrtcFunctions {
   int (*version)(int* major, int* minor) = nullptr;
   const char* (*error_string)(int result) = nullptr;
@@ -49,25 +50,25 @@ struct NvrtcFunctions {
   int (*cubin)(NvrtcProgram program, char* image) = nullptr;
   int (*ptx_size)(NvrtcProgram program, std::size_t* bytes) = nullptr;
   int (*ptx)(NvrtcProgram program, char* text) = nullptr;
-  // Null before CUDA 12.8, which brought precompiled headers.
+  // Null before CUDA 12.8, the first version with precompiled headers.
   int (*set_pch_heap_size)(std::size_t bytes) = nullptr;
   int (*pch_create_status)(NvrtcProgram program) = nullptr;
 };
 
-/// First thing in a process that makes or uses a precompiled header: loads the libraries, in this
-/// order, and lets no amount of memory that is asked for later move what is mapped after them.
-/// Leaves errors to the NvrtcLibrary that follows.
+/// Call this first in a process that makes or uses a precompiled header. Loads the libraries in
+/// this order. Afterwards, memory allocations cannot change the addresses of later mappings.
+/// Ignores errors; the NvrtcLibrary that follows reports them.
 void settle_addresses(const std::vector<std::string>& libraries);
 
-/// A loaded library, unloaded with it.
+/// A loaded library. The destructor unloads it.
 class NvrtcLibrary {
 public:
-  /// `builtins` may be empty. Throws Error when it cannot be loaded or lacks a function.
+  /// `builtins` may be empty. Throws Error when the library cannot be loaded or lacks a function.
   NvrtcLibrary(const std::filesystem::path& library, const std::filesystem::path& builtins);
 
   const NvrtcFunctions& functions() const { return functions_; }
-  std::filesystem::path path() const; ///< where the loader found it; a real path
-  std::uint64_t address() const;      ///< where the loader put it
+  std::filesystem::path path() const; ///< where the loader found the library; a real path
+  std::uint64_t address() const;      ///< where the loader put the library
 
 private:
   struct Close {

@@ -1,5 +1,5 @@
-// As much of a driver library as has something to say before anything works: its version and what
-// cuInit answers come from the environment.
+// A fake driver library with only the first functions that Winnow calls. The environment sets its
+// version and the result of cuInit. cuInit answers come from the environment.
 #include <cstdlib>
 
 namespace {

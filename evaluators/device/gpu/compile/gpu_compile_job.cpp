@@ -1,4 +1,4 @@
-// What happens in a `_compile-gpu` child.
+// The work of a `_compile-gpu` child.
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
 
 #include "base/error.h"
@@ -28,9 +28,10 @@ namespace {
 using tasks::KernelResources;
 using tasks::Verdict;
 
-constexpr int kStaticSharedLimit = 48 * 1024; // of every device; more is dynamic everywhere
+// Limit of static shared memory on every device. Larger arrays must be dynamic.
+constexpr int kStaticSharedLimit = 48 * 1024;
 
-// "k<BLOCK>" -> "k<128>": older hiprtc finds kernels by names without any constant in them.
+// "k<BLOCK>" -> "k<128>": older hiprtc versions find a kernel only by a name without constants.
 std::string with_values(const std::string& kernel, const tasks::ParameterChoice& parameters) {
   std::vector<SourceEdit> edits;
   for (const Token& token : tokenize(kernel)) {
@@ -68,7 +69,8 @@ RuntimeCompileJob runtime_job(const GpuCompileJob& job, const GpuSource& source)
   return out;
 }
 
-// AMD GPUs lack what the cpu device lacks, inline PTX first of all; NVIDIA's have it.
+// For AMD GPUs, the constructs that the CPU device lacks, above all inline PTX. NVIDIA's GPUs have
+// them.
 std::vector<ConstructHint> hints_for(const GpuCompileJob& job, const SourceScan& scan) {
   return job.toolchain.kind == "hip" ? scan.unsupported : std::vector<ConstructHint>{};
 }
@@ -142,7 +144,7 @@ std::string describe(const KernelResources& kernel) {
   return out + "\n";
 }
 
-// From the names that were compiled to those of the plan.
+// Replaces the names that were compiled by the names in the plan.
 void name_as_planned(const GpuCompileJob& job, RuntimeCompileOutput& output) {
   std::map<std::string, std::string> symbols;
   for (const std::string& kernel : job.request.kernels) {

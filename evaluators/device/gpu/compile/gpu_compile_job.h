@@ -15,18 +15,20 @@
 
 namespace winnow::evaluators {
 
-/// What the coordinator sends to a `_compile-gpu` child, as a line of JSON on its stdin. After a
-/// warm-up, and only then, another follows.
+/// The coordinator's message to a `_compile-gpu` child: a line of JSON on stdin. A child gets one
+/// job. Only after a warm-up job does a second one follow.
 struct GpuCompileJob {
   CompileRequest request;
   GpuToolchain toolchain;
   std::string architecture;
   std::filesystem::path headers;   ///< directory with cuda/, hip/ and common/
-  std::filesystem::path directory; ///< writable; the module becomes kGpuModuleName in it
-  std::string group;               ///< HeaderGroup::name that the source seems to use; empty: none
-  std::optional<PrecompiledHeader> precompiled; ///< of that group
-  bool precompile = false; ///< instead of compiling a candidate: make kPrecompiledName of the group
-  bool warm_up = false;    ///< instead of it: make ready for the job in the next line
+  std::filesystem::path directory; ///< writable; the module is written there as kGpuModuleName
+  /// HeaderGroup::name of the group whose headers the source seems to use; empty: none.
+  std::string group;
+  std::optional<PrecompiledHeader> precompiled; ///< precompiled headers of `group`
+  /// Precompile the headers of `group` into kPrecompiledName instead of compiling a candidate.
+  bool precompile = false;
+  bool warm_up = false; ///< only prepare for the job in the next line
 };
 
 constexpr const char* kGpuModuleName = "module.gpu";
@@ -35,15 +37,16 @@ constexpr const char* kPrecompiledName = "headers.pch";
 void to_json(nlohmann::json& json, const GpuCompileJob& job);
 void from_json(const nlohmann::json& json, GpuCompileJob& job); ///< throws nlohmann exceptions
 
-/// In the child, once fenced in: source assembly, compiler, what the image says of its kernels.
-/// `warm`: of warm_up_gpu_compiler(), where that was called before.
+/// For the child, after enter_sandbox(): assembles the source, compiles it, and reads the facts
+/// about the kernels from the image. `warm`: the result of warm_up_gpu_compiler(), if that was
+/// called.
 CompileAnswer compile_gpu_job(const GpuCompileJob& job, std::unique_ptr<RuntimeCompiler> warm = {});
 
-/// In the child: loads the compiler and has it compile next to nothing, which a compiler's first
-/// compile takes most of its time for. nullptr when that fails: the job will say why.
+/// For the child: loads the compiler and compiles a trivial source, because a compiler's first
+/// compile has a large fixed cost. Returns nullptr on failure; the job will then report the error.
 std::unique_ptr<RuntimeCompiler> warm_up_gpu_compiler(const GpuCompileJob& job);
 
-/// In the child: precompiles a header group. Throws Error, with why, when that does not work here.
+/// For the child: precompiles a header group. Throws Error with the reason when that fails.
 CompileAnswer precompile_gpu_headers(const GpuCompileJob& job);
 
 } // namespace winnow::evaluators

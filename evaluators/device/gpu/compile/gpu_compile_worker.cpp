@@ -22,7 +22,7 @@ GpuCompileJob read_job() {
     throw Error("there was no job for this compiler");
   }
   auto job = nlohmann::json::parse(line).get<GpuCompileJob>();
-  // Compilers keep temporary files there; nothing else can be written.
+  // Compilers write temporary files to TMPDIR. The child can write nowhere else.
   setenv("TMPDIR", job.directory.c_str(), 1);
   return job;
 }
@@ -31,7 +31,7 @@ GpuCompileJob read_job() {
 
 int compile_gpu_worker_main(std::vector<std::string> arguments) {
   process::enter_sandbox(arguments);
-  if (!arguments.empty()) { // of a child that makes or uses a precompiled header
+  if (!arguments.empty()) { // only for a child that makes or uses a precompiled header
     settle_addresses(arguments);
   }
   write_answer([] {

@@ -26,13 +26,13 @@ namespace {
 
 using tasks::Verdict;
 
-// Raised with every change of what is made of a source or of an answer: part of the cache key.
+// Part of the cache key. Raised when the translation of sources or the content of answers changes.
 constexpr int kGpuSourceVersion = 6;
-// Beyond the compiler's own limit, for loading it and reading the image.
+// Time beyond the compiler's own limit, for loading the compiler and reading the image.
 constexpr std::chrono::milliseconds kGpuWorkerGrace{2'000};
 constexpr std::uint64_t kModuleBytes = std::uint64_t{64} << 20U;
 constexpr unsigned kThreads = 64;
-constexpr std::size_t kKeyDigits = 32; // of a precompiled header's key
+constexpr std::size_t kKeyDigits = 32; // digits in a precompiled header's key
 
 std::uintmax_t file_size_of(const std::filesystem::path& path) {
   std::error_code error;
@@ -40,24 +40,25 @@ std::uintmax_t file_size_of(const std::filesystem::path& path) {
   return error ? 0 : bytes;
 }
 
-// Of the compiler itself. Other signals come from outside.
+// Signals that the compiler itself raises. Other signals come from outside.
 bool crashed(const process::ChildResult& child) {
   return child.end == process::ChildResult::End::Signaled &&
          (child.signal == SIGSEGV || child.signal == SIGABRT || child.signal == SIGBUS ||
           child.signal == SIGFPE || child.signal == SIGILL);
 }
 
-/// Where one job is done. `child` is there when it was started before the job was known: its
-/// compiler is warm.
+/// The directory and the child of one job. `child` is set if it was started before the job was
+/// known; its compiler is warm.
 struct CompilePlace {
   TemporaryDirectory directory{"compile"};
   std::unique_ptr<process::ChildProcess> child;
 };
 
-/// Keeps one child ready while nothing is compiled. Any thread.
+/// Keeps one child ready while no compile runs. Any thread.
 class WarmCompiler {
 public:
-  /// A compile in progress. Where they are queued, making a child ready would slow them down.
+  /// A compile in progress. While compiles are queued, no child is prepared, because that would
+  /// slow them down.
   class Compile {
   public:
     explicit Compile(WarmCompiler& warm) : warm_(warm) { ++warm_.in_progress_; }
@@ -83,11 +84,11 @@ public:
     }
     try {
       place_ = start_();
-    } catch (const std::exception&) { // the next compile will meet the same, and say so
+    } catch (const std::exception&) { // the next compile will report the same error
     }
   }
 
-  /// With the child that is ready, if there is one.
+  /// Returns the prepared place, with its child if one is ready.
   std::unique_ptr<CompilePlace> take() {
     std::unique_ptr<CompilePlace> place;
     {
@@ -145,7 +146,7 @@ public:
   }
 
 private:
-  // Everything that the module's bytes or the answer depend on.
+  // A hash of everything on which the module's bytes or the answer depend.
   std::string cache_key(const CompileRequest& request) const {
     std::vector<std::string> prefixes;
     prefixes.reserve(groups_.size());
@@ -171,7 +172,7 @@ private:
     return sha256_hex(json_line(key) + request.source);
   }
 
-  // Everything that a precompiled header depends on.
+  // A hash of everything on which a precompiled header depends.
   std::string precompiled_key(const HeaderGroup& group, bool fast_math) const {
     const std::filesystem::path program = executable_path();
     std::error_code error;
@@ -182,7 +183,7 @@ private:
         {"library_bytes", file_size_of(toolchain_.library)},
         {"headers", headers_.string()},
         {"isolation", to_string(sandbox_.level())},
-        // Whose libraries lie where is the program's affair.
+        // The program's libraries decide at which addresses the compiler's libraries lie.
         {"program", program.string()},
         {"program_bytes", file_size_of(program)},
         {"program_time",
@@ -237,7 +238,7 @@ private:
 
   static std::string line_of(const GpuCompileJob& job) { return json_line(job) + "\n"; }
 
-  // With precompiled headers; without them when the compiler crashes.
+  // Compiles with precompiled headers. If the compiler crashes, compiles again without them.
   process::ChildResult run_with_group(const HeaderGroup& group, GpuCompileJob job,
                                       const std::function<bool()>& cancelled) const {
     job.group = group.name;
@@ -294,7 +295,7 @@ private:
     if (job.precompiled) {
       policy.readable.push_back(precompiled_.directory());
     }
-    limits.file_bytes = kMaxPrecompiledBytes; // NVRTC's heap, too, is a file then
+    limits.file_bytes = kMaxPrecompiledBytes; // NVRTC's heap is then a file, too
     process::Command command = sandbox_.command(
         "_compile-gpu", {toolchain_.builtins.string(), toolchain_.library.string()}, policy,
         limits);

@@ -17,14 +17,14 @@ struct GpuCompilerOptions {
   std::filesystem::path cache; ///< directory for modules
   std::chrono::milliseconds timeout{20'000};
   std::uint64_t memory_bytes = std::uint64_t{3} << 30; ///< address space of the compiler
-  bool precompile = true; ///< headers that take long to read, once per cache directory
-  /// Keep a child ready that has loaded its compiler: for processes that compile again and again.
+  bool precompile = true; ///< precompile slow headers, once per cache directory
+  /// Keep a child ready that has loaded its compiler. For processes that compile many sources.
   bool keep_warm = false;
 };
 
-/// Compiles with NVRTC or hiprtc in a fenced `_compile-gpu` child; needs no GPU. Modules are
-/// GpuModuleFiles. Any number of compiles at once. Throws Error, with what to install, when there
-/// is no such compiler here or it does not know the architecture.
+/// Compiles with NVRTC or hiprtc in a fenced `_compile-gpu` child. Needs no GPU. Modules are
+/// GpuModuleFiles. Any number of compiles may run at once. Throws Error, with the packages to
+/// install, when this machine has no such compiler or the compiler does not know the architecture.
 std::unique_ptr<Compiler> make_gpu_compiler(process::Sandbox sandbox, GpuCompilerOptions options);
 
 } // namespace winnow::evaluators

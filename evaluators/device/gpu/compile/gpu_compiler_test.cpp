@@ -42,7 +42,7 @@ CompileRequest request(std::string source, std::vector<std::string> kernels = {"
   return request;
 }
 
-// Needs NVRTC and CUDA's headers, no GPU.
+// Needs NVRTC and CUDA's headers, but no GPU.
 class CudaCompilerTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -306,7 +306,7 @@ TEST_F(CudaCompilerTest, KnowsTheSameMachineCode) {
   EXPECT_NE(first, digest_of(compile(wanted)));
 }
 
-// What each of them computes depends on what differs, the kernels' instructions being the same.
+// The kernels have the same instructions. Their results depend on data that differs.
 TEST_F(CudaCompilerTest, TheDigestCoversWhateverAKernelCanRead) {
   const std::string kernel = "__global__ void k(float* x) { x[0] = a * x[1] + b; }\n";
   const std::string print = "__global__ void k() { printf(\"";
@@ -381,7 +381,7 @@ TEST_F(CudaCompilerTest, AChildThatIsReadyAnswersAsAFreshOneDoes) {
   ASSERT_EQ(expected.verdict, Verdict::Correct) << expected.detail;
   EXPECT_GT(expected.build.load_ms, 0);
   CompileRequest wanted = softmax_request();
-  for (int i = 0; i < 3; ++i) { // one child for each
+  for (int i = 0; i < 3; ++i) { // each compile uses up one child
     const CompileResult result = warm->compile(wanted);
     ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
     EXPECT_EQ(result.build.load_ms, 0) << "loaded before";
@@ -460,7 +460,7 @@ std::vector<CompileRequest> catalogue_requests(const std::filesystem::path& fold
   return requests;
 }
 
-// Every kernel file of the catalogue, for a range of GPUs.
+// Compiles every kernel file of the catalogue for a range of GPUs.
 class CatalogueTest : public CudaCompilerTest, public testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Architectures, CatalogueTest, testing::Values("sm_90a", "sm_80", "sm_75"),
                          [](const auto& test) { return std::string(test.param); });

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The vendor's headers that a misspelt name may stand for.
+// Vendor headers that a message may suggest for a misspelt name.
 constexpr const char* kOftenMeant[] = {"cooperative_groups.h",
                                        "cooperative_groups/memcpy_async.h",
                                        "cooperative_groups/reduce.h",

@@ -7,8 +7,8 @@
 
 namespace winnow::evaluators {
 
-/// What GPU code may include: our headers below `headers`, and the vendor's that device code can
-/// use.
+/// The headers that GPU code may include: Winnow's headers below `headers`, and the vendor's
+/// headers that device code can use.
 HeaderRules gpu_header_rules(const GpuToolchain& toolchain, const std::filesystem::path& headers);
 
 } // namespace winnow::evaluators

@@ -21,13 +21,14 @@ std::unique_ptr<RuntimeCompiler> open_runtime_compiler(const GpuToolchain& toolc
 
 namespace {
 
-// The driver's mark of a compilation unit.
+// True for the symbol with which hipcc marks a compilation unit.
 bool is_unit_mark(const std::string& symbol) {
   return symbol.rfind("__hip_cuid_", 0) == 0;
 }
 
-// A kernel can read whatever lies in its image, names included, and do otherwise for it. So all of
-// it counts, and two files with other names are taken for different, which costs a run and no more.
+// A kernel can read every byte of its image, even names, and behave differently because of it. So
+// the digest covers all bytes. Two files that differ only in names then count as different, which
+// costs only a run.
 std::string digest_of(const RuntimeCompileOutput& output, const std::vector<std::string>& kernels) {
   std::string text;
   for (const std::string& kernel : kernels) {

@@ -16,14 +16,14 @@ namespace winnow::evaluators {
 /// Loads the toolchain's library. Throws Error when it cannot be loaded.
 std::unique_ptr<RuntimeCompiler> open_runtime_compiler(const GpuToolchain& toolchain);
 
-/// What a compiled image says of itself.
+/// Facts that a compiled image states about itself.
 struct GpuImageFacts {
   std::vector<std::string> signatures; ///< encoded parameters, one per kernel
   std::vector<std::int64_t> constants;
   std::vector<tasks::KernelResources> kernels;
-  std::string
-      machine_code_digest; ///< of every byte of the image, and of which symbol is which kernel
-  std::vector<std::string> advice; ///< of the assembler
+  /// Digest of every byte of the image and of the map from kernels to symbols.
+  std::string machine_code_digest;
+  std::vector<std::string> advice; ///< printed by the assembler
   std::vector<tasks::Finding> findings;
 };
 

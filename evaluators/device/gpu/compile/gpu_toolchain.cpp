@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// sm_75, sm_90a, sm_120f
+// Accepts sm_75, sm_90a, sm_120f.
 bool is_cuda_architecture(const std::string& name) {
   constexpr std::string_view kStart = "sm_";
   if (name.rfind(kStart, 0) != 0 || name.size() < kStart.size() + 2) {

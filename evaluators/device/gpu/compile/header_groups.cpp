@@ -9,8 +9,8 @@
 namespace winnow::evaluators {
 namespace {
 
-// Macros of these names choose namespaces and features of CUB, what it stands on, and cooperative
-// groups.
+// Prefixes of macros that choose namespaces and features of CUB, of the libraries below CUB, and of
+// cooperative groups.
 constexpr std::string_view kConfiguration[] = {"CUB_",  "THRUST_", "CCCL_",       "LIBCUDACXX_",
                                                "_CCCL", "_CUB",    "_LIBCUDACXX", "_CG_"};
 
@@ -32,7 +32,8 @@ std::vector<HeaderGroup> header_groups(const GpuToolchain& toolchain) {
     if (toolchain.kind == "cuda" && groups.empty() &&
         std::filesystem::exists(directory / "cub/block/block_reduce.cuh", error)) {
       groups.push_back({"cub", "cub/", {"cub/cub.cuh"}});
-      // The second would include the first as ../cooperative_groups.h, and messages name it so.
+      // reduce.h would include cooperative_groups.h as ../cooperative_groups.h, and messages would
+      // show that name. So cooperative_groups.h comes first.
       groups.push_back({"cooperative_groups",
                         "cooperative_groups",
                         {"cooperative_groups.h", "cooperative_groups/reduce.h"}});

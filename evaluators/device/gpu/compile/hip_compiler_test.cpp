@@ -1,4 +1,4 @@
-// hiprtc through the same compiler; needs ROCm's runtime library, no GPU.
+// Tests the GPU compiler with hiprtc. Needs ROCm's runtime library, but no GPU.
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"

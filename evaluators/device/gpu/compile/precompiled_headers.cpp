@@ -23,12 +23,14 @@ namespace fs = std::filesystem;
 
 constexpr const char* kExtension = ".pch";
 constexpr const char* kUnfinished = "unfinished-";
-// CUB's takes 190 MB, that of cooperative groups 14. Two architectures with both, one of them with
-// fast math, too:
+// CUB's file takes 190 MB, the one of cooperative groups 14 MB. Six files are enough for two
+// architectures with both groups, one of them also with fast math.
 constexpr std::size_t kKeptFiles = 6;
-constexpr std::chrono::hours kAbandoned{1}; // nobody still writes what is older
+// An older unfinished file is not being written any more.
+constexpr std::chrono::hours kAbandoned{1};
 
-/// A directory beside the finished files, so that a rename moves them; removed at the end.
+/// A directory beside the finished files, so that a rename can move files into place. The
+/// destructor removes it.
 class Scratch {
 public:
   explicit Scratch(const fs::path& directory) {
@@ -55,7 +57,8 @@ std::string digest_of(const fs::path& file) {
   return sha256_hex(read_file(file, kMaxPrecompiledBytes));
 }
 
-// KEY-ADDRESS-DIGEST.pch: a file and what is known of it appear in one step.
+// KEY-ADDRESS-DIGEST.pch. The name has all facts about the file, so file and facts appear in one
+// step.
 fs::path file_name(const std::string& key, std::uint64_t address, const std::string& digest) {
   return fmt::format("{}-{:x}-{}{}", key, address, digest, kExtension);
 }
@@ -76,7 +79,7 @@ std::optional<std::uint64_t> address_in(const fs::path& file, const std::string&
 std::optional<PrecompiledHeader> PrecompiledHeaders::get(const std::string& key, const Make& make) {
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(key);
-  std::error_code unknown; // counts as gone
+  std::error_code unknown; // an error counts as a missing file
   if (known != known_.end() && (!known->second || fs::exists(known->second->file, unknown))) {
     return known->second;
   }
@@ -111,9 +114,10 @@ std::optional<PrecompiledHeader> PrecompiledHeaders::find(const std::string& key
     if (!address) {
       continue;
     }
-    // NVRTC takes a damaged file as it is: one that was cut off crashes it, or worse.
+    // NVRTC does not check the file: a truncated one crashes it or gives wrong results.
     if (entry.path() == directory_ / file_name(key, *address, digest_of(entry.path()))) {
-      fs::last_write_time(entry.path(), fs::file_time_type::clock::now(), error); // in use
+      // Marks the file as used.
+      fs::last_write_time(entry.path(), fs::file_time_type::clock::now(), error);
       return PrecompiledHeader{entry.path(), *address};
     }
     spdlog::debug("removing {}, which is damaged", entry.path().string());

@@ -12,21 +12,21 @@
 
 namespace winnow::evaluators {
 
-/// The precompiled headers of one cache directory, each made once, by whoever needs it first. Files
-/// appear whole, under names that tell their contents; any number of processes may use the
-/// directory. Safe to call from several threads. Nothing here fails a compile: what goes wrong is
-/// logged (debug), and there is no precompiled header.
+/// The precompiled headers of one cache directory. The first compile that needs a file creates it.
+/// Files appear complete, under names with a hash of their contents. Several processes may use the
+/// directory. Safe to call from several threads. A failure never fails a compile: it is logged
+/// (debug), and the compile runs without a precompiled header.
 class PrecompiledHeaders {
 public:
-  /// Writes `file` and says where the compiler library lay; throws Error.
+  /// Writes `file` and returns the load address of the compiler library. Throws Error.
   using Make = std::function<std::uint64_t(const std::filesystem::path& file)>;
 
   explicit PrecompiledHeaders(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  /// What `key` (everything that the file depends on, as hex digits) stands for. Others wait while
-  /// it is made. After a failure it is not tried again.
+  /// The file for `key`, a hash of everything that the file depends on, as hex digits. Other
+  /// threads wait while the file is made. After a failure this process does not try again.
   std::optional<PrecompiledHeader> get(const std::string& key, const Make& make);
-  /// Removes what has crashed the compiler, and does without from now on.
+  /// Removes a file that crashed the compiler. This process does not use the key any more.
   void reject(const std::string& key);
 
   const std::filesystem::path& directory() const { return directory_; }

@@ -148,7 +148,7 @@ template <int N> __global__ void k(unsigned* x) {
 }
 )";
 
-// Needs NVRTC of CUDA 12.8 and CUDA's headers, no GPU.
+// Needs NVRTC of CUDA 12.8 and CUDA's headers, but no GPU.
 class CubTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -236,7 +236,7 @@ template <int N> __global__ void k(float* x) {
 )";
   const CompileResult full = compiler(false)->compile(request(source));
   ASSERT_EQ(full.verdict, Verdict::Correct) << full.detail;
-  // A comment is enough to offer it CUB's, which are not taken.
+  // Because of the comment, the source is offered CUB's file, but it cannot be used.
   EXPECT_FALSE(compiler()->compile(request(source)).used_precompiled);
   const CompileResult result = compiler()->compile(request(source.substr(source.find('\n'))));
   EXPECT_TRUE(result.used_precompiled);
@@ -271,7 +271,7 @@ TEST_F(CubTest, DamagedFilesCostNoCandidate) {
   const auto shared = compiler();
   ASSERT_TRUE(shared->compile(request(kSum)).used_precompiled);
   const fs::path file = files_in(directory()).at(0);
-  fs::resize_file(file, fs::file_size(file) / 2); // NVRTC: bus error
+  fs::resize_file(file, fs::file_size(file) / 2); // NVRTC would get a bus error
   const CompileResult without = shared->compile(request(kSum + "// other"));
   EXPECT_EQ(without.verdict, Verdict::Correct) << without.detail;
   EXPECT_FALSE(without.used_precompiled);

@@ -11,15 +11,15 @@
 
 namespace winnow::evaluators {
 
-/// What another process made of the headers that a source begins with: an image of the compiler's
-/// memory, of use only where the compiler lies at the same address.
+/// Precompiled headers that another process made: an image of the compiler's memory. Usable only
+/// when the compiler library is loaded at the same address.
 struct PrecompiledHeader {
   std::filesystem::path file;
   std::uint64_t library_address = 0;
 };
 
 /// One translation unit for a run-time compiler. `source` is complete: prelude, parameters, the
-/// candidate's code behind a #line, and what reads signatures and constants back.
+/// candidate's code after a #line, and the symbols from which signatures and constants are read.
 struct RuntimeCompileJob {
   std::string source;
   std::string file;                      ///< name in messages
@@ -27,24 +27,25 @@ struct RuntimeCompileJob {
   std::string architecture;              ///< "sm_90a", "gfx90a"
   bool fast_math = false;
   std::vector<std::string> include_directories;
-  std::optional<PrecompiledHeader> precompiled; ///< used where it can be, with no other result
+  std::optional<PrecompiledHeader> precompiled; ///< used if possible; does not change the result
 };
 
 struct RuntimeCompileOutput {
   bool compiled = false;
-  std::string log; ///< as the compiler wrote it, warnings and resource usage included
+  std::string log; ///< the compiler's output, with warnings and resource usage
   std::vector<std::byte> image;
-  std::map<std::string, std::string> symbols; ///< name expression to the image's symbol
-  double compiler_ms = 0;                     ///< in the library's compile function
+  std::map<std::string, std::string> symbols; ///< from name expression to the image's symbol
+  double compiler_ms = 0;                     ///< time in the library's compile function
   bool used_precompiled = false;
 };
 
-/// A compiler library (NVRTC, hiprtc), found and loaded at run time. Used in the fenced
-/// `_compile-gpu` child only: both read any file they can open, and hiprtc may abort the process.
+/// A compiler library (NVRTC, hiprtc), found and loaded at run time. Use it only in the fenced
+/// `_compile-gpu` child: both libraries read any file that they can open, and hiprtc may abort the
+/// process.
 class RuntimeCompiler {
 public:
   virtual ~RuntimeCompiler() = default;
-  /// Throws Error for what is not the source's fault.
+  /// Throws Error for errors that are not the source's fault.
   virtual RuntimeCompileOutput compile(const RuntimeCompileJob& job) = 0;
 };
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <iterator>
 
-// The helper kernels with one thread for every launch.
+// Compiles the helper kernels for the host, with one thread per launch.
 namespace winnow::evaluators::fake_device {
 
 struct Index {
@@ -30,11 +30,11 @@ template <typename T> void atomicAdd(T* at, T value) {
   *at += value;
 }
 
-// CUDA's own words:
+// CUDA's keywords:
 #define __device__        // NOLINT(bugprone-reserved-identifier)
 #define __global__ static // NOLINT(bugprone-reserved-identifier)
 #include "evaluators/device/gpu/helpers.cu"
-// After it:
+// Needs the definitions of helpers.cu:
 #include "evaluators/device/gpu/compare.cu"
 #include "evaluators/device/gpu/timing.cu"
 #undef __global__
@@ -45,13 +45,13 @@ template <typename T> void atomicAdd(T* at, T value) {
 namespace winnow::evaluators {
 namespace {
 
-constexpr std::size_t kAlignment = 256; // as cuMemAlloc gives
+constexpr std::size_t kAlignment = 256; // the alignment of cuMemAlloc
 
 std::byte* at(GpuAddress address) {
   return std::bit_cast<std::byte*>(address);
 }
 
-// A launch's arguments as they were when it was queued.
+// Copies of a launch's arguments, made when the launch is queued.
 struct Values {
   std::vector<std::vector<std::byte>> bytes;
 

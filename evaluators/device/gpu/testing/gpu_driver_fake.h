@@ -12,7 +12,7 @@
 
 namespace winnow::evaluators {
 
-/// A kernel that is a function of the host, called once a launch.
+/// A kernel implemented by a host function. One call per launch.
 struct HostKernel {
   std::vector<std::size_t> parameter_bytes;
   std::function<void(const std::vector<void*>& arguments)> run;
@@ -27,8 +27,8 @@ template <class... Parameters> HostKernel host_kernel(void (*function)(Parameter
           }};
 }
 
-/// A GPU over host memory, for tests: work is done when it is queued, also while the stream is
-/// held. Knows the helper kernels (helpers.cu, compiled for the host); a module finds any kernel of
+/// A GPU over host memory, for tests. Work is done when it is queued, even while the stream is
+/// held. Has the helper kernels (helpers.cu, compiled for the host). A module finds every kernel of
 /// `kernels` by its symbol.
 class FakeGpuDriver final : public GpuDriver {
 public:
@@ -38,32 +38,34 @@ public:
   FakeGpuDriver& operator=(const FakeGpuDriver&) = delete;
 
   std::map<std::string, HostKernel> kernels;
-  /// Thrown by the next call of that name ("launch", "idle", "allocate", "encode", ...).
+  /// Errors by call name ("launch", "idle", "allocate", "encode", ...). The next call of that name
+  /// throws the error.
   std::map<std::string, GpuError> failures;
-  /// What was called, in order: "allocate", "release", "record", "launch axpy", "mark 0", ...; "let
-  /// go" where a call finds that the stream is held no more.
+  /// The calls so far, in order: "allocate", "release", "record", "launch axpy", "mark 0", ... A
+  /// call that finds the stream no longer held first adds "let go".
   std::vector<std::string> calls;
   bool hangs = false; ///< idle() never becomes true
   bool maps_words = true;
-  int local_bytes = 16;      ///< of every kernel, a thread
-  bool host_is_slow = false; ///< what holds the stream always gives up
-  /// The device's time and cycles; each stamp finds them moved on by so much.
+  int local_bytes = 16;      ///< bytes per thread of every kernel
+  bool host_is_slow = false; ///< every hold of the stream times out
+  /// Each stamp advances the device's time and cycles by these amounts.
   std::uint64_t step_ns = 10'000, step_cycles = 15'000;
   std::uint64_t clock_step_ns = 32;
-  std::chrono::nanoseconds between{1000};      ///< marks, with something between them
-  std::chrono::nanoseconds between_nothing{0}; ///< marks that follow each other
+  std::chrono::nanoseconds between{1000};      ///< between two marks with work between them
+  std::chrono::nanoseconds between_nothing{0}; ///< between two marks with nothing between them
   double max_clock_mhz = 2000;
   std::size_t streams = 1;
   std::size_t selected_stream = 0;
-  /// How often a stream was left with work that nobody had waited for.
+  /// How often a stream was left with work that was not waited for.
   std::size_t left_busy = 0;
   std::vector<GpuLaunch> launches;
   std::optional<std::pair<tasks::ResolvedTensorMap, GpuAddress>> encoded;
 
   std::size_t count(const std::string& call) const;
-  /// Whether the stream is held: nobody has released it since it was.
+  /// Whether the stream is held and not yet released.
   bool holding() const;
-  /// Receives, at the driver's end, how many allocations, modules and graphs were not released.
+  /// If set, receives the number of unreleased allocations, modules and graphs when the driver is
+  /// destroyed.
   std::size_t* left_over = nullptr;
 
   std::string_view kind() const override { return "fake"; }
@@ -104,16 +106,16 @@ private:
   void stamp(std::uint64_t* to);
 
   std::map<GpuAddress, std::unique_ptr<std::byte[]>> memory_;
-  /// The helper kernels that read clocks or wait for the host, instead of those in `kernels`.
+  /// Helper kernels that read clocks or wait for the host. They replace those in `kernels`.
   std::map<std::string, HostKernel> timing_kernels_;
   std::vector<std::uint64_t> words_;
-  const std::uint64_t* released_ = nullptr; ///< while the stream is held
+  const std::uint64_t* released_ = nullptr; ///< set while the stream is held
   std::uint64_t turn_ = 0;
   std::uint64_t now_ns_ = 1'000'000'000, now_cycles_ = 5;
-  std::vector<std::string> symbols_; ///< of kernels handed out; handles count from 1
+  std::vector<std::string> symbols_; ///< symbols of the kernels handed out; handles count from 1
   std::map<GpuGraph, std::vector<Work>> graphs_;
   std::vector<Work>* recording_ = nullptr;
-  bool busy_ = false; ///< something was queued since the last idle()
+  bool busy_ = false; ///< work was queued since the last idle()
   std::size_t modules_ = 0;
   std::uintptr_t next_handle_ = 1;
 };

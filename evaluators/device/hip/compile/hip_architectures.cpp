@@ -12,14 +12,14 @@ namespace {
 
 struct Architecture {
   const char* name;
-  int rocm_major; ///< of the first ROCm whose hiprtc is trusted with it
-  int wave;       ///< lanes, as compiled by default
+  int rocm_major; ///< first ROCm version whose hiprtc is used for this architecture
+  int wave;       ///< lanes per wave, with the compiler's default
   int shared_bytes_per_block = 65536;
 };
 
-// ROCm 5: those that HIP 5.2's hiprtc was seen to compile for; it aborts on any other. The rest by
-// the release notes of ROCm 6 and 7. Some of them came with late versions of ROCm 5, but the major
-// version is all that a library's name tells.
+// ROCm 5: the architectures for which HIP 5.2's hiprtc was seen to compile; it aborts on any other.
+// The others follow the release notes of ROCm 6 and 7. Late versions of ROCm 5 know some of them,
+// too, but a library's name shows only the major version.
 constexpr Architecture kArchitectures[] = {
     {"gfx803", 5, 64},  {"gfx900", 5, 64},  {"gfx906", 5, 64},  {"gfx908", 5, 64},
     {"gfx90a", 5, 64},  {"gfx90c", 5, 64},  {"gfx1010", 5, 32}, {"gfx1030", 5, 32},

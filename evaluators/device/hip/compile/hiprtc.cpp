@@ -14,8 +14,8 @@
 namespace winnow::evaluators {
 namespace {
 
-// The prototypes of <hip/hiprtc.h>, unchanged since ROCm 4. Declared here because few machines have
-// that header, and one program is to serve all.
+// The prototypes of <hip/hiprtc.h>, unchanged since ROCm 4. They are declared here so that one
+// program serves machines with and without that header.
 extern "C" {
 using Program = struct HiprtcProgram*;
 using CreateProgram = int(Program*, const char* source, const char* name, int headers,
@@ -34,7 +34,7 @@ constexpr int kErrorCompilation = 6; // HIPRTC_ERROR_COMPILATION
 constexpr const char* kRemedy =
     "install ROCm's HIP runtime (Debian, Ubuntu: apt-get install libamdhip64-dev)";
 
-/// The functions of one library that is never unloaded.
+/// The functions of the library, which is never unloaded.
 struct Hiprtc {
   std::string library;
   int rocm_major = 0;
@@ -48,7 +48,7 @@ struct Hiprtc {
   GetSize* get_code_size = nullptr;
   GetBytes* get_code = nullptr;
   GetErrorString* get_error_string = nullptr;
-  std::string why; ///< why there is none, when library is empty
+  std::string why; ///< empty `library`: why there is none
 };
 
 template <class Function>
@@ -74,7 +74,8 @@ std::string resolve_all(void* library, Hiprtc& api) {
   return missing;
 }
 
-// The library's own file, whose name has the full version: libamdhip64.so.5.2.21153.
+// The path of the library that has `function`. Its name has the full version:
+// libamdhip64.so.5.2.21153.
 std::string file_of(void* function, const std::string& name) {
   Dl_info found{};
   if (dladdr(function, &found) == 0 || found.dli_fname == nullptr) {
@@ -85,7 +86,7 @@ std::string file_of(void* function, const std::string& name) {
   return error ? name : file.string();
 }
 
-// ROCm 5 keeps hiprtc in libamdhip64; later ones have a library for it.
+// In ROCm 5, hiprtc is part of libamdhip64; later versions have a library of its own for it.
 Hiprtc load_hiprtc() {
   Hiprtc api;
   for (const char* stem : {"libhiprtc.so", "libamdhip64.so"}) {
@@ -115,7 +116,7 @@ const Hiprtc& hiprtc() {
   return api;
 }
 
-/// A compilation in progress, destroyed with its owner.
+/// A compilation in progress. The destructor destroys it.
 class ProgramOwner {
 public:
   ProgramOwner(const Hiprtc& api, const RuntimeCompileJob& job) : api_(api) {
@@ -153,7 +154,7 @@ private:
 
 std::vector<std::string> options_of(const RuntimeCompileJob& job) {
   std::vector<std::string> options{"--offload-arch=" + job.architecture, "-std=c++17", "-O3",
-                                   "-Wno-ignored-attributes"}; // of winnow_entry.h
+                                   "-Wno-ignored-attributes"}; // for winnow_entry.h
   if (job.fast_math) {
     options.emplace_back("-ffast-math");
   }
@@ -170,8 +171,9 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-// hiprtc names a temporary file, not the one it was given. And Winnow's headers keep away from
-// hiprtc's std:: and half by other names (headers/hip).
+// Rewrites a log for the candidate's author. hiprtc names a temporary file instead of the given
+// name. Winnow's headers (headers/hip) use other names for std:: and half, to avoid clashes with
+// hiprtc's.
 std::string in_the_candidates_words(std::string log, const std::string& file) {
   constexpr std::string_view kSource = "/input/CompileSource";
   std::size_t begin = 0;

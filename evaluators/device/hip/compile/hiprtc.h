@@ -10,28 +10,28 @@
 
 namespace winnow::evaluators {
 
-/// The header of headers/hip that goes before a candidate's code: what CUDA has and HIP spells
-/// otherwise. The include path is headers/hip, then headers/common.
+/// The header in headers/hip that comes before a candidate's code. It defines CUDA names that HIP
+/// spells differently. The include path is headers/hip, then headers/common.
 constexpr const char* kHipPrelude = "winnow_hip.h";
 
-/// The hiprtc of ROCm 5, 6 or 7, loaded from libhiprtc or libamdhip64. Its images are AMD GPU code
-/// objects (ELF). Throws Error when there is none. compile() refuses architectures outside
-/// hip_architectures() with Error: hiprtc ends the process on an architecture that it does not
-/// know. It writes temporary files below $TMPDIR (or /tmp).
+/// The hiprtc of ROCm 5, 6 or 7, from libhiprtc or libamdhip64. Its images are AMD GPU code objects
+/// (ELF). Throws Error when there is none. compile() throws Error for architectures outside of
+/// hip_architectures(), because hiprtc ends the process on an unknown architecture. hiprtc writes
+/// temporary files below $TMPDIR or /tmp.
 std::unique_ptr<RuntimeCompiler> open_hiprtc();
 
-/// Detail: ROCm version and the library's file. Loads the library, compiles nothing.
+/// Its detail: ROCm version and the library's file. Loads the library but compiles nothing.
 Availability probe_hiprtc();
 
-/// The compile targets that the hiprtc of this ROCm version knows; empty below ROCm 5.
+/// The architectures that the hiprtc of this ROCm version can compile for; empty below ROCm 5.
 std::vector<std::string> hip_architectures(int rocm_major);
 
-/// The major version of the ROCm whose hiprtc this machine has, 0 when it has none.
+/// The major version of this machine's ROCm with hiprtc; 0: none.
 int hiprtc_rocm_major();
 
-/// What is known of an architecture without a GPU of its kind: wave size, limits of a block. For
-/// compiling only: sm_count is 1 and memory is unknown. Throws Error, naming those it knows, for
-/// an architecture that no supported ROCm version compiles for.
+/// The wave size and the limits of a block of an architecture, for machines without such a GPU. For
+/// compiling only: sm_count is 1, and the memory size is unknown. Throws Error, with the list of
+/// the known architectures, for an architecture that no supported ROCm version compiles for.
 tasks::DeviceFacts hip_architecture_facts(const std::string& architecture);
 
 } // namespace winnow::evaluators

@@ -1,4 +1,4 @@
-// Compiles for AMD GPUs, none of which is needed. Skipped where there is no hiprtc.
+// Tests compiling for AMD GPUs. Needs no GPU; skipped without hiprtc.
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
@@ -92,7 +92,7 @@ protected:
     EXPECT_THAT(output.log, HasSubstr("winnow_candidate.cu:2:"));
   }
 
-  /// As an evaluation compiles it.
+  /// Compiles a kernel file like an evaluation.
   RuntimeCompileOutput compile_file(const std::string& source,
                                     const tasks::ParameterChoice& parameters,
                                     const std::vector<std::string>& kernels) const {
@@ -109,7 +109,7 @@ protected:
     return compile(translated.translated, kernels);
   }
 
-  /// As the child does that compiles a candidate.
+  /// Compiles a candidate like the compile child.
   CompileAnswer answer_to(const std::string& code, const std::string& kernel) const {
     GpuCompileJob job;
     job.request.file = "k.cu";
@@ -138,7 +138,7 @@ protected:
   }
 
 private:
-  // Every kernel and what says its parameters are in the code object.
+  // Checks that the code object has every kernel and the data about its parameters.
   static void expect_entries(const RuntimeCompileOutput& output,
                              const std::vector<std::string>& kernels) {
     const ElfReader image(

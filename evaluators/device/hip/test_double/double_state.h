@@ -1,4 +1,4 @@
-// What the double knows: objects alive, work queued, failures to come.
+// The state of the double: live objects, queued work, and failures to inject.
 #pragma once
 
 #include "evaluators/device/hip/hip_functions.h"
@@ -39,11 +39,11 @@ struct Kernel {
   std::vector<std::size_t> parameter_bytes;
 };
 
-/// One thing that a stream does; the result is what waiting for it returns.
+/// One work item of a stream. Its result is returned by the call that waits for it.
 using Work = std::function<int()>;
 
 struct FakeEvent {
-  bool recorded = false; ///< its record was queued
+  bool recorded = false; ///< its record call was queued
   bool reached = false;
   std::uint64_t time_us = 0;
 };
@@ -57,7 +57,8 @@ struct FakeStream {
 
 struct FakeModule {
   std::set<std::string> kernels;
-  std::map<std::string, std::unique_ptr<std::string>> functions; ///< handles are their addresses
+  /// Handles are the addresses of the strings
+  std::map<std::string, std::unique_ptr<std::string>> functions;
 };
 
 using FakeGraph = std::vector<Work>;
@@ -67,7 +68,7 @@ class Memory {
 public:
   void* allocate(std::size_t bytes);
   bool release(void* address);
-  /// Whether all of the range lies in one live allocation.
+  /// Whether the whole range lies in one live allocation.
   bool contains(const void* address, std::size_t bytes) const;
   bool was_released(const void* address) const;
   std::vector<std::string> alive() const;
@@ -84,11 +85,11 @@ private:
 
 class State {
 public:
-  // ---- Steering ----
+  // ---- Control by the tests ----
   void fail(const std::string& call, int skipped, int result);
-  /// At the start of every API function; not kSuccess: to be returned at once.
+  /// Called first in every API function. A result other than kSuccess must be returned at once.
   int enter(const std::string& call);
-  /// For functions that destroy: the failure comes after the work.
+  /// For functions that destroy an object: an injected failure is returned after the work.
   int enter_destroyer(const std::string& call, const std::function<int()>& destroy);
   int problem(const std::string& what, int result);
   std::string leaks() const;
@@ -96,7 +97,7 @@ public:
   // ---- Streams ----
   FakeStream* stream(hip::Stream handle, const char* call);
   int queue(hip::Stream handle, const char* call, Work work);
-  /// Runs what is queued, up to `steps` things. kSuccess when the queue is empty.
+  /// Runs up to `steps` queued items. kSuccess when the queue is empty.
   int run(FakeStream& stream, std::size_t steps);
   int refuse_while_capturing();
   int copy(void* to, const void* from, std::size_t bytes);

@@ -1,10 +1,10 @@
-// The functions of libamdhip64 that the double has, as the adapter declares them.
+// The functions of libamdhip64 that the double implements, with the adapter's declarations.
 #pragma once
 
 #include "evaluators/device/hip/hip_functions.h"
 
 namespace hip_double {
-// The adapter's names for handles, for its own list of prototypes.
+// The adapter's list of prototypes uses the adapter's names for handles.
 using namespace winnow::evaluators::hip; // NOLINT(google-build-using-namespace)
 
 extern "C" {

@@ -1,4 +1,4 @@
-// The device and its memory.
+// Functions for the device and its memory.
 #include "evaluators/device/hip/test_double/double_state.h"
 #include "evaluators/device/hip/test_double/hip_api.h"
 
@@ -42,7 +42,7 @@ constexpr NamedResult kNames[] = {
     {901, "hipErrorStreamCaptureInvalidated"},
 };
 
-// By number; what is not here is unknown to the runtime.
+// Values by attribute number. The double does not know other attributes.
 constexpr std::array<int, 2> kAttributes[] = {
     {10, 1},          // cooperative launch
     {19, 1 << 20},    // L2 bytes
@@ -50,13 +50,13 @@ constexpr std::array<int, 2> kAttributes[] = {
     {29, 2147483647}, // grid x
     {30, 65536},      // grid y
     {31, 65536},      // grid z
-    {56, 1024},       // threads a block
-    {57, 2048},       // threads a multiprocessor
+    {56, 1024},       // threads per block
+    {57, 2048},       // threads per multiprocessor
     {59, 4096},       // bits of the memory bus
     {60, 1600000},    // memory clock, kHz
     {63, 104},        // multiprocessors
-    {74, 65536},      // shared bytes a block
-    {87, 64},         // lanes of a wave
+    {74, 65536},      // bytes of shared memory per block
+    {87, 64},         // lanes per wave
 };
 
 int put_architecture(void* properties, std::size_t offset, int device) {
@@ -67,7 +67,7 @@ int put_architecture(void* properties, std::size_t offset, int device) {
   return kSuccess;
 }
 
-// All that is given to device memory, one element after the other.
+// Queues a fill of device memory with `count` copies of an element.
 int fill(const char* call, void* to, const void* element, std::size_t element_bytes,
          std::size_t count, hip::Stream stream) {
   if (!state().check_range(call, to, element_bytes * count)) {

@@ -1,4 +1,4 @@
-// Modules, launches, streams, graphs and events.
+// Functions for modules, launches, streams, graphs and events.
 #include "evaluators/device/hip/test_double/double_state.h"
 #include "evaluators/device/hip/test_double/hip_api.h"
 
@@ -19,7 +19,8 @@ namespace {
 constexpr int kMaxThreads = 1024;
 constexpr int kThreadsPerMultiprocessor = 2048;
 constexpr std::size_t kMaxSharedBytes = 65536;
-constexpr std::string_view kImageStart = "hip double "; // then how many bytes follow, newline
+// Start of an image. The number of bytes that follow and a newline come next.
+constexpr std::string_view kImageStart = "hip double ";
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 template <class Handle, class Object>
@@ -38,7 +39,7 @@ int destroy(std::map<const void*, std::unique_ptr<Object>>& objects, const void*
              : state().problem(std::string(call) + ": no such object", kInvalidHandle);
 }
 
-/// The kernel that a handle stands for; null when its module is gone.
+/// The name of the kernel behind a handle; null when its module was unloaded.
 const std::string* kernel_name(hip::Function function) {
   for (const auto& [handle, module] : state().modules) {
     for (const auto& [name, held] : module->functions) {
@@ -71,7 +72,7 @@ bool fits(const Launch& launch) {
 
 using Values = std::vector<std::vector<std::byte>>;
 
-// Copies the arguments, as the runtime does; the adapter ends the list with a null.
+// Copies the arguments, as the runtime does. The adapter ends the list with a null.
 bool read_arguments(void** arguments, const Kernel& kernel, Values& values) {
   for (const std::size_t bytes : kernel.parameter_bytes) {
     const void* argument = arguments[values.size()];
