@@ -1,8 +1,9 @@
-// Every `winnow` command in the README does what it says.
+// Every `winnow` command in README.md and docs/commands.md works.
 #include "base/files.h"
 #include "base/text.h"
 #include "tests/e2e/winnow_program.h"
 
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,16 +15,18 @@ namespace {
 
 constexpr std::string_view kProgram = "build/release/winnow ";
 
-std::vector<std::vector<std::string>> readme_commands() {
-  const std::string readme = read_file(project_folder() / "README.md", 1U << 20U);
-  std::vector<std::vector<std::string>> commands;
-  for (const std::string_view line : split_lines(readme)) {
+/// The commands of one page, each split into words.
+std::set<std::vector<std::string>> commands_of(const char* page) {
+  const std::string text = read_file(project_folder() / page, 1U << 20U);
+  std::set<std::vector<std::string>> commands;
+  for (const std::string_view line : split_lines(text)) {
     if (line.substr(0, kProgram.size()) == kProgram) {
       std::istringstream words{std::string(line.substr(kProgram.size()))};
-      commands.emplace_back();
+      std::vector<std::string> command;
       for (std::string word; words >> word;) {
-        commands.back().push_back(word);
+        command.push_back(word);
       }
+      commands.insert(command);
     }
   }
   return commands;
@@ -38,8 +41,11 @@ TEST(Readme, ItsCommandsWork) {
        "run.tasks=[\"axpy\"]", "--set", "run.proposals=1", "--set", "evaluation.time_budget=20ms"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
 
-  const auto commands = readme_commands();
+  auto commands = commands_of("docs/commands.md");
   EXPECT_GE(commands.size(), 8U);
+  auto readme = commands_of("README.md");
+  EXPECT_FALSE(readme.empty());
+  commands.merge(readme); // a command on both pages is run once
   for (std::vector<std::string> command : commands) {
     const std::string text = join(command, " ");
     const bool needs_gpu = text.find("--device cuda") != std::string::npos;

