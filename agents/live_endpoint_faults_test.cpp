@@ -223,10 +223,10 @@ FaultTable& fault_table() { // GoogleTest owns it
 
 // --- the suite --------------------------------------------------------------------------------
 
-/// A server that first fails and then answers, and a call to this server.
-class Attempt {
+/// A server that first fails and then answers, and a call to it.
+class FaultAttempt {
 public:
-  Attempt(const Case& fault, const Way& way)
+  FaultAttempt(const Case& fault, const Way& way)
       : server_({tests::faulty_reply(fault.fault), chat_reply(kGood)}) {
     EndpointConfig config = config_for(server_, way.format);
     config.stream = way.stream;
@@ -281,10 +281,10 @@ TEST_P(Faults, EndAsTheyShould) {
   const auto found = std::find_if(cases().begin(), cases().end(),
                                   [](const Case& one) { return one.fault == GetParam(); });
   ASSERT_NE(found, cases().end()) << "a fault that nothing is expected of";
-  std::vector<std::unique_ptr<Attempt>> waiting;
+  std::vector<std::unique_ptr<FaultAttempt>> waiting;
   std::vector<std::pair<Way, Outcome>> outcomes;
-  for (const Way& way : all_ways()) { // ways that wait for a timeout run at the same time
-    waiting.push_back(std::make_unique<Attempt>(*found, way));
+  for (const Way& way : all_ways()) { // those that wait for timeouts do it together
+    waiting.push_back(std::make_unique<FaultAttempt>(*found, way));
     outcomes.push_back({way, found->waits ? Outcome{} : waiting.back()->outcome()});
     waiting.back() = found->waits ? std::move(waiting.back()) : nullptr;
   }

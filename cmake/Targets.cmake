@@ -19,18 +19,20 @@ if(WINNOW_TESTS)
   target_precompile_headers(winnow_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
 endif()
 
-# winnow_test(NAME SOURCES a_test.cpp ... LINK libs ... [LABEL unit])
-# One GoogleTest program a folder, called NAME_test; every test in it is a ctest of its own.
+# winnow_test(NAME SOURCES a_test.cpp ... LINK libs ... [LABEL unit] [TIMEOUT s] [LONG Suite=s ...])
+# One GoogleTest program a folder, called NAME_test; every suite in it is a ctest of its own, which
+# names the cases that fail. LONG says which suites take long, and about how many seconds, because
+# those start first.
 function(winnow_test name)
   if(NOT WINNOW_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;LINK;LONG" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+    set(ARG_TIMEOUT 300)
   endif()
   if(WINNOW_SANITIZE) # several times slower, and the same tests
     math(EXPR ARG_TIMEOUT "3 * ${ARG_TIMEOUT}")
@@ -39,11 +41,16 @@ function(winnow_test name)
   target_link_libraries(${name}_test PRIVATE winnow_settings ${ARG_LINK} GTest::gmock GTest::gtest_main)
   target_compile_options(${name}_test PRIVATE ${test_options})
   target_precompile_headers(${name}_test REUSE_FROM winnow_test_headers)
-  # Their helpers, in unnamed namespaces, share names.
-  set_target_properties(${name}_test PROPERTIES UNITY_BUILD OFF)
-  include(GoogleTest)
-  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+  set(include_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
+  file(GENERATE OUTPUT ${include_file} CONTENT
+"set(name ${name})
+set(program [==[$<TARGET_FILE:${name}_test>]==])
+set(long \"${ARG_LONG}\")
+set(properties LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+include([==[${PROJECT_SOURCE_DIR}/cmake/TestSuites.cmake]==])
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${include_file})
 endfunction()
 
 # winnow_fuzzer(NAME SOURCE x_fuzz.cpp LINK libs ...): a libFuzzer program NAME_fuzz, part of `fuzzers`.

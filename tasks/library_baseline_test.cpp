@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kToml = R"toml(title = "Product"
+constexpr const char* kLibraryToml = R"toml(title = "Product"
 description = "c = scale * a b^T"
 operations = "2 * m * n * k"
 bytes = "m + n"
@@ -77,7 +77,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 Task parse(const std::string& baselines) {
-  return parse_task({kToml + baselines + kShapes, "", "", ""}, "task.toml");
+  return parse_task({kLibraryToml + baselines + kShapes, "", "", ""}, "task.toml");
 }
 
 std::string mistake(const std::string& baselines) {

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 
 constexpr std::uint64_t kPoison = 0x7f817f817f817f81ULL;
 
-constexpr const char* kToml = R"(title = "Scaled product"
+constexpr const char* kMutantToml = R"(title = "Scaled product"
 description = "c = alpha * a b, with b as it is"
 operations = "m * n"
 bytes = "m * n"
@@ -64,7 +64,7 @@ n = 11
 )";
 
 Task product_task() {
-  return parse_task({kToml, "", "", ""}, "task.toml");
+  return parse_task({kMutantToml, "", "", ""}, "task.toml");
 }
 
 const Shape& shape_named(const Task& task, const std::string& id) {
@@ -146,7 +146,7 @@ TEST(Mutants, AreThoseThatTheTaskCanHave) {
 }
 
 TEST(Mutants, RoundNoInputToWhatTheTaskAllows) {
-  std::string text = kToml;
+  std::string text = kMutantToml;
   text.replace(text.find("precision = \"f32\""), 17, "precision = \"bf16\"");
   const Task task = parse_task({text, "", "", ""}, "task.toml");
   for (const Mutant& mutant : mutants_of(task)) {

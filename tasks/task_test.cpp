@@ -14,8 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// The tests of positions below count the lines of this text.
-constexpr const char* kToml = R"toml(title = "Row softmax"
+// Lines are counted by the position tests below.
+constexpr const char* kTaskToml = R"toml(title = "Row softmax"
 description = "y = softmax(x)"
 operations = "5 * rows * cols"
 bytes = "8 * rows * cols"
@@ -75,13 +75,13 @@ rows = 31
 cols = 2003
 )toml";
 
-Task parse(const std::string& toml) {
+Task parsed(const std::string& toml) {
   return parse_task({toml, "reference", "baseline", "python"}, "task.toml");
 }
 
-// kToml with one text replaced.
+// kTaskToml with one piece of text replaced.
 std::string changed(const std::string& from, const std::string& to) {
-  std::string text = kToml;
+  std::string text = kTaskToml;
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
@@ -89,7 +89,7 @@ std::string changed(const std::string& from, const std::string& to) {
 
 std::string error_of(const std::string& toml) {
   try {
-    parse(toml);
+    parsed(toml);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -97,7 +97,7 @@ std::string error_of(const std::string& toml) {
 }
 
 TEST(Task, ParsesAllParts) {
-  const Task task = parse(kToml);
+  const Task task = parsed(kTaskToml);
   EXPECT_EQ(task.title, "Row softmax");
   ASSERT_EQ(task.axes.size(), 2U);
   EXPECT_EQ(task.axes[0].name, "rows"); // file order, not alphabetical order
@@ -121,7 +121,7 @@ TEST(Task, ParsesAllParts) {
 }
 
 TEST(Task, ShapesHaveIdsAndScalars) {
-  const Task task = parse(kToml);
+  const Task task = parsed(kTaskToml);
   const auto search = task.shapes_of(ShapeSet::Search, "cuda");
   ASSERT_EQ(search.size(), 2U);
   EXPECT_EQ(search[1].id, "search/1");
@@ -140,7 +140,7 @@ TEST(Task, ScalarsAreWrittenAsFloatsAre) {
 }
 
 TEST(Task, HiddenShapesDrawScalars) {
-  const Task task = parse(kToml);
+  const Task task = parsed(kTaskToml);
   const Shape promotion = task.shapes_of(ShapeSet::Promotion, "cpu")[0];
   const Shape held_out = task.shapes_of(ShapeSet::HeldOut, "cpu")[0];
   for (const Shape& shape : {promotion, held_out}) {
@@ -152,11 +152,11 @@ TEST(Task, HiddenShapesDrawScalars) {
     EXPECT_EQ(shape.scalars.at("steps"), std::floor(shape.scalars.at("steps")));
   }
   EXPECT_NE(promotion.scalars, held_out.scalars);
-  EXPECT_EQ(parse(kToml).shapes_of(ShapeSet::Promotion, "cpu")[0].scalars, promotion.scalars);
+  EXPECT_EQ(parsed(kTaskToml).shapes_of(ShapeSet::Promotion, "cpu")[0].scalars, promotion.scalars);
 }
 
 TEST(Task, BindsShapes) {
-  const Task task = parse(kToml);
+  const Task task = parsed(kTaskToml);
   Scope scope;
   bind_shape(task, task.shapes_of(ShapeSet::Tiny, "cpu")[0], scope);
   EXPECT_EQ(Expression::parse("rows * cols + steps").evaluate(scope), 23);
@@ -165,16 +165,16 @@ TEST(Task, BindsShapes) {
 }
 
 TEST(Task, DigestCoversTheFourFiles) {
-  const std::string digest = parse(kToml).digest;
-  EXPECT_EQ(parse(kToml).digest, digest);
-  EXPECT_NE(parse(changed("number of rows", "rows")).digest, digest);
-  EXPECT_NE(parse_task({kToml, "reference2", "baseline", "python"}, "f").digest, digest);
-  EXPECT_NE(parse_task({kToml, "referencebaseline", "", "python"}, "f").digest, digest);
-  EXPECT_NE(parse_task({kToml, "reference", "baseline", "python2"}, "f").digest, digest);
+  const std::string digest = parsed(kTaskToml).digest;
+  EXPECT_EQ(parsed(kTaskToml).digest, digest);
+  EXPECT_NE(parsed(changed("number of rows", "rows")).digest, digest);
+  EXPECT_NE(parse_task({kTaskToml, "reference2", "baseline", "python"}, "f").digest, digest);
+  EXPECT_NE(parse_task({kTaskToml, "referencebaseline", "", "python"}, "f").digest, digest);
+  EXPECT_NE(parse_task({kTaskToml, "reference", "baseline", "python2"}, "f").digest, digest);
 }
 
 TEST(Task, ReferenceViewAddsMagnitudes) {
-  const Task view = reference_view(parse(kToml));
+  const Task view = reference_view(parsed(kTaskToml));
   ASSERT_EQ(view.tensors.size(), 4U);
   EXPECT_EQ(view.tensors[0].dtype, DType::F32);
   EXPECT_EQ(view.tensors[2].name, "a_result");
@@ -185,32 +185,32 @@ TEST(Task, ReferenceViewAddsMagnitudes) {
   EXPECT_EQ(element_count(view.tensors[3], view.shapes[0]), 21);
   const std::string integer_output =
       changed("role = \"output\"\ndtype = \"f32\"", "role = \"output\"\ndtype = \"i32\"");
-  const Task integers = reference_view(parse(integer_output));
+  const Task integers = reference_view(parsed(integer_output));
   ASSERT_EQ(integers.tensors.size(), 3U);
   EXPECT_EQ(integers.tensors[2].dtype, DType::I32);
 }
 
 TEST(Task, ToleranceMayBeStatedForTf32) {
-  const Task task = parse(changed("precision = \"f32\"", "precision = \"tf32\""));
+  const Task task = parsed(changed("precision = \"f32\"", "precision = \"tf32\""));
   EXPECT_EQ(task.tolerance.precision, Precision::TF32);
 }
 
 TEST(Task, ToleranceHasDefaults) {
   Scope scope;
   scope.set("cols", std::int64_t{64});
-  const Tolerance plain = parse(kToml).tolerance;
+  const Tolerance plain = parsed(kTaskToml).tolerance;
   EXPECT_EQ(plain.accumulate, Precision::F32);
   EXPECT_EQ(plain.norm_multiple.evaluate_float(scope), 6); // a quarter of 8 + 2 * 8
   EXPECT_FALSE(plain.nan_allowed);
   const Tolerance stated =
-      parse(changed("precision = \"f32\"", "precision = \"f16\"\naccumulate = \"f32\"\n"
-                                           "norm_multiple = \"sqrt(cols)\"\nnan = true"))
+      parsed(changed("precision = \"f32\"", "precision = \"f16\"\naccumulate = \"f32\"\n"
+                                            "norm_multiple = \"sqrt(cols)\"\nnan = true"))
           .tolerance;
   EXPECT_EQ(stated.precision, Precision::F16);
   EXPECT_EQ(stated.accumulate, Precision::F32);
   EXPECT_EQ(stated.norm_multiple.evaluate_float(scope), 8);
   EXPECT_TRUE(stated.nan_allowed);
-  EXPECT_EQ(parse(changed("precision = \"f32\"", "precision = \"tf32\"")).tolerance.accumulate,
+  EXPECT_EQ(parsed(changed("precision = \"f32\"", "precision = \"tf32\"")).tolerance.accumulate,
             Precision::TF32);
 }
 
@@ -219,11 +219,11 @@ TEST(Task, IntegerOutputsNeedNoTolerance) {
       changed("role = \"output\"\ndtype = \"f32\"", "role = \"output\"\ndtype = \"i32\"");
   const std::size_t from = text.find("precision = "), to = text.find("[[shapes.tiny]]");
   text.replace(from, to - from, "precision = \"int\"\n");
-  EXPECT_EQ(parse(text).tolerance.precision, Precision::Int);
+  EXPECT_EQ(parsed(text).tolerance.precision, Precision::Int);
 }
 
 TEST(Task, InputsMayBeStatic) {
-  const Task task = parse(changed("limit = 5 }", "limit = 5 }\nstatic = true"));
+  const Task task = parsed(changed("limit = 5 }", "limit = 5 }\nstatic = true"));
   EXPECT_FALSE(task.tensors[0].is_static);
   EXPECT_TRUE(task.tensors[1].is_static);
   EXPECT_TRUE(reference_view(task).tensors[1].is_static);
@@ -353,7 +353,7 @@ protected:
   void add(const std::string& category, const std::string& name) const {
     const std::filesystem::path folder = root() / category / name;
     std::filesystem::create_directories(folder);
-    write_file_atomic(folder / "task.toml", kToml);
+    write_file_atomic(folder / "task.toml", kTaskToml);
     for (const char* file : {"reference.cu", "baseline.cu", "reference.py"}) {
       write_file_atomic(folder / file, file);
     }

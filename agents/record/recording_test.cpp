@@ -98,7 +98,7 @@ TEST(Recording, OddMembersAreAsGoodAsNone) {
   EXPECT_EQ(call.reply.usage.prompt_tokens, 0);
 }
 
-std::string error_of(const std::string& text) {
+std::string recording_error(const std::string& text) {
   const TemporaryDirectory directory("recording");
   const auto path = directory.path() / "calls.jsonl";
   std::ofstream(path) << text;
@@ -112,17 +112,17 @@ std::string error_of(const std::string& text) {
 
 TEST(Recording, NamesTheLineOfAMistake) {
   const std::string good = encode_call(sample_call("a/0/0")) + "\n\n";
-  EXPECT_EQ(error_of(good), "no error");
-  EXPECT_THAT(error_of(good + "{\"schema\":"), HasSubstr("calls.jsonl:3: not JSON: "));
-  EXPECT_THAT(error_of(good + "[]"), HasSubstr(":3: expected one JSON object a line"));
-  EXPECT_THAT(error_of(good + "{}"), HasSubstr("expected \"schema\": \"winnow.call\""));
-  EXPECT_THAT(error_of(good + R"({"schema":"winnow.call","version":2})"),
+  EXPECT_EQ(recording_error(good), "no error");
+  EXPECT_THAT(recording_error(good + "{\"schema\":"), HasSubstr("calls.jsonl:3: not JSON: "));
+  EXPECT_THAT(recording_error(good + "[]"), HasSubstr(":3: expected one JSON object a line"));
+  EXPECT_THAT(recording_error(good + "{}"), HasSubstr("expected \"schema\": \"winnow.call\""));
+  EXPECT_THAT(recording_error(good + R"({"schema":"winnow.call","version":2})"),
               HasSubstr("expected \"version\": 1"));
-  EXPECT_THAT(error_of(good + R"({"schema":"winnow.call","version":1,"key":"k"})"),
+  EXPECT_THAT(recording_error(good + R"({"schema":"winnow.call","version":1,"key":"k"})"),
               HasSubstr("'reply' is missing"));
-  EXPECT_THAT(error_of(good + good),
+  EXPECT_THAT(recording_error(good + good),
               HasSubstr(":3: the key 'a/0/0' has a reply in line 1 already"));
-  EXPECT_THAT(error_of(std::string(100000, '[')), HasSubstr("nested more than 100 levels"));
+  EXPECT_THAT(recording_error(std::string(100000, '[')), HasSubstr("nested more than 100 levels"));
 }
 
 TEST(Recording, NamesAMissingFile) {

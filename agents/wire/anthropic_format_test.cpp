@@ -14,19 +14,20 @@ const WireFormat& anthropic() {
   return format_named("anthropic");
 }
 
-json encoded(const ModelRequest& request, bool stream = false) {
+json anthropic_body(const ModelRequest& request, bool stream = false) {
   WireOptions options;
   options.stream = stream;
   return anthropic().encode(request, options);
 }
 
 TEST(Anthropic, SendsOnlyWhatIsSet) {
-  EXPECT_EQ(encoded(plain_request()), json::parse(R"({"model":"m","max_tokens":16000,"messages":[
+  EXPECT_EQ(anthropic_body(plain_request()),
+            json::parse(R"({"model":"m","max_tokens":16000,"messages":[
                               {"role":"user","content":[{"type":"text","text":"hello"}]}]})"));
 }
 
 TEST(Anthropic, SendsEverything) {
-  const json body = encoded(full_request(), true);
+  const json body = anthropic_body(full_request(), true);
   EXPECT_EQ(body["system"], json::parse(R"([{"type":"text","text":"rules",
                                              "cache_control":{"type":"ephemeral"}}])"));
   EXPECT_EQ(body["messages"].size(), 3U);
@@ -47,9 +48,9 @@ TEST(Anthropic, MapsTheEffort) {
   ModelRequest request = full_request();
   request.schema.reset();
   request.effort = "minimal";
-  EXPECT_EQ(encoded(request)["output_config"]["effort"], "low");
+  EXPECT_EQ(anthropic_body(request)["output_config"]["effort"], "low");
   request.effort = "none";
-  const json body = encoded(request);
+  const json body = anthropic_body(request);
   EXPECT_EQ(body["thinking"]["type"], "disabled");
   EXPECT_EQ(body["temperature"], 0.5);
   EXPECT_FALSE(body.contains("output_config"));
@@ -61,7 +62,7 @@ TEST(Anthropic, MarksTheLastFourPrefixes) {
   for (int i = 0; i < 7; ++i) {
     request.messages.push_back({i == 0 ? "system" : "user", std::to_string(i), i < 6});
   }
-  const json body = encoded(request);
+  const json body = anthropic_body(request);
   EXPECT_FALSE(body["system"][0].contains("cache_control"));
   const json& blocks = body["messages"][0]["content"];
   ASSERT_EQ(blocks.size(), 6U);
@@ -73,7 +74,7 @@ TEST(Anthropic, MarksTheLastFourPrefixes) {
 TEST(Anthropic, MarksTheTextBeforeAnEmptyMessage) {
   ModelRequest request = plain_request();
   request.messages.push_back({"user", "", true});
-  EXPECT_TRUE(encoded(request)["messages"][0]["content"][0].contains("cache_control"));
+  EXPECT_TRUE(anthropic_body(request)["messages"][0]["content"][0].contains("cache_control"));
 }
 
 TEST(Anthropic, DecodesTextAndUsage) {
@@ -111,14 +112,14 @@ TEST(Anthropic, KnowsHowAnAnswerEnded) {
   EXPECT_THAT(anthropic().decode("{}").malformed, HasSubstr("without \"content\""));
 }
 
-const std::string kStart =
+const std::string kMessageStart =
     R"({"type":"message_start","message":{"usage":{"input_tokens":10,"cache_read_input_tokens":5,)"
     R"("output_tokens":1}}})";
 const std::string kText =
     R"({"type":"content_block_delta","delta":{"type":"text_delta","text":"half"}})";
 
 TEST(AnthropicStream, KnowsWhatABrokenStreamHasUsed) {
-  const WireAnswer answer = stream_answer(anthropic(), data_events({kStart, kText}));
+  const WireAnswer answer = stream_answer(anthropic(), data_events({kMessageStart, kText}));
   EXPECT_THAT(answer.malformed, HasSubstr("broke off after 4 bytes of text"));
   EXPECT_EQ(answer.lost_usage.prompt_tokens, 15);
   EXPECT_EQ(answer.lost_usage.cached_tokens, 5);
@@ -128,7 +129,7 @@ TEST(AnthropicStream, KnowsWhatABrokenStreamHasUsed) {
 TEST(AnthropicStream, StopsAtAnError) {
   const WireAnswer answer = stream_answer(
       anthropic(),
-      data_events({kStart, kText}) + "event: error\n" +
+      data_events({kMessageStart, kText}) + "event: error\n" +
           data_events(
               {R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})"}));
   ASSERT_TRUE(answer.error);
@@ -141,7 +142,7 @@ TEST(AnthropicStream, CountsCumulativelyAndIgnoresTools) {
   const WireAnswer answer = stream_answer(
       anthropic(),
       data_events(
-          {kStart,
+          {kMessageStart,
            R"({"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{"}})",
            R"({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":40}})",
            R"({"type":"message_stop"})"}));

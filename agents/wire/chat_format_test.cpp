@@ -14,7 +14,7 @@ const WireFormat& chat() {
   return format_named("chat");
 }
 
-json encoded(const ModelRequest& request, bool openai_itself, bool stream = false) {
+json chat_body(const ModelRequest& request, bool openai_itself, bool stream = false) {
   WireOptions options;
   options.openai_itself = openai_itself;
   options.stream = stream;
@@ -22,12 +22,12 @@ json encoded(const ModelRequest& request, bool openai_itself, bool stream = fals
 }
 
 TEST(Chat, SendsOnlyWhatIsSet) {
-  EXPECT_EQ(encoded(plain_request(), true),
+  EXPECT_EQ(chat_body(plain_request(), true),
             json::parse(R"({"model":"m","messages":[{"role":"user","content":"hello"}]})"));
 }
 
 TEST(Chat, SendsEverythingToAServer) {
-  const json body = encoded(full_request(), false, true);
+  const json body = chat_body(full_request(), false, true);
   EXPECT_EQ(body["messages"].size(), 4U);
   EXPECT_EQ(body["messages"][0], json::parse(R"({"role":"system","content":"rules"})"));
   EXPECT_EQ(body["messages"][1]["content"], "task caf\xC3\xA9 \xEF\xBF\xBD");
@@ -45,24 +45,24 @@ TEST(Chat, SendsEverythingToAServer) {
 
 TEST(Chat, SpeaksOpenAisOwnDialect) {
   ModelRequest request = full_request();
-  const json body = encoded(request, true);
+  const json body = chat_body(request, true);
   EXPECT_EQ(body["max_completion_tokens"], 1000);
   EXPECT_FALSE(body.contains("max_tokens"));
   EXPECT_FALSE(body.contains("temperature")) << "refused by models that reason";
   EXPECT_FALSE(body.contains("user")) << "another user for each call would spoil the cache";
   request.effort = "none";
-  EXPECT_EQ(encoded(request, true)["temperature"], 0.5);
+  EXPECT_EQ(chat_body(request, true)["temperature"], 0.5);
 }
 
 TEST(Chat, NamesThePrefixSoThatItsCacheIsFound) {
   ModelRequest request = full_request();
-  const std::string key = encoded(request, true)["prompt_cache_key"];
+  const std::string key = chat_body(request, true)["prompt_cache_key"];
   EXPECT_EQ(key.size(), 23U);
   request.messages.back().text = "another question";
-  EXPECT_EQ(encoded(request, true)["prompt_cache_key"], key);
+  EXPECT_EQ(chat_body(request, true)["prompt_cache_key"], key);
   request.messages.front().text = "other rules";
-  EXPECT_NE(encoded(request, true)["prompt_cache_key"], key);
-  EXPECT_FALSE(encoded(plain_request(), true).contains("prompt_cache_key"));
+  EXPECT_NE(chat_body(request, true)["prompt_cache_key"], key);
+  EXPECT_FALSE(chat_body(plain_request(), true).contains("prompt_cache_key"));
 }
 
 TEST(Chat, DecodesTextUsageAndReportedCost) {

@@ -91,18 +91,18 @@ TEST(Gemini, SaysThatAPromptWasBlocked) {
   EXPECT_THAT(gemini().decode("{}").malformed, HasSubstr("without \"candidates\""));
 }
 
-const std::string kHalf = R"({"candidates":[{"content":{"parts":[{"text":"half"}]}}],)"
-                          R"("usageMetadata":{"promptTokenCount":10}})";
+const std::string kHalfAnswer = R"({"candidates":[{"content":{"parts":[{"text":"half"}]}}],)"
+                                R"("usageMetadata":{"promptTokenCount":10}})";
 const std::string kRest = R"({"candidates":[{"content":{"parts":[{"text":" full"}]},)"
                           R"("finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,)"
                           R"("candidatesTokenCount":3}})";
 
 TEST(GeminiStream, MayBeOneArray) {
-  const WireAnswer answer = stream_answer(gemini(), "[" + kHalf + "\n,\r\n" + kRest + "]\n");
+  const WireAnswer answer = stream_answer(gemini(), "[" + kHalfAnswer + "\n,\r\n" + kRest + "]\n");
   ASSERT_TRUE(answer.reply) << answer.malformed;
   EXPECT_EQ(answer.reply->text, "half full");
   EXPECT_EQ(answer.reply->usage.completion_tokens, 3);
-  const WireAnswer broken = stream_answer(gemini(), "[" + kHalf + "]");
+  const WireAnswer broken = stream_answer(gemini(), "[" + kHalfAnswer + "]");
   EXPECT_THAT(broken.malformed, HasSubstr("broke off after 4 bytes of text"));
   EXPECT_EQ(broken.lost_usage.prompt_tokens, 10);
 }
@@ -110,8 +110,9 @@ TEST(GeminiStream, MayBeOneArray) {
 TEST(GeminiStream, StopsAtAnError) {
   const std::string error =
       R"({"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}})";
-  for (const std::string& body : {data_events({kHalf, error}), "[" + kHalf + "," + error + "]",
-                                  data_events({kHalf, "[" + error + "]"})}) {
+  for (const std::string& body :
+       {data_events({kHalfAnswer, error}), "[" + kHalfAnswer + "," + error + "]",
+        data_events({kHalfAnswer, "[" + error + "]"})}) {
     const WireAnswer answer = stream_answer(gemini(), body);
     ASSERT_TRUE(answer.error) << body;
     EXPECT_EQ(answer.error->status, 503);

@@ -14,7 +14,7 @@ const WireFormat& responses() {
   return format_named("responses");
 }
 
-json encoded(const ModelRequest& request, bool openai_itself, bool stream = false) {
+json responses_body(const ModelRequest& request, bool openai_itself, bool stream = false) {
   WireOptions options;
   options.openai_itself = openai_itself;
   options.stream = stream;
@@ -23,12 +23,12 @@ json encoded(const ModelRequest& request, bool openai_itself, bool stream = fals
 
 TEST(Responses, SendsOnlyWhatIsSet) {
   EXPECT_EQ(
-      encoded(plain_request(), true),
+      responses_body(plain_request(), true),
       json::parse(R"({"model":"m","store":false,"input":[{"role":"user","content":"hello"}]})"));
 }
 
 TEST(Responses, SendsEverything) {
-  const json body = encoded(full_request(), false, true);
+  const json body = responses_body(full_request(), false, true);
   EXPECT_EQ(body["instructions"], "rules");
   EXPECT_EQ(body["input"].size(), 3U);
   EXPECT_EQ(body["input"][0]["content"], "task caf\xC3\xA9 \xEF\xBF\xBD");
@@ -43,7 +43,7 @@ TEST(Responses, SendsEverything) {
 }
 
 TEST(Responses, SpeaksOpenAisOwnDialect) {
-  const json body = encoded(full_request(), true);
+  const json body = responses_body(full_request(), true);
   EXPECT_THAT(body["prompt_cache_key"].get<std::string>(), testing::StartsWith("winnow-"));
   EXPECT_FALSE(body.contains("metadata"));
   EXPECT_FALSE(body.contains("temperature"));
@@ -72,8 +72,8 @@ TEST(Responses, DecodesTextAndUsage) {
   EXPECT_EQ(answer.reply->usage.reasoning_tokens, 2);
 }
 
-/// "text (finish reason)", or the error.
-std::string said(const std::string& body) {
+/// "text (finish reason)", or what is wrong.
+std::string text_item(const std::string& body) {
   const WireAnswer answer = responses().decode(body);
   return answer.reply   ? answer.reply->text + " (" + answer.reply->finish_reason + ")"
          : answer.error ? "error: " + answer.error->message
@@ -81,23 +81,25 @@ std::string said(const std::string& body) {
 }
 
 TEST(Responses, KnowsHowAnAnswerEnded) {
-  EXPECT_EQ(said(R"({"output":[{"type":"reasoning"}]})"), " (stop)");
+  EXPECT_EQ(text_item(R"({"output":[{"type":"reasoning"}]})"), " (stop)");
   EXPECT_EQ(
-      said(
+      text_item(
           R"({"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[]})"),
       " (length)");
   EXPECT_EQ(
-      said(
+      text_item(
           R"({"status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[]})"),
       " (content_filter)");
   EXPECT_EQ(
-      said(R"({"output":[{"type":"message","content":[{"type":"refusal","refusal":"No."}]}]})"),
+      text_item(
+          R"({"output":[{"type":"message","content":[{"type":"refusal","refusal":"No."}]}]})"),
       "No. (content_filter)");
-  EXPECT_EQ(said(R"({"output":[{"type":"function_call"}]})"), " (tool_calls)");
-  EXPECT_THAT(said(R"({"status":"in_progress","output":[]})"), HasSubstr("\"in_progress\""));
-  EXPECT_THAT(said("{}"), HasSubstr("without \"output\""));
+  EXPECT_EQ(text_item(R"({"output":[{"type":"function_call"}]})"), " (tool_calls)");
+  EXPECT_THAT(text_item(R"({"status":"in_progress","output":[]})"), HasSubstr("\"in_progress\""));
+  EXPECT_THAT(text_item("{}"), HasSubstr("without \"output\""));
   EXPECT_EQ(
-      said(R"({"status":"failed","error":{"code":"server_error","message":"sorry"},"output":[]})"),
+      text_item(
+          R"({"status":"failed","error":{"code":"server_error","message":"sorry"},"output":[]})"),
       "error: sorry");
 }
 

@@ -16,8 +16,8 @@ namespace {
 
 using tasks::Buffer;
 
-constexpr std::int64_t kCount = 64;
-constexpr std::uint64_t kBytes = kCount * sizeof(float);
+constexpr std::int64_t kElements = 64;
+constexpr std::uint64_t kBytes = kElements * sizeof(float);
 
 class TimedRunsTest : public CpuDeviceTest {
 protected:
@@ -29,12 +29,13 @@ protected:
     }
     Buffer x, y;
     x.name = "x";
-    x.count = y.count = kCount;
+    x.count = y.count = kElements;
     y.name = "y";
     y.kind = Buffer::Kind::Output;
     case_.seed = 7;
     case_.plan.buffers = {x, y};
-    case_.plan.steps = {launch_step("k", 1, kCount, {buffer_argument("x"), buffer_argument("y")})};
+    case_.plan.steps = {
+        launch_step("k", 1, kElements, {buffer_argument("x"), buffer_argument("y")})};
     case_.outputs = {{"y", 0, kBytes}};
     case_.sampling.emplace();
     case_.sampling->min_samples = case_.sampling->max_samples = 200;
@@ -60,7 +61,7 @@ protected:
   }
 
   std::vector<float> output(const TimedOutput& judged) {
-    std::vector<float> values(kCount);
+    std::vector<float> values(kElements);
     const auto bytes = view_.slice(static_cast<std::uint64_t>(judged.area) * kBytes, kBytes);
     std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
@@ -68,7 +69,7 @@ protected:
 
   /// The answer that the judge computes.
   static std::vector<float> twice_x(std::uint64_t seed) {
-    std::vector<float> values(kCount);
+    std::vector<float> values(kElements);
     tasks::generate_tensor({}, tasks::DType::F32, seed, "x", values.data(), values.size());
     for (float& value : values) {
       value *= 2;
@@ -132,12 +133,12 @@ TEST_F(TimedRunsTest, AKernelThatIsRightOnlyAtFirstIsFound) {
 TEST_F(TimedRunsTest, StaticInputsStayTheSame) {
   Buffer w;
   w.name = "w";
-  w.count = kCount;
+  w.count = kElements;
   w.is_static = true;
   case_.plan.buffers.push_back(w);
-  case_.plan.steps = {launch_step("k", 1, kCount, {buffer_argument("w"), buffer_argument("y")})};
+  case_.plan.steps = {launch_step("k", 1, kElements, {buffer_argument("w"), buffer_argument("y")})};
   const RunCaseReport report = time();
-  std::vector<float> expected(kCount);
+  std::vector<float> expected(kElements);
   tasks::generate_tensor({}, tasks::DType::F32, case_.seed, "w", expected.data(), expected.size());
   for (const TimedOutput& judged : report.timed_outputs) {
     EXPECT_EQ(output(judged)[3], 2 * expected[3]);
@@ -305,7 +306,7 @@ TEST_F(TimedRunsTest, ContestantsShareTensorsAndHaveScratchOfTheirOwn) {
   Buffer scratch;
   scratch.name = "scratch";
   scratch.kind = Buffer::Kind::Scratch;
-  scratch.count = kCount;
+  scratch.count = kElements;
   case_.plan.buffers.push_back(scratch);
   case_.sampling->rivals = {case_.plan, case_.plan};
   case_.sampling->places = 2;
@@ -411,11 +412,11 @@ TEST_F(RivalsTest, OnceScratchMustHoldItsValueAgain) {
   Buffer once;
   once.name = "once";
   once.kind = Buffer::Kind::Scratch;
-  once.count = kCount;
+  once.count = kElements;
   once.once = 0;
   case_.plan.buffers.push_back(once);
   case_.plan.steps.push_back(
-      launch_step("k", 1, kCount, {buffer_argument("x"), buffer_argument("once")}));
+      launch_step("k", 1, kElements, {buffer_argument("x"), buffer_argument("once")}));
   for (int i = 0; i < 30; ++i) {
     const RunCaseReport report = race(busy(10), busy(10));
     ASSERT_TRUE(report.fault.has_value()) << i;
@@ -428,14 +429,14 @@ TEST_F(TimedRunsTest, KeptScratchMustStayAsPrepared) {
   Buffer kept;
   kept.name = "kept";
   kept.kind = Buffer::Kind::Scratch;
-  kept.count = kCount;
+  kept.count = kElements;
   kept.keep = true;
   case_.plan.buffers.push_back(kept);
   case_.plan.prepare = {
-      launch_step("k", 1, kCount, {buffer_argument("x"), buffer_argument("kept")})};
+      launch_step("k", 1, kElements, {buffer_argument("x"), buffer_argument("kept")})};
   EXPECT_FALSE(time().fault.has_value());
   case_.plan.steps.push_back(
-      launch_step("k", 1, kCount, {buffer_argument("y"), buffer_argument("kept")}));
+      launch_step("k", 1, kElements, {buffer_argument("y"), buffer_argument("kept")}));
   const RunCaseReport report = time();
   ASSERT_TRUE(report.fault.has_value());
   EXPECT_EQ(report.fault->verdict, tasks::Verdict::ModifiedInput);

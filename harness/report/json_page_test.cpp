@@ -22,7 +22,7 @@ using nlohmann::json;
 using testing::IsEmpty;
 
 std::vector<std::string> missing(const json& document) {
-  static const test::JsonPage page(WINNOW_SOURCE_DIR);
+  static const ::winnow::test::JsonPage page(WINNOW_SOURCE_DIR);
   return page.missing(document);
 }
 

@@ -10,8 +10,8 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+constexpr double kEndless = std::numeric_limits<double>::infinity();
 
 TEST(Summary, KnownNumbers) {
   const auto summary = summarize(std::vector<double>{4, 1, 3, 2, 10});
@@ -36,7 +36,7 @@ TEST(Summary, OfEvenlyManyLiesBetween) {
 
 TEST(Summary, WhatIsUnknownIsEmpty) {
   EXPECT_FALSE(summarize({}));
-  EXPECT_FALSE(summarize(std::vector<double>{kNaN, kInfinity}));
+  EXPECT_FALSE(summarize(std::vector<double>{kNoNumber, kEndless}));
   const auto one = summarize(std::vector<double>{7});
   EXPECT_DOUBLE_EQ(one->median, 7);
   EXPECT_FALSE(one->standard_deviation);
@@ -48,7 +48,7 @@ TEST(Summary, WhatIsUnknownIsEmpty) {
 }
 
 TEST(Summary, LeavesOutWhatIsNotFinite) {
-  const auto summary = summarize(std::vector<double>{1, kNaN, 3, -kInfinity});
+  const auto summary = summarize(std::vector<double>{1, kNoNumber, 3, -kEndless});
   EXPECT_EQ(summary->count, 2U);
   EXPECT_DOUBLE_EQ(summary->mean, 2);
 }
@@ -116,13 +116,13 @@ TEST(Bootstrap, OfConstantsIsAPoint) {
 }
 
 TEST(Bootstrap, NeedsFiveSamples) {
-  const std::vector<double> four{1, 2, 3, 4, kNaN}, five{1, 2, 3, 4, 5};
+  const std::vector<double> four{1, 2, 3, 4, kNoNumber}, five{1, 2, 3, 4, 5};
   EXPECT_FALSE(bootstrap_median_interval({}));
   EXPECT_FALSE(bootstrap_median_interval(four));
   EXPECT_TRUE(bootstrap_median_interval(five));
   EXPECT_FALSE(paired_ratio_interval(five, std::vector<double>{1, 2, 3, 4, 0}));
   EXPECT_FALSE(paired_ratio_interval(five, std::vector<double>{1, 2, 3, 4, -1}));
-  EXPECT_FALSE(paired_ratio_interval(five, std::vector<double>{1, 2, 3, 4, kInfinity}));
+  EXPECT_FALSE(paired_ratio_interval(five, std::vector<double>{1, 2, 3, 4, kEndless}));
 }
 
 TEST(Bootstrap, PairsCancelWhatTheyShare) {
@@ -174,7 +174,7 @@ TEST(Bimodal, LittleOrNothing) {
   EXPECT_FALSE(is_bimodal({}));
   EXPECT_FALSE(is_bimodal(std::vector<double>{1, 2}));
   EXPECT_FALSE(is_bimodal(std::vector<double>(50, 3.0)));
-  EXPECT_FALSE(is_bimodal(std::vector<double>(50, kNaN)));
+  EXPECT_FALSE(is_bimodal(std::vector<double>(50, kNoNumber)));
   EXPECT_FALSE(is_bimodal(std::vector<double>(50, -1.0)));
 }
 
@@ -219,11 +219,11 @@ TEST(Drift, OfConstantsAndOfLittle) {
   EXPECT_EQ(none->p_value, 1);
   EXPECT_FALSE(none->significant);
   EXPECT_FALSE(drift({}));
-  EXPECT_FALSE(drift(std::vector<double>{1, 2, 3, 4, kNaN, 0, -3}));
+  EXPECT_FALSE(drift(std::vector<double>{1, 2, 3, 4, kNoNumber, 0, -3}));
 }
 
 TEST(Outliers, AboveTheWhiskerOnly) {
-  std::vector<double> samples{1, 100, 100, 101, 101, 102, 102, 103, 103, 130, kInfinity};
+  std::vector<double> samples{1, 100, 100, 101, 101, 102, 102, 103, 103, 130, kEndless};
   EXPECT_EQ(outliers(samples), 1U);
   EXPECT_EQ(outliers({}), 0U);
   EXPECT_EQ(outliers(std::vector<double>{5}), 0U);

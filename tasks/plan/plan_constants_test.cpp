@@ -110,12 +110,12 @@ TEST(DeviceConstants, StillLetOtherMistakesBeFoundBeforeCompiling) {
   EXPECT_THAT(errors[0], HasSubstr("grid[0] = rows - 4 = 0"));
 }
 
-struct Mistake {
+struct ConstantMistake {
   const char* plan;
   const char* message;
 };
 
-class BadConstant : public testing::TestWithParam<Mistake> {};
+class BadConstant : public testing::TestWithParam<ConstantMistake> {};
 
 TEST_P(BadConstant, IsExplainedBeforeCompiling) {
   std::vector<std::string> errors;
@@ -129,23 +129,26 @@ TEST_P(BadConstant, IsExplainedBeforeCompiling) {
 INSTANTIATE_TEST_SUITE_P(
     Mistakes, BadConstant,
     testing::Values(
-        Mistake{R"js({"let": {"c": {"const": "C"}}, "launches": [
+        ConstantMistake{
+            R"js({"let": {"c": {"const": "C"}}, "launches": [
                      {"kernel": "k<{c}>", "grid": 1, "block": 1, "args": ["x", "y"]}]})js",
-                "'c' in the kernel's name depends on a device constant; expected a value that is "
-                "known before compiling"},
-        Mistake{R"js({"let": {"c": {"const": "C"}, "d": "c + rows"}, "launches": [
+            "'c' in the kernel's name depends on a device constant; expected a value that is "
+            "known before compiling"},
+        ConstantMistake{R"js({"let": {"c": {"const": "C"}, "d": "c + rows"}, "launches": [
                      {"kernel": "k<{d}>", "grid": 1, "block": 1, "args": ["x", "y"]}]})js",
-                "'d' in the kernel's name depends"},
-        Mistake{R"js({"let": {"c": {"const": "C"}}, "launches": [{"repeat": "c", "as": "t", "do": [
+                        "'d' in the kernel's name depends"},
+        ConstantMistake{
+            R"js({"let": {"c": {"const": "C"}}, "launches": [{"repeat": "c", "as": "t", "do": [
                      {"kernel": "k<{t}>", "grid": 1, "block": 1, "args": ["x", "y"]}]}]})js",
-                "'t' in the kernel's name depends"},
-        Mistake{R"js({"params": {"T": 8}, "let": {"c": {"const": "C<{T}, {cols}>"}},
+            "'t' in the kernel's name depends"},
+        ConstantMistake{
+            R"js({"params": {"T": 8}, "let": {"c": {"const": "C<{T}, {cols}>"}},
                       "launches": [{"fill": "y", "value": 0}]})js",
-                "'{cols}' in the device constant of 'c' is no parameter; expected params only: "
-                "device code is compiled once for all shapes"},
-        Mistake{R"js({"let": {"n": "rows", "c": {"const": "C<{n}>"}},
+            "'{cols}' in the device constant of 'c' is no parameter; expected params only: "
+            "device code is compiled once for all shapes"},
+        ConstantMistake{R"js({"let": {"n": "rows", "c": {"const": "C<{n}>"}},
                       "launches": [{"fill": "y", "value": 0}]})js",
-                "'{n}' in the device constant of 'c' is no parameter"}));
+                        "'{n}' in the device constant of 'c' is no parameter"}));
 
 } // namespace
 } // namespace winnow::tasks

@@ -64,12 +64,12 @@ TEST(PlanLaunch, ResidentBlocksMayBeUsedBeforeCompiling) {
   EXPECT_THAT(errors, IsEmpty());
 }
 
-struct Mistake {
+struct LaunchMemberMistake {
   const char* members;
   const char* message;
 };
 
-class BadLaunchOnHopper : public testing::TestWithParam<Mistake> {};
+class BadLaunchOnHopper : public testing::TestWithParam<LaunchMemberMistake> {};
 
 TEST_P(BadLaunchOnHopper, IsExplained) {
   const Outcome outcome = resolve_launch(GetParam().members, hopper(96, 40000));
@@ -80,37 +80,47 @@ TEST_P(BadLaunchOnHopper, IsExplained) {
 INSTANTIATE_TEST_SUITE_P(
     Mistakes, BadLaunchOnHopper,
     testing::Values(
-        Mistake{R"js("grid": 17, "cluster": 17, "block": 32, "args": ["x", "y"])js",
-                "cluster = 17 x 1 x 1 = 17 blocks is too large for shape search/0; expected at "
-                "most 8 blocks in a cluster"},
-        Mistake{R"js("grid": [4, 4], "cluster": [4, "rows"], "block": 32, "args": ["x", "y"])js",
-                "cluster = 4 x 4 x 1 = 16 blocks is too large"},
-        Mistake{R"js("grid": 1, "cluster": ["1 << 31"], "block": 32, "args": ["x", "y"])js",
-                "cluster = 2147483648 x 1 x 1 = 2147483648 blocks is too large for shape search/0"},
-        Mistake{R"js("grid": 1, "cluster": ["1 << 30", "1 << 30", "1 << 30"], "block": 32,
+        LaunchMemberMistake{
+            R"js("grid": 17, "cluster": 17, "block": 32, "args": ["x", "y"])js",
+            "cluster = 17 x 1 x 1 = 17 blocks is too large for shape search/0; expected at "
+            "most 8 blocks in a cluster"},
+        LaunchMemberMistake{
+            R"js("grid": [4, 4], "cluster": [4, "rows"], "block": 32, "args": ["x", "y"])js",
+            "cluster = 4 x 4 x 1 = 16 blocks is too large"},
+        LaunchMemberMistake{
+            R"js("grid": 1, "cluster": ["1 << 31"], "block": 32, "args": ["x", "y"])js",
+            "cluster = 2147483648 x 1 x 1 = 2147483648 blocks is too large for shape search/0"},
+        LaunchMemberMistake{
+            R"js("grid": 1, "cluster": ["1 << 30", "1 << 30", "1 << 30"], "block": 32,
                      "args": ["x", "y"])js",
-                "= over 2^63 blocks is too large"},
-        Mistake{R"js("grid": 2, "cluster": ["rows - 4"], "block": 32, "args": ["x", "y"])js",
-                "cluster[0] = rows - 4 = 0 for shape search/0 (rows=4); expected at least 1 "
-                "block"},
-        Mistake{R"js("grid": ["cols + 1"], "cluster": 2, "block": 32, "args": ["x", "y"])js",
-                "k.cu:1:51: grid[0] = 1001 is no multiple of cluster[0] = 2 for shape search/0; "
-                "expected whole clusters"},
-        Mistake{R"js("grid": 2, "cluster": [1, 2], "block": 32, "args": ["x", "y"])js",
-                "grid[1] = 1 is no multiple of cluster[1] = 2"},
-        Mistake{R"js("grid": 1, "cluster": ["resident"], "block": 32, "args": ["x", "y"])js",
-                "unknown name 'resident' in expression"},
-        Mistake{R"js("grid": 400, "block": 512, "cooperative": true, "args": ["x", "y"])js",
-                "the cooperative launch of 'k' has 400 blocks, but 132 can be resident at once for "
-                "shape search/0; expected \"grid\": [\"min(..., resident_blocks)\"]"},
-        Mistake{R"js("grid": 1, "block": 1024, "args": ["x", "y"])js",
-                "kernel 'k' uses 96 registers a thread, too many for the block of 1024 threads "
-                "(98304 registers) for shape search/0; expected at most 65536 registers in a "
-                "block: fewer threads, or __launch_bounds__"},
-        Mistake{R"js("grid": 1, "block": 32, "shared_bytes": "cols * 200", "args": ["x", "y"])js",
-                "shared_bytes = cols * 200 = 200000 for shape search/0 (cols=1000); expected at "
-                "most 192448: a block has 232448 bytes of shared memory, and kernel 'k' declares "
-                "40000 itself"}));
+            "= over 2^63 blocks is too large"},
+        LaunchMemberMistake{
+            R"js("grid": 2, "cluster": ["rows - 4"], "block": 32, "args": ["x", "y"])js",
+            "cluster[0] = rows - 4 = 0 for shape search/0 (rows=4); expected at least 1 "
+            "block"},
+        LaunchMemberMistake{
+            R"js("grid": ["cols + 1"], "cluster": 2, "block": 32, "args": ["x", "y"])js",
+            "k.cu:1:51: grid[0] = 1001 is no multiple of cluster[0] = 2 for shape search/0; "
+            "expected whole clusters"},
+        LaunchMemberMistake{R"js("grid": 2, "cluster": [1, 2], "block": 32, "args": ["x", "y"])js",
+                            "grid[1] = 1 is no multiple of cluster[1] = 2"},
+        LaunchMemberMistake{
+            R"js("grid": 1, "cluster": ["resident"], "block": 32, "args": ["x", "y"])js",
+            "unknown name 'resident' in expression"},
+        LaunchMemberMistake{
+            R"js("grid": 400, "block": 512, "cooperative": true, "args": ["x", "y"])js",
+            "the cooperative launch of 'k' has 400 blocks, but 132 can be resident at once for "
+            "shape search/0; expected \"grid\": [\"min(..., resident_blocks)\"]"},
+        LaunchMemberMistake{
+            R"js("grid": 1, "block": 1024, "args": ["x", "y"])js",
+            "kernel 'k' uses 96 registers a thread, too many for the block of 1024 threads "
+            "(98304 registers) for shape search/0; expected at most 65536 registers in a "
+            "block: fewer threads, or __launch_bounds__"},
+        LaunchMemberMistake{
+            R"js("grid": 1, "block": 32, "shared_bytes": "cols * 200", "args": ["x", "y"])js",
+            "shared_bytes = cols * 200 = 200000 for shape search/0 (cols=1000); expected at "
+            "most 192448: a block has 232448 bytes of shared memory, and kernel 'k' declares "
+            "40000 itself"}));
 
 TEST(PlanLaunch, StaticSharedMemoryHasItsOwnLimit) {
   EXPECT_THAT(resolve_launch(R"js("grid": 1, "block": 32, "args": ["x", "y"])js", hopper(32, 65792))

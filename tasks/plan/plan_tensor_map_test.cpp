@@ -11,14 +11,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-Setting hopper(const std::string& parameters = "o128:map p4f:y") {
+Setting map_setting(const std::string& parameters = "o128:map p4f:y") {
   Setting setting = with_parameters(parameters);
   setting.facts = hopper_facts();
   return setting;
 }
 
-// Resolves a launch of k with a map m over x[4][1000] (f32). `members` are the members of the map.
-Outcome resolve_map(const std::string& members, const Setting& setting = hopper()) {
+// A map m over x[4][1000] (f32) by its members, and a launch of k that takes it.
+Outcome resolve_map(const std::string& members, const Setting& setting = map_setting()) {
   return resolve(R"js({"scratch": {"h": {"dtype": "bf16", "count": 4096},
                                    "b": {"dtype": "u8", "count": 4096}},
                       "tensor_maps": {"m": {)js" +
@@ -78,7 +78,7 @@ TEST(TensorMaps, MayBeInterleaved) {
 }
 
 TEST(TensorMaps, OfAnOutputWriteIt) {
-  const Setting setting = hopper("o128:map p4fc:x");
+  const Setting setting = map_setting("o128:map p4fc:x");
   EXPECT_THAT(
       resolve_map(R"js("tensor": "y", "extents": ["cols", "rows"], "box": [8, 2])js", setting)
           .errors,
@@ -96,7 +96,7 @@ TEST(TensorMaps, AreCheckedOnlyWhereUsed) {
                     "args": [{"tensor_map": "m"}, "y"]},
                    {"fill": "y", "value": 0},
                    {"kernel": "k2", "grid": 1, "block": 32, "args": []}]})js";
-  Setting setting = hopper("");
+  Setting setting = map_setting("");
   EXPECT_THAT(resolve(plan, setting).errors, IsEmpty());
   setting.shape = sample_shape(4, 256);
   setting.parameters = "o128:map p4f:y";
@@ -104,7 +104,7 @@ TEST(TensorMaps, AreCheckedOnlyWhereUsed) {
 }
 
 TEST(TensorMaps, AreNotEverywhere) {
-  Setting setting = hopper();
+  Setting setting = map_setting();
   setting.facts.tensor_maps = false;
   const Outcome outcome = resolve_map(R"js("tensor": "x", "extents": [8], "box": [8])js", setting);
   EXPECT_THAT(outcome.error(),
@@ -112,12 +112,12 @@ TEST(TensorMaps, AreNotEverywhere) {
   EXPECT_TRUE(all_unsupported(outcome.diagnostics));
 }
 
-struct Mistake {
+struct TensorMapMistake {
   const char* members;
   const char* message;
 };
 
-class BadMap : public testing::TestWithParam<Mistake> {};
+class BadMap : public testing::TestWithParam<TensorMapMistake> {};
 
 TEST_P(BadMap, IsExplained) {
   const Outcome outcome = resolve_map(GetParam().members);
@@ -128,72 +128,90 @@ TEST_P(BadMap, IsExplained) {
 INSTANTIATE_TEST_SUITE_P(
     Mistakes, BadMap,
     testing::Values(
-        Mistake{R"js("tensor": "z", "extents": [8], "box": [8])js", "unknown buffer 'z'"},
-        Mistake{R"js("tensor": "x", "extents": ["colz"], "box": [8])js", "unknown name 'colz'"},
-        Mistake{R"js("tensor": "x", "extents": ["rows - 4"], "box": [8])js",
-                "extents[0] of tensor map 'm' = rows - 4 = 0 for shape search/0 (rows=4); expected "
-                "1 to 2^32 elements"},
-        Mistake{R"js("tensor": "x", "extents": ["(1 << 32) + 1"], "box": [8])js",
-                "expected 1 to 2^32 elements"},
-        Mistake{R"js("tensor": "x", "extents": ["cols"], "box": ["cols"])js",
-                "box[0] of tensor map 'm' = cols = 1000 for shape search/0 (cols=1000); expected 1 "
-                "to 256 elements"},
-        Mistake{R"js("tensor": "x", "extents": ["cols"], "box": [8], "element_strides": [9])js",
-                "element_strides[0] of tensor map 'm' = 9 for shape search/0; expected 1 to 8"},
-        Mistake{
+        TensorMapMistake{R"js("tensor": "z", "extents": [8], "box": [8])js", "unknown buffer 'z'"},
+        TensorMapMistake{R"js("tensor": "x", "extents": ["colz"], "box": [8])js",
+                         "unknown name 'colz'"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": ["rows - 4"], "box": [8])js",
+            "extents[0] of tensor map 'm' = rows - 4 = 0 for shape search/0 (rows=4); expected "
+            "1 to 2^32 elements"},
+        TensorMapMistake{R"js("tensor": "x", "extents": ["(1 << 32) + 1"], "box": [8])js",
+                         "expected 1 to 2^32 elements"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": ["cols"], "box": ["cols"])js",
+            "box[0] of tensor map 'm' = cols = 1000 for shape search/0 (cols=1000); expected 1 "
+            "to 256 elements"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": ["cols"], "box": [8], "element_strides": [9])js",
+            "element_strides[0] of tensor map 'm' = 9 for shape search/0; expected 1 to 8"},
+        TensorMapMistake{
             R"js("tensor": "x", "extents": ["cols"], "box": [6])js",
             "box[0] of tensor map 'm' is no multiple of 16 bytes for shape search/0: 6 elements "
             "of 4 bytes"},
-        Mistake{R"js("tensor": "x", "extents": ["cols"], "box": [64], "swizzle": "128B")js",
-                "box[0] of tensor map 'm' is wider than the swizzle for shape search/0: 64 "
-                "elements of 4 bytes; expected at most 128 bytes with \"swizzle\": \"128B\""},
-        Mistake{
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": ["cols"], "box": [64], "swizzle": "128B")js",
+            "box[0] of tensor map 'm' is wider than the swizzle for shape search/0: 64 "
+            "elements of 4 bytes; expected at most 128 bytes with \"swizzle\": \"128B\""},
+        TensorMapMistake{
             R"js("tensor": "x", "at": 2, "extents": [8], "box": [8])js",
             "tensor map 'm' does not begin at a multiple of 16 bytes for shape search/0: \"at\" is "
             "byte 8 of 'x'"},
-        Mistake{R"js("tensor": "x", "extents": ["cols + 1", 2], "box": [8, 1])js",
-                "strides[0] of tensor map 'm' is no multiple of 16 bytes for shape search/0: 4004 "
-                "bytes when packed; expected multiples of 16 bytes: pad the rows"},
-        Mistake{R"js("tensor": "x", "extents": ["cols", 2], "strides": [6], "box": [8, 1])js",
-                "strides[0] of tensor map 'm' is no multiple of 16 bytes for shape search/0: 24 "
-                "bytes;"},
-        Mistake{R"js("tensor": "x", "extents": [8, 2], "strides": [0], "box": [8, 1])js",
-                "strides[0] of tensor map 'm' = 0 for shape search/0"},
-        Mistake{R"js("tensor": "x", "extents": [8, 2], "strides": ["1 << 38"], "box": [8, 1])js",
-                "strides[0] of tensor map 'm' is too large for shape search/0: 1099511627776 "
-                "bytes; expected less than 2^40 bytes"},
-        Mistake{R"js("tensor": "x", "extents": ["1 << 32", "1 << 32", "1 << 32", "1 << 32", 1],
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": ["cols + 1", 2], "box": [8, 1])js",
+            "strides[0] of tensor map 'm' is no multiple of 16 bytes for shape search/0: 4004 "
+            "bytes when packed; expected multiples of 16 bytes: pad the rows"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": ["cols", 2], "strides": [6], "box": [8, 1])js",
+            "strides[0] of tensor map 'm' is no multiple of 16 bytes for shape search/0: 24 "
+            "bytes;"},
+        TensorMapMistake{R"js("tensor": "x", "extents": [8, 2], "strides": [0], "box": [8, 1])js",
+                         "strides[0] of tensor map 'm' = 0 for shape search/0"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": [8, 2], "strides": ["1 << 38"], "box": [8, 1])js",
+            "strides[0] of tensor map 'm' is too large for shape search/0: 1099511627776 "
+            "bytes; expected less than 2^40 bytes"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": ["1 << 32", "1 << 32", "1 << 32", "1 << 32", 1],
                      "box": [8, 1, 1, 1, 1])js",
-                "strides[1] of tensor map 'm' is too large"},
-        Mistake{R"js("tensor": "x", "extents": ["cols", "rows + 1"], "box": [8, 1])js",
-                "k.cu:3:39: tensor map 'm' does not fit its tensor 'x' for shape search/0: it "
-                "reaches byte 20000 of 16000; expected extents, strides and \"at\" that stay "
-                "inside the buffer"},
-        Mistake{R"js("tensor": "x", "at": 4, "extents": ["cols", "rows"], "box": [8, 1])js",
-                "it reaches byte 16016 of 16000"},
-        Mistake{R"js("tensor": "x", "extents": [8, 4], "strides": [1004], "box": [8, 1])js",
-                "no error"},
-        Mistake{R"js("tensor": "x", "extents": [8, 4], "strides": [1332], "box": [8, 1])js",
-                "it reaches byte 16016 of 16000"},
-        Mistake{R"js("tensor": "x", "extents": [8, "1 << 32"], "strides": ["(1 << 38) - 4"],
+            "strides[1] of tensor map 'm' is too large"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": ["cols", "rows + 1"], "box": [8, 1])js",
+            "k.cu:3:39: tensor map 'm' does not fit its tensor 'x' for shape search/0: it "
+            "reaches byte 20000 of 16000; expected extents, strides and \"at\" that stay "
+            "inside the buffer"},
+        TensorMapMistake{
+            R"js("tensor": "x", "at": 4, "extents": ["cols", "rows"], "box": [8, 1])js",
+            "it reaches byte 16016 of 16000"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": [8, 4], "strides": [1004], "box": [8, 1])js",
+            "no error"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": [8, 4], "strides": [1332], "box": [8, 1])js",
+            "it reaches byte 16016 of 16000"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": [8, "1 << 32"], "strides": ["(1 << 38) - 4"],
                      "box": [8, 1])js",
-                "it reaches byte 2^63 of 16000"},
-        Mistake{R"js("tensor": "x", "extents": [8, 2], "box": [8, 1], "interleave": "16B")js",
-                "tensor map 'm' is interleaved and has 2 dimensions; expected at least 3"},
-        Mistake{R"js("tensor": "h", "extents": [16, 2, 2], "box": [8, 1, 1], "interleave": "32B",
+            "it reaches byte 2^63 of 16000"},
+        TensorMapMistake{
+            R"js("tensor": "x", "extents": [8, 2], "box": [8, 1], "interleave": "16B")js",
+            "tensor map 'm' is interleaved and has 2 dimensions; expected at least 3"},
+        TensorMapMistake{
+            R"js("tensor": "h", "extents": [16, 2, 2], "box": [8, 1, 1], "interleave": "32B",
                      "swizzle": "64B")js",
-                "interleaved by 32B but not swizzled by 32B"},
-        Mistake{R"js("tensor": "h", "at": 8, "extents": [16, 2, 2], "box": [8, 1, 1],
+            "interleaved by 32B but not swizzled by 32B"},
+        TensorMapMistake{R"js("tensor": "h", "at": 8, "extents": [16, 2, 2], "box": [8, 1, 1],
                      "interleave": "32B", "swizzle": "32B")js",
-                "does not begin at a multiple of 32 bytes"},
-        Mistake{R"js("tensor": "h", "extents": [24, 2, 2], "box": [8, 1, 1], "interleave": "32B",
+                         "does not begin at a multiple of 32 bytes"},
+        TensorMapMistake{
+            R"js("tensor": "h", "extents": [24, 2, 2], "box": [8, 1, 1], "interleave": "32B",
                      "swizzle": "32B")js",
-                "is no multiple of 32 bytes"},
-        Mistake{R"js("tensor": "b", "extents": [64], "box": [16], "fill": "nan")js",
-                "tensor map 'm' of dtype u8 is filled with nan; expected \"fill\": \"zero\""},
-        Mistake{R"js("tensor": "b", "dtype": "f8e4m3", "extents": [64], "box": [16],
+            "is no multiple of 32 bytes"},
+        TensorMapMistake{
+            R"js("tensor": "b", "extents": [64], "box": [16], "fill": "nan")js",
+            "tensor map 'm' of dtype u8 is filled with nan; expected \"fill\": \"zero\""},
+        TensorMapMistake{R"js("tensor": "b", "dtype": "f8e4m3", "extents": [64], "box": [16],
                      "fill": "nan")js",
-                "of dtype f8e4m3 is filled with nan"}));
+                         "of dtype f8e4m3 is filled with nan"}));
 
 TEST(TensorMaps, OfHiddenShapesStayHidden) {
   const char* const maps[] = {R"js("tensor": "x", "extents": ["cols"], "box": ["cols"])js",
@@ -213,36 +231,38 @@ TEST(TensorMaps, OfHiddenShapesStayHidden) {
   }
 }
 
-struct ArgumentMistake {
+struct MapArgumentMistake {
   const char* args;
   const char* parameters;
   const char* message;
 };
 
-class BadMapArgument : public testing::TestWithParam<ArgumentMistake> {};
+class BadMapArgument : public testing::TestWithParam<MapArgumentMistake> {};
 
 TEST_P(BadMapArgument, IsExplained) {
   const std::string plan = R"js({"tensor_maps": {"m": {"tensor": "x", "extents": [8], "box": [8]}},
       "launches": [{"kernel": "k", "grid": 1, "block": 32, "args": [)js";
-  EXPECT_THAT(resolve(plan + GetParam().args + "]}]}", hopper(GetParam().parameters)).error(),
+  EXPECT_THAT(resolve(plan + GetParam().args + "]}]}", map_setting(GetParam().parameters)).error(),
               HasSubstr(GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Mistakes, BadMapArgument,
     testing::Values(
-        ArgumentMistake{R"js({"tensor_map": "map"}, "y")js", "o128:map p4f:y",
-                        "unknown tensor map 'map'; known: m; expected a name of \"tensor_maps\""},
-        ArgumentMistake{R"js({"tensor_map": "m"}, "y")js", "p1c:map p4f:y",
-                        "parameter 1 'map' of kernel 'k' is const 1-byte*, but its argument is "
-                        "tensor map m; the parameters are (const 1-byte* map, float* y), the args "
-                        "(tensor map m, y); expected a parameter \"const __grid_constant__ "
-                        "CUtensorMap\": tensor maps go by value"},
-        ArgumentMistake{R"js({"tensor_map": "m"}, "y")js", "i4:map p4f:y",
-                        "expected a parameter \"const __grid_constant__ CUtensorMap\""},
-        ArgumentMistake{R"js({"tensor_map": "m"}, "y")js", "o64:map p4f:y", "is 64-byte struct"},
-        ArgumentMistake{R"js("x", "y")js", "o128:map p4f:y",
-                        "expected {\"tensor_map\": ...} for a CUtensorMap"}));
+        MapArgumentMistake{
+            R"js({"tensor_map": "map"}, "y")js", "o128:map p4f:y",
+            "unknown tensor map 'map'; known: m; expected a name of \"tensor_maps\""},
+        MapArgumentMistake{
+            R"js({"tensor_map": "m"}, "y")js", "p1c:map p4f:y",
+            "parameter 1 'map' of kernel 'k' is const 1-byte*, but its argument is "
+            "tensor map m; the parameters are (const 1-byte* map, float* y), the args "
+            "(tensor map m, y); expected a parameter \"const __grid_constant__ "
+            "CUtensorMap\": tensor maps go by value"},
+        MapArgumentMistake{R"js({"tensor_map": "m"}, "y")js", "i4:map p4f:y",
+                           "expected a parameter \"const __grid_constant__ CUtensorMap\""},
+        MapArgumentMistake{R"js({"tensor_map": "m"}, "y")js", "o64:map p4f:y", "is 64-byte struct"},
+        MapArgumentMistake{R"js("x", "y")js", "o128:map p4f:y",
+                           "expected {\"tensor_map\": ...} for a CUtensorMap"}));
 
 } // namespace
 } // namespace winnow::tasks

@@ -23,7 +23,7 @@ using tests::FakeEndpoint;
 using tests::FakeReply;
 using tests::SeenRequest;
 
-const std::string kKey = "sk-e2e-nowhere-0123456789abcdef";
+const std::string kSecret = "sk-e2e-nowhere-0123456789abcdef";
 
 std::string bytes_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary); // files of /proc have no size
@@ -36,7 +36,7 @@ std::string bytes_of(const fs::path& path) {
 std::vector<fs::path> files_with_key(const fs::path& folder) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && bytes_of(entry.path()).find(kKey) != std::string::npos) {
+    if (entry.is_regular_file() && bytes_of(entry.path()).find(kSecret) != std::string::npos) {
       found.push_back(entry.path());
     }
   }
@@ -49,7 +49,7 @@ void look_at(int process, std::set<std::string>& seen, std::set<std::string>& wi
   for (const char* file : {"/environ", "/cmdline"}) {
     const std::string text = bytes_of(folder + file);
     seen.insert(folder);
-    if (text.find(kKey) != std::string::npos) {
+    if (text.find(kSecret) != std::string::npos) {
       with_key.insert(folder + file);
     }
   }
@@ -62,7 +62,7 @@ void look_at(int process, std::set<std::string>& seen, std::set<std::string>& wi
   }
 }
 
-std::string axpy_reply() {
+std::string axpy_answer() {
   return "```cuda\n" +
          read_file(project_folder() / "tasks/catalogue/blas/axpy/baseline.cu", 1U << 20U) + "```\n";
 }
@@ -72,7 +72,7 @@ FakeReply echo(const SeenRequest& request, std::size_t number) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const std::string key = request.header("authorization");
   return number == 0 ? tests::error_reply(503, "busy; you sent " + key)
-                     : tests::chat_reply("You sent " + key + "\n" + axpy_reply());
+                     : tests::chat_reply("You sent " + key + "\n" + axpy_answer());
 }
 
 std::vector<std::string> run_arguments(const FakeEndpoint& endpoint, const fs::path& store) {
@@ -89,7 +89,7 @@ std::vector<std::string> run_arguments(const FakeEndpoint& endpoint, const fs::p
 
 ProgramOptions with_key() {
   ProgramOptions options;
-  options.environment["WINNOW_E2E_KEY"] = kKey;
+  options.environment["WINNOW_E2E_KEY"] = kSecret;
   options.timeout = std::chrono::minutes(5); // sanitizers are slow
   return options;
 }
@@ -112,13 +112,13 @@ TEST(Keys, AreNowhereWhileAndAfterARun) {
   EXPECT_GT(seen.size(), 3U) << "compilers and workers were to be looked at, too";
   EXPECT_EQ(leaks, std::set<std::string>{});
   ASSERT_GE(endpoint.requests().size(), 3U);
-  EXPECT_EQ(endpoint.requests().back().header("authorization"), "Bearer " + kKey);
+  EXPECT_EQ(endpoint.requests().back().header("authorization"), "Bearer " + kSecret);
   std::string printed = result.out + result.err;
   for (const char* what : {"json", "csv", "recording"}) {
     printed += run_winnow({"export", what, "--run", "live", "--store", store}).out;
   }
   EXPECT_NE(printed.find("[key]"), std::string::npos) << "the endpoint repeated it";
-  EXPECT_EQ(printed.find(kKey), std::string::npos);
+  EXPECT_EQ(printed.find(kSecret), std::string::npos);
   EXPECT_EQ(files_with_key(directory.path()), std::vector<fs::path>{});
 }
 
@@ -152,7 +152,7 @@ TEST(Keys, LeaveNoCore) {
 
 TEST(Keys, AWrongOneIsNamedByItsVariable) {
   const FakeEndpoint endpoint(
-      {tests::error_reply(401, "Incorrect API key provided: " + kKey.substr(0, 8) + "...")});
+      {tests::error_reply(401, "Incorrect API key provided: " + kSecret.substr(0, 8) + "...")});
   const TemporaryDirectory directory("keys");
   const ProgramResult result =
       run_winnow(run_arguments(endpoint, directory.path() / "store.db"), with_key());
@@ -160,7 +160,7 @@ TEST(Keys, AWrongOneIsNamedByItsVariable) {
   EXPECT_NE(result.err.find("check the key in the environment variable WINNOW_E2E_KEY"),
             std::string::npos)
       << result.err;
-  EXPECT_EQ(result.err.find(kKey), std::string::npos);
+  EXPECT_EQ(result.err.find(kSecret), std::string::npos);
 }
 
 } // namespace

@@ -26,7 +26,7 @@ using testing::UnorderedElementsAre;
 constexpr const char* kOperations = R"(operations = "4 * rows * cols")";
 constexpr const char* kBytes = R"(bytes = "8 * rows * cols + 4 * cols")";
 constexpr const char* kMultiple = R"(multiple = "8 + sqrt(cols) / 4")";
-constexpr const char* kSearch = "rows = 64\ncols = 512";
+constexpr const char* kSearchShape = "rows = 64\ncols = 512";
 constexpr const char* kPromotion = "rows = 29\ncols = 521";
 constexpr const char* kHeldOut = "rows = 43\ncols = 257";
 constexpr const char* kTooLoose = "the limit may be too large";
@@ -83,8 +83,8 @@ TEST_F(PlantedMistake, WithoutOneThereIsNothingToSay) {
 TEST_F(PlantedMistake, SeveralAtOnceGetAWarningEach) {
   edit("task.toml", kOperations, R"(operations = "400 * rows * cols")");
   edit("task.toml", kBytes, R"(bytes = "800 * rows * cols")");
-  edit("task.toml", kPromotion, kSearch);
-  edit("task.toml", kHeldOut, kSearch);
+  edit("task.toml", kPromotion, kSearchShape);
+  edit("task.toml", kHeldOut, kSearchShape);
   const std::vector<std::string> all =
       warnings(kMultiple, R"t(multiple = "100 * (8 + sqrt(cols) / 4)")t");
   EXPECT_THAT(all, Contains(HasSubstr("`operations` is 1.311e+07 at search/0")));

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-constexpr const char* kBaseline = "tasks/catalogue/blas/axpy/baseline.cu";
+constexpr const char* kProfiled = "tasks/catalogue/blas/axpy/baseline.cu";
 
 // A correct and very slow kernel: it computes everything twenty times.
 constexpr const char* kSlow = R"cuda(/*@winnow
@@ -37,7 +37,7 @@ ProgramResult race(const std::string& a, const std::string& b) {
 
 TEST(Profile, MeasuresEveryShapeOnTheCpu) {
   const ProgramResult result =
-      run_winnow({"profile", "axpy", kBaseline, "--device", "cpu", "--no-energy", "--param",
+      run_winnow({"profile", "axpy", kProfiled, "--device", "cpu", "--no-energy", "--param",
                   "BLOCK=128", "--time-budget", "100ms", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json document = json_output(result);
@@ -69,12 +69,12 @@ TEST(Profile, AWrongKernelHasNone) {
 TEST(Profile, MistakesAreUsageErrors) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"profile", "axpy", "nowhere.cu"},
-        {"profile", "axpy", kBaseline, "--param", "BLOKC=128"},
-        {"profile", "axpy", kBaseline, "--param", "BLOCK=100"},
-        {"profile", "axpy", kBaseline, "--counters", "some"},
-        {"profile", "axpy", kBaseline, "--against-param", "BLOCK=128"},
-        {"race", "axpy", kBaseline},
-        {"race", "axpi", kBaseline, kBaseline}}) {
+        {"profile", "axpy", kProfiled, "--param", "BLOKC=128"},
+        {"profile", "axpy", kProfiled, "--param", "BLOCK=100"},
+        {"profile", "axpy", kProfiled, "--counters", "some"},
+        {"profile", "axpy", kProfiled, "--against-param", "BLOCK=128"},
+        {"race", "axpy", kProfiled},
+        {"race", "axpi", kProfiled, kProfiled}}) {
     const ProgramResult result = run_winnow(arguments);
     EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
   }
@@ -84,10 +84,10 @@ TEST(Race, ASlowKernelLosesAndItsRivalWins) {
   const TemporaryDirectory directory("race");
   const std::string slow = directory.path() / "slow.cu";
   write_file_atomic(slow, kSlow);
-  const ProgramResult lost = race(slow, kBaseline);
+  const ProgramResult lost = race(slow, kProfiled);
   ASSERT_EQ(lost.exit_code, 0) << lost.err;
   EXPECT_EQ(json_output(lost).at("verdict"), "slower") << lost.out;
-  const ProgramResult won = race(kBaseline, slow);
+  const ProgramResult won = race(kProfiled, slow);
   ASSERT_EQ(won.exit_code, 0) << won.err;
   const json document = json_output(won);
   EXPECT_EQ(document.at("verdict"), "faster") << won.out;
@@ -99,7 +99,7 @@ TEST(Race, ASlowKernelLosesAndItsRivalWins) {
 TEST(Race, AKernelIsNotFasterThanItself) {
   bool faster = true;
   for (int attempt = 0; attempt < 2 && faster; ++attempt) {
-    const ProgramResult result = race(kBaseline, kBaseline);
+    const ProgramResult result = race(kProfiled, kProfiled);
     ASSERT_EQ(result.exit_code, 0) << result.err;
     faster = json_output(result).at("verdict") == "faster";
   }

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 
-constexpr const char* kTaskToml = R"(title = "Negation"
+constexpr const char* kNegationToml = R"(title = "Negation"
 description = "y[i] = -x[i]"
 operations = "n"
 bytes = "8 * n"
@@ -75,18 +75,18 @@ constexpr const char* kNegates =
     "od -An -v -tu1 -w4 in_0.raw | while read -r a b c d; do\n"
     "printf \"\\\\$(printf %03o $a)\\\\$(printf %03o $b)\\\\$(printf %03o $c)"
     "\\\\$(printf %03o $(( d < 128 ? d + 128 : d - 128 )))\"; done >out_0.raw";
-constexpr const char* kCopies = "cp in_0.raw out_0.raw";
+constexpr const char* kCopyCommand = "cp in_0.raw out_0.raw";
 
 struct SelftestTest : testing::Test {
   SelftestTest() {
     fs::create_directories(folder / "honest");
-    put("task.toml", kTaskToml);
+    put("task.toml", kNegationToml);
     put("reference.cu", kernel("-", true));
     put("baseline.cu", kernel("-", false));
     put("honest/from_zero.cu", kernel("0.0f - ", false));
     put("reference.py", "class Model: pass\n");
     put("negates", stand_in(kNegates));
-    put("copies", stand_in(kCopies));
+    put("copies", stand_in(kCopyCommand));
     put("bare", "#!/bin/sh\necho '{\"missing\": \"bare cannot import torch\"}'\n");
     for (const char* program : {"negates", "copies", "bare"}) {
       fs::permissions(folder / program, fs::perms::owner_all);
@@ -97,7 +97,7 @@ struct SelftestTest : testing::Test {
     std::ofstream(folder / name) << text;
   }
   void edit_task(const std::string& from, const std::string& to) const {
-    std::string text = kTaskToml;
+    std::string text = kNegationToml;
     text.replace(text.find(from), from.size(), to);
     put("task.toml", text);
   }

@@ -114,7 +114,7 @@ TEST_F(PrecompiledHeadersTest, AreFew) {
   }
 }
 
-CompileRequest request(std::string source, bool fast_math = false) {
+CompileRequest header_request(std::string source, bool fast_math = false) {
   CompileRequest request;
   request.file = "test.cu";
   request.source = std::move(source);
@@ -190,8 +190,8 @@ TEST_F(CubTest, IsPrecompiledOnceAndTheCodeIsTheSame) {
   const auto shared = compiler();
   std::vector<std::future<CompileResult>> running;
   for (const std::string& source : {kSum, kSort, kSum + "// " + std::string(300'000, 'x')}) {
-    running.push_back(std::async(std::launch::async,
-                                 [&shared, source] { return shared->compile(request(source)); }));
+    running.push_back(std::async(
+        std::launch::async, [&shared, source] { return shared->compile(header_request(source)); }));
   }
   std::vector<std::string> digests;
   for (auto& one : running) {
@@ -204,7 +204,7 @@ TEST_F(CubTest, IsPrecompiledOnceAndTheCodeIsTheSame) {
   EXPECT_EQ(files_in(directory()).size(), 1U);
   EXPECT_EQ(digests[0], digests[2]);
   for (const auto& [source, digest] : {std::pair(kSum, digests[0]), std::pair(kSort, digests[1])}) {
-    const CompileResult full = compiler(false)->compile(request(source));
+    const CompileResult full = compiler(false)->compile(header_request(source));
     EXPECT_FALSE(full.used_precompiled);
     EXPECT_EQ(full.build.machine_code_digest, digest);
   }
@@ -219,7 +219,7 @@ TEST_F(CubTest, IsPrecompiledBehindEveryFence) {
     }
     const auto fenced = compiler(true, process::Sandbox(level, executable_path()));
     const CompileResult result =
-        fenced->compile(request(kSum + "// " + std::string(to_string(level))));
+        fenced->compile(header_request(kSum + "// " + std::string(to_string(level))));
     ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
     EXPECT_TRUE(result.used_precompiled) << to_string(level);
   }
@@ -234,18 +234,19 @@ template <int N> __global__ void k(float* x) {
   x[N] = cg::tiled_partition<32>(cg::this_thread_block()).shfl_down(x[threadIdx.x], 1);
 }
 )";
-  const CompileResult full = compiler(false)->compile(request(source));
+  const CompileResult full = compiler(false)->compile(header_request(source));
   ASSERT_EQ(full.verdict, Verdict::Correct) << full.detail;
-  // Because of the comment, the source is offered CUB's file, but it cannot be used.
-  EXPECT_FALSE(compiler()->compile(request(source)).used_precompiled);
-  const CompileResult result = compiler()->compile(request(source.substr(source.find('\n'))));
+  // A comment is enough to offer it CUB's, which are not taken.
+  EXPECT_FALSE(compiler()->compile(header_request(source)).used_precompiled);
+  const CompileResult result =
+      compiler()->compile(header_request(source.substr(source.find('\n'))));
   EXPECT_TRUE(result.used_precompiled);
   EXPECT_EQ(result.build.machine_code_digest, full.build.machine_code_digest);
 }
 
 TEST_F(CubTest, IsNotPrecompiledForOthers) {
-  const CompileResult result =
-      compiler()->compile(request("template <int N> __global__ void k(float* x) { x[0] = N; }"));
+  const CompileResult result = compiler()->compile(
+      header_request("template <int N> __global__ void k(float* x) { x[0] = N; }"));
   ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
   EXPECT_FALSE(result.used_precompiled);
   EXPECT_TRUE(files_in(directory()).empty());
@@ -258,7 +259,7 @@ TEST_F(CubTest, ErrorsKeepTheirLines) {
                             "  x[0] = undefined_thing;\n"
                             "}\n";
   for (const bool precompile : {true, false}) {
-    const CompileResult result = compiler(precompile)->compile(request(wrong));
+    const CompileResult result = compiler(precompile)->compile(header_request(wrong));
     EXPECT_EQ(result.verdict, Verdict::CompileError);
     EXPECT_EQ(result.used_precompiled, precompile);
     EXPECT_THAT(result.detail, StartsWith("test.cu:4: identifier \"undefined_thing\""));
@@ -269,25 +270,25 @@ TEST_F(CubTest, ErrorsKeepTheirLines) {
 
 TEST_F(CubTest, DamagedFilesCostNoCandidate) {
   const auto shared = compiler();
-  ASSERT_TRUE(shared->compile(request(kSum)).used_precompiled);
+  ASSERT_TRUE(shared->compile(header_request(kSum)).used_precompiled);
   const fs::path file = files_in(directory()).at(0);
-  fs::resize_file(file, fs::file_size(file) / 2); // NVRTC would get a bus error
-  const CompileResult without = shared->compile(request(kSum + "// other"));
+  fs::resize_file(file, fs::file_size(file) / 2); // NVRTC: bus error
+  const CompileResult without = shared->compile(header_request(kSum + "// other"));
   EXPECT_EQ(without.verdict, Verdict::Correct) << without.detail;
   EXPECT_FALSE(without.used_precompiled);
-  const CompileResult with = compiler()->compile(request(kSum + "// again"));
+  const CompileResult with = compiler()->compile(header_request(kSum + "// again"));
   EXPECT_EQ(with.verdict, Verdict::Correct) << with.detail;
   EXPECT_TRUE(with.used_precompiled);
 }
 
 TEST_F(CubTest, FilesThatNvrtcRefusesCostNoCandidate) {
   const auto shared = compiler();
-  ASSERT_TRUE(shared->compile(request(kSum)).used_precompiled);
+  ASSERT_TRUE(shared->compile(header_request(kSum)).used_precompiled);
   const fs::path file = files_in(directory()).at(0);
   for (const std::size_t size : {std::size_t{0}, std::size_t{100}}) {
     fs::resize_file(file, size);
     const CompileResult result =
-        shared->compile(request(kSum + "// " + std::to_string(size) + "\n"));
+        shared->compile(header_request(kSum + "// " + std::to_string(size) + "\n"));
     EXPECT_EQ(result.verdict, Verdict::Correct) << result.detail;
     EXPECT_FALSE(result.used_precompiled);
   }
