@@ -1,14 +1,16 @@
-// SIGKILL at random moments of a replayed run: after `winnow resume` every store holds what an
-// uninterrupted run leaves, and no reply was asked for twice.
+// SIGKILL as soon as a replayed run has written a row of each kind: after `winnow resume` every
+// store holds what an uninterrupted run leaves, and no reply was asked for twice. RunLoopTest stops
+// at every write, in process.
 #include "base/files.h"
 #include "tests/e2e/run_account.h"
 #include "tests/e2e/winnow_program.h"
 
-#include <algorithm>
 #include <chrono>
-#include <random>
+#include <csignal>
+#include <filesystem>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -18,8 +20,31 @@
 namespace winnow::test {
 namespace {
 
-constexpr int kKills = 20;
-constexpr unsigned kSeed = 20;
+/// The store holds so many of these rows.
+struct Moment {
+  const char* rows;
+  int count;
+};
+// In the order in which a run comes by. What is written together is here once.
+constexpr Moment kMoments[]{
+    {"runs", 0}, // there is a file
+    {"runs", 1},       {"model_calls", 1}, {"model_calls WHERE status = 'ok'", 3},
+    {"candidates", 5}, {"evaluations", 7}, {"events WHERE kind = 'judged'", 9}, // all of them
+    {"sittings", 1},                                                            // of two
+};
+
+bool has_come(const Moment& moment, const std::string& store) {
+  if (moment.count == 0 || !std::filesystem::exists(store)) {
+    return std::filesystem::exists(store);
+  }
+  try {
+    return SQLite::Database(store, SQLite::OPEN_READONLY)
+               .execAndGet(std::string("SELECT count(*) FROM ") + moment.rows)
+               .getInt() >= moment.count;
+  } catch (const SQLite::Exception&) { // it is being created
+    return false;
+  }
+}
 
 std::vector<std::string> run_arguments(const std::string& store) {
   return {"run", "tests/e2e/resume/resume.toml", "--store", store};
@@ -43,6 +68,16 @@ std::set<std::string> calls(const std::string& store) {
   return lines;
 }
 
+void run_and_kill(const std::string& store, const Moment& moment) {
+  evaluators::ChildProcess child(winnow_command(run_arguments(store)));
+  while (child.running() && !has_come(moment, store)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  kill(child.pid(), SIGKILL);
+  const evaluators::ChildResult result = child.wait();
+  EXPECT_TRUE(has_come(moment, store)) << result.err;
+}
+
 TEST(Resume, ASigkillAtAnyMomentLosesNothing) {
   const TemporaryDirectory directory("resume");
   const std::string whole = directory.path() / "whole.db";
@@ -53,22 +88,18 @@ TEST(Resume, ASigkillAtAnyMomentLosesNothing) {
   const std::set<std::string> expected_calls = calls(whole);
   ASSERT_EQ(expected_calls.size(), 8U);
 
-  std::mt19937 random(kSeed);
-  std::uniform_real_distribution<double> moment(0.0, uninterrupted.wall_seconds);
-  for (int i = 0; i < kKills; ++i) {
-    const std::string store = directory.path() / fmt::format("killed{}.db", i);
-    const auto delay = std::chrono::milliseconds(static_cast<int>(1000 * moment(random)));
-    ProgramOptions options;
-    options.timeout = std::max(delay, std::chrono::milliseconds(1));
-    run_winnow(run_arguments(store), options); // the time limit is a SIGKILL
-    // A run that had not begun is started; one that had is continued.
+  for (const Moment& moment : kMoments) {
+    SCOPED_TRACE(fmt::format("killed with {} {}", moment.count, moment.rows));
+    const std::string store =
+        directory.path() / fmt::format("killed{}.db", &moment - std::begin(kMoments));
+    run_and_kill(store, moment);
     ProgramResult resumed = run_winnow({"resume", "resume", "--store", store});
-    if (resumed.exit_code == 2 || resumed.exit_code == 1) {
-      resumed = run_winnow(run_arguments(store));
+    if (moment.count == 0 && (resumed.exit_code == 2 || resumed.exit_code == 1)) {
+      resumed = run_winnow(run_arguments(store)); // it had not begun
     }
-    ASSERT_EQ(resumed.exit_code, 0) << "killed after " << delay.count() << " ms\n" << resumed.err;
-    EXPECT_EQ(run_account(store), expected) << "killed after " << delay.count() << " ms";
-    EXPECT_EQ(calls(store), expected_calls) << "killed after " << delay.count() << " ms";
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    EXPECT_EQ(run_account(store), expected);
+    EXPECT_EQ(calls(store), expected_calls);
   }
 }
 
