@@ -15,7 +15,14 @@ fi
 cmake --preset ci >/dev/null
 echo "Building the tests ..." >&2
 cmake --build --preset ci -- --quiet
-ctest --preset ci -j "$(nproc)"
+# A ctest entry is a suite: the number of its cases is in the log only.
+ctest --preset ci -j "$(nproc)" && failed=0 || failed=$?
+awk '/^\[==========\] [0-9]+ tests? from .* ran\./ { ran += $2 }
+     /^\[  PASSED  \]/ { passed += $4 }
+     /^\[  SKIPPED \] [0-9]+ tests?, listed/ { skipped += $4 }
+     END { printf "Of %d test cases %d passed and %d were skipped\n", ran, passed, skipped }' \
+  build/ci/Testing/Temporary/LastTest.log
+[[ $failed -eq 0 ]] || exit "$failed"
 
 # fuzz TARGET: runs it for $seconds with the seed inputs of its name; if it finds something, shows
 # the end of its log.
