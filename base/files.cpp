@@ -13,6 +13,26 @@
 
 namespace winnow {
 namespace fs = std::filesystem;
+namespace {
+
+/// The folder `winnow` of one of the XDG base directories; `under_home` is that one's default.
+fs::path users_place(const char* variable, const char* under_home, const char* kind) {
+  const char* xdg = std::getenv(variable);
+  const char* home = std::getenv("HOME");
+  if (xdg != nullptr && *xdg == '/') {
+    return fs::path(xdg) / "winnow";
+  }
+  if (home != nullptr && *home == '/') {
+    return fs::path(home) / under_home / "winnow";
+  }
+  return fmt::format("/tmp/winnow-{}-{}", kind, getuid());
+}
+
+fs::path installed_data() {
+  return executable_path().parent_path().parent_path() / "share" / "winnow";
+}
+
+} // namespace
 
 std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   std::error_code code;
@@ -74,16 +94,7 @@ TemporaryDirectory::~TemporaryDirectory() {
 }
 
 fs::path cache_directory() {
-  fs::path path;
-  const char* xdg = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  if (xdg != nullptr && *xdg == '/') {
-    path = fs::path(xdg) / "winnow";
-  } else if (home != nullptr && *home == '/') {
-    path = fs::path(home) / ".cache" / "winnow";
-  } else {
-    path = fmt::format("/tmp/winnow-cache-{}", getuid());
-  }
+  fs::path path = users_place("XDG_CACHE_HOME", ".cache", "cache");
   std::error_code code;
   fs::create_directories(path, code);
   if (code) {
@@ -95,14 +106,21 @@ fs::path cache_directory() {
   return path;
 }
 
-std::optional<fs::path> find_shipped_file(const fs::path& name) {
+fs::path user_data_directory() {
+  return users_place("XDG_DATA_HOME", ".local/share", "data");
+}
+
+std::optional<fs::path> find_shipped(const fs::path& name) {
   std::error_code ignored;
-  if (fs::is_regular_file(name, ignored)) {
-    return name; // a relative path keeps messages short
+  if (const fs::path installed = installed_data() / name; fs::exists(installed, ignored)) {
+    return installed;
+  }
+  if (fs::exists(name, ignored)) {
+    return name; // short in messages
   }
   for (fs::path directory : {fs::current_path(), executable_path().parent_path()}) {
     for (;;) {
-      if (fs::is_regular_file(directory / name, ignored)) {
+      if (fs::exists(directory / name, ignored)) {
         return directory / name;
       }
       if (!directory.has_parent_path() || directory == directory.parent_path()) {
@@ -112,6 +130,11 @@ std::optional<fs::path> find_shipped_file(const fs::path& name) {
     }
   }
   return std::nullopt;
+}
+
+std::string shipped_places() {
+  return fmt::format("in {}, in {} and above, in {} and above", installed_data().string(),
+                     fs::current_path().string(), executable_path().parent_path().string());
 }
 
 fs::path executable_path() {

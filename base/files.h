@@ -38,10 +38,16 @@ private:
 /// directory and sets its mode to 0700.
 std::filesystem::path cache_directory();
 
-/// Finds a file that comes with Winnow ("configs/quickstart.toml"): first in the working directory
-/// and its parents, then in the parents of the running program. The path is relative only if the
-/// file is in the working directory itself.
-std::optional<std::filesystem::path> find_shipped_file(const std::filesystem::path& name);
+/// $XDG_DATA_HOME/winnow or ~/.local/share/winnow (not created); /tmp/winnow-data-UID without a
+/// home.
+std::filesystem::path user_data_directory();
+
+/// A file or folder that comes with Winnow ("configs/quickstart.toml"): in ../share/winnow of an
+/// installed program, else in the source tree, which is looked for from the working directory
+/// upwards, then from the program upwards. Relative if it is in the working directory.
+std::optional<std::filesystem::path> find_shipped(const std::filesystem::path& name);
+/// Where find_shipped() looks, for messages.
+std::string shipped_places();
 
 /// The path of the running program, for spawning the same program again.
 std::filesystem::path executable_path();

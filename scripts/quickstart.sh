@@ -11,7 +11,7 @@ scripts/install-packages.sh
 echo "Building build/release/winnow ..." >&2
 cmake --build --preset release --target winnow -- --quiet
 
-store=runs/quickstart.db
+store=${XDG_DATA_HOME:-$HOME/.local/share}/winnow/quickstart.db
 if [[ -f $store && $# -eq 0 ]]; then
   echo "Going on with $store (delete it to start over)." >&2
   code=0

@@ -26,18 +26,6 @@ bool is_task_folder(const fs::path& path) {
   return fs::is_regular_file(path / kTaskFile, ignored);
 }
 
-// tasks/catalogue in `start` and in each folder above it.
-std::vector<fs::path> upwards(fs::path start) {
-  std::vector<fs::path> places;
-  while (true) {
-    places.push_back(start / "tasks" / "catalogue");
-    if (!start.has_relative_path()) {
-      return places;
-    }
-    start = start.parent_path();
-  }
-}
-
 std::vector<fs::path> sorted_folders(const fs::path& folder) {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -65,25 +53,10 @@ fs::path find_catalogue() {
     }
     return configured;
   }
-  const fs::path program_folder = executable_path().parent_path();
-  for (const fs::path& place : upwards(fs::current_path())) {
-    if (is_folder(place)) {
-      return place;
-    }
+  if (const auto shipped = find_shipped("tasks/catalogue")) {
+    return fs::absolute(*shipped);
   }
-  for (const fs::path& place : upwards(program_folder)) {
-    if (is_folder(place)) {
-      return place;
-    }
-  }
-  fs::path installed = (program_folder / "../share/winnow/catalogue").lexically_normal();
-  if (is_folder(installed)) {
-    return installed;
-  }
-  throw UsageError(fmt::format("found no task catalogue: looked for tasks/catalogue in '{}' and "
-                               "above, in '{}' and above, and for '{}'",
-                               fs::current_path().string(), program_folder.string(),
-                               installed.string()),
+  throw UsageError("found no task catalogue: looked for tasks/catalogue " + shipped_places(),
                    "Run in the source folder, or set WINNOW_CATALOGUE.");
 }
 

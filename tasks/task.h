@@ -144,9 +144,8 @@ GeneratorSpec generator_at(const TensorSpec& tensor, const Shape& shape);
 /// Puts the axes and scalars of `shape` into `scope`. Integer scalars stay integers.
 void bind_shape(const Task& task, const Shape& shape, Scope& scope);
 
-/// Finds the catalogue in the first of these places: $WINNOW_CATALOGUE; tasks/catalogue in the
-/// working directory or its parents; tasks/catalogue in the program's folder or its parents;
-/// ../share/winnow/catalogue beside the program's folder. The UsageError lists the searched places.
+/// The catalogue: $WINNOW_CATALOGUE, or tasks/catalogue as find_shipped() finds it. Throws
+/// UsageError saying where it looked.
 std::filesystem::path find_catalogue();
 
 struct CatalogueEntry {

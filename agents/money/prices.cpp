@@ -77,7 +77,7 @@ std::vector<fs::path> price_files(const EndpointConfig& config) {
   if (const auto own = users_file(); own && is_file(*own)) {
     files.push_back(*own);
   }
-  if (const auto shipped = find_shipped_file(kShippedPrices)) {
+  if (const auto shipped = find_shipped(kShippedPrices)) {
     files.push_back(*shipped);
   }
   return files;

@@ -53,7 +53,8 @@ void add_torch(CLI::App& parent, BaselineCommand& command) {
       ->capture_default_str();
   parent.add_option("--store", command.store,
                     "SQLite file that takes the results, made if need be (default: "
-                    "$WINNOW_STORE, else the newest runs/*.db, else runs/baselines.db)");
+                    "$WINNOW_STORE, else the newest *.db of runs/ and ~/.local/share/winnow/, else "
+                    "baselines.db there)");
   parent.add_option("--python", command.python, "Python that has PyTorch: a name or a path")
       ->capture_default_str();
   parent

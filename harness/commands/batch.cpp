@@ -199,7 +199,8 @@ void add_export_of_requests(CLI::App& batch, Action& chosen) {
       sub->add_option("--run", command->run, "take up this run instead, by name or number");
   sub->add_option("--store", command->fresh.store,
                   "SQLite file with the results (CONFIG: default run.store; --run: "
-                  "$WINNOW_STORE, else the newest runs/*.db)");
+                  "$WINNOW_STORE, else the newest *.db of runs/ and "
+                  "~/.local/share/winnow/)");
   sub->add_option("-o,--output", command->output.file, "file for the requests, a line of JSON each")
       ->required();
   sub->add_option("--format", command->output.format, kFormatHelp);

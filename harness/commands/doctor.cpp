@@ -21,7 +21,7 @@ struct DoctorCommand {
 /// Without a config file, the defaults are examined, because the doctor must work everywhere.
 RunConfig config_to_examine(const std::string& given) {
   if (!given.empty()) {
-    return load_config(given, {});
+    return load_config(find_config(given), {});
   }
   std::string found;
   try {
@@ -54,7 +54,7 @@ void add_doctor(CLI::App& app, Action& chosen) {
       "doctor", "Which devices, compilers, isolation levels and endpoints work here, and why not");
   sub->add_option("--config", command->config,
                   "config whose endpoint and store are looked at (default: "
-                  "configs/quickstart.toml)");
+                  "quickstart)");
   sub->add_flag("--json", command->json, "one JSON document, schema winnow.doctor, version 1");
   sub->add_flag("--isolation", command->isolation,
                 "try to break out of each isolation level and print what was stopped")

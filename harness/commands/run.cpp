@@ -12,8 +12,10 @@ void add_run(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<NewRunOptions>();
   CLI::App* sub = app.add_subcommand(
       "run", "Search for faster kernels: ask, compile, judge, time, record, rank");
-  sub->add_option("CONFIG", options->config,
-                  "TOML file (default: configs/quickstart.toml, which needs no GPU and no key)");
+  sub->add_option(
+      "CONFIG", options->config,
+      "TOML file, or the name of one that comes with Winnow: live, or quickstart, which is "
+      "the default and needs no GPU and no key");
   sub->add_option("--store", options->store, "SQLite file for the results [run.store]");
   add_new_run_options(*sub, *options);
   sub->callback([options, &chosen] {

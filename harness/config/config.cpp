@@ -13,7 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxConfigBytes = std::uint64_t{1} << 20U;
-constexpr const char* kDefaultConfig = "configs/quickstart.toml";
 
 } // namespace
 
@@ -34,14 +33,16 @@ RunConfig load_config(const fs::path& file, const std::vector<ConfigOverride>& o
 }
 
 fs::path find_config(const std::string& given) {
-  if (!given.empty()) {
+  const std::string wanted = given.empty() ? "quickstart" : given;
+  if (!given.empty() &&
+      (is_file(given) || fs::path(given).has_parent_path() || fs::path(given).has_extension())) {
     return given;
   }
-  if (auto found = find_shipped_file(kDefaultConfig)) {
+  const std::string file = "configs/" + wanted + ".toml";
+  if (auto found = find_shipped(file)) {
     return *found;
   }
-  throw UsageError(std::string(kDefaultConfig) + " is neither in " + fs::current_path().string() +
-                       " nor in " + executable_path().parent_path().string() + ", nor above them",
+  throw UsageError(wanted + ": no such config file; looked for " + file + " " + shipped_places(),
                    "name a config file: winnow run FILE");
 }
 

@@ -17,7 +17,7 @@ namespace winnow::harness {
 /// The configuration of a run. config_keys.cpp lists the keys with their defaults and units.
 struct RunConfig {
   std::string name = "run";
-  std::string store = "runs/winnow.db"; ///< relative to the working directory
+  std::string store = "winnow.db"; ///< of a config file: its name, in the user's data directory
   std::vector<std::string> tasks{"all"};
   std::string strategy = "one-plus-one";
   std::int64_t proposals = 6; ///< per task
@@ -52,9 +52,8 @@ RunConfig parse_config(std::string_view text, const std::filesystem::path& file,
                        const std::vector<ConfigOverride>& overrides);
 void apply_overrides(RunConfig& config, const std::vector<ConfigOverride>& overrides);
 
-/// Returns `given` if it is not empty. Otherwise searches configs/quickstart.toml in the working
-/// directory, in the directory of the program, and in their parents. Throws UsageError with the
-/// searched places.
+/// The path given. A bare word that names no file is a config that comes with Winnow: "live" is
+/// configs/live.toml; nothing is "quickstart". Throws UsageError saying where it looked.
 std::filesystem::path find_config(const std::string& given);
 
 /// All keys, as stored with a run. A config never contains a secret. The inverse throws Error.

@@ -3,6 +3,8 @@
 #include "harness/config/config.h"
 #include "harness/config/duration.h"
 
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -167,6 +169,23 @@ TEST(Config, FindsFilesBesideItself) {
 TEST(Config, AMissingFileIsAUsageError) {
   EXPECT_THROW(load_config("/nonexistent/x.toml", {}), UsageError);
   EXPECT_EQ(find_config("given.toml"), "given.toml");
+  EXPECT_THROW(find_config("nosuch"), UsageError);
+}
+
+TEST(Config, AWordIsAConfigThatComesWithWinnow) {
+  EXPECT_EQ(find_config("live").filename(), "live.toml");
+  EXPECT_EQ(find_config(""), find_config("quickstart"));
+}
+
+TEST(Config, ItsStoreIsTheUsers) {
+  const TemporaryDirectory directory("config-test");
+  const char* before = std::getenv("XDG_DATA_HOME");
+  const std::string kept = before != nullptr ? before : "";
+  ASSERT_EQ(setenv("XDG_DATA_HOME", directory.path().c_str(), 1), 0);
+  EXPECT_EQ(parse_config("", "somewhere/my.toml", {}).store,
+            (directory.path() / "winnow/my.db").string());
+  ASSERT_EQ(
+      before != nullptr ? setenv("XDG_DATA_HOME", kept.c_str(), 1) : unsetenv("XDG_DATA_HOME"), 0);
 }
 
 TEST(Duration, ReadsUnits) {

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "base/toml.h"
 #include "harness/config/config.h"
@@ -146,6 +147,7 @@ RunConfig parse_config(std::string_view text, const std::filesystem::path& file,
                        const std::vector<ConfigOverride>& overrides) {
   RunConfig config;
   config.name = file.stem().string();
+  config.store = (user_data_directory() / (config.name + ".db")).string();
   Reader(config, file).read(parse_toml(text, file.string()));
   apply_overrides(config, overrides);
   return config;

@@ -1,6 +1,7 @@
 #include "harness/report/terminal.h"
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 
 #include <cstdlib>
@@ -35,15 +36,17 @@ std::string store_of_environment() {
   return variable != nullptr ? variable : "";
 }
 
-/// The newest store in runs/; empty if there is none.
+/// Of runs/ and of the user's data directory; empty when they have none.
 fs::path newest_store() {
   fs::path newest;
   fs::file_time_type newest_time;
-  for (const fs::path& store : stores_in(kStoreDirectory)) {
-    const auto time = fs::last_write_time(store);
-    if (newest.empty() || time > newest_time) {
-      newest = store;
-      newest_time = time;
+  for (const fs::path& directory : {fs::path(kStoreDirectory), user_data_directory()}) {
+    for (const fs::path& store : stores_in(directory)) {
+      const auto time = fs::last_write_time(store);
+      if (newest.empty() || time > newest_time) {
+        newest = store;
+        newest_time = time;
+      }
     }
   }
   return newest;
@@ -84,7 +87,8 @@ std::string find_store(const std::string& given) {
   }
   const fs::path newest = newest_store();
   if (newest.empty()) {
-    throw UsageError("no store given, and there is no *.db file in runs/",
+    throw UsageError("no store given, and there is no *.db file in runs/ or " +
+                         user_data_directory().string(),
                      "name one with --store FILE, or make one: winnow run");
   }
   return newest.string();
@@ -98,7 +102,7 @@ std::string find_store_to_write(const std::string& given) {
     return named;
   }
   const fs::path newest = newest_store();
-  return newest.empty() ? (fs::path(kStoreDirectory) / kFirstStore).string() : newest.string();
+  return newest.empty() ? (user_data_directory() / kFirstStore).string() : newest.string();
 }
 
 std::string require_store(const std::string& path) {
