@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "harness/command_reference.h"
 #include "harness/commands/commands.h"
 #include "harness/log.h"
 #include "harness/machine.h"
@@ -109,6 +110,23 @@ int act(const Action& chosen) {
   }
 }
 
+/// For the build, which makes the man page and the completion with it.
+void add_reference(CLI::App& app, Action& chosen) {
+  CLI::App* sub = app.add_subcommand("_reference", "The man page or the completion for bash");
+  sub->group(""); // not in --help
+  sub->require_subcommand(1);
+  const auto add = [&](const char* name, std::string (*text)(const CLI::App&)) {
+    sub->add_subcommand(name)->callback([&app, &chosen, text] {
+      chosen = [&app, text] {
+        std::cout << text(app);
+        return ExitCode::Done;
+      };
+    });
+  };
+  add("man", man_page);
+  add("bash", bash_completion);
+}
+
 void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   app.set_version_flag("--version", "winnow " + winnow_version());
   app.add_option("--log-level", log_level,
@@ -131,6 +149,7 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_export(app, chosen);
   add_batch(app, chosen);
   add_models(app, chosen);
+  add_reference(app, chosen);
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     sub->footer(exit_code_table());
   }

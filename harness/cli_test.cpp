@@ -51,6 +51,23 @@ TEST(Cli, EveryCommandHasHelpWithExitCodes) {
   }
 }
 
+TEST(Cli, ItsReferenceNamesEveryCommandAndOption) {
+  const Output man = run({"_reference", "man"});
+  EXPECT_EQ(man.code, 0);
+  const Output bash = run({"_reference", "bash"});
+  EXPECT_EQ(bash.code, 0);
+  for (const char* text : {".SS tasks selftest", "\\-\\-require\\-isolation", ".SH EXIT STATUS"}) {
+    EXPECT_THAT(man.out, HasSubstr(text));
+  }
+  for (const char* text : {"|\"tasks selftest\"|", "commands=\"list show selftest\"",
+                           "\" --log-level\") words=\"trace debug info warn error off\""}) {
+    EXPECT_THAT(bash.out, HasSubstr(text));
+  }
+  for (const std::string& text : {man.out, bash.out, run({"--help"}).out}) {
+    EXPECT_THAT(text, testing::Not(HasSubstr("_reference")));
+  }
+}
+
 TEST(Cli, ANumberBelowZeroIsNamed) {
   const Output output = run({"leaderboard", "--top", "-1"});
   EXPECT_EQ(output.code, 2);

@@ -1,0 +1,200 @@
+#include "harness/command_reference.h"
+
+#include "harness/exit_codes.h"
+#include "harness/machine.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+/// Text that roff prints as it is.
+std::string roff(const std::string& text) {
+  std::string escaped;
+  bool line_begins = true;
+  for (const char c : text) {
+    if (line_begins && (c == '.' || c == '\'')) {
+      escaped += "\\&";
+    }
+    if (c == '\\') {
+      escaped += "\\e";
+    } else if (c == '-') {
+      escaped += "\\-";
+    } else {
+      escaped += c;
+    }
+    line_begins = c == '\n';
+  }
+  return escaped;
+}
+
+std::vector<const CLI::App*> shown_commands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
+}
+
+std::vector<const CLI::Option*> shown_options(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
+/// "--device TEXT (best)"
+std::string option_head(const CLI::Option& option) {
+  std::string head = "\\fB" + roff(option.get_name(option.get_positional(), true)) + "\\fR";
+  if (!option.get_positional() && !option.get_type_name().empty()) {
+    head += " \\fI" + roff(option.get_type_name()) + "\\fR";
+  }
+  if (!option.get_default_str().empty()) {
+    head += roff(" (" + option.get_default_str() + ")");
+  }
+  return head;
+}
+
+void add_options(const CLI::App& app, std::string& page) {
+  for (const CLI::Option* option : shown_options(app)) {
+    page += ".TP\n" + option_head(*option) + "\n" + roff(option->get_description()) + "\n";
+  }
+}
+
+std::string synopsis(const CLI::App& app, const std::string& words) {
+  std::string line = "\\fB" + roff(words) + "\\fR";
+  for (const CLI::Option* option : shown_options(app)) {
+    if (option->get_positional()) {
+      const std::string name =
+          option->get_name(true) + (option->get_items_expected_max() > 1 ? " ..." : "");
+      line += roff(" " + (option->get_required() ? name : "[" + name + "]"));
+    }
+  }
+  return line + roff(" [options]");
+}
+
+void add_command(const CLI::App& app, const std::string& words, std::string& page) {
+  const std::vector<const CLI::App*> commands = shown_commands(app);
+  page += ".SS " + roff(words) + "\n" + roff(app.get_description()) + ".\n";
+  if (commands.empty()) {
+    page += ".PP\n" + synopsis(app, words) + "\n";
+    add_options(app, page);
+  }
+  for (const CLI::App* sub : commands) {
+    add_command(*sub, words + " " + sub->get_name(), page);
+  }
+}
+
+constexpr const char* kPlaces = R"(.SH ENVIRONMENT
+.TP
+.B WINNOW_STORE
+The store of commands that name none.
+.TP
+.B WINNOW_CATALOGUE
+A folder of tasks that takes the place of the catalogue.
+.TP
+.B CUDA_HOME
+Where the CUDA toolkit is, if it is in no usual place.
+.SH FILES
+.TP
+.I /usr/share/winnow
+The tasks, configs and prices that come with Winnow.
+.TP
+.I /usr/share/doc/winnow
+The documentation.
+.TP
+.I ~/.local/share/winnow/*.db
+Stores. XDG_DATA_HOME moves them.
+.TP
+.I ~/.config/winnow/keys\fR, \fI~/.config/winnow/prices.toml
+Keys and prices of your own. XDG_CONFIG_HOME moves them.
+.TP
+.I ~/.cache/winnow
+Compiled kernels. It may be deleted. XDG_CACHE_HOME moves it.
+)";
+
+/// `--level TEXT:{a,b}` -> "a b"; empty where any value is taken.
+std::string allowed_values(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{');
+  const std::size_t close = type.rfind('}');
+  if (open == std::string::npos || close == std::string::npos) {
+    return {};
+  }
+  std::string values = type.substr(open + 1, close - open - 1);
+  std::replace(values.begin(), values.end(), ',', ' ');
+  return values;
+}
+
+struct Completion {
+  std::string commands; ///< patterns of a case: "tasks"|"tasks list"
+  std::string words;    ///< cases: what may follow a command
+  std::string values;   ///< cases: what may follow an option
+};
+
+void add_completion(const CLI::App& app, const std::string& words, Completion& completion) {
+  std::string subcommands;
+  for (const CLI::App* sub : shown_commands(app)) {
+    const std::string path = words + (words.empty() ? "" : " ") + sub->get_name();
+    completion.commands += (completion.commands.empty() ? "\"" : "|\"") + path + "\"";
+    subcommands += (subcommands.empty() ? "" : " ") + sub->get_name();
+    add_completion(*sub, path, completion);
+  }
+  std::string options;
+  for (const CLI::Option* option : shown_options(app)) {
+    for (const std::string& name : option->get_lnames()) {
+      options += (options.empty() ? "--" : " --") + name;
+      if (const std::string values = allowed_values(*option); !values.empty()) {
+        completion.values += fmt::format("    \"{} --{}\") words=\"{}\" ;;\n", words, name, values);
+      }
+    }
+  }
+  completion.words +=
+      fmt::format("    \"{}\") commands=\"{}\" options=\"{}\" ;;\n", words, subcommands, options);
+}
+
+} // namespace
+
+std::string man_page(const CLI::App& app) {
+  std::string page = fmt::format(".TH WINNOW 1 \"\" \"winnow {0}\" \"User Commands\"\n"
+                                 ".SH NAME\nwinnow \\- get language models to write GPU kernels, "
+                                 "and prove which are good\n"
+                                 ".SH SYNOPSIS\n.B winnow\n.I command\n[options]\n"
+                                 ".SH DESCRIPTION\n{1}\nResults are on stdout, the log is on "
+                                 "stderr.\n.SH OPTIONS\n",
+                                 roff(winnow_version()), roff(app.get_description()));
+  add_options(app, page);
+  page += ".SH COMMANDS\n";
+  for (const CLI::App* sub : shown_commands(app)) {
+    add_command(*sub, sub->get_name(), page);
+  }
+  page += ".SH EXIT STATUS\n" + roff(exit_code_table()) + "\n";
+  return page + kPlaces;
+}
+
+std::string bash_completion(const CLI::App& app) {
+  Completion completion;
+  add_completion(app, "", completion);
+  std::string script = R"(# Completes the command line of winnow in bash.
+_winnow() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= longer= at=
+  for ((at = 1; at < COMP_CWORD; ++at)); do
+    longer=${command:+$command }${COMP_WORDS[at]}
+    case $longer in
+    )";
+  script += completion.commands + R"() command=$longer ;;
+    esac
+  done
+  local commands= options= words=
+  case $command in
+)" + completion.words +
+            R"(  esac
+  case "$command $before" in
+)" + completion.values +
+            R"(    *) if [[ $word == -* ]]; then words=$options; else words=$commands; fi ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _winnow winnow
+)";
+  return script;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+} // namespace CLI
+
+namespace winnow::harness {
+
+/// The manual page of the whole command line, in roff.
+std::string man_page(const CLI::App& app);
+
+/// A script for bash that completes commands, options and the values that an option is limited to.
+std::string bash_completion(const CLI::App& app);
+
+} // namespace winnow::harness
