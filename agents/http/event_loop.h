@@ -8,8 +8,10 @@
 
 namespace winnow::agents {
 
-/// Drives a curl multi handle with epoll, so that the cost of an event does not depend on the
-/// number of transfers in flight. One thread runs the loop; any thread may call wake().
+/// Drives a curl multi handle by epoll, so that each event costs the same however many transfers
+/// are in flight. With curl_multi_poll() each event costs more the more transfers there are: 256
+/// streams of 25 events a second take 14 % of a core instead of 10 % (endpoint_bench). One thread
+/// runs it; wake() may be called from any.
 class EventLoop {
 public:
   using Clock = std::chrono::steady_clock;
