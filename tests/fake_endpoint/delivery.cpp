@@ -123,9 +123,6 @@ struct Cut {
 
 Cut cut_body(const FakeReply& reply, const std::string& body) {
   const std::size_t size = body.size();
-  if (reply.drop_after_bytes) {
-    return {body.substr(0, *reply.drop_after_bytes), size, Then::Close};
-  }
   switch (reply.fault) {
   case Fault::CloseMidBody:
     return {body, size + 1, Then::Close};
@@ -154,7 +151,7 @@ Response deliver_body(const FakeReply& reply, const Question& question,
     step.before_write = stamp;
   }
   Receipt receipt;
-  receipt.whole = reply.fault == Fault::None && !reply.drop_after_bytes;
+  receipt.whole = reply.fault == Fault::None;
   if (receipt.whole && reply.answer) {
     receipt.usage = reply.answer->usage;
   }
@@ -276,15 +273,8 @@ Response short_stream(const FakeReply& reply, const std::vector<Step>& steps,
   return ending({step}, Then::Close, reply, {}, on_end);
 }
 
-void drop_after(std::vector<Step>& steps, std::size_t bytes) {
-  for (Step& step : steps) {
-    step.bytes.resize(std::min(step.bytes.size(), bytes));
-    bytes -= step.bytes.size();
-  }
-}
-
 Then after_stream(const FakeReply& reply) {
-  if (reply.fault == Fault::CloseMidBody || reply.drop_after_bytes) {
+  if (reply.fault == Fault::CloseMidBody) {
     return Then::Close;
   }
   const bool silent = reply.fault == Fault::StallMidBody || reply.fault == Fault::SilentAfterHead;
@@ -316,9 +306,6 @@ Response endless_stream(const FakeReply& reply, const Question& question, std::v
 
 /// The head and one chunk for each step.
 std::vector<Step> chunked(const FakeReply& reply, std::vector<Step> steps) {
-  if (reply.drop_after_bytes) {
-    drop_after(steps, *reply.drop_after_bytes);
-  }
   for (Step& step : steps) {
     step.bytes = chunk(step.bytes);
     if (reply.delivery.stamp) {
@@ -335,7 +322,7 @@ Response deliver_stream(const FakeReply& reply, const Question& question,
   auto events = events_before(reply.fault,
                               answer_stream(question, *reply.answer, reply.delivery.piece_bytes));
   Receipt receipt;
-  if (!reply.drop_after_bytes && reply.fault != Fault::ShortLength) {
+  if (reply.fault != Fault::ShortLength) {
     receipt = {reply.fault == Fault::None, last_stated(events)};
   }
   if (reply.fault == Fault::ErrorMidStream) {
@@ -352,14 +339,6 @@ Response deliver_stream(const FakeReply& reply, const Question& question,
   return ending_stream(std::move(steps), reply, receipt, on_end);
 }
 
-Response deliver_raw_events(const FakeReply& reply) {
-  std::vector<Step> steps;
-  for (const RawEvent& event : reply.events) {
-    steps.push_back({event.wait, event.bytes, {}});
-  }
-  return ending_stream(chunked(reply, std::move(steps)), reply, {}, {});
-}
-
 } // namespace
 
 Response deliver(const FakeReply& reply, const Question& question,
@@ -369,9 +348,6 @@ Response deliver(const FakeReply& reply, const Question& question,
   }
   if (reply.fault == Fault::CloseAtOnce) {
     return in_order({}, Then::Close);
-  }
-  if (!reply.events.empty()) {
-    return deliver_raw_events(reply);
   }
   const bool streamed = reply.answer && question.stream && reply.status == 200;
   return streamed ? deliver_stream(reply, question, on_end) : deliver_body(reply, question, on_end);

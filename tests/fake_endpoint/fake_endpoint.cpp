@@ -86,8 +86,7 @@ Response FakeEndpoint::State::answer(const SeenRequest& request) {
   }
   const FakeReply reply = script(request, number);
   const auto dollars = reply.answer ? reply.answer->dollars : std::nullopt;
-  const AnsweredCall call{
-      reply.key.empty() ? question->key : reply.key, question->model, {}, {}, {}};
+  const AnsweredCall call{question->key, question->model, {}, {}, {}};
   return deliver(reply, *question,
                  [this, dollars, call](const Receipt& receipt) { book(call, receipt, dollars); });
 }

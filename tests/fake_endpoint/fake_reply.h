@@ -51,14 +51,8 @@ struct Delivery {
   bool stamp = false;
 };
 
-/// A part of a stream that is sent unchanged.
-struct RawEvent {
-  std::chrono::microseconds wait{0};
-  std::string bytes;
-};
-
-/// One scripted reply: `answer` or `error` in the format of the request; otherwise `events` as a
-/// stream; otherwise `body` unchanged.
+/// One scripted reply: `answer` or `error` in the format of the request, else
+/// `body` as it is.
 struct FakeReply {
   /// A fault during the transfer.
   enum class Fault {
@@ -83,11 +77,7 @@ struct FakeReply {
   Fault fault = Fault::None;
   std::optional<Answer> answer; ///< streamed if the request asks for a stream
   std::optional<FakeError> error;
-  std::vector<RawEvent> events;
   Delivery delivery;
-  std::string key; ///< key of the call in the server's account; empty: the key in the request
-  /// Bytes of the body or stream that are sent before the connection closes.
-  std::optional<std::size_t> drop_after_bytes;
 };
 
 using Fault = FakeReply::Fault;

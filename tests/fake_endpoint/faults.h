@@ -7,7 +7,7 @@
 
 namespace winnow::tests {
 
-/// The names of all faults, for scripts and tests: "429-seconds", "stall-mid-body", ...
+/// The faults by name, as tests call them: "429-seconds", "stall-mid-body", ...
 const std::vector<std::string>& fault_names();
 /// A reply with this fault. Throws std::runtime_error with the known names for an unknown one.
 FakeReply faulty_reply(const std::string& name);

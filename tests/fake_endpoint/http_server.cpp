@@ -47,19 +47,15 @@ process::UniqueFd checked(int fd, const char* call) {
   return process::UniqueFd(fd);
 }
 
-process::UniqueFd listen_on(int port) {
-  process::UniqueFd fd =
-      checked(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
-  const int on = 1;
-  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+UniqueFd listen_anywhere() {
+  UniqueFd fd = checked(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
   if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(fd.get(), kBacklog) != 0) {
-    throw std::runtime_error("the fake endpoint cannot listen on 127.0.0.1:" +
-                             std::to_string(port) + ": " + std::strerror(errno));
+    throw std::runtime_error("the fake endpoint cannot listen on 127.0.0.1: " +
+                             std::string(std::strerror(errno)));
   }
   return fd;
 }
@@ -91,7 +87,7 @@ Response in_order(std::vector<Step> steps, Response::Then then) {
 
 struct HttpServer::State {
   State(Handler chosen, const Options& options)
-      : handler(std::move(chosen)), listener(listen_on(options.port)),
+      : handler(std::move(chosen)), listener(listen_anywhere()),
         poll(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
         stop(checked(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")) {
     if (!options.certificate_file.empty()) {

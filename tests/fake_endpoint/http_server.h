@@ -34,11 +34,10 @@ public:
   /// Called on the server's thread. If it throws, the answer is HTTP 500.
   using Handler = std::function<Response(const SeenRequest&)>;
   struct Options {
-    int port = 0;                           ///< 0: any free port
     std::string certificate_file, key_file; ///< PEM; empty: no TLS
   };
 
-  /// Throws std::runtime_error if the port or the certificate cannot be used.
+  /// Throws std::runtime_error when no port or the certificate cannot be used.
   HttpServer(Handler handler, const Options& options);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete; // owns a thread and its sockets
