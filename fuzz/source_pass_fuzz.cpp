@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace winnow::evaluators;
   const std::string source(reinterpret_cast<const char*>(data), size);
   const SourcePassResult result = run_source_pass({source, {{"N", 4}}, {"k<4>"}, {}, {"math.h"}});
-  for (const Token& token : tokenize(result.translated)) {
+  for (const Token& token : winnow::tasks::tokenize(result.translated)) {
     if (token.kind == Token::Kind::Directive && directive_name(token) == "include") {
       const std::string header = directive_arguments(token);
       if (header != "<math.h>" && header != "\"winnow_cpu.h\"" && header != "\"winnow_entry.h\"") {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "tasks/plan/plan_parse.h"
 #include "tasks/positioned_json.h"
-#include "tasks/source_scan.h"
+#include "tasks/source/kernel_file_scan.h"
 
 #include <algorithm>
 #include <array>
@@ -61,7 +61,7 @@ public:
 
   KernelFileResult parse() {
     if (check_text()) {
-      scan_ = scan_source(file_.text);
+      scan_ = scan_kernel_file(file_.text);
       if (const auto* plan = find_plan()) {
         parse_the_plan(*plan);
         make_source();
@@ -101,7 +101,7 @@ private:
     return result_.errors.empty();
   }
 
-  const SourceScan::PlanComment* find_plan() {
+  const KernelFileScan::PlanComment* find_plan() {
     if (scan_.plans.empty()) {
       if (scan_.unclosed) {
         fail(position_of(file_.text, *scan_.unclosed),
@@ -111,7 +111,7 @@ private:
       }
       return nullptr;
     }
-    const SourceScan::PlanComment& plan = scan_.plans.front();
+    const KernelFileScan::PlanComment& plan = scan_.plans.front();
     if (!plan.closed) {
       fail(position_of(file_.text, plan.begin),
            "the launch plan is not closed (is the file cut off?)",
@@ -125,7 +125,7 @@ private:
     return &plan;
   }
 
-  void parse_the_plan(const SourceScan::PlanComment& comment) {
+  void parse_the_plan(const KernelFileScan::PlanComment& comment) {
     const std::string_view text = file_.text;
     const std::string_view json_text =
         text.substr(comment.json_begin, comment.json_end - comment.json_begin);
@@ -146,7 +146,7 @@ private:
         file_.source.insert(include->begin, "/*");
       }
     }
-    for (const SourceScan::Include& include : scan_.includes) {
+    for (const KernelFileScan::Include& include : scan_.includes) {
       if (is_host_only(include.header)) {
         warn(include.begin, fmt::format("host-only header '{}' left out", include.header),
              "device code only");
@@ -156,9 +156,9 @@ private:
   }
 
   void blank_plan() {
-    const SourceScan::PlanComment& plan = scan_.plans.front();
-    std::size_t shift = 0; // bytes that the comment marks of earlier includes added
-    for (const SourceScan::Include& include : scan_.includes) {
+    const KernelFileScan::PlanComment& plan = scan_.plans.front();
+    std::size_t shift = 0; // what the comment marks of earlier includes added
+    for (const KernelFileScan::Include& include : scan_.includes) {
       shift += include.begin < plan.begin && is_host_only(include.header) ? 4 : 0;
     }
     for (std::size_t i = plan.begin + shift; i < plan.end + shift; ++i) {
@@ -172,7 +172,7 @@ private:
     collect_kernels(file_.plan.prepare, used);
     collect_kernels(file_.plan.launches, used);
     std::vector<std::string> defined;
-    for (const SourceScan::Kernel& kernel : scan_.kernels) {
+    for (const KernelFileScan::Kernel& kernel : scan_.kernels) {
       defined.push_back(kernel.name);
     }
     bool all_known = true;
@@ -184,7 +184,7 @@ private:
              "the name of a __global__ function");
       }
     }
-    for (const SourceScan::Kernel& kernel : scan_.kernels) {
+    for (const KernelFileScan::Kernel& kernel : scan_.kernels) {
       const bool launched = std::any_of(used.begin(), used.end(),
                                         [&](const auto& use) { return use.first == kernel.name; });
       if (!launched && all_known) {
@@ -204,7 +204,7 @@ private:
   }
 
   KernelFile file_;
-  SourceScan scan_;
+  KernelFileScan scan_;
   KernelFileResult result_;
 };
 

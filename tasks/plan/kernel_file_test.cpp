@@ -174,6 +174,30 @@ TEST(KernelFile, WarnsOfKernelsInNoLaunch) {
                   "plan, or no such kernel"));
 }
 
+TEST(KernelFile, JoinedLinesAreOneLine) {
+  const std::string plan =
+      R"(/*@winnow {"launches": [{"kernel": "k", "grid": 1, "block": 1, "args": []}]} @*/)";
+  const std::string code = "\r\n#inc\\\r\nlude <torch/extension.h>\r\n"
+                           "// a comment that goes on \\ \n__global__ void hidden() {}\n"
+                           "#define DEFINE \\\n  __global__ void defined() {}\n"
+                           "__global__ void k() {}\n/\\\n* __global__ void gone() {} */\n"
+                           "__global__ void lonely() {}";
+  EXPECT_THAT(warnings_of(plan + code),
+              ElementsAre("k.cu:2:1: host-only header 'torch/extension.h' left out; expected "
+                          "device code only",
+                          "k.cu:11:17: kernel 'lonely' is in no launch; expected a launch of it in "
+                          "the plan, or no such kernel"));
+  EXPECT_THAT(good(plan + code).source, HasSubstr("\n/*#inc\\\r\nlude <torch/extension.h>*/\r\n"));
+}
+
+TEST(KernelFile, NamesInMacrosAreNames) {
+  const std::string plan =
+      R"(/*@winnow {"launches": [{"kernel": "k", "grid": 1, "block": 1, "args": []}]} @*/)";
+  EXPECT_THAT(warnings_of(plan + "\n#define DEFINE __global__ void k() {}\nDEFINE"), IsEmpty());
+  EXPECT_THAT(warnings_of(plan + "\n#define DEFINE(a) __global__ void a##k() {}\nDEFINE()"),
+              IsEmpty());
+}
+
 TEST(KernelFile, WarnsOfCutOffCode) {
   const std::string plan =
       R"(/*@winnow {"launches": [{"kernel": "k", "grid": 1, "block": 1, "args": []}]} @*/)";

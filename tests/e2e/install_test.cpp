@@ -1,6 +1,6 @@
 // Winnow as `cmake --install` leaves it, started from a folder outside of the source tree.
 #include "base/files.h"
-#include "evaluators/process/child_process.h"
+#include "process/child_process.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -2,7 +2,7 @@
 
 #include "evaluators/device/inspect/module_findings.h"
 #include "evaluators/device/inspect/symbol_names.h"
-#include "evaluators/device/source/tokens.h"
+#include "tasks/source/tokens.h"
 
 #include <algorithm>
 #include <set>
@@ -12,14 +12,15 @@ namespace {
 
 using tasks::Finding;
 using tasks::FindingKind;
+using tasks::Token;
 
 // Finds "bank" in "__constant__ float bank[8] = ...".
 std::set<std::string> constant_names(const std::string& source) {
-  const std::string text = normalise_source(source);
+  const std::string text = tasks::normalise_source(source);
   std::set<std::string> names;
   bool constant = false;
   std::string last;
-  for (const Token& token : tokenize(text)) {
+  for (const Token& token : tasks::tokenize(text)) {
     if (token.text == "__constant__") {
       constant = true;
     } else if (constant && token.kind == Token::Kind::Identifier) {

@@ -111,7 +111,7 @@ private:
 
   // Allows __has_include only for plain relative names, because it tells whether a file exists.
   void check_probe(const Token& directive) {
-    const std::vector<Token> words = tokenize(directive.text.substr(1));
+    const std::vector<Token> words = tasks::tokenize(directive.text.substr(1));
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i].text.rfind("__has_include", 0) != 0 && words[i].text != "__has_embed") {
         continue;
@@ -138,7 +138,7 @@ private:
   }
 
   void note_tested_parameters(const Token& directive) {
-    for (const Token& token : tokenize(directive.text.substr(1))) {
+    for (const Token& token : tasks::tokenize(directive.text.substr(1))) {
       if (parameters_.count(token.text) != 0) {
         result.tested_parameters.insert(std::string(token.text));
       }
@@ -146,7 +146,7 @@ private:
   }
 
   void check_define(const Token& directive, const std::string& name, bool conditional) {
-    const std::vector<Token> words = tokenize(directive.text.substr(1));
+    const std::vector<Token> words = tasks::tokenize(directive.text.substr(1));
     const std::string_view defined = words.size() > 1 ? words[1].text : std::string_view();
     static const std::set<std::string_view> kReserved{"asm", "__asm__", "__asm"};
     const bool names_asm = std::any_of(words.begin(), words.end(),

@@ -45,7 +45,7 @@ std::string name_to_write(const std::string& kernel, const KernelDeclaration& de
 }
 
 std::size_t count_arguments(const std::string& kernel) {
-  const std::vector<Token> tokens = tokenize(kernel);
+  const std::vector<Token> tokens = tasks::tokenize(kernel);
   const auto open =
       static_cast<std::size_t>(std::find_if(tokens.begin(), tokens.end(),
                                             [](const Token& token) { return token.text == "<"; }) -
@@ -147,7 +147,7 @@ std::optional<SourceMistake> check_kernel(const std::string& kernel, const Sourc
 } // namespace
 
 std::string kernel_base_name(const std::string& name) {
-  const std::vector<Token> tokens = tokenize(name);
+  const std::vector<Token> tokens = tasks::tokenize(name);
   std::size_t at = 0;
   while (at + 1 < tokens.size() && tokens[at].kind == Kind::Identifier &&
          tokens[at + 1].text == "::") {

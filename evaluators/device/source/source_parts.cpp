@@ -1,6 +1,7 @@
 #include "evaluators/device/source/source_parts.h"
 
 #include "evaluators/device/source/kernel_names.h"
+#include "tasks/expression/expression.h"
 
 #include <algorithm>
 #include <limits>
@@ -18,7 +19,7 @@ std::optional<SourceMistake> check_input(const std::string& source,
                          "the source holds a NUL byte"};
   }
   for (const auto& [name, value] : parameters) {
-    if (!is_identifier(name)) {
+    if (!tasks::is_identifier(name)) {
       return SourceMistake{0, "parameter '" + name + "' is no name that C++ could use"};
     }
   }

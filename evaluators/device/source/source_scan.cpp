@@ -338,14 +338,14 @@ std::vector<std::pair<std::size_t, std::size_t>> split_list(const std::vector<To
 
 std::string directive_name(const Token& directive) {
   const std::size_t mark = directive.text.substr(0, 1) == "#" ? 1 : 2;
-  const std::vector<Token> tokens = tokenize(directive.text.substr(mark));
+  const std::vector<Token> tokens = tasks::tokenize(directive.text.substr(mark));
   return !tokens.empty() && tokens[0].kind == Kind::Identifier ? std::string(tokens[0].text) : "";
 }
 
 std::string directive_arguments(const Token& directive) {
   const std::size_t mark = directive.text.substr(0, 1) == "#" ? 1 : 2;
   const std::string_view body = directive.text.substr(mark);
-  const std::vector<Token> tokens = tokenize(body);
+  const std::vector<Token> tokens = tasks::tokenize(body);
   if (tokens.empty()) {
     return {};
   }

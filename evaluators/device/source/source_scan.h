@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/source/tokens.h"
+#include "tasks/source/tokens.h"
 
 #include <cstddef>
 #include <set>
@@ -9,6 +9,8 @@
 #include <vector>
 
 namespace winnow::evaluators {
+
+using tasks::Token;
 
 struct TemplateParameter {
   std::string name;

@@ -146,8 +146,8 @@ CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
 }
 
 int line_of_name(const std::string& source, const std::string& name) {
-  const std::string text = normalise_source(source);
-  for (const Token& token : tokenize(text)) {
+  const std::string text = tasks::normalise_source(source);
+  for (const Token& token : tasks::tokenize(text)) {
     if (!name.empty() && token.text == name) {
       return token.line;
     }

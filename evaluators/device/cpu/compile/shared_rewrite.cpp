@@ -202,7 +202,7 @@ private:
 
 // Rewrites a macro that declares shared memory inside functions.
 void rewrite_macro(const Token& directive, std::vector<SourceEdit>& edits) {
-  const std::vector<Token> words = tokenize(directive.text.substr(1));
+  const std::vector<Token> words = tasks::tokenize(directive.text.substr(1));
   if (words.size() < 3 || words[0].text != "define") {
     return;
   }
@@ -213,7 +213,7 @@ void rewrite_macro(const Token& directive, std::vector<SourceEdit>& edits) {
   }
   const std::size_t offset = 1 + words[last].end;
   const std::string body = std::string(directive.text.substr(offset)) + ";";
-  const std::vector<Token> tokens = tokenize(body);
+  const std::vector<Token> tokens = tasks::tokenize(body);
   SourceScan scan;
   scan.scopes.assign(tokens.size(), {"", true});
   for (SourceEdit& edit : SharedRewriter(body, tokens, scan).run().edits) {

@@ -60,8 +60,8 @@ SourcePassResult run_source_pass(const SourcePassInput& input) {
   if (result.mistake) {
     return result;
   }
-  const std::string source = normalise_source(input.source);
-  const std::vector<Token> tokens = tokenize(source);
+  const std::string source = tasks::normalise_source(input.source);
+  const std::vector<Token> tokens = tasks::tokenize(source);
   result.scan = scan_source(tokens);
   const HeaderRules rules{input.headers, {}, refuse_library};
   DirectiveResult directives =

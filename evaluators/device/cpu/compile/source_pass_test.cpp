@@ -43,7 +43,7 @@ TEST(Tokens, KnowComments) {
   const std::string text = "a /* b\n c */ d // e\nf";
   std::vector<std::string> words;
   std::vector<int> lines;
-  for (const Token& token : tokenize(text)) {
+  for (const Token& token : tasks::tokenize(text)) {
     words.emplace_back(token.text);
     lines.push_back(token.line);
   }
@@ -54,7 +54,7 @@ TEST(Tokens, KnowComments) {
 TEST(Tokens, KnowStringsAndRawStrings) {
   const std::string text = R"__(x = "a // \" /*" + R"q()" // )q" 'a' 1'000 2.5e-3f)__";
   std::vector<std::string> words;
-  for (const Token& token : tokenize(text)) {
+  for (const Token& token : tasks::tokenize(text)) {
     words.emplace_back(token.text);
   }
   EXPECT_THAT(words, ElementsAre("x", "=", R"("a // \" /*")", "+", "R\"q()\" // )q\"", "'a'",
@@ -62,8 +62,8 @@ TEST(Tokens, KnowStringsAndRawStrings) {
 }
 
 TEST(Tokens, TakeDirectivesAsOneToken) {
-  const std::string text = normalise_source("  # define X \\\n 1\n%:include <y>\nz # w");
-  const std::vector<Token> tokens = tokenize(text);
+  const std::string text = tasks::normalise_source("  # define X \\\n 1\n%:include <y>\nz # w");
+  const std::vector<Token> tokens = tasks::tokenize(text);
   ASSERT_EQ(tokens.size(), 5U);
   EXPECT_EQ(directive_name(tokens[0]), "define");
   EXPECT_EQ(directive_name(tokens[1]), "include");
@@ -73,10 +73,10 @@ TEST(Tokens, TakeDirectivesAsOneToken) {
 }
 
 TEST(Tokens, NormaliseKeepsLineNumbers) {
-  EXPECT_EQ(normalise_source("a\r\nb\rc"), "a\nb\nc\n");
-  EXPECT_EQ(normalise_source("in\\\nt x;\ny"), "int x;\n\ny\n");
-  EXPECT_EQ(normalise_source("in\\  \r\nt x;\ny"), "int x;\n\ny\n");
-  EXPECT_EQ(normalise_source(""), "\n");
+  EXPECT_EQ(tasks::normalise_source("a\r\nb\rc"), "a\nb\nc\n");
+  EXPECT_EQ(tasks::normalise_source("in\\\nt x;\ny"), "int x;\n\ny\n");
+  EXPECT_EQ(tasks::normalise_source("in\\  \r\nt x;\ny"), "int x;\n\ny\n");
+  EXPECT_EQ(tasks::normalise_source(""), "\n");
 }
 
 struct RewriteCase {
@@ -260,8 +260,8 @@ TEST_P(ForbiddenLine, NeverReachesACompiler) {
   const SourcePassResult conditional =
       pass("#if 0\n" + std::string(GetParam()) + "\n#endif\n" + kKernel);
   if (!conditional.mistake) {
-    const std::string translated = body(conditional); // the tokens point into this string
-    for (const Token& token : tokenize(translated)) {
+    const std::string translated = body(conditional); // tokens point into it
+    for (const Token& token : tasks::tokenize(translated)) {
       EXPECT_TRUE(token.kind != Token::Kind::Directive || directive_name(token) != "include")
           << token.text;
     }

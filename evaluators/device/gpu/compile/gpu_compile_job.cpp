@@ -34,7 +34,7 @@ constexpr int kStaticSharedLimit = 48 * 1024;
 // "k<BLOCK>" -> "k<128>": older hiprtc versions find a kernel only by a name without constants.
 std::string with_values(const std::string& kernel, const tasks::ParameterChoice& parameters) {
   std::vector<SourceEdit> edits;
-  for (const Token& token : tokenize(kernel)) {
+  for (const Token& token : tasks::tokenize(kernel)) {
     const auto value = parameters.find(std::string(token.text));
     if (token.kind == Token::Kind::Identifier && value != parameters.end()) {
       edits.push_back({token.begin, token.end, std::to_string(value->second)});

@@ -30,8 +30,8 @@ GpuSource assemble_gpu_source(const GpuSourceInput& input) {
   if (result.mistake) {
     return result;
   }
-  const std::string source = normalise_source(input.source);
-  const std::vector<Token> tokens = tokenize(source);
+  const std::string source = tasks::normalise_source(input.source);
+  const std::vector<Token> tokens = tasks::tokenize(source);
   result.scan = scan_source(tokens);
   DirectiveResult directives =
       check_directives(tokens, result.scan, input.headers, parameter_name_set(input.parameters));

@@ -9,10 +9,9 @@
 
 namespace winnow::tasks {
 
-/// Facts about the C++ text around a plan for the kernel-file parser. A tokeniser collects them.
-/// The tokeniser knows comments, strings, raw strings and directives, but no C++ grammar. Offsets
-/// count bytes.
-struct SourceScan {
+/// What the kernel-file parser needs to know of the C++ text around a plan, read off its tokens.
+/// Offsets in bytes.
+struct KernelFileScan {
   struct PlanComment {
     std::size_t begin = 0; ///< of "/*@winnow"
     std::size_t end = 0;   ///< past "@*/", or the end of the file if not closed
@@ -35,10 +34,10 @@ struct SourceScan {
   std::vector<Kernel> kernels; ///< each name once
   std::set<std::string, std::less<>> identifiers;
   bool pastes_tokens = false;          ///< "##" appears: a macro may define any name
-  int open_braces = 0;                 ///< number of '{' without a '}'
-  std::optional<std::size_t> unclosed; ///< offset of a comment, string or raw string without an end
+  int open_braces = 0;                 ///< '{' without '}' at the end
+  std::optional<std::size_t> unclosed; ///< a comment or raw string that never ends
 };
 
-SourceScan scan_source(std::string_view text);
+KernelFileScan scan_kernel_file(std::string_view text);
 
 } // namespace winnow::tasks

@@ -1,15 +1,15 @@
-#include "evaluators/device/source/tokens.h"
+#include "tasks/source/tokens.h"
 
 #include "base/text.h"
 
 #include <algorithm>
 #include <array>
 
-namespace winnow::evaluators {
+namespace winnow::tasks {
 namespace {
 
 bool is_letter(char c) {
-  // Identifiers may contain the bytes of UTF-8 sequences.
+  // Bytes of UTF-8 sequences may be part of identifiers.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
          (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
@@ -25,7 +25,7 @@ bool is_raw_prefix(std::string_view word) {
 
 class Tokenizer {
 public:
-  explicit Tokenizer(std::string_view source) : source_(source) {}
+  Tokenizer(std::string_view source, SourceMarks* marks) : source_(source), marks_(marks) {}
 
   std::vector<Token> run() {
     while (at_ < source_.size()) {
@@ -68,20 +68,41 @@ private:
     line_start_ = false;
   }
 
-  // Keeps line_start_, because a `#` after a block comment still starts a directive.
+  // A block comment before `#` does not stop it from being a directive: line_start_ is kept.
   void skip_comment() {
     if (starts_with("//")) {
       at_ = std::min(source_.find('\n', at_), source_.size());
       return;
     }
-    const std::size_t close = source_.find("*/", at_ + 2);
-    const std::size_t end = close == std::string_view::npos ? source_.size() : close + 2;
+    const bool plan = marks_ != nullptr && starts_with(kPlanBegin);
+    const std::size_t begin = at_;
+    const bool closed =
+        plan ? skip_past(kPlanEnd, at_ + kPlanBegin.size()) : skip_past("*/", at_ + 2);
+    if (plan) {
+      marks_->plans.push_back({begin, at_, closed});
+    } else if (!closed) {
+      note_unclosed(begin);
+    }
+  }
+
+  /// False, at the end of the text, where `close` does not come any more.
+  bool skip_past(std::string_view close, std::size_t from) {
+    const std::size_t found = source_.find(close, from);
+    const bool closed = found != std::string_view::npos;
+    const std::size_t end = closed ? found + close.size() : source_.size();
     line_ += static_cast<int>(std::count(source_.begin() + static_cast<std::ptrdiff_t>(at_),
                                          source_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
     at_ = end;
+    return closed;
   }
 
-  // Reads to the end of the line. A block comment may extend the directive over several lines.
+  void note_unclosed(std::size_t begin) {
+    if (marks_ != nullptr) {
+      marks_->unclosed = begin;
+    }
+  }
+
+  // To the end of the line, past block comments that span lines.
   void read_directive() {
     const std::size_t begin = at_;
     const int line = line_;
@@ -126,16 +147,13 @@ private:
   void read_raw_string(std::size_t begin) {
     const int line = line_;
     const std::size_t open = source_.find('(', at_);
-    std::size_t end = source_.size();
-    if (open != std::string_view::npos) {
-      const std::string delimiter =
-          ")" + std::string(source_.substr(at_ + 1, open - at_ - 1)) + "\"";
-      const std::size_t close = source_.find(delimiter, open);
-      end = close == std::string_view::npos ? source_.size() : close + delimiter.size();
+    const std::string delimiter =
+        ")" +
+        std::string(source_.substr(at_ + 1, open == std::string_view::npos ? 0 : open - at_ - 1)) +
+        "\"";
+    if (!skip_past(delimiter, open)) {
+      note_unclosed(begin);
     }
-    line_ += static_cast<int>(std::count(source_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                         source_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
-    at_ = end;
     add(Token::Kind::Text, begin, line);
   }
 
@@ -155,7 +173,7 @@ private:
     add(Token::Kind::Number, begin, line_);
   }
 
-  // As in a compiler, a string or character literal ends at the end of the line at the latest.
+  // A string or character literal ends at its line's end at the latest, as in a compiler.
   void skip_quoted() {
     const char quote = peek();
     ++at_;
@@ -185,6 +203,7 @@ private:
   }
 
   std::string_view source_;
+  SourceMarks* marks_;
   std::size_t at_ = 0;
   int line_ = 1;
   bool line_start_ = true;
@@ -193,37 +212,39 @@ private:
 
 } // namespace
 
-std::string normalise_source(std::string_view source) {
+std::string normalise_source(std::string_view source, std::vector<std::size_t>* offsets) {
   std::string out;
   out.reserve(source.size() + 1);
   std::size_t owed_lines = 0;
+  const auto note = [&](std::size_t from) {
+    if (offsets != nullptr) {
+      offsets->resize(out.size(), from);
+    }
+  };
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (source[i] == '\r' || source[i] == '\n') {
       i += source[i] == '\r' && i + 1 < source.size() && source[i + 1] == '\n' ? 1 : 0;
-      // Both compilers accept white space between the backslash and the line end.
+      // White space between the backslash and the line end is forgiven by both compilers.
       const std::size_t last = out.find_last_not_of(" \t\v\f");
       if (last != std::string::npos && out[last] == '\\') {
         out.resize(last);
         ++owed_lines;
-        continue;
+      } else {
+        out.append(owed_lines + 1, '\n');
+        owed_lines = 0;
       }
-      out.append(owed_lines + 1, '\n');
-      owed_lines = 0;
     } else {
       out += source[i];
     }
+    note(i);
   }
   out.append(owed_lines + (out.empty() || out.back() != '\n' ? 1 : 0), '\n');
+  note(source.size());
   return out;
 }
 
-std::vector<Token> tokenize(std::string_view source) {
-  return Tokenizer(source).run();
+std::vector<Token> tokenize(std::string_view source, SourceMarks* marks) {
+  return Tokenizer(source, marks).run();
 }
 
-bool is_identifier(std::string_view text) {
-  return !text.empty() && is_letter(text.front()) &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_letter(c) || is_digit(c); });
-}
-
-} // namespace winnow::evaluators
+} // namespace winnow::tasks
