@@ -69,12 +69,12 @@ std::set<std::string> calls(const std::string& store) {
 }
 
 void run_and_kill(const std::string& store, const Moment& moment) {
-  evaluators::ChildProcess child(winnow_command(run_arguments(store)));
+  process::ChildProcess child(winnow_command(run_arguments(store)));
   while (child.running() && !has_come(moment, store)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   kill(child.pid(), SIGKILL);
-  const evaluators::ChildResult result = child.wait();
+  const process::ChildResult result = child.wait();
   EXPECT_TRUE(has_come(moment, store)) << result.err;
 }
 

@@ -47,8 +47,9 @@ process::UniqueFd checked(int fd, const char* call) {
   return process::UniqueFd(fd);
 }
 
-UniqueFd listen_anywhere() {
-  UniqueFd fd = checked(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
+process::UniqueFd listen_anywhere() {
+  process::UniqueFd fd =
+      checked(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
