@@ -124,14 +124,10 @@ std::string timings_text(const Evaluation& evaluation) {
   return text;
 }
 
-std::string parameters_text(const Evaluation& evaluation) {
-  std::vector<std::string> values;
-  for (const auto& [name, value] : evaluation.parameters) {
-    values.push_back(fmt::format("{}={}", name, value));
-  }
-  return values.empty()
-             ? std::string()
-             : fmt::format("Parameters that the harness chose: {}\n", join(values, ", "));
+std::string parameters_line(const Evaluation& evaluation) {
+  return evaluation.parameters.empty() ? std::string()
+                                       : fmt::format("Parameters that the harness chose: {}\n",
+                                                     tasks::parameters_text(evaluation.parameters));
 }
 
 std::string hidden_text(const Evaluation& evaluation) {
@@ -146,7 +142,7 @@ std::string hidden_text(const Evaluation& evaluation) {
 
 std::string feedback_text(const Evaluation& evaluation) {
   if (blames_hidden_shapes(evaluation)) {
-    return hidden_text(evaluation) + parameters_text(evaluation) + timings_text(evaluation);
+    return hidden_text(evaluation) + parameters_line(evaluation) + timings_text(evaluation);
   }
   std::string text = fmt::format("Verdict: {} ({})\n", to_string(evaluation.verdict),
                                  describe(evaluation.verdict));
@@ -165,7 +161,7 @@ std::string feedback_text(const Evaluation& evaluation) {
     text +=
         fmt::format("Overall: {:.2f}x the baseline's speed (geometric mean)\n", evaluation.speedup);
   }
-  text += parameters_text(evaluation) + timings_text(evaluation);
+  text += parameters_line(evaluation) + timings_text(evaluation);
   for (std::size_t i = 0; i < std::min(evaluation.notes.size(), kMaxNotes); ++i) {
     text += fmt::format("Note: {}\n", clean(evaluation.notes[i], kMaxDetailBytes));
   }

@@ -3,11 +3,13 @@
 #include "base/text.h"
 #include "store/leaderboard_format.h"
 #include "store/text_table.h"
+#include "tasks/plan.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::store {
 namespace {
@@ -23,6 +25,11 @@ constexpr const char* kFootnote =
 constexpr const char* kFinalFootnote =
     " Of rows with held-out, all was measured in one final: the interval holds what another final "
     "finds; held-out is the speedup at shapes that the search has not seen.";
+
+std::string choice_text(const LeaderboardRow& row) {
+  const auto choice = nlohmann::json::parse(row.parameters, nullptr, false);
+  return choice.is_object() ? tasks::parameters_text(choice.get<tasks::ParameterChoice>()) : "";
+}
 
 /// Four significant digits: "412.3 us".
 std::string duration_text(double ns) {
@@ -92,7 +99,7 @@ const std::vector<BoardColumn>& board_columns() {
       {{"candidate", kRight}, [](const Row& row) { return std::to_string(row.candidate); }},
       {{"file", kLeft, kMayGo}, [](const Row& row) { return row.digest.substr(0, kShortDigest); }},
       {{"by"}, [](const Row& row) { return row.model.empty() ? row.origin : row.model; }, kInTitle},
-      {{"parameters"}, [](const Row& row) { return parameters_text(row.parameters); }},
+      {{"parameters"}, [](const Row& row) { return choice_text(row); }},
       {{"isolation", kLeft, kMayGo}, [](const Row& row) { return row.isolation; }, kInTitle},
       {{"evaluated", kLeft, kMayGo},
        [](const Row& row) { return minute_text(row.evaluated_at); },

@@ -36,15 +36,6 @@ bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
          a.device_name == b.device_name && !ranked_apart;
 }
 
-std::string parameters_text(const std::string& parameters_json) {
-  const json parameters = json::parse(parameters_json, nullptr, false);
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : parameters.items()) {
-    parts.push_back(fmt::format("{}={}", name, value.dump()));
-  }
-  return join(parts, " ");
-}
-
 json leaderboard_row_json(const LeaderboardRow& row) {
   return {
       {"task", row.task},

@@ -18,10 +18,7 @@ nlohmann::json leaderboard_row_json(const LeaderboardRow& row);
 
 nlohmann::json baseline_standing_json(const BaselineStanding& standing);
 
-/// {"BLOCK":128,"VEC":4} as "BLOCK=128 VEC=4".
-std::string parameters_text(const std::string& parameters_json);
-
-/// A table with these members of each document; one row per document.
+/// These members of each document, one row for each.
 TextTable csv_table(const std::vector<nlohmann::json>& documents,
                     const std::vector<const char*>& names);
 

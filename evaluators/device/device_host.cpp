@@ -76,18 +76,10 @@ std::unique_ptr<Runner> make_runner(const DeviceHost& host) {
 
 bool wants_fast_math(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
                      std::vector<tasks::Diagnostic>& errors) {
-  const tasks::PlanExpression& fast_math = file.plan.fast_math;
-  if (fast_math.expression.empty()) {
-    return false;
-  }
-  tasks::Scope scope;
-  for (const auto& [name, value] : choice) {
-    scope.set(name, value);
-  }
   try {
-    return fast_math.expression.evaluate(scope) != 0;
+    return tasks::uses_fast_math(file.plan, choice);
   } catch (const tasks::ExpressionError& error) {
-    errors.push_back({file.file, fast_math.at, std::string("fast_math: ") + error.what(),
+    errors.push_back({file.file, file.plan.fast_math.at, std::string("fast_math: ") + error.what(),
                       "true, false or a parameter"});
     return false;
   }
@@ -106,12 +98,7 @@ tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
   const process::Sandbox sandbox = process::Sandbox::best(options.require_isolation);
   const auto compiler = make_compiler(
       device, sandbox, options, options.cache.empty() ? cache_directory() : options.cache, false);
-  tasks::Evaluation result;
-  result.device = kind;
-  result.device_name = architecture;
-  result.isolation = to_string(sandbox.level());
-  result.evaluator_version = kEvaluatorVersion;
-  result.started_at = utc_now();
+  tasks::Evaluation result = blank_evaluation(kind, architecture, to_string(sandbox.level()));
   std::vector<tasks::Diagnostic> errors;
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file_name);
   if (!parsed.kernel_file) {

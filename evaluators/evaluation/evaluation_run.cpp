@@ -17,20 +17,24 @@ using tasks::ShapeSet;
 using tasks::Stage;
 using tasks::Verdict;
 
-std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics) {
-  std::vector<std::string> lines;
-  lines.reserve(diagnostics.size());
-  for (const tasks::Diagnostic& diagnostic : diagnostics) {
-    lines.push_back(to_string(diagnostic));
-  }
-  return join(lines, "\n");
-}
-
 Verdict plan_verdict(const std::vector<tasks::Diagnostic>& errors) {
   return tasks::all_unsupported(errors) ? Verdict::Unsupported : Verdict::BadPlan;
 }
 
 } // namespace
+
+std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics) {
+  constexpr std::size_t kMaxShown = 8;
+  std::vector<std::string> lines;
+  for (const tasks::Diagnostic& diagnostic : diagnostics) {
+    if (lines.size() == kMaxShown) {
+      lines.push_back(fmt::format("... and {} more", diagnostics.size() - kMaxShown));
+      break;
+    }
+    lines.push_back(to_string(diagnostic));
+  }
+  return join(lines, "\n");
+}
 
 EvaluationRun::EvaluationRun(Session& session, const tasks::KernelFile& file,
                              tasks::ParameterChoice choice, Depth depth)

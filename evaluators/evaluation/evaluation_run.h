@@ -19,8 +19,11 @@ enum class Depth : std::uint8_t {
   HeldOut, ///< correctness on the held-out shapes only
 };
 
-/// One variant of one candidate on its way through the stages. Each stage adds its cases to the
-/// result. A stage that fails sets verdict and detail.
+/// The first eight, a line each, and how many more there are.
+std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics);
+
+/// One variant of one candidate on its way through the stages. Each stage adds its cases and, when
+/// it fails, sets verdict and detail.
 class EvaluationRun {
 public:
   EvaluationRun(Session& session, const tasks::KernelFile& file, tasks::ParameterChoice choice,

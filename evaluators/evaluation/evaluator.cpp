@@ -18,20 +18,18 @@ using tasks::Verdict;
 // A variant gets the long timing only if its quick timing is better by this factor.
 constexpr double kWorthwhileGain = 1.02;
 
-std::string first_lines(const std::vector<tasks::Diagnostic>& diagnostics) {
-  constexpr std::size_t kMaxShown = 8;
-  std::vector<std::string> lines;
-  for (const tasks::Diagnostic& diagnostic : diagnostics) {
-    if (lines.size() == kMaxShown) {
-      lines.push_back(fmt::format("... and {} more", diagnostics.size() - kMaxShown));
-      break;
-    }
-    lines.push_back(to_string(diagnostic));
-  }
-  return join(lines, "\n");
-}
-
 } // namespace
+
+Evaluation blank_evaluation(std::string_view device, std::string_view device_name,
+                            std::string_view isolation) {
+  Evaluation blank;
+  blank.device = device;
+  blank.device_name = device_name;
+  blank.isolation = isolation;
+  blank.evaluator_version = kEvaluatorVersion;
+  blank.started_at = utc_now();
+  return blank;
+}
 
 struct Evaluator::State : Session {
   using Session::Session;
@@ -83,7 +81,7 @@ Evaluation Evaluator::evaluate(const tasks::KernelFile& candidate,
 Evaluation Evaluator::evaluate_text(std::string_view text, std::string file_name) {
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, std::move(file_name));
   if (!parsed.kernel_file) {
-    return state_->blank(Verdict::BadPlan, first_lines(parsed.errors));
+    return state_->blank(Verdict::BadPlan, diagnostics_text(parsed.errors));
   }
   std::vector<Evaluation> family = evaluate_family(*parsed.kernel_file, 1);
   for (const tasks::Diagnostic& warning : parsed.warnings) {

@@ -23,6 +23,11 @@ namespace winnow::evaluators {
 /// Raised with every change that could change a verdict or a rank. Stored with every evaluation.
 constexpr int kEvaluatorVersion = 8;
 
+/// The facts about every evaluation that are known before it begins: the device, its name, the
+/// isolation level, the time and the version of the evaluator.
+tasks::Evaluation blank_evaluation(std::string_view device, std::string_view device_name,
+                                   std::string_view isolation = {});
+
 /// A device, and whether this machine can use it. If the machine has no device of a supported kind,
 /// the list has one entry for the kind that says why.
 struct DeviceReport {

@@ -38,12 +38,8 @@ Session::Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_h
       baseline_file(parse_own(task.baseline, task.folder / "baseline.cu")) {}
 
 tasks::Evaluation Session::new_evaluation() const {
-  tasks::Evaluation blank;
-  blank.device = host->device.kind;
-  blank.device_name = host->device.name;
-  blank.isolation = to_string(host->sandbox.level());
-  blank.evaluator_version = kEvaluatorVersion;
-  blank.started_at = utc_now();
+  tasks::Evaluation blank =
+      blank_evaluation(host->device.kind, host->device.name, to_string(host->sandbox.level()));
   blank.seed = options.seed ? *options.seed : random_bits();
   blank.unranked = options.seed ? "its seed was given" : memorisable;
   if (!memorisable.empty()) {

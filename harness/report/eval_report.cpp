@@ -182,14 +182,6 @@ std::string verdict_with_reason(const tasks::Evaluation& evaluation) {
 
 } // namespace
 
-std::string parameters_text(const tasks::ParameterChoice& parameters) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : parameters) {
-    parts.push_back(fmt::format("{}={}", name, value));
-  }
-  return parts.empty() ? "no parameters" : join(parts, ", ");
-}
-
 std::string circumstances_text(const tasks::Evaluation& evaluation, double seconds) {
   std::string text = fmt::format("{} on {}, isolation {}", evaluation.device,
                                  evaluation.device_name, evaluation.isolation);
@@ -220,7 +212,8 @@ std::string eval_text(const tasks::Evaluation& evaluation) {
   for (const std::string& note : evaluation.notes) {
     text += "note: " + note + "\n";
   }
-  return text + parameters_text(evaluation.parameters) + "; " +
+  const std::string parameters = tasks::parameters_text(evaluation.parameters);
+  return text + (parameters.empty() ? "no parameters" : parameters) + "; " +
          circumstances_text(evaluation, evaluation.seconds);
 }
 

@@ -13,7 +13,5 @@ std::string eval_text(const tasks::Evaluation& evaluation);
 /// The device, the seed and the duration in `seconds`. If boards do not rank the evaluation, a
 /// second line says so.
 std::string circumstances_text(const tasks::Evaluation& evaluation, double seconds);
-/// "BLOCK=128, VEC=4"; "no parameters" if there are none.
-std::string parameters_text(const tasks::ParameterChoice& parameters);
 
 } // namespace winnow::harness

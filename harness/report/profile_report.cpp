@@ -211,7 +211,7 @@ std::string libraries_text(const std::vector<ShapeColumns>& shapes) {
 std::string kernel_lines(const char* name, const ProfiledKernel& kernel) {
   const Evaluation& evaluation = kernel.evaluation;
   std::string text = fmt::format("{}: {}", name, store::on_one_line(kernel.file));
-  text += evaluation.parameters.empty() ? "" : ", " + parameters_text(evaluation.parameters);
+  text += evaluation.parameters.empty() ? "" : ", " + tasks::parameters_text(evaluation.parameters);
   text += fmt::format(": {}", to_string(evaluation.verdict));
   if (evaluation.speedup > 0) {
     const std::string interval = ratio_interval_text(evaluation.speedup_bounds);

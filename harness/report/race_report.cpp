@@ -49,7 +49,7 @@ std::string verdict_line(const std::string& verdict) {
 std::string racer_line(const char* name, const Racer& racer) {
   const std::string parameters = racer.evaluation.parameters.empty()
                                      ? ""
-                                     : ", " + parameters_text(racer.evaluation.parameters);
+                                     : ", " + tasks::parameters_text(racer.evaluation.parameters);
   return fmt::format("{}: {}{}\n", name, store::on_one_line(racer.file), parameters);
 }
 

@@ -26,7 +26,8 @@ std::string variant_verdict(const Evaluation& variant) {
 
 std::vector<std::string> variant_row(const Evaluation& variant,
                                      const std::vector<std::string>& shapes) {
-  std::vector<std::string> row{harness::parameters_text(variant.parameters),
+  const std::string parameters = tasks::parameters_text(variant.parameters);
+  std::vector<std::string> row{parameters.empty() ? "no parameters" : parameters,
                                variant_verdict(variant)};
   const std::vector<TimedShape> timed = timed_shapes(variant);
   for (const std::string& shape : shapes) {

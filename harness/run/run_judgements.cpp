@@ -85,14 +85,11 @@ store::RowId RunLoop::add_candidate(TaskState& state, const Proposal& proposal,
 }
 
 tasks::Evaluation RunLoop::bad_reply(const std::string& problem) const {
-  tasks::Evaluation evaluation;
+  tasks::Evaluation evaluation =
+      evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
   evaluation.verdict = Verdict::BadReply;
   evaluation.stage = tasks::Stage::Parse;
   evaluation.detail = problem;
-  evaluation.device = setup_.device_kind;
-  evaluation.device_name = setup_.device_name;
-  evaluation.evaluator_version = evaluators::kEvaluatorVersion;
-  evaluation.started_at = utc_now();
   return evaluation;
 }
 

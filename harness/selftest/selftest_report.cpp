@@ -55,14 +55,6 @@ std::string mutant_table(const SelftestReport& report) {
   return to_aligned_text(table, 0);
 }
 
-std::string parameters_text(const tasks::ParameterChoice& parameters) {
-  std::string text;
-  for (const auto& [name, value] : parameters) {
-    text += fmt::format("{}{}={}", text.empty() ? " " : ", ", name, value);
-  }
-  return text;
-}
-
 std::string accepted_mutants(const TaskSelftest& selftest) {
   std::string text;
   for (const MutantResult& result : selftest.mutants) {
@@ -104,7 +96,8 @@ std::string honest_lines(const TaskSelftest& selftest) {
       worst = std::max(worst, result.max_error_ratio);
       continue;
     }
-    text += fmt::format("  {}{} {}: {}\n", result.file, parameters_text(result.parameters),
+    const std::string parameters = tasks::parameters_text(result.parameters);
+    text += fmt::format("  {}{}{} {}: {}\n", result.file, parameters.empty() ? "" : " ", parameters,
                         to_string(result.state), result.detail);
   }
   return fmt::format("  honest kernels: {} of {} accepted in {} cases, at most {:.3g} of the "

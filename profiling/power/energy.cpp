@@ -10,7 +10,6 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr double kMostLaunches = 1e6;
 constexpr std::size_t kLeastPowerSamples = 5;
 constexpr double kLeastCovered = 0.5; ///< smallest part of the time that may stand for all of it
 
@@ -122,14 +121,6 @@ void from_json(const nlohmann::json& json, Energy& energy) {
   energy.average_power_w = optional_value<double>(json, "average_power_w");
   json.at("reason").get_to(energy.reason);
   json.at("method").get_to(energy.method);
-}
-
-std::int64_t launches_needed(double ns_per_launch) {
-  const double launches = std::ceil(kEnergySeconds * 1e9 / ns_per_launch);
-  if (std::isnan(launches) || launches < 1) { // an invalid or a very long time
-    return 1;
-  }
-  return static_cast<std::int64_t>(std::min(launches, kMostLaunches));
 }
 
 Energy energy_of(const EnergyReadings& readings) {

@@ -47,12 +47,9 @@ constexpr double kEnergySeconds = 0.5;
 /// Below this time, one step of the counter is too large a part of the result.
 constexpr double kLeastEnergySeconds = 0.25;
 
-/// How many launches take kEnergySeconds: 1 to a million, also for an invalid time.
-std::int64_t launches_needed(double ns_per_launch);
-
-/// Computes the energy from the running total: between its first and its last step if the readings
-/// caught both, else between the first and the last reading. Without a total, integrates the
-/// sampled power (trapezoids). Without either, the result has only a reason.
+/// From the running total where it moved: between its first and its last step, when readings caught
+/// both, else between the first and the last reading. Without it the sampled power, integrated
+/// (trapezoids). Else nothing, with the reason.
 Energy energy_of(const EnergyReadings& readings);
 
 } // namespace winnow::profiling

@@ -111,15 +111,6 @@ TEST(Energy, DropsReadingsThatAreNoNumbers) {
   EXPECT_NEAR(energy_of(readings).joules_per_launch.value(), 0.1, 1e-9);
 }
 
-TEST(Energy, LaunchesForHalfASecond) {
-  EXPECT_EQ(launches_needed(1e6), 500);
-  EXPECT_EQ(launches_needed(3e9), 1);
-  EXPECT_EQ(launches_needed(10), 1'000'000);
-  EXPECT_EQ(launches_needed(0), 1'000'000);
-  EXPECT_EQ(launches_needed(-5), 1);
-  EXPECT_EQ(launches_needed(std::numeric_limits<double>::quiet_NaN()), 1);
-}
-
 TEST(Energy, IsNullInJsonWhereThereIsNone) {
   Energy energy;
   energy.reason = "power was not readable";

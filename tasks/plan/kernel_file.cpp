@@ -262,6 +262,14 @@ std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t lim
   return choices;
 }
 
+std::string parameters_text(const ParameterChoice& choice) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : choice) {
+    parts.push_back(fmt::format("{}={}", name, value));
+  }
+  return join(parts, " ");
+}
+
 std::string kernel_digest(std::string_view text, const ParameterChoice& parameters) {
   return sha256_hex(std::string(text) + nlohmann::json(parameters).dump());
 }

@@ -32,6 +32,7 @@ struct Parameter {
 };
 /// A choice of one value for every parameter of a plan.
 using ParameterChoice = std::map<std::string, std::int64_t>;
+std::string parameters_text(const ParameterChoice& choice); ///< "BLOCK=128 VEC=4"; empty for none
 
 struct LetBinding {
   std::string name;

@@ -100,13 +100,4 @@ std::string_view to_string(Stage stage) {
   return "unknown_stage";
 }
 
-std::optional<Stage> stage_from_string(std::string_view text) {
-  for (const StageText& known : kStages) {
-    if (known.name == text) {
-      return known.stage;
-    }
-  }
-  return std::nullopt;
-}
-
 } // namespace winnow::tasks

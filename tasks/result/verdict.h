@@ -52,6 +52,5 @@ enum class Stage : std::uint8_t {
 };
 
 std::string_view to_string(Stage stage);
-std::optional<Stage> stage_from_string(std::string_view text);
 
 } // namespace winnow::tasks
