@@ -32,7 +32,8 @@ if(WINNOW_SANITIZE)
   endif()
 endif()
 if(WINNOW_FUZZ)
-  target_compile_options(winnow_settings INTERFACE -fsanitize=fuzzer-no-link,address,undefined)
+  target_compile_options(winnow_settings INTERFACE
+    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined)
   target_link_options(winnow_settings INTERFACE -fsanitize=address,undefined)
 endif()
 

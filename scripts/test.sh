@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs packages, builds with warnings as errors, runs every test, and fuzzes each parser for a
-# few seconds. WINNOW_FUZZ_SECONDS sets the time for each parser (default 10, 0 skips fuzzing).
-# WINNOW_FUZZ_SEED sets the seed (default 1, so that two runs of one commit try the same inputs; 0
-# draws a new seed each time).
+# Installs packages, builds with warnings as errors, runs every test, runs those of base and tasks
+# again under sanitizers, and fuzzes each parser for a few seconds. WINNOW_FUZZ_SECONDS sets how long
+# (default 10, 0 skips both); WINNOW_FUZZ_SEED which inputs (default 1, so that two runs of one commit
+# try the same; 0 for other ones each time).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -44,6 +44,7 @@ export seconds=${WINNOW_FUZZ_SECONDS:-10} seed=${WINNOW_FUZZ_SEED:-1}
 if [[ $seconds -gt 0 ]]; then
   cmake --preset fuzz >/dev/null
   echo "Building the fuzz targets ..." >&2
-  cmake --build --preset fuzz --target fuzzers -- --quiet
+  cmake --build --preset fuzz --target fuzzers base_test tasks_test -- --quiet
+  ctest --preset fuzz -j "$(nproc)"
   printf '%s\0' build/fuzz/fuzz/*_fuzz | xargs -0 -n 1 -P "$(nproc)" bash -c 'fuzz "$@"' fuzz
 fi
