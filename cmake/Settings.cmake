@@ -45,6 +45,6 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 find_program(LLD_PROGRAM ld.lld)
-if(LLD_PROGRAM AND CMAKE_CXX_COMPILER_ID STREQUAL Clang) # links in a third of the time
+if(LLD_PROGRAM AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   add_link_options(-fuse-ld=lld)
 endif()

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "store/leaderboard_format.h"
 #include "store/text_table.h"
-#include "tasks/plan.h"
+#include "tasks/plan/plan.h"
 
 #include <algorithm>
 #include <iterator>
