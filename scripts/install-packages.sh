@@ -19,7 +19,7 @@ for option in "$@"; do
   esac
 done
 if [[ -n $tests ]]; then
-  packages+=(libgtest-dev libgmock-dev lld sqlite3)
+  packages+=(python3 libgtest-dev libgmock-dev lld sqlite3)
 fi
 if [[ -n $hip ]]; then
   packages+=(libamdhip64-dev)

@@ -12,6 +12,8 @@ if command -v clang-format-14 >/dev/null; then
     xargs clang-format-14 --dry-run -Werror
 fi
 
+python3 scripts/check-layers.py
+
 cmake --preset ci >/dev/null
 echo "Building the tests ..." >&2
 cmake --build --preset ci -- --quiet

@@ -8,6 +8,7 @@
 #include "harness/report/activity.h"
 #include "harness/report/eval_printer.h"
 #include "harness/run/ordered_results.h"
+#include "harness/run/promotion.h"
 
 #include <algorithm>
 #include <chrono>
@@ -67,9 +68,12 @@ void judge_files(const EvalCommand& command, const tasks::Task& task, const Open
       pool.add({&task, static_cast<std::int64_t>(added), std::move(text), files[added],
                 command.max_variants});
     }
-    const std::optional<JudgeResult> result = results.next();
+    std::optional<JudgeResult> result = results.next();
     if (!result) {
       break;
+    }
+    for (tasks::Evaluation& evaluation : result->evaluations) {
+      evaluation.promoted = may_lead(evaluation, nullptr);
     }
     activity.away([&] {
       printer.add(files[printed], digests[printed], *result);

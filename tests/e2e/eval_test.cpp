@@ -54,6 +54,7 @@ TEST_P(BuggyKernel, GetsItsVerdictAndIsExplained) {
   EXPECT_EQ(evaluation.value("verdict", ""), expected.at("verdict").get<std::string>())
       << result.out << result.err;
   EXPECT_EQ(result.exit_code, 10);
+  EXPECT_FALSE(evaluation.value("promoted", true));
   const std::string detail = evaluation.value("detail", "");
   for (const std::string said : expected.at("says")) {
     EXPECT_NE(detail.find(said), std::string::npos) << "'" << said << "' is not in: " << detail;
