@@ -1,8 +1,8 @@
 // The HIP driver over a double of libamdhip64: whether it finds the runtime's functions, hands on
 // what it is given and says what failed. No AMD GPU has run any of this.
-#include "evaluators/device/hip/hip_double.h"
 #include "evaluators/device/hip/hip_driver.h"
 #include "evaluators/device/hip/hip_functions.h"
+#include "evaluators/device/hip/testing/hip_fake.h"
 
 #include <cstdlib>
 #include <functional>

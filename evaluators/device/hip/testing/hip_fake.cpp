@@ -1,4 +1,4 @@
-#include "evaluators/device/hip/hip_double.h"
+#include "evaluators/device/hip/testing/hip_fake.h"
 
 #include "evaluators/device/hip/hip_functions.h"
 
