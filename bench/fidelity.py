@@ -32,7 +32,7 @@ METRICS = {
 KERNELS = {
     "row_sum 120011x16384": (ROW_SUM, os.path.join(ROW_SUM, "baseline.cu"), "h=120011", "row_sum", (120011, 16384)),
     "axpy 50000017": ("axpy", AXPY, "n=50000017", "axpy", (50000017,)),
-    "gemm_f32 2048x1000x3000": ("gemm_f32", GEMM, "k=3000, m=2048, n=1000", "gemm", (2048, 1000, 3000)),
+    "gemm_f32 2048x1000x3000": ("gemm_f32", GEMM, "m=2048, n=1000, k=3000", "gemm", (2048, 1000, 3000)),
     "axpy 1000000": (os.path.join(ROOT, "bench/tasks/axpy_short"), AXPY, "n=1000000", "axpy", (1000000,)),
 }
 
