@@ -17,7 +17,6 @@ const std::vector<EmbeddedFile>& embedded_files();
 namespace {
 
 constexpr std::uint64_t kMaxTemplateBytes = 1U << 20U;
-constexpr std::size_t kMaxHistoryLines = 20;
 
 /// All templates with their allowed placeholders.
 const std::map<std::string, std::vector<std::string>>& known_templates() {
@@ -79,12 +78,11 @@ TextTemplate load_template(const std::filesystem::path& directory, const std::st
   return {embedded_text(file), file, placeholders};
 }
 
-std::string history_lines(const std::vector<Attempt>& history) {
-  const std::size_t skipped =
-      history.size() > kMaxHistoryLines ? history.size() - kMaxHistoryLines : 0;
-  std::string lines = skipped > 0 ? fmt::format("- ({} older ones)\n", skipped) : std::string();
-  for (std::size_t i = skipped; i < history.size(); ++i) {
-    lines += history_line(history[i]) + "\n";
+std::string history_lines(const ProposalContext& context) {
+  std::string lines =
+      context.older > 0 ? fmt::format("- ({} older ones)\n", context.older) : std::string();
+  for (const Attempt& attempt : context.history) {
+    lines += history_line(attempt) + "\n";
   }
   return lines;
 }
@@ -133,7 +131,7 @@ std::vector<Message> PromptTemplates::proposal(const ProposalContext& context) c
                           {"feedback", account_of(*context.best)}});
   }
   if (!context.history.empty()) {
-    user += fill("history", {{"lines", history_lines(context.history)}});
+    user += fill("history", {{"lines", history_lines(context)}});
   }
   const Lesson lesson = lesson_of(context);
   if (context.previous && !lesson.is_best) {

@@ -31,7 +31,8 @@ struct ProposalContext {
   Attempt baseline;
   std::optional<Attempt> best;     ///< the fastest correct attempt so far
   std::optional<Attempt> previous; ///< the latest attempt of this chain
-  std::vector<Attempt> history;    ///< all earlier attempts of this chain, one line each
+  std::vector<Attempt> history;    ///< the newest attempts of this chain, one line each
+  int older = 0;                   ///< number of attempts before `history`
   bool structured = false;         ///< the reply must be JSON that follows kernel_reply_schema()
 };
 

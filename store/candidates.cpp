@@ -117,7 +117,7 @@ void RunStore::supersede_evaluation(RowId candidate, const tasks::Evaluation& ev
 std::vector<CandidateState> RunStore::candidates(RowId run) const {
   Database& database = state_->database;
   return database.read([&] {
-    auto evaluations = counting_evaluations(database, run);
+    auto evaluations = evaluations_of_run(database, run);
     std::vector<CandidateState> states;
     Query query(database,
                 (std::string(kSelectCandidates) + "WHERE c.run_id = ? ORDER BY c.id").c_str());
@@ -142,6 +142,13 @@ CandidateRow RunStore::candidate(RowId id) const {
                        "`winnow leaderboard` shows the candidates' numbers");
     }
     return read_candidate(query);
+  });
+}
+
+CandidateState RunStore::candidate_state(RowId id) const {
+  Database& database = state_->database;
+  return database.read([&] {
+    return CandidateState{candidate(id), evaluation_of_candidate(database, id)};
   });
 }
 

@@ -218,6 +218,10 @@ void Database::configure_for_writing(const OpenOptions& options) {
 
 void Database::transaction(const char* begin, const std::function<void()>& work) {
   const std::lock_guard lock(mutex_);
+  if (sqlite3_get_autocommit(connection_->getHandle()) == 0) {
+    work(); // part of the transaction that this thread has begun
+    return;
+  }
   try {
     connection_->exec(begin);
     work();

@@ -42,7 +42,7 @@ public:
     return in_transaction("BEGIN", std::forward<Work>(work));
   }
   /// Runs `work` in a transaction. The transaction is durable when write() returns, and undone if
-  /// `work` throws.
+  /// `work` throws. Within a transaction of the same thread, `work` becomes part of that one.
   template <typename Work> auto write(Work&& work) {
     return in_transaction("BEGIN IMMEDIATE", std::forward<Work>(work));
   }
@@ -74,7 +74,7 @@ private:
   void roll_back();
 
   std::filesystem::path path_;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
   std::unique_ptr<SQLite::Database> connection_;
 };
 

@@ -217,6 +217,53 @@ tasks::CaseResult read_case(const Query& query) {
   return result;
 }
 
+/// `of`: a condition on the candidate c, with `id` for its placeholder.
+std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database,
+                                                        const std::string& of, RowId id) {
+  std::map<RowId, tasks::Evaluation> by_candidate;
+  std::map<RowId, RowId> candidate_of;
+  const std::string evaluations =
+      "SELECT e.id, e.candidate_id, e.verdict, e.stage, e.detail, e.notes, e.speedup, "
+      "e.score_ns, e.device, e.device_name, e.isolation, e.evaluator_version, "
+      "e.build_from_cache, e.build_seconds, e.started_at, e.seconds, v.parameters, "
+      "b.digest, b.compiler, b.log, b.architecture, b.machine_code_digest, b.kernels, "
+      "b.findings, b.compiler_ms, b.load_ms, e.hidden_speedup, e.promoted, "
+      "e.speedup_low, e.speedup_high, e.race, "
+      "(SELECT content FROM evaluation_profiles AS p WHERE p.evaluation_id = e.id), "
+      "coalesce(e.seed, 0), e.unranked "
+      "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
+      "JOIN variants AS v ON v.id = e.variant_id "
+      "LEFT JOIN builds AS b ON b.id = e.build_id WHERE e.ordinal = 0 AND " +
+      of;
+  Query query(database, evaluations.c_str());
+  query.bind(id);
+  while (query.next()) {
+    by_candidate.emplace(query.integer(1), read_evaluation(query));
+    candidate_of.emplace(query.integer(0), query.integer(1));
+  }
+  const std::string all_cases =
+      "SELECT k.evaluation_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
+      "k.verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns, "
+      "k.baseline_median_ns, s.times_ns, b.times_ns, i.times_ns, w.times_ns, k.prepare_ns, "
+      "k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high, "
+      "k.conditions "
+      "FROM candidates AS c "
+      "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
+      "JOIN cases AS k ON k.evaluation_id = e.id "
+      "LEFT JOIN sample_series AS s ON s.case_id = k.id AND s.kernel = 'candidate' "
+      "LEFT JOIN sample_series AS b ON b.case_id = k.id AND b.kernel = 'baseline' "
+      "LEFT JOIN sample_series AS i ON i.case_id = k.id AND i.kernel = 'incumbent' "
+      "LEFT JOIN sample_series AS w ON w.case_id = k.id AND w.kernel = 'warm' "
+      "WHERE " +
+      of + " ORDER BY k.evaluation_id, k.ordinal";
+  Query cases(database, all_cases.c_str());
+  cases.bind(id);
+  while (cases.next()) {
+    by_candidate.at(candidate_of.at(cases.integer(0))).cases.push_back(read_case(cases));
+  }
+  return by_candidate;
+}
+
 } // namespace
 
 std::string encode_samples(const std::vector<double>& samples) {
@@ -266,45 +313,14 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
   return row;
 }
 
-std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database, RowId run) {
-  std::map<RowId, tasks::Evaluation> by_candidate;
-  std::map<RowId, RowId> candidate_of;
-  Query query(database,
-              "SELECT e.id, e.candidate_id, e.verdict, e.stage, e.detail, e.notes, e.speedup, "
-              "e.score_ns, e.device, e.device_name, e.isolation, e.evaluator_version, "
-              "e.build_from_cache, e.build_seconds, e.started_at, e.seconds, v.parameters, "
-              "b.digest, b.compiler, b.log, b.architecture, b.machine_code_digest, b.kernels, "
-              "b.findings, b.compiler_ms, b.load_ms, e.hidden_speedup, e.promoted, "
-              "e.speedup_low, e.speedup_high, e.race, "
-              "(SELECT content FROM evaluation_profiles AS p WHERE p.evaluation_id = e.id), "
-              "coalesce(e.seed, 0), e.unranked "
-              "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
-              "JOIN variants AS v ON v.id = e.variant_id "
-              "LEFT JOIN builds AS b ON b.id = e.build_id WHERE c.run_id = ? AND e.ordinal = 0");
-  query.bind(run);
-  while (query.next()) {
-    by_candidate.emplace(query.integer(1), read_evaluation(query));
-    candidate_of.emplace(query.integer(0), query.integer(1));
-  }
-  Query cases(database,
-              "SELECT k.evaluation_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
-              "k.verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns, "
-              "k.baseline_median_ns, s.times_ns, b.times_ns, i.times_ns, w.times_ns, k.prepare_ns, "
-              "k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high, "
-              "k.conditions "
-              "FROM candidates AS c "
-              "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
-              "JOIN cases AS k ON k.evaluation_id = e.id "
-              "LEFT JOIN sample_series AS s ON s.case_id = k.id AND s.kernel = 'candidate' "
-              "LEFT JOIN sample_series AS b ON b.case_id = k.id AND b.kernel = 'baseline' "
-              "LEFT JOIN sample_series AS i ON i.case_id = k.id AND i.kernel = 'incumbent' "
-              "LEFT JOIN sample_series AS w ON w.case_id = k.id AND w.kernel = 'warm' "
-              "WHERE c.run_id = ? ORDER BY k.evaluation_id, k.ordinal");
-  cases.bind(run);
-  while (cases.next()) {
-    by_candidate.at(candidate_of.at(cases.integer(0))).cases.push_back(read_case(cases));
-  }
-  return by_candidate;
+std::map<RowId, tasks::Evaluation> evaluations_of_run(const Database& database, RowId run) {
+  return counting_evaluations(database, "c.run_id = ?", run);
+}
+
+std::optional<tasks::Evaluation> evaluation_of_candidate(const Database& database,
+                                                         RowId candidate) {
+  auto found = counting_evaluations(database, "c.id = ?", candidate);
+  return found.empty() ? std::nullopt : std::optional(std::move(found.begin()->second));
 }
 
 } // namespace winnow::store

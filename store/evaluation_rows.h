@@ -23,7 +23,9 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
 void insert_library_timings(Database& database, RowId candidate,
                             const tasks::Evaluation& evaluation);
 
-/// The evaluations that count for the candidates of a run, by candidate. Call inside read().
-std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database, RowId run);
+/// The evaluations that count, by candidate. Call inside read().
+std::map<RowId, tasks::Evaluation> evaluations_of_run(const Database& database, RowId run);
+/// nullopt: the candidate is not judged yet.
+std::optional<tasks::Evaluation> evaluation_of_candidate(const Database& database, RowId candidate);
 
 } // namespace winnow::store

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,6 +98,14 @@ struct CandidateState {
   std::optional<tasks::Evaluation> best; ///< nullopt: not evaluated yet
 };
 
+/// One event of a search (search/event.h).
+struct SearchLogRow {
+  std::int64_t seq = 0; ///< from 1, within the run and task
+  std::string kind;
+  std::string detail; ///< JSON
+  std::string created_at;
+};
+
 struct LeaderboardRow {
   std::string task, device, device_name;
   std::int64_t rank = 0; ///< 0: not ranked
@@ -138,9 +147,9 @@ struct VerdictCount {
 };
 
 /// The SQLite file with all data of Winnow: WAL, versioned schema, foreign keys. Every method is
-/// one transaction, which is durable when the method returns. Safe for several threads. Throws
-/// Error with the file and the remedy if the file is locked, read-only, no database or of a newer
-/// version, or if the disk is full.
+/// one transaction, which is durable when the method returns, except within transaction(). Safe for
+/// several threads. Throws Error with the file and the remedy if the file is locked, read-only, no
+/// database or of a newer version, or if the disk is full.
 class RunStore {
 public:
   using Mode = OpenMode;
@@ -149,6 +158,10 @@ public:
   ~RunStore();
   RunStore(const RunStore&) = delete; // owns the connection
   RunStore& operator=(const RunStore&) = delete;
+
+  /// Makes one transaction of all methods that `work` calls on this store. If `work` throws,
+  /// nothing of it is stored.
+  void transaction(const std::function<void()>& work);
 
   // ---- runs and events ----
   /// Throws UsageError if the name is taken.
@@ -200,6 +213,12 @@ public:
   /// evidence and refers to its successor.
   void supersede_evaluation(RowId candidate, const tasks::Evaluation& evaluation);
   std::vector<CandidateState> candidates(RowId run) const;
+  /// Throws UsageError if the candidate does not exist.
+  CandidateState candidate_state(RowId id) const;
+
+  // ---- searches ----
+  void append_search_log(RowId run, RowId task, std::string_view kind, std::string_view detail);
+  std::vector<SearchLogRow> search_log(RowId run, RowId task) const; ///< oldest first
 
   // ---- final sittings ----
   /// Stores a final. It orders the board over all runs and, if `run` is given, the board of that

@@ -8,7 +8,7 @@
 #include "harness/report/activity.h"
 #include "harness/report/eval_printer.h"
 #include "harness/run/ordered_results.h"
-#include "harness/run/promotion.h"
+#include "search/outcome.h"
 
 #include <algorithm>
 #include <chrono>
@@ -73,7 +73,7 @@ void judge_files(const EvalCommand& command, const tasks::Task& task, const Open
       break;
     }
     for (tasks::Evaluation& evaluation : result->evaluations) {
-      evaluation.promoted = may_lead(evaluation, nullptr);
+      evaluation.promoted = search::may_lead(search::outcome_of(evaluation, ""), nullptr);
     }
     activity.away([&] {
       printer.add(files[printed], digests[printed], *result);

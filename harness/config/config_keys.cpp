@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/config/duration.h"
-#include "harness/run/strategy.h"
+#include "search/search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -314,7 +314,7 @@ bool names_a_secret(const std::string& name) {
 }
 
 void check_config(const RunConfig& config) {
-  make_strategy(config.strategy, {}); // throws for an unknown strategy
+  search::make_search(config.strategy, {}); // throws for an unknown strategy
   if (config.name.empty() || config.store.empty()) {
     throw UsageError("run.name and run.store must not be empty");
   }

@@ -96,6 +96,25 @@ void Journal::event(std::string_view kind, const nlohmann::json& detail) {
   written();
 }
 
+void Journal::log(store::RowId task, const search::Event& event) {
+  const search::LogEntry entry = search::entry_of(event);
+  store_.append_search_log(run_, task, entry.kind, entry.detail);
+  written();
+}
+
+void Journal::transaction(const std::function<void()>& work) {
+  store_.transaction(work);
+  written();
+}
+
+std::vector<search::Event> Journal::search_events(store::RowId task) const {
+  std::vector<search::Event> events;
+  for (store::SearchLogRow& row : store_.search_log(run_, task)) {
+    events.push_back(search::event_of({std::move(row.kind), std::move(row.detail)}));
+  }
+  return events;
+}
+
 void Journal::set_status(std::string_view status) {
   store_.set_run_status(run_, status);
   written();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agents/model_endpoint.h"
+#include "search/event.h"
 #include "store/run_store.h"
 
 #include <chrono>
@@ -37,11 +38,16 @@ public:
   store::RowId add_candidate(store::RowId task, const store::CandidateRow& candidate);
   void add_evaluations(store::RowId candidate, const std::vector<tasks::Evaluation>& evaluations);
   void event(std::string_view kind, const nlohmann::json& detail);
+  /// Appends to the log of the task's search.
+  void log(store::RowId task, const search::Event& event);
+  /// Makes one transaction of all writes in `work`.
+  void transaction(const std::function<void()>& work);
   void set_status(std::string_view status);
 
   std::vector<store::ModelCallRow> finished_calls() const { return store_.finished_calls(run_); }
   store::RunCosts costs() const { return store_.run_costs(run_); }
-  std::vector<store::CandidateState> candidates() const { return store_.candidates(run_); }
+  std::vector<search::Event> search_events(store::RowId task) const;
+  const store::RunStore& store() const { return store_; }
 
 private:
   void written() const;

@@ -1,11 +1,9 @@
 #include "agents/reply.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/config/duration.h"
-#include "harness/run/promotion.h"
 #include "harness/run/run_loop.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,40 +17,12 @@ using agents::ModelReply;
 constexpr int kFailuresInARow = 3;
 constexpr std::chrono::milliseconds kDrainWait{1000};
 
-agents::Attempt shown(const PastAttempt& attempt, std::size_t number) {
-  return {static_cast<int>(number), attempt.text, attempt.evaluation, {}};
-}
-
 std::vector<profiling::ShapeProfile> profiles_of(const tasks::Evaluation& evaluation) {
   std::vector<profiling::ShapeProfile> profiles;
   for (evaluators::ProfiledShape& shape : evaluators::profile_of(evaluation)) {
     profiles.push_back(std::move(shape.shape));
   }
   return profiles;
-}
-
-/// The limiters of an evaluation, and their changes from its parent.
-std::string limits_of(const tasks::Evaluation& evaluation, const tasks::Evaluation& parent) {
-  const std::vector<profiling::ShapeProfile> profiles = profiles_of(evaluation);
-  const std::string& code = evaluation.build.machine_code_digest;
-  return profiles.empty() ? ""
-                          : profiling::limiter_feedback(
-                                profiles, profiles_of(parent),
-                                !code.empty() && code == parent.build.machine_code_digest);
-}
-
-/// The parent of an attempt: the best attempt before it, otherwise the baseline.
-const tasks::Evaluation& parent_of(const TaskHistory& history, const Chain& chain,
-                                   std::size_t attempt) {
-  const PastAttempt* parent = &history.baseline;
-  for (std::size_t i = 0; i < attempt; ++i) {
-    const PastAttempt& earlier = chain.attempts[i];
-    if (is_contender(earlier.evaluation) &&
-        earlier.evaluation.speedup > parent->evaluation.speedup) {
-      parent = &earlier;
-    }
-  }
-  return parent->evaluation;
 }
 
 std::size_t prompt_bytes(const agents::ModelRequest& request) {
@@ -70,72 +40,89 @@ bool was_paid(const ModelReply& reply) {
 } // namespace
 
 void RunLoop::dispatch() {
-  // A recorded reply may be judged at once, which allows the next proposal. So repeats until no
-  // call was started.
+  // A recorded reply may be judged at once, which allows the next decision. So repeats until
+  // nothing was started.
   bool moved = true;
   while (moved && stop_ == Stop::No) {
     moved = false;
     refused_.clear();
-    for (auto& [state, proposal] : open_proposals()) {
-      moved = start(*state, proposal) || moved;
+    for (TaskState* state : fewest_asks_first()) {
+      moved = advance(*state) || moved;
       take_arrived(); // sending many calls takes a while
     }
   }
 }
 
-std::vector<std::pair<RunLoop::TaskState*, Proposal>> RunLoop::open_proposals() {
-  std::vector<std::pair<TaskState*, Proposal>> open;
+/// Divides a limit on calls fairly: the first calls of all tasks come before the second call of
+/// any.
+std::vector<RunLoop::TaskState*> RunLoop::fewest_asks_first() {
+  std::vector<TaskState*> order;
   for (TaskState& state : tasks_) {
-    if (!state.searchable) {
-      continue;
-    }
-    for (const Proposal& proposal : setup_.strategy.next(state.history)) {
-      if (!state.active.contains(call_key(state.task->name, proposal))) {
-        open.emplace_back(&state, proposal);
-      }
-    }
+    order.push_back(&state);
   }
-  // Divides a limit on calls fairly: the first steps of all tasks come before the second step of
-  // any.
-  std::stable_sort(open.begin(), open.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.second.step, a.second.chain) < std::tie(b.second.step, b.second.chain);
+  std::stable_sort(order.begin(), order.end(), [](const TaskState* a, const TaskState* b) {
+    return a->search->asks() < b->search->asks();
   });
-  return open;
+  return order;
 }
 
-bool RunLoop::start(TaskState& state, const Proposal& proposal) {
-  const std::string key = call_key(state.task->name, proposal);
-  if (const auto recorded = recorded_.find(key); recorded != recorded_.end()) {
-    state.active.insert(key);
-    accept_reply(state, proposal, reply_from_row(recorded->second));
+/// Carries out what the search decides: all evaluations, and at most one call. False if no call was
+/// started.
+bool RunLoop::advance(TaskState& state) {
+  if (state.baseline == 0 && !setup_.is_finished) {
+    add_baseline(state);
+  }
+  decide_evaluations(state);
+  if (!state.unsent.empty()) {
+    const search::Ask ask = state.unsent.front();
+    if (!start(state, ask, true)) {
+      return false;
+    }
+    state.unsent.erase(state.unsent.begin());
     return true;
   }
+  const auto action = state.search->decide({free_calls()});
+  const auto* ask = action ? std::get_if<search::Ask>(&*action) : nullptr;
+  return ask != nullptr && start(state, *ask, false);
+}
+
+int RunLoop::free_calls() const {
+  const auto parallel = static_cast<std::int64_t>(setup_.config.endpoint.parallel);
+  return static_cast<int>(
+      std::max<std::int64_t>(parallel - static_cast<std::int64_t>(calls_.size()), 0));
+}
+
+bool RunLoop::start(TaskState& state, const search::Ask& ask, bool is_decided) {
   if (wall_time_spent()) {
     refused_ = "limits.wall_time = " + format_duration(setup_.config.limits.wall_time);
     return false;
   }
-  if (calls_.size() >= static_cast<std::size_t>(setup_.config.endpoint.parallel)) {
+  if (free_calls() == 0) {
     return false;
   }
-  const agents::ModelRequest request = request_for(state, proposal);
+  const agents::ModelRequest request = request_for(state, ask);
   const CallEstimate estimate = budget_.estimate(prompt_bytes(request));
-  if (auto limit = budget_.reserve(key, estimate)) {
+  if (auto limit = budget_.reserve(ask.key, estimate)) {
     refused_ = *limit;
     return false;
   }
-  state.active.insert(key);
-  send(state, proposal, request, estimate);
+  send(state, ask, request, estimate, is_decided);
   return true;
 }
 
-void RunLoop::send(TaskState& state, const Proposal& proposal, const agents::ModelRequest& request,
-                   const CallEstimate& estimate) {
+void RunLoop::send(TaskState& state, const search::Ask& ask, const agents::ModelRequest& request,
+                   const CallEstimate& estimate, bool is_decided) {
   begin_session();
   const bool bills = setup_.endpoint.kind() != "replay" && setup_.endpoint.kind() != "batch";
   const std::optional<CallEstimate> at_stake = bills ? std::optional(estimate) : std::nullopt;
-  const store::RowId row =
-      setup_.journal.begin_call(state.row, request, setup_.endpoint.kind(), at_stake);
-  calls_[request.key] = {&state, proposal, request, row, at_stake};
+  const search::Capacity capacity{free_calls()};
+  store::RowId row = 0;
+  commit(state, [&]() -> std::vector<search::Event> {
+    row = setup_.journal.begin_call(state.row, request, setup_.endpoint.kind(), at_stake);
+    return is_decided ? std::vector<search::Event>{}
+                      : std::vector<search::Event>{search::Decided{ask, capacity}};
+  });
+  calls_[request.key] = {&state, ask, request, row, at_stake};
   if (setup_.config.endpoint.reuse) {
     if (auto reply = setup_.journal.recorded_reply(row)) {
       queue_->push(Reply{request.key, std::move(*reply)});
@@ -147,32 +134,26 @@ void RunLoop::send(TaskState& state, const Proposal& proposal, const agents::Mod
   });
 }
 
-agents::ModelRequest RunLoop::request_for(const TaskState& state, const Proposal& proposal) const {
+agents::ModelRequest RunLoop::request_for(const TaskState& state, const search::Ask& ask) {
   agents::ProposalContext context;
   context.task = state.task;
   context.facts = setup_.facts;
   context.device = setup_.device_kind;
   context.device_name = setup_.device_name;
   context.structured = setup_.config.endpoint.structured_output;
-  context.baseline = shown(state.history.baseline, 0);
-  if (const Chain* chain = state.history.find(proposal.chain)) {
-    for (std::size_t i = 0; i < chain->attempts.size(); ++i) {
-      context.history.push_back(shown(chain->attempts[i], i + 1));
-    }
-    const auto with_limits = [&](std::size_t attempt) {
-      agents::Attempt told = context.history[attempt];
-      told.limits = limits_of(told.evaluation, parent_of(state.history, *chain, attempt));
-      return told;
-    };
-    if (proposal.best) {
-      context.best = with_limits(*proposal.best);
-    }
-    if (proposal.previous) {
-      context.previous = with_limits(*proposal.previous);
-    }
+  context.baseline = attempt({state.baseline, 0}, false);
+  context.older = ask.older;
+  for (const search::Card& card : ask.history) {
+    context.history.push_back(attempt(card, false));
+  }
+  if (ask.best) {
+    context.best = attempt(*ask.best, true);
+  }
+  if (ask.previous) {
+    context.previous = attempt(*ask.previous, true);
   }
   agents::ModelRequest request;
-  request.key = call_key(state.task->name, proposal);
+  request.key = ask.key;
   request.model = setup_.config.endpoint.model;
   request.messages = setup_.prompts(context);
   request.temperature = setup_.config.endpoint.temperature;
@@ -182,6 +163,33 @@ agents::ModelRequest RunLoop::request_for(const TaskState& state, const Proposal
     request.schema = agents::kernel_reply_schema();
   }
   return request;
+}
+
+agents::Attempt RunLoop::attempt(const search::Card& card, bool with_limits) {
+  const ShelvedCandidate& candidate = shelf_.at(card.candidate);
+  agents::Attempt shown{card.number, candidate.text, candidate.evaluation, {}};
+  if (with_limits) {
+    shown.limits = limits_of(card.candidate);
+  }
+  return shown;
+}
+
+/// The limiters of a candidate, and their changes from the nearest ancestor that is correct.
+std::string RunLoop::limits_of(store::RowId candidate) {
+  const ShelvedCandidate own = shelf_.at(candidate);
+  const std::vector<profiling::ShapeProfile> profiles = profiles_of(own.evaluation);
+  if (profiles.empty()) {
+    return "";
+  }
+  tasks::Evaluation parent;
+  for (store::RowId id = own.parent; id != 0 && parent.verdict != tasks::Verdict::Correct;) {
+    const ShelvedCandidate& ancestor = shelf_.at(id);
+    parent = ancestor.evaluation;
+    id = ancestor.parent;
+  }
+  const std::string& code = own.evaluation.build.machine_code_digest;
+  return profiling::limiter_feedback(profiles, profiles_of(parent),
+                                     !code.empty() && code == parent.build.machine_code_digest);
 }
 
 std::optional<RunLoop::Event> RunLoop::next_event(std::chrono::milliseconds wait) {
@@ -230,7 +238,7 @@ void RunLoop::handle(Reply& event) {
     budget_.settle(event.key, reply);
     failures_in_a_row_ = 0;
     if (stop_ == Stop::No) { // otherwise the resumed run takes the reply from the store
-      accept_reply(*call.state, call.proposal, reply);
+      accept_reply(*call.state, call.ask, reply);
     }
     return;
   case ModelReply::Status::Cancelled:
@@ -269,10 +277,10 @@ void RunLoop::handle_failure(const Call& call, const ModelReply& reply) {
   }
   if (reply.status == ModelReply::Status::Exhausted) {
     ++unrecorded_;
-    end_chain(*call.state, call.proposal, "the recording has no reply to it");
+    give_up(*call.state, call.ask, "the recording has no reply to it");
     return;
   }
-  end_chain(*call.state, call.proposal, "the call failed: " + reply.error);
+  give_up(*call.state, call.ask, "the call failed: " + reply.error);
   trouble_ = fmt::format("call {} failed: {}", call.request.key, reply.error);
   ++failures_in_a_row_;
   const bool none_succeeded = budget_.spent().calls == 0;
@@ -281,12 +289,13 @@ void RunLoop::handle_failure(const Call& call, const ModelReply& reply) {
   }
 }
 
-void RunLoop::end_chain(TaskState& state, const Proposal& proposal, const std::string& why) {
-  const std::string key = call_key(state.task->name, proposal);
-  state.history.open(proposal.chain).ended = true;
-  state.active.erase(key);
-  setup_.journal.event("chain ended", {{"key", key}, {"reason", why}});
-  setup_.progress.event(key + ": " + why, Progress::Weight::Important);
+/// Until the next session.
+void RunLoop::give_up(TaskState& state, const search::Ask& ask, const std::string& why) {
+  commit(state, [&]() -> std::vector<search::Event> {
+    setup_.journal.event("call given up", {{"key", ask.key}, {"reason", why}});
+    return {search::Unanswered{ask.key}};
+  });
+  setup_.progress.event(ask.key + ": " + why, Progress::Weight::Important);
 }
 
 void RunLoop::drain() {

@@ -1,7 +1,7 @@
 #include "agents/reply.h"
 #include "base/digest.h"
 #include "base/text.h"
-#include "harness/run/promotion.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/run/run_loop.h"
 
 #include <algorithm>
@@ -32,80 +32,100 @@ std::string attempt_line(const std::string& key, const tasks::Evaluation& evalua
 
 } // namespace
 
-void RunLoop::begin_baseline(TaskState& state) {
-  const std::string& text = state.task->baseline;
-  const store::CandidateState* known = known_candidate(state, "");
-  if (known != nullptr && known->best) {
-    attach_baseline(state, {known->row.id, text, *known->best});
-    return;
+void RunLoop::commit(TaskState& state, const std::function<std::vector<search::Event>()>& work) {
+  std::vector<search::Event> events;
+  setup_.journal.transaction([&] {
+    events = work();
+    for (const search::Event& event : events) {
+      setup_.journal.log(state.row, event);
+    }
+  });
+  for (const search::Event& event : events) {
+    state.search->apply(event);
   }
+}
+
+void RunLoop::add_baseline(TaskState& state) {
   store::CandidateRow row;
   row.task = state.task->name;
   row.origin = "baseline";
-  row.text = text;
-  row.digest = sha256_hex(text);
-  const store::RowId id =
-      known != nullptr ? known->row.id : setup_.journal.add_candidate(state.row, row);
-  enqueue(state, std::nullopt, id, text);
+  row.text = state.task->baseline;
+  row.digest = sha256_hex(row.text);
+  commit(state, [&]() -> std::vector<search::Event> {
+    state.baseline = setup_.journal.add_candidate(state.row, row);
+    return {search::Added{state.baseline, ""}};
+  });
 }
 
-void RunLoop::accept_reply(TaskState& state, const Proposal& proposal,
+void RunLoop::accept_reply(TaskState& state, const search::Ask& ask,
                            const agents::ModelReply& reply) {
-  const std::string key = call_key(state.task->name, proposal);
   const agents::ExtractedKernel kernel =
       agents::extract_kernel_file(reply.text, reply.finish_reason);
-  const store::CandidateState* known = known_candidate(state, key);
-  const store::RowId id = known != nullptr
-                              ? known->row.id
-                              : add_candidate(state, proposal, kernel.text.value_or(reply.text));
-  if (known != nullptr && known->best) {
-    attach(state, proposal, {id, kernel.text.value_or(""), *known->best});
-  } else if (kernel.text) {
-    enqueue(state, proposal, id, *kernel.text);
-  } else {
-    const tasks::Evaluation evaluation = bad_reply(kernel.problem);
-    setup_.journal.add_evaluations(id, {evaluation});
-    attach(state, proposal, {id, "", evaluation});
-    tell(state, proposal, evaluation);
+  std::optional<tasks::Evaluation> bad;
+  if (!kernel.text) {
+    bad = blank(Verdict::BadReply, kernel.problem);
+    bad->stage = tasks::Stage::Parse;
+  }
+  commit(state, [&]() -> std::vector<search::Event> {
+    const store::RowId id = add_candidate(state, ask, kernel.text.value_or(reply.text));
+    if (!bad) {
+      return {search::Added{id, ask.key}};
+    }
+    setup_.journal.add_evaluations(id, {*bad});
+    return {search::Added{id, ask.key},
+            search::Evaluated{id, search::outcome_of(*bad, reply.text)}};
+  });
+  if (bad) {
+    ++verdicts_[std::string(to_string(bad->verdict))];
+    tell(state, ask.key, *bad);
   }
 }
 
-store::RowId RunLoop::add_candidate(TaskState& state, const Proposal& proposal,
+store::RowId RunLoop::add_candidate(const TaskState& state, const search::Ask& ask,
                                     const std::string& text) {
   store::CandidateRow row;
   row.task = state.task->name;
-  row.call_key = call_key(state.task->name, proposal);
-  row.parent_id = proposal.parent
-                      ? state.history.chains[proposal.chain].attempts[*proposal.parent].candidate
-                      : state.history.baseline.candidate;
+  row.call_key = ask.key;
+  row.parent_id = ask.parent;
   row.origin = "model";
   row.text = text;
   row.digest = sha256_hex(text);
   return setup_.journal.add_candidate(state.row, row);
 }
 
-tasks::Evaluation RunLoop::bad_reply(const std::string& problem) const {
+tasks::Evaluation RunLoop::blank(Verdict verdict, std::string detail) const {
   tasks::Evaluation evaluation =
       evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
-  evaluation.verdict = Verdict::BadReply;
-  evaluation.stage = tasks::Stage::Parse;
-  evaluation.detail = problem;
+  evaluation.verdict = verdict;
+  evaluation.detail = std::move(detail);
   return evaluation;
 }
 
-void RunLoop::enqueue(TaskState& state, const std::optional<Proposal>& proposal,
-                      store::RowId candidate, const std::string& text) {
+void RunLoop::decide_evaluations(TaskState& state) {
+  const search::Capacity no_calls;
+  while (const auto action = state.search->decide(no_calls)) {
+    begin_session();
+    commit(state, [&]() -> std::vector<search::Event> {
+      return {search::Decided{*action, no_calls}};
+    });
+    submit(state, std::get<search::Evaluate>(*action));
+  }
+}
+
+void RunLoop::submit(TaskState& state, const search::Evaluate& evaluate) {
   begin_session();
-  const std::string name = proposal ? call_key(state.task->name, *proposal) + ".cu" : "baseline.cu";
-  judging_[candidate] = {&state, proposal, text};
+  const store::CandidateRow row = setup_.journal.store().candidate(evaluate.candidate);
+  const bool is_baseline = row.call_key.empty();
+  judging_[evaluate.candidate] = {&state, row.call_key, row.text};
   // The baseline is judged without tuning: tuned, it would be faster than the yardstick of other
   // results.
-  const std::int64_t variants = proposal ? setup_.config.max_variants : 1;
-  JudgeJob job{state.task, candidate, text, name, static_cast<std::size_t>(variants)};
-  if (proposal) {
-    if (const PastAttempt* leader = leader_of(state.history.open(proposal->chain))) {
-      job.to_beat = kernel_of(*leader);
-    }
+  const std::int64_t variants = is_baseline ? 1 : setup_.config.max_variants;
+  JudgeJob job{state.task, evaluate.candidate, row.text,
+               is_baseline ? "baseline.cu" : row.call_key + ".cu",
+               static_cast<std::size_t>(variants)};
+  if (evaluate.incumbent) {
+    const ShelvedCandidate& incumbent = shelf_.at(*evaluate.incumbent);
+    job.to_beat = KernelToBeat{incumbent.text, incumbent.evaluation.parameters};
   }
   judges_->add(std::move(job));
 }
@@ -118,91 +138,105 @@ void RunLoop::handle(JudgeResult& result) {
   const Judgement judgement = std::move(it->second);
   judging_.erase(it);
   if (!result.error.empty()) {
-    stop(Stop::Failure, "judging failed: " + result.error);
-    return;
+    result.evaluations = {blank(Verdict::Infrastructure, result.error)};
   }
-  tasks::Evaluation& counts = result.evaluations.front();
-  if (judgement.proposal) {
-    gate(judgement.state->history.open(judgement.proposal->chain), counts);
-  }
-  record(result, judgement);
-  PastAttempt attempt{result.candidate, judgement.text, counts};
-  if (judgement.proposal) {
-    attach(*judgement.state, *judgement.proposal, std::move(attempt));
-    tell(*judgement.state, *judgement.proposal, counts);
-  } else {
-    attach_baseline(*judgement.state, std::move(attempt));
-    if (judgement.state->searchable) {
-      setup_.progress.event(attempt_line(judgement.state->task->name + " baseline", counts));
-    }
-  }
-  if (faults_in_a_row_ >= kFaultsInARow) {
-    stop(Stop::Failure, "the machine keeps failing: " + counts.detail);
-  }
-}
-
-void RunLoop::gate(const Chain& chain, tasks::Evaluation& evaluation) {
-  double best = 1;
-  for (const PastAttempt& attempt : chain.attempts) {
-    best = is_contender(attempt.evaluation) ? std::max(best, attempt.evaluation.speedup) : best;
-  }
-  if (evaluation.verdict != Verdict::Correct || evaluation.speedup <= best) {
-    return;
-  }
-  evaluation.promoted = may_lead(evaluation, leader_of(chain));
-  if (!evaluation.promoted) {
-    evaluation.notes.insert(evaluation.notes.begin(),
-                            "faster than the best on the shapes shown, but more than 10 % slower "
-                            "than it on shapes of other sizes: not taken as the best");
-  }
-}
-
-void RunLoop::record(const JudgeResult& result, const Judgement& judgement) {
   const tasks::Evaluation& counts = result.evaluations.front();
-  const std::string key = judgement.proposal
-                              ? call_key(judgement.state->task->name, *judgement.proposal)
-                              : judgement.state->task->name;
-  const bool fault = counts.verdict == Verdict::Infrastructure;
-  if (!fault) { // a fault of the machine is not a verdict: a resumed run judges the candidate again
+  if (counts.verdict == Verdict::Infrastructure) {
+    record_fault(judgement, result.candidate, counts);
+    return;
+  }
+  faults_in_a_row_ = 0;
+  record(judgement, result);
+  tell_judged(judgement, counts);
+}
+
+/// A fault of the machine is not a verdict: the search decides whether the candidate is judged
+/// again.
+void RunLoop::record_fault(const Judgement& judgement, store::RowId candidate,
+                           const tasks::Evaluation& fault) {
+  TaskState& state = *judgement.state;
+  commit(state, [&]() -> std::vector<search::Event> {
+    setup_.journal.event("machine fault", account_of(judgement, fault));
+    return {search::Faulted{candidate}};
+  });
+  if (state.search->find(candidate)->outcome) { // the search has given up
+    ++verdicts_[std::string(to_string(fault.verdict))];
+    shelf_.forget(candidate);
+    tell_judged(judgement, fault);
+  }
+  if (++faults_in_a_row_ >= kFaultsInARow) {
+    stop(Stop::Failure, "the machine keeps failing: " + fault.detail);
+  }
+}
+
+void RunLoop::record(const Judgement& judgement, JudgeResult& result) {
+  TaskState& state = *judgement.state;
+  tasks::Evaluation& counts = result.evaluations.front();
+  search::Outcome outcome = search::outcome_of(counts, judgement.text);
+  outcome.promoted = state.search->promotes(result.candidate, outcome);
+  if (counts.promoted && !outcome.promoted) {
+    counts.notes.insert(counts.notes.begin(),
+                        "faster than the best on the shapes shown, but more than 10 % slower "
+                        "than it on shapes of other sizes: not taken as the best");
+  }
+  counts.promoted = outcome.promoted;
+  commit(state, [&]() -> std::vector<search::Event> {
     setup_.journal.add_evaluations(result.candidate, result.evaluations);
-  }
-  setup_.journal.event(fault ? "machine fault" : "judged", {{"key", key},
-                                                            {"verdict", to_string(counts.verdict)},
-                                                            {"detail", counts.detail},
-                                                            {kElapsedSeconds, seconds(elapsed())}});
-  faults_in_a_row_ = fault ? faults_in_a_row_ + 1 : 0;
+    setup_.journal.event("judged", account_of(judgement, counts));
+    return {search::Evaluated{result.candidate, outcome}};
+  });
+  shelf_.forget(result.candidate);
+  count(state, judgement.key, outcome);
 }
 
-void RunLoop::attach(TaskState& state, const Proposal& proposal, PastAttempt attempt) {
-  const tasks::Evaluation& evaluation = attempt.evaluation;
-  ++verdicts_[std::string(to_string(evaluation.verdict))];
-  if (is_contender(evaluation)) {
-    state.best_speedup = std::max(state.best_speedup, evaluation.speedup);
-  }
-  state.active.erase(call_key(state.task->name, proposal));
-  state.history.open(proposal.chain).attempts.push_back(std::move(attempt));
+nlohmann::json RunLoop::account_of(const Judgement& judgement,
+                                   const tasks::Evaluation& evaluation) const {
+  return {{"key", judgement.key.empty() ? judgement.state->task->name : judgement.key},
+          {"verdict", to_string(evaluation.verdict)},
+          {"detail", evaluation.detail},
+          {kElapsedSeconds, seconds(elapsed())}};
 }
 
-void RunLoop::attach_baseline(TaskState& state, PastAttempt attempt) {
-  const tasks::Evaluation& evaluation = attempt.evaluation;
-  state.searchable = evaluation.verdict == Verdict::Correct;
-  if (!state.searchable) {
+void RunLoop::count(TaskState& state, const std::string& key, const search::Outcome& outcome) {
+  if (key.empty()) {
+    return; // the baseline
+  }
+  ++verdicts_[std::string(to_string(outcome.verdict))];
+  if (search::is_contender(outcome, evaluators::kEvaluatorVersion)) {
+    state.best_speedup = std::max(state.best_speedup, outcome.speedup);
+  }
+}
+
+void RunLoop::check_baseline(const TaskState& state, const tasks::Evaluation& evaluation) {
+  if (evaluation.verdict != Verdict::Correct) {
     const std::string line = attempt_line(state.task->name + " baseline", evaluation);
     trouble_ = line + "; the task is left out: mend its baseline.cu or reference.cu";
     setup_.journal.event("task left out", {{"task", state.task->name}, {"reason", line}});
     setup_.progress.event(trouble_, Progress::Weight::Important);
   }
-  state.history.baseline = std::move(attempt);
 }
 
-void RunLoop::tell(const TaskState& state, const Proposal& proposal,
+void RunLoop::tell_judged(const Judgement& judgement, const tasks::Evaluation& evaluation) {
+  const TaskState& state = *judgement.state;
+  if (!judgement.key.empty()) {
+    tell(state, judgement.key, evaluation);
+    return;
+  }
+  check_baseline(state, evaluation);
+  if (evaluation.verdict == Verdict::Correct) {
+    setup_.progress.event(attempt_line(state.task->name + " baseline", evaluation));
+  }
+}
+
+void RunLoop::tell(const TaskState& state, const std::string& key,
                    const tasks::Evaluation& evaluation) {
-  std::string line = attempt_line(call_key(state.task->name, proposal), evaluation);
+  std::string line = attempt_line(key, evaluation);
   const double best = state.best_speedup;
   if (best > 0) {
     line += fmt::format(" (best {:.2f}x)", best);
   }
-  const bool is_best = is_contender(evaluation) && best > 1 && evaluation.speedup == best;
+  const bool is_best = evaluation.verdict == Verdict::Correct && evaluation.promoted && best > 1 &&
+                       evaluation.speedup == best;
   setup_.progress.event(line, is_best ? Progress::Weight::Important : Progress::Weight::Routine);
 }
 

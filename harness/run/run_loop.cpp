@@ -36,7 +36,7 @@ std::string_view run_status(RunOutcome::End end) {
 RunLoop::RunLoop(RunLoopSetup setup)
     : setup_(std::move(setup)), started_(setup_.now()),
       budget_(setup_.config.limits, setup_.price, setup_.config.endpoint.max_output_tokens),
-      queue_(std::make_shared<EventQueue<Event>>()) {
+      queue_(std::make_shared<EventQueue<Event>>()), shelf_(setup_.journal.store()) {
   judges_ = std::make_unique<JudgePool>(
       JudgePoolSetup{setup_.judges, setup_.compile_ahead, setup_.compile_threads,
                      [queue = queue_](JudgeResult result) { queue->push(std::move(result)); }});
@@ -57,9 +57,6 @@ RunOutcome RunLoop::run() {
     begin_session();
   }
   restore();
-  for (TaskState& state : tasks_) {
-    begin_baseline(state);
-  }
   while (step()) {
   }
   return wind_up();
@@ -71,6 +68,11 @@ void RunLoop::begin_session() {
     session_begun_ = true;
     setup_.journal.set_status("running");
     setup_.journal.event("session started", {{"device", setup_.device_kind}});
+    for (TaskState& state : tasks_) {
+      if (state.is_resumed) {
+        setup_.journal.log(state.row, search::Resumed{}); // restore() has applied it
+      }
+    }
   }
 }
 

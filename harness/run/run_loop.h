@@ -4,10 +4,11 @@
 #include "harness/config/config.h"
 #include "harness/judging/judge_pool.h"
 #include "harness/run/budget.h"
+#include "harness/run/candidate_shelf.h"
 #include "harness/run/event_queue.h"
 #include "harness/run/journal.h"
 #include "harness/run/progress.h"
-#include "harness/run/strategy.h"
+#include "search/search.h"
 
 #include <chrono>
 #include <deque>
@@ -15,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -30,7 +30,6 @@ struct RunLoopSetup {
   std::string device_kind;
   std::string device_name;
   Journal& journal;
-  const Strategy& strategy;
   agents::ModelEndpoint& endpoint;
   std::function<std::vector<agents::Message>(const agents::ProposalContext&)> prompts;
   std::vector<JudgeFactory> judges; ///< one for each device
@@ -61,10 +60,11 @@ struct RunOutcome {
   std::chrono::milliseconds elapsed{0}; ///< includes earlier sessions
 };
 
-/// Asks, judges and records until the strategy makes no more proposals, a limit is reached or the
-/// run is interrupted. One thread makes all decisions and writes to the store; replies and verdicts
-/// reach this thread through a queue. A resumed run repeats the loop from the beginning and skips
-/// calls and evaluations that the store already has.
+/// Carries out what the search of each task decides, until no search has more to do, a limit is
+/// reached or the run is interrupted. One thread takes all decisions and writes to the store;
+/// replies and verdicts reach this thread through a queue. A decision is in the log of its search
+/// before it is carried out, and a result is logged together with the rows that hold it. A resumed
+/// run applies the log and carries out again what has no result yet.
 class RunLoop {
 public:
   explicit RunLoop(RunLoopSetup setup);
@@ -82,14 +82,16 @@ private:
   struct TaskState {
     const tasks::Task* task = nullptr;
     store::RowId row = 0;
-    TaskHistory history;
-    bool searchable = false;      ///< the task's baseline is correct
-    std::set<std::string> active; ///< keys of calls that are in flight or judged
-    double best_speedup = 0;      ///< of promoted candidates
+    store::RowId baseline = 0; ///< its candidate; 0: not in the store yet
+    std::unique_ptr<search::Search> search;
+    bool is_resumed = false;                ///< an earlier session has logged something
+    std::vector<search::Ask> unsent;        ///< earlier sessions decided them; they have no reply
+    std::vector<search::Evaluate> unjudged; ///< earlier sessions decided them; they have no result
+    double best_speedup = 0;                ///< of promoted candidates
   };
   struct Call {
     TaskState* state = nullptr;
-    Proposal proposal;
+    search::Ask ask;
     agents::ModelRequest request;
     store::RowId row = 0;
     /// What may be billed without an answer; nullopt: nothing.
@@ -97,7 +99,7 @@ private:
   };
   struct Judgement {
     TaskState* state = nullptr;
-    std::optional<Proposal> proposal; ///< nullopt: this judges the baseline
+    std::string key; ///< of the call; empty: the baseline
     std::string text;
   };
   struct Reply {
@@ -110,40 +112,52 @@ private:
 
   // run_restore.cpp: restores the results of earlier sessions
   void restore();
-  void tell_restored();
-  const store::CandidateState* known_candidate(const TaskState& state,
-                                               const std::string& call_key) const;
+  void restore(TaskState& state);
+  static void drop_unjudged(TaskState& state, store::RowId candidate);
+  void restore_calls();
+  void tell_restored(std::int64_t replies);
 
   // run_calls.cpp: calls of the model
   void dispatch();
-  std::vector<std::pair<TaskState*, Proposal>> open_proposals();
-  bool start(TaskState& state, const Proposal& proposal);
-  void send(TaskState& state, const Proposal& proposal, const agents::ModelRequest& request,
-            const CallEstimate& estimate);
-  agents::ModelRequest request_for(const TaskState& state, const Proposal& proposal) const;
+  std::vector<TaskState*> fewest_asks_first();
+  bool advance(TaskState& state);
+  bool start(TaskState& state, const search::Ask& ask, bool is_decided);
+  void send(TaskState& state, const search::Ask& ask, const agents::ModelRequest& request,
+            const CallEstimate& estimate, bool is_decided);
+  int free_calls() const;
+  agents::ModelRequest request_for(const TaskState& state, const search::Ask& ask);
+  agents::Attempt attempt(const search::Card& card, bool with_limits);
+  std::string limits_of(store::RowId candidate);
   std::optional<Event> next_event(std::chrono::milliseconds wait);
   void take(Event event);
   void take_arrived();
   void handle(Reply& event);
   void handle_failure(const Call& call, const agents::ModelReply& reply);
   void release(const Call& call);
-  void end_chain(TaskState& state, const Proposal& proposal, const std::string& why);
+  void give_up(TaskState& state, const search::Ask& ask, const std::string& why);
   void drain();
 
   // run_judgements.cpp: evaluations of candidates
-  void begin_baseline(TaskState& state);
-  void accept_reply(TaskState& state, const Proposal& proposal, const agents::ModelReply& reply);
-  store::RowId add_candidate(TaskState& state, const Proposal& proposal, const std::string& text);
-  void enqueue(TaskState& state, const std::optional<Proposal>& proposal, store::RowId candidate,
-               const std::string& text);
+  /// Stores the events that `work` returns, in one transaction with what `work` writes. Then
+  /// applies them.
+  void commit(TaskState& state, const std::function<std::vector<search::Event>()>& work);
+  void add_baseline(TaskState& state);
+  void accept_reply(TaskState& state, const search::Ask& ask, const agents::ModelReply& reply);
+  store::RowId add_candidate(const TaskState& state, const search::Ask& ask,
+                             const std::string& text);
+  tasks::Evaluation blank(tasks::Verdict verdict, std::string detail) const;
+  void decide_evaluations(TaskState& state);
+  void submit(TaskState& state, const search::Evaluate& evaluate);
   void handle(JudgeResult& result);
-  /// Decides whether an evaluation that would lead its chain may do so, and notes that in it.
-  static void gate(const Chain& chain, tasks::Evaluation& evaluation);
-  void record(const JudgeResult& result, const Judgement& judgement);
-  void attach(TaskState& state, const Proposal& proposal, PastAttempt attempt);
-  void attach_baseline(TaskState& state, PastAttempt attempt);
-  void tell(const TaskState& state, const Proposal& proposal, const tasks::Evaluation& evaluation);
-  tasks::Evaluation bad_reply(const std::string& problem) const;
+  void record_fault(const Judgement& judgement, store::RowId candidate,
+                    const tasks::Evaluation& fault);
+  void record(const Judgement& judgement, JudgeResult& result);
+  nlohmann::json account_of(const Judgement& judgement, const tasks::Evaluation& evaluation) const;
+  void count(TaskState& state, const std::string& key, const search::Outcome& outcome);
+  /// Leaves the task out if its baseline is not correct.
+  void check_baseline(const TaskState& state, const tasks::Evaluation& evaluation);
+  void tell_judged(const Judgement& judgement, const tasks::Evaluation& evaluation);
+  void tell(const TaskState& state, const std::string& key, const tasks::Evaluation& evaluation);
 
   // run_loop.cpp: the loop itself
   void begin_session();
@@ -163,11 +177,9 @@ private:
   std::shared_ptr<EventQueue<Event>> queue_; ///< shared with callbacks that may outlive the loop
   std::deque<Event> arrived_; ///< events taken from the queue; their replies are stored already
   std::vector<TaskState> tasks_;
-  std::map<std::string, Call> calls_;                   ///< in flight, by key
-  std::map<store::RowId, Judgement> judging_;           ///< queued or running, by candidate
-  std::map<std::string, store::ModelCallRow> recorded_; ///< by key
-  /// By task and call key.
-  std::map<std::pair<std::string, std::string>, store::CandidateState> known_;
+  std::map<std::string, Call> calls_;         ///< in flight, by key
+  std::map<store::RowId, Judgement> judging_; ///< queued or running, by candidate
+  CandidateShelf shelf_;
   std::map<std::string, std::int64_t> verdicts_;
   bool session_begun_ = false;
   std::int64_t deferred_ = 0;   ///< number of calls whose replies come in another way

@@ -98,6 +98,7 @@ TEST_F(RunLoopTest, EveryCrashResumesToTheSameEnd) {
     FakeEndpoint endpoint(scripted);
     ASSERT_EQ(session(endpoint).end, End::Finished) << "after write " << crash_at;
     ASSERT_EQ(account(), expected) << "after write " << crash_at;
+    ASSERT_GE(recompute_decisions(), 12) << "after write " << crash_at;
     for (const std::string& key : endpoint.asked()) {
       EXPECT_FALSE(paid.contains(key)) << key << " was paid twice, after write " << crash_at;
     }
@@ -290,10 +291,11 @@ TEST_F(RunLoopTest, AFaultOfTheMachineIsNeverRecordedAsAVerdict) {
   };
   judges_ = [&](const tasks::Task&) { return std::make_unique<Counting>(judged); };
   EXPECT_EQ(session(endpoint).end, End::Finished);
-  EXPECT_EQ(judged, 1);
+  EXPECT_EQ(judged, 2) << "the first fault puts the candidate back";
   EXPECT_THAT(account(), testing::HasSubstr("not judged"));
   session(endpoint);
-  EXPECT_EQ(judged, 2) << "a resumed run judges it again";
+  EXPECT_EQ(judged, 4) << "a resumed run judges it again";
+  EXPECT_GT(recompute_decisions(), 12);
 }
 
 TEST_F(RunLoopTest, AMachineThatKeepsFailingStopsTheRun) {

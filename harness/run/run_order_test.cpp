@@ -99,6 +99,7 @@ protected:
     std::string one_of_them;
     for (int nth = 1; killed_at(nth, kFirstKeyFirst); nth += 3, ++kills) {
       run_whole(kLastKeyFirst, fmt::format("resumed after a kill at write {}", nth));
+      EXPECT_GE(recompute_decisions(), 2 * config_.proposals) << "after a kill at write " << nth;
       if (const std::string resumed = account(); resumed != expected) {
         differing.push_back(nth);
         one_of_them = different_lines(resumed, expected) + "instead of\n" +

@@ -1,53 +1,114 @@
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/report/counted.h"
 #include "harness/run/run_loop.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 
 void RunLoop::restore() {
   for (const tasks::Task& task : setup_.tasks) {
-    TaskState state;
+    TaskState& state = tasks_.emplace_back();
     state.task = &task;
     state.row = setup_.journal.add_task(task);
-    tasks_.push_back(std::move(state));
+    state.search = search::make_search(
+        setup_.config.strategy,
+        {task.name, static_cast<std::size_t>(setup_.config.proposals),
+         static_cast<std::size_t>(setup_.config.chains), evaluators::kEvaluatorVersion});
+    restore(state);
   }
-  for (store::ModelCallRow& call : setup_.journal.finished_calls()) {
-    budget_.settle(call.key, reply_from_row(call));
-    recorded_[call.key] = std::move(call);
+  if (!setup_.is_finished) {
+    begin_session();
   }
+  restore_calls();
+  for (TaskState& state : tasks_) {
+    for (const search::Evaluate& evaluate : std::exchange(state.unjudged, {})) {
+      submit(state, evaluate);
+    }
+  }
+}
+
+/// Applies the log of the task's search. What was decided and has no result is left to do.
+void RunLoop::restore(TaskState& state) {
+  const std::vector<search::Event> events = setup_.journal.search_events(state.row);
+  std::map<store::RowId, std::string> keys;
+  for (const search::Event& event : events) {
+    state.search->apply(event);
+    if (const auto* decided = std::get_if<search::Decided>(&event)) {
+      if (const auto* ask = std::get_if<search::Ask>(&decided->action)) {
+        state.unsent.push_back(*ask);
+      } else {
+        state.unjudged.push_back(std::get<search::Evaluate>(decided->action));
+      }
+    } else if (const auto* added = std::get_if<search::Added>(&event)) {
+      keys[added->candidate] = added->key;
+      state.baseline = added->key.empty() ? added->candidate : state.baseline;
+      std::erase_if(state.unsent, [&](const auto& ask) { return ask.key == added->key; });
+    } else if (const auto* evaluated = std::get_if<search::Evaluated>(&event)) {
+      count(state, keys[evaluated->candidate], evaluated->outcome);
+      drop_unjudged(state, evaluated->candidate);
+    } else if (const auto* faulted = std::get_if<search::Faulted>(&event)) {
+      drop_unjudged(state, faulted->candidate);
+    }
+  }
+  if (events.empty()) {
+    return;
+  }
+  state.is_resumed = true;
+  state.search->apply(search::Resumed{}); // begin_session() logs it
+  const search::Individual* baseline = state.search->find(state.baseline);
+  if (baseline != nullptr && baseline->outcome) {
+    check_baseline(state, shelf_.at(state.baseline).evaluation);
+  }
+}
+
+void RunLoop::drop_unjudged(TaskState& state, store::RowId candidate) {
+  std::erase_if(state.unjudged, [&](const auto& one) { return one.candidate == candidate; });
+}
+
+/// Adds up what earlier sessions have spent, and takes the replies that they stored and did not use
+/// any more.
+void RunLoop::restore_calls() {
   const store::RunCosts costs = setup_.journal.costs();
   budget_.add_unconfirmed(
       {costs.unconfirmed_sendings, costs.unconfirmed_tokens, costs.unconfirmed_dollars});
-  for (store::CandidateState& candidate : setup_.journal.candidates()) {
-    auto key = std::pair(candidate.row.task, candidate.row.call_key);
-    known_.insert_or_assign(std::move(key), std::move(candidate));
+  std::int64_t replies = 0;
+  std::vector<std::pair<std::string, agents::ModelReply>> unused;
+  for (const store::ModelCallRow& call : setup_.journal.finished_calls()) {
+    agents::ModelReply reply = reply_from_row(call);
+    budget_.settle(call.key, reply);
+    ++replies;
+    unused.emplace_back(call.key, std::move(reply));
   }
-  tell_restored();
-}
-
-void RunLoop::tell_restored() {
-  std::int64_t judged = 0;
-  std::int64_t correct = 0;
-  for (const auto& [key, candidate] : known_) {
-    if (!candidate.row.call_key.empty() && candidate.best) {
-      ++judged;
-      correct += candidate.best->verdict == tasks::Verdict::Correct ? 1 : 0;
+  if (replies > 0) {
+    tell_restored(replies);
+  }
+  for (auto& [key, reply] : unused) {
+    for (TaskState& state : tasks_) {
+      const auto ask = std::find_if(state.unsent.begin(), state.unsent.end(),
+                                    [&, &name = key](const auto& one) { return one.key == name; });
+      if (ask != state.unsent.end()) {
+        const search::Ask answered = *ask;
+        state.unsent.erase(ask);
+        accept_reply(state, answered, reply);
+      }
     }
   }
-  if (!recorded_.empty()) {
-    setup_.progress.event(
-        fmt::format("the store has {} to this run, {} of them judged, {} correct",
-                    counted(static_cast<std::int64_t>(recorded_.size()), "reply", "replies"),
-                    judged, correct),
-        Progress::Weight::Important);
-  }
 }
 
-const store::CandidateState* RunLoop::known_candidate(const TaskState& state,
-                                                      const std::string& call_key) const {
-  const auto it = known_.find({state.task->name, call_key});
-  return it == known_.end() ? nullptr : &it->second;
+void RunLoop::tell_restored(std::int64_t replies) {
+  std::int64_t judged = 0;
+  for (const auto& [verdict, candidates] : verdicts_) {
+    judged += candidates;
+  }
+  setup_.progress.event(fmt::format("the store has {} to this run, {} of them judged, {} correct",
+                                    counted(replies, "reply", "replies"), judged,
+                                    verdicts_["correct"]),
+                        Progress::Weight::Important);
 }
 
 } // namespace winnow::harness

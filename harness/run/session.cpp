@@ -76,6 +76,22 @@ void check_same_tasks(const nlohmann::json& stored, const std::vector<tasks::Tas
   }
 }
 
+/// Throws UsageError if a version of Winnow without search logs began the run and did not finish
+/// it.
+void check_has_log(RunStore& store, const store::RunRow& run,
+                   const std::vector<tasks::Task>& tasks) {
+  const bool has_log = std::any_of(tasks.begin(), tasks.end(), [&](const tasks::Task& task) {
+    return !store.search_log(run.id, store.add_task(task)).empty();
+  });
+  const bool has_begun = !store.candidates(run.id).empty();
+  if (has_begun && !has_log && run.status != "finished") {
+    throw UsageError(
+        "an earlier version of Winnow began run '" + run.name + "', and its search left no log",
+        "start a new run in this store with endpoint.reuse = true: it takes the replies that are "
+        "paid for from the store; the results of the old run stay on the boards");
+  }
+}
+
 void check_resumable_overrides(const std::vector<ConfigOverride>& overrides) {
   for (const ConfigOverride& item : overrides) {
     if (!item.key.starts_with("limits.") && !item.key.starts_with("endpoint.") &&
@@ -121,9 +137,6 @@ std::optional<agents::Price> known_price(const RunConfig& config) {
 
 RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
   const agents::PromptTemplates templates(session.config.prompts);
-  const auto strategy =
-      make_strategy(session.config.strategy, {static_cast<std::size_t>(session.config.proposals),
-                                              static_cast<std::size_t>(session.config.chains)});
   Journal journal(session.store, session.run.id);
   const evaluators::DeviceReport& device = session.devices.first();
   const JudgePoolSetup pool = session.devices.pool();
@@ -133,7 +146,6 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
                 .device_kind = device.kind,
                 .device_name = device.name,
                 .journal = journal,
-                .strategy = *strategy,
                 .endpoint = session.endpoint,
                 .prompts = [&](const auto& context) { return templates.proposal(context); },
                 .judges = pool.devices,
@@ -262,6 +274,7 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   config.store = store_path;
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
   check_same_tasks(nlohmann::json::parse(run.config), tasks);
+  check_has_log(store, run, tasks);
   check_isolation(config.evaluation);
   const Endpoint endpoint(config, instead);
   Session session{config,    std::move(tasks),  OpenDevices(config.evaluation), store, run,

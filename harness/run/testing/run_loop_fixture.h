@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/files.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "harness/run/run_loop.h"
 #include "harness/run/testing/loop_fake.h"
 
@@ -46,9 +47,6 @@ protected:
     }
     const store::RowId run = store.find_run(run_name_)->id;
     Journal journal(store, run, after_write);
-    const auto strategy =
-        make_strategy(config_.strategy, {static_cast<std::size_t>(config_.proposals),
-                                         static_cast<std::size_t>(config_.chains)});
     std::ostringstream progress_text;
     Progress progress(progress_text, false, 80);
     RunLoop loop({.config = config_,
@@ -57,7 +55,6 @@ protected:
                   .device_kind = "cpu",
                   .device_name = "double",
                   .journal = journal,
-                  .strategy = *strategy,
                   .endpoint = endpoint,
                   .prompts = prompt,
                   .judges = {judges_},
@@ -118,6 +115,29 @@ protected:
     return fmt::format("{} {} {}promoted, raced against {}", to_string(evaluation.verdict),
                        evaluation.speedup, evaluation.promoted ? "" : "not ",
                        evaluation.race ? evaluation.race->rival : "nobody");
+  }
+
+  /// Applies the log of each task's search to a new search and compares every decision in the log
+  /// with what that search decides there. Returns the number of decisions.
+  int recompute_decisions() const {
+    store::RunStore store(store_path(), store::RunStore::Mode::ReadWrite);
+    const Journal journal(store, store.find_run(run_name_)->id);
+    int decisions = 0;
+    for (const tasks::Task& task : tasks_) {
+      const auto search = search::make_search(
+          config_.strategy,
+          {task.name, static_cast<std::size_t>(config_.proposals),
+           static_cast<std::size_t>(config_.chains), evaluators::kEvaluatorVersion});
+      for (const search::Event& event : journal.search_events(store.add_task(task))) {
+        if (const auto* decided = std::get_if<search::Decided>(&event)) {
+          const auto action = search->decide(decided->capacity);
+          EXPECT_TRUE(action && *action == decided->action) << search::entry_of(event).detail;
+          ++decisions;
+        }
+        search->apply(event);
+      }
+    }
+    return decisions;
   }
 
   std::set<std::string> recorded_keys() const {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "store/run_store.h"
+
+#include <map>
+#include <string>
+
+namespace winnow::harness {
+
+/// A candidate of the store, as prompts and races need it.
+struct ShelvedCandidate {
+  std::string text; ///< the kernel file; empty if the reply contained none
+  store::RowId parent = 0;
+  /// Without raw samples. The verdict is Infrastructure if the candidate is not judged.
+  tasks::Evaluation evaluation;
+};
+
+/// Reads candidates from the store and keeps those that were used last.
+class CandidateShelf {
+public:
+  explicit CandidateShelf(const store::RunStore& store) : store_(store) {}
+  /// Valid until the next call. Throws UsageError if the store does not have the candidate.
+  const ShelvedCandidate& at(store::RowId candidate);
+  /// The next at() reads the candidate again.
+  void forget(store::RowId candidate) { shelf_.erase(candidate); }
+
+private:
+  const store::RunStore& store_;
+  std::map<store::RowId, ShelvedCandidate> shelf_;
+};
+
+} // namespace winnow::harness

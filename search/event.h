@@ -1,0 +1,87 @@
+#pragma once
+
+#include "search/outcome.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::search {
+
+using CandidateId = std::int64_t; ///< the candidate's row in the store
+
+/// A candidate that a prompt shows, and its number among the attempts of its lineage, from 1.
+struct Card {
+  CandidateId candidate = 0;
+  int number = 0;
+  bool operator==(const Card&) const = default;
+};
+
+/// Ask a model for a kernel.
+struct Ask {
+  std::string key;              ///< names the call within its run: "row_softmax/0/3"
+  std::size_t lineage = 0;      ///< proposals of a lineage build on one another
+  CandidateId parent = 0;       ///< the new kernel builds on this one
+  std::optional<Card> best;     ///< the fastest correct attempt so far
+  std::optional<Card> previous; ///< the latest attempt, if it is worth showing in full
+  std::vector<Card> history;    ///< the newest attempts of the lineage, oldest first
+  int older = 0;                ///< number of attempts before `history`
+  bool operator==(const Ask&) const = default;
+};
+
+/// Judge a candidate.
+struct Evaluate {
+  CandidateId candidate = 0;
+  std::optional<CandidateId> incumbent; ///< the candidate races against this kernel
+  bool operator==(const Evaluate&) const = default;
+};
+
+using Action = std::variant<Ask, Evaluate>;
+
+/// What may be started now.
+struct Capacity {
+  int asks = 0; ///< number of further calls
+};
+
+/// `action` is under way. The search had decided it at this capacity.
+struct Decided {
+  Action action;
+  Capacity capacity;
+};
+/// The store has a new candidate.
+struct Added {
+  CandidateId candidate = 0;
+  std::string key; ///< of the call whose reply it is; empty: the task's baseline
+};
+struct Evaluated {
+  CandidateId candidate = 0;
+  Outcome outcome;
+};
+/// The machine failed during the evaluation, which has no result.
+struct Faulted {
+  CandidateId candidate = 0;
+};
+/// The call got no reply, and gets none in this session.
+struct Unanswered {
+  std::string key;
+};
+/// A new session begins: what has failed may be tried again.
+struct Resumed {};
+
+using Event = std::variant<Decided, Added, Evaluated, Faulted, Unanswered, Resumed>;
+
+/// An event as the store keeps it.
+struct LogEntry {
+  std::string kind;   ///< "decided", "added", "evaluated", "faulted", "unanswered", "resumed"
+  std::string detail; ///< JSON
+};
+LogEntry entry_of(const Event& event);
+/// Throws Error for an entry that entry_of() does not make.
+Event event_of(const LogEntry& entry);
+
+} // namespace winnow::search

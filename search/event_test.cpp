@@ -1,0 +1,83 @@
+#include "base/error.h"
+#include "search/event.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::search {
+namespace {
+
+Outcome full_outcome() {
+  Outcome outcome;
+  outcome.verdict = tasks::Verdict::LowPrecision;
+  outcome.evaluator_version = 8;
+  outcome.kernel = "abc";
+  outcome.speedup = 0.1; // not a binary fraction: it must survive to the bit
+  outcome.speedup_bounds = {0.05, 0.3};
+  outcome.hidden_speedup = 1.0 / 3;
+  outcome.promoted = true;
+  outcome.race = {"def", true, 0.7};
+  return outcome;
+}
+
+std::vector<Event> all_events() {
+  Ask ask;
+  ask.key = "axpy/1/22";
+  ask.lineage = 1;
+  ask.parent = 5;
+  ask.best = Card{5, 3};
+  ask.previous = Card{9, 22};
+  ask.history = {{8, 21}, {9, 22}};
+  ask.older = 20;
+  return {Decided{ask, {3}},
+          Decided{Ask{"axpy/0/0", 0, 1, {}, {}, {}, 0}, {1}},
+          Decided{Evaluate{7, 5}, {}},
+          Decided{Evaluate{7, std::nullopt}, {}},
+          Added{7, "axpy/0/0"},
+          Added{1, ""},
+          Evaluated{7, full_outcome()},
+          Evaluated{8, Outcome{}},
+          Faulted{7},
+          Unanswered{"axpy/0/1"},
+          Resumed{}};
+}
+
+TEST(SearchEvent, SurvivesTheLog) {
+  for (const Event& event : all_events()) {
+    const LogEntry entry = entry_of(event);
+    const Event read = event_of(entry);
+    EXPECT_EQ(read.index(), event.index()) << entry.kind;
+    EXPECT_EQ(entry_of(read).detail, entry.detail) << entry.kind;
+  }
+  const Event read = event_of(entry_of(all_events().front()));
+  EXPECT_EQ(std::get<Decided>(read).action, std::get<Decided>(all_events().front()).action);
+  EXPECT_EQ(std::get<Decided>(read).capacity.asks, 3);
+}
+
+TEST(SearchEvent, OfAStoreThatWasChangedByHandIsAnError) {
+  const std::vector<LogEntry> bad{
+      {"decided", "{}"},
+      {"decided", R"({"asks":1,"action":{"ask":7}})"},
+      {"decided", R"({"asks":1,"action":{"evaluate":"seven"}})"},
+      {"added", R"({"candidate":1})"},
+      {"evaluated", R"({"candidate":1,"outcome":{"verdict":"splendid"}})"},
+      {"evaluated", R"({"candidate":1,"outcome":null})"},
+      {"faulted", "[]"},
+      {"unanswered", "not JSON"},
+      {"celebrated", "{}"}};
+  for (const LogEntry& entry : bad) {
+    EXPECT_THROW(event_of(entry), Error) << entry.kind << " " << entry.detail;
+  }
+}
+
+TEST(SearchEvent, AnErrorNamesTheKind) {
+  try {
+    event_of({"celebrated", "{}"});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("'celebrated'"));
+  }
+}
+
+} // namespace
+} // namespace winnow::search

@@ -1,0 +1,272 @@
+#include "base/error.h"
+#include "search/search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::search {
+namespace {
+
+using tasks::Verdict;
+
+constexpr int kVersion = 8;
+constexpr CandidateId kBaseline = 1;
+const Capacity kOneCall{1};
+
+Outcome outcome(Verdict verdict, double speedup = 0) {
+  Outcome made;
+  made.verdict = verdict;
+  made.evaluator_version = kVersion;
+  made.speedup = speedup;
+  made.promoted = true;
+  made.kernel = "kernel of " + std::to_string(speedup);
+  return made;
+}
+
+/// A search of the task "axpy". A candidate's id is its number among all attempts, plus one.
+class LineageSearchTest : public testing::Test {
+protected:
+  void begin(const std::string& strategy, std::size_t proposals, std::size_t lineages = 1) {
+    search_ = make_search(strategy, {"axpy", proposals, lineages, kVersion});
+    search_->apply(Added{kBaseline, ""});
+    EXPECT_EQ(decided<Evaluate>(), (Evaluate{kBaseline, std::nullopt}));
+    search_->apply(Evaluated{kBaseline, outcome(Verdict::Correct, 1)});
+  }
+
+  /// Decides, and says that the decision is under way.
+  template <typename What> What decided() {
+    const auto action = search_->decide(kOneCall);
+    const What* what = action ? std::get_if<What>(&*action) : nullptr;
+    EXPECT_NE(what, nullptr);
+    if (what == nullptr) {
+      return {};
+    }
+    search_->apply(Decided{*action, kOneCall});
+    return *what;
+  }
+
+  /// The reply to this call was judged with this outcome.
+  Evaluate answer(const Ask& ask, const Outcome& result) {
+    search_->apply(Added{++last_, ask.key});
+    const auto evaluate = decided<Evaluate>();
+    search_->apply(Evaluated{last_, result});
+    return evaluate;
+  }
+
+  /// Makes this attempt and gives the call after it.
+  Ask after(const Outcome& result) {
+    answer(decided<Ask>(), result);
+    return std::get<Ask>(search_->decide(kOneCall).value());
+  }
+
+  std::unique_ptr<Search> search_;
+  CandidateId last_ = kBaseline;
+};
+
+TEST_F(LineageSearchTest, JudgesTheBaselineBeforeAnyCall) {
+  search_ = make_search("one-plus-one", {"axpy", 3, 1, kVersion});
+  EXPECT_FALSE(search_->decide(kOneCall));
+  search_->apply(Added{kBaseline, ""});
+  decided<Evaluate>();
+  EXPECT_FALSE(search_->decide(kOneCall)) << "waits for the result";
+  search_->apply(Evaluated{kBaseline, outcome(Verdict::Wrong)});
+  EXPECT_FALSE(search_->decide(kOneCall)) << "a task with a wrong baseline is left out";
+}
+
+TEST_F(LineageSearchTest, StartsFromTheBaseline) {
+  begin("one-plus-one", 3);
+  EXPECT_FALSE(search_->decide({}));
+  const Ask ask = decided<Ask>();
+  EXPECT_EQ(ask.key, "axpy/0/0");
+  EXPECT_EQ(ask.parent, kBaseline);
+  EXPECT_FALSE(ask.best || ask.previous);
+  EXPECT_TRUE(ask.history.empty());
+  EXPECT_FALSE(search_->decide(kOneCall)) << "the next call waits for the result of this one";
+  EXPECT_EQ(search_->asks(), 1U);
+}
+
+TEST_F(LineageSearchTest, BuildsOnTheFastestCorrectAttempt) {
+  begin("one-plus-one", 4);
+  after(outcome(Verdict::Correct, 2.0));
+  const Ask ask = after(outcome(Verdict::Correct, 1.9));
+  EXPECT_EQ(ask.key, "axpy/0/2");
+  EXPECT_EQ(ask.best, (Card{2, 1}));
+  EXPECT_EQ(ask.previous, (Card{3, 2})) << "5 % slower is worth showing";
+  EXPECT_EQ(ask.parent, 2);
+  EXPECT_EQ(ask.history, (std::vector<Card>{{2, 1}, {3, 2}}));
+}
+
+TEST_F(LineageSearchTest, HidesABadlyRegressedAttempt) {
+  begin("one-plus-one", 4);
+  after(outcome(Verdict::Correct, 2.0));
+  const Ask ask = after(outcome(Verdict::Correct, 1.0));
+  EXPECT_EQ(ask.parent, 2);
+  EXPECT_FALSE(ask.previous);
+}
+
+TEST_F(LineageSearchTest, RepairsACompileErrorTwice) {
+  begin("one-plus-one", 9);
+  after(outcome(Verdict::Correct, 2.0));
+  for (int failures = 1; failures <= 3; ++failures) {
+    const Ask ask = after(outcome(Verdict::CompileError));
+    if (failures <= 2) {
+      EXPECT_EQ(ask.parent, last_);
+      EXPECT_EQ(ask.previous, (Card{last_, failures + 1}));
+    } else {
+      EXPECT_EQ(ask.parent, 2) << "given up: back to the best";
+      EXPECT_FALSE(ask.previous);
+    }
+    EXPECT_EQ(ask.best, (Card{2, 1}));
+  }
+}
+
+TEST_F(LineageSearchTest, RepairsAWrongResultOnce) {
+  begin("one-plus-one", 9);
+  EXPECT_EQ(after(outcome(Verdict::Wrong)).parent, 2);
+  EXPECT_EQ(after(outcome(Verdict::Wrong)).parent, kBaseline);
+}
+
+TEST_F(LineageSearchTest, AFailureOfALaterStageIsProgress) {
+  begin("one-plus-one", 9);
+  after(outcome(Verdict::BadReply));
+  EXPECT_EQ(after(outcome(Verdict::Wrong)).parent, 3);
+  EXPECT_EQ(after(outcome(Verdict::CompileError)).parent, 4);
+  EXPECT_EQ(after(outcome(Verdict::Wrong)).parent, kBaseline) << "four in a row are enough";
+}
+
+TEST_F(LineageSearchTest, SharesTheCallsAmongLineages) {
+  begin("one-plus-one", 5, 2);
+  const Ask first = decided<Ask>();
+  const Ask second = decided<Ask>();
+  EXPECT_EQ(first.key, "axpy/0/0");
+  EXPECT_EQ(second.key, "axpy/1/0");
+  EXPECT_FALSE(search_->decide(kOneCall));
+  answer(second, outcome(Verdict::Correct, 9));
+  const Ask third = decided<Ask>();
+  EXPECT_EQ(third.key, "axpy/1/1");
+  answer(first, outcome(Verdict::Correct, 1));
+  const Ask fourth = decided<Ask>();
+  EXPECT_EQ(fourth.key, "axpy/0/1");
+  EXPECT_EQ(fourth.best, (Card{3, 1})) << "a lineage does not depend on the others";
+  answer(third, outcome(Verdict::Wrong));
+  answer(fourth, outcome(Verdict::Wrong));
+  const Ask last = decided<Ask>(); // 3 + 2 calls
+  EXPECT_EQ(last.key, "axpy/0/2");
+  answer(last, outcome(Verdict::Wrong));
+  EXPECT_FALSE(search_->decide(kOneCall));
+}
+
+TEST_F(LineageSearchTest, BestOfNAsksForEverythingAtOnce) {
+  begin("best-of-n", 3);
+  const Ask first = decided<Ask>();
+  decided<Ask>();
+  answer(first, outcome(Verdict::Correct, 4));
+  const Ask last = decided<Ask>();
+  EXPECT_EQ(last.key, "axpy/2/0");
+  EXPECT_EQ(last.parent, kBaseline);
+  EXPECT_FALSE(last.best || last.previous);
+  EXPECT_FALSE(search_->decide({100}));
+}
+
+TEST_F(LineageSearchTest, ACandidateRacesAgainstTheLeaderOfItsLineage) {
+  begin("one-plus-one", 9);
+  const auto with_interval = [](double speedup, double uncertainty) {
+    Outcome made = outcome(Verdict::Correct, speedup);
+    made.speedup_bounds = {speedup - uncertainty, speedup + uncertainty};
+    return made;
+  };
+  EXPECT_FALSE(answer(decided<Ask>(), with_interval(1.1, 0.2)).incumbent);
+  EXPECT_FALSE(answer(decided<Ask>(), with_interval(2, 0.1)).incumbent)
+      << "the first is perhaps no faster than the baseline";
+  EXPECT_EQ(answer(decided<Ask>(), with_interval(2.1, 0.1)).incumbent, 3);
+  EXPECT_EQ(answer(decided<Ask>(), with_interval(2.4, 0.1)).incumbent, 3)
+      << "the one before is no faster outside the noise";
+  Outcome slow_elsewhere = with_interval(5, 0.1);
+  slow_elsewhere.promoted = false;
+  EXPECT_EQ(answer(decided<Ask>(), slow_elsewhere).incumbent, 5);
+  Outcome of_another_evaluator = with_interval(7, 0.1);
+  of_another_evaluator.evaluator_version = kVersion - 1;
+  EXPECT_EQ(answer(decided<Ask>(), of_another_evaluator).incumbent, 5);
+  EXPECT_EQ(answer(decided<Ask>(), with_interval(3, 0.1)).incumbent, 5);
+}
+
+TEST_F(LineageSearchTest, PromotesWhatIsFastEnoughOnHiddenShapes) {
+  begin("one-plus-one", 9);
+  Outcome fast = outcome(Verdict::Correct, 2);
+  fast.hidden_speedup = 2;
+  answer(decided<Ask>(), fast);
+  search_->apply(Added{++last_, decided<Ask>().key});
+  Outcome faster = outcome(Verdict::Correct, 3);
+  faster.hidden_speedup = 1.7;
+  EXPECT_FALSE(search_->promotes(last_, faster)) << "15 % slower on hidden shapes";
+  faster.hidden_speedup = 1.85;
+  EXPECT_TRUE(search_->promotes(last_, faster));
+  Outcome slower = outcome(Verdict::Correct, 1.5);
+  slower.hidden_speedup = 0.2;
+  EXPECT_TRUE(search_->promotes(last_, slower)) << "leads nothing";
+}
+
+TEST_F(LineageSearchTest, AFaultOfTheMachinePutsTheCandidateBack) {
+  begin("one-plus-one", 9);
+  search_->apply(Added{++last_, decided<Ask>().key});
+  decided<Evaluate>();
+  search_->apply(Faulted{last_});
+  EXPECT_EQ(decided<Evaluate>().candidate, last_);
+  EXPECT_FALSE(search_->decide(kOneCall)) << "the lineage waits";
+  search_->apply(Evaluated{last_, outcome(Verdict::Correct, 2)});
+  EXPECT_EQ(decided<Ask>().best, (Card{last_, 1}));
+}
+
+TEST_F(LineageSearchTest, ACandidateThatTheMachineCannotJudgeHoldsNobodyUp) {
+  begin("one-plus-one", 9);
+  answer(decided<Ask>(), outcome(Verdict::CompileError));
+  const CandidateId unlucky = ++last_;
+  search_->apply(Added{unlucky, decided<Ask>().key});
+  for (int fault = 0; fault < 2; ++fault) {
+    decided<Evaluate>();
+    search_->apply(Faulted{unlucky});
+  }
+  const Ask next = decided<Ask>();
+  EXPECT_EQ(next.parent, kBaseline) << "builds on no fault of the machine";
+  EXPECT_FALSE(next.previous || next.best);
+  search_->apply(Resumed{});
+  EXPECT_EQ(decided<Evaluate>().candidate, unlucky) << "a new session judges it again";
+  search_->apply(Added{++last_, next.key});
+  decided<Evaluate>();
+  search_->apply(Evaluated{last_, outcome(Verdict::Wrong)});
+  EXPECT_FALSE(search_->decide(kOneCall)) << "the candidate before it has no result yet";
+  search_->apply(Evaluated{unlucky, outcome(Verdict::Correct, 3)});
+  EXPECT_EQ(decided<Ask>().best, (Card{unlucky, 2}));
+}
+
+TEST_F(LineageSearchTest, ALineageWithoutAReplyStopsUntilTheNextSession) {
+  begin("one-plus-one", 6, 2);
+  const Ask lost = decided<Ask>();
+  search_->apply(Unanswered{lost.key});
+  answer(decided<Ask>(), outcome(Verdict::Correct, 2));
+  EXPECT_EQ(decided<Ask>().key, "axpy/1/1");
+  EXPECT_FALSE(search_->decide(kOneCall));
+  search_->apply(Resumed{});
+  EXPECT_FALSE(search_->decide(kOneCall)) << "the call is still under way";
+  answer(lost, outcome(Verdict::Correct, 2));
+  EXPECT_EQ(decided<Ask>().key, "axpy/0/1");
+}
+
+TEST_F(LineageSearchTest, AnEventOfACallThatNobodyDecidedIsAnError) {
+  begin("one-plus-one", 6);
+  EXPECT_THROW(search_->apply(Added{7, "axpy/9/9"}), Error);
+  EXPECT_THROW(search_->apply(Evaluated{7, outcome(Verdict::Wrong)}), Error);
+  EXPECT_THROW(search_->apply(Faulted{7}), Error);
+}
+
+TEST(MakeSearch, AnUnknownNameGetsTheNearest) {
+  try {
+    make_search("one-plus-on", {});
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("did you mean 'one-plus-one'"));
+  }
+}
+
+} // namespace
+} // namespace winnow::search

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "search/event.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::search {
+
+/// A candidate as the search remembers it.
+struct Individual {
+  CandidateId id = 0;
+  int number = 0;                 ///< among the attempts of its lineage, from 1; 0: the baseline
+  std::optional<Outcome> outcome; ///< nullopt: not judged yet
+  int faults = 0;                 ///< evaluations that the machine has failed, in a row
+};
+
+/// Decides what to do next on one task. All state is a fold of events: apply() is the only
+/// mutation, and decide() is a function of the state and the capacity. It knows no text, endpoint,
+/// device, disk or clock. So the same events in the same order give the same decisions; the log of
+/// events in the store makes a resumed run go on as if it had never stopped.
+class Search {
+public:
+  virtual ~Search() = default;
+  /// The next thing to do; nullopt: nothing, until another event comes. The caller carries the
+  /// action out and applies Decided, or leaves it.
+  virtual std::optional<Action> decide(const Capacity& capacity) const = 0;
+  virtual void apply(const Event& event) = 0;
+  /// Whether a candidate with this outcome may lead, so that later kernels have to beat it. Ask
+  /// before Evaluated is applied; the answer goes into Outcome::promoted.
+  virtual bool promotes(CandidateId candidate, const Outcome& outcome) const = 0;
+  /// nullptr: there is no such candidate.
+  virtual const Individual* find(CandidateId candidate) const = 0;
+  /// Number of calls that were decided so far.
+  virtual std::size_t asks() const = 0;
+};
+
+struct Settings {
+  std::string task;          ///< its name, for keys of calls
+  std::size_t proposals = 6; ///< calls
+  std::size_t lineages = 1;  ///< one-plus-one: the calls are divided among this many lineages
+  int evaluator_version = 0; ///< outcomes of other versions do not count
+};
+
+const std::vector<std::string>& strategy_names();
+/// Throws UsageError (with the nearest match) for an unknown strategy.
+std::unique_ptr<Search> make_search(std::string_view strategy, Settings settings);
+
+} // namespace winnow::search
