@@ -91,16 +91,19 @@ std::int64_t judged(const ProgressSnapshot& snapshot) {
 }
 
 /// The time left until the limit on wall time or until all replies are judged at the rate so far,
-/// whichever comes first. If this is unknown or zero: the time that the run has taken.
+/// whichever comes first. If no reply is judged yet, or none is left: the time that the run has
+/// taken.
 std::string time_part(const ProgressSnapshot& snapshot) {
-  std::chrono::milliseconds left{0};
-  if (const std::int64_t done = judged(snapshot); done > 0) {
-    left = snapshot.elapsed * std::max<std::int64_t>(snapshot.calls_planned - done, 0) / done;
-  }
-  if (snapshot.limits.wall_time.count() > 0) {
-    const auto until_limit =
-        std::max(snapshot.limits.wall_time - snapshot.elapsed, std::chrono::milliseconds{0});
-    left = left.count() == 0 ? until_limit : std::min(left, until_limit);
+  using std::chrono::milliseconds;
+  const std::int64_t done = judged(snapshot);
+  milliseconds left{0};
+  if (done > 0) {
+    // The rate changes only with a result. Otherwise the time left would grow until the next one.
+    const milliseconds end = snapshot.last_result * std::max(snapshot.calls_planned, done) / done;
+    left = std::max(end - snapshot.elapsed, milliseconds{0});
+    if (snapshot.limits.wall_time.count() > 0) {
+      left = std::clamp(snapshot.limits.wall_time - snapshot.elapsed, milliseconds{0}, left);
+    }
   }
   return left.count() == 0 ? format_duration(snapshot.elapsed)
                            : "about " + format_duration(left) + " left";

@@ -21,6 +21,7 @@ struct ProgressSnapshot {
   std::map<std::string, double> best_speedup;   ///< by task; correct candidates only
   Spend spend;
   Limits limits;
+  std::chrono::milliseconds last_result{0}; ///< `elapsed` when the newest verdict came
   std::chrono::milliseconds elapsed{0};
   agents::EndpointHealth endpoint = {};
 };

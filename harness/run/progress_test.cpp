@@ -18,7 +18,7 @@ ProgressSnapshot snapshot() {
   result.best_speedup = {{"axpy", 1.1}, {"gemm_f32", 3.1}};
   result.spend.dollars = 0.12;
   result.limits.dollars = 5;
-  result.elapsed = std::chrono::seconds(60);
+  result.elapsed = result.last_result = std::chrono::seconds(60);
   return result;
 }
 
@@ -50,6 +50,16 @@ TEST(StatusLine, TheWallTimeLimitBoundsTheTimeLeft) {
   EXPECT_THAT(status_line(limited), testing::HasSubstr("about 15.0 s left"));
   limited.elapsed = std::chrono::seconds(80);
   EXPECT_THAT(status_line(limited), testing::HasSubstr("| 1 min 20 s |")) << "it has struck";
+}
+
+TEST(StatusLine, TheTimeLeftNeverGrowsWhileAKernelIsJudged) {
+  ProgressSnapshot later = snapshot();
+  later.elapsed += std::chrono::seconds(6);
+  EXPECT_THAT(status_line(later), testing::HasSubstr("about 2 min 30 s left"));
+  later.verdicts.clear();
+  later.limits.wall_time = std::chrono::minutes(30);
+  EXPECT_THAT(status_line(later), testing::HasSubstr("| 1 min 06 s |"))
+      << "nobody knows how long the first result takes";
 }
 
 TEST(StatusLine, IsShortAtTheStart) {

@@ -76,7 +76,7 @@ void RunLoop::accept_reply(TaskState& state, const search::Ask& ask,
             search::Evaluated{id, search::outcome_of(*bad, reply.text)}};
   });
   if (bad) {
-    ++verdicts_[std::string(to_string(bad->verdict))];
+    count(bad->verdict);
     tell(state, ask.key, *bad);
   }
 }
@@ -160,7 +160,7 @@ void RunLoop::record_fault(const Judgement& judgement, store::RowId candidate,
     return {search::Faulted{candidate}};
   });
   if (state.search->find(candidate)->outcome) { // the search has given up
-    ++verdicts_[std::string(to_string(fault.verdict))];
+    count(fault.verdict);
     shelf_.forget(candidate);
     tell_judged(judgement, fault);
   }
@@ -197,11 +197,16 @@ nlohmann::json RunLoop::account_of(const Judgement& judgement,
           {kElapsedSeconds, seconds(elapsed())}};
 }
 
+void RunLoop::count(Verdict verdict) {
+  ++verdicts_[std::string(to_string(verdict))];
+  last_result_ = elapsed();
+}
+
 void RunLoop::count(TaskState& state, const std::string& key, const search::Outcome& outcome) {
   if (key.empty()) {
     return; // the baseline
   }
-  ++verdicts_[std::string(to_string(outcome.verdict))];
+  count(outcome.verdict);
   if (search::is_contender(outcome, evaluators::kEvaluatorVersion)) {
     state.best_speedup = std::max(state.best_speedup, outcome.speedup);
   }

@@ -138,6 +138,7 @@ void RunLoop::show_progress() {
   snapshot.spend = budget_.spent();
   snapshot.limits = setup_.config.limits;
   snapshot.elapsed = elapsed();
+  snapshot.last_result = last_result_;
   snapshot.endpoint = setup_.endpoint.health();
   setup_.progress.update(snapshot);
 }

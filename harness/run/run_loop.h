@@ -153,6 +153,7 @@ private:
                     const tasks::Evaluation& fault);
   void record(const Judgement& judgement, JudgeResult& result);
   nlohmann::json account_of(const Judgement& judgement, const tasks::Evaluation& evaluation) const;
+  void count(tasks::Verdict verdict);
   void count(TaskState& state, const std::string& key, const search::Outcome& outcome);
   /// Leaves the task out if its baseline is not correct.
   void check_baseline(const TaskState& state, const tasks::Evaluation& evaluation);
@@ -181,6 +182,7 @@ private:
   std::map<store::RowId, Judgement> judging_; ///< queued or running, by candidate
   CandidateShelf shelf_;
   std::map<std::string, std::int64_t> verdicts_;
+  std::chrono::milliseconds last_result_{0}; ///< elapsed() at the newest verdict
   bool session_begun_ = false;
   std::int64_t deferred_ = 0;   ///< number of calls whose replies come in another way
   std::int64_t unrecorded_ = 0; ///< number of calls for which the recording has no reply

@@ -12,6 +12,7 @@
 #include "harness/run/run_report.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <iterator>
 
@@ -189,9 +190,12 @@ ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
     progress.event("evaluation.seed is given: boards rank no kernel of this run",
                    Progress::Weight::Important);
   }
-  const RunOutcome outcome = drive(session, interrupt, progress);
+  RunOutcome outcome = drive(session, interrupt, progress);
   if (outcome.end == RunOutcome::End::Finished && !interrupt.interrupted()) {
+    const auto start = std::chrono::steady_clock::now();
     hold_final(session, interrupt, progress);
+    outcome.elapsed += std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - start);
   }
   progress.finish();
   std::cout << run_leaderboard(session.store, session.run.name);

@@ -132,7 +132,7 @@ private:
       }
       context_.fail(at,
                     fmt::format("unknown name '{}' in expression '{}'{}", name, text_of(value),
-                                suggestion(name, known_)),
+                                suggestion(name, newest_first())),
                     "an axis, scalar, parameter, let binding or device fact");
     }
   }
@@ -173,11 +173,12 @@ private:
     }
   }
 
-  // The names in the order of usefulness for a message: buffers, then the newest numbers, device
-  // facts last.
+  // Names of numbers in the order of usefulness for a message: device facts come last.
+  std::vector<std::string> newest_first() const { return {known_.rbegin(), known_.rend()}; }
+
   std::vector<std::string> all_names() const {
-    std::vector<std::string> all = buffers_;
-    all.insert(all.end(), known_.rbegin(), known_.rend());
+    std::vector<std::string> all = newest_first();
+    all.insert(all.begin(), buffers_.begin(), buffers_.end());
     return all;
   }
 
