@@ -52,7 +52,7 @@ TEST(Toml, SaysWhereAFileIsNotToml) {
   };
   EXPECT_THAT(message("a = 1\nb ="), testing::StartsWith("x.toml:2:4: not valid TOML"));
   EXPECT_THAT(message("a = 1\nb = 2 # \xC3\xA9"),
-              testing::StartsWith("x.toml:2:9: a character that is not ASCII"));
+              testing::StartsWith("x.toml:2:9: this character is not ASCII"));
 }
 
 TEST(Text, ReplacesWhatATerminalMustNotSee) {

@@ -133,8 +133,9 @@ std::optional<fs::path> find_shipped(const fs::path& name) {
 }
 
 std::string shipped_places() {
-  return fmt::format("in {}, in {} and above, in {} and above", installed_data().string(),
-                     fs::current_path().string(), executable_path().parent_path().string());
+  return fmt::format("in {}, in {} and its parent folders, and in {} and its parent folders",
+                     installed_data().string(), fs::current_path().string(),
+                     executable_path().parent_path().string());
 }
 
 fs::path executable_path() {

@@ -13,7 +13,7 @@ std::uint64_t random_bits() {
   std::uint64_t bits = 0;
   if (getrandom(&bits, sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
     throw Error(std::string("getrandom: ") + std::strerror(errno),
-                "the system must provide random numbers");
+                "allow the system call getrandom(2), for example in the profile of the container");
   }
   return bits;
 }

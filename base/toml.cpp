@@ -35,7 +35,7 @@ void require_ascii(std::string_view text, const std::string& file) {
     return;
   }
   fail_after(text.substr(0, static_cast<std::size_t>(other - text.begin())), file,
-             "a character that is not ASCII; expected ASCII, in comments too");
+             "this character is not ASCII; expected ASCII, in comments too");
 }
 
 bool breaks_assertion(std::string_view text) {

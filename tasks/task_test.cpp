@@ -335,7 +335,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Task, RefusesInvalidUtf8AndDeepToml) {
   EXPECT_THAT(error_of("title = \"\xff\""),
-              HasSubstr("task.toml:1:10: a character that is not ASCII"));
+              HasSubstr("task.toml:1:10: this character is not ASCII"));
   EXPECT_THAT(error_of("a = " + std::string(100000, '[')), HasSubstr("not valid TOML"));
 }
 
