@@ -62,8 +62,8 @@ bool below(const fs::path& path, const fs::path& directory) {
 fs::path checked(const fs::path& path) {
   std::error_code error;
   if (!path.is_absolute() || !fs::exists(path, error)) {
-    throw Error("the sandbox cannot expose '" + path.string() +
-                "': " + (path.is_absolute() ? "it does not exist" : "the path must be absolute"));
+    throw Error("the sandbox cannot expose '" + path.string() + "': " +
+                (path.is_absolute() ? "the path does not exist" : "the path must be absolute"));
   }
   return path.lexically_normal();
 }

@@ -218,8 +218,8 @@ void ChildProcess::State::reap(std::optional<ChildResult::End> forced) {
   rusage usage{};
   reaped = true;
   if (wait4(process.pid, &status, 0, &usage) != process.pid) {
-    result.error = "its exit status was lost; something else waits for or ignores this program's "
-                   "children";
+    result.error = "the exit status of the process was lost: another part of this program has "
+                   "waited for it, or the program ignores SIGCHLD";
     return;
   }
   result.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);

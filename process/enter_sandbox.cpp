@@ -97,7 +97,7 @@ void die_with_parent(int parent_pid) {
   }
   set_process_flag(PR_SET_PDEATHSIG, SIGKILL, "PR_SET_PDEATHSIG");
   if (getppid() != parent_pid) { // the parent died before the call above
-    throw Error("the process that started this one is gone");
+    throw Error("the parent process has ended");
   }
 }
 

@@ -46,7 +46,8 @@ EscapeAttempt parse_attempt(std::string_view line) {
   const std::size_t name = line.find('\t');
   const std::size_t outcome = line.find('\t', name + 1);
   if (name == line.npos || outcome == line.npos) {
-    throw Error("the escaping child says: " + truncate_text(to_valid_utf8(line), 200));
+    throw Error("unexpected line from the child that tries to escape: " +
+                truncate_text(to_valid_utf8(line), 200));
   }
   return {std::string(line.substr(0, name)), line.substr(name + 1, outcome - name - 1) == kStopped,
           std::string(line.substr(outcome + 1))};
@@ -80,7 +81,7 @@ std::vector<EscapeAttempt> try_to_escape(Isolation level) {
                              candidate_policy(module), limits),
                 "");
   if (result.end != ChildResult::End::Exited || result.exit_code != 0) {
-    throw Error("the escaping child " + describe(result) + ": " +
+    throw Error("the child that tries to escape " + describe(result) + ": " +
                 truncate_text(to_valid_utf8(trim(result.err)), 300));
   }
   std::vector<EscapeAttempt> attempts;

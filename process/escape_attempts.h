@@ -10,7 +10,7 @@ namespace winnow::process {
 
 /// One forbidden action that a fenced child tried.
 struct EscapeAttempt {
-  std::string name; ///< "read a file of the user's"
+  std::string name; ///< "read a file of the user"
   bool stopped = false;
   std::string detail; ///< what stopped the action, or what the action reached
 };

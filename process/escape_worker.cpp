@@ -95,7 +95,7 @@ Stopped read_environment_of(pid_t process) {
     return because("open");
   }
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return text.empty() ? "it is empty" : Stopped();
+  return text.empty() ? "the environment is empty" : Stopped();
 }
 
 Stopped start_program() {
@@ -184,21 +184,21 @@ void report(const char* name, const Stopped& stopped, const char* reached) {
 }
 
 void attempt_all(const Target& target) {
-  report("read a file of the user's", read_file_at(target.secret), "its text was read");
+  report("read a file of the user", read_file_at(target.secret), "its text was read");
   report("read /etc/passwd", read_file_at("/etc/passwd"), "its text was read");
-  report("change the module it runs", write_file_at(target.module, 0), "it can be written");
-  report("write a file elsewhere", write_beside(target), "it was made");
+  report("change the module it runs", write_file_at(target.module, 0), "the module can be written");
+  report("write a file elsewhere", write_beside(target), "the file was made");
   report("reach the network", connect_to_loopback(target), "a server answered");
-  report("signal the coordinator", signal_coordinator(target), "it may be killed");
+  report("signal the coordinator", signal_coordinator(target), "a signal can be sent");
   report("read the coordinator's memory", read_coordinators_memory(target), "a word was read");
   report("read the coordinator's environment", read_environment_of(target.coordinator),
          "variables were read");
   report("read /proc/1/environ", read_environment_of(1), "variables were read");
   report("start a program", start_program(), "/bin/true ran");
-  report("fork without end", fork_without_end(), "400 processes at once");
+  report("fork without end", fork_without_end(), "400 processes ran at once");
   report("fill the disk", fill_disk(target), "a megabyte was written");
-  report("open a namespace", open_namespace(), "one of its own");
-  report("mount a file system", mount_something(), "over /tmp");
+  report("open a namespace", open_namespace(), "the process has its own namespace");
+  report("mount a file system", mount_something(), "a file system was mounted over /tmp");
 }
 
 Target target_of(const std::vector<std::string>& arguments) {

@@ -90,8 +90,8 @@ Fence take_fence_options(std::vector<std::string>& arguments) {
     set_option(fence, option.substr(0, equals), option.substr(equals + 1));
   }
   if (count == 0) {
-    throw Error("this hidden subcommand is started by winnow itself, in a sandbox",
-                "see `winnow --help` for the commands that are for you");
+    throw Error("only winnow itself starts this hidden subcommand, in a sandbox",
+                "`winnow --help` lists the commands that you can use");
   }
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(count));
   return fence;

@@ -50,7 +50,7 @@ struct PathBeneath {
                 "add landlock to the kernel's lsm= boot parameter");
   }
   if (error == ENOSYS) {
-    throw Error("this kernel has no Landlock (it came with Linux 5.13), or a container hides it",
+    throw Error("this kernel has no Landlock (Linux has it from 5.13 on), or a container hides it",
                 "use a kernel with CONFIG_SECURITY_LANDLOCK, or a container runtime whose seccomp "
                 "profile lets landlock_* through");
   }

@@ -87,7 +87,7 @@ void restrict_to_loaded_code() {
   std::vector<sock_filter> program = filter_for(ranges);
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) {
-    throw Error(std::string("seccomp: the fence round loaded code: ") + std::strerror(errno),
+    throw Error(std::string("seccomp: cannot restrict loaded code: ") + std::strerror(errno),
                 "the kernel needs CONFIG_SECCOMP_FILTER; in a container, allow seccomp(2)");
   }
 }

@@ -48,7 +48,8 @@ void check_process() {
 void check_files(const std::string& secret, const std::string& readable,
                  const std::string& writable) {
   promise(can_open(readable, O_RDONLY), "an exposed file cannot be read: " + readable);
-  promise(can_open(writable + "/probe", O_WRONLY | O_CREAT), "nothing can be written: " + writable);
+  promise(can_open(writable + "/probe", O_WRONLY | O_CREAT),
+          "the writable folder cannot be written: " + writable);
   promise(can_open("/dev/null", O_WRONLY), "/dev/null cannot be opened");
   promise(!can_open(secret, O_RDONLY), "a file that is not exposed can be read: " + secret);
   promise(!can_open("/etc/passwd", O_RDONLY), "/etc/passwd can be read");
@@ -74,7 +75,7 @@ void check_system_calls() {
 }
 
 void check_namespaces() {
-  promise(getpid() < 10, "the process numbers are the machine's");
+  promise(getpid() < 10, "the process sees the process numbers of the machine");
   std::ifstream environment("/proc/1/environ", std::ios::binary);
   std::string text;
   std::getline(environment, text, '\0');

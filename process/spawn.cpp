@@ -159,7 +159,8 @@ std::vector<UniqueFd> place_fds(posix_spawn_file_actions_t* actions,
   std::set<int> wanted;
   for (const InheritedFd& fd : fds) {
     if (fd.child_fd < 0 || !wanted.insert(fd.child_fd).second) {
-      throw Error("child descriptor " + std::to_string(fd.child_fd) + " is taken or negative");
+      throw Error("file descriptor " + std::to_string(fd.child_fd) +
+                  " of the child is negative or used twice");
     }
   }
   const int above = *wanted.rbegin() + 1;
