@@ -51,12 +51,12 @@ void check_headers(const EndpointConfig& config) {
     const std::size_t colon = header.find(':');
     require(colon != std::string::npos && colon > 0 &&
                 header.find_first_of("\r\n") == std::string::npos,
-            "each of extra_headers must be \"Name: value\"");
+            "each item of extra_headers must have the form \"Name: value\"");
     std::string name = header.substr(0, colon);
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const bool secret = name == "authorization" || name == "cookie" || name.ends_with("api-key");
-    require(!secret, fmt::format("extra_headers must not hold '{}': keys come from api_key_env, "
+    require(!secret, fmt::format("extra_headers must not hold '{}': set the key with api_key_env, "
                                  "api_key_cmd or api_key_file",
                                  name));
   }
@@ -76,7 +76,7 @@ void check_words(const EndpointConfig& config) {
 Availability probe_replay(const EndpointConfig& config) {
   std::error_code code;
   if (config.file.empty() || !std::filesystem::is_regular_file(config.file, code)) {
-    return Availability::no(config.file.empty() ? "no recording is named"
+    return Availability::no(config.file.empty() ? "the config names no recording"
                                                 : fmt::format("no such file: {}", config.file),
                             "name a file of recorded calls (JSON lines) in [endpoint] file");
   }

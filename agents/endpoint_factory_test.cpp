@@ -26,11 +26,11 @@ std::string refusal(const EndpointConfig& config) {
 TEST(MakeEndpoint, RefusesABaseUrlThatIsNone) {
   for (const char* url : {"not a url", "ftp://host/v1", "file:///etc/passwd", "http://",
                           "localhost:8000/v1", "https://exa mple.com/v1"}) {
-    EXPECT_THAT(refusal(config_for(url)), HasSubstr("is no http or https URL")) << url;
+    EXPECT_THAT(refusal(config_for(url)), HasSubstr("is not an http or https URL")) << url;
   }
   EXPECT_THAT(refusal(config_for("https://h/v1?key=x")), HasSubstr("query or fragment"));
   const std::string with_password = refusal(config_for("https://user:hunter2@h/v1"));
-  EXPECT_THAT(with_password, HasSubstr("carries a user or password"));
+  EXPECT_THAT(with_password, HasSubstr("contains a user or password"));
   EXPECT_THAT(with_password, Not(HasSubstr("hunter2")));
 }
 
@@ -70,7 +70,7 @@ TEST(MakeEndpoint, RefusesUnknownKindsNumbersAndFiles) {
   EXPECT_EQ(refusal(config), "[endpoint] parallel is 0; expected 1 to 1024");
   config = config_for("https://api.example.com/v1");
   config.model = "";
-  EXPECT_EQ(refusal(config), "no model is named for the endpoint");
+  EXPECT_EQ(refusal(config), "the endpoint has no model");
 }
 
 TEST(ProbeEndpoint, SaysWhatIsMissingWithoutCalling) {

@@ -42,17 +42,18 @@ std::string base_url_of(const EndpointConfig& config) {
                              "http://localhost:8000/v1";
   const auto parts = parse_url(base);
   if (!parts) {
-    throw UsageError(fmt::format("base_url '{}' is no http or https URL", base), remedy);
+    throw UsageError(fmt::format("base_url '{}' is not an http or https URL", base), remedy);
   }
   if (base.find_first_of("?#") != std::string::npos) {
-    throw UsageError(
-        fmt::format("base_url '{}' has a query or fragment, where a path is to be appended",
-                    parts->shown),
-        remedy);
+    throw UsageError(fmt::format("base_url '{}' has a query (?...) or a fragment (#...), so Winnow "
+                                 "cannot append a path to it",
+                                 parts->shown),
+                     remedy);
   }
   if (base.substr(0, base.find('/', base.find("//") + 2)).find('@') != std::string::npos) {
-    throw UsageError(fmt::format("base_url of {} carries a user or password", parts->shown),
-                     "put the key into an environment variable and name it in api_key_env");
+    throw UsageError(
+        fmt::format("base_url of {} contains a user or password", parts->shown),
+        "put the key into an environment variable and name the variable in api_key_env");
   }
   while (!base.empty() && base.back() == '/') {
     base.pop_back();
@@ -67,8 +68,9 @@ Key key_of(const EndpointConfig& config, const std::string& host) {
     return key;
   }
   if (sources.variables.empty()) {
-    throw UsageError(fmt::format("no key for {}: nothing says where it is", host),
-                     "name the environment variable that holds it in endpoint.api_key_env");
+    throw UsageError(
+        fmt::format("no key for {}: the config does not say where the key is", host),
+        "set endpoint.api_key_env to the name of the environment variable that holds the key");
   }
   const std::string& name = sources.variables.front();
   throw UsageError(

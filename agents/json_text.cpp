@@ -61,7 +61,7 @@ nlohmann::json parse_untrusted_json(std::string_view text) {
     what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
     throw Error(fmt::format("not JSON: {}", what.substr(0, 200)));
   } catch (const std::bad_alloc&) {
-    throw Error("JSON that needs more memory than there is");
+    throw Error("JSON that needs more memory than is free");
   }
 }
 

@@ -88,7 +88,7 @@ LiveEndpoint::LiveEndpoint(const EndpointConfig& config, std::shared_ptr<HttpCli
   base_url_ = base_url_of(config);
   const UrlParts parts = *parse_url(base_url_);
   if (config.model.empty()) {
-    throw UsageError("no model is named for the endpoint", "set model in [endpoint]");
+    throw UsageError("the endpoint has no model", "set model in [endpoint]");
   }
   shown_url_ = parse_url(format_.url(base_url_, config.model, config.stream))->shown;
   key_ = key_of(config, parts.host);
@@ -190,11 +190,12 @@ LiveEndpoint::Delay LiveEndpoint::handle(Call& call, HttpResult result) {
       call.bill.add_lost(partial.reply ? partial.reply->usage : partial.lost_usage);
     }
     attempt.transport = result.trusted;
-    return failed(call, attempt,
-                  fmt::format("{}: no answer: {}{}", shown_url_, result.error,
-                              result.trusted ? ""
-                                             : "; name the certificates to trust in "
-                                               "endpoint.ca_file"));
+    return failed(
+        call, attempt,
+        fmt::format("{}: no answer: {}{}", shown_url_, result.error,
+                    result.trusted
+                        ? ""
+                        : "; set endpoint.ca_file to a file with the certificates to trust"));
   case HttpResult::End::Answered:
     break;
   }
@@ -278,14 +279,14 @@ LiveEndpoint::Delay LiveEndpoint::refused(Call& call, const HttpResult& result,
   }
   std::string what = fmt::format("{}: HTTP {}: {}", shown_url_, result.status, error.message);
   if (error.status != 0 && error.status != result.status) {
-    what += fmt::format(" (error {} inside it)", error.status);
+    what += fmt::format(" (the answer itself says error {})", error.status);
   }
   if (attempt.out_of_money) {
     what += fmt::format("; the account behind {} has no money or quota left",
                         key_.source.empty() ? "it" : key_.source);
   } else if (attempt.asked_for && *attempt.asked_for > policy_.longest_wait) {
-    what +=
-        fmt::format("; it asks to wait {} s, which is too long", attempt.asked_for->count() / 1000);
+    what += fmt::format("; the endpoint asks to wait {} s, which is too long",
+                        attempt.asked_for->count() / 1000);
   } else {
     what += hint(attempt.status, call.request.model);
   }
@@ -337,8 +338,8 @@ void LiveEndpoint::finish(Call& call, ModelReply reply) {
 
 std::string LiveEndpoint::hint(long status, const std::string& model) const {
   if (status == 401 || status == 403) {
-    return key_.value.empty() ? fmt::format("; no key was sent: name the environment variable that "
-                                            "holds it in api_key_env")
+    return key_.value.empty() ? fmt::format("; no key was sent: set api_key_env to the name of the "
+                                            "environment variable that holds the key")
                               : fmt::format("; check the key in {}", key_.source);
   }
   if (status == 404) {

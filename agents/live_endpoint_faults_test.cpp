@@ -94,7 +94,7 @@ std::vector<Case> statuses() {
       same_for_all("429-seconds", again),
       same_for_all("429-date", again),
       same_for_all("429-ms", again),
-      same_for_all("429-hours", gives_up("it asks to wait 7200 s, which is too long")),
+      same_for_all("429-hours", gives_up("the endpoint asks to wait 7200 s, which is too long")),
       same_for_all("429-retry-info", again),
       only_if("429-per-day", is_gemini, gives_up(no_money), again), // only Gemini says so
       only_if("429-no-quota", is_gemini, again, gives_up(no_money)),

@@ -86,7 +86,7 @@ TEST(LiveEndpoint, HonoursEveryFormOfRetryAfter) {
   const Exchange hours =
       exchange({with_header(error_reply(429, "slow down"), "retry-after", "7200")});
   EXPECT_EQ(hours.requests, 1U);
-  EXPECT_THAT(hours.reply.error, HasSubstr("it asks to wait 7200 s, which is too long"));
+  EXPECT_THAT(hours.reply.error, HasSubstr("the endpoint asks to wait 7200 s, which is too long"));
 }
 
 TEST(LiveEndpoint, RetriesBrokenConnections) {
@@ -152,7 +152,7 @@ TEST(LiveEndpoint, TreatsAnErrorInsideHttp200AsAnError) {
   const Exchange lasting =
       exchange({raw_reply(200, R"({"error":{"message":"bad","code":400}})", "application/json")});
   EXPECT_EQ(lasting.requests, 1U);
-  EXPECT_THAT(lasting.reply.error, HasSubstr("HTTP 200: bad (error 400 inside it)"));
+  EXPECT_THAT(lasting.reply.error, HasSubstr("HTTP 200: bad (the answer itself says error 400)"));
 }
 
 TEST(LiveEndpoint, RefusesAHugeBody) {
@@ -335,7 +335,8 @@ TEST(LiveEndpoint, RefusesACertificateThatDoesNotVerify) {
   const ModelReply refused = ask(config);
   EXPECT_EQ(refused.status, ModelReply::Status::Failed);
   EXPECT_THAT(refused.error, HasSubstr("certificate"));
-  EXPECT_THAT(refused.error, HasSubstr("name the certificates to trust in endpoint.ca_file"));
+  EXPECT_THAT(refused.error,
+              HasSubstr("set endpoint.ca_file to a file with the certificates to trust"));
   EXPECT_EQ(refused.attempts, 1) << "waiting does not make it verify";
   EXPECT_EQ(server.requests().size(), 0U) << "the key was sent to a stranger";
   config.ca_file = files.certificate;

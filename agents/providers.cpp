@@ -70,7 +70,7 @@ ProviderModel parse_provider_model(const std::string& text) {
   const std::size_t slash = text.find('/');
   const Provider& provider = known_provider(text.substr(0, slash));
   if (slash == std::string::npos || slash + 1 == text.size()) {
-    throw UsageError(fmt::format("no model is named after the provider in '{}'", text),
+    throw UsageError(fmt::format("'{}' has no model name behind the provider", text),
                      fmt::format("expected PROVIDER/MODEL, for instance {}/NAME", provider.name));
   }
   return {provider.name, text.substr(slash + 1)};

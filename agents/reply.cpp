@@ -131,7 +131,7 @@ std::string cut_off(std::string_view where, std::string_view finish_reason) {
   return fmt::format(
       "the reply ends inside {}: {}; expected one complete kernel file, so write less "
       "prose and shorter code",
-      where, limit ? "cut at the token limit" : "cut at the token limit?");
+      where, limit ? "the token limit cut it off" : "perhaps the token limit cut it off");
 }
 
 /// Removes the reasoning that some servers put in front of the answer. False: the reply contains
@@ -158,10 +158,9 @@ ExtractedKernel from_bare_text(std::string_view reply, std::string_view finish_r
   const PlanComment plan = find_plan(reply);
   if (!plan.exists()) {
     return has_device_code(reply)
-               ? problem(
-                     fmt::format("the reply holds device code but no fenced block and no launch "
-                                 "plan; {}",
-                                 kHowToWriteAPlan))
+               ? problem(fmt::format(
+                     "the reply has device code, but no fenced block and no launch plan; {}",
+                     kHowToWriteAPlan))
                : problem(fmt::format("no code block in the reply; {}", kHowToWriteAPlan));
   }
   if (!plan.closed()) {
@@ -174,7 +173,8 @@ ExtractedKernel from_bare_text(std::string_view reply, std::string_view finish_r
   }
   std::string text(reply.substr(plan.begin));
   text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
-  return found(std::move(text), "took the text from the plan on: the reply has no fenced block");
+  return found(std::move(text),
+               "the reply has no fenced block; took the text from the plan to the end");
 }
 
 ExtractedKernel take_kernel(const Part& part, std::size_t blocks, std::string_view finish_reason) {
@@ -182,12 +182,14 @@ ExtractedKernel take_kernel(const Part& part, std::size_t blocks, std::string_vi
     return problem(cut_off("a code block", finish_reason));
   }
   if (!part.closed) {
-    return found(part.text, "the code block was never closed; took it up to the end of the reply");
+    return found(part.text,
+                 "the code block has no closing fence; took the text up to the end of the reply");
   }
-  return found(part.text, blocks == 1 ? std::string()
-                                      : fmt::format("took block {} of {}: the only one with a plan "
-                                                    "and device code",
-                                                    part.number, blocks));
+  return found(part.text,
+               blocks == 1
+                   ? std::string()
+                   : fmt::format("took block {} of {}: only this block has a plan and device code",
+                                 part.number, blocks));
 }
 
 ExtractedKernel combine(const Part& plan, const Part& code, std::string_view finish_reason) {
@@ -224,13 +226,12 @@ ExtractedKernel without_kernel_block(const std::vector<Part>& parts, std::string
   }
   if (codes.size() > 1) {
     return problem(
-        fmt::format("blocks {} hold device code and none of them holds it together with a "
-                    "plan; {}",
+        fmt::format("blocks {} have device code, but no block has both device code and a plan; {}",
                     block_numbers(codes), kHowToWriteAPlan));
   }
   if (codes.size() == 1) {
     return problem(
-        fmt::format("block {} holds device code but {}; {}", codes[0]->number,
+        fmt::format("block {} has device code, but {}; {}", codes[0]->number,
                     plans.empty() ? "there is no launch plan" : "there are several launch plans",
                     kHowToWriteAPlan));
   }
@@ -242,21 +243,19 @@ ExtractedKernel without_kernel_block(const std::vector<Part>& parts, std::string
   if (find_plan(reply).exists() && has_device_code(reply)) {
     return from_bare_text(reply, finish_reason);
   }
-  return problem(
-      fmt::format("no code block of the reply holds device code (no __global__ function); "
-                  "{}",
-                  kHowToWriteAPlan));
+  return problem(fmt::format(
+      "no code block of the reply has device code (no __global__ function); {}", kHowToWriteAPlan));
 }
 
 ExtractedKernel extract(std::string_view reply, std::string_view finish_reason) {
   if (reply.size() > kMaxReplyBytes) {
-    return problem(
-        fmt::format("the reply has {:.1f} MiB, more than the {} MiB that are read; send one "
-                    "kernel file and little else",
-                    static_cast<double>(reply.size()) / (1U << 20U), kMaxReplyBytes >> 20U));
+    return problem(fmt::format("the reply has {:.1f} MiB, but Winnow reads at most {} MiB; send "
+                               "one kernel file and little else",
+                               static_cast<double>(reply.size()) / (1U << 20U),
+                               kMaxReplyBytes >> 20U));
   }
   if (!skip_thoughts(reply)) {
-    return problem(cut_off("its thoughts", finish_reason));
+    return problem(cut_off("the model's thoughts", finish_reason));
   }
   if (trim(reply).empty()) {
     return problem(finish_reason == "length"

@@ -22,14 +22,14 @@ void read_schema(const ReplySchema& text, valijson::Schema& schema) {
     valijson::SchemaParser().populateSchema(Adapter(json), schema);
   } catch (const std::exception& failure) {
     throw Error(
-        fmt::format("the reply schema '{}' is no JSON Schema: {}", text.name, failure.what()));
+        fmt::format("the reply schema '{}' is not a JSON Schema: {}", text.name, failure.what()));
   }
 }
 
 std::string first_violation(valijson::ValidationResults& results) {
   valijson::ValidationResults::Error error;
   if (!results.popError(error)) {
-    return "it does not match";
+    return "the reply does not match";
   }
   std::string where;
   for (const std::string& part : error.context) {

@@ -86,7 +86,7 @@ TEST(Reply, DoesNotGuessAmongSeveralPlans) {
 TEST(Reply, SaysHowToWriteAMissingPlan) {
   const auto kernel = extract(fence("cuda", kCode));
   EXPECT_FALSE(kernel.text);
-  EXPECT_THAT(kernel.problem, HasSubstr("block 1 holds device code but there is no launch plan"));
+  EXPECT_THAT(kernel.problem, HasSubstr("block 1 has device code, but there is no launch plan"));
   EXPECT_THAT(kernel.problem, HasSubstr("/*@winnow {\"launches\""));
 }
 
@@ -142,7 +142,7 @@ TEST(Reply, SkipsThoughts) {
   EXPECT_EQ(extract("<think>\n" + draft + "hm\n</think>\n" + fence("cuda", kKernel)).text, kKernel);
   EXPECT_EQ(extract("so...\n" + draft + "</think>\n" + fence("cuda", kKernel)).text, kKernel);
   EXPECT_EQ(extract("<reasoning>x</reasoning>\n" + fence("cuda", kKernel)).text, kKernel);
-  EXPECT_THAT(extract("<think>\nlong", "length").problem, HasSubstr("inside its thoughts"));
+  EXPECT_THAT(extract("<think>\nlong", "length").problem, HasSubstr("inside the model's thoughts"));
 }
 
 TEST(Reply, TakesBareText) {
@@ -156,7 +156,7 @@ TEST(Reply, TakesBareText) {
 TEST(Reply, RefusesFiveMegabytes) {
   const auto kernel = extract(fence("cuda", kKernel + std::string(5U << 20U, '/')));
   EXPECT_FALSE(kernel.text);
-  EXPECT_THAT(kernel.problem, HasSubstr("5.0 MiB, more than the 4 MiB"));
+  EXPECT_THAT(kernel.problem, HasSubstr("5.0 MiB, but Winnow reads at most 4 MiB"));
 }
 
 TEST(Reply, SurvivesVeryManyBlocks) {

@@ -159,8 +159,8 @@ EndpointHealth Gate::health(Time now) const {
             fmt::format("{} failures in a row, the last: {}; {}", failures_in_a_row_, why_, next)};
   }
   if (paused_until_ > now) {
-    return {State::Limited,
-            fmt::format("waiting {}, as asked: {}", seconds_text(now, paused_until_), why_)};
+    return {State::Limited, fmt::format("waiting {}, as the endpoint asks: {}",
+                                        seconds_text(now, paused_until_), why_)};
   }
   if (failures_in_a_row_ >= kFailuresToMention) {
     return {State::Degraded,

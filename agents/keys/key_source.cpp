@@ -58,7 +58,7 @@ fs::path keys_file() {
 void require_private(const fs::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    throw UsageError(fmt::format("{} holds keys and can be read by others (mode {:o})",
+    throw UsageError(fmt::format("{} holds keys, but other users can read it (mode {:o})",
                                  path.string(), status.st_mode & 0777U),
                      "chmod 600 " + path.string());
   }

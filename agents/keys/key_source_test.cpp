@@ -82,9 +82,9 @@ TEST_F(KeySourceTest, ReadsDotEnvThenTheKeysFile) {
 
 TEST_F(KeySourceTest, RefusesFilesThatOthersCanRead) {
   write("winnow/keys", "WINNOW_KEY_E=sk-open\n", kOpen);
-  EXPECT_THAT(refusal({"", "", {"WINNOW_KEY_E"}}), HasSubstr("can be read by others (mode 644)"));
+  EXPECT_THAT(refusal({"", "", {"WINNOW_KEY_E"}}), HasSubstr("other users can read it (mode 644)"));
   const fs::path file = write("key", "sk-open\n", kOpen);
-  EXPECT_THAT(refusal({"", file, {}}), HasSubstr("can be read by others"));
+  EXPECT_THAT(refusal({"", file, {}}), HasSubstr("other users can read it"));
   EXPECT_THAT(refusal({"", file, {}}), Not(HasSubstr("sk-open")));
 }
 

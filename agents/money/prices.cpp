@@ -68,8 +68,9 @@ std::optional<Price> find_price(const PriceTable& table, std::string_view host,
 std::vector<fs::path> price_files(const EndpointConfig& config) {
   if (!config.prices.empty()) {
     if (!is_file(config.prices)) {
-      throw UsageError(fmt::format("no such file of prices: {}", config.prices),
-                       "correct endpoint.prices, or leave it out for the usual ones");
+      throw UsageError(
+          fmt::format("there is no price file {}", config.prices),
+          "correct endpoint.prices, or remove it to use the prices that come with Winnow");
     }
     return {config.prices};
   }
@@ -95,9 +96,9 @@ std::optional<Price> endpoint_price(const EndpointConfig& config, std::string_vi
     return price;
   }
   if (input || output) {
-    throw UsageError("[endpoint] has one of dollars_per_million_input and "
-                     "dollars_per_million_output without the other",
-                     "set both, or neither to use the prices of a file");
+    throw UsageError(
+        "[endpoint] sets only one of dollars_per_million_input and dollars_per_million_output",
+        "set both keys, or remove both to use the prices of a file");
   }
   for (const fs::path& file : price_files(config)) {
     if (auto price = find_price(load_prices(file), host, model)) {

@@ -44,7 +44,7 @@ template <typename Rates> void read_rates(const TomlReader& table, Rates& rates)
 std::string read_date(const TomlReader& table) {
   std::string date = table.string("date");
   if (!has_shape(date, "dddd-dd-dd")) {
-    table.fail("date", fmt::format("'{}' is no date", date), "a date such as \"2026-11-20\"");
+    table.fail("date", fmt::format("'{}' is not a date", date), "a date such as \"2026-11-20\"");
   }
   return date;
 }
@@ -62,7 +62,7 @@ std::string read_name(const TomlReader& table, const std::string& key, const std
 std::string read_host(const TomlReader& table) {
   std::string host = read_name(table, "host", "a host such as \"api.openai.com\"");
   if (host.find('/') != std::string::npos) {
-    table.fail("host", fmt::format("'{}' is no host", host),
+    table.fail("host", fmt::format("'{}' is not a host", host),
                "the host alone, such as \"api.openai.com\"");
   }
   std::transform(host.begin(), host.end(), host.begin(),
@@ -81,8 +81,10 @@ std::vector<PriceTier> read_tiers(const TomlReader& entry) {
     tier.above_prompt_tokens = table.integer("above");
     const std::int64_t before = tiers.empty() ? 0 : tiers.back().above_prompt_tokens;
     if (tier.above_prompt_tokens <= before) {
-      table.fail("above", fmt::format("'above' is {}", tier.above_prompt_tokens),
-                 fmt::format("prompt tokens, more than {}, rising from tier to tier", before));
+      table.fail(
+          "above", fmt::format("'above' is {}", tier.above_prompt_tokens),
+          fmt::format("a number of prompt tokens above {}: each tier begins above the one before",
+                      before));
     }
     read_rates(table, tier);
     tiers.push_back(tier);
@@ -95,7 +97,7 @@ PriceEntry read_entry(const TomlReader& table, const std::string& file, const st
                     "date", "source", "note"});
   PriceEntry entry;
   entry.host = read_host(table);
-  entry.model = read_name(table, "model", "the model's name, as it is asked for");
+  entry.model = read_name(table, "model", "the model's name, as requests contain it");
   read_rates(table, entry.price);
   entry.price.tiers = read_tiers(table);
   entry.price.source = fmt::format("{}, {}", file, table.has("date") ? read_date(table) : date);
@@ -121,10 +123,10 @@ PriceTable parse_prices(std::string_view text, const std::string& file) {
     PriceEntry entry = read_entry(item, file, table.date);
     const auto [first, is_new] = seen.emplace(std::pair(entry.host, entry.model), seen.size());
     if (!is_new) {
-      item.fail(
-          "model",
-          fmt::format("'{}' of {} is in price[{}] already", entry.model, entry.host, first->second),
-          "one entry for each model of a host");
+      item.fail("model",
+                fmt::format("price[{}] already has the price of '{}' at {}", first->second,
+                            entry.model, entry.host),
+                "one entry for each model and host");
     }
     table.entries.push_back(std::move(entry));
   }

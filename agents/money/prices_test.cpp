@@ -99,7 +99,8 @@ TEST(Prices, MistakesAreNamedWithTheirPlace) {
   EXPECT_EQ(error_of(head), "no error");
   EXPECT_EQ(error_of(entry + "input = 1\noutput = 2\n"), "no error");
   EXPECT_THAT(error_of(""), HasSubstr("'date' is missing"));
-  EXPECT_THAT(error_of("date = \"soon\""), StartsWith("p.toml:1:8: 'soon' is no date; expected"));
+  EXPECT_THAT(error_of("date = \"soon\""),
+              StartsWith("p.toml:1:8: 'soon' is not a date; expected"));
   EXPECT_THAT(error_of(head + "prices = 1"), HasSubstr("p.toml:2:1: unknown key 'prices'"));
   EXPECT_THAT(error_of(head + "[price]\n"), HasSubstr("p.toml:2:"));
   EXPECT_THAT(error_of(entry + "input = 1\n"), HasSubstr("'price[0].output' is missing"));
@@ -113,10 +114,10 @@ TEST(Prices, MistakesAreNamedWithTheirPlace) {
       error_of(entry + "input = 1\noutput = 2\ntiers = [{above = 0, input = 1, output = 1}]"),
       HasSubstr("'above' is 0"));
   EXPECT_THAT(error_of(head + "[[price]]\nhost = \"https://h/v1\"\n"),
-              StartsWith("p.toml:3:8: 'https://h/v1' is no host"));
+              StartsWith("p.toml:3:8: 'https://h/v1' is not a host"));
   EXPECT_THAT(error_of(entry + "input = 1\noutput = 2\n[[price]]\nhost = \"H\"\nmodel = \"m\"\n"
                                "input = 1\noutput = 2\n"),
-              StartsWith("p.toml:9:9: 'm' of h is in price[0] already"));
+              StartsWith("p.toml:9:9: price[0] already has the price of 'm' at h"));
 }
 
 TEST(Prices, TheShippedFileIsGood) {

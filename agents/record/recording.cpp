@@ -55,7 +55,7 @@ const nlohmann::json& required_text(const nlohmann::json& call, const char* name
 
 void check_schema(const nlohmann::json& call) {
   if (!call.is_object()) {
-    throw Error("expected one JSON object a line, as `winnow run` records them");
+    throw Error("expected one JSON object on each line, as `winnow export recording` writes them");
   }
   if (text_member(call, "schema") != kSchema) {
     throw Error(fmt::format("expected \"schema\": \"{}\"", kSchema));
@@ -184,10 +184,9 @@ std::vector<RecordedCall> read_recording(const std::filesystem::path& path) {
     }
     const auto [earlier, fresh] = lines.emplace(calls.back().key, number);
     if (!fresh) {
-      throw UsageError(
-          fmt::format("{}:{}: the key '{}' has a reply in line {} already; expected one "
-                      "line a key",
-                      path.string(), number, calls.back().key, earlier->second));
+      throw UsageError(fmt::format(
+          "{}:{}: line {} already has a reply for the key '{}'; expected one line for each key",
+          path.string(), number, earlier->second, calls.back().key));
     }
   }
   return calls;

@@ -114,14 +114,14 @@ TEST(Recording, NamesTheLineOfAMistake) {
   const std::string good = encode_call(sample_call("a/0/0")) + "\n\n";
   EXPECT_EQ(recording_error(good), "no error");
   EXPECT_THAT(recording_error(good + "{\"schema\":"), HasSubstr("calls.jsonl:3: not JSON: "));
-  EXPECT_THAT(recording_error(good + "[]"), HasSubstr(":3: expected one JSON object a line"));
+  EXPECT_THAT(recording_error(good + "[]"), HasSubstr(":3: expected one JSON object on each line"));
   EXPECT_THAT(recording_error(good + "{}"), HasSubstr("expected \"schema\": \"winnow.call\""));
   EXPECT_THAT(recording_error(good + R"({"schema":"winnow.call","version":2})"),
               HasSubstr("expected \"version\": 1"));
   EXPECT_THAT(recording_error(good + R"({"schema":"winnow.call","version":1,"key":"k"})"),
               HasSubstr("'reply' is missing"));
   EXPECT_THAT(recording_error(good + good),
-              HasSubstr(":3: the key 'a/0/0' has a reply in line 1 already"));
+              HasSubstr(":3: line 1 already has a reply for the key 'a/0/0'"));
   EXPECT_THAT(recording_error(std::string(100000, '[')), HasSubstr("nested more than 100 levels"));
 }
 

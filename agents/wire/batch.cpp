@@ -33,8 +33,8 @@ WireAnswer decode_anthropic(const json& result) {
   if (const json* error = find_error(result)) {
     return failed_answer(error_within_success(*error));
   }
-  return failed_answer(
-      error_from(fmt::format("the batch request ended as \"{}\"", text_member(result, "type"))));
+  return failed_answer(error_from(fmt::format(
+      "the provider ended the batch request with the type \"{}\"", text_member(result, "type"))));
 }
 
 /// Form: {"key", "response"}, {"key", "error"} or {"key", "status"}.
@@ -72,7 +72,7 @@ BatchAnswer decode_batch_line(std::string_view text) {
   }
   const bool failed = line.is_object() && find_error(line) != nullptr;
   if (decoded.custom_id.empty()) {
-    throw Error(fmt::format("a line without a \"custom_id\" (or \"key\"): {}", quoted_start(text)));
+    throw Error(fmt::format("the line has no \"custom_id\" (or \"key\"): {}", quoted_start(text)));
   }
   if (gemini && (has_object(line, "response") || failed || has_object(line, "status"))) {
     decoded.answer = decode_gemini(line);
@@ -83,10 +83,10 @@ BatchAnswer decode_batch_line(std::string_view text) {
   } else if (line.contains("reply") && line["reply"].is_string()) {
     decoded.answer = written_by_hand(line);
   } else {
-    throw Error(fmt::format("a line that is no batch output of OpenAI (\"response\"), Anthropic "
-                            "(\"result\") or Gemini (\"key\" and \"response\") and has no \"reply\""
-                            ": {}",
-                            quoted_start(text)));
+    throw Error(
+        fmt::format("the line has no \"reply\", and is not batch output of OpenAI (\"response\"), "
+                    "Anthropic (\"result\") or Gemini (\"key\" and \"response\"): {}",
+                    quoted_start(text)));
   }
   return decoded;
 }

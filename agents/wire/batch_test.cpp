@@ -80,7 +80,7 @@ TEST(BatchAnswers, TellWhatFailed) {
                     "error":{"type":"invalid_request_error","message":"m"}}}})"),
             "c: m (400)");
   EXPECT_EQ(read(R"({"custom_id":"c","result":{"type":"expired"}})"),
-            "c: the batch request ended as \"expired\" (0)");
+            "c: the provider ended the batch request with the type \"expired\" (0)");
   EXPECT_EQ(read(R"({"key":"c","error":{"code":429,"message":"m"}})"), "c: m (429)");
   EXPECT_EQ(read(R"({"key":"c","status":{"code":3,"message":"m"}})"), "c: m (0)");
   EXPECT_THAT(read(R"({"custom_id":"c","response":{"status_code":200,"body":{}}})"),
@@ -98,8 +98,8 @@ std::string refusal_of(const std::string& line) {
 
 TEST(BatchAnswers, RefuseLinesThatAreNone) {
   EXPECT_THAT(refusal_of("hello"), HasSubstr("not JSON"));
-  EXPECT_THAT(refusal_of("[1]"), HasSubstr("without a \"custom_id\""));
-  EXPECT_THAT(refusal_of(R"({"reply":"hi"})"), HasSubstr("without a \"custom_id\""));
+  EXPECT_THAT(refusal_of("[1]"), HasSubstr("the line has no \"custom_id\""));
+  EXPECT_THAT(refusal_of(R"({"reply":"hi"})"), HasSubstr("the line has no \"custom_id\""));
   EXPECT_THAT(refusal_of(R"({"custom_id":"c"})"), HasSubstr("has no \"reply\""));
   EXPECT_THAT(refusal_of(R"({"custom_id":"c","reply":7})"), HasSubstr("has no \"reply\""));
   EXPECT_THAT(refusal_of(std::string(100000, '[')), HasSubstr("nested"));

@@ -42,7 +42,7 @@ WireAnswer FormatBase::decode_json(const json& body) const {
     return decode_array(body);
   }
   if (!body.is_object()) {
-    return malformed_answer("JSON that is no object");
+    return malformed_answer("JSON that is not an object");
   }
   WireAnswer answer = decode_object(body);
   if (!answer.reply) {
@@ -52,7 +52,7 @@ WireAnswer FormatBase::decode_json(const json& body) const {
 }
 
 WireAnswer FormatBase::decode_array(const json&) const {
-  return malformed_answer("JSON that is no object");
+  return malformed_answer("JSON that is not an object");
 }
 
 Usage consistent(Usage usage) {

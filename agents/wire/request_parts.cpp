@@ -23,7 +23,7 @@ json parse_object(const std::string& text, const std::string& what) {
     throw UsageError(fmt::format("{} is {}", what, failure.what()));
   }
   if (!parsed.is_object()) {
-    throw UsageError(fmt::format("{} is no JSON object", what));
+    throw UsageError(fmt::format("{} is not a JSON object", what));
   }
   return parsed;
 }
