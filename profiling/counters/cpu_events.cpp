@@ -98,8 +98,8 @@ std::string explain_cpu_event_error(int error, std::optional<int> paranoid, bool
                        *paranoid);
   }
   if ((forbidden || error == ENOSYS) && filtered) {
-    return "a system-call filter forbids perf_event_open here: Winnow's fence round workers does, "
-           "and containers' default profiles do; in a container, allow perf_event_open or add "
+    return "a system-call filter forbids perf_event_open: either Winnow's sandbox for workers or "
+           "the default profile of a container; in a container, allow perf_event_open or add "
            "CAP_PERFMON";
   }
   if (forbidden) {
@@ -109,8 +109,8 @@ std::string explain_cpu_event_error(int error, std::optional<int> paranoid, bool
     return "this kernel has no perf_event_open; it needs CONFIG_PERF_EVENTS";
   }
   if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP) {
-    return "the processor has no such counter, as is usual in virtual machines; run on the "
-           "machine itself or let the hypervisor pass its counters on";
+    return "the processor has no such counter (usual in virtual machines); run without a virtual "
+           "machine, or let the hypervisor pass the counters through";
   }
   return fmt::format("perf_event_open failed: {}", std::strerror(error));
 }
@@ -163,8 +163,8 @@ CounterValue CpuEventCounts::read_event(const CpuEvent& event, const Opened& ope
     }
     const std::optional<double> count = scaled_count(reading);
     if (!count) {
-      return {std::nullopt, "never had a hardware counter while it was wanted: another program "
-                            "counts; stop it and count again"};
+      return {std::nullopt, "the event got no hardware counter: another program uses the counters; "
+                            "stop that program and count again"};
     }
     sum += *count;
   }

@@ -29,7 +29,7 @@ std::string obstacle_of(const Support& support) {
     return "it is in confidential computing mode";
   }
   if (forbids(support.wsl)) {
-    return "this WSL does not support it";
+    return "this version of WSL does not support profiling";
   }
   if (forbids(support.sli)) {
     return "it is in an SLI group";
@@ -47,7 +47,7 @@ void require_supported(const Functions& cupti, int ordinal) {
   check(cupti, cupti.cuptiProfilerDeviceSupported(&params), "cuptiProfilerDeviceSupported");
   if (forbids(params.isSupported)) {
     throw CuptiFailure(fmt::format("CUPTI cannot profile GPU {}: {}", ordinal, obstacle_of(params)),
-                       "use a GPU that this process has directly and whole", true);
+                       "use a whole GPU, neither virtual nor a MIG instance", true);
   }
 }
 
@@ -77,10 +77,10 @@ Profiler::Profiler(const Functions& functions) : cupti_(functions) {
   auto params = WINNOW_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params);
   const CUptiResult result = cupti_.cuptiProfilerInitialize(&params);
   if (result == CUPTI_ERROR_UNKNOWN) { // CUPTI's result without a driver
-    throw CuptiFailure(fmt::format("cuptiProfilerInitialize: {} does not find an NVIDIA driver "
-                                   "that it can work with",
-                                   cupti_.path),
-                       "check `nvidia-smi`; CUPTI 13 needs driver 580 or later", true);
+    throw CuptiFailure(
+        fmt::format("cuptiProfilerInitialize: {} finds no NVIDIA driver that works with this CUPTI",
+                    cupti_.path),
+        "check `nvidia-smi`; CUPTI 13 needs driver 580 or later", true);
   }
   check(cupti_, result, "cuptiProfilerInitialize");
 }

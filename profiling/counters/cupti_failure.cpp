@@ -11,16 +11,15 @@ struct Meaning {
   bool lasting;
 };
 
-constexpr const char* kOtherGpu = "use a GPU that this process has directly and whole";
+constexpr const char* kOtherGpu = "use a whole GPU, neither virtual nor a MIG instance";
 
 Meaning permission_meaning() {
-  return {
-      "the NVIDIA driver lets administrators alone read counters",
-      "run as root or with CAP_SYS_ADMIN (CAP_PERFMON is enough from driver 565 on; a container "
-      "needs --cap-add=SYS_ADMIN or --cap-add=PERFMON), or allow it to everybody: `options "
-      "nvidia NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d, then load the driver "
-      "again",
-      true};
+  return {"the NVIDIA driver lets only administrators read counters",
+          "run as root or with CAP_SYS_ADMIN (CAP_PERFMON is enough from driver 565 on; a "
+          "container needs --cap-add=SYS_ADMIN or --cap-add=PERFMON), or let every user read "
+          "counters: `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d, "
+          "then load the driver again",
+          true};
 }
 
 Meaning meaning_of(CUptiResult result) {
@@ -34,13 +33,13 @@ Meaning meaning_of(CUptiResult result) {
     return {"counters cannot be read on this virtual GPU", kOtherGpu, true};
   case CUPTI_ERROR_HARDWARE_BUSY:
     return {"another profiler holds the counters (DCGM, Nsight, another process)",
-            "stop it for the time being: `dcgmi profile --pause`", false};
+            "pause that profiler, for instance with `dcgmi profile --pause`", false};
   case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
-    return {"the GPU is in confidential computing mode, where counters are closed",
+    return {"the GPU is in confidential computing mode, which forbids counters",
             "use a GPU without confidential computing, or in its devtools mode", true};
   case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
     return {"another tool is subscribed to CUPTI in this process",
-            "run Winnow without nsys, ncu, cuda-gdb or compute-sanitizer around it", true};
+            "do not start Winnow under nsys, ncu, cuda-gdb or compute-sanitizer", true};
   case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
     return {"counters cannot be read on this MIG instance", kOtherGpu, true};
   case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
@@ -53,9 +52,10 @@ Meaning meaning_of(CUptiResult result) {
     return {"CUPTI is not initialised",
             "check that libnvperf_host.so and libnvperf_target.so lie beside libcupti.so.13", true};
   case CUPTI_ERROR_OUT_OF_MEMORY:
-    return {"there is no memory for it", "free memory of host and GPU", false};
+    return {"there is not enough memory", "free memory of host and GPU", false};
   default:
-    return {"it failed", "check that the driver is at least as new as CUPTI's CUDA release", false};
+    return {"the call failed", "check that the driver is at least as new as CUPTI's CUDA release",
+            false};
   }
 }
 

@@ -20,7 +20,7 @@ private:
   bool lasting_;
 };
 
-/// For instance "cuptiRangeProfilerStart: the driver lets administrators alone read counters
+/// For instance "cuptiRangeProfilerStart: the driver lets only administrators read counters
 /// (...)".
 CuptiFailure failure_of(const Functions& cupti, CUptiResult result, const char* call);
 

@@ -40,9 +40,8 @@ CounterValue counter_of(const Functions& cupti, const Plan& plan, const PlannedC
             fmt::format("CUPTI cannot evaluate {} ({})", counter.metric, name_of(cupti, result))};
   }
   if (!std::isfinite(metric)) {
-    return {std::nullopt,
-            fmt::format("CUPTI gives {} for {}: nothing of what it divides by was counted", metric,
-                        counter.metric)};
+    return {std::nullopt, fmt::format("CUPTI gives {} for {}: the count that it divides by is 0",
+                                      metric, counter.metric)};
   }
   if (metric < 0) {
     return {std::nullopt,
@@ -135,8 +134,8 @@ private:
       }
     }
     throw CuptiFailure(
-        fmt::format("CUPTI wants more than {} passes where it planned {}", passes, planned),
-        "count again; if it stays so, another tool uses CUPTI in this process", false);
+        fmt::format("CUPTI asks for more than {} passes, but it planned {}", passes, planned),
+        "count again; if the error stays, another tool uses CUPTI in this process", false);
   }
 
   void read(const Plan& plan, const Image& data, CounterReport& report) const {

@@ -157,7 +157,7 @@ TEST_F(CuptiCounters, TakeAFewPassesMoreThanPlanned) {
 TEST_F(CuptiCounters, EndWhenPassesDoNot) {
   cupti_->planned_passes = 3;
   cupti_->needed_passes = 1000;
-  EXPECT_THAT(why_nothing(collect()), HasSubstr("wants more than 7 passes where it planned 3"));
+  EXPECT_THAT(why_nothing(collect()), HasSubstr("asks for more than 7 passes, but it planned 3"));
   cupti_->needed_passes = 3;
   EXPECT_EQ(collect().unavailable, "");
 }
@@ -218,7 +218,7 @@ TEST_F(CuptiCounters, RunNothingWithoutPermission) {
   cupti_->failing["cuptiProfilerGetCounterAvailability"] = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   const Availability availability = counters().availability();
   EXPECT_FALSE(availability.ok);
-  EXPECT_THAT(availability.why, HasSubstr("administrators alone"));
+  EXPECT_THAT(availability.why, HasSubstr("only administrators"));
   EXPECT_THAT(availability.remedy, HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
   EXPECT_THAT(availability.remedy, HasSubstr("CAP_PERFMON"));
   EXPECT_THAT(why_nothing(collect()), HasSubstr("--cap-add"));
@@ -230,7 +230,7 @@ TEST_F(CuptiCounters, DoNotAskAgainForAPermissionThatStartRefused) {
   cupti_->failing["cuptiRangeProfilerStart"] = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   EXPECT_THAT(why_nothing(collect()), HasSubstr("cuptiRangeProfilerStart: the NVIDIA driver lets"));
   EXPECT_FALSE(counters().availability().ok);
-  EXPECT_THAT(why_nothing(collect()), HasSubstr("administrators alone"));
+  EXPECT_THAT(why_nothing(collect()), HasSubstr("only administrators"));
   EXPECT_EQ(times("restore"), 1);
   EXPECT_EQ(times("launch"), 0);
 }
@@ -272,7 +272,7 @@ TEST_F(CuptiCounters, TellErrorsApart) {
   EXPECT_THAT(why(CUPTI_ERROR_HARDWARE), HasSubstr("RESULT_9"));
   cupti_->failing = {{"cuptiProfilerInitialize", CUPTI_ERROR_UNKNOWN}};
   EXPECT_THAT(make_cupti_counters(&context_, 0)->availability().why,
-              HasSubstr("does not find an NVIDIA driver"));
+              HasSubstr("finds no NVIDIA driver"));
 }
 
 TEST_F(CuptiCounters, LetALaunchsExceptionThroughAndCountAgain) {
@@ -318,7 +318,8 @@ TEST_F(CuptiCounters, SurviveTheFailureOfAnyCall) {
   for (const char* call : kCalls) {
     cupti_->failing = {{call, CUPTI_ERROR_OUT_OF_MEMORY}};
     counters_.reset();
-    EXPECT_THAT(why_nothing(collect()), HasSubstr(std::string(call) + ": there is no memory"));
+    EXPECT_THAT(why_nothing(collect()),
+                HasSubstr(std::string(call) + ": there is not enough memory"));
     cupti_->failing.clear();
     EXPECT_EQ(cupti_->ranges_open, 0) << call;
   }

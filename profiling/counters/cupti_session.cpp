@@ -106,10 +106,10 @@ const Image& RangeSession::decode() {
   check(cupti_, cupti_.cuptiRangeProfilerGetCounterDataInfo(&info),
         "cuptiRangeProfilerGetCounterDataInfo");
   if (params.numOfRangeDropped != 0 || info.numTotalRanges != 1) {
-    throw CuptiFailure(fmt::format("CUPTI dropped {} ranges and kept {} where there was one",
-                                   params.numOfRangeDropped, info.numTotalRanges),
-                       "count again; if it stays so, another tool uses CUPTI in this process",
-                       false);
+    throw CuptiFailure(
+        fmt::format("CUPTI dropped {} ranges and kept {}; expected to keep 1 and drop none",
+                    params.numOfRangeDropped, info.numTotalRanges),
+        "count again; if the error stays, another tool uses CUPTI in this process", false);
   }
   return data_;
 }

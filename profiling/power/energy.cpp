@@ -74,7 +74,7 @@ Power power_of_total(const EnergyReadings& readings) {
       steps.back().at_s - steps.front().at_s >= kLeastCovered * seconds_of(readings)) {
     const double millijoules = steps.back().value - steps.front().value;
     return {millijoules * kJoulesPerMillijoule / (steps.back().at_s - steps.front().at_s),
-            fmt::format("{} between {} of its steps", name, steps.size()),
+            fmt::format("{} between {} steps of the counter", name, steps.size()),
             {}};
   }
   const double millijoules = total.back().value - total.front().value;

@@ -46,7 +46,7 @@ TEST(Energy, MeasuresBetweenTheStepsOfTheCounter) {
   const Energy energy = energy_of(readings);
   EXPECT_NEAR(energy.average_power_w.value(), 400, 0.01);
   EXPECT_NEAR(energy.joules_per_launch.value(), 0.4, 1e-5);
-  EXPECT_THAT(energy.method, HasSubstr("between 10 of its steps"));
+  EXPECT_THAT(energy.method, HasSubstr("between 10 steps of the counter"));
 }
 
 TEST(Energy, LeavesIdleReadingsBeforeTheLaunchesOut) {

@@ -10,9 +10,9 @@ namespace winnow::profiling {
 namespace {
 
 constexpr const char* kNvmlVariable = "WINNOW_NVML_LIBRARY";
-constexpr const char* kInstall = "install the NVIDIA driver, or give the path of its "
-                                 "libnvidia-ml.so.1 in WINNOW_NVML_LIBRARY; all but clocks, "
-                                 "temperature, power and energy works without";
+constexpr const char* kInstall =
+    "install the NVIDIA driver, or give the path of its libnvidia-ml.so.1 in WINNOW_NVML_LIBRARY; "
+    "without NVML only clocks, temperature, power and energy are missing";
 
 struct ReasonName {
   unsigned long long bit;

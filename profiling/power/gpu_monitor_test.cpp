@@ -150,7 +150,7 @@ TEST_F(GpuMonitorTest, SaysThatThereIsNoLibrary) {
 
 TEST_F(GpuMonitorTest, SaysThatALibraryIsNotNvml) {
   use("libc.so.6");
-  EXPECT_THAT(make_gpu_monitor(kUuid).availability.why, HasSubstr("libc.so.6 is no NVML"));
+  EXPECT_THAT(make_gpu_monitor(kUuid).availability.why, HasSubstr("libc.so.6 is not NVML"));
 }
 
 TEST_F(GpuMonitorTest, EndsWhatItStarted) {

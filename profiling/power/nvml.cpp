@@ -35,7 +35,7 @@ bool load(const std::string& path, Functions& functions, std::string& why) {
   resolve(library, "nvmlDeviceGetFieldValues", functions.field_values);
   if (functions.init == nullptr || functions.shutdown == nullptr || functions.by_uuid == nullptr ||
       functions.by_bus_id == nullptr) {
-    why = fmt::format("{} is no NVML: it lacks nvmlInit_v2, nvmlShutdown, "
+    why = fmt::format("{} is not NVML: it lacks nvmlInit_v2, nvmlShutdown, "
                       "nvmlDeviceGetHandleByUUID or nvmlDeviceGetHandleByPciBusId_v2",
                       path);
     dlclose(library);

@@ -49,18 +49,18 @@ std::string fault_of(const Ceilings& ceilings) {
   double before = 0;
   for (const BandwidthPoint& point : ceilings.bandwidth) {
     if (!is_measure(point.bytes) || !is_measure(point.bytes_per_second) || point.bytes <= before) {
-      return fmt::format("no bandwidth: {} bytes/s at {} bytes", point.bytes_per_second,
-                         point.bytes);
+      return fmt::format("holds an impossible bandwidth: {} bytes/s at {} bytes",
+                         point.bytes_per_second, point.bytes);
     }
     before = point.bytes;
   }
   for (const auto& [kind, rate] : ceilings.rates) {
     if (!is_measure(rate)) {
-      return fmt::format("no rate: {} of {}", rate, kind);
+      return fmt::format("holds an impossible rate: {} of {}", rate, kind);
     }
   }
   if (ceilings.launch_overhead_ns && !is_measure(*ceilings.launch_overhead_ns)) {
-    return fmt::format("no time of a launch: {} ns", *ceilings.launch_overhead_ns);
+    return fmt::format("holds an impossible time of a launch: {} ns", *ceilings.launch_overhead_ns);
   }
   return {};
 }
@@ -77,15 +77,15 @@ LoadedCeilings parsed(const fs::path& path, const std::string& text, const Ceili
     }
     Ceilings ceilings = ceilings_of(json);
     if (ceilings.owner != owner) {
-      return none(path, fmt::format("is of {} ({}, {})", ceilings.owner.device, ceilings.owner.uuid,
-                                    ceilings.owner.driver));
+      return none(path, fmt::format("was measured on {} ({}, {})", ceilings.owner.device,
+                                    ceilings.owner.uuid, ceilings.owner.driver));
     }
     if (const std::string fault = fault_of(ceilings); !fault.empty()) {
       return none(path, fault);
     }
     return {std::move(ceilings), {}};
   } catch (const nlohmann::json::exception& error) {
-    return none(path, fmt::format("is not a file of ceilings: {}", error.what()));
+    return none(path, fmt::format("is not a ceilings file: {}", error.what()));
   }
 }
 

@@ -95,11 +95,11 @@ TEST_F(CeilingsFile, IsMeasuredAgainWhenMissingOrTruncated) {
   const std::string text = nlohmann::json(sample()).dump();
   for (const std::size_t length : {std::size_t{0}, text.size() / 2, text.size() - 1}) {
     write(text.substr(0, length));
-    EXPECT_THAT(why(), HasSubstr("is not a file of ceilings")) << length;
+    EXPECT_THAT(why(), HasSubstr("is not a ceilings file")) << length;
   }
   for (const char* other : {"null", "[]", "3", "{\"version\": \"x\"}", "\xff\xfe"}) {
     write(other);
-    EXPECT_THAT(why(), HasSubstr("is not a file of ceilings")) << other;
+    EXPECT_THAT(why(), HasSubstr("is not a ceilings file")) << other;
   }
   fs::remove(path());
   fs::create_directory(path());
@@ -121,7 +121,7 @@ TEST_F(CeilingsFile, IsMeasuredAgainWhenItHoldsWhatNobodyMeasured) {
   nlohmann::json json = sample();
   json["rates"]["f32"] = -1;
   write(json.dump());
-  EXPECT_THAT(why(), HasSubstr("no rate: -1 of f32"));
+  EXPECT_THAT(why(), HasSubstr("impossible rate: -1 of f32"));
   json = sample();
   json["bandwidth"][1]["bytes"] = 1e6; // the same size twice
   write(json.dump());
@@ -129,7 +129,7 @@ TEST_F(CeilingsFile, IsMeasuredAgainWhenItHoldsWhatNobodyMeasured) {
   json = sample();
   json["launch_overhead_ns"] = 0;
   write(json.dump());
-  EXPECT_THAT(why(), HasSubstr("no time of a launch"));
+  EXPECT_THAT(why(), HasSubstr("impossible time of a launch"));
 }
 
 TEST_F(CeilingsFile, ThatCannotBeWrittenIsAnError) {

@@ -107,7 +107,7 @@ std::string changes(const ShapeProfile& now, const ShapeProfile& before) {
                           name != nullptr ? name->unit : "1"));
   }
   std::erase(told, "");
-  return told.empty() ? fmt::format("nothing by more than {:.0f} %", kChangedPct)
+  return told.empty() ? fmt::format("no change of more than {:.0f} %", kChangedPct)
                       : join(told, "; ");
 }
 

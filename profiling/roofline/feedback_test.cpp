@@ -84,7 +84,7 @@ TEST(Feedback, CutsNoWordOfTheSpeedOfLight) {
 TEST(Feedback, KeepsSmallChangesToItself) {
   const std::string text =
       limiter_feedback({profile("n=1", 104'000, 84)}, {profile("n=1", 100'000, 82)});
-  EXPECT_THAT(text, HasSubstr("since the parent: nothing by more than 5 %"));
+  EXPECT_THAT(text, HasSubstr("since the parent: no change of more than 5 %"));
   EXPECT_THAT(text, Not(HasSubstr("->")));
 }
 

@@ -37,7 +37,8 @@ struct Yardstick {
 // The longer one of a copy of the bytes and the operations. nullopt if neither is known.
 std::optional<Yardstick> yardstick_of(const SpeedOfLight& speed) {
   if (speed.rate_ns && *speed.rate_ns > speed.copy_ns.value_or(0)) {
-    const std::string what = fmt::format("its operations at the measured {} rate", speed.rate_kind);
+    const std::string what =
+        fmt::format("the task's operations at the measured {} rate", speed.rate_kind);
     return speed.rate_kind.ends_with("_tensor")
                ? Yardstick{Limiter::Tensor, "tensor_pipe_pct", *speed.rate_ns, what}
                : Yardstick{Limiter::FloatingPoint, "fma_pipe_pct", *speed.rate_ns, what};
@@ -45,14 +46,15 @@ std::optional<Yardstick> yardstick_of(const SpeedOfLight& speed) {
   if (!speed.copy_ns) {
     return std::nullopt;
   }
-  const std::string what = "a plain copy of its bytes";
+  const std::string what = "a plain copy of the task's bytes";
   return speed.copy_level == "DRAM"
              ? Yardstick{Limiter::Dram, "dram_throughput_pct", *speed.copy_ns, what}
              : Yardstick{Limiter::L2, "l2_throughput_pct", *speed.copy_ns, what};
 }
 
 std::string no_counters(const CounterReport& report) {
-  return report.unavailable.empty() ? "no counter tells" : "no counters: " + report.unavailable;
+  return report.unavailable.empty() ? "no counter shows the limit"
+                                    : "no counters: " + report.unavailable;
 }
 
 void roofline_rule(const LimiterFacts& facts, Findings& findings) {
@@ -65,7 +67,7 @@ void roofline_rule(const LimiterFacts& facts, Findings& findings) {
   const double pct = 100 * yardstick->ns / facts.time_ns;
   if (pct >= kBusyPct && pct <= kPassedPct && !facts.counters.value(yardstick->counter)) {
     find(findings, facts, yardstick->limiter, std::min(pct, 100.0),
-         fmt::format("{} takes {:.0f} % of its time ({})", yardstick->what, pct,
+         fmt::format("{} would take {:.0f} % of the kernel's time ({})", yardstick->what, pct,
                      no_counters(facts.counters)),
          {});
   }

@@ -51,7 +51,7 @@ std::string scattered_accesses(const CounterReport& counters) {
       // 32 coalesced accesses of n bytes fill n sectors of 32 bytes.
       const std::optional<double> bytes = counters.value(fmt::format("{}_access_bytes", what));
       text +=
-          fmt::format("{}{}s touch {:.0f} sectors a request ({})",
+          fmt::format("{}{}s touch {:.0f} sectors per request ({})",
                       text.empty() ? "uncoalesced: " : ", ", what, *sectors,
                       bytes ? fmt::format("{0:.3g}-byte accesses of a warp need {0:.3g}", *bytes)
                             : "a warp needs 4 for 4-byte accesses and 16 for 16-byte accesses");

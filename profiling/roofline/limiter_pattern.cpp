@@ -58,7 +58,7 @@ void pattern_rule(const LimiterFacts& facts, Findings& findings) {
     return;
   }
   find(findings, facts, most->limiter, kLatencyWeight,
-       fmt::format("this pattern keeps a GPU's {} busy longest: {} moved, coalesced; {:.0f} "
+       fmt::format("this access pattern keeps a GPU's {} busy longest: {} moved, coalesced; {:.0f} "
                    "wavefronts of shared memory; {:.0f} operations",
                    most->name, counter_text(moved, "B"), *wavefronts, operations),
        {"global_bytes_read", "global_bytes_written", "shared_wavefronts"});

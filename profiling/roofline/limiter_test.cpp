@@ -170,10 +170,9 @@ TEST(Limiter, OfAnUncoalescedTransposeIsL2) {
                                    {"stall_lg_throttle", 20},
                                    {"dram_throughput_pct", 35}});
   EXPECT_THAT(all(facts), ElementsAre(Limiter::L2));
-  EXPECT_EQ(
-      first(facts).because,
-      "L2 throughput 48 %; uncoalesced: stores touch 32 sectors a request (a warp needs 4 for "
-      "4-byte accesses and 16 for 16-byte accesses)");
+  EXPECT_EQ(first(facts).because,
+            "L2 throughput 48 %; uncoalesced: stores touch 32 sectors per request (a warp needs 4 "
+            "for 4-byte accesses and 16 for 16-byte accesses)");
   EXPECT_THAT(first(facts).counters, Contains("store_sectors_per_request"));
 }
 
@@ -224,7 +223,7 @@ TEST(Limiter, OfATinyKernelIsTheLaunch) {
   LimiterFacts facts = full({});
   facts.time_ns = 3'500;
   EXPECT_EQ(first(facts).limiter, Limiter::Launch);
-  EXPECT_EQ(first(facts).because, "takes 3.50 us, a launch that does nothing 2.00 us");
+  EXPECT_EQ(first(facts).because, "the kernel takes 3.50 us, an empty launch 2.00 us");
   facts.time_ns = 4'500;
   EXPECT_THAT(all(facts), Not(Contains(Limiter::Launch)));
 }
@@ -233,7 +232,7 @@ TEST(Limiter, OfTooFewBlocksIsTheLaunch) {
   LimiterFacts facts = full({});
   facts.blocks = 24;
   EXPECT_EQ(first(facts).limiter, Limiter::Launch);
-  EXPECT_EQ(first(facts).because, "24 blocks for 132 multiprocessors: 108 of them idle");
+  EXPECT_EQ(first(facts).because, "24 blocks for 132 multiprocessors: 108 are idle");
   facts = full({{"dram_throughput_pct", 85}});
   facts.blocks = 131; // one idle SM does not matter if memory is busy
   EXPECT_EQ(first(facts).limiter, Limiter::Dram);
@@ -262,7 +261,7 @@ TEST(Limiter, HintsAtSpillsThatWereNotCounted) {
   LimiterFacts facts = fast({{"dram_throughput_pct", 80}});
   facts.spill_bytes_per_thread = 96;
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Dram, Limiter::Latency));
-  EXPECT_THAT(limiter_of(facts)[1].because, HasSubstr("96 bytes a thread"));
+  EXPECT_THAT(limiter_of(facts)[1].because, HasSubstr("96 bytes per thread"));
 }
 
 TEST(Limiter, OfLowOccupancyIsWhatAllowsNoMore) {
@@ -279,9 +278,9 @@ TEST(Limiter, OfLowOccupancyIsWhatAllowsNoMore) {
 TEST(Limiter, IsLatencyWhereNothingIsBusy) {
   const LimiterFinding latency = first(full({{"stall_barrier", 15}}));
   EXPECT_EQ(latency.limiter, Limiter::Latency);
-  EXPECT_EQ(latency.because, "nothing is 60 % busy (DRAM 30 %, L2 30 %, shared memory and L1 30 %, "
-                             "tensor pipe 0 %, issue 40 %); warps wait for barriers (71 % of "
-                             "stalls)");
+  EXPECT_EQ(latency.because,
+            "no unit is 60 % busy (DRAM 30 %, L2 30 %, shared memory and L1 30 %, tensor pipe 0 %, "
+            "issue 40 %); warps wait for barriers (71 % of stalls)");
   EXPECT_EQ(latency.counters.at(0), "stall_barrier");
 }
 
@@ -295,7 +294,7 @@ TEST(Limiter, WorksWithFastCounters) {
   LimiterFacts quiet =
       fast({{"dram_throughput_pct", 15}, {"tensor_pipe_pct", 0}, {"issue_active_pct", 20}});
   EXPECT_EQ(first(quiet).limiter, Limiter::Unknown);
-  EXPECT_THAT(first(quiet).because, HasSubstr("full counters would tell"));
+  EXPECT_THAT(first(quiet).because, HasSubstr("full counters would show"));
   quiet.speed_of_light = arithmetic(0.8, "f32"); // not counted, but the roofline shows it
   EXPECT_EQ(first(quiet).limiter, Limiter::FloatingPoint);
 }
@@ -306,8 +305,8 @@ TEST(Limiter, GoesByTheRooflineWithoutCounters) {
   facts.counters.unavailable = "ERR_NVGPUCTRPERM";
   facts.speed_of_light = copy(0.82);
   EXPECT_EQ(first(facts).limiter, Limiter::Dram);
-  EXPECT_EQ(first(facts).because,
-            "a plain copy of its bytes takes 82 % of its time (no counters: ERR_NVGPUCTRPERM)");
+  EXPECT_EQ(first(facts).because, "a plain copy of the task's bytes would take 82 % of the "
+                                  "kernel's time (no counters: ERR_NVGPUCTRPERM)");
   EXPECT_THAT(first(facts).counters, IsEmpty());
   facts.speed_of_light->copy_level = "L3";
   EXPECT_EQ(first(facts).limiter, Limiter::L2);
@@ -320,7 +319,7 @@ TEST(Limiter, GoesByTheRooflineWithoutCounters) {
 TEST(Limiter, IsNoBoundThatWasPassed) {
   LimiterFacts facts = counted_transpose();
   facts.speed_of_light->copy_ns = 2.33 * facts.time_ns;
-  EXPECT_THAT(first(facts).because, HasSubstr("this pattern"));
+  EXPECT_THAT(first(facts).because, HasSubstr("this access pattern"));
   facts.counters = {};
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Unknown));
   facts.speed_of_light->copy_ns = 1.05 * facts.time_ns; // a copy is not a lower bound
@@ -379,7 +378,7 @@ TEST(Limiter, CountedConflictsAreEvidenceWhereNoPipeIsMeasured) {
 TEST(Limiter, GoesByThePatternWhereNoUnitIsMeasured) {
   const LimiterFinding memory = first(counted_transpose());
   EXPECT_EQ(memory.limiter, Limiter::Dram);
-  EXPECT_EQ(memory.because, "this pattern keeps a GPU's memory busy longest: 524 kB moved, "
+  EXPECT_EQ(memory.because, "this access pattern keeps a GPU's memory busy longest: 524 kB moved, "
                             "coalesced; 4096 wavefronts of shared memory; 65536 operations");
   EXPECT_THAT(memory.counters, Contains("global_bytes_read"));
 

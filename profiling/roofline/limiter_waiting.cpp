@@ -44,7 +44,7 @@ void spills(const LimiterFacts& facts, Findings& findings) {
   if (!loaded && !stored) {
     if (facts.spill_bytes_per_thread > 0) {
       find(findings, facts, Limiter::Latency, kHintWeight,
-           fmt::format("registers are spilled: {:.0f} bytes a thread (how often is not counted)",
+           fmt::format("registers are spilled: {:.0f} bytes per thread (no count of the spills)",
                        facts.spill_bytes_per_thread),
            {});
     }
@@ -88,7 +88,7 @@ void overhead(const LimiterFacts& facts, Findings& findings) {
   if (facts.launch_overhead_ns && facts.time_ns > 0 &&
       facts.time_ns < kLaunchTimes * *facts.launch_overhead_ns) {
     find(findings, facts, Limiter::Launch, 100,
-         fmt::format("takes {}, a launch that does nothing {}", counter_text(facts.time_ns, "ns"),
+         fmt::format("the kernel takes {}, an empty launch {}", counter_text(facts.time_ns, "ns"),
                      counter_text(*facts.launch_overhead_ns, "ns")),
          {});
   }
@@ -102,8 +102,8 @@ void idle_multiprocessors(const LimiterFacts& facts, Findings& findings) {
   const double filled = *facts.blocks / *facts.multiprocessors;
   if (filled < 1) {
     find(findings, facts, Limiter::Launch, 50 + 50 * (1 - filled),
-         fmt::format("{:.0f} block{} for {:.0f} multiprocessors: {:.0f} of them idle",
-                     *facts.blocks, *facts.blocks == 1 ? "" : "s", *facts.multiprocessors,
+         fmt::format("{:.0f} block{} for {:.0f} multiprocessors: {:.0f} are idle", *facts.blocks,
+                     *facts.blocks == 1 ? "" : "s", *facts.multiprocessors,
                      *facts.multiprocessors - *facts.blocks),
          {});
     return;
@@ -112,8 +112,9 @@ void idle_multiprocessors(const LimiterFacts& facts, Findings& findings) {
   const double efficiency = waves / std::ceil(waves);
   if (facts.blocks_per_multiprocessor && waves > 1 && efficiency < kTailEfficiency) {
     find(findings, facts, Limiter::Launch, kTailWeight,
-         fmt::format("{:.0f} blocks are {:.2f} waves: multiprocessors idle in the last one",
-                     *facts.blocks, waves),
+         fmt::format(
+             "{:.0f} blocks are {:.2f} waves: some multiprocessors are idle in the last wave",
+             *facts.blocks, waves),
          {});
   }
 }
@@ -191,13 +192,13 @@ void latency_rule(const LimiterFacts& facts, Findings& findings) {
   }
   if (!knows_units(facts.counters)) {
     find(findings, facts, Limiter::Unknown, kLatencyWeight,
-         fmt::format("none of what was counted is busy ({}); full counters would tell L2, shared "
-                     "memory and latency apart",
+         fmt::format("no counted unit is busy ({}); full counters would show whether L2, shared "
+                     "memory or latency limits",
                      units),
          {"dram_throughput_pct", "tensor_pipe_pct", "issue_active_pct"});
     return;
   }
-  std::string because = fmt::format("nothing is {:.0f} % busy ({})", kBusyPct, units);
+  std::string because = fmt::format("no unit is {:.0f} % busy ({})", kBusyPct, units);
   const std::vector<Stall> stalls = stalls_of(facts.counters);
   if (!stalls.empty()) {
     because += fmt::format("; warps wait for {} ({:.0f} % of stalls)", waits_for(stalls[0].key),

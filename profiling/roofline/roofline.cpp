@@ -21,7 +21,7 @@ bool is_count(double value) {
 // Why the time cannot be compared; empty if it can.
 std::string missing_part(const Work& work, const PhysicalFloor& floor, double time_ns) {
   if (!std::isfinite(time_ns) || time_ns <= 0) {
-    return "there is no time";
+    return "there is no measured time";
   }
   if (!is_count(work.bytes) || !is_count(work.operations) || !is_count(floor.ns())) {
     return "the model of bytes and operations gives no number";
@@ -78,7 +78,7 @@ SpeedOfLightResult speed_of_light(const Work& work, const PhysicalFloor& floor, 
   set_bound(floor, speed);
   set_measured(work, ceilings, speed);
   if (speed.fraction > 1) {
-    speed.note = "less than the least time: the clock's error, or work that was left out";
+    speed.note = "less than the least time: the clock errs, or the kernel leaves out work";
   }
   return {speed, {}};
 }

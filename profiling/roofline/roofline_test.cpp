@@ -105,8 +105,8 @@ TEST(SpeedOfLight, IsNothingWithoutWorkOrTime) {
   EXPECT_THAT(reason({}, {}, 1e6), HasSubstr("no model"));
   EXPECT_THAT(reason({std::nan(""), 0, ""}, {}, 1e6), HasSubstr("no number"));
   EXPECT_THAT(reason({-1, 0, ""}, {}, 1e6), HasSubstr("no number"));
-  EXPECT_EQ(reason(kCopy, kCopyFloor, 0), "there is no time");
-  EXPECT_EQ(reason(kCopy, kCopyFloor, std::nan("")), "there is no time");
+  EXPECT_EQ(reason(kCopy, kCopyFloor, 0), "there is no measured time");
+  EXPECT_EQ(reason(kCopy, kCopyFloor, std::nan("")), "there is no measured time");
 }
 
 TEST(SpeedOfLight, SurvivesJson) {
