@@ -19,12 +19,12 @@ constexpr std::size_t kMaxStandingBytes = 240;
 constexpr std::size_t kIndent = 2;
 constexpr const char* kNobodyYet = "No candidate is correct and timed yet.\n";
 constexpr const char* kFootnote =
-    "speedup: how many times as fast as baseline.cu, from launches side by side (the median of "
-    "their ratios); 95 %: its interval; time: the median. All are geometric means over the shapes. "
+    "speedup: how many times as fast as baseline.cu (the median ratio of launches side by side); "
+    "95 %: the interval of the speedup; time: the median. All are geometric means over the shapes. "
     "The machine's speed changes between evaluations, so a quotient of two times is not a speedup.";
 constexpr const char* kFinalFootnote =
-    " Of rows with held-out, all was measured in one final: the interval holds what another final "
-    "finds; held-out is the speedup at shapes that the search has not seen.";
+    " Rows with a held-out value come from one final: the speedup of another final lies in the "
+    "interval; held-out is the speedup at shapes that the search has not seen.";
 
 std::string choice_text(const LeaderboardRow& row) {
   const auto choice = nlohmann::json::parse(row.parameters, nullptr, false);

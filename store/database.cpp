@@ -187,7 +187,8 @@ void Database::check_identity(OpenMode mode) {
   if (version < known && mode == OpenMode::ReadOnly) {
     throw OlderSchema(fmt::format("the store {} has the older schema {}, this Winnow reads {}",
                                   path_.string(), version, known),
-                      "make it writable, or copy it to where it is: reading brings it up to date");
+                      "make the store writable, or copy it to a writable folder: Winnow updates a "
+                      "store when it reads the store");
   }
 }
 
@@ -206,7 +207,7 @@ void Database::configure_for_writing(const OpenOptions& options) {
     mode.next();
     if (mode.text(0) != "wal") {
       throw Error(fmt::format("the store {} cannot use a write-ahead log", path_.string()),
-                  "put the store on a local disk, and see that no other process holds it");
+                  "put the store on a local disk, and end other processes that use the store");
     }
   }
   connection_->exec("PRAGMA synchronous = FULL");

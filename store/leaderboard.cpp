@@ -155,8 +155,8 @@ std::string RunStore::why_nobody_is_ranked(const LeaderboardQuery& query) const 
     if (correct == 0) {
       return fmt::format("no correct kernel yet, of {} candidate{}", all, all == 1 ? "" : "s");
     }
-    return fmt::format("nobody is ranked: of {} candidates {} {} correct, and none of these was {}",
-                       all, correct, correct == 1 ? "is" : "are",
+    return fmt::format("no kernel has a rank: of {} candidates {} {} correct, but none was {}", all,
+                       correct, correct == 1 ? "is" : "are",
                        select.integer(2) == 0 ? "timed"
                                               : "promoted: all are slow on hidden shapes");
   });

@@ -103,7 +103,7 @@ TEST(Leaderboard, SaysWhyNobodyIsRanked) {
   untimed.score_ns = 0;
   t.add("b", "2", {untimed});
   EXPECT_EQ(t.store.why_nobody_is_ranked({}),
-            "nobody is ranked: of 2 candidates 1 is correct, and none of these was timed");
+            "no kernel has a rank: of 2 candidates 1 is correct, but none was timed");
   tasks::Evaluation refused = correct_evaluation(2);
   refused.promoted = false;
   t.add("c", "3", {refused});
