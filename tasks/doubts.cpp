@@ -44,17 +44,20 @@ std::string doubt_about_bytes(const Task& task, const Shape& shape) {
   const std::string is =
       fmt::format("`bytes` is {:.4g} at {} ({}), ", declared, shape.id, to_string(shape));
   if (declared > kTooMany * tensors.all()) {
-    return is + fmt::format("{:.3g} times the {:.4g} bytes of the task's tensors; it is the least "
-                            "that must move: each input read once, each output written once",
-                            declared / tensors.all(), tensors.all());
+    return is +
+           fmt::format(
+               "{:.3g} times the {:.4g} bytes of the task's tensors; `bytes` must be the least "
+               "that a kernel moves: it reads each input once and writes each output once",
+               declared / tensors.all(), tensors.all());
   }
   if (declared < tensors.written) {
-    return is + fmt::format("less than the {:.4g} bytes of the outputs, which are all written",
-                            tensors.written);
+    return is +
+           fmt::format("less than the {:.4g} bytes of the outputs, but a kernel writes all outputs",
+                       tensors.written);
   }
   if (declared < kTooFew * tensors.all() && !chooses_by_index(task)) {
-    return is + fmt::format("{:.3g} of the {:.4g} bytes of the task's tensors; that is right only "
-                            "where a kernel need not read most of its inputs",
+    return is + fmt::format("{:.3g} of the {:.4g} bytes of the task's tensors; this is right only "
+                            "if a kernel need not read most of its inputs",
                             declared / tensors.all(), tensors.all());
   }
   return {};
@@ -82,10 +85,11 @@ std::vector<std::string> doubts_of(const Task& task, std::string_view device_kin
   shown.insert(shown.end(), search.begin(), search.end());
   const std::vector<Shape> gates = task.shapes_of(Promotion, device_kind);
   const std::vector<Shape> held_out = task.shapes_of(HeldOut, device_kind);
-  constexpr const char* kShown = "a kernel written for the sizes that prompts show passes it";
+  constexpr const char* kShown =
+      "a kernel passes this shape if it works only at the sizes in prompts";
   add_equal_shapes(gates, shown, kShown, doubts);
   add_equal_shapes(held_out, shown, kShown, doubts);
-  add_equal_shapes(held_out, gates, "it says nothing that the gate has not said", doubts);
+  add_equal_shapes(held_out, gates, "this shape tests nothing new", doubts);
   for (const Shape& shape : search) {
     if (std::string doubt = doubt_about_bytes(task, shape); !doubt.empty()) {
       doubts.push_back(std::move(doubt));

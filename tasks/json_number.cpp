@@ -28,7 +28,7 @@ double number_of(const nlohmann::json& json) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   if (text != "inf" && text != "-inf") {
-    throw std::invalid_argument("'" + text + "' is no number");
+    throw std::invalid_argument("'" + text + "' is not a number");
   }
   return (text == "inf" ? 1 : -1) * std::numeric_limits<double>::infinity();
 }

@@ -44,7 +44,7 @@ const TensorSpec& tensor(const TomlReader& table, const char* key, const Task& t
   const std::string name = table.string(key);
   const TensorSpec* found = task.find_tensor(name);
   if (found == nullptr || (found->role == Role::Input) == is_written) {
-    table.fail(key, fmt::format("'{}' is no {}", name, is_written ? "output" : "input"),
+    table.fail(key, fmt::format("'{}' is not an {}", name, is_written ? "output" : "input"),
                is_written ? "an output of the task" : "an input of the task");
   }
   return *found;

@@ -138,9 +138,10 @@ TEST(LibraryBaseline, MistakesAreNamedWithTheirPlace) {
               HasSubstr("unknown operation 'conv'"));
   EXPECT_THAT(mistake(replaced(kBaseline, "\"f32\"", "\"f33\"")),
               HasSubstr("unknown compute 'f33'"));
-  EXPECT_THAT(mistake(replaced(kBaseline, "a = \"a\"", "a = \"c\"")), HasSubstr("'c' is no input"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "a = \"a\"", "a = \"c\"")),
+              HasSubstr("'c' is not an input"));
   EXPECT_THAT(mistake(replaced(kBaseline, "c = \"c\"", "c = \"b\"")),
-              HasSubstr("'b' is no output"));
+              HasSubstr("'b' is not an output"));
   EXPECT_THAT(mistake(replaced(kBaseline, "alpha", "beta")), HasSubstr("beta"));
   EXPECT_THAT(mistake(replaced(kBaseline, "alpha", "beta")), HasSubstr("task.toml:"));
 }

@@ -23,7 +23,7 @@ std::byte pattern_byte(std::uint64_t pattern, std::size_t offset) {
 std::string keep_first(HostTensor& tensor, std::size_t axis, std::int64_t kept) {
   const std::int64_t extent = tensor.extents.at(axis);
   if (kept >= extent) {
-    return "the axis is no longer than that";
+    return "the axis has no more elements than the mutant keeps";
   }
   std::int64_t inner = 1;
   for (std::size_t d = axis + 1; d < tensor.extents.size(); ++d) {
@@ -57,7 +57,7 @@ std::string skip_block(HostTensor& tensor) {
 std::string leave_out(HostTensor& tensor, bool scaled) {
   const std::int64_t count = tensor.count();
   if (count < 2) {
-    return "one element: nothing is left";
+    return "the tensor has one element: leaving it out leaves nothing";
   }
   double sum = 0;
   for (std::int64_t i = 0; scaled && i < count; ++i) {
@@ -68,7 +68,8 @@ std::string leave_out(HostTensor& tensor, bool scaled) {
   for (std::int64_t i = 0; i < count; i += kLeftOutStride) {
     tensor.set(i, sum / static_cast<double>(left));
   }
-  return tensor.bytes == before ? "what is left out has that value already" : "";
+  return tensor.bytes == before ? "the elements that the mutant leaves out already have that value"
+                                : "";
 }
 
 void copy_left_out(const HostTensor& from, HostTensor& tensor) {
@@ -122,7 +123,7 @@ std::string lay_out_for(HostTensor& tensor, std::int64_t row_elements, std::uint
     }
   }
   if (laid_out == tensor.bytes) {
-    return "the layout is the same, or what differs lies outside";
+    return "the layout does not change the output";
   }
   tensor.bytes = std::move(laid_out);
   return "";

@@ -96,7 +96,7 @@ std::string round_inputs(MutantKind kind, const Task& task, HostTensors& inputs)
                }
              });
   }
-  return changed ? "" : "the inputs are exact in it";
+  return changed ? "" : "rounding does not change the inputs";
 }
 
 std::string hard_code_scalar(const Mutant& mutant, const Task& task, Shape& shape) {
@@ -129,7 +129,7 @@ std::string copy_input(const HostTensors& inputs, HostTensors& outputs) {
       }
     }
   }
-  return changed ? "" : "no input has as many elements as an output, and more than one";
+  return changed ? "" : "no input and output have the same number of elements above 1";
 }
 
 std::string set_mean(HostTensors& outputs) {
@@ -147,7 +147,7 @@ std::string set_mean(HostTensors& outputs) {
     }
     changed = true;
   }
-  return changed ? "" : "outputs of one element";
+  return changed ? "" : "every output has one element";
 }
 
 } // namespace
@@ -202,7 +202,7 @@ std::string change_inputs(const Mutant& mutant, const Task& task, const Shape& k
   case MutantKind::BlockSkipped:
     return skip_block(inputs.at(mutant.name));
   default:
-    return "it does not change inputs";
+    return "this mutant does not change inputs";
   }
 }
 
@@ -245,7 +245,7 @@ std::string change_outputs(const Mutant& mutant, const Task& task, const Shape& 
   case MutantKind::BlockSkipped:
     return skip_block(outputs.at(mutant.name));
   default:
-    return "it does not change outputs";
+    return "this mutant does not change outputs";
   }
 }
 

@@ -130,7 +130,7 @@ private:
       }
       std::string key = string();
       if (result.find(key) != nullptr) {
-        throw JsonError(at, fmt::format("the key '{}' is there twice", key), "each key once");
+        throw JsonError(at, fmt::format("the key '{}' appears twice", key), "each key once");
       }
       skip_space();
       if (!accept(':')) {

@@ -94,9 +94,10 @@ private:
     }
     for (const TensorSpec& tensor : task_.tensors) {
       if (names_.count(tensor.name + "_magnitude") != 0) {
-        tensors.fail(tensor.name,
-                     fmt::format("the name '{}_magnitude' is the reference's", tensor.name),
-                     "another name");
+        tensors.fail(
+            tensor.name,
+            fmt::format("the name '{}_magnitude' is reserved for reference.cu", tensor.name),
+            "another name");
       }
     }
     const bool has_output =
@@ -128,8 +129,9 @@ private:
     if (generator) {
       parse_generator(*generator, tensor);
     } else if (tensor.role != Role::Output && !is_floating(tensor.dtype)) {
-      table.fail({}, fmt::format("'{}' has no generator", name),
-                 "one, such as generator = { kind = \"small_integers\", low = -4, high = 4 }");
+      table.fail(
+          {}, fmt::format("'{}' has no generator", name),
+          "a generator, such as generator = { kind = \"small_integers\", low = -4, high = 4 }");
     }
     return tensor;
   }
@@ -165,7 +167,7 @@ private:
     const bool known = scalar.dtype == DType::F32 || scalar.dtype == DType::F64 ||
                        scalar.dtype == DType::I32 || scalar.dtype == DType::I64;
     if (!known) {
-      table.fail("dtype", fmt::format("a scalar of dtype {}", to_string(scalar.dtype)),
+      table.fail("dtype", fmt::format("a scalar cannot have dtype {}", to_string(scalar.dtype)),
                  "f32, f64, i32 or i64");
     }
     scalar.value = checked_scalar(table, scalar, "value");

@@ -311,7 +311,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"absolute = 1e-30", "accumulate = \"f23\"",
                 "task.toml:40:14: unknown precision 'f23'"},
         BadTask{"absolute = 1e-30", "accumulate = \"int\"",
-                "task.toml:40:14: sums of floating outputs in integers"},
+                "task.toml:40:14: the outputs are floating, but 'accumulate' is an integer type"},
         BadTask{"absolute = 1e-30", "norm_multiple = \"rows -\"",
                 "task.toml:40:24: the expression ends too early"},
         BadTask{"absolute = 1e-30", "norm_multiple = \"cols - 7\"",

@@ -54,7 +54,8 @@ Tolerance parse_tolerance(const TomlReader& table, const Task& task) {
     tolerance.accumulate = parse_precision(table, "accumulate");
   }
   if (tolerance.accumulate == Precision::Int) {
-    table.fail("accumulate", "sums of floating outputs in integers", "a floating precision");
+    table.fail("accumulate", "the outputs are floating, but 'accumulate' is an integer type",
+               "a floating precision");
   }
   tolerance.multiple = table.expression("multiple");
   tolerance.norm_multiple = norm_multiple(table, tolerance.multiple);

@@ -66,10 +66,10 @@ bool is_whole(double value) {
 
 void require_floating(const TomlReader& table, const TensorSpec& tensor) {
   if (!is_floating(tensor.dtype)) {
-    table.fail(
-        "kind",
-        fmt::format("'{}' for a tensor of {}", table.string("kind"), to_string(tensor.dtype)),
-        "a floating dtype");
+    table.fail("kind",
+               fmt::format("generator '{}' for a tensor of dtype {}", table.string("kind"),
+                           to_string(tensor.dtype)),
+               "a floating dtype");
   }
 }
 
@@ -149,7 +149,7 @@ void check_generator(const TomlReader& table, const TensorSpec& tensor, Generato
     return;
   case GeneratorKind::SmallIntegers:
     if (!is_whole(spec.a) || !is_whole(spec.b) || spec.a > spec.b) {
-      table.fail({}, fmt::format("[{}, {}] is no range of whole numbers", spec.a, spec.b),
+      table.fail({}, fmt::format("[{}, {}] is not a range of whole numbers", spec.a, spec.b),
                  "whole numbers with low <= high");
     }
     return;

@@ -148,7 +148,7 @@ private:
     }
     for (const KernelFileScan::Include& include : scan_.includes) {
       if (is_host_only(include.header)) {
-        warn(include.begin, fmt::format("host-only header '{}' left out", include.header),
+        warn(include.begin, fmt::format("the host-only header '{}' was left out", include.header),
              "device code only");
       }
     }
@@ -188,8 +188,8 @@ private:
       const bool launched = std::any_of(used.begin(), used.end(),
                                         [&](const auto& use) { return use.first == kernel.name; });
       if (!launched && all_known) {
-        warn(kernel.offset, fmt::format("kernel '{}' is in no launch", kernel.name),
-             "a launch of it in the plan, or no such kernel");
+        warn(kernel.offset, fmt::format("no launch uses kernel '{}'", kernel.name),
+             "a launch of the kernel in the plan, or a file without the kernel");
       }
     }
   }

@@ -24,7 +24,7 @@ struct KernelFile {
 struct KernelFileResult {
   std::optional<KernelFile> kernel_file; ///< absent exactly when there are errors
   std::vector<Diagnostic> errors;
-  std::vector<Diagnostic> warnings; ///< "kernel 'x' is in no launch", dropped includes, ...
+  std::vector<Diagnostic> warnings; ///< "no launch uses kernel 'x'", dropped includes, ...
 };
 
 constexpr std::size_t kMaxKernelFileBytes = 1U << 20U;

@@ -125,9 +125,8 @@ TEST(KernelFile, SourceKeepsItsLines) {
   EXPECT_THAT(file.source, testing::Not(HasSubstr("launches")));
   EXPECT_THAT(file.source,
               HasSubstr("\n/*#include <torch/extension.h>*/\n#include <cuda_runtime.h>\n"));
-  EXPECT_THAT(warnings_of(kGood),
-              ElementsAre("k.cu:23:1: host-only header 'torch/extension.h' left "
-                          "out; expected device code only"));
+  EXPECT_THAT(warnings_of(kGood), ElementsAre("k.cu:23:1: the host-only header 'torch/extension.h' "
+                                              "was left out; expected device code only"));
 }
 
 TEST(KernelFile, AByteOrderMarkIsNoCode) {
@@ -168,10 +167,9 @@ TEST(KernelFile, WarnsOfKernelsInNoLaunch) {
       "namespace ns { template <int N> __global__ void used() {} }\n"
       "extern \"C\" __global__ __launch_bounds__(128, 2) void lonely(int n) {}\n"
       "__global__ void lonely(int n);\n";
-  EXPECT_THAT(
-      warnings_of("/*@winnow" + plan + "@*/\n" + code),
-      ElementsAre("k.cu:9:54: kernel 'lonely' is in no launch; expected a launch of it in the "
-                  "plan, or no such kernel"));
+  EXPECT_THAT(warnings_of("/*@winnow" + plan + "@*/\n" + code),
+              ElementsAre("k.cu:9:54: no launch uses kernel 'lonely'; expected a launch of the "
+                          "kernel in the plan, or a file without the kernel"));
 }
 
 TEST(KernelFile, JoinedLinesAreOneLine) {
@@ -183,10 +181,10 @@ TEST(KernelFile, JoinedLinesAreOneLine) {
                            "__global__ void k() {}\n/\\\n* __global__ void gone() {} */\n"
                            "__global__ void lonely() {}";
   EXPECT_THAT(warnings_of(plan + code),
-              ElementsAre("k.cu:2:1: host-only header 'torch/extension.h' left out; expected "
-                          "device code only",
-                          "k.cu:11:17: kernel 'lonely' is in no launch; expected a launch of it in "
-                          "the plan, or no such kernel"));
+              ElementsAre("k.cu:2:1: the host-only header 'torch/extension.h' was left out; "
+                          "expected device code only",
+                          "k.cu:11:17: no launch uses kernel 'lonely'; expected a launch of the "
+                          "kernel in the plan, or a file without the kernel"));
   EXPECT_THAT(good(plan + code).source, HasSubstr("\n/*#inc\\\r\nlude <torch/extension.h>*/\r\n"));
 }
 

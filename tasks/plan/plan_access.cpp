@@ -94,7 +94,7 @@ void BufferAccess::check_whole(const std::vector<Buffer>& buffers) const {
       context_.fail(
           at,
           fmt::format("output '{}' is {} for {}", buffer.name,
-                      bound ? "bound to pointers to const only" : "in no launch's args",
+                      bound ? "bound only to pointers to const" : "not in the args of any launch",
                       context_.shape_text()),
           bound ? "a parameter that is a pointer to non-const"
                 : fmt::format("\"{}\" in the args of the launch that writes it", buffer.name));
@@ -103,7 +103,8 @@ void BufferAccess::check_whole(const std::vector<Buffer>& buffers) const {
       context_.fail(at,
                     fmt::format("\"prepare\" does not write the kept scratch '{}' for {}",
                                 buffer.name, context_.shape_text()),
-                    "a launch of \"prepare\" that does, whenever a launch uses the buffer");
+                    "a launch of \"prepare\" that writes the buffer at every shape at which a "
+                    "launch uses it");
     }
   }
 }

@@ -104,14 +104,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "scratch 'p' is kept, but no launch of \"prepare\" writes it"},
         Mistake{launch("k2", R"js("w", "p")js", R"js(, "when": "cold")js"), kUse,
                 "unknown name 'cold'"},
-        Mistake{kPack, launch("k", R"js("p", null)js"), "output 'y' is in no launch's args"}));
+        Mistake{kPack, launch("k", R"js("p", null)js"),
+                "output 'y' is not in the args of any launch"}));
 
 TEST(Prepare, WithoutItNothingIsKept) {
   EXPECT_THAT(resolve(R"js({"scratch": {"p": {"dtype": "f32", "count": 1, "keep": true}},
                            "launches": [{"fill": "y", "value": 0}]})js")
                   .error(),
               HasSubstr("k.cu:1:24: scratch 'p' is kept, but no launch of \"prepare\" writes it; "
-                        "expected a launch in \"prepare\" that does, or no \"keep\""));
+                        "expected a launch in \"prepare\" that writes the buffer, or no \"keep\""));
 }
 
 TEST(Prepare, CountsAmongTheLaunches) {

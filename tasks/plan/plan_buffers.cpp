@@ -30,7 +30,7 @@ std::int64_t elements(const PlanContext& context, const PlanExpression& value, c
 const Buffer& not_null(const PlanContext& context, const BufferReference& reference,
                        const BufferPlace& place, std::string_view what) {
   if (place.buffer == nullptr) {
-    context.fail(reference.at, fmt::format("the {} of a null pointer", what), "a buffer");
+    context.fail(reference.at, fmt::format("the {} has a null pointer", what), "a buffer");
   }
   return *place.buffer;
 }

@@ -62,13 +62,13 @@ std::optional<std::string> device_constant_mistake(std::string_view text) {
     return c < ' ' || c > '~' || std::string_view("\"'\\;#`@$").find(c) != std::string_view::npos;
   });
   if (odd != text.end()) {
-    return "a device constant with a character that no such expression needs";
+    return "the device constant has a character that is not allowed there";
   }
   if (text.find("/*") != std::string_view::npos || text.find("//") != std::string_view::npos) {
-    return "a comment in a device constant";
+    return "the device constant has a comment";
   }
   if (!is_balanced(text)) {
-    return "a device constant whose brackets do not match";
+    return "the brackets of the device constant do not match";
   }
   return std::nullopt;
 }

@@ -144,11 +144,11 @@ INSTANTIATE_TEST_SUITE_P(
         ConstantMistake{
             R"js({"params": {"T": 8}, "let": {"c": {"const": "C<{T}, {cols}>"}},
                       "launches": [{"fill": "y", "value": 0}]})js",
-            "'{cols}' in the device constant of 'c' is no parameter; expected params only: "
+            "'{cols}' in the device constant of 'c' is not a parameter; expected params only: "
             "device code is compiled once for all shapes"},
         ConstantMistake{R"js({"let": {"n": "rows", "c": {"const": "C<{n}>"}},
                       "launches": [{"fill": "y", "value": 0}]})js",
-                        "'{n}' in the device constant of 'c' is no parameter"}));
+                        "'{n}' in the device constant of 'c' is not a parameter"}));
 
 } // namespace
 } // namespace winnow::tasks

@@ -55,7 +55,7 @@ private:
       context_.fail(binding.value.at,
                     fmt::format("let bindings depend on each other in a circle: {}",
                                 join({begin, chain_.end()}, " -> ")),
-                    "each to depend on earlier values only");
+                    "let bindings that depend only on earlier values");
     }
     if (chain_.size() > kMaxChain) {
       context_.fail(binding.value.at, "let bindings form a chain that is too long",

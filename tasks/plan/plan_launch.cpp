@@ -31,7 +31,7 @@ std::string dtype_name(const PlanContext& context, std::string_view tensor, Sour
   context.fail(
       at,
       fmt::format("unknown buffer '{}' in the kernel's name{}", tensor, suggestion(tensor, known)),
-      "{dtype:x} with x a tensor or scratch buffer");
+      "{dtype:x}, where x is a tensor or scratch buffer");
 }
 
 std::string value_text(const PlanContext& context, std::string_view name, SourcePosition at,
@@ -41,7 +41,7 @@ std::string value_text(const PlanContext& context, std::string_view name, Source
     context.fail(at,
                  fmt::format("unknown name '{}' in the kernel's name{}", name,
                              suggestion(name, scope.names())),
-                 "{NAME} with NAME a parameter, axis, integer scalar or let binding");
+                 "{NAME}, where NAME is a parameter, axis, integer scalar or let binding");
   }
   if (std::holds_alternative<Unknown>(*value)) {
     context.fail(at, fmt::format("'{}' in the kernel's name depends on a device constant", name),
@@ -123,8 +123,8 @@ private:
       return context_.shape().axes.count(name) != 0;
     });
     const std::string most = fmt::format("at most {} threads", limit);
-    return of_axis ? fmt::format("{}: clamp with min({}, {}) and let each thread stride", most,
-                                 truncate_text(block.expression.text(), 60), limit)
+    return of_axis ? fmt::format("{}: use min({}, {}) and let each thread loop over the elements",
+                                 most, truncate_text(block.expression.text(), 60), limit)
                    : most;
   }
 
@@ -162,7 +162,7 @@ private:
     if (registers && *registers > facts_.registers_per_block) {
       context_.fail(
           launch_.block[0].at,
-          fmt::format("kernel '{}' uses {} registers a thread, too many for the block{} for {}",
+          fmt::format("kernel '{}' uses {} registers per thread, too many for the block{} for {}",
                       launch_.kernel, resources_->registers,
                       unless_hidden(
                           fmt::format(" of {} threads ({} registers)", block_threads_, *registers)),
@@ -271,10 +271,10 @@ private:
       }
       context_.fail(
           i < launch_.grid.size() ? launch_.grid[i].at : launch_.cluster[i].at,
-          fmt::format("grid[{0}]{1} is no multiple of cluster[{0}]{2} for {3}", i,
+          fmt::format("grid[{0}]{1} is not a multiple of cluster[{0}]{2} for {3}", i,
                       unless_hidden(fmt::format(" = {}", step_.grid[i])),
                       unless_hidden(fmt::format(" = {}", step_.cluster[i])), context_.shape_text()),
-          "whole clusters: round the grid up with align_up and let the blocks beyond do nothing");
+          "whole clusters: round the grid up with align_up and let the extra blocks do nothing");
     }
   }
 
@@ -291,14 +291,15 @@ private:
     const std::int64_t blocks = *product(step_.grid); // check_threads() has checked for overflow
     const auto resident = known_resident_blocks();
     if (resident && blocks > *resident) {
-      context_.fail(launch_.grid[0].at,
-                    fmt::format("the cooperative launch of '{}'{} for {}", launch_.kernel,
-                                context_.hidden()
-                                    ? " has more blocks than can be resident at once"
-                                    : fmt::format(" has {} blocks, but {} can be resident at once",
-                                                  blocks, *resident),
-                                context_.shape_text()),
-                    "\"grid\": [\"min(..., resident_blocks)\"], with blocks that stride");
+      context_.fail(
+          launch_.grid[0].at,
+          fmt::format("the cooperative launch of '{}'{} for {}", launch_.kernel,
+                      context_.hidden()
+                          ? " has more blocks than can be resident at once"
+                          : fmt::format(" has {} blocks, but {} can be resident at once", blocks,
+                                        *resident),
+                      context_.shape_text()),
+          "\"grid\": [\"min(..., resident_blocks)\"], with blocks that loop over the work");
     }
   }
 

@@ -100,10 +100,10 @@ INSTANTIATE_TEST_SUITE_P(
             "block"},
         LaunchMemberMistake{
             R"js("grid": ["cols + 1"], "cluster": 2, "block": 32, "args": ["x", "y"])js",
-            "k.cu:1:51: grid[0] = 1001 is no multiple of cluster[0] = 2 for shape search/0; "
+            "k.cu:1:51: grid[0] = 1001 is not a multiple of cluster[0] = 2 for shape search/0; "
             "expected whole clusters"},
         LaunchMemberMistake{R"js("grid": 2, "cluster": [1, 2], "block": 32, "args": ["x", "y"])js",
-                            "grid[1] = 1 is no multiple of cluster[1] = 2"},
+                            "grid[1] = 1 is not a multiple of cluster[1] = 2"},
         LaunchMemberMistake{
             R"js("grid": 1, "cluster": ["resident"], "block": 32, "args": ["x", "y"])js",
             "unknown name 'resident' in expression"},
@@ -111,11 +111,10 @@ INSTANTIATE_TEST_SUITE_P(
             R"js("grid": 400, "block": 512, "cooperative": true, "args": ["x", "y"])js",
             "the cooperative launch of 'k' has 400 blocks, but 132 can be resident at once for "
             "shape search/0; expected \"grid\": [\"min(..., resident_blocks)\"]"},
-        LaunchMemberMistake{
-            R"js("grid": 1, "block": 1024, "args": ["x", "y"])js",
-            "kernel 'k' uses 96 registers a thread, too many for the block of 1024 threads "
-            "(98304 registers) for shape search/0; expected at most 65536 registers in a "
-            "block: fewer threads, or __launch_bounds__"},
+        LaunchMemberMistake{R"js("grid": 1, "block": 1024, "args": ["x", "y"])js",
+                            "kernel 'k' uses 96 registers per thread, too many for the block of "
+                            "1024 threads (98304 registers) for shape search/0; expected at most "
+                            "65536 registers in a block: fewer threads, or __launch_bounds__"},
         LaunchMemberMistake{
             R"js("grid": 1, "block": 32, "shared_bytes": "cols * 200", "args": ["x", "y"])js",
             "shared_bytes = cols * 200 = 200000 for shape search/0 (cols=1000); expected at "

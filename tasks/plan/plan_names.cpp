@@ -81,7 +81,7 @@ private:
           const bool parameter = context_.choice().count(std::string(name)) != 0;
           if (!parameter && std::find(known_.begin(), known_.end(), name) != known_.end()) {
             context_.fail(binding.value.at,
-                          fmt::format("'{{{}}}' in the device constant of '{}' is no parameter",
+                          fmt::format("'{{{}}}' in the device constant of '{}' is not a parameter",
                                       name, binding.name),
                           "params only: device code is compiled once for all shapes");
           }
@@ -103,7 +103,7 @@ private:
         context_.fail(scratch.at,
                       fmt::format("scratch '{}' is kept, but no launch of \"prepare\" writes it",
                                   scratch.name),
-                      "a launch in \"prepare\" that does, or no \"keep\"");
+                      "a launch in \"prepare\" that writes the buffer, or no \"keep\"");
       }
     }
   }

@@ -48,8 +48,8 @@ private:
     }
     if (present.size() != 1) {
       reader_.fail(json.at,
-                   present.empty() ? "a launch without a kind"
-                                   : "a launch that is " + join(present, " and "),
+                   present.empty() ? "the launch has no kind"
+                                   : "the launch has the kinds " + join(present, " and "),
                    "exactly one of the keys \"kernel\", \"fill\", \"copy\", \"repeat\"");
       return result;
     }
@@ -131,7 +131,7 @@ private:
     }
     reader_.check_keys(json, "an argument", {"float", "pick", "by", "tensor", "at", "tensor_map"});
     if (json.members.empty() || json.find("at") != nullptr || json.find("by") != nullptr) {
-      reader_.fail(json.at, "an argument that says no value",
+      reader_.fail(json.at, "the argument has no value",
                    "{\"float\": ...}, {\"pick\": [...], \"by\": ...}, {\"tensor\": ..., \"at\": "
                    "...} or {\"tensor_map\": ...}");
     }
@@ -187,7 +187,7 @@ private:
     result.buffer = buffer(*json.find("fill"), "\"fill\"");
     if (const JsonValue* at = json.find("at")) {
       if (!result.buffer.offset.expression.empty()) {
-        reader_.fail(at->at, "the fill has \"at\" twice", "it once");
+        reader_.fail(at->at, "the fill has \"at\" twice", "\"at\" once");
       }
       result.buffer.offset = reader_.expression(*at, "\"at\"");
     }

@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadPlan{"{\"let\": {}\n \"where\": []}",
                 "k.cu:2:2: in the launch plan: unexpected '\"'; expected ',' or '}'"},
         BadPlan{"{\"let\": {}, \"let\": {}}",
-                "k.cu:1:23: in the launch plan: the key 'let' is there twice"},
+                "k.cu:1:23: in the launch plan: the key 'let' appears twice"},
         BadPlan{"{\"let", "a string without its closing quote"},
         BadPlan{"{\"a\\x\": 1}", "expected one of \" \\ / b f n r t u"},
         BadPlan{"{\"\\ud800\": 1}", "half of a surrogate pair"},
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "k.cu:1:12: unknown key 'launch' in the plan; did you mean 'launches'?"},
         BadPlan{"{\"prepare\": []}", "\"prepare\" is empty"},
         BadPlan{"{\"prepare\": 1}", "\"prepare\" is an integer; expected a list"},
-        BadPlan{"{\"params\": {\"2x\": [1]}}", "'2x' is no name for a parameter"},
+        BadPlan{"{\"params\": {\"2x\": [1]}}", "'2x' is not a name for a parameter"},
         BadPlan{"{\"params\": {\"A\": []}}", "parameter 'A' has no values"},
         BadPlan{"{\"params\": {\"A\": [1, 1]}}", "k.cu:1:32: parameter 'A' lists 1 twice"},
         BadPlan{"{\"params\": {\"A\": [1.5]}}", "a value of parameter 'A' is a float"},
@@ -87,14 +87,14 @@ INSTANTIATE_TEST_SUITE_P(
         BadPlan{"{\"let\": {\"a\": {\"const\": \" \"}}}",
                 "k.cu:1:36: the device constant is empty; expected one constant expression"},
         BadPlan{"{\"let\": {\"a\": {\"const\": \"1); asm(\"}}}",
-                "a device constant with a character that no such expression needs"},
+                "the device constant has a character that is not allowed there"},
         BadPlan{"{\"let\": {\"a\": {\"const\": \"1\\n#include <x>\"}}}", "with a character"},
-        BadPlan{"{\"let\": {\"a\": {\"const\": \"1 /* \"}}}", "a comment in a device constant"},
+        BadPlan{"{\"let\": {\"a\": {\"const\": \"1 /* \"}}}", "the device constant has a comment"},
         BadPlan{"{\"let\": {\"a\": {\"const\": \"1) + (2\"}}}",
-                "a device constant whose brackets do not match"},
+                "the brackets of the device constant do not match"},
         BadPlan{"{\"let\": {\"a\": {\"const\": \"f(1]\"}}}", "whose brackets do not match"},
         BadPlan{"{\"where\": [{\"const\": \"1\"}]}",
-                "a condition of \"where\" is a device constant; expected a let binding for it"},
+                "a condition of \"where\" is a device constant; expected a let binding"},
         BadPlan{"{\"let\": {\"a\": \"2 * resident_blocks\"}}",
                 "k.cu:1:30: resident_blocks outside of a grid; expected resident_blocks in the "
                 "\"grid\" of a kernel launch only"},
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "\"once\": 0}}}",
                 "scratch 's' has both \"once\" and \"keep\""},
         BadPlan{"{\"scratch\": {\"s\": {\"dtype\": \"f32\", \"count\": 1, \"once\": \"one\"}}}",
-                "the fill value is no constant"}));
+                "the fill value is not a constant"}));
 
 class BadLaunch : public testing::TestWithParam<BadPlan> {};
 
@@ -120,8 +120,8 @@ INSTANTIATE_TEST_SUITE_P(
     Launches, BadLaunch,
     testing::Values(
         BadPlan{"1", "k.cu:1:25: an item of \"launches\" is an integer"},
-        BadPlan{"{}", "k.cu:1:25: a launch without a kind"},
-        BadPlan{"{\"kernel\": \"k\", \"fill\": \"y\"}", "a launch that is kernel and fill"},
+        BadPlan{"{}", "k.cu:1:25: the launch has no kind"},
+        BadPlan{"{\"kernel\": \"k\", \"fill\": \"y\"}", "the launch has the kinds kernel and fill"},
         BadPlan{"{\"kernel\": \"k\", \"block\": 1, \"args\": []}",
                 "the launch of 'k' has no \"grid\""},
         BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"args\": []}",
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [[1]]}",
                 "an argument is a list"},
         BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [{}]}",
-                "an argument that says no value"},
+                "the argument has no value"},
         BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [{\"flaot\": 1}]}",
                 "unknown key 'flaot' in an argument"},
         BadPlan{"{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [{\"tensor_map\": 1}]}",
@@ -167,9 +167,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "a \"pick\" has no \"by\""},
         BadPlan{
             "{\"kernel\": \"k\", \"grid\": 1, \"block\": 1, \"args\": [{\"tensor\": \"y + 1\"}]}",
-            "'y + 1' is no buffer"},
+            "'y + 1' is not the name of a buffer"},
         BadPlan{"{\"fill\": \"y\"}", "the fill has no \"value\""},
-        BadPlan{"{\"fill\": \"y\", \"value\": \"zero\"}", "the fill value is no constant"},
+        BadPlan{"{\"fill\": \"y\", \"value\": \"zero\"}", "the fill value is not a constant"},
         BadPlan{"{\"fill\": {\"tensor\": \"y\", \"at\": 1}, \"at\": 2, \"value\": 0}",
                 "the fill has \"at\" twice"},
         BadPlan{"{\"copy\": \"x\"}", "the copy has no \"to\""},
@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadPlan{"{\"repeat\": 3}", "the repeat has no \"do\""},
         BadPlan{"{\"repeat\": 3, \"do\": []}", "\"do\" is empty"},
         BadPlan{"{\"repeat\": 3, \"as\": \"1t\", \"do\": []}",
-                "'1t' is no name for a loop variable"},
+                "'1t' is not a name for a loop variable"},
         BadPlan{"{\"repeat\": 3, \"while\": 1, \"do\": []}", "unknown key 'while' in a repeat"}));
 
 // A plan with one tensor map, whose '{' is at column 32 of line 1.
@@ -198,7 +198,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadPlan{"{\"extents\": [1], \"box\": [1]}", "tensor map 'm' has no \"tensor\""},
         BadPlan{"{\"tensor\": \"y\", \"box\": [1]}", "tensor map 'm' has no \"extents\""},
         BadPlan{"{\"tensor\": \"y\", \"extents\": [1]}", "tensor map 'm' has no \"box\""},
-        BadPlan{"{\"tensor\": \"y+1\", \"extents\": [1], \"box\": [1]}", "'y+1' is no buffer"},
+        BadPlan{"{\"tensor\": \"y+1\", \"extents\": [1], \"box\": [1]}",
+                "'y+1' is not the name of a buffer"},
         BadPlan{"{\"tensor\": \"y\", \"extents\": [1,1,1,1,1,1], \"box\": [1]}",
                 "\"extents\" has 6 dimensions; expected 1 to 5, the innermost first"},
         BadPlan{"{\"tensor\": \"y\", \"extents\": [], \"box\": []}",

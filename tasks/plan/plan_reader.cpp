@@ -70,7 +70,7 @@ const JsonValue* PlanReader::required(const JsonValue& json, std::string_view ke
 
 void PlanReader::declare(const std::string& name, SourcePosition at, const std::string& kind) {
   if (!is_identifier(name)) {
-    fail(at, fmt::format("{} is no name for a {}", quote(name), kind),
+    fail(at, fmt::format("{} is not a name for a {}", quote(name), kind),
          "letters, digits and '_', not starting with a digit");
   } else if (name == kResidentBlocks) {
     fail(at, fmt::format("the name '{}' is reserved", name), "another name");
@@ -93,7 +93,7 @@ PlanExpression PlanReader::expression(const JsonValue& json, const std::string& 
     const bool constant = json.kind == Kind::Object && json.find("const") != nullptr;
     fail(json.at,
          fmt::format("{} is {}", what, constant ? "a device constant" : to_string(json.kind)),
-         constant       ? "a let binding for it: {\"const\": ...} stands in \"let\" only"
+         constant       ? "a let binding: {\"const\": ...} is allowed only in \"let\""
          : allowed.real ? "a number or an expression"
                         : "an integer or an expression");
     result.expression = Expression::constant(1);
@@ -176,7 +176,7 @@ double PlanReader::fill_value(const JsonValue& json) {
   if (json.kind == Kind::String && json.text == "nan") {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  fail(json.at, "the fill value is no constant", "a number, \"inf\", \"-inf\" or \"nan\"");
+  fail(json.at, "the fill value is not a constant", "a number, \"inf\", \"-inf\" or \"nan\"");
   return 0;
 }
 
@@ -185,7 +185,7 @@ std::string PlanReader::buffer_name(const JsonValue& json) {
     return "?";
   }
   if (!is_identifier(json.text)) {
-    fail(json.at, fmt::format("{} is no buffer", quote(json.text)),
+    fail(json.at, fmt::format("{} is not the name of a buffer", quote(json.text)),
          "the name of a tensor or scratch buffer ({\"tensor\": ..., \"at\": ...} for a part)");
   }
   return json.text;

@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
         LaunchMistake{
             R"js("grid": 1, "block": "cols + 96", "args": ["x", "y"])js",
             "block[0] = cols + 96 = 1096 for shape search/0 (cols=1000); expected at most 1024 "
-            "threads: clamp with min(cols + 96, 1024) and let each thread stride"},
+            "threads: use min(cols + 96, 1024) and let each thread loop over the elements"},
         LaunchMistake{R"js("grid": 1, "block": [1, 1, 128], "args": ["x", "y"])js",
                       "block[2] = 128 for shape search/0; expected at most 64 threads"},
         LaunchMistake{R"js("grid": 1, "block": [64, 32], "args": ["x", "y"])js",
@@ -218,11 +218,11 @@ INSTANTIATE_TEST_SUITE_P(
         LaunchMistake{R"js("grid": 1, "block": 1, "when": "rows > 4", "args": ["x", "y"])js",
                       "k.cu:1:25: no launch applies to shape search/0 (cols=1000, rows=4, eps=0.5, "
                       "steps=3): every `when` is false"},
-        LaunchMistake{
-            R"js("grid": 1, "block": 1, "args": ["x", "x"])js",
-            "output 'y' is in no launch's args for shape search/0; expected \"y\" in the args"},
+        LaunchMistake{R"js("grid": 1, "block": 1, "args": ["x", "x"])js",
+                      "output 'y' is not in the args of any launch for shape search/0; expected "
+                      "\"y\" in the args"},
         LaunchMistake{R"js("grid": 1, "block": 1, "args": ["y", null])js",
-                      "output 'y' is bound to pointers to const only"}));
+                      "output 'y' is bound only to pointers to const"}));
 
 TEST(PlanResolve, HiddenShapesStayHidden) {
   const char* const launches[] = {

@@ -138,7 +138,7 @@ private:
       fail(at, what + " is too large", numbers, "less than 2^40 bytes");
     }
     if (stride % alignment() != 0) {
-      fail(at, fmt::format("{} is no multiple of {} bytes", what, alignment()), numbers,
+      fail(at, fmt::format("{} is not a multiple of {} bytes", what, alignment()), numbers,
            fmt::format(
                "multiples of {} bytes: pad the rows, or launch another kernel for such shapes",
                alignment()));
@@ -151,8 +151,8 @@ private:
         fmt::format("{} elements of {} bytes", result_.box[0], element_bytes());
     if (!interleaved() && inner % kAlignmentBytes != 0) {
       fail(map_.box[0].at,
-           fmt::format("{} is no multiple of {} bytes", name_of("box", 0), kAlignmentBytes),
-           numbers, "an inner box of a multiple of 16 bytes");
+           fmt::format("{} is not a multiple of {} bytes", name_of("box", 0), kAlignmentBytes),
+           numbers, "an inner box whose size is a multiple of 16 bytes");
     }
     const auto width = static_cast<std::int64_t>(map_.options.swizzle);
     if (!interleaved() && width != 0 && inner > width) {

@@ -86,7 +86,7 @@ TEST(TensorMaps, OfAnOutputWriteIt) {
   EXPECT_THAT(
       resolve_map(R"js("tensor": "x", "extents": ["cols", "rows"], "box": [8, 2])js", setting)
           .error(),
-      HasSubstr("output 'y' is bound to pointers to const only"));
+      HasSubstr("output 'y' is bound only to pointers to const"));
 }
 
 TEST(TensorMaps, AreCheckedOnlyWhereUsed) {
@@ -144,10 +144,9 @@ INSTANTIATE_TEST_SUITE_P(
         TensorMapMistake{
             R"js("tensor": "x", "extents": ["cols"], "box": [8], "element_strides": [9])js",
             "element_strides[0] of tensor map 'm' = 9 for shape search/0; expected 1 to 8"},
-        TensorMapMistake{
-            R"js("tensor": "x", "extents": ["cols"], "box": [6])js",
-            "box[0] of tensor map 'm' is no multiple of 16 bytes for shape search/0: 6 elements "
-            "of 4 bytes"},
+        TensorMapMistake{R"js("tensor": "x", "extents": ["cols"], "box": [6])js",
+                         "box[0] of tensor map 'm' is not a multiple of 16 bytes for shape "
+                         "search/0: 6 elements of 4 bytes"},
         TensorMapMistake{
             R"js("tensor": "x", "extents": ["cols"], "box": [64], "swizzle": "128B")js",
             "box[0] of tensor map 'm' is wider than the swizzle for shape search/0: 64 "
@@ -158,11 +157,11 @@ INSTANTIATE_TEST_SUITE_P(
             "byte 8 of 'x'"},
         TensorMapMistake{
             R"js("tensor": "x", "extents": ["cols + 1", 2], "box": [8, 1])js",
-            "strides[0] of tensor map 'm' is no multiple of 16 bytes for shape search/0: 4004 "
+            "strides[0] of tensor map 'm' is not a multiple of 16 bytes for shape search/0: 4004 "
             "bytes when packed; expected multiples of 16 bytes: pad the rows"},
         TensorMapMistake{
             R"js("tensor": "x", "extents": ["cols", 2], "strides": [6], "box": [8, 1])js",
-            "strides[0] of tensor map 'm' is no multiple of 16 bytes for shape search/0: 24 "
+            "strides[0] of tensor map 'm' is not a multiple of 16 bytes for shape search/0: 24 "
             "bytes;"},
         TensorMapMistake{R"js("tensor": "x", "extents": [8, 2], "strides": [0], "box": [8, 1])js",
                          "strides[0] of tensor map 'm' = 0 for shape search/0"},
@@ -205,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
         TensorMapMistake{
             R"js("tensor": "h", "extents": [24, 2, 2], "box": [8, 1, 1], "interleave": "32B",
                      "swizzle": "32B")js",
-            "is no multiple of 32 bytes"},
+            "is not a multiple of 32 bytes"},
         TensorMapMistake{
             R"js("tensor": "b", "extents": [64], "box": [16], "fill": "nan")js",
             "tensor map 'm' of dtype u8 is filled with nan; expected \"fill\": \"zero\""},

@@ -74,7 +74,7 @@ TEST(EvaluationJson, HasSchemaAndCases) {
   evaluation.stage = Stage::Search;
   evaluation.detail = "bad \xff byte";
   evaluation.parameters = {{"BLOCK", 128}};
-  evaluation.notes = {"kernel 'k' is in no launch"};
+  evaluation.notes = {"no launch uses kernel 'k'"};
   evaluation.seed = ~std::uint64_t{0};
   evaluation.unranked = "its seed was given";
   evaluation.cases = {sample_case(ShapeSet::Search)};
