@@ -42,7 +42,7 @@ tasks::SittingRow fallen(const std::string& text) {
   tasks::SittingRow row;
   row.kernel = kernel_of(text);
   row.verdict = tasks::Verdict::Wrong;
-  row.detail = "right before, wrong in the final";
+  row.detail = "right in earlier runs, wrong in the final";
   return row;
 }
 
@@ -162,7 +162,7 @@ TEST(Sittings, ComeBackAsTheyWereStored) {
   EXPECT_EQ(result.rows[0].races.at(0).bounds.low, 1.25);
   EXPECT_EQ(result.rows[1].rank, 0);
   EXPECT_EQ(result.rows[1].verdict, tasks::Verdict::Wrong);
-  EXPECT_EQ(result.rows[1].detail, "right before, wrong in the final");
+  EXPECT_EQ(result.rows[1].detail, "right in earlier runs, wrong in the final");
 }
 
 TEST(Sittings, FinalistsAreTheFirstOfBothOrdersAndTheirEquals) {

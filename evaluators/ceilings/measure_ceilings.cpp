@@ -123,7 +123,7 @@ double median_ns(const std::vector<double>& samples) {
   const double median = tasks::median(samples);
   if (!(median > 0)) {
     throw Error(samples.empty() ? "the run ended without a sample"
-                                : "launches took no time that this device can tell");
+                                : "the launches were too short for the clock of this device");
   }
   return median;
 }
@@ -137,7 +137,8 @@ void measure_bandwidth(Bench& bench, const CeilingPlan& plan, Ceilings& ceilings
       const double ns = median_ns(copy.warm ? report.warm_samples_ns : report.samples_ns);
       ceilings.bandwidth.push_back({copy.bytes, copy.moved / ns * kNsOfSecond, copy.level});
     } catch (const Error& error) {
-      ceilings.no_rate["bandwidth"] = fmt::format("of {} bytes: {}", copy.bytes, error.what());
+      ceilings.no_rate["bandwidth"] =
+          fmt::format("the copy of {} bytes failed: {}", copy.bytes, error.what());
     }
   }
 }

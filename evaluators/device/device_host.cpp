@@ -50,8 +50,9 @@ std::filesystem::path compile_helpers(Compiler& compiler) {
   request.kernels = gpu_helper_kernels();
   const CompileResult result = compiler.compile(request);
   if (result.verdict != tasks::Verdict::Correct) {
-    throw Error("Winnow's own helper kernels do not compile for this GPU: " + result.detail,
-                "run `winnow doctor`; if the toolkit is sound, report it");
+    throw Error(
+        "Winnow's own helper kernels do not compile for this GPU: " + result.detail,
+        "run `winnow doctor`; if `winnow doctor` finds no fault in the toolkit, report this error");
   }
   return result.module;
 }

@@ -81,7 +81,7 @@ std::vector<DeviceReport> probe_gpus() {
   } catch (const nlohmann::json::exception&) {
     GpuProbe broken;
     broken.availability =
-        Availability::no("the process that asked the GPU drivers " + describe(child),
+        Availability::no("the process that looks for GPUs " + describe(child),
                          "run `nvidia-smi` or `rocm-smi`; a driver that hangs needs a restart");
     reports = {gpu_report("cuda", broken), gpu_report("hip", broken)};
   }
@@ -92,7 +92,7 @@ std::vector<DeviceReport> probe_gpus() {
 void require_compiler(DeviceReport& report, const Availability& compiler) {
   if (report.availability.ok && !compiler.ok) {
     report.availability = Availability::no(
-        fmt::format("{} is there, but {}", report.name, compiler.why), compiler.remedy);
+        fmt::format("this machine has {}, but {}", report.name, compiler.why), compiler.remedy);
   }
 }
 
@@ -190,10 +190,11 @@ std::vector<DeviceReport> select_devices(const std::string& names) {
         throw UsageError("--device names " + device.id + " twice");
       }
       if (other.kind != device.kind || other.name != device.name) {
-        throw UsageError(fmt::format("{} ({}) and {} ({}) are different: times of one cannot be "
-                                     "ranked with times of the other",
-                                     other.id, other.name, device.id, device.name),
-                         "name devices of one model, or start a run for each");
+        throw UsageError(
+            fmt::format(
+                "{} ({}) and {} ({}) are different models: their times cannot be ranked together",
+                other.id, other.name, device.id, device.name),
+            "name devices of one model, or start a run for each");
       }
     }
     devices.push_back(std::move(device));

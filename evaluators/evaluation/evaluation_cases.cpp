@@ -89,10 +89,9 @@ std::vector<RunCase> run_cases_of(const Session& session, const std::vector<Plan
     run_cases.push_back(std::move(run_case));
   }
   if (offset > session.host->arena.size_bytes()) {
-    throw Error(
-        fmt::format("the outputs of {} shapes need {} bytes, more than the {} that are there",
-                    cases.size(), offset, session.host->arena.size_bytes()),
-        "use smaller shapes in task.toml");
+    throw Error(fmt::format("the outputs of {} shapes need {} bytes, but only {} are available",
+                            cases.size(), offset, session.host->arena.size_bytes()),
+                "use smaller shapes in task.toml");
   }
   return run_cases;
 }
@@ -165,10 +164,11 @@ CaseResult EvaluationRun::judge_run(Stage stage, const PlannedCase& planned,
   if (result.verdict == Verdict::Correct && index < report.cases.size()) {
     if (const std::string& differing = report.cases[index].differing; !differing.empty()) {
       result.verdict = Verdict::Unstable;
-      result.detail = fmt::format(
-          "right within tolerance, but a second run on the same input gave other bits in '{}': a "
-          "race, memory that nobody has written, or floating-point atomics, whose order changes",
-          differing);
+      result.detail =
+          fmt::format("right within tolerance, but a second run on the same input gave other bits "
+                      "in '{}': the kernel has a race, reads memory that was never written, or "
+                      "uses floating-point atomics (their order changes)",
+                      differing);
     }
   }
   return result;

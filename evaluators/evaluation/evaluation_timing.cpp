@@ -67,7 +67,7 @@ CaseResult judge_timed_output(Session& session, const RunCase& run_case, const P
       output.contestant > run_case.sampling->rivals.size()) {
     CaseResult unasked = blank_case(Stage::Time, planned);
     unasked.verdict = Verdict::Infrastructure;
-    unasked.detail = "the worker reports outputs that nobody asked for";
+    unasked.detail = "the worker reports outputs of a launch that was not requested";
     return unasked;
   }
   std::vector<ArenaSlice> outputs = run_case.outputs;
@@ -151,7 +151,7 @@ bool EvaluationRun::fail_timing(const RunOutcome& outcome) {
                    [](const RunCaseReport& report) { return report.fault.has_value(); });
   const bool by_rival = faulty != outcome.report.cases.end() && faulty->rival;
   if (!by_rival) {
-    return fail(outcome.fault->verdict, "while timing it: " + outcome.fault->detail);
+    return fail(outcome.fault->verdict, "while timing the kernel: " + outcome.fault->detail);
   }
   if (*faulty->rival > 0) {
     session_.incumbent.reset(); // the next attempt runs without the incumbent
@@ -177,7 +177,7 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
   }
   for (const RunCaseReport& report : outcome.report.cases) {
     if (report.index >= run_list.size() || report.rival_samples_ns.size() != rivals.size()) {
-      return fail(Verdict::Infrastructure, "the worker reports a case that nobody asked for");
+      return fail(Verdict::Infrastructure, "the worker reports a case that was not requested");
     }
     CaseResult& timed = result_.cases[first_case + report.index];
     take_samples(report, timed);
@@ -192,7 +192,7 @@ bool EvaluationRun::judge_timed(const RunCase& run_case, const PlannedCase& plan
                                 const RunCaseReport& report, CaseResult& timed) {
   timed.verdict = Verdict::Correct;
   if (report.timed_outputs.empty()) {
-    return fail(Verdict::Infrastructure, "the worker handed over no output of a timed launch");
+    return fail(Verdict::Infrastructure, "the worker returned no output of a timed launch");
   }
   for (const TimedOutput& output : report.timed_outputs) {
     const CaseResult judged = judge_timed_output(session_, run_case, planned, output);
@@ -204,7 +204,7 @@ bool EvaluationRun::judge_timed(const RunCase& run_case, const PlannedCase& plan
       return fail(Verdict::Infrastructure, "while judging a timed launch: " + judged.detail);
     }
     if (judged.verdict != Verdict::Correct) {
-      return fail(Verdict::Unstable, "right before, wrong when timed: " + judged.detail);
+      return fail(Verdict::Unstable, "right in earlier runs, wrong when timed: " + judged.detail);
     }
   }
   return true;
@@ -227,7 +227,7 @@ void EvaluationRun::score() {
       continue;
     }
     if (timed.median_ns <= 0 || timed.speedup <= 0) {
-      fail(Verdict::Implausible, timed.shape_id + ": the clock saw no time pass");
+      fail(Verdict::Implausible, timed.shape_id + ": the clock measured no time");
       return;
     }
     medians.push_back(timed.median_ns);
@@ -241,10 +241,9 @@ void EvaluationRun::score() {
     for (const CaseResult& timed : result_.cases) {
       if (timed.shape_id == shape.id && timed.stage == Stage::Time &&
           timed.median_ns < kFloorMargin * floor_ns) {
-        fail(Verdict::Implausible,
-             fmt::format("{}: {:.0f} ns, less than the {:.0f} ns that reading its inputs and doing "
-                         "its operations takes at least",
-                         shape.id, timed.median_ns, floor_ns));
+        fail(Verdict::Implausible, fmt::format("{}: {:.0f} ns; reading the inputs and doing the "
+                                               "operations takes at least {:.0f} ns",
+                                               shape.id, timed.median_ns, floor_ns));
         return;
       }
     }

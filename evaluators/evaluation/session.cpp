@@ -13,7 +13,7 @@ namespace {
 tasks::KernelFile parse_own(const std::string& text, const std::filesystem::path& path) {
   tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, path.string());
   if (!parsed.kernel_file) {
-    throw UsageError(to_string(parsed.errors.front()), "mend the task's own file");
+    throw UsageError(to_string(parsed.errors.front()), "correct this file of the task");
   }
   return std::move(*parsed.kernel_file);
 }
@@ -23,7 +23,7 @@ std::chrono::milliseconds judge_timeout(const EvaluationOptions& options) {
 }
 
 [[noreturn]] void reject_own(const tasks::KernelFile& file, const std::string& why) {
-  throw Error(fmt::format("{}: {}", file.file, why), "mend the task's own file");
+  throw Error(fmt::format("{}: {}", file.file, why), "correct this file of the task");
 }
 
 } // namespace

@@ -241,7 +241,7 @@ void Sitting::State::take(const RunOutcome& outcome, const std::vector<std::size
                                               profiling::RoundTimes(contestants.size()));
   for (const RunCaseReport& report : outcome.report.cases) {
     if (report.index >= cases.size() || report.rival_samples_ns.size() + 1 != running.size()) {
-      throw Error("the worker reports a case that nobody asked for");
+      throw Error("the worker reports a case that was not requested");
     }
     for (std::size_t i = 0; i < running.size(); ++i) {
       of_round[report.index][running[i]] =
@@ -255,8 +255,8 @@ void Sitting::State::take(const RunOutcome& outcome, const std::vector<std::size
         drop(running.at(std::min(output.contestant, running.size() - 1)),
              hidden && judged.verdict != Verdict::Infrastructure ? Verdict::WrongUnseen
                                                                  : judged.verdict,
-             hidden ? "right before, wrong on a hidden shape in the final"
-                    : "right before, wrong in the final: " + judged.detail);
+             hidden ? "right in earlier runs, wrong on a hidden shape in the final"
+                    : "right in earlier runs, wrong in the final: " + judged.detail);
       }
     }
   }

@@ -228,8 +228,8 @@ std::string norm_text(const Comparison& comparison, const ErrorTotals& totals) {
 ComparisonResult broken_reference(const Comparison& comparison, std::int64_t index) {
   ComparisonResult result;
   result.verdict = Verdict::Infrastructure;
-  result.detail = fmt::format("it leaves NaN in {}{}; expected a number there, or "
-                              "`nan = true` in [tolerance] of task.toml",
+  result.detail = fmt::format("reference.cu leaves NaN in {}{}; expected a number there, or `nan = "
+                              "true` in [tolerance] of task.toml",
                               comparison.tensor, position_text(index, comparison.shape));
   return result;
 }
@@ -257,7 +257,7 @@ ComparisonResult explain(const Comparison& comparison, const ErrorLimits& limits
   if (const auto precision = coarser_precision(comparison, limits, totals, survey)) {
     result.verdict = Verdict::LowPrecision;
     result.mismatch->pattern =
-        fmt::format("errors are as large as {} arithmetic makes them ({} is asked for): {}",
+        fmt::format("errors are as large as those of {} arithmetic (the task asks for {}): {}",
                     to_string(*precision), to_string(comparison.model.accumulate),
                     norm_text(comparison, totals));
   } else if (totals.beyond == 0) {

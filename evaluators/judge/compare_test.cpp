@@ -244,9 +244,10 @@ TEST_F(CompareSums, FactorsInTf32AreRightOnlyWhereTheTaskSaysSo) {
   const auto result = compare_as(DType::F32, f32_model());
   EXPECT_EQ(result.verdict, Verdict::LowPrecision);
   ASSERT_TRUE(result.mismatch);
-  EXPECT_THAT(result.mismatch->pattern,
-              HasSubstr("errors are as large as tf32 arithmetic makes them (f32 is asked for): "
-                        "rms error 2"));
+  EXPECT_THAT(
+      result.mismatch->pattern,
+      HasSubstr(
+          "errors are as large as those of tf32 arithmetic (the task asks for f32): rms error 2"));
   EXPECT_THAT(result.mismatch->pattern, HasSubstr("times epsilon(f32) * magnitude, limit 2"));
 }
 

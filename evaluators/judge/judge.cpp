@@ -35,7 +35,7 @@ JudgeReply Judge::ask(const JudgeRequest& request) {
   try {
     start();
     if (!child_->write(encode(request), timeout_)) {
-      return failed("it does not take questions");
+      return failed("the judge process does not accept requests");
     }
     const auto line = child_->read_line(timeout_);
     if (!line) {

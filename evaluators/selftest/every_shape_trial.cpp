@@ -75,7 +75,7 @@ bool EveryShapeTrial::settle(const Drawn& drawn, MutantResult& result) {
   ReferenceAnswer& answer = outcome.answers.front();
   tasks::keep_right_places(result.mutant, changed.inputs, drawn.right.outputs, answer.outputs);
   if (are_equal(answer.outputs, drawn.right.outputs)) {
-    result.why = "the answer is the right one all the same";
+    result.why = "the mutant gives the right answer";
     return result.state == State::NotApplicable;
   }
   const tasks::HostTensors outputs = rounded_outputs(session_.task, shape, answer);

@@ -44,10 +44,9 @@ std::string HonestTrial::zero_magnitudes() const {
   std::string text;
   for (const auto& [name, has_some] : has_magnitude_) {
     if (!has_some) {
-      text +=
-          fmt::format("; reference.cu leaves {}_magnitude 0 everywhere, so nothing but the last "
-                      "rounding of '{}' is tolerated",
-                      name, name);
+      text += fmt::format("; reference.cu leaves {}_magnitude 0 everywhere, so only the last "
+                          "rounding of '{}' is tolerated",
+                          name, name);
     }
   }
   return text;

@@ -132,7 +132,7 @@ std::vector<tasks::HostTensors> MutantTrial::compute(const tasks::Shape& shape, 
     if (completed < kFirstMutant || completed >= cases.size()) {
       throw Error(fmt::format("{}: reference.cu failed at {}: {}", session_.task.name, shape.id,
                               outcome.fault->detail),
-                  "mend the task's own file");
+                  "correct reference.cu of the task");
     }
     const auto faulty = prepared.begin() + static_cast<std::ptrdiff_t>(completed - kFirstMutant);
     MutantResult& result = results_[faulty->mutant];

@@ -125,7 +125,7 @@ ReferenceAnswer ReferenceRun::answer(const tasks::Shape& shape, const tasks::Hos
   if (outcome.fault) {
     throw Error(fmt::format("{}: reference.cu failed at {}: {}", session_.task.name, shape.id,
                             outcome.fault->detail),
-                "mend the task's own file");
+                "correct reference.cu of the task");
   }
   return std::move(outcome.answers.front());
 }
@@ -147,7 +147,7 @@ JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, st
   JudgeReply reply = session_.ask(judge_request(session_, shape, seed, salt, slices));
   if (reply.verdict == tasks::Verdict::Infrastructure) {
     throw Error(session_.task.name + " at " + shape.id + ": " + reply.detail,
-                "if reference.cu is at fault, mend it; otherwise try again");
+                "if the fault is in reference.cu, correct reference.cu; otherwise try again");
   }
   return reply;
 }

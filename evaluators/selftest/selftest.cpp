@@ -26,7 +26,7 @@ tasks::KernelFile load_kernel_file(const fs::path& path) {
   tasks::KernelFileResult parsed =
       tasks::parse_kernel_file(read_file(path, tasks::kMaxKernelFileBytes), path.string());
   if (!parsed.kernel_file) {
-    throw UsageError(to_string(parsed.errors.front()), "mend the task's own file");
+    throw UsageError(to_string(parsed.errors.front()), "correct this file of the task");
   }
   return std::move(*parsed.kernel_file);
 }
@@ -38,10 +38,10 @@ std::vector<tasks::ParameterChoice> variants_of(const tasks::KernelFile& file) {
       return choices;
     }
   } catch (const tasks::ExpressionError& error) {
-    throw UsageError(file.file + ": where: " + error.what(), "mend the task's own file");
+    throw UsageError(file.file + ": where: " + error.what(), "correct this file of the task");
   }
   throw UsageError(file.file + ": no choice of parameters satisfies every `where`",
-                   "mend the task's own file");
+                   "correct this file of the task");
 }
 
 // Compiles the next kernels into the cache on another core while the device judges one kernel.

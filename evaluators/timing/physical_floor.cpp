@@ -154,10 +154,10 @@ PhysicalFloor physical_floor(const LeastWork& work, const tasks::DeviceFacts& fa
   PhysicalFloor floor;
   floor.bytes = work.read_bytes + work.written_bytes;
   floor.memory_ns = floor.bytes / (kCpuBytesPerNs * units); // holds for the L1 cache of a GPU, too
-  floor.memory_peak = "what caches could do";
+  floor.memory_peak = "the assumed peak of the caches";
   if (facts.architecture.empty()) {
     floor.arithmetic_ns = work.operations / (kCpuOperationsPerNs * units);
-    floor.arithmetic_peak = "what cores could do";
+    floor.arithmetic_peak = "the assumed peak of the cores";
     return floor;
   }
   floor.arithmetic_ns = work.operations / gpu_operations_per_ns(work.precision, facts, measured);

@@ -33,7 +33,7 @@ bool samples(const RunRequest& request) {
 
 std::string why_not_ready(const process::ChildResult& result) {
   std::string why = result.end == process::ChildResult::End::Cancelled
-                        ? "the worker gives no context"
+                        ? "the worker opened no context on the device"
                         : "the worker " + describe(result);
   if (!result.err.empty()) {
     why += ": " + truncate_text(to_valid_utf8(trim(result.err)), 500);

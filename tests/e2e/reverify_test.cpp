@@ -137,7 +137,7 @@ TEST_F(Final, WhoIsWrongInATimedLaunchLosesItsPlace) {
                                           "out[0] = ++launches > 6 ? 0.0f : (float)total");
   const ProgramResult again = run_winnow({"reverify", "--store", store_, "--task", "reduce_sum"});
   EXPECT_EQ(again.exit_code, 10) << again.out << again.err;
-  EXPECT_NE(again.out.find("right before, wrong"), std::string::npos) << again.out;
+  EXPECT_NE(again.out.find("right in earlier runs, wrong"), std::string::npos) << again.out;
   EXPECT_EQ(ranked(first), 0);
   EXPECT_GT(number(store_, "SELECT count(*) FROM leaderboard WHERE task = 'reduce_sum' AND "
                            "rank IS NOT NULL"),

@@ -203,7 +203,7 @@ private:
       error.line = led_here_.first;
       error.column = led_here_.second;
     } else {
-      error.message = "an error in a file that is no part of the candidate";
+      error.message = "an error in a file that is not part of the candidate";
     }
     led_here_ = {0, 0};
     add(std::move(error));

@@ -72,7 +72,7 @@ std::string plan_message(const CompilerError& error, const ReportedSource& sourc
                   "do not fit: write NAME<{PARAMETER}> in the plan, or give the kernel a name of "
                   "its own";
   } else if (names_internals(error.message)) {
-    what = name + " is no __global__ function that returns void";
+    what = name + " is not a __global__ function that returns void";
   } else if (kernel != nullptr) {
     what = "in the plan's " + name + ": " + error.message;
   } else if (error.line == 0) {

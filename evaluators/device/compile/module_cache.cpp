@@ -56,7 +56,7 @@ void ModuleCache::store(const std::string& key, const CompileAnswer& answer,
     std::error_code error;
     if (std::filesystem::symlink_status(built, error).type() !=
         std::filesystem::file_type::regular) {
-      throw Error("the compile worker left no plain file " + built.string());
+      throw Error("the compile worker did not write a regular file " + built.string());
     }
     const std::string bytes = read_file(built, kMaxModuleBytes);
     json["module_sha256"] = sha256_hex(bytes);

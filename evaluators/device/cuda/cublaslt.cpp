@@ -138,7 +138,7 @@ cudaDataType_t data_type(tasks::DType type) {
   case tasks::DType::I32:
     return CUDA_R_32I;
   default:
-    refuse("matmul", std::string(to_string(type)), "cuBLASLt multiplies no such type");
+    refuse("matmul", std::string(to_string(type)), "cuBLASLt cannot multiply this type");
   }
 }
 
@@ -292,7 +292,7 @@ private:
 
 std::unique_ptr<GpuLibrary> open_cuda_library(const std::string& name, GpuDriver& driver) {
   if (name != "cublaslt") {
-    refuse("open", name, "CUDA devices know no such library");
+    refuse("open", name, "CUDA devices have no library of this name");
   }
   return std::make_unique<CublasLt>(driver);
 }

@@ -45,12 +45,12 @@ TEST(CudaDriver, KnowsTheToolkitsStub) {
 
 TEST(CudaDriver, RefusesAnOldDriver) {
   EXPECT_THAT(refusal_of_double("11080", "0"),
-              HasSubstr("is a driver for CUDA 11.8, Winnow needs CUDA 12.0 or later"));
+              HasSubstr("is a driver for CUDA 11.8, but Winnow needs CUDA 12.0 or later"));
 }
 
 TEST(CudaDriver, ExplainsWhyItDoesNotStart) {
   EXPECT_THAT(refusal_of_double("13000", "100"), HasSubstr("it sees no NVIDIA GPU"));
-  EXPECT_THAT(refusal_of_double("13000", "803"), HasSubstr("are of different releases"));
+  EXPECT_THAT(refusal_of_double("13000", "803"), HasSubstr("have different releases"));
   EXPECT_THAT(refusal_of_double("13000", "804"), HasSubstr("forward-compatibility"));
   EXPECT_THAT(refusal_of_double("13000", "802"), HasSubstr("fabric manager"));
   EXPECT_THAT(refusal_of_double("13000", "304"), HasSubstr("cuInit fails with error 304"));

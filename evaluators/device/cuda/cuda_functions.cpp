@@ -45,7 +45,7 @@ Reason why_not_initialised(int result) {
     return {"the system is not ready (on machines with NVSwitch: no fabric manager runs)",
             "start nvidia-fabricmanager, check `nvidia-smi`"};
   case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-    return {"the kernel driver and the library are of different releases",
+    return {"the kernel driver and the library have different releases",
             "reboot after a driver update, or give a container the host's libcuda.so.1"};
   case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
     return {"it is a forward-compatibility library, which this GPU does not support",
@@ -88,7 +88,7 @@ Functions load() {
   resolve(library, cuda.path, WINNOW_SYMBOL(cuDriverGetVersion), get_version);
   require_started(cuda.path, get_version(&cuda.driver_version));
   if (cuda.driver_version < kOldestVersion) {
-    throw DeviceUnavailable(fmt::format("{} is a driver for {}, Winnow needs {} or later",
+    throw DeviceUnavailable(fmt::format("{} is a driver for {}, but Winnow needs {} or later",
                                         cuda.path, version_text(cuda.driver_version),
                                         version_text(kOldestVersion)),
                             "update the NVIDIA driver to release 525 or later");

@@ -94,7 +94,7 @@ TEST_F(CudaGpuTest, SeesWritesAroundBuffers) {
   EXPECT_EQ(after_write(-1), "out_of_bounds: buffer 'y' was written 1 bytes before its start");
   EXPECT_THAT(after_write(-100000),
               HasSubstr("out_of_bounds: buffer 'y' was written 399997 bytes before its start"));
-  EXPECT_THAT(after_write(1000), HasSubstr("buffer 'y' was written at byte 4000, it has 4000"));
+  EXPECT_THAT(after_write(1000), HasSubstr("buffer 'y' was written at byte 4000 of 4000"));
   EXPECT_THAT(after_write(120000), HasSubstr("buffer 'y' was written at byte 480000"));
 }
 

@@ -42,8 +42,8 @@ std::optional<DeviceFault> changed_guard(const GpuBuffer& buffer, std::uint64_t 
   }
   if (after != Helpers::kUntouched) {
     return DeviceFault{tasks::Verdict::OutOfBounds,
-                       fmt::format("buffer '{}' was written at byte {}, it has {} bytes",
-                                   buffer.name, buffer.data.bytes + after, buffer.data.bytes)};
+                       fmt::format("buffer '{}' was written at byte {} of {} bytes", buffer.name,
+                                   buffer.data.bytes + after, buffer.data.bytes)};
   }
   return std::nullopt;
 }
@@ -136,8 +136,9 @@ GpuAddress GpuBuffers::range(const std::string& name, std::int64_t offset,
   const GpuBuffer* buffer = find(name);
   if (buffer == nullptr || offset < 0 || bytes < 0 ||
       offset > static_cast<std::int64_t>(buffer->data.bytes) - bytes) {
-    throw Error(fmt::format("a plan step uses {} bytes from byte {} of buffer '{}', which has {}",
-                            bytes, offset, name, buffer == nullptr ? 0 : buffer->data.bytes));
+    throw Error(
+        fmt::format("a plan step uses {} bytes from byte {} of buffer '{}', which has {} bytes",
+                    bytes, offset, name, buffer == nullptr ? 0 : buffer->data.bytes));
   }
   return buffer->data.begin + static_cast<GpuAddress>(offset);
 }

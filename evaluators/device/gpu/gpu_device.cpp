@@ -33,8 +33,8 @@ DeviceFault GpuDevice::take_fault(const GpuError& error, const std::string& wher
 
 void GpuDevice::require_usable() const {
   if (!dead_.empty()) {
-    throw Error("this device is of no use any more since " + dead_,
-                "go on in a new worker process");
+    throw Error("this device cannot be used any more since " + dead_,
+                "continue in a new worker process");
   }
 }
 

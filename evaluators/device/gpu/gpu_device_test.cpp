@@ -80,7 +80,7 @@ TEST_F(GpuDeviceTest, SeesWritesAroundBuffers) {
     expect_fault(after_write(-(512 << 10)), Verdict::OutOfBounds,
                  "buffer 'y' was written 524288 bytes before its start");
     expect_fault(after_write(size), Verdict::OutOfBounds,
-                 "buffer 'y' was written at byte " + std::to_string(size) + ", it has " +
+                 "buffer 'y' was written at byte " + std::to_string(size) + " of " +
                      std::to_string(size) + " bytes");
     expect_fault(after_write(size + 500000), Verdict::OutOfBounds,
                  "at byte " + std::to_string(size + 500000));
@@ -580,7 +580,7 @@ TEST_F(GpuDeviceTest, RefusesModulesOfOtherDevices) {
     device->load_module(path);
     ADD_FAILURE() << "the module was loaded";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("is for sm_75, this device is fake_1"));
+    EXPECT_THAT(error.what(), HasSubstr("is for sm_75, but this device is fake_1"));
   }
   EXPECT_THROW(device->run({}), Error); // no module is loaded now
   EXPECT_THROW(device->load_module("/nowhere"), Error);

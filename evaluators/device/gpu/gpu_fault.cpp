@@ -48,7 +48,8 @@ Meaning meaning_of(GpuFailure failure) {
   case GpuFailure::IllegalAddress:
     return {Verdict::OutOfBounds, "accessed an address outside of all buffers"};
   case GpuFailure::Misaligned:
-    return {Verdict::Crashed, "accessed an address that is no multiple of the access's size"};
+    return {Verdict::Crashed,
+            "accessed an address that is not a multiple of the size of the access"};
   case GpuFailure::Assertion:
     return {Verdict::LaunchError, "failed an assertion"};
   case GpuFailure::Trap:
@@ -56,15 +57,15 @@ Meaning meaning_of(GpuFailure failure) {
                                   "or an access outside of shared memory"};
   case GpuFailure::CooperativeSize:
     return {Verdict::LaunchError,
-            "has more blocks than can be resident at once, as a cooperative "
-            "launch needs; resident_blocks(kernel) in the grid says how many"};
+            "has more blocks than can be resident at once, but a cooperative launch needs all its "
+            "blocks resident: use min(..., resident_blocks) in the grid"};
   case GpuFailure::LaunchTimeout:
     return {Verdict::Timeout, "ran longer than the driver allows"};
   case GpuFailure::OutOfMemory:
-    return {Verdict::OverLimit, "needs more device memory than there is (large stack frames or "
-                                "device variables take it, too)"};
+    return {Verdict::OverLimit, "needs more device memory than is free (large stack frames and "
+                                "device variables need device memory, too)"};
   case GpuFailure::BadModule:
-    return {Verdict::LaunchError, "is no code for this device"};
+    return {Verdict::LaunchError, "is not code for this device"};
   case GpuFailure::DeviceLost:
     return {Verdict::Infrastructure, "ran when the device was lost"};
   case GpuFailure::Other:

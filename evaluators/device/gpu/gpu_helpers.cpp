@@ -29,12 +29,12 @@ Helpers::Helpers(GpuDriver& driver, const std::filesystem::path& module)
     : driver_(driver), multiprocessors_(static_cast<std::uint64_t>(driver.facts().sm_count)) {
   const GpuModuleFile file = read_gpu_module(module);
   if (file.architecture != driver_.facts().architecture) {
-    throw Error(fmt::format("helper kernels {} are for {}, this device is {}", module.string(),
-                            file.architecture, driver_.facts().architecture));
+    throw Error(fmt::format("the helper kernels in {} are for {}, but this device is {}",
+                            module.string(), file.architecture, driver_.facts().architecture));
   }
   for (const std::string& kernel : gpu_helper_kernels()) {
     if (file.symbols.count(kernel) == 0) {
-      throw Error(fmt::format("helper kernels {} lack {}", module.string(), kernel));
+      throw Error(fmt::format("the helper kernels in {} lack {}", module.string(), kernel));
     }
   }
   module_ = driver_.load_module(file.image);

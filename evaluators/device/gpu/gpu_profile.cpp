@@ -34,7 +34,7 @@ void read(profiling::GpuMonitor& monitor, double at_s, profiling::EnergyReadings
 MonitorOpener nvml_opener(const std::string& uuid) {
   return [uuid]() -> profiling::OpenedMonitor {
     if (uuid.empty()) {
-      return {nullptr, Availability::no("this GPU's driver does not tell its UUID", "")};
+      return {nullptr, Availability::no("the driver does not tell the UUID of this GPU", "")};
     }
     return profiling::make_gpu_monitor(uuid);
   };

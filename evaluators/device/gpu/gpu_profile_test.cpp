@@ -204,7 +204,7 @@ TEST_F(GpuStateTest, IsEmptyWithoutAMonitor) {
   floats("y", {0});
   const profiling::Energy energy = device->energy(steps);
   EXPECT_EQ(energy.joules_per_launch, std::nullopt);
-  EXPECT_EQ(energy.reason, "this GPU's driver does not tell its UUID");
+  EXPECT_EQ(energy.reason, "the driver does not tell the UUID of this GPU");
   EXPECT_EQ(driver->count("launch k"), 0U);
 }
 

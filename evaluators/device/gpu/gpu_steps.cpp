@@ -43,7 +43,7 @@ void Steps::load_module(const std::filesystem::path& path) {
   drop_module();
   GpuModuleFile file = read_gpu_module(path);
   if (const std::string here = driver_.facts().architecture; file.architecture != here) {
-    throw Error(fmt::format("module {} is for {}, this device is {}", path.string(),
+    throw Error(fmt::format("the module {} is for {}, but this device is {}", path.string(),
                             file.architecture, here),
                 "compile it for this device");
   }
@@ -159,8 +159,8 @@ std::string Steps::requirements(const tasks::Step& step) {
     return {};
   }
   const GpuKernelFacts facts = driver_.kernel_facts(kernel(launch->kernel));
-  return fmt::format("; it takes {} registers and {} bytes of stack a thread, {} bytes of static "
-                     "shared memory, and at most {} threads a block",
+  return fmt::format("; the kernel takes {} registers and {} bytes of stack per thread, {} bytes "
+                     "of static shared memory, and at most {} threads per block",
                      facts.registers, facts.local_bytes, facts.static_shared_bytes,
                      facts.max_threads);
 }

@@ -76,7 +76,7 @@ KernelResources resources_of(const nlohmann::json& list, const std::string& kern
     out.static_shared_bytes = number(entry, ".group_segment_fixed_size");
     return out;
   }
-  throw ElfError("the code object says nothing of kernel '" + kernel + "'");
+  throw ElfError("the code object does not describe kernel '" + kernel + "'");
 }
 
 } // namespace

@@ -44,7 +44,7 @@ ElfReader::ElfReader(std::string bytes) : bytes_(std::move(bytes)) {
   const auto header = read<Elf64_Ehdr>(0);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_ident[EI_DATA] != ELFDATA2LSB) {
-    throw ElfError("the module is no 64-bit little-endian ELF file");
+    throw ElfError("the module is not a 64-bit little-endian ELF file");
   }
   if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > kMaxSections) {
     throw ElfError("the module's section table is malformed");

@@ -31,7 +31,7 @@ std::vector<std::int64_t> read_constants(const ElfReader& module, std::size_t co
     const std::string bytes = symbol_bytes(module, name);
     std::int64_t value = 0;
     if (bytes.size() != sizeof value) {
-      throw ElfError("the symbol " + name + " is no 64-bit number");
+      throw ElfError("the symbol " + name + " is not a 64-bit number");
     }
     std::memcpy(&value, bytes.data(), sizeof value);
     constants.push_back(value);

@@ -18,7 +18,8 @@ constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxArchitectureBytes = 64;
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error("this is no GPU module: " + what, "delete the compile cache and compile again");
+  throw Error("the file is not a GPU module: " + what,
+              "delete the compile cache and compile again");
 }
 
 // A driver gets these names, so they must not be empty or have control characters.
@@ -66,11 +67,11 @@ GpuModuleFile decode_gpu_module(std::string_view bytes) {
   const std::string_view image = bytes.substr(end + 1);
   GpuModuleFile module = read_header(bytes.substr(0, end), image.size());
   if (!printable(module.architecture) || module.architecture.size() > kMaxArchitectureBytes) {
-    refuse("its architecture has no proper name");
+    refuse("the name of its architecture is not valid");
   }
   for (const auto& [kernel, symbol] : module.symbols) {
     if (!printable(symbol)) {
-      refuse("a kernel has no proper symbol");
+      refuse("the symbol of a kernel is not valid");
     }
   }
   if (image.empty()) {

@@ -135,9 +135,10 @@ std::optional<ModuleObjection> check_static_shared(const ElfReader& module) {
     if (total > kMaxStaticSharedBytes) {
       return ModuleObjection{
           tasks::Verdict::CompileError,
-          fmt::format("the static __shared__ arrays of {} take {} bytes or more, {} are allowed: "
-                      "use dynamic shared memory (extern __shared__) and shared_bytes in the plan",
-                      function, total, kMaxStaticSharedBytes),
+          fmt::format(
+              "the static __shared__ arrays of {} take {} bytes or more, at most {} are allowed: "
+              "use dynamic shared memory (extern __shared__) and shared_bytes in the plan",
+              function, total, kMaxStaticSharedBytes),
           unqualified(function.substr(function.rfind(' ', function.find('(')) + 1))};
     }
   }

@@ -73,7 +73,7 @@ std::string error_hint(const CompilerError& error,
            "argument";
   }
   if (contains(message, "must have a constant value")) {
-    return "it must be known when compiling: make it a parameter of the plan or a template "
+    return "the value must be known at compile time: make it a parameter of the plan or a template "
            "argument";
   }
   if (contains(message, "uses too much shared data")) {
@@ -90,7 +90,7 @@ std::string error_hint(const CompilerError& error,
     }
   }
   if (error.at_end) {
-    return "something that the source opens is not closed: look for a missing '}' or ';'";
+    return "the source does not close a block or statement: look for a missing '}' or ';'";
   }
   if (contains(message, "undeclared identifier 'torch'") || contains(message, "'torch' was not") ||
       contains(message, "'at' has not been") || contains(message, "undeclared identifier 'at'") ||

@@ -20,7 +20,7 @@ std::optional<SourceMistake> check_input(const std::string& source,
   }
   for (const auto& [name, value] : parameters) {
     if (!tasks::is_identifier(name)) {
-      return SourceMistake{0, "parameter '" + name + "' is no name that C++ could use"};
+      return SourceMistake{0, "parameter '" + name + "' is not a valid name in C++"};
     }
   }
   if (kernels.empty()) {
@@ -80,8 +80,9 @@ std::optional<SourceMistake> check_constants(const std::vector<std::string>& con
   for (const std::string& constant : constants) {
     // The constant becomes one line of the source, inside brackets.
     if (constant.empty() || constant.find_first_of(";#\"\\\n\r") != std::string::npos) {
-      return SourceMistake{0, "'" + constant + "' is no constant expression: it is empty or has " +
-                                  "one of ; # \" \\ in it"};
+      return SourceMistake{0, "'" + constant +
+                                  "' is not a constant expression: the text is empty or has " +
+                                  "one of ; # \" \\"};
     }
   }
   return std::nullopt;

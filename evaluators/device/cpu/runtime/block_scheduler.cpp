@@ -333,7 +333,7 @@ void BlockScheduler::release_grid_barrier() {
   grid_barrier_ = {};
   if (!launch()->grid_barrier->arrive_and_wait()) {
     fail(tasks::Verdict::LaunchError,
-         "waits in grid.sync() for blocks that have ended or failed without coming there");
+         "waits in grid.sync() for blocks that have ended or failed before grid.sync()");
   }
   if (launch()->checker != nullptr) {
     launch()->checker->grid_barrier(check_);
@@ -391,7 +391,7 @@ std::string BlockScheduler::where() const {
                                         to_string(launch->block_at(block_index())), launch->name);
   return thread_is_exact()
              ? fmt::format("thread {} of {}", to_string(launch->thread_at(thread_index())), block)
-             : "some thread of " + block;
+             : "a thread of " + block;
 }
 
 void BlockScheduler::fail(tasks::Verdict verdict, std::string what) {

@@ -210,7 +210,7 @@ void Checker::check_initialised(BlockScheduler& scheduler, const ShadowRegion& r
   add("uninitialised " + region.name,
       {tasks::Verdict::Unstable,
        fmt::format("{} {} byte {} of {}, which is uninitialised: no thread of the block has "
-                   "written it yet (is a barrier missing, or the initialisation?)",
+                   "written the byte yet (is a barrier missing, or the initialisation?)",
                    scheduler.where(), verb(access), offset, region.describe()),
        true});
   record(scheduler.check(), scheduler.thread_index(), cell, Access::AtomicWrite);
@@ -232,10 +232,12 @@ void Checker::report_race(BlockScheduler& scheduler, const ShadowRegion& region,
   const bool maybe_ordered = ordering_used_ && !region.shared();
   CheckFinding finding{
       tasks::Verdict::Unstable,
-      fmt::format("data race on byte {} of {}: {} {} what {} has {}, and nothing orders the two{}",
+      fmt::format("data race on byte {} of {}: {} {} the byte that {} has {}, and nothing orders "
+                  "the two accesses{}",
                   offset, region.describe(), scheduler.where(), verb(access), other,
                   conflict.before_writes ? "written" : "read",
-                  maybe_ordered ? " but atomics or fences, which are not followed here" : ""),
+                  maybe_ordered ? " except atomics or fences, which check mode does not follow"
+                                : ""),
       !maybe_ordered};
   if (!writes(access)) {
     add(key, std::move(finding));
@@ -266,7 +268,7 @@ void Checker::check_gap(BlockScheduler& scheduler, const std::byte* address, Acc
     if (address >= buffer.pages && address < buffer.pages + buffer.pages_bytes) {
       add("overrun " + buffer.name,
           {tasks::Verdict::OutOfBounds,
-           fmt::format("{} {} outside of buffer '{}': byte {}, it has {} bytes", scheduler.where(),
+           fmt::format("{} {} outside of buffer '{}': byte {} of {} bytes", scheduler.where(),
                        verb(access), buffer.name, address - buffer.data, buffer.bytes),
            true});
       return;
@@ -290,7 +292,7 @@ void Checker::check_gap(BlockScheduler& scheduler, const std::byte* address, Acc
   const bool behind = array != nullptr && array->kind == ShadowRegion::Kind::StaticShared;
   add(fmt::format("overrun {}", behind ? array->name : ""),
       {tasks::Verdict::OutOfBounds,
-       behind ? fmt::format("{} {} outside of shared array '{}': byte {}, it has {} bytes",
+       behind ? fmt::format("{} {} outside of shared array '{}': byte {} of {} bytes",
                             scheduler.where(), verb(access), array->name, address - array->begin,
                             array->bytes)
               : fmt::format("{} {} before the first shared array", scheduler.where(), verb(access)),

@@ -144,7 +144,7 @@ TEST_F(CheckerTest, FindsOverrunsOfSharedArrays) {
       EXPECT_THAT(find(source, 1, 32, compiler),
                   Contains(AllOf(Field(&CheckFinding::verdict, tasks::Verdict::OutOfBounds),
                                  says(true, AllOf(HasSubstr("shared array 'a'"),
-                                                  HasSubstr("byte 128, it has 128 bytes"))))))
+                                                  HasSubstr("byte 128 of 128 bytes"))))))
           << compiler << "\n"
           << source;
     }
@@ -158,7 +158,7 @@ TEST_F(CheckerTest, FindsSmallOverrunsOfBuffers) {
   device->allocate("y", 20, false);
   EXPECT_FALSE(device->run(on_y(1, 1)).has_value());
   EXPECT_THAT(device->findings(),
-              Contains(says(true, HasSubstr("reads outside of buffer 'y': byte 20, it has 20"))));
+              Contains(says(true, HasSubstr("reads outside of buffer 'y': byte 20 of 20"))));
 }
 
 TEST_F(CheckerTest, FollowsGridBarriers) {

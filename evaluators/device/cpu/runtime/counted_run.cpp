@@ -8,8 +8,8 @@ using Counters = std::map<std::string, CounterValue>;
 
 constexpr const char* kNeedsInstrumentation =
     "the module is not instrumented: compile the kernel in check mode and count that";
-constexpr const char* kInstrumented =
-    "the module is instrumented, and the processor would count mostly that: count the plain module";
+constexpr const char* kInstrumented = "the module is instrumented, so the processor would mostly "
+                                      "count the instrumentation: count the plain module";
 constexpr const char* kInstrumentedKeys[] = {"global_bytes_read",
                                              "global_bytes_written",
                                              "shared_bytes_read",
@@ -38,7 +38,7 @@ CounterValue ratio(double numerator, double denominator, const char* why_none) {
 CounterValue extrapolated(double value, std::initializer_list<const AccessTotals*> from) {
   for (const AccessTotals* totals : from) {
     if (totals->accesses != 0 && totals->sampled == 0) {
-      return {std::nullopt, "only blocks outside of the sample do this"};
+      return {std::nullopt, "no block of the sample makes such accesses"};
     }
   }
   return {value, {}};

@@ -321,8 +321,8 @@ std::byte* CpuDevice::range(const std::string& buffer, std::int64_t offset,
   const cpu::GuardedBuffer* found = buffers_.find(buffer);
   if (found == nullptr || offset < 0 || bytes < 0 ||
       offset + bytes > static_cast<std::int64_t>(found->bytes)) {
-    throw Error(fmt::format("plan step uses bytes {} to {} of buffer '{}', which has {}", offset,
-                            offset + bytes, buffer, found == nullptr ? 0 : found->bytes));
+    throw Error(fmt::format("a plan step uses bytes {} to {} of buffer '{}', which has {} bytes",
+                            offset, offset + bytes, buffer, found == nullptr ? 0 : found->bytes));
   }
   return found->data + offset;
 }

@@ -31,7 +31,7 @@ TEST_F(CpuFaultTest, NamesBufferByteAndThreadOfAnOverrun) {
                            1000, 4, 256),
               ExitedWithCode(kFaultExitCode),
               "out_of_bounds: thread \\(232,0,0\\) of block \\(3,0,0\\) of kernel 'k' writes "
-              "outside of buffer 'y': byte 4000, it has 4000 bytes");
+              "outside of buffer 'y': byte 4000 of 4000 bytes");
 }
 
 TEST_F(CpuFaultTest, NamesAnOverrunInAKernelWithBarriers) {
@@ -88,13 +88,13 @@ TEST_F(CpuFaultTest, ExplainsIntegerDivisionByZero) {
 }
 
 TEST_F(CpuFaultTest, ExplainsDynamicSharedMemoryThatIsTooSmall) {
-  EXPECT_EXIT(run_to_death("__global__ void k(float* y) {\n"
-                           "  float* s = (float*)winnow_dynamic_shared();\n"
-                           "  s[threadIdx.x] = 1; __syncthreads(); y[0] = s[0];\n}",
-                           64, 1, 32),
-              ExitedWithCode(kFaultExitCode),
-              "out_of_bounds: thread \\(0,0,0\\).* outside of dynamic shared memory: byte 0, it "
-              "has 0 bytes");
+  EXPECT_EXIT(
+      run_to_death("__global__ void k(float* y) {\n"
+                   "  float* s = (float*)winnow_dynamic_shared();\n"
+                   "  s[threadIdx.x] = 1; __syncthreads(); y[0] = s[0];\n}",
+                   64, 1, 32),
+      ExitedWithCode(kFaultExitCode),
+      "out_of_bounds: thread \\(0,0,0\\).* outside of dynamic shared memory: byte 0 of 0 bytes");
 }
 
 TEST_F(CpuFaultTest, ReportsWhereAnEndlessKernelIs) {
@@ -113,7 +113,7 @@ TEST_F(CpuFaultTest, FindsSmallOverrunsBehindOddSizes) {
   const auto fault = device->verify_guards();
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->verdict, tasks::Verdict::OutOfBounds);
-  EXPECT_THAT(fault->detail, HasSubstr("'y' was written at byte 20, it has 20 bytes"));
+  EXPECT_THAT(fault->detail, HasSubstr("'y' was written at byte 20 of 20 bytes"));
 }
 
 TEST_F(CpuFaultTest, NamesWhoWaitsWhereInADeadlock) {

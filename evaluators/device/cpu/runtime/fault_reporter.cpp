@@ -61,7 +61,7 @@ std::string position_in(const GuardedBuffer& buffer, const std::byte* address) {
   if (address < buffer.data) {
     return fmt::format("{} bytes before its start", buffer.data - address);
   }
-  return fmt::format("byte {}, it has {} bytes", address - buffer.data, buffer.bytes);
+  return fmt::format("byte {} of {} bytes", address - buffer.data, buffer.bytes);
 }
 
 DeviceFault memory_fault(const BlockScheduler& scheduler, const std::byte* address,
@@ -114,9 +114,10 @@ DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_
     }
     return memory_fault(scheduler, static_cast<const std::byte*>(info.si_addr), access_of(context));
   default:
-    return {Verdict::Crashed, fmt::format("{} ends by signal {} (reached code that cannot be "
-                                          "reached, such as the end of a non-void function)",
-                                          scheduler.where(), signal)};
+    return {Verdict::Crashed,
+            fmt::format(
+                "{} ends by signal {} (perhaps at the end of a non-void function without a return)",
+                scheduler.where(), signal)};
   }
 }
 

@@ -138,8 +138,7 @@ std::optional<std::string> GuardedBuffers::changed_poison() const {
     if (const std::byte* at = first_changed(salt_, end, buffer.pages + buffer.pages_bytes);
         at != nullptr) {
       return "buffer '" + buffer.name + "' was written at byte " +
-             std::to_string(at - buffer.data) + ", it has " + std::to_string(buffer.bytes) +
-             " bytes";
+             std::to_string(at - buffer.data) + " of " + std::to_string(buffer.bytes) + " bytes";
     }
   }
   return std::nullopt;

@@ -60,13 +60,13 @@ Module::Module(const std::filesystem::path& path) : path_(path), image_(read_mod
   handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ == nullptr) {
     throw Error("cannot load CPU module: " + std::string(dlerror()),
-                "remove it from the cache; it is made again");
+                "delete the file from the cache; Winnow makes it again");
   }
   const auto version = *symbol<const unsigned*>("winnow_abi_version");
   if (version != WINNOW_CPU_ABI_VERSION) {
-    throw Error("CPU module '" + path.string() + "' has ABI " + std::to_string(version) +
-                    ", this program has " + std::to_string(WINNOW_CPU_ABI_VERSION),
-                "clear the module cache");
+    throw Error("CPU module '" + path.string() + "' has the ABI " + std::to_string(version) +
+                    ", but this program has " + std::to_string(WINNOW_CPU_ABI_VERSION),
+                "delete the module cache");
   }
   kernels_ = symbol<const WinnowKernel*>("winnow_kernels");
   kernel_count_ = *symbol<const unsigned*>("winnow_kernel_count");
@@ -90,7 +90,7 @@ template <class T> T Module::symbol(const char* name) const {
   void* address = dlsym(handle_, name);
   if (address == nullptr) {
     throw Error("CPU module '" + path_.string() + "' lacks the symbol '" + name + "'",
-                "clear the module cache");
+                "delete the module cache");
   }
   return reinterpret_cast<T>(address);
 }

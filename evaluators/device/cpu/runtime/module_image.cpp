@@ -84,7 +84,7 @@ ModuleImage read_module_image(const std::filesystem::path& path) {
     return image_of(ElfReader::open(path));
   } catch (const ElfError& error) {
     throw Error("'" + path.string() + "' is not a compiled CPU module: " + error.what(),
-                "remove it from the cache; it is made again");
+                "delete the file from the cache; Winnow makes it again");
   }
 }
 

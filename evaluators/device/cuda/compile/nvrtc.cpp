@@ -206,7 +206,7 @@ PrecompiledHeader precompile_with_nvrtc(const std::filesystem::path& library,
   const NvrtcFunctions& nvrtc = loaded.functions();
   if (nvrtc.set_pch_heap_size == nullptr || nvrtc.pch_create_status == nullptr ||
       nvrtc.set_pch_heap_size(kMaxPrecompiledBytes) != kSuccess) {
-    throw Error("this NVRTC has no precompiled headers", "CUDA 12.8 has");
+    throw Error("this NVRTC has no precompiled headers", "install CUDA 12.8 or later");
   }
   std::vector<std::string> options = all_options(job);
   options.push_back("--create-pch=" + file.string());

@@ -19,8 +19,8 @@ constexpr int kOpenForGood = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
 
 namespace fs = std::filesystem;
 
-constexpr const char* kNvrtcRemedy =
-    "install CUDA 12 or 13 (packages cuda-nvrtc and cuda-cccl), or set CUDA_HOME to where it is";
+constexpr const char* kNvrtcRemedy = "install CUDA 12 or 13 (packages cuda-nvrtc and cuda-cccl), "
+                                     "or set CUDA_HOME to the folder of the toolkit";
 constexpr const char* kLibraryNames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
 constexpr const char* kBuiltins = "libnvrtc-builtins.so";
 

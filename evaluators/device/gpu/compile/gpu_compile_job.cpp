@@ -119,8 +119,8 @@ std::optional<CompileAnswer> check_shared_memory(const GpuCompileJob& job, const
   for (const KernelResources& kernel : kernels) {
     if (kernel.static_shared_bytes > kStaticSharedLimit) {
       const std::string what = fmt::format(
-          "the static __shared__ arrays of {} take {} bytes, {} are allowed: {}", kernel.kernel,
-          kernel.static_shared_bytes, kStaticSharedLimit, kUseDynamicShared);
+          "the static __shared__ arrays of {} take {} bytes, at most {} are allowed: {}",
+          kernel.kernel, kernel.static_shared_bytes, kStaticSharedLimit, kUseDynamicShared);
       return failed_compile(Verdict::CompileError,
                             place_message(job.request.file, line_of_kernel(scan, kernel.kernel), 0,
                                           what, job.request.source));

@@ -19,7 +19,7 @@ namespace {
 GpuCompileJob read_job() {
   std::string line;
   if (!std::getline(std::cin, line)) {
-    throw Error("there was no job for this compiler");
+    throw Error("the compile worker got no job");
   }
   auto job = nlohmann::json::parse(line).get<GpuCompileJob>();
   // Compilers write temporary files to TMPDIR. The child can write nowhere else.

@@ -314,7 +314,8 @@ private:
     }
     if (crashed(child)) {
       return failed_compile(Verdict::CompileError,
-                            toolchain_.version + ", compiling this source, " + describe(child));
+                            toolchain_.version + " failed on this source: the compile worker " +
+                                describe(child));
     }
     return read_answer(child);
   }

@@ -31,7 +31,8 @@ bool is_cuda_architecture(const std::string& name) {
 
 GpuToolchain find_cuda(const std::string& architecture) {
   if (!is_cuda_architecture(architecture)) {
-    throw Error("'" + architecture + "' is no NVIDIA architecture", "write it like sm_90a");
+    throw Error("'" + architecture + "' is not an NVIDIA architecture",
+                "write an architecture such as sm_90a");
   }
   const NvrtcSearch search = find_nvrtc();
   if (!search.installation) {
@@ -55,7 +56,7 @@ GpuToolchain find_hip(const std::string& architecture) {
   }
   const std::vector<std::string> known = hip_architectures(hiprtc_rocm_major());
   if (std::find(known.begin(), known.end(), architecture) == known.end()) {
-    throw Error(fmt::format("'{}' is no architecture that {} compiles for", architecture,
+    throw Error(fmt::format("'{}' is not an architecture that {} compiles for", architecture,
                             availability.detail),
                 "it compiles for: " + join(known, ", "));
   }

@@ -37,7 +37,7 @@ public:
     fs::create_directories(directory);
     std::string pattern = (directory / (std::string(kUnfinished) + "XXXXXX")).string();
     if (mkdtemp(pattern.data()) == nullptr) {
-      throw Error("no directory can be made in " + directory.string());
+      throw Error("cannot create a directory in " + directory.string());
     }
     path_ = pattern;
   }
