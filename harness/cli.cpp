@@ -112,7 +112,7 @@ int act(const Action& chosen) {
 
 /// For the build, which makes the man page and the completion with it.
 void add_reference(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("_reference", "The man page or the completion for bash");
+  CLI::App* sub = app.add_subcommand("_reference", "Print the man page or the completion for bash");
   sub->group(""); // not in --help
   sub->require_subcommand(1);
   const auto add = [&](const char* name, std::string (*text)(const CLI::App&)) {

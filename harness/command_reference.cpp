@@ -85,13 +85,13 @@ void add_command(const CLI::App& app, const std::string& words, std::string& pag
 constexpr const char* kPlaces = R"(.SH ENVIRONMENT
 .TP
 .B WINNOW_STORE
-The store of commands that name none.
+The store for commands without --store.
 .TP
 .B WINNOW_CATALOGUE
-A folder of tasks that takes the place of the catalogue.
+A folder of tasks. Winnow uses it instead of its own catalogue.
 .TP
 .B CUDA_HOME
-Where the CUDA toolkit is, if it is in no usual place.
+The folder of the CUDA toolkit, if the toolkit is not in a usual place.
 .SH FILES
 .TP
 .I /usr/share/winnow
@@ -107,7 +107,7 @@ Stores. XDG_DATA_HOME moves them.
 Keys and prices of your own. XDG_CONFIG_HOME moves them.
 .TP
 .I ~/.cache/winnow
-Compiled kernels. It may be deleted. XDG_CACHE_HOME moves it.
+Compiled kernels. You may delete this folder. XDG_CACHE_HOME moves it.
 )";
 
 /// `--level TEXT:{a,b}` -> "a b"; empty where any value is taken.

@@ -54,8 +54,9 @@ Availability local_server(const agents::Provider& provider) {
   const std::string where = agents::parse_url(provider.base_url)->shown;
   return agents::accepts_connections(provider.base_url)
              ? Availability::yes(where + ", a server listens")
-             : Availability::no("nothing listens at " + where,
-                                "start the server, or say with endpoint.base_url where it is");
+             : Availability::no(
+                   "nothing listens at " + where,
+                   "start the server, or set endpoint.base_url to the address of the server");
 }
 
 /// Adds the configured endpoint and all other known providers. Those need only a key, or a server
@@ -82,16 +83,18 @@ Availability store_availability(const std::string& store) {
   if (fs::exists(store)) {
     return access(store.c_str(), R_OK | W_OK) == 0
                ? Availability::yes(store)
-               : Availability::no(store + " cannot be written",
-                                  "check its permissions, or name another with --store");
+               : Availability::no(
+                     store + " cannot be written",
+                     "check the permissions of the file, or name another store with --store");
   }
   while (!fs::exists(directory)) {
     directory = directory.parent_path(); // the first run creates the directory
   }
   return access(directory.c_str(), W_OK) == 0
              ? Availability::yes(store + " (not there yet)")
-             : Availability::no(directory.string() + " cannot be written",
-                                "check its permissions, or name another store with --store");
+             : Availability::no(
+                   directory.string() + " cannot be written",
+                   "check the permissions of the folder, or name another store with --store");
 }
 
 Availability catalogue_availability() {

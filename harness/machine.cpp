@@ -19,7 +19,7 @@ void check_isolation(const evaluators::EvaluationOptions& options) {
                                    ? probe.bubblewrap
                                    : probe.landlock_seccomp;
   throw NotPermitted("isolation '" + std::string(to_string(*options.require_isolation)) +
-                         "' is required and not available: " + wanted.why,
+                         "' is required, but it is not available: " + wanted.why,
                      wanted.remedy);
 }
 
