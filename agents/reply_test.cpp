@@ -117,8 +117,8 @@ TEST(Reply, ReportsTheTokenLimit) {
   const auto kernel = extract(cut, "length");
   EXPECT_FALSE(kernel.text);
   EXPECT_THAT(kernel.problem,
-              StartsWith("the reply ends inside a code block: cut at the token limit;"));
-  EXPECT_THAT(extract(cut, "").problem, HasSubstr("cut at the token limit?"));
+              StartsWith("the reply ends inside a code block: the token limit cut it off;"));
+  EXPECT_THAT(extract(cut, "").problem, HasSubstr("perhaps the token limit cut it off"));
   EXPECT_THAT(extract("```cuda\n/*@winnow {\"launches\"", "length").problem,
               HasSubstr("inside the plan comment"));
   EXPECT_THAT(extract("", "length").problem, HasSubstr("before the answer began"));
