@@ -169,9 +169,9 @@ DeviceReport select_device(const std::string& name) {
   const bool known_kind = std::any_of(reports.begin(), reports.end(),
                                       [&](const DeviceReport& one) { return one.kind == kind; });
   if (known_kind && kind != name) {
-    throw DeviceUnavailable(
-        fmt::format("there is no device '{}' here; there is {}", name, join(known, ", ")),
-        "see `winnow doctor`");
+    throw DeviceUnavailable(fmt::format("there is no device '{}' here; the devices here are {}",
+                                        name, join(known, ", ")),
+                            "see `winnow doctor`");
   }
   if (name == "gpu") {
     throw UsageError("unknown device 'gpu'", "write cuda for an NVIDIA GPU, hip for an AMD one");

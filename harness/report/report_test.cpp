@@ -30,7 +30,7 @@ TEST(EvalReport, ShowsEachShapeAndTheVerdict) {
   evaluation.verdict = tasks::Verdict::Correct;
   evaluation.speedup = 3;
   evaluation.parameters = {{"BLOCK", 128}};
-  evaluation.notes = {"no launch uses kernel 'x'"};
+  evaluation.notes = {"kernel 'x' is in no launch"};
   evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
   const std::string text = eval_text(evaluation);
   for (const char* part : {"n=1000", "3.00x", "0.25", "1.00", "verdict: correct",

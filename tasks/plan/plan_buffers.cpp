@@ -97,11 +97,12 @@ void set_count(const PlanContext& context, const ScratchBuffer& scratch, const S
   buffer.count = context.integer_in(scratch.count, scope, what, 1,
                                     std::numeric_limits<std::int64_t>::max(), "at least 1");
   if (buffer.count > free_bytes / element_bytes(buffer)) {
-    context.fail(scratch.count.at,
-                 context.statement(scratch.count, scope, what, std::to_string(buffer.count)),
-                 fmt::format("scratch buffers of at most {} bytes together ('{}' takes {} bytes an "
-                             "element)",
-                             context.facts().memory_bytes, scratch.name, element_bytes(buffer)));
+    context.fail(
+        scratch.count.at,
+        context.statement(scratch.count, scope, what, std::to_string(buffer.count)),
+        fmt::format(
+            "scratch buffers of at most {} bytes together ('{}' takes {} bytes per element)",
+            context.facts().memory_bytes, scratch.name, element_bytes(buffer)));
   }
   free_bytes -= buffer.count * element_bytes(buffer);
 }

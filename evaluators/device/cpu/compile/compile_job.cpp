@@ -125,8 +125,7 @@ CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
   if (report.first.empty() && result.err.find("cc1plus: fatal error:") != std::string::npos) {
     // For errors that come from a directive, such as a missing file, g++ names no line.
     return failed_compile(Verdict::CompileError,
-                          job.toolchain.version +
-                              " refused the source without naming a line of it");
+                          job.toolchain.version + " refused the source, but named no line");
   }
   if (report.first.empty()) {
     const bool own_crash = result.err.find("internal compiler error") != std::string::npos ||
@@ -135,7 +134,7 @@ CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
                                       job.toolchain.version + " crashed on this source")
                      : failed_compile(Verdict::Infrastructure, job.toolchain.compiler.string() +
                                                                    " " + describe(result) +
-                                                                   " without naming an error");
+                                                                   ", but named no error");
   }
   if (!scan.host_code.empty()) {
     report.first += fmt::format("\nThere is host code in line {} ('{}'): send device code and a "

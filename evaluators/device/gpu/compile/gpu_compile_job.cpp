@@ -95,7 +95,7 @@ CompileAnswer explain_failure(const GpuCompileJob& job, const SourceScan& scan,
                                               job.request.parameters, job.request.kernels, scan});
   if (report.first.empty()) {
     return failed_compile(Verdict::CompileError,
-                          job.toolchain.version + " refused the source without naming an error");
+                          job.toolchain.version + " refused the source, but named no error");
   }
   if (!scan.host_code.empty()) {
     report.first += fmt::format("\nThere is host code in line {} ('{}'): send device code and a "
