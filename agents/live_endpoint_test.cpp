@@ -215,7 +215,7 @@ TEST(LiveEndpoint, CancelsCallsInFlightWaitingAndBetweenAttempts) {
   }
   ASSERT_TRUE(
       comes_true([&] { return endpoint->health().state == EndpointHealth::State::Limited; }));
-  EXPECT_THAT(endpoint->health().why, HasSubstr("as asked: "));
+  EXPECT_THAT(endpoint->health().why, HasSubstr("as the endpoint asks: "));
   endpoint->cancel_all();
   for (auto& reply : replies) {
     EXPECT_EQ(reply.get().status, ModelReply::Status::Cancelled);

@@ -125,7 +125,7 @@ TEST_F(CeilingsFile, IsMeasuredAgainWhenItHoldsWhatNobodyMeasured) {
   json = sample();
   json["bandwidth"][1]["bytes"] = 1e6; // the same size twice
   write(json.dump());
-  EXPECT_THAT(why(), HasSubstr("no bandwidth"));
+  EXPECT_THAT(why(), HasSubstr("impossible bandwidth"));
   json = sample();
   json["launch_overhead_ns"] = 0;
   write(json.dump());
