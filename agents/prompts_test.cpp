@@ -127,7 +127,7 @@ TEST(Prompts, ShowAnExampleThatIsAKernelFile) {
   const auto parsed = tasks::parse_kernel_file(*example.text, "example.cu");
   EXPECT_TRUE(parsed.warnings.empty()) << to_string(parsed.warnings.front());
   ASSERT_TRUE(parsed.kernel_file) << to_string(parsed.errors.front());
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   const auto names = tasks::kernel_names(*parsed.kernel_file, task, task.shapes,
                                          tasks::parameter_choices(parsed.kernel_file->plan, 1)[0],
                                          context.facts, errors);

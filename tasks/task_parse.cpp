@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "tasks/diagnostic.h"
+#include "base/text/diagnostic.h"
 #include "tasks/inputs/generator_parse.h"
 #include "tasks/inputs/input_generator.h"
 #include "tasks/library_baseline.h"

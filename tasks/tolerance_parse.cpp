@@ -1,7 +1,7 @@
 #include "tasks/tolerance_parse.h"
 
 #include "base/text.h"
-#include "tasks/diagnostic.h"
+#include "base/text/diagnostic.h"
 
 #include <fmt/format.h>
 

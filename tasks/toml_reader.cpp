@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/text/diagnostic.h"
 #include "base/toml.h"
-#include "tasks/diagnostic.h"
 
 #include <algorithm>
 #include <cmath>

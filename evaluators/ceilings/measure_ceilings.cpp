@@ -62,7 +62,7 @@ void Bench::compile(const std::string& file) {
   }
   built.file = std::move(*parsed.kernel_file);
   built.task = ceiling_task(asked_.at(file));
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   try {
     built.kernel = build_kernel(*host_.compiler, host_.device.facts, built.file, built.task, {},
                                 built.task.shapes, BuildMode::Plain, {}, errors);
@@ -79,7 +79,7 @@ void Bench::compile(const std::string& file) {
 
 tasks::ResolvedPlan Bench::resolve(const Built& built, const CeilingLaunch& launch) const {
   const tasks::Shape shape = ceiling_task({launch}).shapes.front();
-  std::vector<tasks::Diagnostic> errors, warnings;
+  std::vector<Diagnostic> errors, warnings;
   auto plan = tasks::resolve_plan(built.file, built.task, shape, {}, host_.device.facts,
                                   built.kernel.compiled.facts, errors, warnings);
   if (!plan) {

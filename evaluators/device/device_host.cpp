@@ -76,7 +76,7 @@ std::unique_ptr<Runner> make_runner(const DeviceHost& host) {
 }
 
 bool wants_fast_math(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
-                     std::vector<tasks::Diagnostic>& errors) {
+                     std::vector<Diagnostic>& errors) {
   try {
     return tasks::uses_fast_math(file.plan, choice);
   } catch (const tasks::ExpressionError& error) {
@@ -100,7 +100,7 @@ tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
   const auto compiler = make_compiler(
       device, sandbox, options, options.cache.empty() ? cache_directory() : options.cache, false);
   tasks::Evaluation result = blank_evaluation(kind, architecture, to_string(sandbox.level()));
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file_name);
   if (!parsed.kernel_file) {
     result.verdict = tasks::Verdict::BadPlan;
@@ -158,8 +158,7 @@ BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
                          const tasks::KernelFile& file, const tasks::Task& view,
                          const tasks::ParameterChoice& choice,
                          const std::vector<tasks::Shape>& shapes, BuildMode mode,
-                         const std::function<bool()>& cancelled,
-                         std::vector<tasks::Diagnostic>& errors) {
+                         const std::function<bool()>& cancelled, std::vector<Diagnostic>& errors) {
   BuiltKernel built{&file, &view, choice, {}};
   CompileRequest request;
   request.file = file.file;

@@ -77,8 +77,7 @@ BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
                          const tasks::KernelFile& file, const tasks::Task& view,
                          const tasks::ParameterChoice& choice,
                          const std::vector<tasks::Shape>& shapes, BuildMode mode,
-                         const std::function<bool()>& cancelled,
-                         std::vector<tasks::Diagnostic>& errors);
+                         const std::function<bool()>& cancelled, std::vector<Diagnostic>& errors);
 
 /// The first allowed choice; empty when no choice is allowed.
 tasks::ParameterChoice default_choice(const tasks::KernelFile& file);

@@ -37,7 +37,7 @@ bool EvaluationRun::held_out() {
 bool EvaluationRun::hidden(Stage stage, ShapeSet set, bool timed) {
   result_.stage = stage;
   const std::vector<tasks::Shape> shapes = session_.task.shapes_of(set, result_.device);
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   const BuiltKernel built =
       session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Plain, errors);
   if (!errors.empty() || built.compiled.verdict != Verdict::Correct) {

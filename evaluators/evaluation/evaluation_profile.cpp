@@ -153,7 +153,7 @@ void EvaluationRun::profile() {
       session_.task.shapes_of(ShapeSet::Search, result_.device);
   // A check build counts the accesses.
   const bool checks = session_.host->compiler->has_check_mode();
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   const BuiltKernel counted = checks ? session_.build(file_, session_.task, result_.parameters,
                                                       shapes, BuildMode::Check, errors)
                                      : built_;

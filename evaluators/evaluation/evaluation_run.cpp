@@ -17,16 +17,16 @@ using tasks::ShapeSet;
 using tasks::Stage;
 using tasks::Verdict;
 
-Verdict plan_verdict(const std::vector<tasks::Diagnostic>& errors) {
-  return tasks::all_unsupported(errors) ? Verdict::Unsupported : Verdict::BadPlan;
+Verdict plan_verdict(const std::vector<Diagnostic>& errors) {
+  return all_unsupported(errors) ? Verdict::Unsupported : Verdict::BadPlan;
 }
 
 } // namespace
 
-std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics) {
+std::string diagnostics_text(const std::vector<Diagnostic>& diagnostics) {
   constexpr std::size_t kMaxShown = 8;
   std::vector<std::string> lines;
-  for (const tasks::Diagnostic& diagnostic : diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics) {
     if (lines.size() == kMaxShown) {
       lines.push_back(fmt::format("... and {} more", diagnostics.size() - kMaxShown));
       break;
@@ -85,7 +85,7 @@ std::string EvaluationRun::fingerprint() const {
   }
   std::string text = result_.build.machine_code_digest;
   for (const tasks::Shape& shape : session_.task.shapes) {
-    std::vector<tasks::Diagnostic> errors, warnings;
+    std::vector<Diagnostic> errors, warnings;
     const auto plan =
         tasks::resolve_plan(file_, session_.task, shape, built_.choice, session_.host->device.facts,
                             built_.compiled.facts, errors, warnings);
@@ -116,7 +116,7 @@ bool EvaluationRun::fail(Verdict verdict, std::string detail) {
 bool EvaluationRun::compile() {
   result_.stage = Stage::Compile;
   const std::vector<tasks::Shape> shapes = shown_shapes(session_.task, result_.device);
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   built_ =
       session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Plain, errors);
   if (!errors.empty()) {
@@ -132,14 +132,14 @@ bool EvaluationRun::compile() {
 bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seeds,
                                const BuiltKernel& built, std::vector<PlannedCase>& cases) {
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    std::vector<tasks::Diagnostic> errors, warnings;
+    std::vector<Diagnostic> errors, warnings;
     const auto plan =
         tasks::resolve_plan(*built.file, *built.task, shapes[i], built.choice,
                             session_.host->device.facts, built.compiled.facts, errors, warnings);
     if (!plan) {
       return fail(plan_verdict(errors), diagnostics_text(errors));
     }
-    for (const tasks::Diagnostic& warning : warnings) {
+    for (const Diagnostic& warning : warnings) {
       const std::string note = to_string(warning);
       const bool known =
           std::find(result_.notes.begin(), result_.notes.end(), note) != result_.notes.end();
@@ -211,7 +211,7 @@ bool EvaluationRun::check() {
   }
   result_.stage = Stage::Check;
   const std::vector<tasks::Shape> shapes = session_.task.shapes_of(ShapeSet::Tiny, result_.device);
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   const BuiltKernel checked =
       session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Check, errors);
   if (!errors.empty() || checked.compiled.verdict != Verdict::Correct) {

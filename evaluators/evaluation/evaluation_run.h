@@ -20,7 +20,7 @@ enum class Depth : std::uint8_t {
 };
 
 /// The first eight, a line each, and how many more there are.
-std::string diagnostics_text(const std::vector<tasks::Diagnostic>& diagnostics);
+std::string diagnostics_text(const std::vector<Diagnostic>& diagnostics);
 
 /// One variant of one candidate on its way through the stages. Each stage adds its cases and, when
 /// it fails, sets verdict and detail.

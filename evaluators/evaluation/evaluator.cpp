@@ -84,7 +84,7 @@ Evaluation Evaluator::evaluate_text(std::string_view text, std::string file_name
     return state_->blank(Verdict::BadPlan, diagnostics_text(parsed.errors));
   }
   std::vector<Evaluation> family = evaluate_family(*parsed.kernel_file, 1);
-  for (const tasks::Diagnostic& warning : parsed.warnings) {
+  for (const Diagnostic& warning : parsed.warnings) {
     family.front().notes.push_back(to_string(warning));
   }
   return std::move(family.front());
@@ -178,7 +178,7 @@ void compile_ahead(DeviceHost& host, const tasks::Task& task, std::string_view t
   const tasks::KernelFile& file = *parsed.kernel_file;
   const auto builds = [&](const tasks::ParameterChoice& choice,
                           const std::vector<tasks::Shape>& shapes) {
-    std::vector<tasks::Diagnostic> ignored; // the evaluation will report the same errors
+    std::vector<Diagnostic> ignored; // the evaluation will report the same errors
     return build_kernel(*host.compiler, host.device.facts, file, task, choice, shapes,
                         BuildMode::Plain, cancelled, ignored)
                .compiled.verdict == Verdict::Correct;

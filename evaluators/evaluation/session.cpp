@@ -63,7 +63,7 @@ void Session::prepare() {
 BuiltKernel Session::build(const tasks::KernelFile& file, const tasks::Task& view,
                            const tasks::ParameterChoice& choice,
                            const std::vector<tasks::Shape>& shapes, BuildMode mode,
-                           std::vector<tasks::Diagnostic>& errors) {
+                           std::vector<Diagnostic>& errors) {
   tell(file.file, "is compiled", options.compile_timeout);
   const SpentTime spent(host->spent.compile_seconds);
   return build_kernel(
@@ -73,7 +73,7 @@ BuiltKernel Session::build(const tasks::KernelFile& file, const tasks::Task& vie
 
 const BuiltKernel& Session::own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
                                        const std::vector<tasks::Shape>& shapes, BuiltKernel& slot) {
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   slot = build(file, view, default_choice(file), shapes, BuildMode::Plain, errors);
   if (!errors.empty()) {
     reject_own(file, to_string(errors.front()));
@@ -98,7 +98,7 @@ JudgeReply Session::ask(const JudgeRequest& request) {
 }
 
 tasks::ResolvedPlan Session::own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const {
-  std::vector<tasks::Diagnostic> errors, warnings;
+  std::vector<Diagnostic> errors, warnings;
   auto plan = tasks::resolve_plan(*kernel.file, *kernel.task, shape, kernel.choice,
                                   host->device.facts, kernel.compiled.facts, errors, warnings);
   if (!plan) {
@@ -111,7 +111,7 @@ const BuiltKernel* Session::incumbent_for(const std::vector<tasks::Shape>& shape
   if (!incumbent) {
     return nullptr;
   }
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   incumbent_kernel =
       build(incumbent->file, task, incumbent->parameters, shapes, BuildMode::Plain, errors);
   const bool fits = errors.empty() && incumbent_kernel.compiled.verdict == tasks::Verdict::Correct;

@@ -27,7 +27,7 @@ struct Session {
   /// Compiles `file` with the kernels that `shapes` need. Mistakes in kernel names go to `errors`.
   BuiltKernel build(const tasks::KernelFile& file, const tasks::Task& view,
                     const tasks::ParameterChoice& choice, const std::vector<tasks::Shape>& shapes,
-                    BuildMode mode, std::vector<tasks::Diagnostic>& errors);
+                    BuildMode mode, std::vector<Diagnostic>& errors);
   /// The baseline or the reference. Throws Error, with the name of the task's file, when it does
   /// not compile.
   const BuiltKernel& own_kernel(const tasks::KernelFile& file, const tasks::Task& view,

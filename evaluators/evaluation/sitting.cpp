@@ -109,7 +109,7 @@ void Sitting::State::admit() {
 }
 
 void Sitting::State::add(std::size_t finalist, std::map<std::string, std::size_t>& known) {
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   BuiltKernel built = build(finalists[finalist].file, task, finalists[finalist].parameters, shapes,
                             BuildMode::Plain, errors);
   if (!errors.empty() || built.compiled.verdict != Verdict::Correct) {

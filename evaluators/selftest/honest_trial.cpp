@@ -88,12 +88,12 @@ HonestResult HonestTrial::kernel(const tasks::KernelFile& file,
   HonestResult result;
   result.file = name;
   result.parameters = choice;
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   const BuiltKernel built = session_.build(file, session_.task, choice,
                                            shapes_for(session_.task, session_.host->device.kind),
                                            BuildMode::Plain, errors);
   if (!errors.empty()) {
-    reject(result, tasks::all_unsupported(errors), to_string(errors.front()));
+    reject(result, all_unsupported(errors), to_string(errors.front()));
     return result;
   }
   if (built.compiled.verdict != Verdict::Correct) {
@@ -120,12 +120,12 @@ void HonestTrial::time(const tasks::KernelFile& file, const tasks::ParameterChoi
 
 std::vector<RunCase> HonestTrial::plan(const BuiltKernel& built, const tasks::Shape& shape,
                                        HonestResult& result) const {
-  std::vector<tasks::Diagnostic> errors, warnings;
+  std::vector<Diagnostic> errors, warnings;
   const auto plan =
       tasks::resolve_plan(*built.file, session_.task, shape, built.choice,
                           session_.host->device.facts, built.compiled.facts, errors, warnings);
   if (!plan) {
-    reject(result, tasks::all_unsupported(errors), to_string(errors.front()));
+    reject(result, all_unsupported(errors), to_string(errors.front()));
     return {};
   }
   std::uint64_t offset = 0;

@@ -53,7 +53,7 @@ double accesses(const profiling::CounterReport& report, double input_bytes) {
 std::optional<profiling::CounterReport> count_reference(Session& session, ReferenceRun& runner,
                                                         const tasks::Shape& shape,
                                                         std::uint64_t seed) {
-  std::vector<tasks::Diagnostic> errors;
+  std::vector<Diagnostic> errors;
   const BuiltKernel counted =
       session.build(session.reference_file, session.reference_task,
                     default_choice(session.reference_file), {shape}, BuildMode::Check, errors);

@@ -2,8 +2,8 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "base/text/positioned_json.h"
 #include "tasks/plan/plan_parse.h"
-#include "tasks/positioned_json.h"
 #include "tasks/source/kernel_file_scan.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/diagnostic.h"
+#include "base/text/diagnostic.h"
 #include "tasks/expression/expression.h"
 #include "tasks/inputs/dtype.h"
 
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace winnow::tasks {
+
+constexpr std::size_t kMaxPlanErrors = 20; ///< errors reported for one plan
 
 /// The name, in a grid expression, of the number of blocks that the device can run at once.
 constexpr const char* kResidentBlocks = "resident_blocks";

@@ -1,8 +1,8 @@
 #include "tasks/plan/plan_context.h"
 
 #include "base/text.h"
+#include "base/text/positioned_json.h"
 #include "tasks/plan/plan_constants.h"
-#include "tasks/positioned_json.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/diagnostic.h"
+#include "base/text/diagnostic.h"
 #include "tasks/plan/plan_resolve.h"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "tasks/plan/plan_names.h"
 
 #include "base/text.h"
+#include "base/text/positioned_json.h"
 #include "tasks/plan/placeholders.h"
-#include "tasks/positioned_json.h"
 
 #include <algorithm>
 #include <set>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "tasks/diagnostic.h"
+#include "base/text/diagnostic.h"
+#include "base/text/positioned_json.h"
 #include "tasks/plan/plan.h"
-#include "tasks/positioned_json.h"
 
 #include <set>
 #include <string>

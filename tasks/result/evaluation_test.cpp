@@ -1,4 +1,4 @@
-#include "tasks/diagnostic.h"
+#include "base/text/diagnostic.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/verdict.h"
 

@@ -449,7 +449,7 @@ std::vector<CompileRequest> catalogue_requests(const std::filesystem::path& fold
     const auto file = tasks::parse_kernel_file(text, name).kernel_file.value();
     const bool reference = std::string_view(name) == "reference.cu";
     const tasks::Task view = reference ? tasks::reference_view(task) : task;
-    std::vector<tasks::Diagnostic> errors;
+    std::vector<Diagnostic> errors;
     CompileRequest wanted = request(file.source);
     wanted.parameters = tasks::parameter_choices(file.plan, 1).at(0);
     wanted.kernels = tasks::kernel_names(file, view, task.shapes, wanted.parameters,

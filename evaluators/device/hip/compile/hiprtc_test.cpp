@@ -126,7 +126,7 @@ protected:
     const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file);
     ASSERT_TRUE(parsed.kernel_file) << to_string(parsed.errors.front());
     const tasks::DeviceFacts facts = hip_architecture_facts(GetParam());
-    std::vector<tasks::Diagnostic> errors;
+    std::vector<Diagnostic> errors;
     const auto choice = tasks::parameter_choices(parsed.kernel_file->plan, 1).front();
     const std::vector<std::string> kernels =
         tasks::kernel_names(*parsed.kernel_file, view, view.shapes, choice, facts, errors);

@@ -1,4 +1,4 @@
-#include "tasks/positioned_json.h"
+#include "base/text/positioned_json.h"
 
 #include "base/text.h"
 
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace winnow::tasks {
+namespace winnow {
 namespace {
 
 constexpr int kMaxJsonDepth = 64;
@@ -381,4 +381,4 @@ SourcePosition position_in_string(std::string_view file_text, SourcePosition at,
   return result;
 }
 
-} // namespace winnow::tasks
+} // namespace winnow

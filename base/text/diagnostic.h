@@ -1,11 +1,9 @@
 #pragma once
 
-#include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace winnow::tasks {
+namespace winnow {
 
 /// A place in a text file. Line and column count from 1; columns count bytes. 0: unknown.
 struct SourcePosition {
@@ -22,13 +20,11 @@ struct Diagnostic {
   bool unsupported = false; ///< no mistake: this device lacks the requested feature
 };
 
-constexpr std::size_t kMaxPlanErrors = 20; ///< errors reported for one plan
-
-/// True if there is at least one diagnostic and all are `unsupported`: the plan needs no
+/// True if there is at least one diagnostic and all are `unsupported`: the file needs no
 /// correction.
 bool all_unsupported(const std::vector<Diagnostic>& diagnostics);
 
 /// "file:line:column: what; expected ...", without the unknown parts.
 std::string to_string(const Diagnostic& diagnostic);
 
-} // namespace winnow::tasks
+} // namespace winnow

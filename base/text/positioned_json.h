@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/diagnostic.h"
+#include "base/text/diagnostic.h"
 
 #include <cstdint>
 #include <stdexcept>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace winnow::tasks {
+namespace winnow {
 
 struct JsonMember;
 
@@ -61,4 +61,4 @@ SourcePosition position_of(std::string_view text, std::size_t offset);
 /// string.
 SourcePosition position_in_string(std::string_view file_text, SourcePosition at, int column);
 
-} // namespace winnow::tasks
+} // namespace winnow

@@ -1,10 +1,10 @@
-#include "tasks/diagnostic.h"
+#include "base/text/diagnostic.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace winnow::tasks {
+namespace winnow {
 
 bool all_unsupported(const std::vector<Diagnostic>& diagnostics) {
   return !diagnostics.empty() &&
@@ -28,4 +28,4 @@ std::string to_string(const Diagnostic& diagnostic) {
   return text;
 }
 
-} // namespace winnow::tasks
+} // namespace winnow
