@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "base/toml.h"
+#include "base/text/toml.h"
 
 #include <filesystem>
 
@@ -41,7 +41,7 @@ TEST(Text, FindsInvalidUtf8) {
 }
 
 TEST(Toml, SaysWhereAFileIsNotToml) {
-  EXPECT_EQ(parse_toml("a = 1", "x.toml")["a"].value<int>(), 1);
+  EXPECT_EQ(parse_toml("a = 1", "x.toml").find("a")->integer, 1);
   const auto message = [](std::string_view text) -> std::string {
     try {
       parse_toml(text, "x.toml");

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "tasks/expression/toml_expression.h"
 
 #include <algorithm>
 #include <array>
@@ -51,7 +52,7 @@ const TensorSpec& tensor(const TomlReader& table, const char* key, const Task& t
 }
 
 Expression float_expression_or_one(const TomlReader& table, const char* key) {
-  return table.has(key) ? table.expression(key) : Expression::parse("1");
+  return table.has(key) ? read_expression(table, key) : Expression::parse("1");
 }
 
 LibraryBaseline parse_one(const TomlReader& table, const Task& task) {
@@ -63,9 +64,9 @@ LibraryBaseline parse_one(const TomlReader& table, const Task& task) {
   baseline.a = tensor(table, "a", task, false).name;
   baseline.b = tensor(table, "b", task, false).name;
   baseline.c = tensor(table, "c", task, true).name;
-  baseline.m = table.expression("m");
-  baseline.n = table.expression("n");
-  baseline.k = table.expression("k");
+  baseline.m = read_expression(table, "m");
+  baseline.n = read_expression(table, "n");
+  baseline.k = read_expression(table, "k");
   baseline.b_transposed = table.boolean_or("b_transposed", false);
   baseline.compute = parse_compute(table);
   baseline.alpha = float_expression_or_one(table, "alpha");

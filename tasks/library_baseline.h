@@ -1,8 +1,8 @@
 #pragma once
 
+#include "base/text/toml_reader.h"
 #include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
-#include "tasks/toml_reader.h"
 
 #include <string>
 #include <vector>

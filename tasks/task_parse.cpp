@@ -3,13 +3,13 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "base/text/diagnostic.h"
+#include "tasks/expression/toml_expression.h"
 #include "tasks/inputs/generator_parse.h"
 #include "tasks/inputs/input_generator.h"
 #include "tasks/library_baseline.h"
 #include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
 #include "tasks/tolerance_parse.h"
-#include "tasks/toml_reader.h"
 
 #include <algorithm>
 #include <array>
@@ -39,8 +39,8 @@ public:
                       "tolerance", "shapes", "library_baselines"});
     task_.title = root_.string("title");
     task_.description = root_.string("description");
-    task_.operations = root_.expression("operations");
-    task_.bytes = root_.expression("bytes");
+    task_.operations = read_expression(root_, "operations");
+    task_.bytes = read_expression(root_, "bytes");
     parse_axes();
     parse_tensors();
     parse_scalars();
@@ -113,8 +113,8 @@ private:
     TensorSpec tensor;
     tensor.name = name;
     tensor.role = parse_role(table);
-    tensor.dtype = table.dtype("dtype");
-    tensor.shape = table.expressions("shape");
+    tensor.dtype = read_dtype(table, "dtype");
+    tensor.shape = read_expressions(table, "shape");
     tensor.description = table.string_or("description", "");
     tensor.is_static = table.boolean_or("static", false);
     if (tensor.is_static && tensor.role != Role::Input) {
@@ -163,7 +163,7 @@ private:
     table.allow_keys({"dtype", "value", "low", "high", "description"});
     ScalarSpec scalar;
     scalar.name = name;
-    scalar.dtype = table.dtype("dtype");
+    scalar.dtype = read_dtype(table, "dtype");
     const bool known = scalar.dtype == DType::F32 || scalar.dtype == DType::F64 ||
                        scalar.dtype == DType::I32 || scalar.dtype == DType::I64;
     if (!known) {

@@ -320,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"precision = \"f32\"\nmultiple = \"8 + 2 * sqrt(cols)\"\nabsolute = 1e-30",
                 "precision = \"int\"",
                 "task.toml:38:13: precision 'int', but output 'a_result' is f32"},
-        BadTask{"precision = \"f32\"", "precision = \"int\"", "unknown key 'absolute'"},
+        BadTask{"precision = \"f32\"", "precision = \"int\"", "unknown key 'multiple'"},
         BadTask{"sqrt(cols)", "sqrt(-cols)", "the result is not a number"},
         BadTask{"rows = 3\n", "", "task.toml:42:1: 'shapes.tiny[0].rows' is missing"},
         BadTask{"rows = 3\n", "rows = 0\n", "task.toml:43:8: axis 'rows' = 0; expected 1 to 2^40"},

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/text/diagnostic.h"
+#include "tasks/expression/toml_expression.h"
 
 #include <fmt/format.h>
 
@@ -34,7 +35,7 @@ void check_integers(const TomlReader& table, const Task& task) {
 }
 
 Expression norm_multiple(const TomlReader& table, const Expression& multiple) {
-  return table.has("norm_multiple") ? table.expression("norm_multiple")
+  return table.has("norm_multiple") ? read_expression(table, "norm_multiple")
                                     : Expression::parse(fmt::format("({}) / 4", multiple.text()));
 }
 
@@ -57,7 +58,7 @@ Tolerance parse_tolerance(const TomlReader& table, const Task& task) {
     table.fail("accumulate", "the outputs are floating, but 'accumulate' is an integer type",
                "a floating precision");
   }
-  tolerance.multiple = table.expression("multiple");
+  tolerance.multiple = read_expression(table, "multiple");
   tolerance.norm_multiple = norm_multiple(table, tolerance.multiple);
   tolerance.absolute = table.number_or("absolute", 0);
   tolerance.nan_allowed = table.boolean_or("nan", false);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "base/text/toml_reader.h"
 #include "tasks/task.h"
-#include "tasks/toml_reader.h"
 
 namespace winnow::tasks {
 

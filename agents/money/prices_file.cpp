@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "tasks/toml_reader.h"
+#include "base/text/toml_reader.h"
 
 #include <algorithm>
 #include <cctype>
@@ -13,8 +13,6 @@
 
 namespace winnow::agents {
 namespace {
-
-using tasks::TomlReader;
 
 constexpr std::uint64_t kMaxPricesBytes = std::uint64_t{4} << 20U;
 // No provider charges more for a million tokens. A higher price was probably meant per token or in

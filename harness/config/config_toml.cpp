@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "base/toml.h"
+#include "base/text/toml.h"
 #include "harness/config/config.h"
 #include "harness/config/config_keys.h"
 
@@ -18,35 +18,34 @@ using nlohmann::json;
 constexpr const char* kKeysBelongElsewhere =
     "keys come from the environment; set endpoint.api_key_env to the variable's name";
 
-/// Null for values that no key accepts: dates, and lists and tables that contain dates.
-json to_json(const toml::node& node) {
-  if (const auto* text = node.as_string()) {
-    return text->get();
-  }
-  if (const auto* number = node.as_integer()) {
-    return number->get();
-  }
-  if (const auto* number = node.as_floating_point()) {
-    return number->get();
-  }
-  if (const auto* flag = node.as_boolean()) {
-    return flag->get();
-  }
-  if (const auto* array = node.as_array()) {
+/// Null for values that no key accepts: dates.
+json to_json(const JsonValue& value) {
+  switch (value.kind) {
+  case JsonValue::Kind::Null:
+    return nullptr;
+  case JsonValue::Kind::Boolean:
+    return value.boolean;
+  case JsonValue::Kind::Integer:
+    return value.integer;
+  case JsonValue::Kind::Real:
+    return value.real;
+  case JsonValue::Kind::String:
+    return value.text;
+  case JsonValue::Kind::Array: {
     json list = json::array();
-    for (const toml::node& item : *array) {
+    for (const JsonValue& item : value.items) {
       list.push_back(to_json(item));
     }
     return list;
   }
-  if (const auto* table = node.as_table()) {
-    json object = json::object();
-    for (const auto& [name, member] : *table) {
-      object[std::string(name.str())] = to_json(member);
-    }
-    return object;
+  case JsonValue::Kind::Object:
+    break;
   }
-  return nullptr;
+  json object = json::object();
+  for (const JsonMember& member : value.members) {
+    object[member.key] = to_json(member.value);
+  }
+  return object;
 }
 
 /// Walks through a parsed file, applies its keys and collects every mistake.
@@ -54,16 +53,15 @@ class Reader {
 public:
   Reader(RunConfig& config, std::filesystem::path file) : config_(config), file_(std::move(file)) {}
 
-  void read(const toml::table& root) {
-    for (const auto& [name, node] : root) {
-      const std::string section(name.str());
-      const auto sections = config_sections();
+  void read(const JsonValue& root) {
+    const auto sections = config_sections();
+    for (const auto& [section, at, value] : root.members) {
       if (std::find(sections.begin(), sections.end(), section) == sections.end()) {
-        mistake(name.source(), "unknown section [" + section + "]" + suggestion(section, sections));
-      } else if (const auto* table = node.as_table()) {
-        read_section(section, *table);
+        mistake(at, "unknown section [" + section + "]" + suggestion(section, sections));
+      } else if (value.kind == JsonValue::Kind::Object) {
+        read_section(section, value);
       } else {
-        mistake(node.source(), fmt::format("'{0}' is not a section; expected [{0}]", section));
+        mistake(value.at, fmt::format("'{0}' is not a section; expected [{0}]", section));
       }
     }
     if (!mistakes_.empty()) {
@@ -72,36 +70,33 @@ public:
   }
 
 private:
-  void read_section(const std::string& section, const toml::table& table) {
-    for (const auto& [key_name, node] : table) {
-      const std::string name(key_name.str());
+  void read_section(const std::string& section, const JsonValue& table) {
+    for (const auto& [name, at, value] : table.members) {
       const ConfigKey* key = find_config_key(section, name);
       if (key == nullptr && names_a_secret(name)) {
-        mistake(key_name.source(), fmt::format("{}.{}: {}", section, name, kKeysBelongElsewhere));
+        mistake(at, fmt::format("{}.{}: {}", section, name, kKeysBelongElsewhere));
       } else if (key == nullptr) {
-        mistake(key_name.source(), fmt::format("unknown key '{}' in [{}]{}", name, section,
-                                               suggestion(name, config_key_names(section))));
+        mistake(at, fmt::format("unknown key '{}' in [{}]{}", name, section,
+                                suggestion(name, config_key_names(section))));
       } else {
-        apply(*key, node);
+        apply(*key, value);
       }
     }
   }
 
-  void apply(const ConfigKey& key, const toml::node& node) {
-    const json value = to_json(node);
+  void apply(const ConfigKey& key, const JsonValue& value) {
     try {
-      if (value.is_null()) {
+      if (value.kind == JsonValue::Kind::Null) {
         throw BadValue("a plain value");
       }
-      key.set(config_, value, file_.parent_path());
+      key.set(config_, to_json(value), file_.parent_path());
     } catch (const BadValue& error) {
-      mistake(node.source(), key.section + "." + key.name + ": expected " + error.what());
+      mistake(value.at, key.section + "." + key.name + ": expected " + error.what());
     }
   }
 
-  void mistake(const toml::source_region& at, const std::string& what) {
-    mistakes_.push_back(
-        fmt::format("{}:{}:{}: {}", file_.string(), at.begin.line, at.begin.column, what));
+  void mistake(SourcePosition at, const std::string& what) {
+    mistakes_.push_back(to_string(Diagnostic{file_.string(), at, what, {}}));
   }
 
   RunConfig& config_;
@@ -112,8 +107,7 @@ private:
 /// Parses a value as TOML. A bare word ("cpu", "10m") is a string.
 json override_value(const std::string& text) {
   try {
-    const toml::table table = parse_toml("value = " + text, "--set");
-    return to_json(*table.get("value"));
+    return to_json(*parse_toml("value = " + text, "--set").find("value"));
   } catch (const UsageError&) {
     return text;
   }

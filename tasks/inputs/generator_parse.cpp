@@ -1,6 +1,7 @@
 #include "tasks/inputs/generator_parse.h"
 
 #include "base/text.h"
+#include "tasks/expression/toml_expression.h"
 
 #include <cmath>
 #include <optional>
@@ -189,7 +190,7 @@ void parse_generator(const TomlReader& table, TensorSpec& tensor) {
   if (!known.a_key.empty()) {
     keys.emplace_back(known.a_key);
     if (has_extent(known.kind)) {
-      tensor.generator_extent = table.expression(known.a_key);
+      tensor.generator_extent = read_expression(table, known.a_key);
     } else {
       spec.a = value_of(table, known, known.a_key, known.a);
     }

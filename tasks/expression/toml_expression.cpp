@@ -1,0 +1,55 @@
+#include "tasks/expression/toml_expression.h"
+
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+namespace winnow::tasks {
+namespace {
+
+Expression parse(const TomlReader& table, std::string_view key, const JsonValue& value) {
+  if (value.kind == JsonValue::Kind::Integer) {
+    return Expression::constant(value.integer);
+  }
+  if (value.kind != JsonValue::Kind::String) {
+    table.fail_at(value.at,
+                  fmt::format("'{}' is neither an integer nor an expression", table.full_name(key)),
+                  "an integer or a string such as \"8 * rows\"");
+  }
+  try {
+    return Expression::parse(value.text);
+  } catch (const ExpressionError& error) {
+    table.fail_at(
+        {value.at.line, value.at.column + static_cast<int>(error.column())},
+        fmt::format("{} in expression '{}'", error.what(), truncate_text(value.text, 200)),
+        error.expected());
+  }
+}
+
+} // namespace
+
+DType read_dtype(const TomlReader& table, std::string_view key) {
+  const std::string name = table.string(key);
+  if (const auto dtype = dtype_from_string(name)) {
+    return *dtype;
+  }
+  std::vector<std::string> known;
+  for (const DType type : all_dtypes()) {
+    known.emplace_back(to_string(type));
+  }
+  table.fail_unknown(key, "dtype", name, known);
+}
+
+Expression read_expression(const TomlReader& table, std::string_view key) {
+  return parse(table, key, table.value(key, "an expression"));
+}
+
+std::vector<Expression> read_expressions(const TomlReader& table, std::string_view key) {
+  std::vector<Expression> list;
+  for (const JsonValue& item : table.list(key, "axes or expressions")) {
+    list.push_back(parse(table, key, item));
+  }
+  return list;
+}
+
+} // namespace winnow::tasks
