@@ -28,11 +28,8 @@ std::optional<Card> optional_card(const json& ask, const char* name) {
 }
 
 json ask_json(const Ask& ask) {
-  json written{{"ask", ask.key},
-               {"lineage", ask.lineage},
-               {"parent", ask.parent},
-               {"older", ask.older},
-               {"history", json::array()}};
+  json written{{"ask", ask.key},         {"lineage", ask.lineage}, {"operator", ask.op},
+               {"parents", ask.parents}, {"older", ask.older},     {"history", json::array()}};
   for (const Card& card : ask.history) {
     written["history"].push_back(card_json(card));
   }
@@ -41,6 +38,9 @@ json ask_json(const Ask& ask) {
   }
   if (ask.previous) {
     written["previous"] = card_json(*ask.previous);
+  }
+  if (ask.second) {
+    written["second"] = card_json(*ask.second);
   }
   return written;
 }
@@ -68,10 +68,12 @@ Action action_from(const json& action) {
   Ask ask;
   action.at("ask").get_to(ask.key);
   action.at("lineage").get_to(ask.lineage);
-  action.at("parent").get_to(ask.parent);
+  action.at("operator").get_to(ask.op);
+  action.at("parents").get_to(ask.parents);
   action.at("older").get_to(ask.older);
   ask.best = optional_card(action, "best");
   ask.previous = optional_card(action, "previous");
+  ask.second = optional_card(action, "second");
   for (const json& card : action.at("history")) {
     ask.history.push_back(card_from(card));
   }
@@ -83,7 +85,7 @@ Event parsed(const std::string& kind, const json& detail) {
     return Decided{action_from(detail.at("action")), {detail.at("asks")}};
   }
   if (kind == "added") {
-    return Added{detail.at("candidate"), detail.at("key")};
+    return Added{detail.at("candidate"), detail.at("key"), detail.at("dollars")};
   }
   if (kind == "evaluated") {
     return Evaluated{detail.at("candidate"), detail.at("outcome")};
@@ -111,7 +113,10 @@ LogEntry entry_of(const Event& event) {
                         .dump()};
           },
           [](const Added& added) -> LogEntry {
-            return {"added", json{{"candidate", added.candidate}, {"key", added.key}}.dump()};
+            return {
+                "added",
+                json{{"candidate", added.candidate}, {"key", added.key}, {"dollars", added.dollars}}
+                    .dump()};
           },
           [](const Evaluated& evaluated) -> LogEntry {
             return {

@@ -24,13 +24,15 @@ struct Card {
 
 /// Ask a model for a kernel.
 struct Ask {
-  std::string key;              ///< names the call within its run: "row_softmax/0/3"
-  std::size_t lineage = 0;      ///< proposals of a lineage build on one another
-  CandidateId parent = 0;       ///< the new kernel builds on this one
-  std::optional<Card> best;     ///< the fastest correct attempt so far
-  std::optional<Card> previous; ///< the latest attempt, if it is worth showing in full
-  std::vector<Card> history;    ///< the newest attempts of the lineage, oldest first
-  int older = 0;                ///< number of attempts before `history`
+  std::string key;                  ///< names the call within its run: "row_softmax/0/3"
+  std::size_t lineage = 0;          ///< proposals of a lineage build on one another
+  std::string op = "improve";       ///< the operator: what the model is asked to do
+  std::vector<CandidateId> parents; ///< the new kernel builds on these; the first one counts most
+  std::optional<Card> best;         ///< the fastest correct attempt so far
+  std::optional<Card> previous;     ///< the latest attempt, if it is worth showing in full
+  std::optional<Card> second;       ///< crossover: the other parent; contrast: the slower kernel
+  std::vector<Card> history;        ///< the newest attempts of the lineage, oldest first
+  int older = 0;                    ///< number of attempts before `history`
   bool operator==(const Ask&) const = default;
 };
 
@@ -56,7 +58,10 @@ struct Decided {
 /// The store has a new candidate.
 struct Added {
   CandidateId candidate = 0;
-  std::string key; ///< of the call whose reply it is; empty: the task's baseline
+  /// Of the call whose reply it is. Empty: the task's baseline, or after it the kernel that the
+  /// user starts from.
+  std::string key;
+  double dollars = 0; ///< the cost of the call; 0: none, or not known
 };
 struct Evaluated {
   CandidateId candidate = 0;

@@ -24,13 +24,14 @@ std::vector<Event> all_events() {
   Ask ask;
   ask.key = "axpy/1/22";
   ask.lineage = 1;
-  ask.parent = 5;
+  ask.op = "crossover";
+  ask.parents = {5, 8};
   ask.best = Card{5, 3};
   ask.previous = Card{9, 22};
   ask.history = {{8, 21}, {9, 22}};
   ask.older = 20;
   return {Decided{ask, {3}},
-          Decided{Ask{"axpy/0/0", 0, 1, {}, {}, {}, 0}, {1}},
+          Decided{Ask{}, {1}},
           Decided{Evaluate{7, 5}, {}},
           Decided{Evaluate{7, std::nullopt}, {}},
           Added{7, "axpy/0/0"},

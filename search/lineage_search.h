@@ -1,9 +1,7 @@
 #pragma once
 
-#include "search/search.h"
+#include "search/population.h"
 
-#include <map>
-#include <set>
 #include <vector>
 
 namespace winnow::search {
@@ -14,17 +12,20 @@ namespace winnow::search {
 /// worth a repair. A latest attempt that is correct but much slower than the best one is not shown
 /// in full: in published logs such parents led to gains half as often as other parents. best-of-n
 /// has a lineage for each call.
-class LineageSearch : public Search {
+class LineageSearch : public Population {
 public:
   explicit LineageSearch(Settings settings);
-  LineageSearch(const LineageSearch&) = delete; // lineages point into individuals_
-  LineageSearch& operator=(const LineageSearch&) = delete;
 
   std::optional<Action> decide(const Capacity& capacity) const override;
-  void apply(const Event& event) override;
   bool promotes(CandidateId candidate, const Outcome& outcome) const override;
-  const Individual* find(CandidateId candidate) const override;
-  std::size_t asks() const override { return asks_; }
+
+protected:
+  void on_asked(const Ask& ask) override;
+  void on_added(Individual& added) override;
+  void on_settled(Individual& judged) override;
+  void on_reopened(Individual& unlucky) override;
+  void on_unanswered(const Ask& ask) override;
+  void on_resumed() override;
 
 private:
   struct Lineage {
@@ -33,30 +34,14 @@ private:
     bool is_stuck = false;             ///< its call gets no reply in this session
   };
 
-  void on(const Decided& event);
-  void on(const Added& event);
-  void on(const Evaluated& event);
-  void on(const Faulted& event);
-  void on(const Unanswered& event);
-  void on(const Resumed& event);
-
-  void settle(CandidateId candidate, int change);
-  bool is_searchable() const;
+  const Lineage* lineage_of(const Individual& individual) const;
   std::size_t steps(std::size_t lineage) const;
   std::optional<std::size_t> next_lineage() const;
   Ask ask(std::size_t index) const;
-  bool counts(const Outcome& outcome) const;
   const Individual* leader_of(const Lineage& lineage) const;
   const Individual* fastest_of(const Lineage& lineage) const;
 
-  Settings settings_;
-  std::optional<CandidateId> baseline_;
-  std::map<CandidateId, Individual> individuals_;
-  std::map<CandidateId, std::size_t> lineage_of_; ///< without the baseline
-  std::map<std::string, std::size_t> asked_;      ///< lineage, by key of a call without a reply
-  std::set<CandidateId> unjudged_;                ///< no evaluation is decided yet
   std::vector<Lineage> lineages_;
-  std::size_t asks_ = 0;
 };
 
 } // namespace winnow::search

@@ -35,6 +35,9 @@ Outcome outcome_of(const tasks::Evaluation& evaluation, std::string_view text) {
     outcome.race = {evaluation.race->rival, evaluation.race->verdict == "faster",
                     evaluation.hidden_race_ratio};
   }
+  outcome.speed_of_light = least_speed_of_light(evaluation);
+  outcome.cell = cell_of(evaluation);
+  outcome.device_seconds = evaluation.seconds;
   return outcome;
 }
 
@@ -70,7 +73,10 @@ void to_json(nlohmann::json& json, const Outcome& outcome) {
           {"speedup_low", outcome.speedup_bounds.low},
           {"speedup_high", outcome.speedup_bounds.high},
           {"hidden_speedup", outcome.hidden_speedup},
-          {"promoted", outcome.promoted}};
+          {"promoted", outcome.promoted},
+          {"speed_of_light", outcome.speed_of_light},
+          {"cell", outcome.cell},
+          {"device_seconds", outcome.device_seconds}};
   if (outcome.race) {
     json["race"] = {{"incumbent", outcome.race->incumbent},
                     {"faster", outcome.race->faster},
@@ -88,6 +94,9 @@ void from_json(const nlohmann::json& json, Outcome& outcome) {
   json.at("speedup_high").get_to(outcome.speedup_bounds.high);
   json.at("hidden_speedup").get_to(outcome.hidden_speedup);
   json.at("promoted").get_to(outcome.promoted);
+  json.at("speed_of_light").get_to(outcome.speed_of_light);
+  json.at("cell").get_to(outcome.cell);
+  json.at("device_seconds").get_to(outcome.device_seconds);
   outcome.race.reset();
   if (const auto race = json.find("race"); race != json.end()) {
     outcome.race = {race->at("incumbent"), race->at("faster"), race->at("hidden_ratio")};

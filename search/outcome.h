@@ -26,10 +26,21 @@ struct Outcome {
   double hidden_speedup = 0;    ///< against the baseline at hidden shapes; 0: not timed
   bool promoted = false;        ///< Search::promotes() allowed the kernel to lead
   std::optional<Race> race;
+  /// Share of the speed of light, 0 to 1, at the search shape where it is least; 0: not known.
+  double speed_of_light = 0;
+  std::string cell;          ///< cell_of()
+  double device_seconds = 0; ///< what the evaluation took
 };
 
 /// `text`: the candidate's kernel file.
 Outcome outcome_of(const tasks::Evaluation& evaluation, std::string_view text);
+
+/// The structure of a kernel, by which an archive keeps kernels apart: "2 kernels, shared 16 KB,
+/// occupancy 50 %, limited by DRAM bandwidth". It comes from the compiled code and from counters,
+/// so that other names and comments never change it.
+std::string cell_of(const tasks::Evaluation& evaluation);
+/// Outcome::speed_of_light.
+double least_speed_of_light(const tasks::Evaluation& evaluation);
 
 /// Whether an outcome counts in the search: correct, promoted, and made by this version of the
 /// evaluator. A resumed run may have begun with an earlier version, whose times are not comparable.

@@ -1,5 +1,4 @@
 #include "search/outcome.h"
-
 #include "tasks/plan/kernel_file.h"
 
 #include <gtest/gtest.h>

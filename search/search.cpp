@@ -2,16 +2,20 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "search/archive_search.h"
 #include "search/lineage_search.h"
 
 namespace winnow::search {
 
 const std::vector<std::string>& strategy_names() {
-  static const std::vector<std::string> names{"one-plus-one", "best-of-n"};
+  static const std::vector<std::string> names{"one-plus-one", "best-of-n", "archive"};
   return names;
 }
 
 std::unique_ptr<Search> make_search(std::string_view strategy, Settings settings) {
+  if (strategy == "archive") {
+    return std::make_unique<ArchiveSearch>(std::move(settings));
+  }
   if (strategy == "best-of-n") {
     settings.lineages = settings.proposals; // a call each
   } else if (strategy != "one-plus-one") {

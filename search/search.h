@@ -14,8 +14,10 @@ namespace winnow::search {
 /// A candidate as the search remembers it.
 struct Individual {
   CandidateId id = 0;
+  std::optional<Ask> ask;         ///< the call whose reply it is; nullopt: there was none
   int number = 0;                 ///< among the attempts of its lineage, from 1; 0: the baseline
   std::optional<Outcome> outcome; ///< nullopt: not judged yet
+  double dollars = 0;             ///< the cost of its call; 0: none, or not known
   int faults = 0;                 ///< evaluations that the machine has failed, in a row
 };
 
@@ -37,6 +39,8 @@ public:
   virtual const Individual* find(CandidateId candidate) const = 0;
   /// Number of calls that were decided so far.
   virtual std::size_t asks() const = 0;
+  /// Why the search makes no more calls before `proposals` is reached; empty: it goes on.
+  virtual std::string why_done() const { return {}; }
 };
 
 struct Settings {
@@ -44,6 +48,12 @@ struct Settings {
   std::size_t proposals = 6; ///< calls
   std::size_t lineages = 1;  ///< one-plus-one: the calls are divided among this many lineages
   int evaluator_version = 0; ///< outcomes of other versions do not count
+  // For `archive`:
+  std::size_t seeds = 3; ///< calls that ask for kernels of different structure
+  /// Stops when the best kernel has this share of the speed of light at every search shape; 0:
+  /// never.
+  double enough_speed_of_light = 0;
+  std::size_t patience = 0; ///< stops after so many calls without a gain of 2 %; 0: never
 };
 
 const std::vector<std::string>& strategy_names();

@@ -53,7 +53,7 @@ void RunLoop::add_baseline(TaskState& state) {
   row.digest = sha256_hex(row.text);
   commit(state, [&]() -> std::vector<search::Event> {
     state.baseline = setup_.journal.add_candidate(state.row, row);
-    return {search::Added{state.baseline, ""}};
+    return {search::Added{state.baseline, "", 0}};
   });
 }
 
@@ -69,10 +69,10 @@ void RunLoop::accept_reply(TaskState& state, const search::Ask& ask,
   commit(state, [&]() -> std::vector<search::Event> {
     const store::RowId id = add_candidate(state, ask, kernel.text.value_or(reply.text));
     if (!bad) {
-      return {search::Added{id, ask.key}};
+      return {search::Added{id, ask.key, reply.dollars.value_or(0)}};
     }
     setup_.journal.add_evaluations(id, {*bad});
-    return {search::Added{id, ask.key},
+    return {search::Added{id, ask.key, reply.dollars.value_or(0)},
             search::Evaluated{id, search::outcome_of(*bad, reply.text)}};
   });
   if (bad) {
@@ -86,7 +86,7 @@ store::RowId RunLoop::add_candidate(const TaskState& state, const search::Ask& a
   store::CandidateRow row;
   row.task = state.task->name;
   row.call_key = ask.key;
-  row.parent_id = ask.parent;
+  row.parent_id = ask.parents.front();
   row.origin = "model";
   row.text = text;
   row.digest = sha256_hex(text);

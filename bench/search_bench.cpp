@@ -1,0 +1,89 @@
+// Time of one decision of the archive search, and of reading the log of a whole search, by the
+// number of candidates. Usage: search_bench [CANDIDATES]
+#include "search/search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace {
+
+using namespace winnow;
+using namespace winnow::search;
+
+double microseconds(std::chrono::steady_clock::time_point start) {
+  const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - start;
+  return taken.count();
+}
+
+/// Every fifth reply is wrong; the others are spread over 200 cells and become slowly faster.
+Outcome outcome_of(int number) {
+  Outcome outcome;
+  outcome.verdict = number % 5 == 0 ? tasks::Verdict::Wrong : tasks::Verdict::Correct;
+  outcome.promoted = true;
+  outcome.speedup = 1 + 0.001 * number;
+  outcome.speedup_bounds = {outcome.speedup * 0.99, outcome.speedup * 1.01};
+  outcome.cell = fmt::format("cell {}", number % 200);
+  outcome.kernel = fmt::format("kernel {}", number);
+  return outcome;
+}
+
+struct Run {
+  std::vector<LogEntry> log;
+  std::vector<double> decisions; ///< of calls, in us
+};
+
+Run run(std::size_t candidates, int in_flight) {
+  Run run;
+  const auto search = make_search("archive", {.task = "axpy", .proposals = candidates});
+  const auto apply = [&](const Event& event) {
+    search->apply(event);
+    run.log.push_back(entry_of(event));
+  };
+  apply(Added{1, "", 0});
+  std::vector<Ask> open;
+  CandidateId last = 1;
+  for (;;) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto action = search->decide({in_flight - static_cast<int>(open.size())});
+    if (action && std::holds_alternative<Ask>(*action)) {
+      run.decisions.push_back(microseconds(start));
+      open.push_back(std::get<Ask>(*action));
+      apply(Decided{*action, {1}});
+    } else if (action) {
+      const CandidateId candidate = std::get<Evaluate>(*action).candidate;
+      apply(Decided{*action, {}});
+      apply(Evaluated{candidate,
+                      candidate == 1 ? outcome_of(1) : outcome_of(static_cast<int>(candidate))});
+    } else if (!open.empty()) {
+      apply(Added{++last, open.front().key, 0.01});
+      open.erase(open.begin());
+    } else {
+      return run;
+    }
+  }
+}
+
+} // namespace
+
+int main(int count, char** arguments) {
+  const std::size_t candidates = count > 1 ? std::strtoul(arguments[1], nullptr, 10) : 10'000;
+  Run made = run(candidates, 8);
+  const std::size_t newest = std::min<std::size_t>(made.decisions.size(), 1000);
+  std::vector<double> late(made.decisions.end() - static_cast<std::ptrdiff_t>(newest),
+                           made.decisions.end());
+  std::sort(late.begin(), late.end());
+  const auto start = std::chrono::steady_clock::now();
+  const auto again = make_search("archive", {.task = "axpy", .proposals = candidates});
+  for (const LogEntry& entry : made.log) {
+    again->apply(event_of(entry));
+  }
+  fmt::print(
+      "{} calls, 8 in flight; a decision among the last {}: median {:.0f} us, p99 {:.0f} us\n"
+      "the log, {} entries, parsed and applied: {:.2f} s\n",
+      made.decisions.size(), newest, late[late.size() / 2], late[late.size() * 99 / 100],
+      made.log.size(), microseconds(start) / 1e6);
+}

@@ -1,0 +1,316 @@
+#include "search/archive_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace winnow::search {
+namespace {
+
+using tasks::Verdict;
+
+constexpr double kExploration = 1;
+// Exemplars of a contrast differ by this factor at least.
+constexpr double kSlowerBand = 1.3;
+constexpr int kRepairsOfOne = 2;
+constexpr std::size_t kCallsPerRepair = 5; // repairs are at most this part of all calls
+constexpr std::size_t kNewest = 8;
+constexpr double kWorthwhileGain = 0.02;
+// A call counts as a visit of so many ancestors, and related kernels are looked for so far back.
+constexpr std::size_t kGenerations = 8;
+constexpr CandidateId kNoLimit = std::numeric_limits<CandidateId>::max();
+
+bool contains(const std::vector<CandidateId>& line, CandidateId candidate) {
+  return std::find(line.begin(), line.end(), candidate) != line.end();
+}
+
+} // namespace
+
+ArchiveSearch::ArchiveSearch(Settings settings)
+    : Population(std::move(settings)),
+      // Shares of the calls that published systems found useful.
+      arms_({{"diff", 0.45}, {"rewrite", 0.25}, {"crossover", 0.15}, {"contrast", 0.15}}) {}
+
+std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
+  if (const Individual* candidate = next_unjudged()) {
+    Evaluate evaluate{candidate->id, std::nullopt};
+    if (leader_ != 0 && candidate->id != leader_) {
+      evaluate.incumbent = leader_;
+    }
+    return evaluate;
+  }
+  if (capacity.asks <= 0 || root() == nullptr || asks() >= settings().proposals ||
+      !why_done().empty()) {
+    return std::nullopt;
+  }
+  if (given() == nullptr && asks() < settings().seeds) {
+    return seed();
+  }
+  std::optional<Ask> ask = repair();
+  return ask ? *std::move(ask) : with_operator(*best_parent());
+}
+
+/// The kernel that every lineage begins with: the user's if it is good, otherwise the baseline.
+/// nullptr: it is not judged yet, or there is no correct baseline.
+const Individual* ArchiveSearch::root() const {
+  const Individual* baseline = correct_baseline();
+  if (baseline == nullptr || given() == nullptr) {
+    return baseline;
+  }
+  const Outcome& outcome = outcome_of(*given());
+  return outcome.verdict == Verdict::NotJudged ? nullptr : counts(outcome) ? given() : baseline;
+}
+
+/// The logarithm of the speedup that the kernel has at least.
+double ArchiveSearch::value(const Individual& individual) const {
+  const Outcome& outcome = outcome_of(individual);
+  const double low = outcome.speedup_bounds.known() ? outcome.speedup_bounds.low : outcome.speedup;
+  return low > 0 ? std::log(low) : 0;
+}
+
+/// The best value of the kernel and its children.
+double ArchiveSearch::quality(const Individual& individual) const {
+  const auto node = nodes_.find(individual.id);
+  const double own = value(individual);
+  return node != nodes_.end() && node->second.has_child ? std::max(own, node->second.best_child)
+                                                        : own;
+}
+
+Ask ArchiveSearch::new_ask(std::string op) const {
+  Ask ask;
+  ask.key = settings().task + "/0/" + std::to_string(asks());
+  ask.op = std::move(op);
+  const std::size_t first = attempts_.size() > kNewest ? attempts_.size() - kNewest : 0;
+  ask.older = static_cast<int>(first);
+  for (std::size_t i = first; i < attempts_.size(); ++i) {
+    ask.history.push_back(card_of(*find(attempts_[i])));
+  }
+  if (leader_ != 0) {
+    ask.best = card_of(*find(leader_));
+  }
+  return ask;
+}
+
+Ask ArchiveSearch::seed() const {
+  Ask ask = new_ask("seed");
+  ask.parents = {root()->id};
+  return ask;
+}
+
+/// A call that mends the newest failure that is worth it.
+std::optional<Ask> ArchiveSearch::repair() const {
+  if (repairable_.empty() || kCallsPerRepair * repairs_ > asks()) {
+    return std::nullopt;
+  }
+  const Individual& failed = *find(repairable_.back());
+  Ask ask = new_ask("repair");
+  ask.parents = {failed.id};
+  ask.previous = card_of(failed);
+  return ask;
+}
+
+/// Number of repairs in a row that led to this candidate.
+int ArchiveSearch::repair_depth(const Individual& individual) const {
+  int depth = 0;
+  for (const Individual* at = &individual; at->ask && at->ask->op == "repair";
+       at = find(at->ask->parents.front())) {
+    ++depth;
+  }
+  return depth;
+}
+
+Ask ArchiveSearch::with_operator(const Individual& parent) const {
+  const Individual* other = other_cell(parent);
+  const Individual* slower = slower_band(parent);
+  std::vector<std::string> operators{"diff", "rewrite"};
+  if (other != nullptr) {
+    operators.emplace_back("crossover");
+  }
+  if (slower != nullptr) {
+    operators.emplace_back("contrast");
+  }
+  Ask ask = new_ask(arms_.choose(operators));
+  ask.parents = {parent.id};
+  ask.previous = card_of(parent);
+  if (ask.op == "crossover") {
+    ask.parents.push_back(other->id);
+    ask.second = card_of(*other);
+  } else if (ask.op == "contrast") {
+    ask.second = card_of(*slower);
+  }
+  return ask;
+}
+
+const Individual* ArchiveSearch::best_parent() const {
+  std::vector<const Individual*> ranked;
+  for (const auto& [cell, owner] : cells_) {
+    ranked.push_back(find(owner));
+  }
+  if (ranked.empty()) {
+    return root();
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [this](const auto* a, const auto* b) { return value(*a) > value(*b); });
+  const double scale = std::max(value(*ranked.front()) - value(*ranked.back()), kWorthwhileGain);
+  const double places = static_cast<double>(ranked.size());
+  const double explored = std::sqrt(1.0 + static_cast<double>(asks()));
+  std::set<CandidateId> in_calls; // parents of calls that are under way
+  std::set<CandidateId> above_calls;
+  for (const auto& [key, call] : asked()) {
+    in_calls.insert(call.parents.front());
+    const std::vector<CandidateId> line = line_of(*find(call.parents.front()));
+    above_calls.insert(line.begin(), line.end());
+  }
+  const auto is_related = [&](const Individual& own) {
+    const std::vector<CandidateId> line = line_of(own);
+    return above_calls.contains(own.id) ||
+           std::any_of(line.begin(), line.end(),
+                       [&](CandidateId ancestor) { return in_calls.contains(ancestor); });
+  };
+  const Individual* best = nullptr;
+  const Individual* best_unrelated = nullptr;
+  double highest = 0;
+  double highest_unrelated = 0;
+  for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
+    const Individual& own = *ranked[rank];
+    if (is_bad_parent(own)) {
+      continue;
+    }
+    const auto node = nodes_.find(own.id);
+    const int visits = node == nodes_.end() ? 0 : node->second.visits;
+    const double prior = 2 * (places - static_cast<double>(rank)) / (places * (places + 1));
+    const double score = quality(own) + kExploration * scale * prior * explored / (1 + visits);
+    if (best == nullptr || score > highest) {
+      best = &own;
+      highest = score;
+    }
+    if (!is_related(own) && (best_unrelated == nullptr || score > highest_unrelated)) {
+      best_unrelated = &own;
+      highest_unrelated = score;
+    }
+  }
+  return best_unrelated != nullptr ? best_unrelated : best != nullptr ? best : root();
+}
+
+bool ArchiveSearch::is_bad_parent(const Individual& individual) const {
+  if (!individual.ask) {
+    return false;
+  }
+  const Individual& parent = *find(individual.ask->parents.front());
+  return counts(outcome_of(parent)) &&
+         value(individual) < value(parent) + std::log(kRegressedFraction);
+}
+
+/// The kernel itself first, then its first parent, and so on.
+std::vector<CandidateId> ArchiveSearch::line_of(const Individual& individual) const {
+  std::vector<CandidateId> line;
+  const Individual* at = &individual;
+  while (at != nullptr && line.size() < kGenerations) {
+    line.push_back(at->id);
+    at = at->ask ? find(at->ask->parents.front()) : nullptr;
+  }
+  return line;
+}
+
+/// The best kernel of another cell that the parent does not descend from.
+const Individual* ArchiveSearch::other_cell(const Individual& parent) const {
+  const std::vector<CandidateId> line = line_of(parent);
+  const Individual* best = nullptr;
+  for (const auto& [cell, owner] : cells_) {
+    const Individual& own = *find(owner);
+    if (cell != outcome_of(parent).cell && !contains(line, owner) &&
+        (best == nullptr || value(own) > value(*best))) {
+      best = &own;
+    }
+  }
+  return best;
+}
+
+/// The fastest kernel that is slower than the parent by kSlowerBand.
+const Individual* ArchiveSearch::slower_band(const Individual& parent) const {
+  const auto faster = by_value_.upper_bound({value(parent) - std::log(kSlowerBand), kNoLimit});
+  return faster == by_value_.begin() ? nullptr : find(std::prev(faster)->second);
+}
+
+bool ArchiveSearch::promotes(CandidateId /*candidate*/, const Outcome& outcome) const {
+  const Individual* leader = leader_ != 0 ? find(leader_) : nullptr;
+  const double best = leader != nullptr ? std::max(1.0, outcome_of(*leader).speedup) : 1;
+  return outcome.speedup <= best
+             ? outcome.promoted
+             : may_lead(outcome, leader != nullptr ? &*leader->outcome : nullptr);
+}
+
+std::string ArchiveSearch::why_done() const {
+  if (leader_ != 0 && settings().enough_speed_of_light > 0 &&
+      outcome_of(*find(leader_)).speed_of_light >= settings().enough_speed_of_light) {
+    return "the best kernel is near the roofline";
+  }
+  if (settings().patience > 0 && calls_since_gain_ >= settings().patience) {
+    return "the last " + std::to_string(calls_since_gain_) + " calls gained nothing";
+  }
+  return {};
+}
+
+void ArchiveSearch::on_asked(const Ask& ask) {
+  for (const CandidateId ancestor : line_of(*find(ask.parents.front()))) {
+    ++nodes_[ancestor].visits;
+  }
+  if (ask.op == "repair") {
+    std::erase(repairable_, ask.parents.front());
+    ++repairs_;
+  }
+  arms_.begin(ask.op);
+}
+
+void ArchiveSearch::on_added(Individual& added) {
+  if (added.ask) {
+    attempts_.push_back(added.id);
+    added.number = static_cast<int>(attempts_.size());
+  }
+}
+
+void ArchiveSearch::on_settled(Individual& judged) {
+  credit(judged);
+  const Outcome& outcome = *judged.outcome;
+  const auto worth = static_cast<int>(repairs_worth(outcome.verdict));
+  if (judged.ask && repair_depth(judged) < std::min(worth, kRepairsOfOne)) {
+    repairable_.push_back(judged.id);
+  }
+  if (!counts(outcome)) {
+    return;
+  }
+  if (judged.ask) {
+    by_value_.insert({value(judged), judged.id});
+  }
+  const Individual* leader = leader_ != 0 ? find(leader_) : nullptr;
+  if (&judged != correct_baseline() &&
+      beats(outcome, leader != nullptr ? &*leader->outcome : nullptr)) {
+    leader_ = judged.id;
+  }
+  const auto [cell, is_new] = cells_.try_emplace(outcome.cell, judged.id);
+  if (!is_new && value(judged) > value(*find(cell->second))) {
+    cell->second = judged.id;
+  }
+  if (judged.ask) {
+    Node& parent = nodes_[judged.ask->parents.front()];
+    parent.best_child =
+        parent.has_child ? std::max(parent.best_child, value(judged)) : value(judged);
+    parent.has_child = true;
+  }
+}
+
+/// Tells the bandit what the call has gained over the leader. Call before the leader changes.
+void ArchiveSearch::credit(const Individual& judged) {
+  if (!judged.ask) {
+    return;
+  }
+  const Individual* leader = leader_ != 0 ? find(leader_) : nullptr;
+  double gain = 0;
+  if (counts(*judged.outcome) && beats(*judged.outcome, leader ? &*leader->outcome : nullptr)) {
+    gain = std::max(value(judged) - (leader != nullptr ? value(*leader) : 0), 0.0);
+  }
+  arms_.end(judged.ask->op, gain, judged.dollars, judged.outcome->device_seconds);
+  calls_since_gain_ = gain > kWorthwhileGain ? 0 : calls_since_gain_ + 1;
+}
+
+} // namespace winnow::search

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "search/arms.h"
+#include "search/population.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace winnow::search {
+
+/// The strategy `archive`: a MAP-Elites archive with PUCT over its cells.
+///
+/// Cells hold one promoted kernel each, the one with the highest lower bound of its speedup; what a
+/// cell is comes from the compiled code and from counters (cell_of()). The first calls ask for
+/// seeds that differ in structure. After that a call builds on the cell with the highest
+/// Q + c P sqrt(1 + T) / (1 + visits): Q is the best value of the kernel and its children, P falls
+/// with the kernel's rank, a visit is a call that builds on the kernel or a near descendant
+/// (GPU Forecasters' max-reward PUCT). A cell whose ancestor or descendant is in a call that is
+/// under way is passed over. A bandit chooses the operator (arms.h). Failures that are worth it are
+/// repaired, in a share of the calls of their own. No call builds on a kernel that is much slower
+/// than its parent.
+class ArchiveSearch : public Population {
+public:
+  explicit ArchiveSearch(Settings settings);
+
+  std::optional<Action> decide(const Capacity& capacity) const override;
+  bool promotes(CandidateId candidate, const Outcome& outcome) const override;
+  std::string why_done() const override;
+
+  /// The owner of each cell.
+  const std::map<std::string, CandidateId>& cells() const { return cells_; }
+
+protected:
+  void on_asked(const Ask& ask) override;
+  void on_added(Individual& added) override;
+  void on_settled(Individual& judged) override;
+
+private:
+  struct Node {
+    int visits = 0;
+    double best_child = 0; ///< value of the best child that counts
+    bool has_child = false;
+  };
+
+  double value(const Individual& individual) const;
+  double quality(const Individual& individual) const;
+  Ask new_ask(std::string op) const;
+  Ask seed() const;
+  std::optional<Ask> repair() const;
+  int repair_depth(const Individual& individual) const;
+  Ask with_operator(const Individual& parent) const;
+  const Individual* best_parent() const;
+  bool is_bad_parent(const Individual& individual) const;
+  std::vector<CandidateId> line_of(const Individual& individual) const;
+  const Individual* other_cell(const Individual& parent) const;
+  const Individual* slower_band(const Individual& parent) const;
+  const Individual* root() const;
+  void credit(const Individual& judged);
+
+  std::map<std::string, CandidateId> cells_;
+  std::map<CandidateId, Node> nodes_;
+  std::vector<CandidateId> attempts_;   ///< in the order in which they came
+  CandidateId leader_ = 0;              ///< 0: nothing beats the baseline yet
+  std::vector<CandidateId> repairable_; ///< failures that a call may still repair, oldest first
+  std::set<std::pair<double, CandidateId>> by_value_; ///< replies that count, slowest first
+  Arms arms_;
+  std::size_t repairs_ = 0;
+  std::size_t calls_since_gain_ = 0;
+};
+
+} // namespace winnow::search

@@ -1,0 +1,268 @@
+#include "search/archive_search.h"
+
+#include <chrono>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::search {
+namespace {
+
+using tasks::Verdict;
+using testing::Contains;
+using testing::ElementsAre;
+
+constexpr int kThisEvaluator = 9;
+constexpr CandidateId kFirst = 1;
+const Capacity kACall{1};
+
+Outcome fast(double speedup, const std::string& cell = "plain") {
+  Outcome made;
+  made.verdict = Verdict::Correct;
+  made.evaluator_version = kThisEvaluator;
+  made.speedup = speedup;
+  made.speedup_bounds = {speedup * 0.99, speedup * 1.01};
+  made.promoted = true;
+  made.cell = cell;
+  made.kernel = cell + std::to_string(speedup);
+  return made;
+}
+
+Outcome failed(Verdict verdict) {
+  Outcome made;
+  made.verdict = verdict;
+  made.evaluator_version = kThisEvaluator;
+  return made;
+}
+
+class ArchiveSearchTest : public testing::Test {
+protected:
+  void begin(Settings settings) {
+    settings.task = "axpy";
+    settings.evaluator_version = kThisEvaluator;
+    search_ = std::make_unique<ArchiveSearch>(settings);
+    search_->apply(Added{kFirst, "", 0});
+    judge(kFirst, fast(1));
+  }
+
+  void judge(CandidateId candidate, const Outcome& outcome) {
+    const auto action = search_->decide({});
+    ASSERT_TRUE(action);
+    ASSERT_EQ(std::get<Evaluate>(*action).candidate, candidate);
+    search_->apply(Decided{*action, {}});
+    search_->apply(Evaluated{candidate, outcome});
+  }
+
+  Ask ask() {
+    const auto action = search_->decide(kACall);
+    EXPECT_TRUE(action && std::holds_alternative<Ask>(*action));
+    if (!action) {
+      return {};
+    }
+    search_->apply(Decided{*action, kACall});
+    return std::get<Ask>(*action);
+  }
+
+  CandidateId answer(const Ask& ask, const Outcome& outcome) {
+    search_->apply(Added{++last_, ask.key, 0.01});
+    judge(last_, outcome);
+    return last_;
+  }
+
+  std::unique_ptr<ArchiveSearch> search_;
+  CandidateId last_ = kFirst;
+};
+
+TEST_F(ArchiveSearchTest, BeginsWithSeedsThatNeedNoResults) {
+  begin({.proposals = 9, .seeds = 3});
+  std::set<std::string> keys;
+  for (int i = 0; i < 3; ++i) {
+    const Ask seed = ask();
+    EXPECT_EQ(seed.op, "seed");
+    EXPECT_THAT(seed.parents, ElementsAre(kFirst));
+    keys.insert(seed.key);
+  }
+  EXPECT_THAT(keys, ElementsAre("axpy/0/0", "axpy/0/1", "axpy/0/2"));
+  EXPECT_NE(ask().op, "seed") << "no call waits for the results of others";
+}
+
+TEST_F(ArchiveSearchTest, BuildsOnTheBestAndSpreadsOverCells) {
+  begin({.proposals = 40, .seeds = 2});
+  const Ask first = ask();
+  const Ask second = ask();
+  const CandidateId best = answer(first, fast(4, "tensor cores"));
+  const CandidateId other = answer(second, fast(3.5, "shared memory"));
+  EXPECT_THAT(search_->cells(), Contains(std::pair(std::string("tensor cores"), best)));
+  EXPECT_THAT(search_->cells(), Contains(std::pair(std::string("shared memory"), other)));
+  const Ask third = ask();
+  EXPECT_EQ(third.parents.front(), best);
+  EXPECT_EQ(third.best, (Card{best, 1}));
+  EXPECT_EQ(third.previous, (Card{best, 1}));
+  EXPECT_NE(ask().parents.front(), best) << "a call builds on it already";
+  std::set<CandidateId> parents;
+  for (int i = 0; i < 20; ++i) {
+    const Ask next = ask();
+    parents.insert(next.parents.front());
+    answer(next, fast(1.5, "tensor cores"));
+  }
+  EXPECT_THAT(parents, Contains(best));
+  EXPECT_THAT(parents, Contains(other)) << "calls without gain count as visits";
+}
+
+TEST_F(ArchiveSearchTest, OnlyPromotedKernelsOwnCellsAndTheBestOneKeepsIt) {
+  begin({.proposals = 40, .seeds = 6});
+  std::vector<Ask> asks;
+  for (int i = 0; i < 6; ++i) {
+    asks.push_back(ask());
+  }
+  answer(asks[0], failed(Verdict::Wrong));
+  Outcome slow_elsewhere = fast(9, "x");
+  slow_elsewhere.promoted = false;
+  answer(asks[1], slow_elsewhere);
+  EXPECT_FALSE(search_->cells().contains("x"));
+  const CandidateId owner = answer(asks[2], fast(2, "x"));
+  answer(asks[3], fast(1.9, "x"));
+  Outcome lucky = fast(2.5, "x");
+  lucky.speedup_bounds = {1.2, 4};
+  answer(asks[4], lucky);
+  EXPECT_EQ(search_->cells().at("x"), owner) << "quality is a lower bound";
+  const CandidateId better = answer(asks[5], fast(3, "x"));
+  EXPECT_EQ(search_->cells().at("x"), better);
+}
+
+TEST_F(ArchiveSearchTest, CandidatesRaceAgainstTheLeader) {
+  begin({.proposals = 40, .seeds = 3});
+  const Ask first = ask();
+  const Ask second = ask();
+  const CandidateId leader = answer(first, fast(2));
+  search_->apply(Added{++last_, second.key, 0});
+  EXPECT_EQ(std::get<Evaluate>(search_->decide({}).value()).incumbent, leader);
+  Outcome faster = fast(3);
+  EXPECT_TRUE(search_->promotes(last_, faster));
+  search_->apply(Decided{Evaluate{last_, leader}, {}});
+  faster.hidden_speedup = 0.5;
+  EXPECT_TRUE(search_->promotes(last_, faster)) << "the leader was not timed there";
+}
+
+TEST_F(ArchiveSearchTest, RepairsFailuresInALaneOfTheirOwn) {
+  begin({.proposals = 100, .seeds = 1});
+  const CandidateId broken = answer(ask(), failed(Verdict::CompileError));
+  const Ask first = ask();
+  EXPECT_EQ(first.op, "repair");
+  EXPECT_THAT(first.parents, ElementsAre(broken));
+  const CandidateId still = answer(first, failed(Verdict::CompileError));
+  int repairs = 0;
+  for (int i = 0; i < 30; ++i) {
+    const Ask next = ask();
+    if (next.op == "repair") {
+      ++repairs;
+      EXPECT_THAT(next.parents, ElementsAre(still)) << "at most two repairs of a failure";
+      answer(next, failed(Verdict::CompileError));
+    } else {
+      answer(next, fast(1 + 0.01 * i));
+    }
+  }
+  EXPECT_EQ(repairs, 1);
+}
+
+TEST_F(ArchiveSearchTest, AFifthOfTheCallsAreRepairsAtMost) {
+  begin({.proposals = 100, .seeds = 1});
+  int repairs = 0;
+  for (int i = 0; i < 50; ++i) {
+    const Ask next = ask();
+    repairs += next.op == "repair" ? 1 : 0;
+    answer(next, failed(Verdict::BadPlan));
+  }
+  EXPECT_GE(repairs, 5);
+  EXPECT_LE(repairs, 11);
+}
+
+TEST_F(ArchiveSearchTest, NeverBuildsOnAKernelMuchSlowerThanItsParent) {
+  begin({.proposals = 100, .seeds = 1});
+  const CandidateId good = answer(ask(), fast(4, "good"));
+  const CandidateId bad = answer(ask(), fast(2, "bad"));
+  EXPECT_EQ(search_->cells().at("bad"), bad);
+  for (int i = 0; i < 30; ++i) {
+    const Ask next = ask();
+    EXPECT_NE(next.parents.front(), bad);
+    answer(next, fast(3.9, "good"));
+  }
+  EXPECT_EQ(search_->cells().at("good"), good);
+}
+
+TEST_F(ArchiveSearchTest, UsesEveryOperator) {
+  begin({.proposals = 200, .seeds = 2});
+  const Ask first = ask();
+  const Ask second = ask();
+  answer(first, fast(4, "a"));
+  answer(second, fast(2.5, "b"));
+  std::map<std::string, int> operators;
+  for (int i = 0; i < 60; ++i) {
+    const Ask next = ask();
+    ++operators[next.op];
+    if (next.op == "crossover") {
+      ASSERT_EQ(next.parents.size(), 2U);
+      EXPECT_EQ(next.second->candidate, next.parents[1]);
+      EXPECT_NE(next.parents[0], next.parents[1]);
+    } else if (next.op == "contrast") {
+      EXPECT_TRUE(next.second);
+      EXPECT_EQ(next.parents.size(), 1U);
+    }
+    answer(next, i % 7 == 0 ? failed(Verdict::Wrong) : fast(3, "a"));
+  }
+  for (const char* op : {"diff", "rewrite", "crossover", "contrast", "repair"}) {
+    EXPECT_GT(operators[op], 0) << op;
+  }
+  EXPECT_GT(operators["diff"], operators["crossover"]);
+}
+
+TEST_F(ArchiveSearchTest, StartsFromTheKernelThatTheUserGives) {
+  begin({.proposals = 9, .seeds = 3});
+  const CandidateId given = ++last_;
+  search_->apply(Added{given, "", 0});
+  judge(given, fast(3));
+  const Ask first = ask();
+  EXPECT_NE(first.op, "seed");
+  EXPECT_THAT(first.parents, ElementsAre(given));
+  EXPECT_EQ(first.best->candidate, given);
+}
+
+TEST_F(ArchiveSearchTest, AGivenKernelThatIsWrongIsNoParent) {
+  begin({.proposals = 9, .seeds = 3});
+  search_->apply(Added{++last_, "", 0});
+  judge(last_, failed(Verdict::Wrong));
+  EXPECT_EQ(search_->find(ask().parents.front())->id, kFirst);
+}
+
+TEST_F(ArchiveSearchTest, StopsNearTheRooflineAndWhenNothingIsGained) {
+  begin({.proposals = 100, .seeds = 1, .enough_speed_of_light = 0.9, .patience = 5});
+  Outcome near = fast(4);
+  near.speed_of_light = 0.89;
+  answer(ask(), near);
+  EXPECT_EQ(search_->why_done(), "");
+  for (int i = 0; i < 5; ++i) {
+    answer(ask(), fast(4));
+  }
+  EXPECT_EQ(search_->why_done(), "the last 5 calls gained nothing");
+  EXPECT_FALSE(search_->decide(kACall));
+
+  begin({.proposals = 100, .seeds = 1, .enough_speed_of_light = 0.9, .patience = 5});
+  last_ = kFirst;
+  near.speed_of_light = 0.91;
+  answer(ask(), near);
+  EXPECT_EQ(search_->why_done(), "the best kernel is near the roofline");
+  EXPECT_FALSE(search_->decide(kACall));
+}
+
+TEST_F(ArchiveSearchTest, KeepsOneKernelForEachOfManyCells) {
+  begin({.proposals = 2000, .seeds = 3});
+  for (int i = 0; i < 1000; ++i) {
+    answer(ask(), i % 5 == 0 ? failed(Verdict::Wrong)
+                             : fast(1 + 0.001 * i, "cell " + std::to_string(i % 200)));
+  }
+  EXPECT_EQ(search_->cells().size(), 161U) << "160, and the baseline's";
+}
+
+} // namespace
+} // namespace winnow::search

@@ -1,0 +1,141 @@
+#include "search/population.h"
+
+#include "base/error.h"
+
+#include <stdexcept>
+
+namespace winnow::search {
+
+using tasks::Verdict;
+
+namespace {
+
+// The evaluator repeats an evaluation that the machine failed. After this many faults in a row of
+// one candidate the search goes on without a verdict; a resumed run judges the candidate again.
+constexpr int kFaultsOfOne = 2;
+
+} // namespace
+
+void Population::apply(const Event& event) {
+  try {
+    std::visit([this](const auto& what) { on(what); }, event);
+  } catch (const std::out_of_range&) {
+    const LogEntry entry = entry_of(event);
+    throw Error("the search log contradicts itself: " + entry.kind + " " + entry.detail,
+                "the store was changed by hand; start a new run");
+  }
+}
+
+void Population::on(const Decided& event) {
+  if (const auto* evaluate = std::get_if<Evaluate>(&event.action)) {
+    unjudged_.erase(evaluate->candidate);
+    return;
+  }
+  const auto& ask = std::get<Ask>(event.action);
+  on_asked(ask);
+  asked_[ask.key] = ask;
+  ++asks_;
+}
+
+void Population::on(const Added& event) {
+  Individual added;
+  added.id = event.candidate;
+  if (!event.key.empty()) {
+    added.ask = asked_.at(event.key);
+    asked_.erase(event.key);
+  } else {
+    (baseline_ == 0 ? baseline_ : given_) = event.candidate;
+  }
+  added.dollars = event.dollars;
+  unjudged_.insert(event.candidate);
+  on_added(individuals_[event.candidate] = std::move(added));
+}
+
+void Population::on(const Evaluated& event) {
+  unjudged_.erase(event.candidate);
+  Individual& judged = individuals_.at(event.candidate);
+  judged.outcome = event.outcome;
+  judged.faults = 0;
+  on_settled(judged);
+}
+
+void Population::on(const Faulted& event) {
+  Individual& failed = individuals_.at(event.candidate);
+  if (++failed.faults < kFaultsOfOne) {
+    unjudged_.insert(event.candidate);
+    return;
+  }
+  failed.outcome.emplace().verdict = Verdict::Infrastructure;
+  on_settled(failed);
+}
+
+void Population::on(const Unanswered& event) {
+  on_unanswered(asked_.at(event.key));
+}
+
+void Population::on(const Resumed&) {
+  on_resumed();
+  for (auto& [id, individual] : individuals_) {
+    individual.faults = 0;
+    if (individual.outcome && individual.outcome->verdict == Verdict::Infrastructure) {
+      individual.outcome.reset();
+      unjudged_.insert(id);
+      on_reopened(individual);
+    }
+  }
+}
+
+const Individual* Population::find(CandidateId candidate) const {
+  const auto found = individuals_.find(candidate);
+  return found == individuals_.end() ? nullptr : &found->second;
+}
+
+const Individual* Population::correct_baseline() const {
+  const Individual* baseline = find(baseline_);
+  const bool is_correct = baseline != nullptr && outcome_of(*baseline).verdict == Verdict::Correct;
+  return is_correct ? baseline : nullptr;
+}
+
+const Individual* Population::next_unjudged() const {
+  return unjudged_.empty() ? nullptr : &individuals_.at(*unjudged_.begin());
+}
+
+const Outcome& outcome_of(const Individual& individual) {
+  static const Outcome none;
+  return individual.outcome ? *individual.outcome : none;
+}
+
+Card card_of(const Individual& individual) {
+  return {individual.id, individual.number};
+}
+
+std::size_t repairs_worth(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::BadReply:
+  case Verdict::BadPlan:
+  case Verdict::CompileError:
+    return 2;
+  case Verdict::OverLimit:
+  case Verdict::LaunchError:
+  case Verdict::Timeout:
+  case Verdict::Crashed:
+  case Verdict::OutOfBounds:
+  case Verdict::ModifiedInput:
+  case Verdict::UnwrittenOutput:
+  case Verdict::Wrong:
+  case Verdict::Unstable:
+  case Verdict::LowPrecision:
+  case Verdict::WrongUnseen:
+  case Verdict::Refused:
+    return 1;
+  case Verdict::NotJudged:
+  case Verdict::Implausible:
+  case Verdict::Unsupported:
+  case Verdict::Correct:
+  case Verdict::Infrastructure:
+    return 0;
+  }
+  return 0;
+}
+
+} // namespace winnow::search

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "search/search.h"
+
+#include <map>
+#include <set>
+
+namespace winnow::search {
+
+/// The part of a search that all strategies share: which candidates there are, which calls and
+/// evaluations are under way, and what happens when the machine fails. A strategy adds decide() and
+/// keeps its own state up to date in the on_...() functions.
+class Population : public Search {
+public:
+  explicit Population(Settings settings) : settings_(std::move(settings)) {}
+  Population(const Population&) = delete; // strategies point to individuals
+  Population& operator=(const Population&) = delete;
+
+  void apply(const Event& event) final;
+  const Individual* find(CandidateId candidate) const final;
+  std::size_t asks() const final { return asks_; }
+
+protected:
+  virtual void on_asked(const Ask& /*ask*/) {}
+  virtual void on_added(Individual& /*added*/) {}
+  virtual void on_settled(Individual& /*judged*/) {}   ///< it has an outcome now
+  virtual void on_reopened(Individual& /*unlucky*/) {} ///< it is judged again in this session
+  virtual void on_unanswered(const Ask& /*ask*/) {}
+  virtual void on_resumed() {}
+
+  const Settings& settings() const { return settings_; }
+  /// nullptr: the baseline is not judged, or not correct.
+  const Individual* correct_baseline() const;
+  /// The kernel that the user starts from; nullptr: there is none.
+  const Individual* given() const { return given_ != 0 ? find(given_) : nullptr; }
+  const std::map<CandidateId, Individual>& individuals() const { return individuals_; }
+  /// The calls without a reply, by key.
+  const std::map<std::string, Ask>& asked() const { return asked_; }
+  /// The candidate that has waited longest for an evaluation; nullptr: none waits.
+  const Individual* next_unjudged() const;
+  bool counts(const Outcome& outcome) const {
+    return is_contender(outcome, settings_.evaluator_version);
+  }
+
+private:
+  void on(const Decided& event);
+  void on(const Added& event);
+  void on(const Evaluated& event);
+  void on(const Faulted& event);
+  void on(const Unanswered& event);
+  void on(const Resumed& event);
+
+  Settings settings_;
+  CandidateId baseline_ = 0;
+  CandidateId given_ = 0;
+  std::map<CandidateId, Individual> individuals_;
+  std::map<std::string, Ask> asked_;
+  std::set<CandidateId> unjudged_; ///< no evaluation is decided yet
+  std::size_t asks_ = 0;
+};
+
+/// A correct kernel below this share of its parent's speed has regressed: it is a bad parent.
+constexpr double kRegressedFraction = 0.85;
+
+/// The outcome of an individual, or one with the verdict NotJudged.
+const Outcome& outcome_of(const Individual& individual);
+
+/// How many failures of this kind in a row lead to a request for a repair; 0: none.
+std::size_t repairs_worth(tasks::Verdict verdict);
+
+Card card_of(const Individual& individual);
+
+} // namespace winnow::search
