@@ -28,7 +28,8 @@ TEST(MakeEndpoint, RefusesABaseUrlThatIsNone) {
                           "localhost:8000/v1", "https://exa mple.com/v1"}) {
     EXPECT_THAT(refusal(config_for(url)), HasSubstr("is not an http or https URL")) << url;
   }
-  EXPECT_THAT(refusal(config_for("https://h/v1?key=x")), HasSubstr("query or fragment"));
+  EXPECT_THAT(refusal(config_for("https://h/v1?key=x")),
+              HasSubstr("has a query (?...) or a fragment (#...)"));
   const std::string with_password = refusal(config_for("https://user:hunter2@h/v1"));
   EXPECT_THAT(with_password, HasSubstr("contains a user or password"));
   EXPECT_THAT(with_password, Not(HasSubstr("hunter2")));

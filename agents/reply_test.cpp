@@ -55,7 +55,7 @@ TEST(Reply, TakesTheOnlyBlockWithAPlan) {
   const auto kernel = extract(fence("cuda", "float old;\n") + fence("cuda", kKernel) +
                               fence("bash", "nvcc f.cu\n"));
   EXPECT_EQ(kernel.text, kKernel);
-  EXPECT_EQ(kernel.note, "took block 2 of 3: the only one with a plan and device code");
+  EXPECT_EQ(kernel.note, "took block 2 of 3: only this block has a plan and device code");
 }
 
 TEST(Reply, CountsTheSameFileTwiceAsOne) {
@@ -127,7 +127,7 @@ TEST(Reply, ReportsTheTokenLimit) {
 TEST(Reply, TakesAnUnclosedButCompleteBlock) {
   const auto kernel = extract("```cuda\n" + kKernel);
   EXPECT_EQ(kernel.text, kKernel);
-  EXPECT_THAT(kernel.note, HasSubstr("never closed"));
+  EXPECT_THAT(kernel.note, HasSubstr("no closing fence"));
   EXPECT_FALSE(extract("```cuda\n" + kKernel, "length").text);
 }
 

@@ -285,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"limit = 5", "limit = \"rows - 3\"",
                 "'rows - 3' of the generator of 'index': 0; expected 1 to 2^40"},
         BadTask{"kind = \"index\", limit = 5", "kind = \"denormal\"",
-                "'denormal' for a tensor of i32"},
+                "generator 'denormal' for a tensor of dtype i32"},
         BadTask{"kind = \"index\", limit = 5", "kind = \"ties\", values = 0.5", "values = 0.5"},
         BadTask{"kind = \"normal\", mean = 0, std = 1", "kind = \"sparse\", density = 2",
                 "density = 2; expected 0 to 1"},

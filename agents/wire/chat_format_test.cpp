@@ -155,7 +155,7 @@ TEST(Chat, SaysWhatCameInstead) {
   const auto malformed = [](const std::string& body) { return chat().decode(body).malformed; };
   EXPECT_THAT(malformed(""), HasSubstr("an empty body"));
   EXPECT_THAT(malformed("<html><body>Bad gateway"), HasSubstr("\"<html><body>Bad gateway\""));
-  EXPECT_THAT(malformed("[1]"), HasSubstr("no object: \"[1]\""));
+  EXPECT_THAT(malformed("[1]"), HasSubstr("not an object: \"[1]\""));
   EXPECT_THAT(malformed("{}"), HasSubstr("without \"choices\": \"{}\""));
   EXPECT_THAT(malformed(R"({"choices":[]})"), HasSubstr("an empty list"));
   EXPECT_THAT(malformed(std::string(100000, '[')), HasSubstr("nested more than 100 levels"));

@@ -114,7 +114,7 @@ TEST_F(CeilingsFile, IsMeasuredAgainForAnotherVersionOrDevice) {
   json = sample();
   json["driver"] = "CUDA 11.0";
   write(json.dump());
-  EXPECT_THAT(why(), HasSubstr("is of NVIDIA H200 (GPU-0011, CUDA 11.0)"));
+  EXPECT_THAT(why(), HasSubstr("was measured on NVIDIA H200 (GPU-0011, CUDA 11.0)"));
 }
 
 TEST_F(CeilingsFile, IsMeasuredAgainWhenItHoldsWhatNobodyMeasured) {

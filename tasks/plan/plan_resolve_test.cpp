@@ -311,7 +311,7 @@ INSTANTIATE_TEST_SUITE_P(
         PlanMistakeCase{R"js({"launches": [{"fill": "x", "value": 0}]})js",
                         "the fill writes to input 'x'; expected an output"},
         PlanMistakeCase{R"js({"launches": [{"fill": {"pick": [null], "by": 0}, "value": 0}]})js",
-                        "the fill of a null pointer"},
+                        "the fill has a null pointer"},
         PlanMistakeCase{
             R"js({"launches": [{"fill": "y", "value": 0, "at": 3999, "count": 2}]})js",
             "count = 2 for shape search/0; expected 0 up to the end of 'y' (4000 elements)"},

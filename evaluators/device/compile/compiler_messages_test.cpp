@@ -89,7 +89,7 @@ TEST(CompilerMessages, GivesHints) {
   EXPECT_THAT(hint("\"BLOCK\" has already been declared in the current scope"),
               HasSubstr("parameter of the plan"));
   EXPECT_THAT(hint("identifier \"__half\" is undefined"), HasSubstr("#include <cuda_fp16.h>"));
-  EXPECT_THAT(hint("expected '}'", true), HasSubstr("not closed"));
+  EXPECT_THAT(hint("expected '}'", true), HasSubstr("does not close a block or statement"));
 }
 
 TEST(CompilerMessages, ReadNvrtc) {

@@ -451,7 +451,7 @@ TEST_P(GpuDeviceFaults, BecomeVerdictsThatNameTheKernel) {
     EXPECT_THROW(device->allocate("z", 4, false), Error);
     device->release_buffers();
   } else {
-    EXPECT_THAT(fault->detail, HasSubstr("it takes 40 registers"));
+    EXPECT_THAT(fault->detail, HasSubstr("the kernel takes 40 registers"));
     EXPECT_FALSE(device->run(steps).has_value());
   }
 }
