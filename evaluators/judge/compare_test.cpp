@@ -266,7 +266,7 @@ TEST_F(CompareSums, FactorsInBf16AreTooCoarseForTf32) {
     const auto result = compare_as(DType::F32, model);
     EXPECT_EQ(result.verdict, Verdict::LowPrecision);
     ASSERT_TRUE(result.mismatch);
-    EXPECT_THAT(result.mismatch->pattern, HasSubstr("as bf16 arithmetic"));
+    EXPECT_THAT(result.mismatch->pattern, HasSubstr("as those of bf16 arithmetic"));
   }
 }
 
@@ -277,7 +277,7 @@ TEST_F(CompareSums, SumsInF16AreTooCoarseForF16Outputs) {
   const auto result = compare_as(DType::F16, f32_model());
   EXPECT_EQ(result.verdict, Verdict::LowPrecision);
   ASSERT_TRUE(result.mismatch);
-  EXPECT_THAT(result.mismatch->pattern, HasSubstr("as f16 arithmetic"));
+  EXPECT_THAT(result.mismatch->pattern, HasSubstr("as those of f16 arithmetic"));
 }
 
 // No element exceeds its limit, but the rms of bf16 is 0.21.

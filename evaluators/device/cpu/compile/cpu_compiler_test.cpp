@@ -289,7 +289,8 @@ TEST_P(CpuCompilerTest, CommonMistakesGetHints) {
   EXPECT_THAT(
       compile("__global__ void k(int n, float* x) { __shared__ float s[n]; x[0] = s[0]; }").detail,
       HasSubstr("make it a parameter of the plan"));
-  EXPECT_THAT(compile("__global__ void k(int n) { if (n) {\n").detail, HasSubstr("not closed"));
+  EXPECT_THAT(compile("__global__ void k(int n) { if (n) {\n").detail,
+              HasSubstr("does not close a block or statement"));
   CompileRequest again = request("constexpr int BLOCK = 4;\n__global__ void k() {}");
   again.parameters = {{"BLOCK", 128}};
   EXPECT_THAT(compile(again).detail, HasSubstr("remove this definition"));
