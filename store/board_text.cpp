@@ -1,9 +1,7 @@
 #include "store/board_text.h"
 
 #include "base/text.h"
-#include "store/leaderboard_format.h"
-#include "store/text_table.h"
-#include "tasks/plan/plan.h"
+#include "store/json_table.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,6 +11,8 @@
 
 namespace winnow::store {
 namespace {
+
+using nlohmann::json;
 
 constexpr std::size_t kShortDigest = 8;
 constexpr std::size_t kMaxStandingBytes = 240;
@@ -26,13 +26,9 @@ constexpr const char* kFinalFootnote =
     " Rows with a held-out value come from one final: the speedup of another final lies in the "
     "interval; held-out is the speedup at shapes that the search has not seen.";
 
-std::string choice_text(const LeaderboardRow& row) {
-  const auto choice = nlohmann::json::parse(row.parameters, nullptr, false);
-  return choice.is_object() ? tasks::parameters_text(choice.get<tasks::ParameterChoice>()) : "";
-}
-
 /// Four significant digits: "412.3 us".
-std::string duration_text(double ns) {
+std::string duration_text(const json& value) {
+  const double ns = value;
   struct Unit {
     double ns;
     const char* name;
@@ -50,7 +46,8 @@ std::string duration_text(double ns) {
 }
 
 /// "2026-11-20T09:44:26.123Z" as "2026-11-20 09:44".
-std::string minute_text(std::string time) {
+std::string minute_text(const json& value) {
+  auto time = value.get<std::string>();
   constexpr std::size_t kMinutes = 16;
   constexpr std::size_t kSeparator = 10;
   if (time.size() > kMinutes && time[kSeparator] == 'T') {
@@ -61,27 +58,33 @@ std::string minute_text(std::string time) {
 }
 
 /// The rank, with "=" if several kernels share it: "=2".
-std::string rank_text(const LeaderboardRow& row) {
-  return row.rank == 0 ? "-" : fmt::format("{}{}", row.is_tied ? "=" : "", row.rank);
+std::string rank_text(const json& row) {
+  return row.at("rank").is_null() ? "-"
+                                  : (row.at("tied") == true ? "=" : "") + text_at(row, "rank");
 }
 
-std::string bounds_text(const LeaderboardRow& row) {
-  const tasks::Bounds& bounds = row.speedup_bounds;
+std::string bounds_text(const json& row) {
+  const tasks::Bounds bounds = bounds_at(row, "speedup");
   return bounds.known() ? fmt::format("{:.2f}-{:.2f}", bounds.low, bounds.high) : "";
 }
 
-std::string held_out_text(const LeaderboardRow& row) {
-  return row.held_out_speedup > 0 ? fmt::format("{:.2f}x", row.held_out_speedup) : "";
+std::string times_text(const json& value) {
+  return value.is_null() ? "" : fmt::format("{:.2f}x", value.get<double>());
 }
 
-std::string cost_text(const LeaderboardRow& row) {
-  return row.dollars.value_or(0) > 0 ? fmt::format("${:.4f}", *row.dollars) : "";
+std::string cost_text(const json& dollars) {
+  return number_at(dollars, "") > 0 ? fmt::format("${:.4f}", dollars.get<double>()) : "";
+}
+
+/// The first of two members that is not empty.
+std::string either(const json& row, const char* first, const char* second) {
+  const std::string text = text_at(row, first);
+  return text.empty() ? text_at(row, second) : text;
 }
 
 /// A column of the board. It is omitted if all of its cells are empty.
 struct BoardColumn {
-  TextTable::Column column;
-  std::string (*cell)(const LeaderboardRow&);
+  JsonColumn cells;
   bool in_title = false; ///< moves to the title if all rows have the same value
 };
 
@@ -89,26 +92,27 @@ constexpr bool kRight = true, kLeft = false;
 constexpr bool kMayGo = true, kInTitle = true;
 
 const std::vector<BoardColumn>& board_columns() {
-  using Row = LeaderboardRow;
   static const std::vector<BoardColumn> columns{
-      {{"rank", kRight}, rank_text},
-      {{"speedup", kRight}, [](const Row& row) { return fmt::format("{:.2f}x", row.speedup); }},
-      {{"95 %", kRight}, bounds_text},
-      {{"held-out", kRight}, held_out_text},
-      {{"time", kRight}, [](const Row& row) { return duration_text(row.score_ns); }},
-      {{"candidate", kRight}, [](const Row& row) { return std::to_string(row.candidate); }},
-      {{"file", kLeft, kMayGo}, [](const Row& row) { return row.digest.substr(0, kShortDigest); }},
-      {{"by"}, [](const Row& row) { return row.model.empty() ? row.origin : row.model; }, kInTitle},
-      {{"parameters"}, [](const Row& row) { return choice_text(row); }},
-      {{"isolation", kLeft, kMayGo}, [](const Row& row) { return row.isolation; }, kInTitle},
-      {{"evaluated", kLeft, kMayGo},
-       [](const Row& row) { return minute_text(row.evaluated_at); },
-       kInTitle},
-      {{"machine code"}, [](const Row& row) { return annotations(row.findings); }},
-      {{"cost", kRight}, cost_text},
-      {{"flag"},
-       [](const Row& row) { return row.flag.empty() ? row.unranked : row.flag; },
-       kInTitle},
+      {{{"rank", kRight}, "", rank_text}},
+      {{{"speedup", kRight}, "speedup", times_text}},
+      {{{"95 %", kRight}, "", bounds_text}},
+      {{{"held-out", kRight}, "held_out_speedup", times_text}},
+      {{{"time", kRight}, "score_ns", duration_text}},
+      {{{"candidate", kRight}, "candidate_id"}},
+      {{{"file", kLeft, kMayGo},
+        "digest",
+        [](const json& digest) { return digest.get<std::string>().substr(0, kShortDigest); }}},
+      {{{"by"}, "", [](const json& row) { return either(row, "model", "origin"); }}, kInTitle},
+      {{{"parameters"}, "", parameters_at}},
+      {{{"isolation", kLeft, kMayGo}, "isolation"}, kInTitle},
+      {{{"evaluated", kLeft, kMayGo}, "evaluated_at", minute_text}, kInTitle},
+      {{{"machine code"},
+        "findings",
+        [](const json& found) {
+          return tasks::annotations(found.get<std::vector<tasks::Finding>>());
+        }}},
+      {{{"cost", kRight}, "dollars", cost_text}},
+      {{{"flag"}, "", [](const json& row) { return either(row, "flag", "unranked"); }}, kInTitle},
   };
   return columns;
 }
@@ -119,25 +123,26 @@ struct Board {
 };
 
 /// Adds a column, unless all cells are empty or the title has the shared value.
-void add_column(Board& board, const BoardColumn& column, const std::vector<LeaderboardRow>& rows) {
+void add_column(Board& board, const BoardColumn& column, const json& rows) {
   std::vector<std::string> cells;
-  std::transform(rows.begin(), rows.end(), std::back_inserter(cells), column.cell);
+  std::transform(rows.begin(), rows.end(), std::back_inserter(cells),
+                 [&](const json& row) { return cell_of(column.cells, row); });
   const bool same = std::all_of(cells.begin(), cells.end(),
                                 [&](const std::string& cell) { return cell == cells.front(); });
   if (same && cells.front().empty()) {
     return;
   }
   if (same && column.in_title) {
-    board.title += ", " + column.column.heading + " " + on_one_line(cells.front());
+    board.title += ", " + column.cells.column.heading + " " + on_one_line(cells.front());
     return;
   }
-  board.table.columns.push_back(column.column);
+  board.table.columns.push_back(column.cells.column);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     board.table.rows[i].push_back(std::move(cells[i]));
   }
 }
 
-Board board_of(const std::vector<LeaderboardRow>& rows) {
+Board board_of(const json& rows) {
   Board board;
   board.table.rows.resize(rows.size());
   for (const BoardColumn& column : board_columns()) {
@@ -146,30 +151,45 @@ Board board_of(const std::vector<LeaderboardRow>& rows) {
   return board;
 }
 
-std::string group_heading(const LeaderboardRow& row) {
-  return to_valid_utf8(fmt::format("{} on {} ({})", row.task, row.device, row.device_name));
+bool same_fields(const json& a, const json& b, std::initializer_list<const char*> names) {
+  return std::all_of(names.begin(), names.end(),
+                     [&](const char* name) { return a.at(name) == b.at(name); });
+}
+
+/// Whether two rows are on one board: comparable, or one of them without a rank.
+bool same_group(const json& a, const json& b) {
+  return same_fields(a, b, {"task_digest", "task", "device", "device_name"}) &&
+         (a.at("rank").is_null() || b.at("rank").is_null() ||
+          same_fields(a, b, {"evaluator_version"}));
+}
+
+std::string group_heading(const json& row) {
+  return to_valid_utf8(fmt::format("{} on {} ({})", text_at(row, "task"), text_at(row, "device"),
+                                   text_at(row, "device_name")));
 }
 
 /// The revision and evaluator of a group, if other groups have the same task and device.
-std::string group_note(const std::vector<LeaderboardRow>& rows, const LeaderboardRow& row) {
-  const bool alone = std::all_of(rows.begin(), rows.end(), [&](const LeaderboardRow& other) {
-    return other.task != row.task || other.device != row.device ||
-           other.device_name != row.device_name || same_group(other, row);
+std::string group_note(const json& rows, const json& row) {
+  const bool alone = std::all_of(rows.begin(), rows.end(), [&](const json& other) {
+    return !same_fields(other, row, {"task", "device", "device_name"}) || same_group(other, row);
   });
   return alone ? ""
                : fmt::format(", task revision {}, evaluator {}",
-                             row.task_digest.substr(0, kShortDigest), row.evaluator_version);
+                             text_at(row, "task_digest").substr(0, kShortDigest),
+                             text_at(row, "evaluator_version"));
 }
 
 /// "torch eager 2.9.1: 1.30x the time of baseline.cu, over 2 shapes"
-std::string standing_text(const BaselineStanding& standing) {
-  const std::string name =
-      standing.version.empty() ? standing.name : standing.name + " " + standing.version;
+std::string standing_text(const json& standing) {
+  const std::string version = text_at(standing, "version");
+  const std::string name = text_at(standing, "name") + (version.empty() ? "" : " ") + version;
+  const double time = number_at(standing, "relative_time");
+  const std::string shapes = text_at(standing, "shapes");
   const std::string text =
-      standing.relative_time > 0
-          ? fmt::format("{}: {:.3g}x the time of baseline.cu, over {} shape{}", name,
-                        standing.relative_time, standing.shapes, standing.shapes == 1 ? "" : "s")
-          : fmt::format("{}: not compared with baseline.cu: {}", name, standing.note);
+      time > 0
+          ? fmt::format("{}: {:.3g}x the time of baseline.cu, over {} shape{}", name, time, shapes,
+                        shapes == "1" ? "" : "s")
+          : fmt::format("{}: not compared with baseline.cu: {}", name, text_at(standing, "note"));
   return truncate_text(on_one_line(text), kMaxStandingBytes);
 }
 
@@ -203,28 +223,21 @@ private:
 };
 
 /// A list item for each library or framework that was measured for the row's group.
-std::string standings_text(const LeaderboardRow& row,
-                           const std::vector<BaselineStanding>& baselines, const Lines& lines,
+std::string standings_text(const json& row, const json& baselines, const Lines& lines,
                            Format format) {
   std::string text;
-  for (const BaselineStanding& standing : baselines) {
-    if (standing.task == row.task && standing.task_digest == row.task_digest &&
-        standing.device == row.device && standing.device_name == row.device_name &&
-        standing.evaluator_version == row.evaluator_version) {
+  for (const json& standing : baselines) {
+    if (same_fields(standing, row,
+                    {"task", "task_digest", "device", "device_name", "evaluator_version"})) {
       text += lines.item(standing_text(standing));
     }
   }
   return text.empty() || format != Format::Markdown ? text : "\n" + text;
 }
 
-std::string shapes_text(const LeaderboardRow& row) {
-  return "shapes: " + join(row.shapes, "; ");
-}
-
 } // namespace
 
-std::string board_text(const std::vector<LeaderboardRow>& rows,
-                       const std::vector<BaselineStanding>& baselines, Format format,
+std::string board_text(const json& rows, const json& baselines, Format format,
                        std::size_t columns) {
   if (rows.empty()) {
     return kNobodyYet;
@@ -232,18 +245,20 @@ std::string board_text(const std::vector<LeaderboardRow>& rows,
   const Lines lines(format, columns);
   std::string text;
   for (auto first = rows.begin(); first != rows.end();) {
-    const auto last = std::find_if_not(
-        first, rows.end(), [&](const LeaderboardRow& row) { return same_group(row, *first); });
-    const Board board = board_of({first, last});
+    const auto last = std::find_if_not(first, rows.end(),
+                                       [&](const json& row) { return same_group(row, *first); });
+    const Board board = board_of(std::vector<json>(first, last));
     text += text.empty() ? "" : "\n";
     text += lines.heading(group_heading(*first) + group_note(rows, *first) + board.title);
-    text += first->shapes.empty() ? "" : lines.below(shapes_text(*first));
+    const auto shapes = first->at("shapes").get<std::vector<std::string>>();
+    text += shapes.empty() ? "" : lines.below("shapes: " + join(shapes, "; "));
     text += lines.table(board.table);
     text += standings_text(*first, baselines, lines, format);
     first = last;
   }
-  const bool sat = std::any_of(rows.begin(), rows.end(),
-                               [](const LeaderboardRow& row) { return row.held_out_speedup > 0; });
+  const bool sat = std::any_of(rows.begin(), rows.end(), [](const json& row) {
+    return !row.at("held_out_speedup").is_null();
+  });
   return text + lines.footnote(std::string(kFootnote) + (sat ? kFinalFootnote : ""));
 }
 

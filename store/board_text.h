@@ -1,17 +1,20 @@
 #pragma once
 
 #include "store/export.h"
-#include "store/run_store.h"
 
 #include <string>
-#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace winnow::store {
 
-/// A heading, a table and an explanation of the columns for each group. `format` is Table or
-/// Markdown. `columns` is the width of the terminal; 0: no limit.
-std::string board_text(const std::vector<LeaderboardRow>& rows,
-                       const std::vector<BaselineStanding>& baselines, Format format,
+/// A heading, a table and an explanation of the columns for each group of `rows`, which are the
+/// members "rows" of a leaderboard's document; so are `baselines`. `format` is Table or Markdown.
+/// `columns` is the width of the terminal; 0: no limit.
+std::string board_text(const nlohmann::json& rows, const nlohmann::json& baselines, Format format,
                        std::size_t columns);
+
+/// The document of an export for reading: shortened digests, two decimals.
+std::string export_markdown(const nlohmann::json& document);
 
 } // namespace winnow::store

@@ -1,9 +1,11 @@
 #include "store/export.h"
 
 #include "base/json_dump.h"
-#include "store/export_data.h"
+#include "store/board_text.h"
 #include "store/leaderboard_format.h"
-#include "store/text_table.h"
+
+#include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -37,12 +39,21 @@ json run_json(const RunRow& run, const RunCosts& costs) {
           {"unconfirmed_dollars", costs.unconfirmed_dollars}};
 }
 
-json candidate_json(const ExportedCandidate& candidate) {
-  const CandidateRow& row = candidate.state.row;
-  const std::optional<tasks::Evaluation>& found = candidate.state.best;
+/// False if the reply contained no kernel file. Then the stored text is the reply, which is never
+/// exported.
+bool has_kernel_file(const CandidateState& state) {
+  return state.row.origin != "model" ||
+         (state.best && state.best->verdict != tasks::Verdict::BadReply);
+}
+
+/// `place`: the candidate's row on the board; nullptr if it has none.
+json candidate_json(const RunRow& run, const CandidateState& state, const LeaderboardRow* place) {
+  const CandidateRow& row = state.row;
+  const std::optional<tasks::Evaluation>& found = state.best;
+  const bool ranked = place != nullptr && place->rank > 0;
   return {{"candidate_id", row.id},
-          {"run_id", candidate.run_id},
-          {"run", candidate.run},
+          {"run_id", run.id},
+          {"run", run.name},
           {"task", row.task},
           {"origin", row.origin},
           {"model", text_or_null(row.model)},
@@ -51,11 +62,11 @@ json candidate_json(const ExportedCandidate& candidate) {
           {"created_at", row.created_at},
           {"digest", row.digest},
           {"dollars", number_or_null(row.dollars)},
-          {"verdict", verdict_text(candidate.state)},
-          {"rank", candidate.rank == 0 ? json(nullptr) : json(candidate.rank)},
-          {"tied", candidate.rank == 0 ? json(nullptr) : json(candidate.is_tied)},
-          {"unranked", candidate.unranked},
-          {"kernel_file", has_kernel_file(candidate.state) ? json(row.text) : json(nullptr)},
+          {"verdict", to_string(found ? found->verdict : tasks::Verdict::NotJudged)},
+          {"rank", ranked ? json(place->rank) : json(nullptr)},
+          {"tied", ranked ? json(place->is_tied) : json(nullptr)},
+          {"unranked", place != nullptr ? place->unranked : ""},
+          {"kernel_file", has_kernel_file(state) ? json(row.text) : json(nullptr)},
           {"evaluated_at", found ? json(found->started_at) : json(nullptr)},
           {"evaluation", found ? tasks::evaluation_json(*found) : json(nullptr)}};
 }
@@ -94,73 +105,101 @@ json sitting_json(const StoredSitting& sitting) {
           {"rows", rows}};
 }
 
-std::string to_json_text(const ExportedRun& all) {
-  json document{{"schema", "winnow.export"},   {"version", 2},
-                {"runs", json::array()},       {"leaderboard", json::array()},
-                {"baselines", json::array()},  {"verdict_counts", json::array()},
-                {"candidates", json::array()}, {"sittings", json::array()}};
-  for (std::size_t i = 0; i < all.runs.size(); ++i) {
-    document["runs"].push_back(run_json(all.runs[i], all.costs[i]));
+json verdicts_json(const std::vector<VerdictCount>& counts) {
+  json list = json::array();
+  for (const VerdictCount& count : counts) {
+    list.push_back({{"run", count.run},
+                    {"task", count.task},
+                    {"device", text_or_null(count.device)},
+                    {"verdict", count.verdict},
+                    {"candidates", count.candidates}});
   }
-  for (const LeaderboardRow& row : all.leaderboard) {
-    document["leaderboard"].push_back(leaderboard_row_json(row));
+  return list;
+}
+
+bool asked_for(const CandidateState& state, const LeaderboardQuery& query) {
+  const bool right_task = query.task.empty() || query.task == state.row.task;
+  const bool right_device =
+      query.device.empty() || (state.best && state.best->device == query.device);
+  return right_task && right_device;
+}
+
+/// Adds the runs that the query asks for, and their candidates.
+void add_runs(const RunStore& store, LeaderboardQuery query, json& document) {
+  query.top = 0;
+  std::map<RowId, LeaderboardRow> places;
+  for (LeaderboardRow& row : store.leaderboard(query)) {
+    places.emplace(row.candidate, std::move(row));
   }
-  for (const BaselineStanding& standing : all.baselines) {
-    document["baselines"].push_back(baseline_standing_json(standing));
+  for (const RunRow& run : store.runs()) {
+    if (!query.run.empty() && query.run != run.name) {
+      continue;
+    }
+    document["runs"].push_back(run_json(run, store.run_costs(run.id)));
+    for (const CandidateState& state : store.candidates(run.id)) {
+      if (asked_for(state, query)) {
+        const auto place = places.find(state.row.id);
+        document["candidates"].push_back(
+            candidate_json(run, state, place != places.end() ? &place->second : nullptr));
+      }
+    }
   }
-  for (const VerdictCount& count : all.verdicts) {
-    document["verdict_counts"].push_back({{"run", count.run},
-                                          {"task", count.task},
-                                          {"device", text_or_null(count.device)},
-                                          {"verdict", count.verdict},
-                                          {"candidates", count.candidates}});
+}
+
+void add_sittings(const RunStore& store, const LeaderboardQuery& query, json& document) {
+  const json& runs = document["runs"];
+  for (const StoredSitting& sitting : store.sittings()) {
+    const bool of_run = std::any_of(runs.begin(), runs.end(), [&](const json& run) {
+      return query.run.empty() || (sitting.run && *sitting.run == run.at("run_id"));
+    });
+    if (of_run && (query.task.empty() || query.task == sitting.task)) {
+      document["sittings"].push_back(sitting_json(sitting));
+    }
   }
-  for (const StoredSitting& sitting : all.sittings) {
-    document["sittings"].push_back(sitting_json(sitting));
-  }
-  for (const ExportedCandidate& candidate : all.candidates) {
-    document["candidates"].push_back(candidate_json(candidate));
-  }
-  return json_document(document);
+}
+
+/// The document of an export. All of it may leave the machine.
+json export_document(const RunStore& store, const LeaderboardQuery& query) {
+  const std::vector<LeaderboardRow> rows = store.leaderboard(query);
+  json board = leaderboard_json(rows, store.baseline_standings(rows));
+  json document{{"schema", "winnow.export"},
+                {"version", 2},
+                {"runs", json::array()},
+                {"leaderboard", std::move(board["rows"])},
+                {"baselines", std::move(board["baselines"])},
+                {"verdict_counts", verdicts_json(store.verdict_counts(query))},
+                {"candidates", json::array()},
+                {"sittings", json::array()}};
+  add_runs(store, query, document);
+  add_sittings(store, query, document);
+  return document;
 }
 
 /// One row per candidate, with its kernel file in the last column.
-std::string to_csv_text(const ExportedRun& all) {
-  std::vector<json> rows;
-  for (const ExportedCandidate& candidate : all.candidates) {
-    json row = tasks::evaluation_json(candidate.state.best.value_or(tasks::Evaluation{}));
-    for (auto& [name, value] : row.items()) {
-      const bool not_timed = (name == "speedup" || name == "score_ns") && value == 0;
-      value = candidate.state.best && !not_timed ? value : json(nullptr);
+std::string export_csv(const json& document) {
+  json rows = json::array();
+  for (const json& candidate : document.at("candidates")) {
+    json row = candidate.at("evaluation").is_null() ? json::object() : candidate.at("evaluation");
+    for (const char* name : {"speedup", "score_ns"}) {
+      row[name] = row.value(name, json()) == 0 ? json() : row.value(name, json());
     }
-    row.update(candidate_json(candidate));
+    row.update(candidate);
     rows.push_back(std::move(row));
   }
-  return to_csv(csv_table(rows, {"run_id",       "run",          "task",
-                                 "candidate_id", "parent_id",    "origin",
-                                 "model",        "verdict",      "stage",
-                                 "rank",         "tied",         "unranked",
-                                 "speedup",      "speedup_low",  "speedup_high",
-                                 "score_ns",     "parameters",   "device",
-                                 "device_name",  "isolation",    "evaluator_version",
-                                 "seed",         "evaluated_at", "digest",
-                                 "dollars",      "detail",       "kernel_file"}));
+  return csv_text(rows,
+                  "run_id run task candidate_id parent_id origin model verdict stage rank tied "
+                  "unranked speedup speedup_low speedup_high score_ns parameters device "
+                  "device_name isolation evaluator_version seed evaluated_at digest dollars detail "
+                  "kernel_file");
 }
 
 } // namespace
 
 std::string export_run(const RunStore& store, const LeaderboardQuery& query, Format format) {
-  const ExportedRun all = collect_export(store, query);
-  switch (format) {
-  case Format::Json:
-    return to_json_text(all);
-  case Format::Csv:
-    return to_csv_text(all);
-  case Format::Markdown:
-  case Format::Table:
-    break;
-  }
-  return export_markdown(all);
+  const json document = export_document(store, query);
+  return format == Format::Json  ? json_document(document)
+         : format == Format::Csv ? export_csv(document)
+                                 : export_markdown(document);
 }
 
 } // namespace winnow::store

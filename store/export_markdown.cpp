@@ -1,14 +1,16 @@
 #include "base/text.h"
-#include "store/export.h"
-#include "store/export_data.h"
-#include "store/text_table.h"
+#include "store/board_text.h"
+#include "store/json_table.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::store {
 namespace {
+
+using nlohmann::json;
 
 constexpr std::size_t kShownDigest = 8;
 constexpr std::size_t kMaxReasonBytes = 160;
@@ -26,76 +28,81 @@ std::string code_block(const std::string& text) {
   return fence + "cuda\n" + to_valid_utf8(text) + (ended ? "" : "\n") + fence + "\n";
 }
 
-std::string times_text(double speedup) {
+std::string runs_table(const json& runs) {
+  const auto tokens = [](const json& run) {
+    return fmt::format("{:.0f}",
+                       number_at(run, "prompt_tokens") + number_at(run, "completion_tokens"));
+  };
+  const auto dollars = [](const json& value) {
+    return value.is_null() ? "unknown" : fmt::format("{:.4f}", value.get<double>());
+  };
+  return to_markdown(json_table(runs, {{{"run"}, "run"},
+                                       {{"status"}, "status"},
+                                       {{"started"}, "started_at"},
+                                       {{"calls", true}, "calls"},
+                                       {{"tokens", true}, "", tokens},
+                                       {{"dollars", true}, "dollars", dollars}}));
+}
+
+std::string verdicts_table(const json& counts) {
+  return to_markdown(json_table(counts, {{{"run"}, "run"},
+                                         {{"task"}, "task"},
+                                         {{"device"}, "device"},
+                                         {{"verdict"}, "verdict"},
+                                         {{"candidates", true}, "candidates"}}));
+}
+
+std::string place_text(const json& candidate) {
+  return (candidate.at("tied") == true ? "=" : "") + text_at(candidate, "rank");
+}
+
+std::string speedup_text(const json& candidate) {
+  const double speedup = number_at(candidate, "evaluation/speedup");
   return speedup > 0 ? fmt::format("{:.2f}x", speedup) : "";
 }
 
-TextTable run_table(const ExportedRun& all) {
-  TextTable table;
-  table.columns = {{"run"},         {"status"},       {"started"},
-                   {"calls", true}, {"tokens", true}, {"dollars", true}};
-  for (std::size_t i = 0; i < all.runs.size(); ++i) {
-    const RunCosts& costs = all.costs[i];
-    table.rows.push_back({all.runs[i].name, all.runs[i].status, all.runs[i].started_at,
-                          std::to_string(costs.calls),
-                          std::to_string(costs.prompt_tokens + costs.completion_tokens),
-                          costs.dollars ? fmt::format("{:.4f}", *costs.dollars) : "unknown"});
-  }
-  return table;
-}
-
-TextTable verdict_table(const ExportedRun& all) {
-  TextTable table;
-  table.columns = {{"run"}, {"task"}, {"device"}, {"verdict"}, {"candidates", true}};
-  for (const VerdictCount& count : all.verdicts) {
-    table.rows.push_back(
-        {count.run, count.task, count.device, count.verdict, std::to_string(count.candidates)});
-  }
-  return table;
-}
-
-std::string place_text(const ExportedCandidate& candidate) {
-  return candidate.rank == 0 ? ""
-                             : fmt::format("{}{}", candidate.is_tied ? "=" : "", candidate.rank);
-}
-
 /// Why the candidate is not correct, or why it has no rank.
-std::string reason_text(const ExportedCandidate& candidate, const tasks::Evaluation& found) {
-  const bool correct = found.verdict == tasks::Verdict::Correct;
-  return truncate_text(on_one_line(correct ? candidate.unranked : found.detail), kMaxReasonBytes);
+std::string reason_text(const json& candidate) {
+  const bool correct = candidate.at("verdict") == "correct";
+  return truncate_text(on_one_line(text_at(candidate, correct ? "unranked" : "evaluation/detail")),
+                       kMaxReasonBytes);
 }
 
-TextTable candidate_table(const ExportedRun& all) {
-  TextTable table;
-  table.columns = {{"run"},     {"task"},       {"candidate", true}, {"parent", true}, {"by"},
-                   {"verdict"}, {"rank", true}, {"speedup", true},   {"file"},         {"why"}};
-  for (const ExportedCandidate& candidate : all.candidates) {
-    const CandidateRow& row = candidate.state.row;
-    const tasks::Evaluation found = candidate.state.best.value_or(tasks::Evaluation{});
-    table.rows.push_back({candidate.run, row.task, std::to_string(row.id),
-                          row.parent_id == 0 ? "" : std::to_string(row.parent_id),
-                          row.model.empty() ? row.origin : row.model,
-                          std::string(verdict_text(candidate.state)), place_text(candidate),
-                          times_text(found.speedup), row.digest.substr(0, kShownDigest),
-                          reason_text(candidate, found)});
-  }
-  return table;
+std::string candidates_table(const json& candidates) {
+  const auto author = [](const json& candidate) {
+    return text_at(candidate, candidate.at("model").is_null() ? "origin" : "model");
+  };
+  const auto short_digest = [](const json& digest) {
+    return digest.get<std::string>().substr(0, kShownDigest);
+  };
+  return to_markdown(json_table(candidates, {{{"run"}, "run"},
+                                             {{"task"}, "task"},
+                                             {{"candidate", true}, "candidate_id"},
+                                             {{"parent", true}, "parent_id"},
+                                             {{"by"}, "", author},
+                                             {{"verdict"}, "verdict"},
+                                             {{"rank", true}, "", place_text},
+                                             {{"speedup", true}, "", speedup_text},
+                                             {{"file"}, "digest", short_digest},
+                                             {{"why"}, "", reason_text}}));
 }
 
 } // namespace
 
-std::string export_markdown(const ExportedRun& all) {
-  std::string text = "# Winnow export\n\n" + to_markdown(run_table(all)) + "\n";
-  text += format_leaderboard(all.leaderboard, Format::Markdown, all.baselines);
-  text += "\n## Verdicts\n\n" + to_markdown(verdict_table(all));
-  text += "\n## Candidates\n\n" + to_markdown(candidate_table(all));
+std::string export_markdown(const json& document) {
+  const json& board = document.at("leaderboard");
+  std::string text = "# Winnow export\n\n" + runs_table(document.at("runs")) + "\n";
+  text += board_text(board, document.at("baselines"), Format::Markdown, 0);
+  text += "\n## Verdicts\n\n" + verdicts_table(document.at("verdict_counts"));
+  text += "\n## Candidates\n\n" + candidates_table(document.at("candidates"));
   text += "\n## Kernel files of the leaderboard\n";
-  for (const ExportedCandidate& candidate : all.candidates) {
-    const RowId id = candidate.state.row.id;
-    if (std::any_of(all.leaderboard.begin(), all.leaderboard.end(),
-                    [&](const LeaderboardRow& row) { return row.candidate == id; })) {
-      text += fmt::format("\n### Candidate {} ({})\n\n", id, candidate.state.row.task);
-      text += code_block(candidate.state.row.text);
+  for (const json& candidate : document.at("candidates")) {
+    const json& id = candidate.at("candidate_id");
+    if (std::any_of(board.begin(), board.end(),
+                    [&](const json& row) { return row.at("candidate_id") == id; })) {
+      text +=
+          fmt::format("\n### Candidate {} ({})\n\n", id.get<RowId>(), text_at(candidate, "task"));
+      text += code_block(text_at(candidate, "kernel_file"));
     }
   }
   return text;

@@ -3,11 +3,8 @@
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "store/board_text.h"
+#include "store/json_table.h"
 
-#include <algorithm>
-#include <iterator>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::store {
@@ -17,26 +14,11 @@ using nlohmann::json;
 
 constexpr const char* kSpeedupVersus = "baseline.cu";
 
-/// A value as CSV text: strings unchanged, lists and objects as JSON.
-std::string csv_cell(const json& value) {
-  return value.is_null()     ? ""
-         : value.is_string() ? to_valid_utf8(value.get<std::string>())
-                             : json_line(value);
-}
-
 json bound_or_null(const tasks::Bounds& bounds, double tasks::Bounds::*end) {
   return bounds.known() ? json(bounds.*end) : json(nullptr);
 }
 
-} // namespace
-
-bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
-  const bool ranked_apart = a.rank > 0 && b.rank > 0 && a.evaluator_version != b.evaluator_version;
-  return a.task_digest == b.task_digest && a.task == b.task && a.device == b.device &&
-         a.device_name == b.device_name && !ranked_apart;
-}
-
-json leaderboard_row_json(const LeaderboardRow& row) {
+json row_json(const LeaderboardRow& row) {
   return {
       {"task", row.task},
       {"task_digest", row.task_digest},
@@ -69,7 +51,7 @@ json leaderboard_row_json(const LeaderboardRow& row) {
       {"dollars", row.dollars ? json(*row.dollars) : json(nullptr)}};
 }
 
-json baseline_standing_json(const BaselineStanding& standing) {
+json standing_json(const BaselineStanding& standing) {
   const bool compared = standing.relative_time > 0;
   return {{"task", standing.task},
           {"task_digest", standing.task_digest},
@@ -85,64 +67,54 @@ json baseline_standing_json(const BaselineStanding& standing) {
           {"note", standing.note}};
 }
 
-TextTable csv_table(const std::vector<json>& documents, const std::vector<const char*>& names) {
-  TextTable table;
-  for (const char* name : names) {
-    table.columns.push_back({name});
+} // namespace
+
+bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
+  const bool ranked_apart = a.rank > 0 && b.rank > 0 && a.evaluator_version != b.evaluator_version;
+  return a.task_digest == b.task_digest && a.task == b.task && a.device == b.device &&
+         a.device_name == b.device_name && !ranked_apart;
+}
+
+json leaderboard_json(const std::vector<LeaderboardRow>& rows,
+                      const std::vector<BaselineStanding>& baselines) {
+  json document{{"schema", "winnow.leaderboard"},
+                {"version", 2},
+                {"rows", json::array()},
+                {"baselines", json::array()}};
+  for (const LeaderboardRow& row : rows) {
+    document["rows"].push_back(row_json(row));
   }
-  for (const json& document : documents) {
-    std::vector<std::string>& row = table.rows.emplace_back();
-    std::transform(names.begin(), names.end(), std::back_inserter(row),
-                   [&](const char* name) { return csv_cell(document.at(name)); });
+  for (const BaselineStanding& standing : baselines) {
+    document["baselines"].push_back(standing_json(standing));
   }
-  return table;
+  return document;
+}
+
+std::string csv_text(const json& documents, std::string_view names) {
+  std::vector<JsonColumn> columns;
+  for (const std::string& name : wrap_words(names, 1)) {
+    columns.push_back({{name}, "", [name](const json& document) {
+                         return to_valid_utf8(text_at(document, name));
+                       }});
+  }
+  return to_csv(json_table(documents, columns));
 }
 
 std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format,
                                const std::vector<BaselineStanding>& baselines,
                                std::size_t columns) {
+  const json document = leaderboard_json(rows, baselines);
   if (format == Format::Table || format == Format::Markdown) {
-    return board_text(rows, baselines, format, columns);
+    return board_text(document["rows"], document["baselines"], format, columns);
   }
-  std::vector<json> list;
-  std::transform(rows.begin(), rows.end(), std::back_inserter(list), leaderboard_row_json);
   if (format == Format::Csv) {
-    return to_csv(csv_table(list, {"task",
-                                   "device",
-                                   "device_name",
-                                   "rank",
-                                   "tied",
-                                   "unranked",
-                                   "speedup",
-                                   "speedup_low",
-                                   "speedup_high",
-                                   "score_ns",
-                                   "candidate_id",
-                                   "evaluation_id",
-                                   "run_id",
-                                   "run",
-                                   "origin",
-                                   "model",
-                                   "parameters",
-                                   "isolation",
-                                   "evaluated_at",
-                                   "lines",
-                                   "digest",
-                                   "task_digest",
-                                   "evaluator_version",
-                                   "speedup_versus",
-                                   "shapes",
-                                   "findings",
-                                   "dollars",
-                                   "held_out_speedup",
-                                   "flag"}));
+    return csv_text(document["rows"],
+                    "task device device_name rank tied unranked speedup speedup_low speedup_high "
+                    "score_ns candidate_id evaluation_id run_id run origin model parameters "
+                    "isolation evaluated_at lines digest task_digest evaluator_version "
+                    "speedup_versus shapes findings dollars held_out_speedup flag");
   }
-  json beside = json::array();
-  for (const BaselineStanding& standing : baselines) {
-    beside.push_back(baseline_standing_json(standing));
-  }
-  return json_document(
-      {{"schema", "winnow.leaderboard"}, {"version", 2}, {"rows", list}, {"baselines", beside}});
+  return json_document(document);
 }
 
 } // namespace winnow::store

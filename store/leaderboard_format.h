@@ -1,9 +1,9 @@
 #pragma once
 
 #include "store/run_store.h"
-#include "store/text_table.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,13 +13,11 @@ namespace winnow::store {
 /// Whether two rows are on one board: comparable, or one of them without a rank.
 bool same_group(const LeaderboardRow& a, const LeaderboardRow& b);
 
-/// One row in the form of the JSON outputs.
-nlohmann::json leaderboard_row_json(const LeaderboardRow& row);
+/// The document of a leaderboard, schema "winnow.leaderboard", version 2.
+nlohmann::json leaderboard_json(const std::vector<LeaderboardRow>& rows,
+                                const std::vector<BaselineStanding>& baselines);
 
-nlohmann::json baseline_standing_json(const BaselineStanding& standing);
-
-/// These members of each document, one row for each.
-TextTable csv_table(const std::vector<nlohmann::json>& documents,
-                    const std::vector<const char*>& names);
+/// CSV with the members `names` of each document: "task device rank".
+std::string csv_text(const nlohmann::json& documents, std::string_view names);
 
 } // namespace winnow::store
