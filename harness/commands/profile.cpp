@@ -1,16 +1,9 @@
-#include "base/error.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/judging.h"
-#include "harness/interrupt.h"
-#include "harness/report/activity.h"
-#include "harness/report/profile_report.h"
+#include "harness/commands/kernel_pair.h"
 
-#include <iostream>
 #include <memory>
-#include <optional>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -18,80 +11,19 @@ namespace {
 constexpr std::chrono::milliseconds kCpuBudget{500};
 constexpr std::chrono::milliseconds kGpuBudget{200};
 
-struct ProfileCommand {
-  std::string task;
-  std::string file, against;
-  std::vector<std::string> parameters, against_parameters;
+struct ProfileCommand : PairCommand {
   std::string counters = "full";
-  JudgingOptions judging;
   bool no_energy = false;
-  bool json = false;
 };
 
-evaluators::EvaluationOptions profile_options(const ProfileCommand& command,
-                                              const std::string& device_kind) {
-  evaluators::EvaluationOptions options = resolved(command.judging);
-  options.stop_when_lost = false;
-  options.warm = true;
-  options.reuse = false; // also time and count kernels with equal machine code
-  options.energy = !command.no_energy;
-  options.counters = evaluators::counting_from_string(command.counters).value();
-  if (options.time_budget.count() == 0) {
-    options.time_budget = device_kind == "cpu" ? kCpuBudget : kGpuBudget;
-  }
-  return options;
-}
-
-ProfiledKernel judged(const NamedKernel& kernel, KernelSession& session) {
-  return {kernel.file, kernel.digest, session.judge(kernel)};
-}
-
-/// Judges the other kernel first: if it is not correct, a comparison is impossible.
-ProfileReport measure(const std::string& task, const NamedKernel& kernel,
-                      const std::optional<NamedKernel>& against, KernelSession& session) {
-  ProfileReport report{task, {kernel.file, kernel.digest, {}}, std::nullopt};
-  if (against) {
-    report.against = judged(*against, session);
-    if (report.against->evaluation.verdict != tasks::Verdict::Correct) {
-      return report;
-    }
-    session.set_incumbent(*against);
-  }
-  report.kernel = judged(kernel, session);
-  return report;
-}
-
-ExitCode exit_code_of(const ProfileReport& report) {
-  if (report.against) {
-    if (const auto failed = failing_exit_code(report.against->evaluation)) {
-      return *failed;
-    }
-  }
-  return failing_exit_code(report.kernel.evaluation).value_or(ExitCode::Done);
-}
-
 ExitCode profile(const ProfileCommand& command) {
-  Interrupt interrupt; // before any other thread starts
-  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
-  const NamedKernel kernel = load_kernel(command.file, command.parameters);
-  std::optional<NamedKernel> against;
-  if (!command.against.empty()) {
-    against = load_kernel(command.against, command.against_parameters);
-  }
-  const evaluators::DeviceReport device =
-      evaluators::select_device(command.judging.evaluation.device);
-  std::optional<Activity> activity(std::in_place);
-  evaluators::EvaluationOptions options = profile_options(command, device.kind);
-  options.waiting = activity->listener();
-  KernelSession session(task, device, options, interrupt);
-  const ProfileReport report = measure(task.name, kernel, against, session);
-  activity.reset();
-  if (interrupt.interrupted()) {
-    std::cerr << "interrupted\n";
-    return ExitCode::Interrupted;
-  }
-  std::cout << (command.json ? profile_json(report).dump(2) + "\n" : profile_text(report));
-  return exit_code_of(report);
+  const auto adapt = [&](evaluators::EvaluationOptions& options) {
+    options.stop_when_lost = false;
+    options.warm = true;
+    options.energy = !command.no_energy;
+    options.counters = evaluators::counting_from_string(command.counters).value();
+  };
+  return judge_pair(command, {kCpuBudget, kGpuBudget, adapt, profile_json, profile_text});
 }
 
 void add_comparison(CLI::App& sub, ProfileCommand& command) {

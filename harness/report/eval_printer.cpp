@@ -44,32 +44,27 @@ void EvalPrinter::add(const std::string& file, const std::string& digest,
   if (!judged && first_error_.empty()) {
     first_error_ = result.error;
   }
-  if (!json_) {
-    add_text(file, result);
-  } else if (judged) {
-    add_json(file, digest, result);
+  if (!json_ && several_) {
+    out_ << "== " << file << '\n';
+  }
+  if (judged) {
+    nlohmann::json document = tasks::evaluation_json(result.evaluations.front());
+    document["task"] = task_;
+    document["file"] = to_valid_utf8(file);
+    document["digest"] = digest;
+    document["variants"] = variants_json(result.evaluations);
+    print(document);
+  } else if (!json_) {
+    out_ << "not judged: " << result.error << '\n';
   }
   out_.flush();
 }
 
-void EvalPrinter::add_text(const std::string& file, const JudgeResult& result) {
-  if (several_) {
-    out_ << "== " << file << '\n';
-  }
-  if (result.evaluations.empty()) {
-    out_ << "not judged: " << result.error << '\n';
+void EvalPrinter::print(const nlohmann::json& document) {
+  if (!json_) {
+    out_ << eval_text(document) << variants_text(document.at("variants"));
     return;
   }
-  out_ << eval_text(result.evaluations.front()) << variants_text(result.evaluations);
-}
-
-void EvalPrinter::add_json(const std::string& file, const std::string& digest,
-                           const JudgeResult& result) {
-  nlohmann::json document = tasks::evaluation_json(result.evaluations.front());
-  document["task"] = task_;
-  document["file"] = to_valid_utf8(file);
-  document["digest"] = digest;
-  document["variants"] = variants_json(result.evaluations);
   const std::string lines = document.dump(2);
   if (!several_) {
     out_ << lines << '\n';

@@ -7,6 +7,8 @@
 #include <iosfwd>
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace winnow::harness {
 
 /// Prints the result of each file of `winnow eval`, one after the other. Keeps no result.
@@ -26,8 +28,7 @@ public:
   ExitCode finish();
 
 private:
-  void add_text(const std::string& file, const JudgeResult& result);
-  void add_json(const std::string& file, const std::string& digest, const JudgeResult& result);
+  void print(const nlohmann::json& document);
   void close();
 
   std::ostream& out_;

@@ -1,15 +1,20 @@
 #include "harness/report/eval_report.h"
 
 #include "base/text.h"
-#include "store/text_table.h"
+#include "store/json_table.h"
 
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
+
+using nlohmann::json;
+using store::number_at;
+using store::text_at;
 
 constexpr const char* kSpeedupNote =
     "speedup: the median of baseline / candidate, launch beside launch, so it is not quite the "
@@ -20,101 +25,103 @@ std::string microseconds(double ns) {
 }
 
 /// "0.93-1.03"; empty if unknown.
-std::string bounds_text(const tasks::Bounds& bounds) {
+std::string bounds_text(const json& document) {
+  const tasks::Bounds bounds = store::bounds_at(document, "speedup");
   return bounds.known() ? fmt::format("{:.2f}-{:.2f}", bounds.low, bounds.high) : "";
 }
 
-std::vector<std::string> case_cells(const tasks::CaseResult& result) {
-  const bool hidden = tasks::is_hidden(result.set);
-  const std::string speedup = result.speedup > 0 ? fmt::format("{:.2f}x", result.speedup) : "";
-  return {std::string(to_string(result.stage)),
-          hidden ? "(hidden)" : result.shape,
-          std::string(to_string(result.verdict)),
-          hidden || result.max_error_ratio <= 0 ? ""
-                                                : fmt::format("{:.3g}", result.max_error_ratio),
-          hidden ? "" : microseconds(result.median_ns),
-          hidden ? "" : microseconds(result.baseline_median_ns),
-          hidden ? "" : speedup,
-          hidden ? "" : bounds_text(result.speedup_bounds)};
+/// The document of a hidden case has no shape.
+bool is_hidden(const json& result) {
+  return !result.contains("shape");
 }
 
 /// Check mode runs all tiny shapes at once, so its failure is not a case of one shape.
-bool failed_in_check_mode(const tasks::Evaluation& evaluation) {
-  using tasks::Verdict;
-  const Verdict verdict = evaluation.verdict;
-  const bool failed = verdict != Verdict::Correct && verdict != Verdict::NotJudged &&
-                      verdict != Verdict::Infrastructure;
-  return failed &&
-         (evaluation.stage == tasks::Stage::Check || evaluation.stage == tasks::Stage::Tiny) &&
-         std::none_of(evaluation.cases.begin(), evaluation.cases.end(),
-                      [verdict](const auto& result) { return result.verdict == verdict; });
+bool failed_in_check_mode(const json& evaluation) {
+  const json& verdict = evaluation.at("verdict");
+  const json& cases = evaluation.at("cases");
+  return verdict != "correct" && verdict != "not_judged" && verdict != "infrastructure" &&
+         (evaluation.at("stage") == "check" || evaluation.at("stage") == "tiny") &&
+         std::none_of(cases.begin(), cases.end(),
+                      [&](const json& result) { return result.at("verdict") == verdict; });
 }
 
-std::string cases_table(const tasks::Evaluation& evaluation) {
-  if (evaluation.cases.empty()) {
+std::string cases_table(const json& evaluation) {
+  json cases = evaluation.at("cases");
+  if (cases.empty()) {
     return {};
   }
-  store::TextTable table;
-  table.columns = {{"stage"},           {"shape"},
-                   {"verdict"},         {"error / limit", true},
-                   {"median us", true}, {"baseline us", true},
-                   {"speedup", true},   {"95 %", true}};
-  for (const tasks::CaseResult& result : evaluation.cases) {
-    table.rows.push_back(case_cells(result));
-  }
+  const bool timed = std::any_of(cases.begin(), cases.end(), [](const json& result) {
+    return number_at(result, "speedup") > 0;
+  });
   if (failed_in_check_mode(evaluation)) {
-    std::vector<std::string>& row = table.rows.emplace_back(table.columns.size());
-    row[0] = to_string(tasks::Stage::Check);
-    row[1] = "(all tiny shapes)";
-    row[2] = to_string(evaluation.verdict);
+    cases.push_back({{"stage", "check"},
+                     {"shape", "(all tiny shapes)"},
+                     {"verdict", evaluation.at("verdict")}});
   }
+  const auto shape = [](const json& result) {
+    return is_hidden(result) ? "(hidden)" : text_at(result, "shape");
+  };
+  const auto error = [](const json& ratio) {
+    return number_at(ratio, "") > 0 ? fmt::format("{:.3g}", number_at(ratio, "")) : "";
+  };
+  const auto median = [](const json& ns) { return microseconds(number_at(ns, "")); };
+  const auto baseline = [](const json& result) {
+    return is_hidden(result) ? "" : microseconds(number_at(result, "baseline_median_ns"));
+  };
+  const auto speedup = [](const json& value) {
+    return number_at(value, "") > 0 ? fmt::format("{:.2f}x", number_at(value, "")) : "";
+  };
+  store::TextTable table =
+      store::json_table(cases, {{{"stage"}, "stage"},
+                                {{"shape"}, "", shape},
+                                {{"verdict"}, "verdict"},
+                                {{"error / limit", true}, "max_error_ratio", error},
+                                {{"median us", true}, "median_ns", median},
+                                {{"baseline us", true}, "", baseline},
+                                {{"speedup", true}, "speedup", speedup},
+                                {{"95 %", true}, "", bounds_text}});
   store::remove_empty_columns(table);
-  const bool timed = std::any_of(evaluation.cases.begin(), evaluation.cases.end(),
-                                 [](const tasks::CaseResult& result) {
-                                   return result.speedup > 0 && !tasks::is_hidden(result.set);
-                                 });
   return to_aligned_text(table, 0) +
          (timed ? wrap_line(kSpeedupNote, store::table_columns(), 0) + "\n\n" : "\n");
 }
 
-std::string hidden_text(const tasks::Evaluation& evaluation) {
+std::string hidden_text(const json& evaluation) {
   std::string text;
-  for (const tasks::CaseResult& result : evaluation.cases) {
-    if (tasks::is_hidden(result.set) && result.verdict == tasks::Verdict::Correct &&
-        !result.detail.empty()) {
-      text += "hidden shape, " + result.detail + "\n";
+  for (const json& result : evaluation.at("cases")) {
+    if (const std::string speed = text_at(result, "speed"); !speed.empty() && speed != "counts") {
+      text += "hidden shape, " + speed + "\n";
     }
   }
-  return evaluation.hidden_speedup > 0
-             ? text + fmt::format("hidden shapes: {:.2f}x the baseline's speed\n",
-                                  evaluation.hidden_speedup)
-             : text;
+  const double speedup = number_at(evaluation, "hidden_speedup");
+  return speedup > 0 ? text + fmt::format("hidden shapes: {:.2f}x the baseline's speed\n", speedup)
+                     : text;
 }
 
 /// For each failing verdict in the table, the reason at its first shape. The deciding verdict is
 /// left out, because its reason is printed anyway.
-std::string other_failures(const tasks::Evaluation& evaluation) {
+std::string other_failures(const json& evaluation) {
   std::string text;
-  std::set<tasks::Verdict> told{evaluation.verdict, tasks::Verdict::Correct,
-                                tasks::Verdict::NotJudged};
-  for (const tasks::CaseResult& result : evaluation.cases) {
-    if (tasks::is_hidden(result.set) || result.detail.empty()) {
+  std::set<std::string> told{text_at(evaluation, "verdict"), "correct", "not_judged"};
+  for (const json& result : evaluation.at("cases")) {
+    const std::string detail = text_at(result, "detail");
+    if (detail.empty()) {
       continue;
     }
-    const bool said = evaluation.detail.find(result.detail) != std::string::npos;
-    if (told.insert(result.verdict).second && !said) {
-      text += fmt::format("also {}: {} ({}): {}\n", to_string(result.verdict), result.shape_id,
-                          result.shape, result.detail);
+    const bool said = text_at(evaluation, "detail").find(detail) != std::string::npos;
+    if (told.insert(text_at(result, "verdict")).second && !said) {
+      text += fmt::format("also {}: {} ({}): {}\n", text_at(result, "verdict"),
+                          text_at(result, "shape_id"), text_at(result, "shape"), detail);
     }
   }
   return text;
 }
 
 /// Lines of the compiler's log that are not in the detail already.
-std::string rest_of_log(const tasks::Evaluation& evaluation) {
+std::string rest_of_log(const json& evaluation) {
   std::string text;
-  const std::string detail = evaluation.detail + "\n";
-  for (const std::string_view line : split_lines(evaluation.build.log)) {
+  const std::string detail = text_at(evaluation, "detail") + "\n";
+  const std::string log = text_at(evaluation, "build/log");
+  for (const std::string_view line : split_lines(log)) {
     const bool told = detail.find(std::string(line) + "\n") != std::string::npos;
     text += told ? "" : std::string(line) + "\n";
   }
@@ -122,18 +129,18 @@ std::string rest_of_log(const tasks::Evaluation& evaluation) {
 }
 
 /// "cublaslt, m=64, n=64: 123.40 us, the candidate takes 0.81x of it"
-std::string libraries_text(const std::vector<tasks::CaseResult>& cases) {
+std::string libraries_text(const json& cases) {
   std::string text;
-  for (const tasks::CaseResult& result : cases) {
-    for (const tasks::LibraryTiming& library : result.libraries) {
-      text += fmt::format("{}, {}: ", library.name, result.shape);
-      if (library.agrees && library.median_ns > 0) {
-        text += microseconds(library.median_ns) + " us";
-        text += result.median_ns > 0 ? fmt::format(", the candidate takes {:.2f}x of it",
-                                                   result.median_ns / library.median_ns)
-                                     : "";
+  for (const json& result : cases) {
+    for (const json& library : store::value_at(result, "libraries")) {
+      text += fmt::format("{}, {}: ", text_at(library, "name"), text_at(result, "shape"));
+      const double median = number_at(library, "median_ns");
+      const double own = number_at(result, "median_ns");
+      if (library.at("agrees") == true && median > 0) {
+        text += microseconds(median) + " us";
+        text += own > 0 ? fmt::format(", the candidate takes {:.2f}x of it", own / median) : "";
       } else {
-        text += "not compared: " + library.error;
+        text += "not compared: " + text_at(library, "error");
       }
       text += "\n";
     }
@@ -141,80 +148,75 @@ std::string libraries_text(const std::vector<tasks::CaseResult>& cases) {
   return text;
 }
 
-std::string resources_table(const tasks::BuildRecord& build) {
-  if (build.kernels.empty()) {
+std::string resources_table(const json& build) {
+  if (build.at("kernels").empty()) {
     return {};
   }
-  store::TextTable table;
-  table.columns = {{"kernel (" + build.architecture + ")"},
-                   {"registers", true},
-                   {"spill B", true},
-                   {"stack B", true},
-                   {"static shared B", true}};
-  for (const tasks::KernelResources& kernel : build.kernels) {
-    table.rows.push_back({kernel.kernel, std::to_string(kernel.registers),
-                          std::to_string(kernel.spill_store_bytes + kernel.spill_load_bytes),
-                          std::to_string(kernel.stack_bytes),
-                          std::to_string(kernel.static_shared_bytes)});
-  }
+  const auto spilled = [](const json& kernel) {
+    return fmt::format("{:.0f}", number_at(kernel, "spill_store_bytes") +
+                                     number_at(kernel, "spill_load_bytes"));
+  };
+  const store::TextTable table = store::json_table(
+      build.at("kernels"), {{{"kernel (" + text_at(build, "architecture") + ")"}, "kernel"},
+                            {{"registers", true}, "registers"},
+                            {{"spill B", true}, "", spilled},
+                            {{"stack B", true}, "stack_bytes"},
+                            {{"static shared B", true}, "static_shared_bytes"}});
   return to_aligned_text(table, 0) + "\n";
 }
 
-std::string findings_text(const std::vector<tasks::Finding>& findings) {
-  std::string text;
-  for (const tasks::Finding& finding : findings) {
-    text += fmt::format("machine code: {}: {}\n", to_string(finding.kind), finding.detail);
-  }
-  return text;
-}
-
-std::string verdict_with_reason(const tasks::Evaluation& evaluation) {
-  const bool compiled_only =
-      evaluation.verdict == tasks::Verdict::NotJudged && evaluation.stage == tasks::Stage::Compile;
-  if (compiled_only) {
+std::string verdict_with_reason(const json& evaluation) {
+  const std::string name = text_at(evaluation, "verdict");
+  if (name == "not_judged" && evaluation.at("stage") == "compile") {
     return "compiles (nothing was run)";
   }
-  const std::string name(to_string(evaluation.verdict));
-  return evaluation.verdict == tasks::Verdict::Correct
+  return name == "correct"
              ? name
-             : fmt::format("{} ({})", name, describe(evaluation.verdict));
+             : fmt::format("{} ({})", name, describe(tasks::verdict_from_string(name).value()));
 }
 
 } // namespace
 
-std::string circumstances_text(const tasks::Evaluation& evaluation, double seconds) {
-  std::string text = fmt::format("{} on {}, isolation {}", evaluation.device,
-                                 evaluation.device_name, evaluation.isolation);
-  text += evaluation.seed == 0 ? "" : fmt::format(", seed {}", evaluation.seed);
-  text += fmt::format(", {:.1f} s\n", seconds);
-  return evaluation.unranked.empty()
-             ? text
-             : text + "boards do not rank it: " + evaluation.unranked + "\n";
+std::string_view why_not_measured(const json& evaluation) {
+  const json& verdict = evaluation.at("verdict");
+  return verdict == "infrastructure" || verdict == "not_judged" ? "was not judged"
+                                                                : "is not correct";
 }
 
-std::string eval_text(const tasks::Evaluation& evaluation) {
-  std::string text = resources_table(evaluation.build) + cases_table(evaluation) +
-                     hidden_text(evaluation) + libraries_text(evaluation.cases) +
-                     findings_text(evaluation.build.findings);
+std::string circumstances_text(const json& document, const json& evaluation) {
+  const std::string seed = text_at(evaluation, "seed");
+  const std::string unranked = text_at(document, "unranked");
+  return fmt::format("{} on {}, isolation {}{}{}, {:.1f} s\n", text_at(document, "device"),
+                     text_at(document, "device_name"), text_at(document, "isolation"),
+                     seed.empty() ? "" : ", seed ", seed, number_at(document, "seconds")) +
+         (unranked.empty() ? "" : "boards do not rank it: " + unranked + "\n");
+}
+
+std::string eval_text(const json& evaluation) {
+  const json& build = evaluation.at("build");
+  std::string text = resources_table(build) + cases_table(evaluation) + hidden_text(evaluation) +
+                     libraries_text(evaluation.at("cases"));
+  for (const json& finding : build.at("findings")) {
+    text +=
+        fmt::format("machine code: {}: {}\n", text_at(finding, "kind"), text_at(finding, "detail"));
+  }
   text += "verdict: " + verdict_with_reason(evaluation);
-  if (evaluation.speedup > 0) {
-    text += fmt::format(", {:.2f}x the baseline's speed", evaluation.speedup);
-    const std::string bounds = bounds_text(evaluation.speedup_bounds);
-    text += bounds.empty() ? "" : " (95 %: " + bounds + ")";
+  if (const double speedup = number_at(evaluation, "speedup"); speedup > 0) {
+    const std::string bounds = bounds_text(evaluation);
+    text += fmt::format(", {:.2f}x the baseline's speed{}{}{}", speedup,
+                        bounds.empty() ? "" : " (95 %: ", bounds, bounds.empty() ? "" : ")");
     text += ", the geometric mean over the shapes that were timed";
   }
-  text += "\n";
-  if (!evaluation.detail.empty()) {
-    text += "detail: " + evaluation.detail + "\n";
-  }
+  const std::string detail = text_at(evaluation, "detail");
+  text += "\n" + (detail.empty() ? "" : "detail: " + detail + "\n");
   text += other_failures(evaluation);
-  text += evaluation.verdict == tasks::Verdict::CompileError ? rest_of_log(evaluation) : "";
-  for (const std::string& note : evaluation.notes) {
-    text += "note: " + note + "\n";
+  text += evaluation.at("verdict") == "compile_error" ? rest_of_log(evaluation) : "";
+  for (const json& note : evaluation.at("notes")) {
+    text += "note: " + note.get<std::string>() + "\n";
   }
-  const std::string parameters = tasks::parameters_text(evaluation.parameters);
+  const std::string parameters = store::parameters_at(evaluation);
   return text + (parameters.empty() ? "no parameters" : parameters) + "; " +
-         circumstances_text(evaluation, evaluation.seconds);
+         circumstances_text(evaluation, evaluation);
 }
 
 } // namespace winnow::harness

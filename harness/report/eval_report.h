@@ -1,17 +1,20 @@
 #pragma once
 
-#include "tasks/result/evaluation.h"
-
 #include <string>
-#include <vector>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace winnow::harness {
 
+// These functions take a document of schema "winnow.evaluation".
+
 /// An evaluation for users: a line for each case, the verdict, the reason and notes. Of hidden
 /// shapes only the verdict appears.
-std::string eval_text(const tasks::Evaluation& evaluation);
-/// The device, the seed and the duration in `seconds`. If boards do not rank the evaluation, a
-/// second line says so.
-std::string circumstances_text(const tasks::Evaluation& evaluation, double seconds);
-
+std::string eval_text(const nlohmann::json& evaluation);
+/// For a kernel that is not correct: "is not correct" or "was not judged".
+std::string_view why_not_measured(const nlohmann::json& evaluation);
+/// The device, the seed of `evaluation` and the duration of `document`. If boards do not rank the
+/// evaluation, a second line says so.
+std::string circumstances_text(const nlohmann::json& document, const nlohmann::json& evaluation);
 } // namespace winnow::harness

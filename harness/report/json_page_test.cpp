@@ -3,8 +3,7 @@
 #include "harness/baseline/torch_baseline.h"
 #include "harness/doctor.h"
 #include "harness/report/eval_printer.h"
-#include "harness/report/profile_report.h"
-#include "harness/report/race_report.h"
+#include "harness/report/kernel_pair_report.h"
 #include "harness/report/task_report.h"
 #include "harness/report/testing/report_fake.h"
 #include "harness/selftest/selftest_report.h"
@@ -52,10 +51,12 @@ TEST(JsonDocumentation, ListsEveryFieldOfEval) {
 
 TEST(JsonDocumentation, ListsEveryFieldOfRaceAndProfile) {
   const tasks::Evaluation evaluation = full_evaluation();
-  EXPECT_THAT(missing(race_json({"axpy", {"a.cu", "a", evaluation}, {"b.cu", "b", evaluation}})),
-              IsEmpty());
-  const ProfiledKernel kernel{"a.cu", "a", evaluation};
-  EXPECT_THAT(missing(profile_json({"axpy", kernel, kernel})), IsEmpty());
+  const JudgedKernel kernel{"a.cu", "a", evaluation};
+  KernelPair pair{"axpy", kernel, kernel};
+  EXPECT_THAT(missing(race_json(pair)), IsEmpty());
+  EXPECT_THAT(missing(profile_json(pair)), IsEmpty());
+  pair.kernel.evaluation.verdict = tasks::Verdict::Wrong;
+  EXPECT_THAT(missing(race_json(pair)), IsEmpty());
 }
 
 TEST(JsonDocumentation, ListsEveryFieldOfTasks) {

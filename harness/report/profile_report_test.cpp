@@ -1,4 +1,4 @@
-#include "harness/report/profile_report.h"
+#include "harness/report/kernel_pair_report.h"
 #include "harness/report/testing/report_fake.h"
 
 #include <gmock/gmock.h>
@@ -12,17 +12,17 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-ProfileReport full_report() {
-  ProfileReport report{"axpy", {"fast.cu", "d1", timed_evaluation(10)}, std::nullopt};
+KernelPair full_report() {
+  KernelPair report{"axpy", {"fast.cu", "d1", timed_evaluation(10)}, std::nullopt};
   add_profiles(report.kernel.evaluation, {full_profile("1", 92), full_profile("2", 71)});
   return report;
 }
 
-ProfileReport compared_report() {
-  ProfileReport report = full_report();
+KernelPair compared_report() {
+  KernelPair report = full_report();
   report.kernel.evaluation.cases = timed_evaluation(10, 1.25).cases;
   report.kernel.evaluation.race = tasks::RaceResult{"d2", "faster", 1.25, {1.24, 1.26}, 20};
-  report.against = ProfiledKernel{"slow.cu", "d2", timed_evaluation(12.5)};
+  report.against = JudgedKernel{"slow.cu", "d2", timed_evaluation(12.5)};
   add_profiles(report.against->evaluation, {full_profile("1", 80), full_profile("2", 71)});
   return report;
 }
@@ -36,7 +36,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 }
 
 TEST(ProfileReport, HasAColumnForEachShape) {
-  const std::string text = profile_text(full_report());
+  const std::string text = profile_text(profile_json(full_report()));
   for (const char* line : {"shape +n=1000 +n=2000\n",
                            "median, cold caches +10.01 us +10.01 us\n",
                            "95 % interval +10.00 to 10.02 us",
@@ -69,20 +69,20 @@ TEST(ProfileReport, HasAColumnForEachShape) {
 
 // In earlier versions the speed of light was relative to the rate of a copy.
 TEST(ProfileReport, TellsNoSpeedOfLightOfAnEarlierVersion) {
-  ProfileReport report = full_report();
+  KernelPair report = full_report();
   json profiles = json::parse(report.kernel.evaluation.profile);
   for (json& profile : profiles) {
     profile["speed_of_light"] = {{"fraction", 1.06}, {"floor_ns", 10'600}};
   }
   report.kernel.evaluation.profile = profiles.dump();
-  const std::string text = profile_text(report);
+  const std::string text = profile_text(profile_json(report));
   EXPECT_THAT(text,
               HasSubstr("not known: speed of light (an earlier version of Winnow measured it)"));
   EXPECT_THAT(text, Not(HasSubstr("106 %")));
 }
 
 TEST(ProfileReport, LeavesOutWhatNobodyKnows) {
-  const std::string text = profile_text(full_report());
+  const std::string text = profile_text(profile_json(full_report()));
   for (const char* absent :
        {"warm caches", "memory clock", "throttled by", "change", "not known"}) {
     EXPECT_THAT(text, Not(HasSubstr(absent)));
@@ -90,7 +90,7 @@ TEST(ProfileReport, LeavesOutWhatNobodyKnows) {
 }
 
 TEST(ProfileReport, GroupsCountersInTheOrderOfATable) {
-  const std::string text = profile_text(full_report());
+  const std::string text = profile_text(profile_json(full_report()));
   const std::size_t dram = text.find("\nDRAM\n");
   const std::size_t stalls = text.find("\nStalls (");
   const std::size_t work = text.find("\nWork\n");
@@ -101,7 +101,7 @@ TEST(ProfileReport, GroupsCountersInTheOrderOfATable) {
 }
 
 TEST(ProfileReport, NamesCountersThatAreZeroInOneLine) {
-  ProfileReport report = full_report();
+  KernelPair report = full_report();
   evaluators::ProfiledShape profile = full_profile("1", 92);
   profile.shape.counters.counters["shared_load_bank_conflicts"] = {0.0, {}};
   profile.shape.counters.counters["shared_bank_conflicts"] = {0.0, {}};
@@ -109,7 +109,7 @@ TEST(ProfileReport, NamesCountersThatAreZeroInOneLine) {
   report.kernel.evaluation.cases.pop_back(); // shape 2
   report.kernel.evaluation.cases.front().conditions.median_clock_mhz = 0;
   add_profiles(report.kernel.evaluation, {profile});
-  const std::string text = profile_text(report);
+  const std::string text = profile_text(profile_json(report));
   EXPECT_THAT(text, HasSubstr("counted, and 0: Bank conflicts of shared loads; Bank conflicts of "
                               "shared memory, in all\n"));
   EXPECT_THAT(text, ContainsRegex("Accesses whose pattern was looked at +25 %\n"));
@@ -117,7 +117,7 @@ TEST(ProfileReport, NamesCountersThatAreZeroInOneLine) {
 }
 
 TEST(ProfileReport, SaysOnceWhyThereAreNoCounters) {
-  ProfileReport report = full_report();
+  KernelPair report = full_report();
   std::vector<evaluators::ProfiledShape> profiles{full_profile("1", 92), full_profile("2", 71)};
   for (evaluators::ProfiledShape& profile : profiles) {
     profile.shape.counters = {};
@@ -126,7 +126,7 @@ TEST(ProfileReport, SaysOnceWhyThereAreNoCounters) {
     profile.energy.reason = "no NVML";
   }
   add_profiles(report.kernel.evaluation, profiles);
-  const std::string text = profile_text(report);
+  const std::string text = profile_text(profile_json(report));
   EXPECT_EQ(count_of(text, "profiling is not permitted"), 1U) << text;
   EXPECT_THAT(text, HasSubstr("not known: all counters (profiling is not permitted; load"));
   EXPECT_THAT(text, HasSubstr("not known: energy (no NVML)\n"));
@@ -135,12 +135,12 @@ TEST(ProfileReport, SaysOnceWhyThereAreNoCounters) {
 }
 
 TEST(ProfileReport, CollapsesTheReasonsOfSingleCounters) {
-  ProfileReport report = full_report();
+  KernelPair report = full_report();
   evaluators::ProfiledShape profile = full_profile("1", 92);
   profile.shape.counters.counters["fma_pipe_pct"] = {std::nullopt, "this chip has none"};
   profile.shape.counters.counters["alu_pipe_pct"] = {std::nullopt, "this chip has none"};
   add_profiles(report.kernel.evaluation, {profile});
-  const std::string text = profile_text(report);
+  const std::string text = profile_text(profile_json(report));
   EXPECT_THAT(text, HasSubstr("not known: ALU pipe active (integer, logic), FMA pipe active (this "
                               "chip has none)\n"));
   EXPECT_THAT(text, Not(HasSubstr("\nPipes\n")));
@@ -148,7 +148,7 @@ TEST(ProfileReport, CollapsesTheReasonsOfSingleCounters) {
 }
 
 TEST(ProfileReport, ShowsTheOtherKernelAndTheChange) {
-  const std::string text = profile_text(compared_report());
+  const std::string text = profile_text(profile_json(compared_report()));
   for (const char* line :
        {"n=1000 +kernel +against +change\n", "median, cold caches +10.01 us +12.51 us +-20.0 %\n",
         "speedup over the baseline +2.000x +1.600x +.25.0 %\n",
@@ -162,10 +162,10 @@ TEST(ProfileReport, ShowsTheOtherKernelAndTheChange) {
 }
 
 TEST(ProfileReport, ShowsAKernelThatIsNotCorrectAsEvalDoes) {
-  ProfileReport report = compared_report();
+  KernelPair report = compared_report();
   report.against->evaluation.verdict = tasks::Verdict::Wrong;
   report.against->evaluation.detail = "y[0] = 3, expected 4";
-  const std::string text = profile_text(report);
+  const std::string text = profile_text(profile_json(report));
   EXPECT_THAT(text, HasSubstr("no profile: slow.cu is not correct"));
   EXPECT_THAT(text, HasSubstr("y[0] = 3, expected 4"));
   EXPECT_THAT(text, Not(HasSubstr("DRAM throughput")));
@@ -173,12 +173,12 @@ TEST(ProfileReport, ShowsAKernelThatIsNotCorrectAsEvalDoes) {
 }
 
 TEST(ProfileReport, HidesHiddenShapes) {
-  ProfileReport report = full_report();
+  KernelPair report = full_report();
   tasks::CaseResult hidden = report.kernel.evaluation.cases.front();
   hidden.set = tasks::ShapeSet::Promotion;
   hidden.shape = "n=1021";
   report.kernel.evaluation.cases.push_back(hidden);
-  EXPECT_THAT(profile_text(report), Not(HasSubstr("1021")));
+  EXPECT_THAT(profile_text(profile_json(report)), Not(HasSubstr("1021")));
   EXPECT_THAT(profile_json(report).dump(), Not(HasSubstr("1021")));
 }
 

@@ -4,26 +4,26 @@
 #include "harness/report/timed_shapes.h"
 #include "profiling/counters/counter_names.h"
 #include "profiling/roofline/counter_text.h"
-#include "store/text_table.h"
+#include "store/json_table.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
 
-using evaluators::LaunchFacts;
-using evaluators::ProfiledShape;
+using nlohmann::json;
+using store::number_at;
+using store::text_at;
+using store::value_at;
 
-constexpr const char* kTime = "Time";
-constexpr const char* kLimits = "Limits";
-constexpr const char* kLaunch = "Launch";
-constexpr const char* kEnergy = "Energy";
-constexpr const char* kConditions = "Conditions";
+constexpr const char* kCounters = "profile/counters/counters";
 constexpr double kPercent = 100;
 constexpr double kLargestPlainNumber = 1e9;
 
@@ -75,12 +75,20 @@ std::string unit_of(std::string_view key) {
   return key.ends_with("_pct") ? "%" : "1";
 }
 
+/// A value with a unit as in profiling::CounterName; or "x": a ratio; "time": nanoseconds;
+/// "share": 0 to 1, shown in percent; "count": 0 is unknown.
 std::string value_text(double value, const std::string& unit) {
   if (unit == "x") {
     return ratio_text(value);
   }
   if (unit == "time") {
     return time_text(value);
+  }
+  if (unit == "share") {
+    return profiling::counter_text(kPercent * value, "%");
+  }
+  if (unit == "count") {
+    return value > 0 ? value_text(value, "1") : "";
   }
   if (unit == "B" || unit == "ns" || unit == "%") {
     return profiling::counter_text(value, unit);
@@ -91,155 +99,214 @@ std::string value_text(double value, const std::string& unit) {
   return unit == "1" ? number : number + " " + unit;
 }
 
-std::string energy_text(double joules) {
-  return joules >= 1      ? fmt::format("{:.3g} J", joules)
+/// Makes a cell from a column of the table.
+using Cell = std::function<std::string(const json&)>;
+
+/// A line of the table.
+struct Metric {
+  std::string title;
+  std::string path; ///< of a number that columns can be compared by; empty: there is none
+  std::string unit; ///< as for value_text()
+  Cell cell = {};   ///< empty: the number as value_text()
+};
+
+struct MetricGroup {
+  std::string title;
+  std::vector<Metric> metrics;
+};
+
+std::string cell_of(const Metric& metric, const json& column) {
+  if (metric.cell) {
+    return metric.cell(column);
+  }
+  const json& value = value_at(column, metric.path);
+  return value.is_null() ? "" : value_text(number_at(value, ""), metric.unit);
+}
+
+/// The text at a path.
+Cell text(const char* path) {
+  return [path](const json& column) { return text_at(column, path); };
+}
+
+/// The number at a path in a format; nothing for 0 and for an unknown number.
+Cell known(const char* path, const char* format) {
+  return [path, format](const json& column) {
+    const double value = number_at(column, path);
+    return value != 0 ? fmt::format(fmt::runtime(format), value) : "";
+  };
+}
+
+/// An interval of times or of ratios.
+Cell interval(const char* name, const char* unit, std::string (*text)(const tasks::Bounds&)) {
+  return [=](const json& column) { return text(store::bounds_at(column, name, unit)); };
+}
+
+std::string speed_text(const json& column) {
+  const json& speed = value_at(column, "profile/speed_of_light");
+  return speed.is_null()
+             ? ""
+             : fmt::format("{} of {}", value_text(number_at(speed, "fraction"), "share"),
+                           text_at(speed, "bound"));
+}
+
+std::string floor_text(const json& column) {
+  const double bytes = number_at(column, "profile/speed_of_light/floor_bytes");
+  return bytes > 0 ? value_text(bytes, "B") : "";
+}
+
+/// Only if the operations take longer than a copy.
+std::string operations_text(const json& column) {
+  const double time = number_at(column, "profile/speed_of_light/rate_ns");
+  return time > number_at(column, "profile/speed_of_light/copy_ns") ? time_text(time) : "";
+}
+
+std::string energy_text(const json& column) {
+  const json& value = value_at(column, "profile/energy/joules_per_launch");
+  const double joules = number_at(value, "");
+  return value.is_null()  ? ""
+         : joules >= 1    ? fmt::format("{:.3g} J", joules)
          : joules >= 1e-3 ? fmt::format("{:.3g} mJ", joules * 1e3)
                           : fmt::format("{:.3g} uJ", joules * 1e6);
 }
 
-std::optional<double> known(double value) {
-  return value > 0 ? std::optional(value) : std::nullopt;
+std::string throttled_text(const json& column) {
+  const auto reasons = value_at(column, "conditions/throttle_reasons");
+  return join(reasons.get<std::vector<std::string>>(), ", ");
 }
 
-class MetricList {
-public:
-  void text(const char* group, const char* title, std::string text) {
-    metrics_.push_back({group, title, std::nullopt, "", std::move(text)});
+std::string discarded_text(const json& column) {
+  const bool has_clock = number_at(column, "conditions/median_clock_mhz") > 0;
+  return has_clock ? text_at(column, "conditions/discarded") : "";
+}
+
+std::string drift_text(const json& column) {
+  const double drift = number_at(column, "conditions/drift");
+  return drift != 0 ? fmt::format("{:+.1f} %", kPercent * drift) : "";
+}
+
+std::string bimodal_text(const json& column) {
+  return value_at(column, "conditions/bimodal") == true ? "yes" : "";
+}
+
+/// All lines except those of counters.
+std::vector<MetricGroup> facts() {
+  const std::string speed = "profile/speed_of_light/";
+  const std::string launch = "profile/launch/";
+  return {{"Time",
+           {{"median, cold caches", "median_ns", "time"},
+            {"  95 % interval", "", "", interval("median", "_ns", time_interval_text)},
+            {"  launches timed", "", "", text("launches_timed")},
+            {"median, warm caches", "warm_median_ns", "time"},
+            {"baseline's median, cold", "baseline_median_ns", "time"},
+            {"speedup over the baseline", "speedup", "x"},
+            {"  95 % interval", "", "", interval("speedup", "", ratio_interval_text)}}},
+          {"Limits",
+           {{"speed of light", speed + "fraction", "share", speed_text},
+            {"  least time", speed + "least_ns", "time"},
+            {"  bytes that count for it", speed + "floor_bytes", "B", floor_text},
+            {"a plain copy of its bytes", speed + "copy_ns", "time"},
+            {"its operations at the measured rate", speed + "rate_ns", "time", operations_text},
+            {"an empty launch", speed + "launch_ns", "time"},
+            {"limiter", "", "", text("profile/limiters/0/limiter")}}},
+          {"Launch",
+           {{"kernel", "", "", text("profile/launch/kernel")},
+            {"launches in a run", launch + "launches", "count"},
+            {"blocks", launch + "blocks", "count"},
+            {"threads a block", launch + "threads_per_block", "count"},
+            {"registers a thread", launch + "registers", "1"},
+            {"spills a thread", "spill_bytes", "B"},
+            {"shared memory a block", launch + "shared_bytes", "B"},
+            {"blocks resident on an SM, in theory", launch + "blocks_per_multiprocessor", "1"},
+            {"occupancy, in theory", launch + "occupancy", "share"}}},
+          {"Energy",
+           {{"energy a run", "profile/energy/joules_per_launch", "J", energy_text},
+            {"average power", "profile/energy/average_power_w", "W",
+             known("profile/energy/average_power_w", "{:.1f} W")}}},
+          {"Conditions",
+           {{"SM clock", "", "", known("conditions/median_clock_mhz", "{:.0f} MHz")},
+            {"memory clock", "", "", known("conditions/memory_clock_mhz", "{:.0f} MHz")},
+            {"temperature", "", "", known("conditions/temperature_c", "{:.0f} C")},
+            {"power while timed", "", "", known("conditions/power_w", "{:.0f} W")},
+            {"throttled by", "", "", throttled_text},
+            {"warm-up launches", "", "", text("conditions/warm_ups")},
+            {"launches left out, GPU clock too low", "", "", discarded_text},
+            {"stopped by", "", "", text("conditions/stopped_by")},
+            {"outliers", "", "", text("conditions/outliers")},
+            {"drift", "", "", drift_text},
+            {"times in two groups", "", "", bimodal_text}}}};
+}
+
+/// Where the group of a counter stands in the table.
+std::ptrdiff_t place_of(const std::string& key) {
+  const std::string_view group = group_of(key);
+  return std::find_if(kGroups.begin(), kGroups.end(),
+                      [group](const Group& one) { return one.title == group; }) -
+         kGroups.begin();
+}
+
+/// Every counter of any column: by group, first the counters with a name, in the order of
+/// counter_names(), then the others.
+std::vector<std::string> counter_keys(const std::vector<ProfileColumn>& columns) {
+  std::set<std::string> found;
+  for (const auto& [heading, column] : columns) {
+    for (const auto& [key, counter] : value_at(column, kCounters).items()) {
+      found.insert(key);
+    }
   }
-  void value(const char* group, std::string title, std::optional<double> value, std::string unit) {
-    std::string text = value ? value_text(*value, unit) : "";
-    metrics_.push_back({group, std::move(title), value, std::move(unit), std::move(text)});
+  std::vector<std::string> keys;
+  for (const profiling::CounterName& name : profiling::counter_names()) {
+    if (found.erase(std::string(name.key)) > 0) {
+      keys.emplace_back(name.key);
+    }
   }
-  /// Adds a value that is shown as `text`.
-  void value(const char* group, const char* title, std::optional<double> value, std::string unit,
-             std::string text) {
-    metrics_.push_back({group, title, value, std::move(unit), value ? std::move(text) : ""});
-  }
-  std::vector<Metric> take() { return std::move(metrics_); }
-
-private:
-  std::vector<Metric> metrics_;
-};
-
-void add_times(const ProfileColumn& column, MetricList& list) {
-  const tasks::CaseResult& timed = column.timed;
-  list.value(kTime, "median, cold caches", known(timed.median_ns), "time");
-  list.text(kTime, "  95 % interval", time_interval_text(timed.median_bounds_ns));
-  list.text(kTime, "  launches timed", fmt::format("{}", timed.samples_ns.size()));
-  list.value(kTime, "median, warm caches", known(column.warm_median_ns), "time");
-  list.value(kTime, "baseline's median, cold", known(timed.baseline_median_ns), "time");
-  list.value(kTime, "speedup over the baseline", known(timed.speedup), "x");
-  list.text(kTime, "  95 % interval", ratio_interval_text(timed.speedup_bounds));
-}
-
-void add_limits(const ProfiledShape* profile, MetricList& list) {
-  const bool fast = profile != nullptr && profile->shape.speed_of_light.has_value();
-  const profiling::SpeedOfLight speed =
-      fast ? *profile->shape.speed_of_light : profiling::SpeedOfLight{};
-  list.value(kLimits, "speed of light",
-             fast ? std::optional(kPercent * speed.fraction) : std::nullopt, "%",
-             fmt::format("{} of {}", profiling::counter_text(kPercent * speed.fraction, "%"),
-                         speed.bound));
-  list.value(kLimits, "  least time", known(speed.least_ns), "time");
-  list.value(kLimits, "  bytes that count for it", known(speed.floor_bytes), "B");
-  list.value(kLimits, "a plain copy of its bytes", speed.copy_ns, "time");
-  const bool longer = speed.rate_ns.value_or(0) > speed.copy_ns.value_or(0);
-  list.value(kLimits, "its operations at the measured rate", longer ? speed.rate_ns : std::nullopt,
-             "time");
-  list.value(kLimits, "an empty launch", speed.launch_ns, "time");
-  const bool found = profile != nullptr && !profile->shape.findings.empty();
-  list.text(kLimits, "limiter",
-            found ? std::string(to_string(profile->shape.findings.front().limiter)) : "");
-}
-
-void add_launch(const ProfileColumn& column, MetricList& list) {
-  const LaunchFacts launch = column.profile ? column.profile->launch : LaunchFacts{};
-  const std::optional<double> occupancy =
-      launch.occupancy ? std::optional(kPercent * *launch.occupancy) : std::nullopt;
-  const auto launches = static_cast<double>(launch.launches);
-  list.text(kLaunch, "kernel", launch.kernel);
-  list.value(kLaunch, "launches in a run", known(launches), "1");
-  list.value(kLaunch, "blocks", known(launch.blocks), "1");
-  list.value(kLaunch, "threads a block", known(launch.threads_per_block), "1");
-  list.value(
-      kLaunch, "registers a thread",
-      launch.registers ? std::optional(static_cast<double>(*launch.registers)) : std::nullopt, "1");
-  list.value(kLaunch, "spills a thread", column.spill_bytes, "B");
-  list.value(kLaunch, "shared memory a block", launch.shared_bytes, "B");
-  list.value(kLaunch, "blocks resident on an SM, in theory", launch.blocks_per_multiprocessor, "1");
-  list.value(kLaunch, "occupancy, in theory", occupancy, "%");
-}
-
-void add_energy(const ProfiledShape* profile, MetricList& list) {
-  const profiling::Energy energy = profile != nullptr ? profile->energy : profiling::Energy{};
-  const std::optional<double> joules = energy.joules_per_launch;
-  const std::optional<double> power = energy.average_power_w;
-  list.value(kEnergy, "energy a run", joules, "J", energy_text(joules.value_or(0)));
-  list.value(kEnergy, "average power", power, "W", fmt::format("{:.1f} W", power.value_or(0)));
-}
-
-void add_conditions(const tasks::CaseResult& timed, MetricList& list) {
-  const tasks::TimingConditions& conditions = timed.conditions;
-  const auto in = [](double value, const char* unit) {
-    return value > 0 ? fmt::format("{:.0f} {}", value, unit) : "";
-  };
-  list.text(kConditions, "SM clock", in(conditions.median_clock_mhz, "MHz"));
-  list.text(kConditions, "memory clock", in(conditions.memory_clock_mhz, "MHz"));
-  list.text(kConditions, "temperature", in(conditions.temperature_c, "C"));
-  list.text(kConditions, "power while timed", in(conditions.power_w, "W"));
-  list.text(kConditions, "throttled by",
-            fmt::format("{}", fmt::join(conditions.throttle_reasons, ", ")));
-  list.text(kConditions, "warm-up launches", fmt::format("{}", conditions.warm_ups));
-  list.text(kConditions, "launches left out, GPU clock too low",
-            conditions.median_clock_mhz > 0 ? fmt::format("{}", conditions.discarded) : "");
-  list.text(kConditions, "stopped by", conditions.stopped_by);
-  list.text(kConditions, "outliers", fmt::format("{}", conditions.outliers));
-  list.text(kConditions, "drift",
-            conditions.drift != 0 ? fmt::format("{:+.1f} %", kPercent * conditions.drift) : "");
-  list.text(kConditions, "times in two groups", conditions.bimodal ? "yes" : "");
-}
-
-void add_counters(const ProfiledShape* profile, const std::vector<std::string>& keys,
-                  MetricList& list) {
-  for (const std::string& key : keys) {
-    list.value(group_of(key), counter_title(key),
-               profile != nullptr ? profile->shape.counters.value(key) : std::nullopt,
-               unit_of(key));
-  }
-}
-
-bool all_zero(const std::vector<std::vector<Metric>>& columns, std::size_t line) {
-  return std::all_of(columns.begin(), columns.end(), [line](const std::vector<Metric>& column) {
-    return column[line].value == 0.0;
+  keys.insert(keys.end(), found.begin(), found.end());
+  std::stable_sort(keys.begin(), keys.end(), [](const std::string& left, const std::string& right) {
+    return place_of(left) < place_of(right);
   });
+  return keys;
 }
 
-std::string change_text(const Metric& now, const Metric& before) {
-  if (!now.value || !before.value) {
+std::string change_text(const Metric& metric, const json& now, const json& before) {
+  const json& new_value = value_at(now, metric.path);
+  const json& old_value = value_at(before, metric.path);
+  if (metric.path.empty() || new_value.is_null() || old_value.is_null()) {
     return {};
   }
-  if (now.unit == "%") {
-    return fmt::format("{:+.1f} points", *now.value - *before.value);
+  const double from = number_at(old_value, "");
+  const double to = number_at(new_value, "");
+  if (metric.unit == "%" || metric.unit == "share") {
+    return fmt::format("{:+.1f} points", (to - from) * (metric.unit == "%" ? 1 : kPercent));
   }
-  if (*before.value == 0) {
-    return *now.value == 0 ? "+0.0 %" : "";
+  if (from == 0) {
+    return to == 0 ? "+0.0 %" : "";
   }
-  return fmt::format("{:+.1f} %", kPercent * (*now.value / *before.value - 1));
+  return fmt::format("{:+.1f} %", kPercent * (to / from - 1));
+}
+
+/// Adds a line, and the heading of its group before the first line of the group.
+void add_line(const std::string& group, const Metric& metric,
+              const std::vector<ProfileColumn>& columns, bool compared, std::string& last_group,
+              store::TextTable& table) {
+  std::vector<std::string> row{"  " + metric.title};
+  bool is_empty = true;
+  for (const auto& [heading, column] : columns) {
+    row.push_back(cell_of(metric, column));
+    is_empty = is_empty && row.back().empty();
+  }
+  if (is_empty) {
+    return;
+  }
+  if (compared) {
+    const bool both = !row[1].empty() && !row[2].empty();
+    row.push_back(both ? change_text(metric, columns[0].second, columns[1].second) : "");
+  }
+  if (group != last_group) {
+    table.rows.emplace_back(table.columns.size()).front() = last_group = group;
+  }
+  table.rows.push_back(std::move(row));
 }
 
 } // namespace
-
-std::vector<Metric> metrics_of(const ProfileColumn& column, const std::vector<std::string>& keys) {
-  const ProfiledShape* profile = column.profile ? &*column.profile : nullptr;
-  MetricList list;
-  add_times(column, list);
-  add_limits(profile, list);
-  add_launch(column, list);
-  add_energy(profile, list);
-  add_conditions(column.timed, list);
-  add_counters(profile, keys, list);
-  return list.take();
-}
 
 std::string counter_title(const std::string& key) {
   if (const profiling::CounterName* name = profiling::find_counter(key)) {
@@ -253,71 +320,34 @@ std::string counter_title(const std::string& key) {
   return title;
 }
 
-std::vector<std::string> counter_keys(const std::vector<ProfileColumn>& columns) {
-  std::set<std::string> found;
-  for (const ProfileColumn& column : columns) {
-    if (column.profile) {
-      for (const auto& [key, counter] : column.profile->shape.counters.counters) {
-        found.insert(key);
-      }
-    }
-  }
-  std::vector<std::string> keys;
-  for (const profiling::CounterName& name : profiling::counter_names()) {
-    if (found.erase(std::string(name.key)) > 0) {
-      keys.emplace_back(name.key);
-    }
-  }
-  keys.insert(keys.end(), found.begin(), found.end());
-  std::stable_sort(keys.begin(), keys.end(), [](const std::string& left, const std::string& right) {
-    const auto place = [](const std::string& key) {
-      const std::string_view group = group_of(key);
-      return std::find_if(kGroups.begin(), kGroups.end(),
-                          [group](const Group& one) { return one.title == group; });
-    };
-    return place(left) < place(right);
-  });
-  return keys;
-}
-
 std::string profile_table(const std::string& corner, const std::vector<ProfileColumn>& columns,
                           bool compared) {
   store::TextTable table;
   table.splits = true;
   table.columns.push_back({corner});
-  std::vector<std::vector<Metric>> metrics;
-  const std::vector<std::string> keys = counter_keys(columns);
-  for (const ProfileColumn& column : columns) {
-    table.columns.push_back({column.heading, true});
-    metrics.push_back(metrics_of(column, keys));
+  for (const auto& [heading, column] : columns) {
+    table.columns.push_back({heading, true});
   }
   if (compared) {
     table.columns.push_back({"change", true});
   }
-  std::string group;
+  std::string last_group;
+  for (const MetricGroup& group : facts()) {
+    for (const Metric& metric : group.metrics) {
+      add_line(group.title, metric, columns, compared, last_group, table);
+    }
+  }
   std::vector<std::string> zeros;
-  for (std::size_t line = 0; !metrics.empty() && line < metrics.front().size(); ++line) {
-    const Metric& first = metrics.front()[line];
-    if (line + keys.size() >= metrics.front().size() && all_zero(metrics, line)) {
-      zeros.push_back(first.title);
-      continue;
+  for (const std::string& key : counter_keys(columns)) {
+    const Metric metric{counter_title(key), kCounters + ("/" + key) + "/value", unit_of(key)};
+    const bool is_zero = std::all_of(columns.begin(), columns.end(), [&](const auto& one) {
+      return value_at(one.second, metric.path) == 0.0;
+    });
+    if (is_zero) {
+      zeros.push_back(metric.title);
+    } else {
+      add_line(group_of(key), metric, columns, compared, last_group, table);
     }
-    std::vector<std::string> row{"  " + first.title};
-    for (const std::vector<Metric>& column : metrics) {
-      row.push_back(column[line].text);
-    }
-    if (std::all_of(row.begin() + 1, row.end(),
-                    [](const std::string& cell) { return cell.empty(); })) {
-      continue;
-    }
-    if (compared) {
-      row.push_back(change_text(first, metrics.at(1)[line]));
-    }
-    if (first.group != group) {
-      group = first.group;
-      table.rows.emplace_back(table.columns.size()).front() = group;
-    }
-    table.rows.push_back(std::move(row));
   }
   return to_aligned_text(table, 0) +
          (zeros.empty() ? "" : "counted, and 0: " + join(zeros, "; ") + "\n");

@@ -1,9 +1,8 @@
-#include "harness/report/race_report.h"
-
 #include "base/text.h"
 #include "harness/report/eval_report.h"
+#include "harness/report/kernel_pair_report.h"
 #include "harness/report/timed_shapes.h"
-#include "store/text_table.h"
+#include "store/json_table.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,27 +11,31 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using tasks::Verdict;
+using store::number_at;
+using store::text_at;
 
-std::string shapes_table(const std::vector<TimedShape>& shapes) {
-  store::TextTable table;
-  table.columns = {{"shape"},
-                   {"A median", true},
-                   {"A's 95 % interval", true, true},
-                   {"B median", true},
-                   {"B's 95 % interval", true, true},
-                   {"B / A", true},
-                   {"95 % interval", true},
-                   {"launches", true}};
-  for (const TimedShape& shape : shapes) {
-    const tasks::CaseResult& timed = *shape.timed;
-    table.rows.push_back(
-        {timed.shape, time_text(timed.median_ns), time_interval_text(timed.median_bounds_ns),
-         time_text(shape.rival_median_ns), time_interval_text(shape.rival_bounds_ns),
-         ratio_text(shape.ratio), ratio_interval_text(shape.ratio_bounds),
-         std::to_string(timed.samples_ns.size())});
-  }
-  return to_aligned_text(table, 0);
+std::string shapes_table(const json& shapes) {
+  const auto time = [](const json& value) { return time_text(number_at(value, "")); };
+  const auto interval = [](const char* name) {
+    return [name](const json& shape) {
+      return time_interval_text(store::bounds_at(shape, name, "_ns"));
+    };
+  };
+  const auto ratio = [](const json& value) { return ratio_text(number_at(value, "")); };
+  const auto ratio_interval = [](const json& shape) {
+    return ratio_interval_text(store::bounds_at(shape, "ratio"));
+  };
+  const auto count = [](const json& samples) { return std::to_string(samples.size()); };
+  return to_aligned_text(
+      store::json_table(shapes, {{{"shape"}, "shape"},
+                                 {{"A median", true}, "a_median_ns", time},
+                                 {{"A's 95 % interval", true, true}, "", interval("a_median")},
+                                 {{"B median", true}, "b_median_ns", time},
+                                 {{"B's 95 % interval", true, true}, "", interval("b_median")},
+                                 {{"B / A", true}, "ratio", ratio},
+                                 {{"95 % interval", true}, "", ratio_interval},
+                                 {{"launches", true}, "a_samples_ns", count}}),
+      0);
 }
 
 std::string verdict_line(const std::string& verdict) {
@@ -46,105 +49,100 @@ std::string verdict_line(const std::string& verdict) {
   return "verdict: A is " + verdict + "\n";
 }
 
-std::string racer_line(const char* name, const Racer& racer) {
-  const std::string parameters = racer.evaluation.parameters.empty()
-                                     ? ""
-                                     : ", " + tasks::parameters_text(racer.evaluation.parameters);
-  return fmt::format("{}: {}{}\n", name, store::on_one_line(racer.file), parameters);
+std::string racer_line(const char* name, const json& racer) {
+  const std::string parameters = store::parameters_at(racer);
+  return fmt::format("{}: {}{}{}\n", name, store::on_one_line(text_at(racer, "file")),
+                     parameters.empty() ? "" : ", ", parameters);
 }
 
-json racer_json(const Racer& racer) {
+json racer_json(const JudgedKernel& racer) {
   const tasks::Evaluation& evaluation = racer.evaluation;
-  return {{"file", to_valid_utf8(racer.file)},
-          {"variant_digest", racer.digest},
-          {"parameters", evaluation.parameters},
-          {"verdict", to_string(evaluation.verdict)},
-          {"seed", evaluation.seed == 0 ? json() : json(std::to_string(evaluation.seed))},
-          {"detail", to_valid_utf8(evaluation.detail)},
-          {"speedup", measured_json(evaluation.speedup)},
-          {"speedup_low", low_json(evaluation.speedup_bounds)},
-          {"speedup_high", high_json(evaluation.speedup_bounds)}};
+  json document{{"file", to_valid_utf8(racer.file)},
+                {"variant_digest", racer.digest},
+                {"parameters", evaluation.parameters},
+                {"verdict", to_string(evaluation.verdict)},
+                {"seed", evaluation.seed == 0 ? json() : json(std::to_string(evaluation.seed))},
+                {"detail", to_valid_utf8(evaluation.detail)}};
+  put_measured(document, "speedup", "", evaluation.speedup, evaluation.speedup_bounds);
+  return document;
 }
 
 json shape_json(const TimedShape& shape) {
-  const tasks::CaseResult& timed = *shape.timed;
-  return {{"shape_id", timed.shape_id},
-          {"shape", timed.shape},
-          {"a_median_ns", measured_json(timed.median_ns)},
-          {"a_median_low_ns", low_json(timed.median_bounds_ns)},
-          {"a_median_high_ns", high_json(timed.median_bounds_ns)},
-          {"a_samples_ns", timed.samples_ns},
-          {"b_median_ns", measured_json(shape.rival_median_ns)},
-          {"b_median_low_ns", low_json(shape.rival_bounds_ns)},
-          {"b_median_high_ns", high_json(shape.rival_bounds_ns)},
-          {"b_samples_ns", timed.incumbent_samples_ns},
-          {"ratio", measured_json(shape.ratio)},
-          {"ratio_low", low_json(shape.ratio_bounds)},
-          {"ratio_high", high_json(shape.ratio_bounds)},
-          {"conditions", timed.conditions}};
+  const tasks::CaseResult& a = shape.timed;
+  const tasks::CaseResult b = shape.rival.value_or(tasks::CaseResult{});
+  json document{{"shape_id", a.shape_id},
+                {"shape", a.shape},
+                {"a_samples_ns", a.samples_ns},
+                {"b_samples_ns", b.samples_ns},
+                {"conditions", a.conditions}};
+  put_measured(document, "a_median", "_ns", a.median_ns, a.median_bounds_ns);
+  put_measured(document, "b_median", "_ns", b.median_ns, b.median_bounds_ns);
+  put_measured(document, "ratio", "", shape.ratio, shape.ratio_bounds);
+  return document;
 }
 
-/// The kernel because of which there is no race; nullptr if both are correct.
-const Racer* not_correct(const RaceReport& report) {
-  if (report.b.evaluation.verdict != Verdict::Correct) {
-    return &report.b;
+/// The evaluation because of which there is no race; null if both kernels are correct.
+json not_correct(const KernelPair& pair) {
+  for (const JudgedKernel* racer : {&*pair.against, &pair.kernel}) {
+    if (racer->evaluation.verdict != tasks::Verdict::Correct) {
+      return tasks::evaluation_json(racer->evaluation);
+    }
   }
-  return report.a.evaluation.verdict != Verdict::Correct ? &report.a : nullptr;
+  return nullptr;
 }
 
 } // namespace
 
-std::string race_text(const RaceReport& report) {
-  if (const Racer* culprit = not_correct(report)) {
-    return fmt::format("no race: {} {}\n\n", culprit == &report.a ? "A" : "B",
-                       why_not_measured(culprit->evaluation)) +
-           racer_line("A", report.a) + racer_line("B", report.b) + "\n" +
-           eval_text(culprit->evaluation);
-  }
-  const tasks::Evaluation& evaluation = report.a.evaluation;
-  const std::string legend = racer_line("A", report.a) + racer_line("B", report.b);
-  if (!evaluation.race) {
-    return "no race: the kernels were not timed beside each other\n\n" + legend;
-  }
-  const std::vector<TimedShape> shapes = timed_shapes(evaluation);
-  return race_sentence(*evaluation.race, shapes, "A", "B") + "\n\n" + shapes_table(shapes) + "\n" +
-         verdict_line(evaluation.race->verdict) + legend +
-         circumstances_text(evaluation, evaluation.seconds + report.b.evaluation.seconds);
-}
-
-json race_json(const RaceReport& report) {
-  const tasks::Evaluation& evaluation = report.a.evaluation;
-  const bool raced = not_correct(report) == nullptr && evaluation.race.has_value();
+json race_json(const KernelPair& pair) {
+  const tasks::Evaluation& a = pair.kernel.evaluation;
+  const tasks::Evaluation& b = pair.against->evaluation;
   json document{{"schema", "winnow.race"},
                 {"version", 2},
-                {"task", report.task},
-                {"a", racer_json(report.a)},
-                {"b", racer_json(report.b)},
-                {"device", report.b.evaluation.device},
-                {"device_name", report.b.evaluation.device_name},
-                {"isolation", report.b.evaluation.isolation},
+                {"task", pair.task},
+                {"a", racer_json(pair.kernel)},
+                {"b", racer_json(*pair.against)},
+                {"not_correct", not_correct(pair)},
+                {"device", b.device},
+                {"device_name", b.device_name},
+                {"isolation", b.isolation},
+                {"unranked", a.unranked},
+                {"seconds", a.seconds + b.seconds},
                 {"verdict", nullptr},
-                {"ratio", nullptr},
-                {"ratio_low", nullptr},
-                {"ratio_high", nullptr},
                 {"confidence", 0.99},
                 {"blocks", nullptr},
                 {"faster_shapes", nullptr},
                 {"shapes", json::array()}};
+  const bool raced = document["not_correct"].is_null() && a.race.has_value();
+  const tasks::RaceResult race = raced ? *a.race : tasks::RaceResult{};
+  put_measured(document, "ratio", "", raced ? race.ratio : 0, race.bounds);
   if (!raced) {
     return document;
   }
-  const std::vector<TimedShape> shapes = timed_shapes(evaluation);
-  document["verdict"] = evaluation.race->verdict;
-  document["ratio"] = measured_json(evaluation.race->ratio);
-  document["ratio_low"] = low_json(evaluation.race->bounds);
-  document["ratio_high"] = high_json(evaluation.race->bounds);
-  document["blocks"] = evaluation.race->blocks;
-  document["faster_shapes"] = faster_shapes(shapes);
-  for (const TimedShape& shape : shapes) {
+  for (const TimedShape& shape : timed_shapes(a)) {
     document["shapes"].push_back(shape_json(shape));
   }
+  document["verdict"] = race.verdict;
+  document["blocks"] = race.blocks;
+  document["faster_shapes"] = faster_shapes(document["shapes"]);
   return document;
+}
+
+std::string race_text(const json& document) {
+  const std::string legend = racer_line("A", document.at("a")) + racer_line("B", document.at("b"));
+  const json& culprit = document.at("not_correct");
+  if (!culprit.is_null()) {
+    const bool both = document.at("b").at("verdict") == "correct";
+    return fmt::format("no race: {} {}\n\n", both ? "A" : "B", why_not_measured(culprit)) + legend +
+           "\n" + eval_text(culprit);
+  }
+  if (document.at("verdict").is_null()) {
+    return "no race: the kernels were not timed beside each other\n\n" + legend;
+  }
+  const json& shapes = document.at("shapes");
+  const tasks::RaceResult race{"", text_at(document, "verdict"), number_at(document, "ratio"),
+                               store::bounds_at(document, "ratio"), document.at("blocks")};
+  return race_sentence(race, shapes, "A", "B") + "\n\n" + shapes_table(shapes) + "\n" +
+         verdict_line(race.verdict) + legend + circumstances_text(document, document.at("a"));
 }
 
 } // namespace winnow::harness

@@ -1,4 +1,4 @@
-#include "harness/report/race_report.h"
+#include "harness/report/kernel_pair_report.h"
 #include "harness/report/testing/report_fake.h"
 #include "harness/report/timed_shapes.h"
 
@@ -14,18 +14,18 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-RaceReport race_of(double rival_factor, const std::string& verdict) {
-  RaceReport report{"axpy",
+KernelPair race_of(double rival_factor, const std::string& verdict) {
+  KernelPair report{"axpy",
                     {"fast.cu", "d1", timed_evaluation(10, rival_factor)},
-                    {"slow.cu", "d2", timed_evaluation(12)}};
-  report.a.evaluation.parameters = {{"BLOCK", 256}};
-  report.a.evaluation.race = tasks::RaceResult{
+                    JudgedKernel{"slow.cu", "d2", timed_evaluation(12)}};
+  report.kernel.evaluation.parameters = {{"BLOCK", 256}};
+  report.kernel.evaluation.race = tasks::RaceResult{
       "d2", verdict, rival_factor, {rival_factor - 0.005, rival_factor + 0.005}, 24};
   return report;
 }
 
 TEST(RaceReport, SaysWhichIsFasterByHowMuchHowSure) {
-  const std::string text = race_text(race_of(1.034, "faster"));
+  const std::string text = race_text(race_json(race_of(1.034, "faster")));
   EXPECT_THAT(text,
               testing::StartsWith("A is 1.034x as fast as B: 1.029 to 1.039 (99 %), 24 blocks "
                                   "of four launches; faster at 2 of 2 shapes\n"));
@@ -35,27 +35,27 @@ TEST(RaceReport, SaysWhichIsFasterByHowMuchHowSure) {
 }
 
 TEST(RaceReport, ATieIsTheSameWithinTheNoise) {
-  const std::string text = race_text(race_of(1, "tie"));
+  const std::string text = race_text(race_json(race_of(1, "tie")));
   EXPECT_THAT(text, HasSubstr("faster at 0 of 2 shapes"));
   EXPECT_THAT(text, HasSubstr("verdict: tie (the same within the noise)"));
-  EXPECT_THAT(race_text(race_of(1, "undecided")),
+  EXPECT_THAT(race_text(race_json(race_of(1, "undecided"))),
               HasSubstr("verdict: undecided (the same within the noise"));
 }
 
 TEST(RaceReport, AnIntervalWithoutEndIsNone) {
-  RaceReport report = race_of(0.5, "undecided");
-  report.a.evaluation.race->bounds = {0, std::numeric_limits<double>::infinity()};
-  EXPECT_THAT(race_text(report),
+  KernelPair report = race_of(0.5, "undecided");
+  report.kernel.evaluation.race->bounds = {0, std::numeric_limits<double>::infinity()};
+  EXPECT_THAT(race_text(race_json(report)),
               HasSubstr("0.500x as fast as B: too few launches for an interval"));
   EXPECT_EQ(race_json(report)["bounds"], nullptr);
 }
 
 TEST(RaceReport, NamesTheOneThatIsNotCorrect) {
-  RaceReport report = race_of(1.1, "faster");
-  report.a = {"fast.cu", "d1", {}};
-  report.b.evaluation.verdict = tasks::Verdict::Wrong;
-  report.b.evaluation.detail = "y[0] = 3, expected 4";
-  const std::string text = race_text(report);
+  KernelPair report = race_of(1.1, "faster");
+  report.kernel = {"fast.cu", "d1", {}};
+  report.against->evaluation.verdict = tasks::Verdict::Wrong;
+  report.against->evaluation.detail = "y[0] = 3, expected 4";
+  const std::string text = race_text(race_json(report));
   EXPECT_THAT(text, testing::StartsWith("no race: B is not correct"));
   EXPECT_THAT(text, HasSubstr("y[0] = 3, expected 4"));
   const nlohmann::json document = race_json(report);
@@ -65,10 +65,10 @@ TEST(RaceReport, NamesTheOneThatIsNotCorrect) {
 }
 
 TEST(RaceReport, WithoutARaceThereIsNoVerdict) {
-  RaceReport report = race_of(1.1, "faster");
-  report.a.evaluation.race.reset();
-  EXPECT_THAT(race_text(report), HasSubstr("not timed beside each other"));
-  EXPECT_THAT(race_text(report), Not(HasSubstr("verdict")));
+  KernelPair report = race_of(1.1, "faster");
+  report.kernel.evaluation.race.reset();
+  EXPECT_THAT(race_text(race_json(report)), HasSubstr("not timed beside each other"));
+  EXPECT_THAT(race_text(race_json(report)), Not(HasSubstr("verdict")));
   EXPECT_EQ(race_json(report)["verdict"], nullptr);
 }
 

@@ -32,7 +32,7 @@ TEST(EvalReport, ShowsEachShapeAndTheVerdict) {
   evaluation.parameters = {{"BLOCK", 128}};
   evaluation.notes = {"kernel 'x' is in no launch"};
   evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
-  const std::string text = eval_text(evaluation);
+  const std::string text = eval_text(evaluation_json(evaluation));
   for (const char* part : {"n=1000", "3.00x", "0.25", "1.00", "verdict: correct",
                            "3.00x the baseline's speed", "note: kernel 'x'", "BLOCK=128"}) {
     EXPECT_THAT(text, HasSubstr(part));
@@ -50,11 +50,11 @@ TEST(EvalReport, GivesTheReasonOfEveryKindOfFailure) {
     refused.shape = "n=100";
     refused.detail = "misaligned address";
   }
-  const std::string text = eval_text(evaluation);
+  const std::string text = eval_text(evaluation_json(evaluation));
   EXPECT_THAT(text, HasSubstr("\nalso launch_error: tiny/1 (n=100): misaligned address\n"));
   EXPECT_THAT(text, Not(HasSubstr("tiny/2 (n=100)")));
   evaluation.detail += "\nseen as: misaligned address";
-  EXPECT_THAT(eval_text(evaluation), Not(HasSubstr("also")));
+  EXPECT_THAT(eval_text(evaluation_json(evaluation)), Not(HasSubstr("also")));
 }
 
 TEST(EvalReport, ShowsThatCheckModeFailed) {
@@ -62,7 +62,7 @@ TEST(EvalReport, ShowsThatCheckModeFailed) {
   evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
   evaluation.stage = tasks::Stage::Check;
   evaluation.verdict = tasks::Verdict::OutOfBounds;
-  EXPECT_THAT(eval_text(evaluation),
+  EXPECT_THAT(eval_text(evaluation_json(evaluation)),
               testing::ContainsRegex("check +.all tiny shapes. +out_of_bounds"));
 }
 
@@ -72,28 +72,30 @@ TEST(EvalReport, PrintsACompilerErrorOnce) {
   evaluation.stage = tasks::Stage::Compile;
   evaluation.detail = "a.cu:1:2: bad\n  1 | x\nThere is host code in line 3";
   evaluation.build.log = "a.cu:1:2: bad\n  1 | x\na.cu:9:1: worse\n  9 | y\n";
-  EXPECT_THAT(eval_text(evaluation),
+  EXPECT_THAT(eval_text(evaluation_json(evaluation)),
               HasSubstr("detail: a.cu:1:2: bad\n  1 | x\nThere is host code in line 3\n"
                         "a.cu:9:1: worse\n  9 | y\n"));
-  EXPECT_EQ(eval_text(evaluation).find("bad"), eval_text(evaluation).rfind("bad"));
+  EXPECT_EQ(eval_text(evaluation_json(evaluation)).find("bad"),
+            eval_text(evaluation_json(evaluation)).rfind("bad"));
   evaluation.verdict = tasks::Verdict::NotJudged;
-  EXPECT_THAT(eval_text(evaluation), HasSubstr("verdict: compiles (nothing was run)\n"));
+  EXPECT_THAT(eval_text(evaluation_json(evaluation)),
+              HasSubstr("verdict: compiles (nothing was run)\n"));
 }
 
 TEST(EvalReport, SaysHowSureASpeedupIsAndWhatItIs) {
   tasks::Evaluation evaluation;
   evaluation.verdict = tasks::Verdict::Correct;
   evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
-  EXPECT_THAT(eval_text(evaluation), Not(HasSubstr("2.75-3.25")));
+  EXPECT_THAT(eval_text(evaluation_json(evaluation)), Not(HasSubstr("2.75-3.25")));
   evaluation.speedup = 3;
   evaluation.speedup_bounds = {2.8, 3.2};
   evaluation.cases[0].speedup_bounds = {2.75, 3.25};
-  const std::string text = eval_text(evaluation);
+  const std::string text = eval_text(evaluation_json(evaluation));
   EXPECT_THAT(text, HasSubstr("2.75-3.25"));
   EXPECT_THAT(text, HasSubstr("3.00x the baseline's speed (95 %: 2.80-3.20), the geometric mean"));
   EXPECT_THAT(text, HasSubstr("not quite the quotient of the two medians"));
   evaluation.cases = {timed_case(tasks::ShapeSet::Promotion, "n=1021")};
-  EXPECT_THAT(eval_text(evaluation), Not(HasSubstr("quotient")));
+  EXPECT_THAT(eval_text(evaluation_json(evaluation)), Not(HasSubstr("quotient")));
 }
 
 TEST(EvalReport, NamesTheLibrariesThatTheCandidateIsComparedWith) {
@@ -111,7 +113,7 @@ TEST(EvalReport, NamesTheLibrariesThatTheCandidateIsComparedWith) {
   wrong.agrees = false;
   wrong.error = "c(0) differs";
   evaluation.cases[0].libraries = {library, refused, wrong};
-  const std::string text = eval_text(evaluation);
+  const std::string text = eval_text(evaluation_json(evaluation));
   EXPECT_THAT(text, HasSubstr("cublaslt, n=1000: 2.00 us, the candidate takes 0.50x of it\n"));
   EXPECT_THAT(text, HasSubstr("other, n=1000: not compared: not installed\n"));
   EXPECT_THAT(text, HasSubstr("third, n=1000: not compared: c(0) differs\n"));
@@ -120,7 +122,7 @@ TEST(EvalReport, NamesTheLibrariesThatTheCandidateIsComparedWith) {
 TEST(EvalReport, KeepsHiddenShapesHidden) {
   tasks::Evaluation evaluation;
   evaluation.cases = {timed_case(tasks::ShapeSet::Promotion, "n=1021")};
-  const std::string text = eval_text(evaluation);
+  const std::string text = eval_text(evaluation_json(evaluation));
   EXPECT_THAT(text, HasSubstr("(hidden)"));
   EXPECT_THAT(text, Not(HasSubstr("1021")));
   EXPECT_THAT(text, Not(HasSubstr("3.00")));
@@ -130,9 +132,9 @@ TEST(EvalReport, ShowsTheCompilersMessageOnce) {
   tasks::Evaluation evaluation;
   evaluation.verdict = tasks::Verdict::CompileError;
   evaluation.build.log = "3: expected ';'";
-  EXPECT_THAT(eval_text(evaluation), HasSubstr("3: expected ';'"));
+  EXPECT_THAT(eval_text(evaluation_json(evaluation)), HasSubstr("3: expected ';'"));
   evaluation.detail = "does not compile: 3: expected ';'";
-  const std::string text = eval_text(evaluation);
+  const std::string text = eval_text(evaluation_json(evaluation));
   EXPECT_EQ(text.find("expected ';'"), text.rfind("expected ';'"));
 }
 

@@ -1,6 +1,8 @@
 #include "harness/report/timed_shapes.h"
 
+#include "harness/report/counted.h"
 #include "profiling/statistics/summary.h"
+#include "store/json_table.h"
 
 #include <algorithm>
 #include <array>
@@ -41,6 +43,17 @@ std::string digits(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+CaseResult rival_case(const CaseResult& timed) {
+  CaseResult rival = timed;
+  rival.samples_ns = timed.incumbent_samples_ns;
+  rival.median_ns = tasks::median(rival.samples_ns);
+  rival.median_bounds_ns = bounds_of(profiling::bootstrap_median_interval(rival.samples_ns));
+  rival.speedup = profiling::paired_ratio(rival.baseline_samples_ns, rival.samples_ns).value_or(0);
+  rival.speedup_bounds =
+      bounds_of(profiling::paired_ratio_interval(rival.baseline_samples_ns, rival.samples_ns));
+  return rival;
+}
+
 } // namespace
 
 std::vector<TimedShape> timed_shapes(const tasks::Evaluation& evaluation) {
@@ -50,40 +63,15 @@ std::vector<TimedShape> timed_shapes(const tasks::Evaluation& evaluation) {
       continue;
     }
     TimedShape& shape = shapes.emplace_back();
-    shape.timed = &timed;
-    const std::vector<double>& rival = timed.incumbent_samples_ns;
-    if (!rival.empty()) {
-      shape.rival_median_ns = tasks::median(rival);
-      shape.rival_bounds_ns = bounds_of(profiling::bootstrap_median_interval(rival));
+    shape.timed = timed;
+    if (!timed.incumbent_samples_ns.empty()) {
+      const std::vector<double>& rival = timed.incumbent_samples_ns;
+      shape.rival = rival_case(timed);
       shape.ratio = profiling::paired_ratio(rival, timed.samples_ns).value_or(0);
       shape.ratio_bounds = bounds_of(profiling::paired_ratio_interval(rival, timed.samples_ns));
     }
   }
   return shapes;
-}
-
-int faster_shapes(const std::vector<TimedShape>& shapes) {
-  return static_cast<int>(std::count_if(shapes.begin(), shapes.end(), [](const TimedShape& shape) {
-    return shape.ratio_bounds.known() && shape.ratio_bounds.low > 1;
-  }));
-}
-
-CaseResult rival_case(const TimedShape& shape) {
-  CaseResult rival;
-  rival.stage = shape.timed->stage;
-  rival.set = shape.timed->set;
-  rival.shape_id = shape.timed->shape_id;
-  rival.shape = shape.timed->shape;
-  rival.samples_ns = shape.timed->incumbent_samples_ns;
-  rival.baseline_samples_ns = shape.timed->baseline_samples_ns;
-  rival.conditions = shape.timed->conditions;
-  rival.median_ns = shape.rival_median_ns;
-  rival.median_bounds_ns = shape.rival_bounds_ns;
-  rival.baseline_median_ns = shape.timed->baseline_median_ns;
-  rival.speedup = profiling::paired_ratio(rival.baseline_samples_ns, rival.samples_ns).value_or(0);
-  rival.speedup_bounds =
-      bounds_of(profiling::paired_ratio_interval(rival.baseline_samples_ns, rival.samples_ns));
-  return rival;
 }
 
 std::string time_text(double nanoseconds) {
@@ -111,14 +99,12 @@ nlohmann::json measured_json(double value) {
   return value > 0 && std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
 }
 
-nlohmann::json low_json(const Bounds& bounds) {
-  return bounds.known() && std::isfinite(bounds.high) ? nlohmann::json(bounds.low)
-                                                      : nlohmann::json();
-}
-
-nlohmann::json high_json(const Bounds& bounds) {
-  return bounds.known() && std::isfinite(bounds.high) ? nlohmann::json(bounds.high)
-                                                      : nlohmann::json();
+void put_measured(nlohmann::json& document, const std::string& name, const std::string& unit,
+                  double value, const Bounds& bounds) {
+  const bool bounded = bounds.known() && std::isfinite(bounds.high);
+  document[name + unit] = measured_json(value);
+  document[name + "_low" + unit] = bounded ? nlohmann::json(bounds.low) : nlohmann::json();
+  document[name + "_high" + unit] = bounded ? nlohmann::json(bounds.high) : nlohmann::json();
 }
 
 std::string ratio_interval_text(const Bounds& bounds) {
@@ -127,21 +113,20 @@ std::string ratio_interval_text(const Bounds& bounds) {
              : "";
 }
 
-std::string_view why_not_measured(const tasks::Evaluation& evaluation) {
-  const bool judged = evaluation.verdict != tasks::Verdict::Infrastructure &&
-                      evaluation.verdict != tasks::Verdict::NotJudged;
-  return judged ? "is not correct" : "was not judged";
+std::int64_t faster_shapes(const nlohmann::json& shapes) {
+  return std::count_if(shapes.begin(), shapes.end(), [](const nlohmann::json& shape) {
+    return store::number_at(shape, "ratio_low") > 1;
+  });
 }
 
-std::string race_sentence(const tasks::RaceResult& race, const std::vector<TimedShape>& shapes,
+std::string race_sentence(const tasks::RaceResult& race, const nlohmann::json& shapes,
                           const std::string& kernel, const std::string& rival) {
   const std::string interval = ratio_interval_text(race.bounds);
-  return fmt::format("{} is {} as fast as {}: {}, {} block{} of four launches; faster at {} of {} "
-                     "shape{}",
-                     kernel, ratio_text(race.ratio), rival,
+  return fmt::format("{} is {} as fast as {}: {}, {} of four launches; faster at {} of {}", kernel,
+                     ratio_text(race.ratio), rival,
                      interval.empty() ? "too few launches for an interval" : interval + " (99 %)",
-                     race.blocks, race.blocks == 1 ? "" : "s", faster_shapes(shapes), shapes.size(),
-                     shapes.size() == 1 ? "" : "s");
+                     counted(race.blocks, "block"), faster_shapes(shapes),
+                     counted(static_cast<std::int64_t>(shapes.size()), "shape"));
 }
 
 } // namespace winnow::harness

@@ -1,10 +1,7 @@
 #include "harness/report/variant_report.h"
 
-#include "harness/report/eval_report.h"
 #include "harness/report/timed_shapes.h"
-#include "store/text_table.h"
-
-#include <algorithm>
+#include "store/json_table.h"
 
 #include <nlohmann/json.hpp>
 
@@ -19,73 +16,66 @@ bool is_quick_variant(const Evaluation& variant) {
 }
 
 /// A quick timing happens after the visible shapes were checked and before the hidden shapes.
-std::string variant_verdict(const Evaluation& variant) {
-  return is_quick_variant(variant) ? "right on shown shapes"
-                                   : std::string(to_string(variant.verdict));
+std::string verdict_text(const json& variant) {
+  return variant.at("timing") == "quick" ? "right on shown shapes"
+                                         : store::text_at(variant, "verdict");
 }
 
-std::vector<std::string> variant_row(const Evaluation& variant,
-                                     const std::vector<std::string>& shapes) {
-  const std::string parameters = tasks::parameters_text(variant.parameters);
-  std::vector<std::string> row{parameters.empty() ? "no parameters" : parameters,
-                               variant_verdict(variant)};
-  const std::vector<TimedShape> timed = timed_shapes(variant);
-  for (const std::string& shape : shapes) {
-    const auto found = std::find_if(timed.begin(), timed.end(), [&](const TimedShape& one) {
-      return one.timed->shape == shape;
-    });
-    row.push_back(found != timed.end() ? time_text(found->timed->median_ns) : "");
-  }
-  row.push_back(ratio_text(variant.speedup));
-  row.emplace_back(variant.speedup > 0 ? is_quick_variant(variant) ? "quick" : "full" : "");
-  return row;
+std::string parameters_text(const json& variant) {
+  const std::string parameters = store::parameters_at(variant);
+  return parameters.empty() ? "no parameters" : parameters;
+}
+
+/// A function that makes a cell: the variant's median time at `shape`.
+auto median_at(const json& shape) {
+  return [shape](const json& times) {
+    for (const json& time : times) {
+      if (time.at("shape") == shape) {
+        return time_text(store::number_at(time, "median_ns"));
+      }
+    }
+    return std::string();
+  };
 }
 
 } // namespace
-
-std::string variants_text(const std::vector<Evaluation>& family) {
-  if (family.size() < 2) {
-    return {};
-  }
-  std::vector<std::string> shapes;
-  for (const TimedShape& shape : timed_shapes(family.front())) {
-    shapes.push_back(shape.timed->shape);
-  }
-  store::TextTable table;
-  table.columns.push_back({"variant"});
-  table.columns.push_back({"verdict"});
-  for (const std::string& shape : shapes) {
-    table.columns.push_back({shape, true});
-  }
-  table.columns.push_back({"speedup", true});
-  table.columns.push_back({"timing"});
-  for (const Evaluation& variant : family) {
-    table.rows.push_back(variant_row(variant, shapes));
-  }
-  return "\n" + to_aligned_text(table, 0);
-}
 
 json variants_json(const std::vector<Evaluation>& family) {
   json list = json::array();
   for (const Evaluation& variant : family) {
     json times = json::array();
-    for (const TimedShape& shape : timed_shapes(variant)) {
-      times.push_back({{"shape", shape.timed->shape},
-                       {"median_ns", measured_json(shape.timed->median_ns)},
-                       {"median_low_ns", low_json(shape.timed->median_bounds_ns)},
-                       {"median_high_ns", high_json(shape.timed->median_bounds_ns)},
-                       {"baseline_median_ns", measured_json(shape.timed->baseline_median_ns)}});
+    for (const auto& [timed, rival, ratio, bounds] : timed_shapes(variant)) {
+      json& time = times.emplace_back(json{
+          {"shape", timed.shape}, {"baseline_median_ns", measured_json(timed.baseline_median_ns)}});
+      put_measured(time, "median", "_ns", timed.median_ns, timed.median_bounds_ns);
     }
-    list.push_back({{"parameters", variant.parameters},
-                    {"verdict", to_string(variant.verdict)},
-                    {"detail", variant.detail},
-                    {"timing", is_quick_variant(variant) ? "quick" : "full"},
-                    {"speedup", measured_json(variant.speedup)},
-                    {"speedup_low", low_json(variant.speedup_bounds)},
-                    {"speedup_high", high_json(variant.speedup_bounds)},
-                    {"times", times}});
+    json& one = list.emplace_back(json{{"parameters", variant.parameters},
+                                       {"verdict", to_string(variant.verdict)},
+                                       {"detail", variant.detail},
+                                       {"timing", is_quick_variant(variant) ? "quick" : "full"},
+                                       {"times", times}});
+    put_measured(one, "speedup", "", variant.speedup, variant.speedup_bounds);
   }
   return list;
+}
+
+std::string variants_text(const json& variants) {
+  if (variants.size() < 2) {
+    return {};
+  }
+  std::vector<store::JsonColumn> columns{{{"variant"}, "", parameters_text},
+                                         {{"verdict"}, "", verdict_text}};
+  for (const json& time : variants.front().at("times")) {
+    columns.push_back({{time.at("shape"), true}, "times", median_at(time.at("shape"))});
+  }
+  columns.push_back({{"speedup", true}, "speedup", [](const json& speedup) {
+                       return ratio_text(store::number_at(speedup, ""));
+                     }});
+  columns.push_back({{"timing"}, "", [](const json& variant) {
+                       return variant.at("speedup").is_null() ? ""
+                                                              : store::text_at(variant, "timing");
+                     }});
+  return "\n" + to_aligned_text(store::json_table(variants, columns), 0);
 }
 
 } // namespace winnow::harness

@@ -9,12 +9,12 @@
 
 namespace winnow::harness {
 
-/// A table of all parameter choices, as evaluate_family() returns them, with a time for each search
-/// shape. The first choice counts for the candidate. Empty for a single variant.
-std::string variants_text(const std::vector<tasks::Evaluation>& family);
-
-/// The same as a list: parameters, verdict, detail, speedup, speedup_bounds, timing ("full" or
-/// "quick") and times by shape.
+/// All parameter choices, as evaluate_family() returns them: parameters, verdict, detail, speedup,
+/// speedup_low, speedup_high, timing ("full" or "quick") and times by shape. The first choice
+/// counts for the candidate.
 nlohmann::json variants_json(const std::vector<tasks::Evaluation>& family);
+
+/// The list as a table, with a time for each search shape. Empty for a single variant.
+std::string variants_text(const nlohmann::json& variants);
 
 } // namespace winnow::harness

@@ -1,0 +1,200 @@
+#include "harness/commands/kernel_pair.h"
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "harness/interrupt.h"
+#include "harness/judging/judge.h"
+#include "harness/report/activity.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iostream>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+constexpr std::size_t kMostChoices = 100'000;
+
+/// A kernel file and its parameters, as named on the command line.
+struct NamedKernel {
+  std::string file;
+  std::string text;
+  std::optional<tasks::KernelFile> kernel_file; ///< nullopt: its plan has mistakes
+  tasks::ParameterChoice parameters;
+  std::string digest; ///< SHA-256 of text and parameters
+};
+
+std::vector<std::string> values_of(const tasks::Parameter& parameter) {
+  std::vector<std::string> values;
+  for (const std::int64_t value : parameter.values) {
+    values.push_back(std::to_string(value));
+  }
+  return values;
+}
+
+/// Adds "NAME=VALUE" to `wanted`.
+void add_assignment(const tasks::KernelFile& file, const std::string& assignment,
+                    tasks::ParameterChoice& wanted) {
+  const std::size_t equals = assignment.find('=');
+  const std::string name = assignment.substr(0, equals);
+  const std::string text = equals == std::string::npos ? "" : assignment.substr(equals + 1);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw UsageError("'" + assignment + "' is no NAME=VALUE with an integer value");
+  }
+  std::vector<std::string> names;
+  for (const tasks::Parameter& parameter : file.plan.parameters) {
+    names.push_back(parameter.name);
+    if (parameter.name != name) {
+      continue;
+    }
+    if (std::find(parameter.values.begin(), parameter.values.end(), value) ==
+        parameter.values.end()) {
+      throw UsageError(fmt::format("{}: {} is not a value of {}; its plan allows {}", file.file,
+                                   value, name, join(values_of(parameter), ", ")));
+    }
+    wanted[name] = value;
+    return;
+  }
+  throw UsageError(file.file + ": no parameter '" + name + "'" + suggestion(name, names));
+}
+
+bool agrees(const tasks::ParameterChoice& choice, const tasks::ParameterChoice& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const auto& one) { return choice.at(one.first) == one.second; });
+}
+
+/// nullopt if the plan allows no choice with these values.
+std::optional<tasks::ParameterChoice> choice_of(const tasks::KernelFile& file,
+                                                const std::vector<std::string>& assignments) {
+  tasks::ParameterChoice wanted;
+  for (const std::string& assignment : assignments) {
+    add_assignment(file, assignment, wanted);
+  }
+  for (const tasks::ParameterChoice& choice :
+       tasks::parameter_choices(file.plan, wanted.empty() ? 1 : kMostChoices)) {
+    if (agrees(choice, wanted)) {
+      return choice;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Like choice_of(). nullopt also if the plan cannot be evaluated.
+std::optional<tasks::ParameterChoice> allowed_choice(const tasks::KernelFile& file,
+                                                     const std::vector<std::string>& assignments) {
+  try {
+    return choice_of(file, assignments);
+  } catch (const tasks::ExpressionError&) {
+    return std::nullopt;
+  }
+}
+
+/// Throws UsageError.
+NamedKernel load_kernel(const std::string& file, const std::vector<std::string>& assignments) {
+  NamedKernel kernel;
+  kernel.file = file;
+  kernel.text = read_kernel(file);
+  kernel.kernel_file = tasks::parse_kernel_file(kernel.text, file).kernel_file;
+  if (kernel.kernel_file) {
+    const auto choice = allowed_choice(*kernel.kernel_file, assignments);
+    if (!choice && !assignments.empty()) {
+      throw UsageError(file + ": no choice of parameters with these values satisfies every `where` "
+                              "of its plan");
+    }
+    kernel.parameters = choice.value_or(tasks::ParameterChoice{});
+    if (!choice) {
+      kernel.kernel_file.reset(); // the evaluation of the text gives the reason
+    }
+  }
+  kernel.digest = digest_of(KernelToBeat{kernel.text, kernel.parameters});
+  return kernel;
+}
+
+JudgedKernel judged(const NamedKernel& kernel, evaluators::Evaluator& evaluator) {
+  return {kernel.file, kernel.digest,
+          kernel.kernel_file ? evaluator.evaluate(*kernel.kernel_file, kernel.parameters)
+                             : evaluator.evaluate_text(kernel.text, kernel.file)};
+}
+
+/// Judges the other kernel first: if it is not correct, a comparison is impossible.
+KernelPair judged_pair(const std::string& task, const NamedKernel& kernel,
+                       const std::optional<NamedKernel>& against, evaluators::Evaluator& evaluator,
+                       const Interrupt& interrupt) {
+  KernelPair pair{task, {kernel.file, kernel.digest, {}}, std::nullopt};
+  if (against) {
+    pair.against = judged(*against, evaluator);
+    if (pair.against->evaluation.verdict != tasks::Verdict::Correct || interrupt.interrupted()) {
+      return pair;
+    }
+    evaluator.set_incumbent(
+        evaluators::Incumbent{against->kernel_file.value(), against->parameters, against->digest});
+  }
+  pair.kernel = judged(kernel, evaluator);
+  return pair;
+}
+
+/// nullopt for a correct kernel, otherwise the exit code of the command.
+std::optional<ExitCode> failing_exit_code(const tasks::Evaluation& evaluation) {
+  switch (evaluation.verdict) {
+  case tasks::Verdict::Correct:
+    return std::nullopt;
+  case tasks::Verdict::Infrastructure:
+  case tasks::Verdict::NotJudged:
+    return ExitCode::Failure;
+  default:
+    return ExitCode::NotCorrect;
+  }
+}
+
+ExitCode exit_code_of(const KernelPair& pair, bool needs_race) {
+  if (pair.against) {
+    if (const auto failed = failing_exit_code(pair.against->evaluation)) {
+      return *failed;
+    }
+  }
+  const bool raced = !needs_race || pair.kernel.evaluation.race;
+  return failing_exit_code(pair.kernel.evaluation)
+      .value_or(raced ? ExitCode::Done : ExitCode::Failure);
+}
+
+} // namespace
+
+ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
+  Interrupt interrupt; // before any other thread starts
+  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
+  const NamedKernel kernel = load_kernel(command.file, command.parameters);
+  std::optional<NamedKernel> against;
+  if (!command.against.empty()) {
+    against = load_kernel(command.against, command.against_parameters);
+  }
+  const evaluators::DeviceReport device =
+      evaluators::select_device(command.judging.evaluation.device);
+  std::optional<Activity> activity(std::in_place);
+  evaluators::EvaluationOptions options = resolved(command.judging);
+  options.reuse = false; // also judge kernels with equal machine code
+  method.adapt(options);
+  if (options.time_budget.count() == 0) {
+    options.time_budget = device.kind == "cpu" ? method.cpu_budget : method.gpu_budget;
+  }
+  options.waiting = activity->listener();
+  evaluators::Evaluator evaluator(task, evaluators::open_device(device, options), options);
+  const OnInterrupt stop(interrupt, [&] { evaluator.cancel(); });
+  const KernelPair pair = judged_pair(task.name, kernel, against, evaluator, interrupt);
+  activity.reset();
+  if (interrupt.interrupted()) {
+    std::cerr << "interrupted\n";
+    return ExitCode::Interrupted;
+  }
+  const nlohmann::json document = method.document(pair);
+  std::cout << (command.json ? document.dump(2) + "\n" : method.text(document));
+  return exit_code_of(pair, method.needs_race);
+}
+
+} // namespace winnow::harness
