@@ -118,7 +118,7 @@ ExitCode export_requests(const BatchExportCommand& command) {
       is_new ? configured(command.fresh) : config_of(store, command.run, overrides);
   const RequestWriter writer = request_writer(command.output, config);
   DeferringEndpoint endpoint;
-  const ExitCode code = is_new ? start_run(config, !command.fresh.name.empty(), &endpoint)
+  const ExitCode code = is_new ? start_run(config, command.fresh.names_run(), &endpoint)
                                : resume_run(store, command.run, overrides, &endpoint);
   write_requests(writer, endpoint, {});
   return code;

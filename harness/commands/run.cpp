@@ -19,7 +19,7 @@ void add_run(CLI::App& app, Action& chosen) {
   sub->add_option("--store", options->store, "SQLite file for the results [run.store]");
   add_new_run_options(*sub, *options);
   sub->callback([options, &chosen] {
-    chosen = [options] { return start_run(configured(*options), !options->name.empty()); };
+    chosen = [options] { return start_run(configured(*options), options->names_run()); };
   });
 }
 

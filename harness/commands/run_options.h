@@ -11,31 +11,25 @@ class App;
 
 namespace winnow::harness {
 
-/// The options that `run` and `resume` share: the model, the limits and --set. Empty: as
-/// configured.
+/// Options of the command line that set keys of the config. Empty: as configured.
 struct RunOptions {
   std::string model; ///< "PROVIDER/MODEL"
-  std::string max_calls;
-  std::string max_tokens;
-  std::string max_dollars;
-  std::string max_time;
+  std::vector<ConfigOverride> keys;
   std::vector<std::string> set;
 };
 
-void add_run_options(CLI::App& command, RunOptions& options);
-/// Adds only --model and --set.
+/// Adds --model and --set.
 void add_endpoint_options(CLI::App& command, RunOptions& options);
+/// Adds these and the limits: the options that `run` and `resume` share.
+void add_run_options(CLI::App& command, RunOptions& options);
 
-/// The options of a new run. Empty: as in the config file.
+/// The options of a new run.
 struct NewRunOptions {
   std::string config; ///< empty: configs/quickstart.toml
   std::string store;
-  std::string name;
-  std::string device;
-  std::string isolation;
-  std::string precheck;
-  std::vector<std::string> tasks;
   RunOptions shared;
+
+  bool names_run() const; ///< --name is given
 };
 
 /// Adds all of them except CONFIG and --store.
@@ -46,8 +40,5 @@ RunConfig configured(const NewRunOptions& options);
 /// --set comes last, so it takes precedence over the other options. Throws UsageError if '=' is
 /// missing.
 std::vector<ConfigOverride> overrides_of(const RunOptions& options);
-/// Adds an override for a key, unless the value is empty.
-void add_override(std::vector<ConfigOverride>& overrides, const std::string& key,
-                  const std::string& value, const std::string& option);
 
 } // namespace winnow::harness

@@ -36,6 +36,7 @@ struct ConfigOverride {
   std::string key;
   std::string value;
   std::string option = {}; ///< "--max-calls", if an option of that name set the value
+  bool is_text = false;    ///< the value is a string as it is
 };
 /// Throws UsageError if there is no '='.
 ConfigOverride parse_override(std::string_view text);

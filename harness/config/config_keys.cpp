@@ -262,6 +262,31 @@ std::vector<ConfigKey> evaluation_keys() {
 
 #undef WINNOW_MEMBER
 
+struct KeyOption {
+  const char* section;
+  const char* name;
+  const char* option;
+  const char* help;
+};
+constexpr KeyOption kOptions[] = {
+    {"run", "name", "--name",
+     "name of the run; must be new in the store (default: the config's, with -2, -3, ... if "
+     "taken)"},
+    {"run", "tasks", "--task", "task to work on, may be repeated (default: the config's)"},
+    {"run", "device", "--device", "best, cpu, cuda or hip"},
+    {"evaluation", "require_isolation", "--require-isolation",
+     "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) where the sandbox would be "
+     "weaker"},
+    {"evaluation", "precheck", "--precheck-cmd",
+     "a shell command that gets each kernel file on stdin and prints a JSON object with "
+     "should_filter; what it refuses is not run, and nothing is when it fails"},
+    {"limits", "calls", "--max-calls", "limit on model calls, resumed sessions included; 0: none"},
+    {"limits", "tokens", "--max-tokens", "limit on tokens, prompts and replies together; 0: none"},
+    {"limits", "dollars", "--max-dollars", "limit on US dollars; 0: none"},
+    {"limits", "wall_time", "--max-time",
+     "limit on wall time: seconds, or 90s, 10m, 1.5h; 0: none"},
+};
+
 bool is_variable_name(const std::string& name) {
   return !name.empty() && (std::isdigit(static_cast<unsigned char>(name[0])) == 0) &&
          std::all_of(name.begin(), name.end(),
@@ -275,6 +300,14 @@ const std::vector<ConfigKey>& config_keys() {
     std::vector<ConfigKey> all = run_keys();
     for (const auto& more : {endpoint_keys(), network_keys(), evaluation_keys()}) {
       all.insert(all.end(), more.begin(), more.end());
+    }
+    for (ConfigKey& one : all) {
+      for (const KeyOption& entry : kOptions) {
+        if (one.section == entry.section && one.name == entry.name) {
+          one.option = entry.option;
+          one.help = entry.help;
+        }
+      }
     }
     return all;
   }();

@@ -1,9 +1,12 @@
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "harness/config/config.h"
+#include "harness/config/config_keys.h"
 #include "harness/config/duration.h"
 
 #include <cstdlib>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,6 +159,48 @@ TEST(Config, OverridesAreChecked) {
               HasSubstr("--max-calls -1: expected a whole number of at least 0"));
   EXPECT_THROW(parse_override("run.proposals"), UsageError);
   EXPECT_EQ(parse_override("a.b = c=d").value, "c=d");
+}
+
+TEST(Config, AnOptionsTextIsNoToml) {
+  EXPECT_EQ(parse("", {{"run.name", "5", "--name", true}}).name, "5");
+}
+
+/// The keys of the table in docs/configuration.md, with the text of their defaults.
+std::map<std::string, std::string> documented_defaults() {
+  std::map<std::string, std::string> keys;
+  const std::string page =
+      read_file(std::string(WINNOW_SOURCE_DIR) + "/docs/configuration.md", 1U << 20U);
+  for (const std::string_view line : split_lines(page)) {
+    const std::size_t cell = line.find('|', 1);
+    if (!line.starts_with("| `") || cell == std::string_view::npos) {
+      continue;
+    }
+    std::string value(trim(line.substr(cell + 1, line.find('|', cell + 1) - cell - 1)));
+    std::erase(value, '`');
+    for (std::size_t at = line.find('`'); at < cell; at = line.find('`', at)) {
+      const std::size_t end = line.find('`', at + 1);
+      keys[std::string(line.substr(at + 1, end - at - 1))] = value;
+      at = end + 1;
+    }
+  }
+  return keys;
+}
+
+TEST(Config, ItsPageListsEveryKeyWithItsDefault) {
+  std::map<std::string, std::string> documented = documented_defaults();
+  for (const ConfigKey& key : config_keys()) {
+    const std::string name = key.section + "." + key.name;
+    ASSERT_TRUE(documented.contains(name)) << name;
+    const nlohmann::json value = nlohmann::json::parse(documented[name], nullptr, false);
+    const nlohmann::json usual = key.get(RunConfig{});
+    if (!value.is_discarded()) {
+      EXPECT_EQ(value, usual) << name;
+    } else if (name != "run.name" && name != "run.store") { // these depend on the file
+      EXPECT_TRUE(usual.is_null() || usual == "") << name << ": " << usual;
+    }
+    documented.erase(name);
+  }
+  EXPECT_THAT(documented, testing::IsEmpty());
 }
 
 TEST(Config, FindsFilesBesideItself) {

@@ -128,7 +128,7 @@ void apply_override(RunConfig& config, const ConfigOverride& item) {
                          : "unknown key '" + item.key + "'" + suggestion(item.key, known));
   }
   try {
-    key->set(config, override_value(item.value), {});
+    key->set(config, item.is_text ? json(item.value) : override_value(item.value), {});
   } catch (const BadValue& error) {
     const std::string given = item.option.empty() ? item.key + "=" : item.option + " ";
     throw UsageError(given + item.value + ": expected " + error.what());
