@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace winnow::harness {
 
 struct TorchBaselineOptions {
@@ -37,9 +39,9 @@ TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions&
 /// False if any answer differs from that of reference.cu.
 bool agrees(const TorchBaseline& baseline);
 
-/// A table for users, with a line for each error.
-std::string to_text(const TorchBaseline& baseline);
 /// Schema "winnow.baselines", version 1.
-std::string to_json_text(const tasks::Task& task, const TorchBaseline& baseline);
+nlohmann::json torch_json(const tasks::Task& task, const TorchBaseline& baseline);
+/// The document as a table for users, with a line for each error.
+std::string torch_text(const nlohmann::json& document);
 
 } // namespace winnow::harness

@@ -1,8 +1,6 @@
 // The output of `winnow baseline torch`.
-#include "base/json_dump.h"
-#include "base/text.h"
 #include "harness/baseline/torch_baseline.h"
-#include "store/text_table.h"
+#include "store/json_table.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,19 +9,10 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
+using store::text_at;
 
 template <typename Value> json or_null(const std::optional<Value>& value) {
   return value ? json(*value) : json(nullptr);
-}
-
-std::vector<std::string> cells(const store::BaselineTiming& timing) {
-  return {timing.name,
-          timing.shape_id,
-          timing.shape,
-          timing.median_ns ? fmt::format("{:.2f}", *timing.median_ns / 1000) : "",
-          timing.times_ns.empty() ? "" : std::to_string(timing.times_ns.size()),
-          timing.max_error_ratio ? fmt::format("{:.3g}", *timing.max_error_ratio) : "",
-          timing.agrees ? (*timing.agrees ? "yes" : "no") : "no answer"};
 }
 
 json timing_json(const store::BaselineTiming& timing) {
@@ -40,46 +29,57 @@ json timing_json(const store::BaselineTiming& timing) {
 
 } // namespace
 
-std::string to_text(const TorchBaseline& baseline) {
-  store::TextTable table;
-  table.columns = {{"baseline"},
-                   {"shape"},
-                   {"sizes"},
-                   {"median us", true},
-                   {"samples", true},
-                   {"error/limit", true},
-                   {"agrees with reference.cu"}};
-  std::string notes;
-  for (const store::BaselineTiming& timing : baseline.timings) {
-    table.rows.push_back(cells(timing));
-    if (!timing.error.empty()) {
-      notes += fmt::format("{}, {} ({}): {}\n", timing.name, timing.shape_id, timing.shape,
-                           timing.error);
-    }
-  }
-  if (!baseline.no_compile.empty()) {
-    notes += "torch.compile: " + baseline.no_compile + "\n";
-  }
-  return to_aligned_text(table, 0) + (notes.empty() ? "" : "\n" + notes) +
-         fmt::format("torch {} on {} ({})\n", baseline.version, baseline.device.kind,
-                     baseline.device.name);
-}
-
-std::string to_json_text(const tasks::Task& task, const TorchBaseline& baseline) {
+json torch_json(const tasks::Task& task, const TorchBaseline& baseline) {
   json timings = json::array();
   for (const store::BaselineTiming& timing : baseline.timings) {
     timings.push_back(timing_json(timing));
   }
-  const json document{
-      {"schema", "winnow.baselines"},
-      {"version", 1},
-      {"task", task.name},
-      {"task_digest", task.digest},
-      {"device", baseline.device.kind},
-      {"device_name", baseline.device.name},
-      {"no_compile", baseline.no_compile.empty() ? json(nullptr) : json(baseline.no_compile)},
-      {"baselines", timings}};
-  return json_document(document);
+  return {{"schema", "winnow.baselines"},
+          {"version", 1},
+          {"task", task.name},
+          {"task_digest", task.digest},
+          {"torch", baseline.version},
+          {"device", baseline.device.kind},
+          {"device_name", baseline.device.name},
+          {"no_compile", baseline.no_compile.empty() ? json(nullptr) : json(baseline.no_compile)},
+          {"baselines", timings}};
+}
+
+std::string torch_text(const json& document) {
+  const auto microseconds = [](const json& ns) {
+    return ns.is_null() ? "" : fmt::format("{:.2f}", ns.get<double>() / 1000);
+  };
+  const auto count = [](const json& times) {
+    return times.empty() ? "" : std::to_string(times.size());
+  };
+  const auto ratio = [](const json& error) {
+    return error.is_null() ? "" : fmt::format("{:.3g}", error.get<double>());
+  };
+  const auto agreement = [](const json& agrees) {
+    return agrees.is_null() ? "no answer" : agrees == true ? "yes" : "no";
+  };
+  const json& timings = document.at("baselines");
+  std::string notes;
+  for (const json& timing : timings) {
+    if (const std::string error = text_at(timing, "error"); !error.empty()) {
+      notes += fmt::format("{}, {} ({}): {}\n", text_at(timing, "name"),
+                           text_at(timing, "shape_id"), text_at(timing, "shape"), error);
+    }
+  }
+  if (const std::string why = text_at(document, "no_compile"); !why.empty()) {
+    notes += "torch.compile: " + why + "\n";
+  }
+  const store::TextTable table =
+      store::json_table(timings, {{{"baseline"}, "name"},
+                                  {{"shape"}, "shape_id"},
+                                  {{"sizes"}, "shape"},
+                                  {{"median us", true}, "median_ns", microseconds},
+                                  {{"samples", true}, "times_ns", count},
+                                  {{"error/limit", true}, "max_error_ratio", ratio},
+                                  {{"agrees with reference.cu"}, "agrees", agreement}});
+  return to_aligned_text(table, 0) + (notes.empty() ? "" : "\n" + notes) +
+         fmt::format("torch {} on {} ({})\n", text_at(document, "torch"),
+                     text_at(document, "device"), text_at(document, "device_name"));
 }
 
 } // namespace winnow::harness

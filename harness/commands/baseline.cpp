@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "harness/baseline/torch_baseline.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/commands/commands.h"
@@ -10,6 +11,7 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -37,7 +39,8 @@ ExitCode torch(const BaselineCommand& command) {
     std::cerr << shape.id << " (" << to_string(shape) << ")\n";
   };
   const TorchBaseline baseline = measure_torch(task, options);
-  std::cout << (command.json ? to_json_text(task, baseline) : to_text(baseline)) << std::flush;
+  const nlohmann::json document = torch_json(task, baseline);
+  std::cout << (command.json ? json_document(document) : torch_text(document)) << std::flush;
   const std::string path = find_store_to_write(command.store);
   store::RunStore store(path, store::RunStore::Mode::ReadWrite);
   store.add_baseline_timings(store.add_task(task), baseline.timings);

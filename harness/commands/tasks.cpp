@@ -21,21 +21,15 @@ ExitCode list(const TasksCommand& command) {
   for (const tasks::CatalogueEntry& entry : tasks::list_tasks(tasks::find_catalogue())) {
     loaded.push_back(tasks::load_task(entry.folder));
   }
-  if (command.json) {
-    std::cout << task_list_json(loaded).dump(2) << '\n';
-  } else {
-    std::cout << task_list_text(loaded);
-  }
+  const nlohmann::json document = task_list_json(loaded);
+  std::cout << (command.json ? document.dump(2) + "\n" : task_list_text(document));
   return ExitCode::Done;
 }
 
 ExitCode show(const TasksCommand& command) {
-  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
-  if (command.json) {
-    std::cout << task_json(task).dump(2) << '\n';
-  } else {
-    std::cout << task_text(task);
-  }
+  const nlohmann::json document =
+      task_json(tasks::find_task(tasks::find_catalogue(), command.task));
+  std::cout << (command.json ? document.dump(2) + "\n" : task_text(document));
   return ExitCode::Done;
 }
 

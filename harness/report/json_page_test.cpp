@@ -74,7 +74,7 @@ TEST(JsonDocumentation, ListsEveryFieldOfSelftestAndBaselines) {
               IsEmpty());
   TorchBaseline baseline;
   baseline.timings.emplace_back();
-  EXPECT_THAT(missing(json::parse(to_json_text(small_task(), baseline))), IsEmpty());
+  EXPECT_THAT(missing(torch_json(small_task(), baseline)), IsEmpty());
 }
 
 TEST(JsonDocumentation, ListsEveryFieldOfARecordedCall) {

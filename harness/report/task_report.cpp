@@ -1,7 +1,7 @@
 #include "harness/report/task_report.h"
 
 #include "base/text.h"
-#include "store/text_table.h"
+#include "store/json_table.h"
 #include "tasks/doubts.h"
 #include "tasks/memorisable.h"
 
@@ -14,14 +14,7 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-
-std::string shape_text(const tasks::TensorSpec& tensor) {
-  std::vector<std::string> extents;
-  for (const tasks::Expression& extent : tensor.shape) {
-    extents.push_back(extent.text());
-  }
-  return "[" + join(extents, ", ") + "]";
-}
+using store::text_at;
 
 std::size_t hidden_shapes(const tasks::Task& task) {
   std::size_t count = 0;
@@ -31,26 +24,26 @@ std::size_t hidden_shapes(const tasks::Task& task) {
   return count;
 }
 
-std::string tensor_lines(const tasks::Task& task) {
-  store::TextTable table;
-  table.columns = {{"tensor"}, {"role"}, {"dtype"}, {"shape"}, {"description"}};
-  for (const tasks::TensorSpec& tensor : task.tensors) {
-    table.rows.push_back({tensor.name, std::string(to_string(tensor.role)),
-                          std::string(to_string(tensor.dtype)), shape_text(tensor),
-                          tensor.description});
-  }
-  return to_aligned_text(table, 0);
+std::string tensor_lines(const json& tensors) {
+  const auto shape = [](const json& extents) {
+    return "[" + join(extents.get<std::vector<std::string>>(), ", ") + "]";
+  };
+  return to_aligned_text(store::json_table(tensors, {{{"tensor"}, "name"},
+                                                     {{"role"}, "role"},
+                                                     {{"dtype"}, "dtype"},
+                                                     {{"shape"}, "shape", shape},
+                                                     {{"description"}, "description"}}),
+                         0);
 }
 
-std::string shape_lines(const tasks::Task& task) {
+std::string shape_lines(const json& document) {
   std::string text = "shapes\n";
-  for (const tasks::Shape& shape : task.shapes) {
-    if (!tasks::is_hidden(shape.set)) {
-      text += fmt::format("  {:<10} {}{}\n", shape.id, to_string(shape),
-                          shape.devices.empty() ? "" : " (" + join(shape.devices, ", ") + " only)");
-    }
+  for (const json& shape : document.at("shapes")) {
+    const auto devices = shape.at("devices").get<std::vector<std::string>>();
+    text += fmt::format("  {:<10} {}{}\n", text_at(shape, "shape_id"), text_at(shape, "shape"),
+                        devices.empty() ? "" : " (" + join(devices, ", ") + " only)");
   }
-  return text + fmt::format("  and {} hidden ones\n", hidden_shapes(task));
+  return text + fmt::format("  and {} hidden ones\n", text_at(document, "hidden_shapes"));
 }
 
 json tensor_json(const tasks::TensorSpec& tensor) {
@@ -65,16 +58,17 @@ json tensor_json(const tasks::TensorSpec& tensor) {
           {"description", tensor.description}};
 }
 
-std::string tolerance_line(const tasks::Tolerance& tolerance) {
-  if (tolerance.precision == tasks::Precision::Int) {
+std::string tolerance_line(const json& tolerance) {
+  if (tolerance.at("precision") == to_string(tasks::Precision::Int)) {
     return "tolerance: exact";
   }
+  const double absolute = store::number_at(tolerance, "absolute");
   return fmt::format("tolerance ({}): ({}) * epsilon({}) * magnitude + half a unit in the last "
                      "place{}; rms ({})",
-                     to_string(tolerance.precision), tolerance.multiple.text(),
-                     to_string(tolerance.accumulate),
-                     tolerance.absolute > 0 ? fmt::format(" + {:g}", tolerance.absolute) : "",
-                     tolerance.norm_multiple.text());
+                     text_at(tolerance, "precision"), text_at(tolerance, "multiple"),
+                     text_at(tolerance, "accumulate"),
+                     absolute > 0 ? fmt::format(" + {:g}", absolute) : "",
+                     text_at(tolerance, "norm_multiple"));
 }
 
 /// Why boards will rank no kernel of the task, and probable mistakes, for each kind of device. A
@@ -95,22 +89,23 @@ std::vector<std::string> warnings_of(const tasks::Task& task) {
   return warnings;
 }
 
-std::string hidden_range(const tasks::ScalarSpec& scalar) {
-  return scalar.low == scalar.high
-             ? fmt::format(", on hidden shapes {}", tasks::scalar_text(scalar.low))
-             : fmt::format(", on hidden shapes from {} to {}", tasks::scalar_text(scalar.low),
-                           tasks::scalar_text(scalar.high));
+std::string scalar_line(const json& scalar) {
+  const std::string low = tasks::scalar_text(scalar.at("low"));
+  const std::string high = tasks::scalar_text(scalar.at("high"));
+  const std::string description = text_at(scalar, "description");
+  return fmt::format("scalar {} ({}): {}, on hidden shapes {}{}{}\n", text_at(scalar, "name"),
+                     text_at(scalar, "dtype"), tasks::scalar_text(scalar.at("value")),
+                     low == high ? low : fmt::format("from {} to {}", low, high),
+                     description.empty() ? "" : "; ", description);
 }
 
 } // namespace
 
-std::string task_list_text(const std::vector<tasks::Task>& list) {
-  store::TextTable table;
-  table.columns = {{"task"}, {"category"}, {"what"}};
-  for (const tasks::Task& task : list) {
-    table.rows.push_back({task.name, task.category, task.title});
-  }
-  return to_aligned_text(table, 0);
+std::string task_list_text(const json& document) {
+  return to_aligned_text(
+      store::json_table(document.at("tasks"),
+                        {{{"task"}, "name"}, {{"category"}, "category"}, {{"what"}, "title"}}),
+      0);
 }
 
 json task_list_json(const std::vector<tasks::Task>& list) {
@@ -125,26 +120,27 @@ json task_list_json(const std::vector<tasks::Task>& list) {
   return {{"schema", "winnow.tasks"}, {"version", 1}, {"tasks", items}};
 }
 
-std::string task_text(const tasks::Task& task) {
-  std::string text = fmt::format("{} ({}): {}\n\n{}\n\n", task.name, task.category, task.title,
-                                 trim(task.description));
-  for (const tasks::Axis& axis : task.axes) {
-    text += fmt::format("axis {}: {}\n", axis.name, axis.description);
+std::string task_text(const json& document) {
+  const std::string description = text_at(document, "description");
+  std::string text =
+      fmt::format("{} ({}): {}\n\n{}\n\n", text_at(document, "name"), text_at(document, "category"),
+                  text_at(document, "title"), trim(description));
+  for (const json& axis : document.at("axes")) {
+    text += fmt::format("axis {}: {}\n", text_at(axis, "name"), text_at(axis, "description"));
   }
-  for (const tasks::ScalarSpec& scalar : task.scalars) {
-    text += fmt::format("scalar {} ({}): {}{}{}\n", scalar.name, to_string(scalar.dtype),
-                        tasks::scalar_text(scalar.value), hidden_range(scalar),
-                        scalar.description.empty() ? "" : "; " + scalar.description);
+  for (const json& scalar : document.at("scalars")) {
+    text += scalar_line(scalar);
   }
-  text = wrap_lines(text, store::table_columns(), 2) + "\n" + tensor_lines(task) + "\n";
-  std::string below = shape_lines(task);
-  for (const std::string& warning : warnings_of(task)) {
-    below += "\nwarning: " + warning + "\n";
+  text = wrap_lines(text, store::table_columns(), 2) + "\n" + tensor_lines(document.at("tensors")) +
+         "\n";
+  std::string below = shape_lines(document);
+  for (const json& warning : document.at("warnings")) {
+    below += "\nwarning: " + warning.get<std::string>() + "\n";
   }
-  below += fmt::format("\n{}\noperations: {}\nbytes: {}\n"
-                       "folder: {}\ndigest: {}\n",
-                       tolerance_line(task.tolerance), task.operations.text(), task.bytes.text(),
-                       task.folder.string(), task.digest);
+  below += "\n" + tolerance_line(document.at("tolerance")) + "\n";
+  for (const char* name : {"operations", "bytes", "folder", "digest"}) {
+    below += fmt::format("{}: {}\n", name, text_at(document, name));
+  }
   return text + wrap_lines(below, store::table_columns(), 2);
 }
 
@@ -187,6 +183,7 @@ json task_json(const tasks::Task& task) {
   for (const tasks::Shape& shape : task.shapes) {
     if (!tasks::is_hidden(shape.set)) {
       document["shapes"].push_back({{"shape_id", shape.id},
+                                    {"shape", to_string(shape)},
                                     {"shape_set", to_string(shape.set)},
                                     {"axes", shape.axes},
                                     {"scalars", shape.scalars},

@@ -9,13 +9,13 @@
 
 namespace winnow::harness {
 
-std::string task_list_text(const std::vector<tasks::Task>& list);
 /// Schema "winnow.tasks", version 1.
 nlohmann::json task_list_json(const std::vector<tasks::Task>& list);
+std::string task_list_text(const nlohmann::json& document);
 
-/// Everything about a task, except that of its hidden shapes only the number appears.
-std::string task_text(const tasks::Task& task);
-/// Schema "winnow.task", version 2.
+/// Everything about a task, except that of its hidden shapes only the number appears. Schema
+/// "winnow.task", version 2.
 nlohmann::json task_json(const tasks::Task& task);
+std::string task_text(const nlohmann::json& document);
 
 } // namespace winnow::harness
