@@ -114,13 +114,13 @@ void resolve(const KernelFile& file, const ParameterChoice& choice) {
   const DeviceFacts facts = device_facts();
   for (const ShapeSet set : {ShapeSet::Search, ShapeSet::Promotion}) {
     const Shape shape{"s/0", set, {{"rows", 4}, {"cols", 1024}}, {{"eps", 0.5}, {"steps", 3}}, {}};
-    std::vector<Diagnostic> errors;
+    std::vector<winnow::Diagnostic> errors;
     const auto constants = device_constants(file, choice, errors);
     const auto kernels = kernel_names(file, task, {shape}, choice, facts, errors);
     if (!errors.empty()) {
       return;
     }
-    std::vector<Diagnostic> warnings;
+    std::vector<winnow::Diagnostic> warnings;
     const auto plan = resolve_plan(file, task, shape, choice, facts,
                                    compiled(file, kernels, constants), errors, warnings);
     require(plan.has_value() == errors.empty());
@@ -141,7 +141,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const KernelFileResult result = parse_kernel_file(text, "fuzz.cu");
   require(result.kernel_file.has_value() == result.errors.empty());
-  for (const Diagnostic& error : result.errors) {
+  for (const winnow::Diagnostic& error : result.errors) {
     require(!winnow::find_invalid_utf8(to_string(error)));
   }
   if (!result.kernel_file) {
