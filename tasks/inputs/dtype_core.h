@@ -5,7 +5,7 @@
 
 #if defined(__CUDACC__) || defined(__HIP__)
 #define TASKS_ANYWHERE __host__ __device__
-#else
+#elif !defined(TASKS_ANYWHERE)
 #define TASKS_ANYWHERE
 #endif
 

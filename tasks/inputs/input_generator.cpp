@@ -1,8 +1,12 @@
 // This file is compiled with -ffp-contract=off, because a fused multiply-add would change the last
-// bit on some machines. -O3 enables vectorisation.
+// bit on some machines. -O3 enables vectorisation, for which clang++ must be told to inline.
+#if defined(__clang__) && !defined(TASKS_ANYWHERE)
+#define TASKS_ANYWHERE __attribute__((always_inline))
+#endif
 #include "tasks/inputs/input_generator.h"
 
 #include "base/parallel.h"
+#include "base/sanitized.h"
 #include "tasks/inputs/generator_core.h"
 
 #include <algorithm>
@@ -11,10 +15,9 @@
 #include <cstring>
 
 // Compiles a loop for several vector widths; the program picks one at start. The loop over elements
-// of one kind or type has no branches, so it vectorises. (g++ only: sanitizers cannot instrument
-// the choice.)
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// of one kind or type has no branches, so it vectorises. Sanitizers cannot instrument the choice.
+// clang++ 14 refuses the attribute on templates: macros define these functions.
+#if defined(__x86_64__) && __has_attribute(target_clones) && !defined(WINNOW_SANITIZED)
 #define TASKS_WIDE_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define TASKS_WIDE_VECTORS
@@ -27,24 +30,27 @@ using Kind = GeneratorSpec::Kind;
 
 constexpr std::uint64_t kBlock = 256; // elements; a block fits into the L1 cache
 
-template <Kind kKind>
-TASKS_WIDE_VECTORS void draw_values(GeneratorSpec spec, const core::RandomStream& stream,
-                                    std::uint64_t first, double* values, std::uint64_t count) {
-  spec.kind = kKind; // makes the kind a compile-time constant
-  for (std::uint64_t i = 0; i < count; ++i) {
-    values[i] = core::generate(spec, stream, first + i);
+#define TASKS_DRAW(name)                                                                           \
+  TASKS_WIDE_VECTORS void draw_##name(GeneratorSpec spec, const core::RandomStream& stream,        \
+                                      std::uint64_t first, double* values, std::uint64_t count) {  \
+    spec.kind = Kind::name; /* makes the kind a compile-time constant */                           \
+    for (std::uint64_t i = 0; i < count; ++i) {                                                    \
+      values[i] = core::generate(spec, stream, first + i);                                         \
+    }                                                                                              \
   }
-}
+TASKS_DRAW(Normal)
+TASKS_DRAW(Uniform)
+TASKS_DRAW(HeavyTail)
 
 void draw_values(const GeneratorSpec& spec, const core::RandomStream& stream, std::uint64_t first,
                  double* values, std::uint64_t count) {
   switch (spec.kind) {
   case Kind::Normal:
-    return draw_values<Kind::Normal>(spec, stream, first, values, count);
+    return draw_Normal(spec, stream, first, values, count);
   case Kind::Uniform:
-    return draw_values<Kind::Uniform>(spec, stream, first, values, count);
+    return draw_Uniform(spec, stream, first, values, count);
   case Kind::HeavyTail:
-    return draw_values<Kind::HeavyTail>(spec, stream, first, values, count);
+    return draw_HeavyTail(spec, stream, first, values, count);
   default:
     for (std::uint64_t i = 0; i < count; ++i) {
       values[i] = core::generate(spec, stream, first + i);
@@ -52,22 +58,26 @@ void draw_values(const GeneratorSpec& spec, const core::RandomStream& stream, st
   }
 }
 
-template <DType kType, typename Bits>
-TASKS_WIDE_VECTORS void store_as(const double* values, std::uint64_t count, std::byte* data) {
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto bits = static_cast<Bits>(core::element_bits(kType, values[i]));
-    std::memcpy(data + i * sizeof(Bits), &bits, sizeof(Bits));
+#define TASKS_STORE(name, Bits)                                                                    \
+  TASKS_WIDE_VECTORS void store_##name(const double* values, std::uint64_t count,                  \
+                                       std::byte* data) {                                          \
+    for (std::uint64_t i = 0; i < count; ++i) {                                                    \
+      const auto bits = static_cast<Bits>(core::element_bits(DType::name, values[i]));             \
+      std::memcpy(data + i * sizeof(Bits), &bits, sizeof(Bits));                                   \
+    }                                                                                              \
   }
-}
+TASKS_STORE(F32, std::uint32_t)
+TASKS_STORE(F16, std::uint16_t)
+TASKS_STORE(BF16, std::uint16_t)
 
 void store_values(DType dtype, const double* values, std::uint64_t count, std::byte* data) {
   switch (dtype) {
   case DType::F32:
-    return store_as<DType::F32, std::uint32_t>(values, count, data);
+    return store_F32(values, count, data);
   case DType::F16:
-    return store_as<DType::F16, std::uint16_t>(values, count, data);
+    return store_F16(values, count, data);
   case DType::BF16:
-    return store_as<DType::BF16, std::uint16_t>(values, count, data);
+    return store_BF16(values, count, data);
   default:
     for (std::uint64_t i = 0; i < count; ++i) {
       store_element(dtype, data + i * size_bytes(dtype), values[i]);
