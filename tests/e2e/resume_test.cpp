@@ -1,6 +1,6 @@
-// SIGKILL as soon as a replayed run has written a row of each kind: after `winnow resume` every
-// store holds what an uninterrupted run leaves, and no reply was asked for twice. RunLoopTest stops
-// at every write, in process.
+// SIGKILL as soon as a replayed run, or a resumed one, has written a row of each kind: in the end
+// every store holds what an uninterrupted run leaves, and no reply was asked for twice. RunLoopTest
+// stops at every write, in process.
 #include "base/files.h"
 #include "tests/e2e/run_account.h"
 #include "tests/e2e/winnow_program.h"
@@ -25,13 +25,14 @@ struct Moment {
   const char* rows;
   int count;
 };
-// In the order in which a run comes by. What is written together is here once.
-constexpr Moment kMoments[]{
-    {"runs", 0}, // there is a file
-    {"runs", 1},       {"model_calls", 1}, {"model_calls WHERE status = 'ok'", 3},
-    {"candidates", 5}, {"evaluations", 7}, {"events WHERE kind = 'judged'", 9}, // all of them
-    {"sittings", 1},                                                            // of two
-};
+// Of one store after another, in the order in which a run comes by. What is written together is
+// here once.
+const std::vector<std::vector<Moment>> kMoments{
+    {{"runs", 0}, // there is a file
+     {"model_calls", 1},
+     {"candidates", 5},
+     {"events WHERE kind = 'judged'", 9}}, // all of them
+    {{"runs", 1}, {"model_calls WHERE status = 'ok'", 3}, {"evaluations", 7}, {"sittings", 1}}};
 
 bool has_come(const Moment& moment, const std::string& store) {
   if (moment.count == 0 || !std::filesystem::exists(store)) {
@@ -68,8 +69,25 @@ std::set<std::string> calls(const std::string& store) {
   return lines;
 }
 
-void run_and_kill(const std::string& store, const Moment& moment) {
-  process::ChildProcess child(winnow_command(run_arguments(store)));
+std::vector<std::string> resume_arguments(const std::string& store) {
+  return {"resume", "resume", "--store", store};
+}
+
+// The run, or what is left of it.
+std::vector<std::string> arguments_to_go_on(const std::string& store) {
+  if (has_come({"runs", 1}, store)) {
+    return resume_arguments(store);
+  }
+  if (std::filesystem::exists(store)) { // killed before there was a run
+    const ProgramResult refused = run_winnow(resume_arguments(store));
+    EXPECT_TRUE(refused.exit_code == 1 || refused.exit_code == 2) << refused.err;
+  }
+  return run_arguments(store);
+}
+
+void go_on_and_kill(const std::string& store, const Moment& moment) {
+  EXPECT_FALSE(has_come(moment, store)) << "the kill before came too late";
+  process::ChildProcess child(winnow_command(arguments_to_go_on(store)));
   while (child.running() && !has_come(moment, store)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -88,15 +106,15 @@ TEST(Resume, ASigkillAtAnyMomentLosesNothing) {
   const std::set<std::string> expected_calls = calls(whole);
   ASSERT_EQ(expected_calls.size(), 8U);
 
-  for (const Moment& moment : kMoments) {
-    SCOPED_TRACE(fmt::format("killed with {} {}", moment.count, moment.rows));
+  for (const std::vector<Moment>& moments : kMoments) {
     const std::string store =
-        directory.path() / fmt::format("killed{}.db", &moment - std::begin(kMoments));
-    run_and_kill(store, moment);
-    ProgramResult resumed = run_winnow({"resume", "resume", "--store", store});
-    if (moment.count == 0 && (resumed.exit_code == 2 || resumed.exit_code == 1)) {
-      resumed = run_winnow(run_arguments(store)); // it had not begun
+        directory.path() / fmt::format("killed{}.db", &moments - kMoments.data());
+    for (const Moment& moment : moments) {
+      SCOPED_TRACE(fmt::format("killed with {} {}", moment.count, moment.rows));
+      go_on_and_kill(store, moment);
     }
+    SCOPED_TRACE(store);
+    const ProgramResult resumed = run_winnow(resume_arguments(store));
     ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
     EXPECT_EQ(run_account(store), expected);
     EXPECT_EQ(calls(store), expected_calls);
