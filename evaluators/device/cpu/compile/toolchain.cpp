@@ -5,6 +5,9 @@
 #include "process/child_process.h"
 
 #include <cstdlib>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -70,12 +73,24 @@ bool supports_x86_64_v3() {
 #endif
 }
 
-process::ChildResult ask_compiler(const fs::path& compiler, const char* option) {
+// Asks each question once, because clang++ takes 25 ms for an answer, and every command looks for
+// the compilers several times.
+process::ChildResult ask_compiler(const fs::path& compiler, const std::string& option) {
+  static std::mutex mutex;
+  static std::map<std::pair<fs::path, std::string>, process::ChildResult> answers;
+  const std::lock_guard lock(mutex);
+  if (const auto known = answers.find({compiler, option}); known != answers.end()) {
+    return known->second;
+  }
   process::Command command;
   command.argv = {compiler.string(), option};
   command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LC_ALL", "C"}};
   command.limits.wall = kProbeTimeout;
-  return process::run_child(command, "");
+  process::ChildResult result = process::run_child(command, "");
+  if (result.end == process::ChildResult::End::Exited && result.exit_code == 0) {
+    answers.emplace(std::pair{compiler, option}, result);
+  }
+  return result;
 }
 
 fs::path find_libgcc(const fs::path& compiler) {
