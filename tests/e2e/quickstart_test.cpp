@@ -69,7 +69,7 @@ TEST(Quickstart, EndsWithARankedLeaderboardOfAllSixTasks) {
   options.timeout = std::chrono::minutes(10);
   const ProgramResult run =
       run_winnow({"run", "configs/quickstart.toml", "--store", store, "--set", "run.max_variants=1",
-                  "--set", "evaluation.time_budget=10ms"},
+                  "--set", "evaluation.time_budget=10ms", "--set", "run.finalists=3"},
                  options);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_GE(prompts_without_hidden_shapes(store), 36);
