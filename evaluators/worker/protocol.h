@@ -53,9 +53,9 @@ struct SamplingRequest {
   int max_samples = 200;
   std::chrono::milliseconds budget{150}; ///< per contestant
   int places = 1; ///< number of sets of the task's tensors; each turn uses one set
-  /// Average number of judged launches per judged contestant. A kernel that is wrong in every other
-  /// launch escapes once in 2^judged series. A kernel that leads a search gets twice as many. With
-  /// a value below one, some series end without a judged launch.
+  /// Number of judged launches per judged contestant, the same however many launches there are. A
+  /// kernel that is wrong in every other launch escapes once in 2^judged series. A kernel that
+  /// leads a search gets twice as many. Of a fraction, that share of the series has one more.
   double judged = 5;
   /// End the series after min_samples if the fastest launch of the first rival, the baseline, takes
   /// less than this: times that short cannot be compared. 0: no minimum.

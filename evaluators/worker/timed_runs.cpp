@@ -76,6 +76,7 @@ TimedRuns::TimedRuns(Device& device, const RunCase& run_case, const ArenaView& a
   for (std::size_t i = 0; i <= sampling_.rivals.size(); ++i) {
     contestants_.emplace_back(warm_up_limits(sampling_),
                               limits_of(sampling_, sampling_.rivals.size() + 1));
+    contestants_.back().luck = std::uniform_real_distribution<double>(0, 1)(random_);
   }
   for (std::size_t place = 0; place < launched_at_.size(); ++place) {
     add_buffers(place);
@@ -154,20 +155,7 @@ std::optional<DeviceFault> TimedRuns::sample(RunCaseReport& report) {
       return fault;
     }
   } while (more(report));
-  must_judge_ = true; // in at most one of a hundred series no launch was drawn
-  return lacks_judged() ? turn(0, report) : std::nullopt;
-}
-
-bool TimedRuns::lacks_judged() const {
-  if (case_.outputs.empty() || sampling_.judged < 1) {
-    return false;
-  }
-  for (std::size_t one = 0; one < contestants_.size(); ++one) {
-    if (is_judged(one) && !contestants_[one].judged) {
-      return true;
-    }
-  }
-  return false;
+  return std::nullopt;
 }
 
 std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
@@ -261,8 +249,13 @@ void TimedRuns::take(bool first_at_place, bool slow_clock, RunCaseReport& report
   }
   throttled_in_a_row_ = slow_clock ? throttled_in_a_row_ : 0;
   for (Contestant& contestant : contestants_) {
-    if (!contestant.over) {
-      contestant.samples.push_back(contestant.last_ns);
+    if (contestant.over) {
+      continue;
+    }
+    contestant.samples.push_back(contestant.last_ns);
+    for (Drawn& drawn : contestant.drawn) {
+      const bool is_last = report.timed_outputs[drawn.entry].launch == contestant.launches - 1;
+      drawn.counts = drawn.counts || is_last;
     }
   }
   const std::vector<double>& own = contestants_.front().samples;
@@ -352,34 +345,47 @@ bool TimedRuns::may_win() const {
          contestants_.front().samples.size() < static_cast<std::size_t>(sampling_.max_samples);
 }
 
-// Draws one launch of each group of neighbouring launches. The draw follows each launch, so that no
-// kernel can know before its end whether it is judged.
-bool TimedRuns::wants_judging(std::size_t contestant, const RunCaseReport& report) {
-  if (case_.outputs.empty() || !is_judged(contestant) ||
-      report.timed_outputs.size() >= static_cast<std::size_t>(sampling_.areas)) {
-    return false;
+std::size_t TimedRuns::quota(std::size_t contestant) const {
+  if (case_.outputs.empty() || !is_judged(contestant)) {
+    return 0;
   }
-  Contestant& one = contestants_[contestant];
-  if (one.neighbours_left == 0) {
-    const double judged = leads() ? 2 * sampling_.judged : sampling_.judged;
-    one.neighbours_left = std::max(1, static_cast<int>(std::ceil(expected_launches(one) / judged)));
-    one.neighbour_judged = false;
-  }
-  const bool drawn =
-      !one.neighbour_judged && random_() % static_cast<std::uint64_t>(one.neighbours_left) == 0;
-  --one.neighbours_left;
-  one.neighbour_judged = one.neighbour_judged || drawn;
-  return drawn || (must_judge_ && !one.judged);
+  const double wanted = leads() ? 2 * sampling_.judged : sampling_.judged;
+  const bool one_more = contestants_[contestant].luck < wanted - std::floor(wanted);
+  const auto share = sampling_.all_judged ? contestants_.size() : 1;
+  const auto room = std::max<std::size_t>(static_cast<std::size_t>(sampling_.areas) / share, 1);
+  return std::min(static_cast<std::size_t>(wanted) + (one_more ? 1 : 0), room);
 }
 
-double TimedRuns::expected_launches(const Contestant& contestant) const {
-  if (turns_ == 0) {
-    return sampling_.min_samples;
+// Reservoir sampling: each launch whose time counts is judged with the same probability, however
+// many launches there are and however long they take. Of a short series all are judged. A launch
+// that is a warm-up after all gives its area to a later one. The draw follows each launch, so that
+// no kernel can know before its end whether it is judged.
+bool TimedRuns::wants_judging(std::size_t contestant, const RunCaseReport& report) {
+  const Contestant& one = contestants_[contestant];
+  const std::size_t wanted = quota(contestant);
+  const bool has_room =
+      !one.drawn.empty() || report.timed_outputs.size() < static_cast<std::size_t>(sampling_.areas);
+  const std::size_t number = one.samples.size() + 1;
+  return wanted > 0 && has_room && (number <= wanted || random_() % number < wanted);
+}
+
+TimedOutput& TimedRuns::entry_for(Contestant& contestant, std::size_t quota,
+                                  RunCaseReport& report) {
+  const std::size_t used = report.timed_outputs.size();
+  if (contestant.drawn.size() < quota && used < static_cast<std::size_t>(sampling_.areas)) {
+    contestant.drawn.push_back({used, false});
+    TimedOutput& added = report.timed_outputs.emplace_back();
+    added.area = static_cast<int>(used);
+    return added;
   }
-  const double possible = sampling_.all_judged
-                              ? contestant.launches * budget_ns(sampling_) / contestant.spent_ns
-                              : turns_ * whole_budget_ns() / spent_ns_;
-  return std::min<double>(std::max<double>(possible, sampling_.min_samples), sampling_.max_samples);
+  auto replaced = std::find_if(contestant.drawn.begin(), contestant.drawn.end(),
+                               [](const Drawn& drawn) { return !drawn.counts; });
+  if (replaced == contestant.drawn.end()) {
+    replaced =
+        contestant.drawn.begin() + static_cast<std::ptrdiff_t>(random_() % contestant.drawn.size());
+  }
+  replaced->counts = false;
+  return report.timed_outputs[replaced->entry];
 }
 
 std::optional<DeviceFault> TimedRuns::hand_over_outputs(std::size_t contestant, std::size_t place,
@@ -387,23 +393,22 @@ std::optional<DeviceFault> TimedRuns::hand_over_outputs(std::size_t contestant, 
   const auto start = Clock::now();
   Contestant& one = contestants_[contestant];
   CaseRunner& runner = *one.runners[place];
-  const auto area = static_cast<int>(report.timed_outputs.size());
-  const std::uint64_t draw = random_();
+  const bool is_first = report.timed_outputs.empty();
+  TimedOutput& judged = entry_for(one, quota(contestant), report);
+  judged = {contestant, one.launches - 1, judged.area, one.salt, random_()};
   for (const ArenaSlice& slice : case_.outputs) {
     const std::uint64_t offset =
-        slice.offset + static_cast<std::uint64_t>(area) * sampling_.area_bytes;
+        slice.offset + static_cast<std::uint64_t>(judged.area) * sampling_.area_bytes;
     const tasks::Buffer& buffer = runner.buffer(slice.tensor);
     runner.download(slice.tensor,
                     drawn_pieces(static_cast<std::uint64_t>(buffer.count),
-                                 tasks::size_bytes(buffer.dtype), draw),
+                                 tasks::size_bytes(buffer.dtype), judged.draw),
                     arena_.slice(offset, slice.bytes));
   }
-  report.timed_outputs.push_back({contestant, one.launches - 1, area, one.salt, draw});
-  one.judged = true;
   // The next launch draws the inputs again and poisons scratch, so scratch must be verified now.
   // Comparing all inputs with their drawn values takes as long as drawing them, so only the first
-  // area does it.
-  auto fault = area == 0 ? device_.verify_guards() : std::nullopt;
+  // judged launch does it.
+  auto fault = is_first ? device_.verify_guards() : std::nullopt;
   fault = fault ? fault : runner.verify_scratch();
   spent_ns_ -= since(start); // a judged launch must not reduce the number of samples
   return fault;

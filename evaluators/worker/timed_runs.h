@@ -53,6 +53,11 @@ public:
   std::optional<std::size_t> running_rival() const;
 
 private:
+  /// A launch whose outputs are in the arena.
+  struct Drawn {
+    std::size_t entry = 0; ///< in RunCaseReport::timed_outputs
+    bool counts = false;   ///< its time is a sample
+  };
   struct Contestant {
     Contestant(const profiling::WarmUpLimits& warm_up_limits, const profiling::StopLimits& limits)
         : warm_up(warm_up_limits), stop_rule(limits) {}
@@ -63,14 +68,12 @@ private:
     profiling::StopRule stop_rule;
     int launches = 0;
     double last_ns = 0;
-    std::uint64_t salt = 0; ///< salt of the poison before its last launch
-    /// Launches left in the current group; one launch of a group is judged
-    int neighbours_left = 0;
-    bool neighbour_judged = false;
-    bool judged = false;    ///< at least one launch was judged
-    double launched_ns = 0; ///< total time of its launches on the device
-    double spent_ns = 0;    ///< host time of its launches, including the renewal of buffers
-    bool over = false;      ///< final only: takes part in no more turns
+    std::uint64_t salt = 0;   ///< salt of the poison before its last launch
+    std::vector<Drawn> drawn; ///< the launches that are to be judged
+    double launched_ns = 0;   ///< total time of its launches on the device
+    double spent_ns = 0;      ///< host time of its launches, including the renewal of buffers
+    double luck = 0;          ///< drawn from 0 to 1; decides about the fraction of a quota
+    bool over = false;        ///< final only: takes part in no more turns
   };
 
   void add_buffers(std::size_t place);
@@ -90,11 +93,12 @@ private:
   double whole_budget_ns() const; ///< budget of all contestants together
   bool too_slow_for_whole_rounds() const;
   bool is_judged(std::size_t contestant) const { return contestant == 0 || sampling_.all_judged; }
-  bool lacks_judged() const; ///< a contestant must be judged and was not judged yet
+  /// Number of launches of this contestant that are judged in the end.
+  std::size_t quota(std::size_t contestant) const;
   /// Draws whether this contestant's last launch is judged. The result must be unknown before the
   /// launch ends.
   bool wants_judging(std::size_t contestant, const RunCaseReport& report);
-  double expected_launches(const Contestant& contestant) const; ///< in the whole series
+  TimedOutput& entry_for(Contestant& contestant, std::size_t quota, RunCaseReport& report);
   bool more_of_final(RunCaseReport& report);
   std::optional<DeviceFault> hand_over_outputs(std::size_t contestant, std::size_t place,
                                                RunCaseReport& report);
@@ -115,7 +119,6 @@ private:
   bool warm_ = false;
   int throttled_in_a_row_ = 0;
   int turns_ = 0;
-  bool must_judge_ = false;
   profiling::Race race_; ///< the case's own kernel against the last rival
   double spent_ns_ = 0;
 };

@@ -108,6 +108,40 @@ TEST_F(TimedRunsTest, WhichLaunchesAreJudgedIsDrawnEachTime) {
   EXPECT_GT(launches.size(), judged / 2);
 }
 
+// Otherwise a kernel could be right in the launches that are judged, and cheap in the one or two
+// that a slow machine leaves time for.
+TEST_F(TimedRunsTest, OfAShortSeriesEveryTimedLaunchIsJudged) {
+  case_.sampling->min_samples = case_.sampling->max_samples = 3;
+  for (int i = 0; i < 20; ++i) {
+    const RunCaseReport report = time();
+    ASSERT_EQ(report.samples_ns.size(), 3U);
+    std::set<int> judged;
+    for (const TimedOutput& one : report.timed_outputs) {
+      judged.insert(one.launch);
+      EXPECT_EQ(output(one), twice_x(launch_seed(case_.seed, 0, one.launch)));
+    }
+    const int last = *judged.rbegin();
+    EXPECT_TRUE(judged.contains(last - 1) && judged.contains(last - 2));
+    EXPECT_EQ(last, report.warm_ups + report.discarded + 2);
+  }
+}
+
+TEST_F(TimedRunsTest, TheLastLaunchesOfALongSeriesAreJudgedAsOftenAsTheFirst) {
+  int late = 0;
+  int judged = 0;
+  for (int i = 0; i < 40; ++i) {
+    const RunCaseReport report = time();
+    for (const TimedOutput& one : report.timed_outputs) {
+      late += one.launch >= report.warm_ups + report.discarded + 100 ? 1 : 0;
+      EXPECT_GE(one.launch, report.warm_ups) << "a warm-up is judged only if nothing else is";
+      ++judged;
+    }
+  }
+  EXPECT_EQ(judged, 200);
+  EXPECT_GT(late, 60);
+  EXPECT_LT(late, 140);
+}
+
 TEST_F(TimedRunsTest, SomeLaunchIsAlwaysJudged) {
   case_.sampling->areas = 1;
   for (int i = 0; i < 20; ++i) {
