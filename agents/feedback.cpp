@@ -1,4 +1,5 @@
 #include "agents/prompts.h"
+#include "agents/quantity_text.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -18,18 +19,6 @@ constexpr std::size_t kMaxDetailBytes = 1500;
 constexpr std::size_t kMaxFailures = 3;
 constexpr std::size_t kMaxTimedShapes = 16;
 constexpr std::size_t kMaxNotes = 5;
-
-/// "12.3 us"
-std::string time_text(double nanoseconds) {
-  if (nanoseconds < 1e3) {
-    return fmt::format("{:.0f} ns", nanoseconds);
-  }
-  if (nanoseconds < 1e6) {
-    return fmt::format("{:.3g} us", nanoseconds / 1e3);
-  }
-  return nanoseconds < 1e9 ? fmt::format("{:.3g} ms", nanoseconds / 1e6)
-                           : fmt::format("{:.3g} s", nanoseconds / 1e9);
-}
 
 std::string clean(std::string_view text, std::size_t max_bytes) {
   return truncate_text(to_valid_utf8(trim(text)), max_bytes);

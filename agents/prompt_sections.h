@@ -1,32 +1,52 @@
+// The renderers of the recipe's sections. Each gives the values of its template's placeholders, or
+// nullopt if the prompt has no use for the section.
 #pragma once
 
-#include "agents/prompts.h"
-
-#include <map>
-#include <string>
-#include <string_view>
+#include "agents/prompt_recipe.h"
 
 namespace winnow::agents {
 
-/// The values of the placeholders in task.md. Of the shapes only the search set of this device
-/// appears.
-std::map<std::string, std::string> task_values(const tasks::Task& task, std::string_view device);
-std::string facts_text(const tasks::DeviceFacts& facts);
-std::string fenced_code(std::string_view code);   ///< shortened if too long; "(no code)" when empty
-std::string history_line(const Attempt& attempt); ///< "- attempt 3: wrong: ..."
+using MaybeValues = std::optional<Values>;
 
-/// What the prompt says about the previous attempt: whether to show its code, and which advice to
-/// give.
-struct Lesson {
-  bool is_best = false; ///< the prompt already shows it as the best attempt
-  bool show_code = false;
-  std::string advice;
-};
+// prompt_format.cpp: the kernel file
+MaybeValues render_always(const ProposalContext& context); ///< a template without placeholders
+MaybeValues render_kernel_file(const ProposalContext& context);
+MaybeValues render_cooperative(const ProposalContext& context); ///< devices with grid barriers
+MaybeValues render_const(const ProposalContext& context);       ///< GPUs
+MaybeValues render_clusters(const ProposalContext& context);    ///< devices with clusters
+/// Devices with tensor maps, and tasks with a tensor of two or more dimensions.
+MaybeValues render_tensor_maps(const ProposalContext& context);
+MaybeValues render_prepare(const ProposalContext& context); ///< tasks with static inputs
+/// Tasks with an axis or integer scalar that is no extent of a tensor: a number of steps.
+MaybeValues render_loops(const ProposalContext& context);
 
-/// Decides which code is shown. The code of two kinds of attempts is not shown, because they are
-/// the worst parents: a correct kernel that is much slower than the best one, and the second wrong
-/// kernel in a row. In published runs only 9 % and 0 % of the calls with such parents gained
-/// anything. A kernel that does not compile is worth a repair, so its code is shown.
-Lesson lesson_of(const ProposalContext& context);
+// prompt_task.cpp
+MaybeValues render_task(const ProposalContext& context);
+
+// prompt_device.cpp
+MaybeValues render_device(const ProposalContext& context);
+MaybeValues render_cpu(const ProposalContext& context);
+MaybeValues render_cuda(const ProposalContext& context);
+MaybeValues render_hip(const ProposalContext& context);
+MaybeValues render_products(const ProposalContext& context); ///< work for tensor cores
+MaybeValues render_bounds(const ProposalContext& context);
+
+// prompt_attempts.cpp
+MaybeValues render_baseline(const ProposalContext& context);
+MaybeValues render_best(const ProposalContext& context);
+MaybeValues render_standing(const ProposalContext& context); ///< the best one in a line
+MaybeValues render_families(const ProposalContext& context);
+MaybeValues render_do_not(const ProposalContext& context);
+MaybeValues render_parent(const ProposalContext& context);
+MaybeValues render_second(const ProposalContext& context);
+MaybeValues render_surface(const ProposalContext& context);
+MaybeValues render_history(const ProposalContext& context);
+MaybeValues render_previous(const ProposalContext& context);
+
+// prompt_advice.cpp
+MaybeValues render_improve(const ProposalContext& context);
+MaybeValues render_repair(const ProposalContext& context);
+MaybeValues render_reply_file(const ProposalContext& context); ///< no structured reply, no diff
+MaybeValues render_reply_json(const ProposalContext& context); ///< structured replies
 
 } // namespace winnow::agents

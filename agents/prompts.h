@@ -22,34 +22,84 @@ struct Attempt {
   std::string limits = {}; ///< the limiters from its profile; empty: it was not profiled
 };
 
+/// The least time of any kernel at one search shape.
+struct ShapeBound {
+  std::string shape; ///< "m=4096, n=4096"
+  double least_ns = 0;
+  std::string limiter;  ///< what sets the least time: "DRAM's peak"
+  std::string measured; ///< measured times to compare with: "a plain copy ... takes 34.8 us"
+};
+
+/// A speed or time of the device: a peak, or a measured one.
+struct DeviceCeiling {
+  std::string name; ///< "peak of 16-bit tensor operations"
+  double value = 0;
+  std::string unit; ///< "B/s", "op/s", "ns"
+};
+
 /// The data that a prompt is made from.
 struct ProposalContext {
   const tasks::Task* task = nullptr;
   tasks::DeviceFacts facts;
   std::string device = "cpu"; ///< device kind: decides which shapes and which advice appear
   std::string device_name;
+  std::vector<DeviceCeiling> ceilings; ///< empty: not known
+  std::vector<ShapeBound> bounds;      ///< of the search shapes; empty: not known
+  int variants = 8; ///< choices of parameters that the harness tries for a kernel
   Attempt baseline;
-  std::optional<Attempt> best;     ///< the fastest correct attempt so far
-  std::optional<Attempt> previous; ///< the latest attempt of this chain
-  std::vector<Attempt> history;    ///< the newest attempts of this chain, one line each
-  int older = 0;                   ///< number of attempts before `history`
-  bool structured = false;         ///< the reply must be JSON that follows kernel_reply_schema()
+  std::string op = "improve";        ///< one of operator_names()
+  std::optional<Attempt> parent;     ///< rewrite, diff, crossover, contrast, repair: to build on
+  std::optional<Attempt> second;     ///< crossover: the other parent; contrast: the slower kernel
+  std::optional<Attempt> best;       ///< the fastest correct attempt so far
+  std::optional<Attempt> previous;   ///< the latest attempt, if it is worth showing in full
+  std::vector<Attempt> history;      ///< the newest attempts of this chain, one line each
+  int older = 0;                     ///< number of attempts before `history`
+  std::vector<std::string> families; ///< a line for each family of kernels that exists already
+  std::vector<std::string> do_not;   ///< a line for each idea that failed, with the evidence
+  /// How the parent's speed depends on its tunable parameters, in words.
+  std::string surface;
+  bool structured = false; ///< the reply must be JSON that follows kernel_reply_schema()
 };
 
-/// Fills the templates agents/prompts/*.md. They are embedded in the program; a file of the same
-/// name in `directory` replaces one. The prompt begins with the stable prefix (rules, kernel file,
-/// task, device, baseline), then come the best attempt so far, history, feedback and question. The
-/// constructor reads `directory`; nothing else has side effects. Only shapes of the tiny and search
-/// sets appear. A template that cannot be used throws Error with file and line.
+/// What a prompt may ask for:
+/// - improve: a faster kernel, from the best and the previous attempt (the default)
+/// - seed: a correct kernel that differs in structure from those that exist
+/// - rewrite: `parent` written anew around another idea
+/// - diff: one change of `parent`, as search/replace blocks (reply_diff.h)
+/// - crossover: one kernel with what is good in `parent` and `second`
+/// - contrast: a kernel that goes further in the direction from `second` (slower) to `parent`
+/// - repair: `parent`, made to work
+const std::vector<std::string>& operator_names();
+
+/// How long a section of a prompt stays the same: Stable for a task on a device, Slow for some
+/// calls, Volatile for one call.
+enum class Stability { Stable, Slow, Volatile };
+
+/// One section of a prompt, filled in.
+struct SectionText {
+  std::string name;
+  std::string role; ///< "system", "user"
+  Stability stability = Stability::Stable;
+  std::string text;
+  std::size_t left_out = 0; ///< bytes over the section's budget that were cut
+};
+
+/// Fills the templates agents/prompts/*.md by the recipe in prompt_recipe.cpp, which
+/// docs/prompts.md describes. The templates are embedded in the program; a file of the same name in
+/// `directory` replaces one. The constructor reads `directory`; nothing else has side effects. Of
+/// shapes only those of the search set appear. A template that cannot be used throws Error with
+/// file and line.
 class PromptTemplates {
 public:
   explicit PromptTemplates(const std::filesystem::path& directory = {});
+  /// The stable messages come first. The stable and the slow part each end in a message with
+  /// end_of_prefix. Throws Error for an unknown operator, or if an attempt that the operator needs
+  /// is missing.
   std::vector<Message> proposal(const ProposalContext& context) const;
+  /// The sections of proposal(), in order.
+  std::vector<SectionText> sections(const ProposalContext& context) const;
 
 private:
-  using Values = std::map<std::string, std::string>;
-  std::string fill(const std::string& name, const Values& values) const;
-
   std::map<std::string, TextTemplate> templates_; ///< by file name without ".md"
 };
 

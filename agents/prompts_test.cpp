@@ -143,12 +143,17 @@ TEST(Prompts, KeepThePrefixWhileTheTailChanges) {
   context.previous = Attempt{3, "// PREVIOUS", failing(tasks::Verdict::Wrong, "row 3")};
   context.history = {*context.best, *context.previous};
   const auto later = PromptTemplates().proposal(context);
+  ASSERT_EQ(first.size(), 3U);
+  ASSERT_EQ(later.size(), 4U) << "the best kernel has a message of its own";
   for (const std::size_t stable : {0U, 1U}) {
     EXPECT_EQ(first[stable].text, later[stable].text);
     EXPECT_TRUE(first[stable].end_of_prefix);
   }
-  EXPECT_NE(first[2].text, later[2].text);
-  EXPECT_FALSE(later[2].end_of_prefix);
+  EXPECT_FALSE(first[2].end_of_prefix);
+  EXPECT_THAT(later[2].text, HasSubstr("// BEST"));
+  EXPECT_TRUE(later[2].end_of_prefix);
+  EXPECT_THAT(later[3].text, HasSubstr("// PREVIOUS"));
+  EXPECT_FALSE(later[3].end_of_prefix);
 }
 
 TEST(Prompts, NeverShowHiddenSizes) {
@@ -181,15 +186,17 @@ TEST(Prompts, NeverShowHiddenSizes) {
   EXPECT_THAT(text, HasSubstr("// PREVIOUS"));
 }
 
-TEST(Prompts, DoNotShowARegressedKernelAsTheParent) {
+TEST(Prompts, ShowThePreviousAttemptThatTheSearchChose) {
   const tasks::Task task = softmax_task();
   ProposalContext context = context_for(task);
   context.best = Attempt{1, "// BEST", correct(2.0)};
-  context.previous = Attempt{2, "// REGRESSED", correct(1.5)};
-  EXPECT_THAT(prompt_text(context), Not(HasSubstr("// REGRESSED")));
+  context.previous = Attempt{2, "// SLOWER", correct(1.5)};
+  context.history = {*context.best, *context.previous};
+  EXPECT_THAT(prompt_text(context), HasSubstr("// SLOWER"));
+  EXPECT_THAT(prompt_text(context), HasSubstr("Do not repeat an idea that was slower"));
+  context.previous.reset();
+  EXPECT_THAT(prompt_text(context), Not(HasSubstr("// SLOWER")));
   EXPECT_THAT(prompt_text(context), HasSubstr("clearly slower than the best"));
-  context.previous = Attempt{2, "// CLOSE", correct(1.9)};
-  EXPECT_THAT(prompt_text(context), HasSubstr("// CLOSE"));
 }
 
 TEST(Prompts, ShowTheBestOnceWhenItIsThePreviousToo) {
@@ -203,18 +210,19 @@ TEST(Prompts, ShowTheBestOnceWhenItIsThePreviousToo) {
   EXPECT_THAT(text, HasSubstr("is the best kernel so far"));
 }
 
-TEST(Prompts, RepairCompileErrorsButGiveUpOnRepeatedWrongResults) {
+TEST(Prompts, RepairCompileErrorsButGiveUpOnWrongResultsThatAreNotShown) {
   const tasks::Task task = softmax_task();
   ProposalContext context = context_for(task);
   context.previous =
       Attempt{2, "// BROKEN", failing(tasks::Verdict::CompileError, "k.cu:3: no 'z'")};
   context.history = {{1, "// OLD", failing(tasks::Verdict::Wrong, "row 3")}, *context.previous};
   EXPECT_THAT(prompt_text(context), HasSubstr("// BROKEN"));
+  EXPECT_THAT(prompt_text(context), HasSubstr("repair the compile errors"));
   EXPECT_THAT(prompt_text(context), HasSubstr("- attempt 1: wrong: row 3"));
-  context.previous->evaluation = failing(tasks::Verdict::Wrong, "row 4");
-  context.history[1] = *context.previous;
+  context.previous.reset();
+  context.history[1].evaluation = failing(tasks::Verdict::Wrong, "row 4");
   EXPECT_THAT(prompt_text(context), Not(HasSubstr("// BROKEN")));
-  EXPECT_THAT(prompt_text(context), HasSubstr("twice in a row"));
+  EXPECT_THAT(prompt_text(context), HasSubstr("Start again from a kernel that is known"));
 }
 
 TEST(Prompts, AskForJsonWhereRepliesAreStructured) {
@@ -227,7 +235,7 @@ TEST(Prompts, AskForJsonWhereRepliesAreStructured) {
 
 TEST(Prompts, TemplatesAreOverriddenFileByFile) {
   const TemporaryDirectory directory("prompts");
-  std::ofstream(directory.path() / "question.md") << "My question. {{advice}}\n";
+  std::ofstream(directory.path() / "question_improve.md") << "My question. {{advice}}\n";
   const tasks::Task task = softmax_task();
   const auto messages = PromptTemplates(directory.path()).proposal(context_for(task));
   EXPECT_THAT(messages[2].text, HasSubstr("My question. Write a correct kernel"));
@@ -245,16 +253,17 @@ std::string error_of(const TemporaryDirectory& directory) {
 
 TEST(Prompts, NameTheLineOfAnUnknownPlaceholder) {
   const TemporaryDirectory directory("prompts");
-  std::ofstream(directory.path() / "question.md")
+  std::ofstream(directory.path() / "question_improve.md")
       << "{{advice}}\nint a[2][1] = {{1}, {2}};\n{{advise}}\n";
-  EXPECT_THAT(error_of(directory),
-              HasSubstr("question.md:3: unknown placeholder {{advise}}; did you mean 'advice'?"));
+  EXPECT_THAT(
+      error_of(directory),
+      HasSubstr("question_improve.md:3: unknown placeholder {{advise}}; did you mean 'advice'?"));
 }
 
 TEST(Prompts, RefuseAMisspeltTemplate) {
   const TemporaryDirectory directory("prompts");
-  std::ofstream(directory.path() / "qestion.md") << "x";
-  EXPECT_THAT(error_of(directory), HasSubstr("did you mean 'question.md'?"));
+  std::ofstream(directory.path() / "qestion_seed.md") << "x";
+  EXPECT_THAT(error_of(directory), HasSubstr("did you mean 'question_seed.md'?"));
 }
 
 TEST(Feedback, ShowsTheFirstWrongElementAndThePattern) {

@@ -1,0 +1,140 @@
+#include "agents/prompt_recipe.h"
+
+#include "agents/prompt_sections.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::agents {
+namespace {
+
+constexpr Operators kImprove = 1U << 0U;
+constexpr Operators kSeed = 1U << 1U;
+constexpr Operators kRewrite = 1U << 2U;
+constexpr Operators kDiff = 1U << 3U;
+constexpr Operators kCrossover = 1U << 4U;
+constexpr Operators kContrast = 1U << 5U;
+constexpr Operators kRepair = 1U << 6U;
+constexpr Operators kAll = (1U << 7U) - 1;
+/// These begin from `parent`.
+constexpr Operators kParent = kRewrite | kDiff | kCrossover | kContrast | kRepair;
+constexpr Operators kTwoParents = kCrossover | kContrast;
+
+constexpr std::size_t kKiB = 1024;
+/// For the code of one attempt (at most 56 KiB of it are shown) and what is said about it.
+constexpr std::size_t kAttempt = 72 * kKiB;
+
+constexpr std::string_view kSystem = "system";
+constexpr std::string_view kUser = "user";
+
+std::vector<Section> make_recipe() {
+  using enum Stability;
+  return {
+      // clang-format off
+      {"rules", "system", {}, render_always, kSystem, Stable, 8 * kKiB, kAll},
+      {"kernel file", "kernel_file", {"variants"}, render_kernel_file, kSystem, Stable, 10 * kKiB, kAll},
+      {"constants", "kernel_file_const", {}, render_const, kSystem, Stable, 1 * kKiB, kAll},
+      {"cooperative launches", "kernel_file_cooperative", {}, render_cooperative, kSystem, Stable, 1 * kKiB, kAll},
+      {"clusters", "kernel_file_clusters", {}, render_clusters, kSystem, Stable, 1 * kKiB, kAll},
+      {"loops", "kernel_file_loops", {}, render_loops, kUser, Stable, 1 * kKiB, kAll},
+      {"tensor maps", "kernel_file_tensor_maps", {}, render_tensor_maps, kUser, Stable, 6 * kKiB, kAll},
+      {"prepare", "prepare", {"static"}, render_prepare, kUser, Stable, 2 * kKiB, kAll},
+      {"task", "task",
+       {"title", "name", "description", "axes", "tensors", "scalars", "tolerance", "precision",
+        "operations", "bytes", "shapes", "sizes", "reference_python"},
+       render_task, kUser, Stable, 24 * kKiB, kAll},
+      {"device", "device", {"device", "device_name", "facts", "limits"}, render_device, kUser, Stable, 2 * kKiB, kAll},
+      {"cpu", "device_cpu", {}, render_cpu, kUser, Stable, 3 * kKiB, kAll},
+      {"cuda", "device_cuda", {"architecture", "instructions", "boundary", "static_shared"}, render_cuda, kUser, Stable, 3 * kKiB, kAll},
+      {"hip", "device_hip", {"architecture", "warp_size", "boundary"}, render_hip, kUser, Stable, 2 * kKiB, kAll},
+      {"products", "device_products", {"intensity", "design"}, render_products, kUser, Stable, 1 * kKiB, kAll},
+      {"bounds", "bounds", {"ceilings", "bounds"}, render_bounds, kUser, Stable, 4 * kKiB, kAll},
+      {"baseline", "baseline", {"code", "timings"}, render_baseline, kUser, Stable, kAttempt, kAll},
+
+      {"families", "families", {"lines"}, render_families, kUser, Slow, 6 * kKiB, kSeed},
+      {"do not", "do_not", {"lines"}, render_do_not, kUser, Slow, 6 * kKiB, kAll & ~kRepair},
+      {"standing", "standing", {"number", "speedup"}, render_standing, kUser, Slow, 1 * kKiB, kAll & ~(kImprove | kRepair)},
+      {"best", "best", {"number", "speedup", "code", "feedback"}, render_best, kUser, Slow, kAttempt, kImprove},
+
+      {"parent", "parent", {"title", "number", "code", "feedback"}, render_parent, kUser, Volatile, kAttempt, kParent},
+      {"second", "second", {"title", "number", "code", "feedback"}, render_second, kUser, Volatile, kAttempt, kTwoParents},
+      {"surface", "surface", {"surface"}, render_surface, kUser, Volatile, 4 * kKiB, kImprove | kRewrite | kDiff | kCrossover},
+      {"history", "history", {"lines"}, render_history, kUser, Volatile, 8 * kKiB, kImprove | kRewrite | kDiff},
+      {"previous", "previous", {"number", "code", "feedback"}, render_previous, kUser, Volatile, kAttempt, kImprove},
+      {"question", "question_improve", {"advice"}, render_improve, kUser, Volatile, 2 * kKiB, kImprove},
+      {"question", "question_seed", {}, render_always, kUser, Volatile, 2 * kKiB, kSeed},
+      {"question", "question_rewrite", {}, render_always, kUser, Volatile, 2 * kKiB, kRewrite},
+      {"question", "question_diff", {}, render_always, kUser, Volatile, 2 * kKiB, kDiff},
+      {"question", "question_crossover", {}, render_always, kUser, Volatile, 2 * kKiB, kCrossover},
+      {"question", "question_contrast", {}, render_always, kUser, Volatile, 2 * kKiB, kContrast},
+      {"question", "question_repair", {"advice"}, render_repair, kUser, Volatile, 2 * kKiB, kRepair},
+      {"reply", "reply_diff", {}, render_always, kUser, Volatile, 2 * kKiB, kDiff},
+      {"reply", "reply_file", {}, render_reply_file, kUser, Volatile, 1 * kKiB, kAll & ~kDiff},
+      {"reply", "reply_json", {"content"}, render_reply_json, kUser, Volatile, 1 * kKiB, kAll},
+      // clang-format on
+  };
+}
+
+/// The line that closes the fenced block in which `text` ends; empty if it ends in none.
+std::string closing_fence(std::string_view text) {
+  std::string open;
+  for (const std::string_view line : split_lines(text)) {
+    if (!open.empty()) {
+      open = line.starts_with(open) ? "" : open;
+    } else if (line.starts_with("```") || line.starts_with("~~~")) {
+      open = line.substr(0, line.find_first_not_of(line.front()));
+    }
+  }
+  return open.empty() ? open : open + "\n";
+}
+
+} // namespace
+
+const std::vector<std::string>& operator_names() {
+  static const std::vector<std::string> names{"improve",   "seed",     "rewrite", "diff",
+                                              "crossover", "contrast", "repair"};
+  return names;
+}
+
+Operators operator_bit(std::string_view name) {
+  const std::vector<std::string>& names = operator_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(fmt::format("no operator has the name '{}'{}", name, suggestion(name, names)));
+  }
+  return 1U << static_cast<unsigned>(found - names.begin());
+}
+
+void require_attempts(const ProposalContext& context) {
+  const Operators wanted = operator_bit(context.op);
+  if ((wanted & kParent) != 0 && !context.parent) {
+    throw Error(fmt::format("the operator '{}' needs a parent", context.op));
+  }
+  if ((wanted & kTwoParents) != 0 && !context.second) {
+    throw Error(fmt::format("the operator '{}' needs a second kernel", context.op));
+  }
+}
+
+const std::vector<Section>& recipe() {
+  static const std::vector<Section> sections = make_recipe();
+  return sections;
+}
+
+std::string cut_to_budget(const std::string& text, std::size_t budget, std::size_t& left_out) {
+  constexpr std::size_t kNoteBytes = 64; // the note, and the line that closes a block
+  left_out = 0;
+  if (text.size() <= budget) {
+    return text;
+  }
+  const std::size_t most = budget > kNoteBytes ? budget - kNoteBytes : 0;
+  const std::size_t line_end = most > 0 ? text.rfind('\n', most - 1) : std::string::npos;
+  std::string kept = line_end == std::string::npos ? "" : text.substr(0, line_end + 1);
+  left_out = text.size() - kept.size();
+  kept += closing_fence(kept);
+  return kept + fmt::format("[... {} more bytes]\n", left_out);
+}
+
+} // namespace winnow::agents
