@@ -1,16 +1,13 @@
 #include "agents/reply.h"
 
 #include "agents/fenced_blocks.h"
-#include "agents/json_text.h"
-#include "base/error.h"
+#include "agents/reply_text.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace winnow::agents {
 namespace {
@@ -25,31 +22,6 @@ ExtractedKernel problem(std::string what) {
 }
 ExtractedKernel found(std::string text, std::string note) {
   return {std::move(text), {}, std::move(note)};
-}
-
-/// The begin and end of the plan comment "/*@winnow ... */". npos: the comment does not exist, or
-/// is not closed.
-struct PlanComment {
-  std::size_t begin = std::string_view::npos;
-  std::size_t end = std::string_view::npos;
-  bool exists() const { return begin != std::string_view::npos; }
-  bool closed() const { return end != std::string_view::npos; }
-};
-
-PlanComment find_plan(std::string_view text) {
-  PlanComment plan;
-  std::size_t at = text.find("@winnow");
-  while (at != std::string_view::npos) {
-    const std::string_view before = trim(text.substr(0, at));
-    if (before.size() >= 2 && before.substr(before.size() - 2) == "/*") {
-      plan.begin = before.size() - 2 + static_cast<std::size_t>(before.data() - text.data());
-      const std::size_t close = text.find("*/", at);
-      plan.end = close == std::string_view::npos ? close : close + 2;
-      return plan;
-    }
-    at = text.find("@winnow", at + 1);
-  }
-  return plan;
 }
 
 bool has_device_code(std::string_view text) {
@@ -132,26 +104,6 @@ std::string cut_off(std::string_view where, std::string_view finish_reason) {
       "the reply ends inside {}: {}; expected one complete kernel file, so write less "
       "prose and shorter code",
       where, limit ? "the token limit cut it off" : "perhaps the token limit cut it off");
-}
-
-/// Removes the reasoning that some servers put in front of the answer. False: the reply contains
-/// only reasoning.
-bool skip_thoughts(std::string_view& reply) {
-  constexpr std::array<std::string_view, 3> kTags{"think", "thinking", "reasoning"};
-  for (const std::string_view tag : kTags) {
-    // The last closing tag counts. The opening tag may be missing, because some chat templates
-    // remove it.
-    const std::string close = fmt::format("</{}>", tag);
-    if (const std::size_t at = reply.rfind(close); at != std::string_view::npos) {
-      reply.remove_prefix(at + close.size());
-      return true;
-    }
-    const std::string open = fmt::format("<{}>", tag);
-    if (trim(reply).substr(0, open.size()) == open) {
-      return false;
-    }
-  }
-  return true;
 }
 
 ExtractedKernel from_bare_text(std::string_view reply, std::string_view finish_reason) {
@@ -282,20 +234,6 @@ ExtractedKernel extract(std::string_view reply, std::string_view finish_reason) 
                        : cut_off("the plan comment /*@winnow", finish_reason));
   }
   return without_kernel_block(parts, reply, finish_reason);
-}
-
-/// The "kernel_file" of a reply that follows kernel_reply_schema(); nullopt for any other reply.
-std::optional<std::string> structured_kernel_file(std::string_view reply) {
-  if (!trim(reply).starts_with('{')) {
-    return std::nullopt;
-  }
-  try {
-    const nlohmann::json json = parse_untrusted_json(reply);
-    const std::string text = text_member(json, "kernel_file");
-    return text.empty() ? std::nullopt : std::optional(text);
-  } catch (const Error&) {
-    return std::nullopt; // not JSON: device code may begin with a brace
-  }
 }
 
 } // namespace

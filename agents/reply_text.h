@@ -1,0 +1,27 @@
+// The parts of a model's reply that every reader of replies looks for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace winnow::agents {
+
+/// The begin and end of the plan comment "/*@winnow ... */". npos: the comment does not exist, or
+/// is not closed.
+struct PlanComment {
+  std::size_t begin = std::string_view::npos;
+  std::size_t end = std::string_view::npos;
+  bool exists() const { return begin != std::string_view::npos; }
+  bool closed() const { return end != std::string_view::npos; }
+};
+PlanComment find_plan(std::string_view text);
+
+/// Removes the reasoning that some servers put in front of the answer. False: the reply contains
+/// only reasoning.
+bool skip_thoughts(std::string_view& reply);
+
+/// The "kernel_file" of a reply that follows kernel_reply_schema(); nullopt for any other reply.
+std::optional<std::string> structured_kernel_file(std::string_view reply);
+
+} // namespace winnow::agents
