@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
+#include "base/recent.h"
 #include "base/text.h"
 #include "base/text/toml.h"
 
@@ -24,6 +25,19 @@ TEST(Digest, DerivesASeedFromSeedAndText) {
             std::stoull(sha256_hex("7 search/0 0").substr(0, 16), nullptr, 16));
   EXPECT_NE(derived_seed(7, "search/0 0"), derived_seed(7, "search/0 1"));
   EXPECT_NE(derived_seed(7, "search/0 0"), derived_seed(8, "search/0 0"));
+}
+
+TEST(Recent, DropsWhatWasNotUsedForLongest) {
+  Recent<std::string, int> recent(2);
+  recent.put("a", 1);
+  recent.put("b", 2);
+  EXPECT_EQ(*recent.find("a"), 1);
+  recent.put("c", 3);
+  EXPECT_EQ(recent.find("b"), nullptr);
+  EXPECT_EQ(*recent.find("a"), 1);
+  recent.erase("a");
+  EXPECT_EQ(recent.find("a"), nullptr);
+  EXPECT_EQ(*recent.find("c"), 3);
 }
 
 TEST(Text, SuggestsTheNearestWord) {

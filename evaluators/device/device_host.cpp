@@ -152,7 +152,8 @@ DeviceHost::DeviceHost(DeviceReport report, const EvaluationOptions& options)
       sandbox(process::Sandbox::best(options.require_isolation)), arena(kArenaBytes),
       cache(options.cache.empty() ? cache_directory() : options.cache),
       compiler(make_compiler(device, sandbox, options, cache, true)),
-      worker_device(worker_device_of(device, options, *compiler)), runner(make_runner(*this)) {}
+      worker_device(worker_device_of(device, options, *compiler)),
+      judge(sandbox, arena, worker_device, cache), runner(make_runner(*this)) {}
 
 BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
                          const tasks::KernelFile& file, const tasks::Task& view,

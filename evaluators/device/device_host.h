@@ -2,6 +2,7 @@
 
 #include "evaluators/device/compiler.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/judge/judge.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/runner.h"
 
@@ -38,9 +39,9 @@ private:
   int fd_ = -1;
 };
 
-/// One device of this machine, open for judging, with its fences, compiler, shared memory and
-/// worker. The evaluators of all tasks share it, for one evaluation at a time. Only `compiler` and
-/// build_kernel() may be used from any thread.
+/// One device of this machine, open for judging, with its fences, compiler, shared memory,
+/// judge and worker. The evaluators of all tasks share it, for one evaluation at a time. Only
+/// `compiler` and build_kernel() may be used from any thread.
 struct DeviceHost {
   /// Throws Error, DeviceUnavailable.
   DeviceHost(DeviceReport report, const EvaluationOptions& options);
@@ -52,6 +53,7 @@ struct DeviceHost {
   std::filesystem::path cache;
   std::unique_ptr<Compiler> compiler;
   WorkerDevice worker_device;
+  Judge judge;
   std::unique_ptr<Runner> runner;
   HostStatistics spent; ///< by all evaluations so far
 };

@@ -63,8 +63,8 @@ void EvaluationRun::run_compiled() {
   }
   const bool full = depth_ == Depth::Full;
   const std::string key = full ? fingerprint() : std::string();
-  if (const auto known = session_.known.find(key); !key.empty() && known != session_.known.end()) {
-    copy_known(known->second);
+  if (const tasks::Evaluation* known = key.empty() ? nullptr : session_.known.find(key)) {
+    copy_known(*known);
     return;
   }
   if (tiny() && (!full || check()) && search() && time() && (!full || promotion())) {
@@ -75,7 +75,7 @@ void EvaluationRun::run_compiled() {
     }
   }
   if (!key.empty() && !session_.cancelled && result_.verdict != Verdict::Infrastructure) {
-    session_.known.emplace(key, result_);
+    session_.known.put(key, result_);
   }
 }
 

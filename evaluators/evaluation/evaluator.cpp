@@ -160,6 +160,7 @@ std::shared_ptr<DeviceHost> open_device(const DeviceReport& device,
 HostStatistics statistics(const DeviceHost& host) {
   HostStatistics statistics = host.spent;
   const RunnerStatistics runner = host.runner->statistics();
+  statistics.judge_starts = host.judge.starts();
   statistics.worker_restarts = runner.restarts;
   statistics.recoveries = runner.recoveries;
   statistics.recovery_seconds = std::chrono::duration<double>(runner.recovery_time).count();

@@ -113,6 +113,7 @@ struct HostStatistics {
   double run_seconds = 0;      ///< workers ran cases
   double judge_seconds = 0;    ///< the judge compared outputs and ran the reference
   double compile_seconds = 0;  ///< evaluations waited for a compiler or the cache
+  int judge_starts = 0;        ///< `_judge` children: one, and one after each failure of one
   int worker_restarts = 0;     ///< workers that a candidate or the device broke
   int recoveries = 0;          ///< candidates that had to wait for a worker after such a restart
   double recovery_seconds = 0; ///< total time that these candidates waited

@@ -71,7 +71,7 @@ JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, In
                            std::uint64_t salt, std::vector<ArenaSlice> outputs,
                            std::optional<std::uint64_t> draw) {
   JudgeRequest request;
-  request.key = fmt::format("{}#{}#{}", shape.id, seeds.launch, seeds.of_static);
+  request.shape = session.task.digest + " " + shape.id;
   request.module = session.reference.compiled.module;
   request.plan = session.own_plan(session.reference, shape);
   request.seed = seeds.launch;

@@ -33,7 +33,6 @@ Session::Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_h
     : task(std::move(task_to_judge)), reference_task(tasks::reference_view(task)),
       memorisable(tasks::why_timings_can_be_memorised(task, device_host->device.kind)),
       options(std::move(evaluation_options)), host(std::move(device_host)),
-      judge(host->sandbox, host->arena, host->worker_device, host->cache, judge_timeout(options)),
       reference_file(parse_own(task.reference, task.folder / "reference.cu")),
       baseline_file(parse_own(task.baseline, task.folder / "baseline.cu")) {}
 
@@ -50,7 +49,7 @@ tasks::Evaluation Session::new_evaluation() const {
 
 void Session::prepare() {
   using tasks::ShapeSet;
-  judge.start();
+  host->judge.start();
   const std::string& device = host->device.kind;
   for (const ShapeSet set : {ShapeSet::Tiny, ShapeSet::Search, ShapeSet::Promotion}) {
     own_kernel(reference_file, reference_task, task.shapes_of(set, device), reference);
@@ -94,7 +93,7 @@ void Session::tell(const std::string& file, std::string what,
 JudgeReply Session::ask(const JudgeRequest& request) {
   tell("", "reference.cu answers, and the judge compares", judge_timeout(options));
   const SpentTime spent(host->spent.judge_seconds);
-  return judge.ask(request);
+  return host->judge.ask(request, judge_timeout(options));
 }
 
 tasks::ResolvedPlan Session::own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "base/recent.h"
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "evaluators/judge/judge.h"
+#include "evaluators/worker/protocol.h"
 
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,9 +15,11 @@
 
 namespace winnow::evaluators {
 
-/// What all evaluations of one task on one device share: the device, the judge and the task's own
-/// kernels (baseline and reference).
+/// What all evaluations of one task on one device share: the device and the task's own kernels
+/// (baseline and reference).
 struct Session {
+  static constexpr std::size_t kMostKnown = 64;
+
   Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
           EvaluationOptions evaluation_options);
 
@@ -34,7 +38,7 @@ struct Session {
                                 const std::vector<tasks::Shape>& shapes, BuiltKernel& slot);
   /// Announces the next wait; see EvaluationOptions::waiting.
   void tell(const std::string& file, std::string what, std::chrono::milliseconds limit) const;
-  /// Asks the judge and adds the time to HostStatistics.
+  /// Asks the device's judge and adds the time to HostStatistics.
   JudgeReply ask(const JudgeRequest& request);
   tasks::ResolvedPlan own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
   /// The incumbent, built for these shapes. nullptr when there is no incumbent or it does not
@@ -46,7 +50,6 @@ struct Session {
   std::string memorisable; ///< result of tasks::why_timings_can_be_memorised() on this device
   EvaluationOptions options;
   std::shared_ptr<DeviceHost> host;
-  Judge judge;
   tasks::KernelFile reference_file;
   tasks::KernelFile baseline_file;
   BuiltKernel reference;
@@ -54,8 +57,8 @@ struct Session {
   std::optional<Incumbent> incumbent;
   BuiltKernel incumbent_kernel; ///< `incumbent`, built for the shapes of the last request
   /// Full evaluations, by a key of machine code and launches (EvaluationRun::fingerprint()). GPU
-  /// code only.
-  std::map<std::string, tasks::Evaluation> known;
+  /// code only. Each holds all its samples, so only the last ones are kept.
+  Recent<std::string, tasks::Evaluation> known{kMostKnown};
   /// Timings of the task's library baselines, by shape.
   std::map<std::string, std::vector<tasks::LibraryTiming>> libraries;
   std::atomic<bool> cancelled{false};

@@ -13,9 +13,8 @@ constexpr std::size_t kMaxReplyBytes = 1U << 20U;
 } // namespace
 
 Judge::Judge(const process::Sandbox& sandbox, const Arena& arena, WorkerDevice device,
-             std::filesystem::path modules, std::chrono::milliseconds timeout)
-    : sandbox_(sandbox), arena_(arena), device_(std::move(device)), modules_(std::move(modules)),
-      timeout_(timeout) {}
+             std::filesystem::path modules)
+    : sandbox_(sandbox), arena_(arena), device_(std::move(device)), modules_(std::move(modules)) {}
 
 Judge::~Judge() = default;
 
@@ -29,18 +28,19 @@ void Judge::start() {
   const process::SandboxPolicy policy = sandbox_policy(device_, modules_);
   child_ = std::make_unique<process::ChildProcess>(
       sandbox_.command("_judge", arguments_of(device_), policy, limits, {{arena_.fd(), kArenaFd}}));
+  ++starts_;
 }
 
-JudgeReply Judge::ask(const JudgeRequest& request) {
+JudgeReply Judge::ask(const JudgeRequest& request, std::chrono::milliseconds timeout) {
   try {
     start();
-    if (!child_->write(encode(request), timeout_)) {
+    if (!child_->write(encode(request), timeout)) {
       return failed("the judge process does not accept requests");
     }
-    const auto line = child_->read_line(timeout_);
+    const auto line = child_->read_line(timeout);
     if (!line) {
       return failed(
-          fmt::format("no answer after {:.1f} s", std::chrono::duration<double>(timeout_).count()));
+          fmt::format("no answer after {:.1f} s", std::chrono::duration<double>(timeout).count()));
     }
     JudgeReply reply = decode_judge_reply(*line);
     if (reply.verdict == tasks::Verdict::Infrastructure) {

@@ -11,12 +11,13 @@
 
 namespace winnow::evaluators {
 
-/// The coordinator's side of the `_judge` child. The first question starts the child. The child
-/// serves many evaluations, so that the reference runs once per shape and seed.
+/// The coordinator's side of the `_judge` child of a device. The first question starts the child,
+/// which serves the evaluations of all tasks. The child keeps one answer of a reference at a time:
+/// every judged launch has inputs of its own, so nobody asks for an older answer again.
 class Judge {
 public:
   Judge(const process::Sandbox& sandbox, const Arena& arena, WorkerDevice device,
-        std::filesystem::path modules, std::chrono::milliseconds timeout);
+        std::filesystem::path modules);
   ~Judge();
   Judge(const Judge&) = delete; // owns the child
   Judge& operator=(const Judge&) = delete;
@@ -25,8 +26,10 @@ public:
   /// goes on. Throws Error.
   void start();
   /// Never throws. If the judge fails, the reply is `infrastructure` with the reason, and the next
-  /// question starts a new child.
-  JudgeReply ask(const JudgeRequest& request);
+  /// question starts a new child. `timeout`: the child is ended after this time.
+  JudgeReply ask(const JudgeRequest& request, std::chrono::milliseconds timeout);
+  /// Number of children that have been started.
+  int starts() const { return starts_; }
 
 private:
   JudgeReply failed(const std::string& why);
@@ -34,8 +37,8 @@ private:
   const process::Sandbox& sandbox_;
   const Arena& arena_;
   WorkerDevice device_;
-  std::filesystem::path modules_; ///< directory of the reference's module
-  std::chrono::milliseconds timeout_;
+  std::filesystem::path modules_; ///< directory of the references' modules
+  int starts_ = 0;
   std::unique_ptr<process::ChildProcess> child_;
 };
 

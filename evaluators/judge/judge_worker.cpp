@@ -14,6 +14,8 @@
 #include <iostream>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -47,6 +49,9 @@ public:
   }
 
 private:
+  /// Module, shape, and the two seeds.
+  using Question = std::tuple<std::filesystem::path, std::string, std::uint64_t, std::uint64_t>;
+
   static CpuDeviceOptions device_options() {
     CpuDeviceOptions options;
     options.on_fatal = report_fatal;
@@ -65,19 +70,19 @@ private:
   }
 
   std::optional<DeviceFault> ensure_answer(const JudgeRequest& request) {
-    if (answer_ && key_ == request.key) {
+    const InputSeeds seeds{request.seed, request.static_seed};
+    const Question question{request.module, request.shape, seeds.launch, seeds.of_static};
+    if (answer_ && question == question_) {
       return std::nullopt;
     }
     answer_.reset(); // frees its buffers for the next answer
     if (module_ != request.module) {
       device_->load_module(request.module);
       module_ = request.module;
-      verified_.clear();
     }
-    answer_.emplace(*device_, request.plan, InputSeeds{request.seed, request.static_seed});
-    key_ = request.key;
-    const std::string shape = request.key.substr(0, request.key.find('#'));
-    auto fault = answer_->run(verified_.insert(shape).second);
+    answer_.emplace(*device_, request.plan, seeds);
+    question_ = question;
+    auto fault = answer_->run(verified_.emplace(request.module, request.shape).second);
     if (fault) {
       answer_.reset();
     }
@@ -97,11 +102,11 @@ private:
 
   ArenaView arena_;
   std::unique_ptr<Device> device_;
-  std::filesystem::path module_;
-  std::string key_;
-  /// Shapes at which the reference was seen to write only its outputs.
-  std::set<std::string> verified_;
-  std::optional<ExpectedOutputs> answer_; ///< the answer for `key_`, in buffers of device_
+  std::filesystem::path module_; ///< the module on device_
+  /// Modules, with the shapes at which the reference was seen to write only its outputs.
+  std::set<std::pair<std::filesystem::path, std::string>> verified_;
+  Question question_;
+  std::optional<ExpectedOutputs> answer_; ///< the answer to question_, in buffers of device_
 };
 
 } // namespace

@@ -294,7 +294,7 @@ std::string encode(const JudgeRequest& request) {
                        {"dtype", to_string(tensor.dtype)},
                        {"shape", tensor.shape}});
   }
-  return line({{"key", request.key},
+  return line({{"shape", request.shape},
                {"module", request.module.string()},
                {"plan", request.plan},
                {"seed", request.seed},
@@ -307,7 +307,7 @@ std::string encode(const JudgeRequest& request) {
 JudgeRequest decode_judge_request(const std::string& text) {
   const json value = json::parse(text);
   JudgeRequest request;
-  request.key = value.at("key");
+  request.shape = value.at("shape");
   request.module = value.at("module").get<std::string>();
   request.plan = value.at("plan").get<tasks::ResolvedPlan>();
   request.seed = value.at("seed");

@@ -141,9 +141,9 @@ struct JudgedTensor {
 };
 
 struct JudgeRequest {
-  /// Identifies (shape, seed). If the next request has the same key, the reference does not run
-  /// again.
-  std::string key;
+  /// Identifies the task and the shape. If module, shape and seeds are those of the request before,
+  /// the reference does not run again.
+  std::string shape;
   std::filesystem::path module;
   tasks::ResolvedPlan plan; ///< the reference kernel's plan
   std::uint64_t seed = 0;

@@ -114,6 +114,7 @@ evaluators::HostStatistics OpenDevices::statistics() const {
     sum.run_seconds += one.run_seconds;
     sum.judge_seconds += one.judge_seconds;
     sum.compile_seconds += one.compile_seconds;
+    sum.judge_starts += one.judge_starts;
     sum.worker_restarts += one.worker_restarts;
     sum.recoveries += one.recoveries;
     sum.recovery_seconds += one.recovery_seconds;

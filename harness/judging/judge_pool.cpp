@@ -130,10 +130,9 @@ void JudgePool::judge_jobs(std::size_t device) {
   }
 }
 
-std::string JudgePool::lost_device(const JudgeJob& job, std::size_t device) const {
-  const auto& judges = lanes_[device].judges;
-  const auto judge = judges.find(job.task);
-  return judge == judges.end() || !judge->second ? "" : judge->second->lost_device();
+std::string JudgePool::lost_device(const JudgeJob& job, std::size_t device) {
+  const std::unique_ptr<Judge>* judge = lanes_[device].judges.find(job.task);
+  return judge == nullptr ? "" : (*judge)->lost_device();
 }
 
 bool JudgePool::any_device_left() const {
@@ -169,12 +168,12 @@ void JudgePool::compile_jobs() {
 // stopping.
 Judge* JudgePool::begin(const tasks::Task& task, std::size_t device) {
   Lane& lane = lanes_[device];
-  std::unique_ptr<Judge>& judge = lane.judges[&task];
-  if (!judge) {
-    judge = setup_.devices[device](task);
+  std::unique_ptr<Judge>* judge = lane.judges.find(&task);
+  if (judge == nullptr) {
+    judge = &lane.judges.put(&task, setup_.devices[device](task));
   }
   const std::lock_guard lock(mutex_);
-  lane.running = stopping_ ? nullptr : judge.get();
+  lane.running = stopping_ ? nullptr : judge->get();
   return lane.running;
 }
 

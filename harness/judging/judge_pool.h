@@ -1,12 +1,13 @@
 #pragma once
 
+#include "base/recent.h"
 #include "harness/judging/judge.h"
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -57,6 +58,9 @@ public:
   void stop();
 
 private:
+  /// A device keeps the judges of this many tasks; others are made again when they are needed.
+  static constexpr std::size_t kMostTasks = 32;
+
   enum class State : std::uint8_t { Waiting, Compiling, Ready };
   struct Queued {
     JudgeJob job;
@@ -65,7 +69,7 @@ private:
   /// One device. Its judges are used by its thread only; `running` is the judge at work (guarded by
   /// mutex_).
   struct Lane {
-    std::map<const tasks::Task*, std::unique_ptr<Judge>> judges;
+    Recent<const tasks::Task*, std::unique_ptr<Judge>> judges{kMostTasks};
     Judge* running = nullptr;
     std::string lost; ///< why the device was lost; empty: it was not; guarded by mutex_
   };
@@ -78,7 +82,7 @@ private:
   bool idle() const;
   Judge* begin(const tasks::Task& task, std::size_t device);
   JudgeResult judge(const JudgeJob& job, std::size_t device);
-  std::string lost_device(const JudgeJob& job, std::size_t device) const;
+  std::string lost_device(const JudgeJob& job, std::size_t device);
   bool any_device_left() const;
 
   JudgePoolSetup setup_;

@@ -1,0 +1,93 @@
+// Evaluates baselines of the catalogue on the CPU device.
+#include "base/error.h"
+#include "base/files.h"
+#include "evaluators/evaluation/evaluator.h"
+#include "tests/support/worker_main.h"
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::test {
+
+const std::vector<HiddenSubcommand>& hidden_subcommands() {
+  static const std::vector<HiddenSubcommand> commands{
+      {"_compile", &evaluators::compile_worker_main},
+      {"_compile-gpu", &evaluators::compile_gpu_worker_main},
+      {"_run", &evaluators::run_worker_main},
+      {"_judge", &evaluators::judge_worker_main},
+      {"_devices", &evaluators::device_probe_worker_main}};
+  return commands;
+}
+
+} // namespace winnow::test
+
+namespace winnow::evaluators {
+namespace {
+
+class SharedJudge : public testing::Test {
+protected:
+  void SetUp() override {
+    options_.cache = cache_.path();
+    options_.device = "cpu";
+    options_.timing = false;
+    options_.promotion = false;
+    options_.check = false;
+    options_.seed = 7; // both tasks have shapes "tiny/0", and now also the same seeds
+    try {
+      host_ = open_device(select_device("cpu"), options_);
+    } catch (const DeviceUnavailable& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+  static tasks::Task task(const std::string& name) {
+    return tasks::load_task(std::string(WINNOW_SOURCE_DIR) + "/tasks/catalogue/" + name);
+  }
+  static std::string verdict_of(Evaluator& evaluator, const std::string& text) {
+    const tasks::Evaluation evaluation = evaluator.evaluate_text(text, "kernel.cu");
+    return evaluation.verdict == tasks::Verdict::Correct || evaluation.detail.empty()
+               ? std::string(to_string(evaluation.verdict))
+               : fmt::format("{}: {}", to_string(evaluation.verdict), evaluation.detail);
+  }
+
+  TemporaryDirectory cache_{"shared-judge-test"};
+  EvaluationOptions options_;
+  std::shared_ptr<DeviceHost> host_;
+};
+
+TEST_F(SharedJudge, ServesTwoTasksByTurns) {
+  Evaluator axpy(task("blas/axpy"), host_, options_);
+  Evaluator sum(task("reduction/reduce_sum"), host_, options_);
+  std::string wrong = axpy.task().baseline;
+  wrong.replace(wrong.find("+ y[i]"), 6, "- y[i]");
+  for (int turn = 0; turn < 2; ++turn) {
+    EXPECT_EQ(verdict_of(axpy, axpy.task().baseline), "correct");
+    EXPECT_EQ(verdict_of(sum, sum.task().baseline), "correct");
+    EXPECT_THAT(verdict_of(axpy, wrong), testing::StartsWith("wrong: "));
+  }
+  EXPECT_EQ(statistics(*host_).judge_starts, 1);
+}
+
+// The reference of both tasks is the same module, and their shapes have the same names.
+TEST_F(SharedJudge, TellsTasksApartThatShareAReference) {
+  const tasks::Task small = task("blas/axpy");
+  tasks::Task large = small;
+  large.digest = "another";
+  for (tasks::Shape& shape : large.shapes) {
+    shape.axes["n"] += 1;
+  }
+  Evaluator of_small(small, host_, options_);
+  Evaluator of_large(large, host_, options_);
+  for (int turn = 0; turn < 2; ++turn) {
+    EXPECT_EQ(verdict_of(of_small, small.baseline), "correct");
+    EXPECT_EQ(verdict_of(of_large, small.baseline), "correct");
+  }
+  EXPECT_EQ(statistics(*host_).judge_starts, 1);
+}
+
+} // namespace
+} // namespace winnow::evaluators
