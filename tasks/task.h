@@ -109,6 +109,7 @@ struct Task {
   Expression bytes;      ///< float expression over axes: the least bytes that a run must move
   std::vector<LibraryBaseline> library_baselines;
   std::vector<Shape> shapes;
+  std::string task_toml;        ///< text of task.toml
   std::string reference;        ///< text of reference.cu
   std::string baseline;         ///< text of baseline.cu
   std::string reference_python; ///< text of reference.py

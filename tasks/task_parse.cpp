@@ -343,6 +343,7 @@ Task parse_task(TaskTexts texts, const std::string& file) {
   Task task;
   TaskParser(TomlReader::parse(texts.task_toml, file), task).parse();
   task.digest = digest_of(texts);
+  task.task_toml = std::move(texts.task_toml);
   task.reference = std::move(texts.reference);
   task.baseline = std::move(texts.baseline);
   task.reference_python = std::move(texts.reference_python);
