@@ -68,11 +68,11 @@ std::optional<RowId> insert_build(Database& database, const tasks::BuildRecord& 
   }
   Query(database,
         "INSERT INTO builds (digest, compiler, log, architecture, machine_code_digest, kernels, "
-        "findings, compiler_ms, load_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "findings, compiler_ms, load_ms, features) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING")
       .bind(build.digest, build.compiler, build.log, build.architecture, build.machine_code_digest,
             json_line(build.kernels), json_line(build.findings), measured(build.compiler_ms),
-            measured(build.load_ms))
+            measured(build.load_ms), json_line(build.features))
       .run();
   Query query(database, "SELECT id FROM builds WHERE digest = ?");
   query.bind(build.digest).next();
@@ -181,6 +181,7 @@ tasks::Evaluation read_evaluation(const Query& query) {
   }
   evaluation.seed = static_cast<std::uint64_t>(query.integer(32));
   evaluation.unranked = query.text(33);
+  evaluation.build.features = json::parse(query.text(34)).get<std::vector<std::string>>();
   return evaluation;
 }
 
@@ -230,7 +231,7 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
       "b.findings, b.compiler_ms, b.load_ms, e.hidden_speedup, e.promoted, "
       "e.speedup_low, e.speedup_high, e.race, "
       "(SELECT content FROM evaluation_profiles AS p WHERE p.evaluation_id = e.id), "
-      "coalesce(e.seed, 0), e.unranked "
+      "coalesce(e.seed, 0), e.unranked, coalesce(b.features, '[]') "
       "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
       "JOIN variants AS v ON v.id = e.variant_id "
       "LEFT JOIN builds AS b ON b.id = e.build_id WHERE e.ordinal = 0 AND " +

@@ -97,6 +97,7 @@ Json build_json(const BuildRecord& build) {
           {"machine_code_digest", build.machine_code_digest},
           {"kernels", build.kernels},
           {"findings", build.findings},
+          {"features", build.features},
           {"compiler_ms", number_json(build.compiler_ms)},
           {"load_ms", number_json(build.load_ms)}};
 }

@@ -32,7 +32,7 @@ WINNOW_JSON_FIELDS(KernelResources, kernel, registers, spill_store_bytes, spill_
                    stack_bytes, static_shared_bytes)
 WINNOW_JSON_FIELDS(Finding, kind, detail)
 WINNOW_JSON_FIELDS(BuildRecord, digest, compiler, from_cache, seconds, log, architecture,
-                   machine_code_digest, kernels, findings, compiler_ms, load_ms)
+                   machine_code_digest, kernels, findings, features, compiler_ms, load_ms)
 WINNOW_JSON_FIELDS(Evaluation, verdict, stage, detail, notes, parameters, build, cases, speedup,
                    speedup_bounds, score_ns, hidden_speedup, hidden_race_ratio, promoted, race,
                    profile, device, device_name, isolation, evaluator_version, seed, unranked,

@@ -58,10 +58,11 @@ TEST(EvaluationCodec, TheFullEvaluationFillsEveryField) {
   blank.race.emplace();
   blank.build.kernels.emplace_back();
   blank.build.findings.emplace_back();
+  blank.build.features.emplace_back();
   std::map<std::string, Json> full, empty;
   add_leaves(write_json(test::full_evaluation()), "", full);
   add_leaves(write_json(blank), "", empty);
-  EXPECT_EQ(full.size(), 92U);
+  EXPECT_EQ(full.size(), 93U);
   for (const auto& [path, value] : empty) {
     EXPECT_TRUE(!full.contains(path) || full[path] != value) << path << " is " << value;
   }

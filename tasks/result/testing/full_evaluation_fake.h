@@ -46,6 +46,7 @@ inline Evaluation full_evaluation() {
                       "d2",
                       {{"k<1>", 32, 4, 8, 16, 1024}},
                       {{FindingKind::Nanosleep, "sleeps"}},
+                      {"tensor cores"},
                       12.5,
                       2.5};
   evaluation.cases = {one};
