@@ -1,4 +1,5 @@
 #include "agents/prompt_sections.h"
+#include "agents/quantity_text.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -70,11 +71,26 @@ MaybeValues attempt_values(const std::optional<Attempt>& attempt, std::string_vi
                 {"feedback", account_of(*attempt)}};
 }
 
+/// The times of the vendor's libraries at the shapes that prompts show.
+std::string library_lines(const tasks::Evaluation& evaluation) {
+  std::string lines;
+  for (const tasks::CaseResult& result : evaluation.cases) {
+    for (const tasks::LibraryTiming& library : result.libraries) {
+      if (!tasks::is_hidden(result.set) && library.median_ns > 0 && library.agrees) {
+        lines += fmt::format("The vendor's library ({}) takes {} at {}.\n", library.name,
+                             time_text(library.median_ns), result.shape);
+      }
+    }
+  }
+  return lines;
+}
+
 } // namespace
 
 MaybeValues render_baseline(const ProposalContext& context) {
+  const tasks::Evaluation& evaluation = context.baseline.evaluation;
   return Values{{"code", fenced_code(context.baseline.text)},
-                {"timings", feedback_text(context.baseline.evaluation)}};
+                {"timings", feedback_text(evaluation) + library_lines(evaluation)}};
 }
 
 MaybeValues render_best(const ProposalContext& context) {

@@ -307,6 +307,22 @@ TEST(PromptRecipe, ShowsATensorMapExampleThatIsAKernelFile) {
   FAIL() << "no section about tensor maps";
 }
 
+TEST(PromptTask, TellsTheTimesOfLibrariesAtShownShapes) {
+  const tasks::Task task = catalogue_task("gemm_f16");
+  ProposalContext context = full_context(task, "cuda");
+  tasks::LibraryTiming library;
+  library.name = "cublaslt";
+  library.median_ns = 182'000;
+  library.agrees = true;
+  context.baseline.evaluation.cases[0].libraries = {library};
+  tasks::CaseResult hidden = context.baseline.evaluation.cases[0];
+  hidden.set = tasks::ShapeSet::Promotion;
+  hidden.shape = "m=1999";
+  context.baseline.evaluation.cases.push_back(hidden);
+  EXPECT_THAT(prompt_of(context), HasSubstr("library (cublaslt) takes 182 us at m=4096, n=4096"));
+  EXPECT_THAT(prompt_of(context), Not(HasSubstr("1999")));
+}
+
 TEST(PromptTask, TellsClassesOfSizesAndTheToleranceInWords) {
   const std::string f16 = prompt_of(full_context(catalogue_task("gemm_f16"), "cuda"));
   EXPECT_THAT(f16, HasSubstr("`m` < 2^13, `n` < 2^13, `k` < 2^13"));

@@ -45,7 +45,7 @@ struct ProposalContext {
   std::string device_name;
   std::vector<DeviceCeiling> ceilings; ///< empty: not known
   std::vector<ShapeBound> bounds;      ///< of the search shapes; empty: not known
-  int variants = 8; ///< choices of parameters that the harness tries for a kernel
+  std::int64_t variants = 8; ///< choices of parameters that the harness tries for a kernel
   Attempt baseline;
   std::string op = "improve";        ///< one of operator_names()
   std::optional<Attempt> parent;     ///< rewrite, diff, crossover, contrast, repair: to build on
