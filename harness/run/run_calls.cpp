@@ -1,6 +1,7 @@
 #include "agents/reply.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/config/duration.h"
+#include "harness/run/prompt_facts.h"
 #include "harness/run/run_loop.h"
 
 #include <algorithm>
@@ -141,7 +142,9 @@ agents::ModelRequest RunLoop::request_for(const TaskState& state, const search::
   context.device = setup_.device_kind;
   context.device_name = setup_.device_name;
   context.structured = setup_.config.endpoint.structured_output;
+  context.variants = setup_.config.max_variants;
   context.baseline = attempt({state.baseline, 0}, false);
+  add_prompt_facts(context);
   context.older = ask.older;
   for (const search::Card& card : ask.history) {
     context.history.push_back(attempt(card, false));
@@ -189,7 +192,8 @@ std::string RunLoop::limits_of(store::RowId candidate) {
   }
   const std::string& code = own.evaluation.build.machine_code_digest;
   return profiling::limiter_feedback(profiles, profiles_of(parent),
-                                     !code.empty() && code == parent.build.machine_code_digest);
+                                     !code.empty() && code == parent.build.machine_code_digest) +
+         launch_lines(own.evaluation);
 }
 
 std::optional<RunLoop::Event> RunLoop::next_event(std::chrono::milliseconds wait) {

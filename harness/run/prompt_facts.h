@@ -1,0 +1,18 @@
+#pragma once
+
+#include "agents/prompts.h"
+
+#include <string>
+
+namespace winnow::harness {
+
+/// Adds the device's ceilings and the least time at each search shape. They come from the
+/// baseline's profile, which has measured values; without a profile, from the device's peaks.
+/// Nothing is measured for this. Adds nothing for the CPU device, whose peaks are only assumed.
+void add_prompt_facts(agents::ProposalContext& context);
+
+/// How the largest launch fills the device, a line for each profiled shape: blocks, threads,
+/// registers, shared memory, resident blocks. Empty without a profile.
+std::string launch_lines(const tasks::Evaluation& evaluation);
+
+} // namespace winnow::harness
