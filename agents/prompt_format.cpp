@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
