@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
   std::printf("%-12s %6s %22s %16s\n", "task", "cases", "evaluation, median ms", "per run ms");
   const auto catalogue = tasks::find_catalogue();
   std::vector<double> all;
-  const auto host = evaluators::open_device(evaluators::select_device("cpu"), options);
+  const auto host =
+      evaluators::open_device(evaluators::select_device("cpu"), options, options.run_timeout);
   for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
     const tasks::Task task = tiny_only(tasks::load_task(entry.folder));
     const auto parsed = tasks::parse_kernel_file(task.baseline, "baseline.cu");

@@ -122,7 +122,8 @@ void print_table(const Settings& settings) {
   evaluators::EvaluationOptions options;
   options.promotion = options.check = false;
   options.counters = evaluators::Counting::Off;
-  const auto host = evaluators::open_device(evaluators::select_device(settings.device), options);
+  const auto host = evaluators::open_device(evaluators::select_device(settings.device), options,
+                                            options.run_timeout);
   const tasks::DeviceFacts& facts = host->device.facts;
   fmt::print("# {} {}: {} multiprocessors, {} MHz, {} bytes of L2, {:.4g} bytes/s, ceilings {}\n",
              host->device.name, facts.architecture, facts.sm_count, facts.clock_mhz, facts.l2_bytes,

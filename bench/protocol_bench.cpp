@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
   }
   const std::string device = argc > 1 ? argv[1] : "cpu";
   const int repeats = argc > 2 ? std::atoi(argv[2]) : 5;
-  const auto host = evaluators::open_device(evaluators::select_device(device), whole_protocol());
+  const auto host = evaluators::open_device(evaluators::select_device(device), whole_protocol(),
+                                            whole_protocol().run_timeout);
   std::printf("%-12s %8s %8s %6s\n", "task", "plain s", "whole s", "ratio");
   double plain_sum = 0, whole_sum = 0;
   std::vector<double> ratios;

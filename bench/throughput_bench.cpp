@@ -6,9 +6,8 @@
 // one.
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/open_devices.h"
 #include "harness/cli.h"
-#include "harness/judging/evaluator_judge.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +15,7 @@
 #include <cstdlib>
 #include <latch>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -23,10 +23,6 @@
 
 namespace {
 
-using winnow::harness::JudgeJob;
-using winnow::harness::JudgePool;
-using winnow::harness::JudgePoolSetup;
-using winnow::harness::JudgeResult;
 namespace evaluators = winnow::evaluators;
 namespace tasks = winnow::tasks;
 
@@ -58,28 +54,31 @@ void print(const evaluators::HostStatistics& spent) {
               1e3 * spent.longest_recovery_seconds);
 }
 
-void judge_all(const tasks::Task& task, const winnow::harness::OpenDevices& devices, int count,
-               int faults) {
+void judge_all(const tasks::Task& task, const evaluators::Protocol& protocol,
+               const evaluators::OpenDevices& devices, int count, int faults) {
   std::mutex mutex;
   std::map<tasks::Verdict, int> verdicts;
   std::latch done(count);
-  JudgePoolSetup setup = devices.pool();
-  setup.done = [&](const JudgeResult& result) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto evaluations = devices.evaluations([&](const evaluators::EvaluationResult& result) {
     const std::lock_guard lock(mutex);
     ++verdicts[result.evaluations.empty() ? tasks::Verdict::Infrastructure
                                           : result.evaluations.front().verdict];
     done.count_down();
-  };
-  const auto start = std::chrono::steady_clock::now();
-  JudgePool pool(std::move(setup));
+  });
+  evaluators::EvaluationRequest request;
+  request.task = std::make_shared<const tasks::Task>(task);
+  request.protocol = protocol;
   for (int i = 0; i < count; ++i) {
     const bool faulty = (i + 1) * faults / count != i * faults / count; // faults are spread evenly
-    pool.add({&task, i, kernel(i, faulty), fmt::format("axpy_{}.cu", i), 1});
+    request.id = request.file_name = fmt::format("axpy_{}.cu", i);
+    request.text = kernel(i, faulty);
+    evaluations->submit(request);
   }
   done.wait();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  pool.stop();
+  evaluations->stop();
   std::printf("%s", devices.account(static_cast<std::size_t>(count), seconds).c_str());
   print(devices.statistics());
   for (const auto& [verdict, number] : verdicts) {
@@ -113,7 +112,7 @@ int main(int argc, char** argv) {
     const winnow::TemporaryDirectory cache("throughput-cache");
     options.cache = cache.path();
     const tasks::Task task = tasks::find_task(tasks::find_catalogue(), "axpy");
-    judge_all(task, winnow::harness::OpenDevices(options), count, faults);
+    judge_all(task, options, evaluators::OpenDevices(options, options.run_timeout), count, faults);
     return 0;
   } catch (const winnow::Error& error) {
     std::fprintf(stderr, "%s; %s\n", error.what(), error.remedy().c_str());

@@ -38,7 +38,7 @@ protected:
     options_.cache = cache_.path();
     options_.device = "cpu";
     try {
-      host_ = open_device(select_device("cpu"), options_);
+      host_ = open_device(select_device("cpu"), options_, options_.run_timeout);
     } catch (const DeviceUnavailable& error) {
       GTEST_SKIP() << error.what();
     }

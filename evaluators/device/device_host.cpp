@@ -23,21 +23,21 @@ namespace {
 constexpr std::uint64_t kArenaBytes = std::uint64_t{4} << 30;
 
 std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const process::Sandbox& sandbox,
-                                        const EvaluationOptions& options,
+                                        const MachineOptions& machine,
                                         const std::filesystem::path& cache, bool keep_warm) {
   if (device.kind == "cpu") {
     CpuCompilerOptions compiler;
     compiler.cache = cache;
-    compiler.timeout = options.compile_timeout;
-    compiler.memory_bytes = options.memory_bytes;
+    compiler.timeout = machine.compile_timeout;
+    compiler.memory_bytes = machine.memory_bytes;
     return make_cpu_compiler(sandbox, compiler);
   }
   GpuCompilerOptions compiler;
   compiler.kind = device.kind;
   compiler.architecture = device.facts.architecture;
   compiler.cache = cache;
-  compiler.timeout = options.compile_timeout;
-  compiler.memory_bytes = std::max(compiler.memory_bytes, options.memory_bytes);
+  compiler.timeout = machine.compile_timeout;
+  compiler.memory_bytes = std::max(compiler.memory_bytes, machine.memory_bytes);
   compiler.keep_warm = keep_warm;
   return make_gpu_compiler(sandbox, compiler);
 }
@@ -57,11 +57,11 @@ std::filesystem::path compile_helpers(Compiler& compiler) {
   return result.module;
 }
 
-WorkerDevice worker_device_of(const DeviceReport& device, const EvaluationOptions& options,
+WorkerDevice worker_device_of(const DeviceReport& device, std::chrono::milliseconds run_timeout,
                               Compiler& compiler) {
   WorkerDevice worker;
   worker.device = device.id;
-  worker.deadline = options.run_timeout;
+  worker.deadline = run_timeout;
   if (worker.is_gpu()) {
     worker.helpers = compile_helpers(compiler);
     worker.library = named_driver_library(device.kind);
@@ -90,15 +90,15 @@ bool wants_fast_math(const tasks::KernelFile& file, const tasks::ParameterChoice
 
 tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
                                const std::string& file_name, const std::string& kind,
-                               const std::string& architecture, const EvaluationOptions& options) {
+                               const std::string& architecture, const MachineOptions& machine) {
   DeviceReport device;
   device.kind = device.id = kind;
   device.name = architecture;
   device.facts =
       kind == "hip" ? hip_architecture_facts(architecture) : cuda_architecture_facts(architecture);
-  const process::Sandbox sandbox = process::Sandbox::best(options.require_isolation);
+  const process::Sandbox sandbox = process::Sandbox::best(machine.require_isolation);
   const auto compiler = make_compiler(
-      device, sandbox, options, options.cache.empty() ? cache_directory() : options.cache, false);
+      device, sandbox, machine, machine.cache.empty() ? cache_directory() : machine.cache, false);
   tasks::Evaluation result = blank_evaluation(kind, architecture, to_string(sandbox.level()));
   std::vector<Diagnostic> errors;
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file_name);
@@ -147,12 +147,13 @@ GpuLock::~GpuLock() {
   }
 }
 
-DeviceHost::DeviceHost(DeviceReport report, const EvaluationOptions& options)
+DeviceHost::DeviceHost(DeviceReport report, const MachineOptions& machine,
+                       std::chrono::milliseconds run_timeout)
     : device(std::move(report)), lock(device),
-      sandbox(process::Sandbox::best(options.require_isolation)), arena(kArenaBytes),
-      cache(options.cache.empty() ? cache_directory() : options.cache),
-      compiler(make_compiler(device, sandbox, options, cache, true)),
-      worker_device(worker_device_of(device, options, *compiler)),
+      sandbox(process::Sandbox::best(machine.require_isolation)), arena(kArenaBytes),
+      cache(machine.cache.empty() ? cache_directory() : machine.cache),
+      compiler(make_compiler(device, sandbox, machine, cache, true)),
+      worker_device(worker_device_of(device, run_timeout, *compiler)),
       judge(sandbox, arena, worker_device, cache), runner(make_runner(*this)) {}
 
 BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,

@@ -44,7 +44,8 @@ private:
 /// `compiler` and build_kernel() may be used from any thread.
 struct DeviceHost {
   /// Throws Error, DeviceUnavailable.
-  DeviceHost(DeviceReport report, const EvaluationOptions& options);
+  DeviceHost(DeviceReport report, const MachineOptions& machine,
+             std::chrono::milliseconds run_timeout);
 
   DeviceReport device;
   GpuLock lock;

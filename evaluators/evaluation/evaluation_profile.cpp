@@ -107,29 +107,6 @@ std::string operation_kind(const tasks::Task& task, const std::string& device) {
 
 } // namespace
 
-std::optional<Counting> counting_from_string(std::string_view text) {
-  const std::map<std::string_view, Counting> names{{"off", Counting::Off},
-                                                   {"auto", Counting::Auto},
-                                                   {"fast", Counting::Fast},
-                                                   {"full", Counting::Full}};
-  const auto found = names.find(text);
-  return found == names.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::string_view to_string(Counting counting) {
-  switch (counting) {
-  case Counting::Off:
-    return "off";
-  case Counting::Auto:
-    return "auto";
-  case Counting::Fast:
-    return "fast";
-  case Counting::Full:
-    return "full";
-  }
-  return "off";
-}
-
 std::optional<profiling::CounterSet> EvaluationRun::counter_set() const {
   switch (session_.options.counters) {
   case Counting::Off:

@@ -12,13 +12,6 @@
 
 namespace winnow::evaluators {
 
-/// How thorough one evaluation is.
-enum class Depth : std::uint8_t {
-  Full,    ///< every stage that the options ask for
-  Quick,   ///< one seed, no check mode, short timing, no hidden shapes; never `correct`
-  HeldOut, ///< correctness on the held-out shapes only
-};
-
 /// The first eight, a line each, and how many more there are.
 std::string diagnostics_text(const std::vector<Diagnostic>& diagnostics);
 
@@ -80,7 +73,7 @@ private:
   bool fail(tasks::Verdict verdict, std::string detail);
 
   static constexpr std::size_t kMaxNotes = 10;
-  /// Calls EvaluationOptions::waiting, then run_module().
+  /// Calls MachineOptions::waiting, then run_module().
   RunOutcome run_cases(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
                        std::chrono::milliseconds wall,
                        const std::vector<const BuiltKernel*>& rivals = {}) const;

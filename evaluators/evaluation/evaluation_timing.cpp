@@ -158,7 +158,7 @@ bool EvaluationRun::fail_timing(const RunOutcome& outcome) {
   }
   return fail(Verdict::Infrastructure,
               fmt::format("while timing {}: {}",
-                          *faulty->rival == 0 ? "the baseline" : "the kernel to beat",
+                          *faulty->rival == 0 ? "the baseline" : "the incumbent",
                           outcome.fault->detail));
 }
 

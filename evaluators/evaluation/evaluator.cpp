@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "evaluators/evaluation/evaluation_run.h"
+#include "evaluators/evaluation/precheck.h"
 #include "evaluators/evaluation/session.h"
 
 #include <algorithm>
@@ -50,6 +51,24 @@ struct Evaluator::State : Session {
     return result;
   }
 
+  /// nullopt: the precheck, if there is one, lets the text pass.
+  std::optional<Evaluation> stopped_by_precheck(const std::string& text) const {
+    const auto start = std::chrono::steady_clock::now();
+    PrecheckAnswer answer{PrecheckAnswer::Outcome::Passed, {}};
+    if (!options.precheck.empty()) {
+      answer = precheck(options.precheck, text);
+    }
+    if (answer.outcome == PrecheckAnswer::Outcome::Passed) {
+      return std::nullopt;
+    }
+    const bool refused = answer.outcome == PrecheckAnswer::Outcome::Refused;
+    Evaluation result =
+        blank(refused ? Verdict::Refused : Verdict::Infrastructure, std::move(answer.detail));
+    result.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return result;
+  }
+
 private:
   Evaluation attempt(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
                      Depth depth) {
@@ -69,13 +88,38 @@ void Evaluator::prepare() {
   state_->prepare();
 }
 
-void Evaluator::set_incumbent(std::optional<Incumbent> incumbent) {
-  state_->incumbent = std::move(incumbent);
+std::vector<Evaluation> Evaluator::evaluate(const EvaluationRequest& request) {
+  if (std::optional<Evaluation> stopped = state_->stopped_by_precheck(request.text)) {
+    return {*std::move(stopped)};
+  }
+  set_incumbent(request.incumbent);
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(request.text, request.file_name);
+  if (!parsed.kernel_file) {
+    return {evaluate_text(request.text, request.file_name)}; // reports the mistakes of the text
+  }
+  if (request.choice) {
+    return {evaluate(*parsed.kernel_file, *request.choice, request.depth)};
+  }
+  if (request.depth != Depth::Full) {
+    throw UsageError("a family can only be evaluated in full", "name one choice of parameters");
+  }
+  return evaluate_family(*parsed.kernel_file, request.max_variants);
+}
+
+void Evaluator::set_incumbent(const std::optional<KernelToBeat>& incumbent) {
+  state_->incumbent.reset();
+  if (incumbent) {
+    tasks::KernelFileResult parsed = tasks::parse_kernel_file(incumbent->text, "incumbent.cu");
+    if (parsed.kernel_file) {
+      state_->incumbent = {std::move(*parsed.kernel_file), incumbent->parameters,
+                           digest_of(*incumbent)};
+    }
+  }
 }
 
 Evaluation Evaluator::evaluate(const tasks::KernelFile& candidate,
-                               const tasks::ParameterChoice& parameters) {
-  return state_->evaluate(candidate, parameters, Depth::Full);
+                               const tasks::ParameterChoice& parameters, Depth depth) {
+  return state_->evaluate(candidate, parameters, depth);
 }
 
 Evaluation Evaluator::evaluate_text(std::string_view text, std::string file_name) {
@@ -122,17 +166,13 @@ std::vector<Evaluation> Evaluator::evaluate_family(const tasks::KernelFile& cand
   return family;
 }
 
-Evaluation Evaluator::not_begun(Verdict verdict, std::string detail) const {
-  return state_->blank(verdict, std::move(detail));
-}
-
 void Evaluator::cancel() {
   state_->cancelled = true;
 }
 
-std::string Evaluator::quarantine() const {
-  const std::string why = state_->host->runner->quarantine();
-  return why.empty() ? why : state_->host->device.id + ": " + why;
+std::string quarantine(const DeviceHost& host) {
+  const std::string why = host.runner->quarantine();
+  return why.empty() ? why : host.device.id + ": " + why;
 }
 
 const tasks::Task& Evaluator::task() const {
@@ -145,16 +185,17 @@ process::Isolation Evaluator::isolation() const {
   return state_->host->sandbox.level();
 }
 
-std::chrono::milliseconds time_budget(const EvaluationOptions& options,
-                                      std::string_view device_kind) {
+std::chrono::milliseconds time_budget(const Protocol& protocol, std::string_view device_kind) {
   constexpr std::chrono::milliseconds kCpu{150};
   constexpr std::chrono::milliseconds kGpu{20}; // its clock is exact and it runs nothing else
-  return options.time_budget.count() > 0 ? options.time_budget : device_kind == "cpu" ? kCpu : kGpu;
+  return protocol.time_budget.count() > 0 ? protocol.time_budget
+         : device_kind == "cpu"           ? kCpu
+                                          : kGpu;
 }
 
-std::shared_ptr<DeviceHost> open_device(const DeviceReport& device,
-                                        const EvaluationOptions& options) {
-  return std::make_shared<DeviceHost>(device, options);
+std::shared_ptr<DeviceHost> open_device(const DeviceReport& device, const MachineOptions& machine,
+                                        std::chrono::milliseconds run_timeout) {
+  return std::make_shared<DeviceHost>(device, machine, run_timeout);
 }
 
 HostStatistics statistics(const DeviceHost& host) {
@@ -169,10 +210,10 @@ HostStatistics statistics(const DeviceHost& host) {
   return statistics;
 }
 
-void compile_ahead(DeviceHost& host, const tasks::Task& task, std::string_view text,
-                   const std::string& file_name, std::size_t max_variants,
-                   const std::function<bool()>& cancelled, bool promotion) {
-  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file_name);
+void compile_ahead(DeviceHost& host, const EvaluationRequest& request,
+                   const std::function<bool()>& cancelled) {
+  const tasks::Task& task = *request.task;
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(request.text, request.file_name);
   if (!parsed.kernel_file) {
     return;
   }
@@ -185,8 +226,12 @@ void compile_ahead(DeviceHost& host, const tasks::Task& task, std::string_view t
                .compiled.verdict == Verdict::Correct;
   };
   try {
-    for (const tasks::ParameterChoice& choice :
-         tasks::parameter_choices(file.plan, std::max<std::size_t>(max_variants, 1))) {
+    bool promotion = request.protocol.promotion && request.depth == Depth::Full;
+    const auto choices =
+        request.choice
+            ? std::vector{*request.choice}
+            : tasks::parameter_choices(file.plan, std::max<std::size_t>(request.max_variants, 1));
+    for (const tasks::ParameterChoice& choice : choices) {
       if (builds(choice, shown_shapes(task, host.device.kind)) && promotion) {
         builds(choice, task.shapes_of(tasks::ShapeSet::Promotion, host.device.kind));
       }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/availability.h"
+#include "evaluators/evaluation/evaluation_request.h"
 #include "process/sandbox.h"
 #include "profiling/counters/counter_report.h"
 #include "tasks/plan/kernel_file.h"
@@ -57,56 +58,11 @@ DeviceReport select_device(const std::string& name);
 /// model.
 std::vector<DeviceReport> select_devices(const std::string& names);
 
-/// Which counters a profile reads. Auto: the fast counters on a GPU, and none on the CPU, where
-/// counting needs an instrumented build and takes many times as long as a run.
-enum class Counting : std::uint8_t { Off, Auto, Fast, Full };
-std::string_view to_string(Counting counting); ///< "off", "auto", "fast", "full"
-std::optional<Counting> counting_from_string(std::string_view text);
-
-/// Describes the child process that an evaluation waits for.
-struct Waiting {
-  std::string file;                   ///< the kernel file; empty: the reference
-  std::string what;                   ///< "runs the tiny shapes"
-  std::chrono::milliseconds limit{0}; ///< the child is ended after this time
-};
-
-struct EvaluationOptions {
-  std::string device = "best";
-  std::optional<process::Isolation> require_isolation;
-  std::optional<std::uint64_t> seed; ///< nullopt: each evaluation draws its own
-  int tiny_seeds = 2;                ///< number of inputs per tiny shape
-  bool check = true;                 ///< run check mode on a tiny shape
-  bool promotion = true;             ///< also run the hidden shapes before a candidate is `correct`
-  bool timing = true;
-  /// End a timing early when the candidate is clearly slower than its rival.
-  bool stop_when_lost = true;
-  bool warm = false; ///< also time with warm caches
-  /// Which counters to read when a correct kernel is profiled (Evaluation::profile).
-  Counting counters = Counting::Auto;
-  /// Also measure the energy of a launch in a profile; takes a second per shape.
-  bool energy = false;
-  int max_samples = 200; ///< per shape and kernel
-  /// Do not run a candidate if this session has judged the same machine code and launches already.
-  bool reuse = true;
-  std::chrono::milliseconds time_budget{0};      ///< per shape and kernel; 0: device default
-  std::chrono::milliseconds run_timeout{10'000}; ///< for one stage in one worker
-  std::chrono::milliseconds compile_timeout{20'000};
-  std::uint64_t memory_bytes = std::uint64_t{2} << 30;
-  std::filesystem::path cache; ///< empty: cache_directory()
-  std::string precheck;        ///< a command that checks every kernel file first; empty: none
-  /// Called on the evaluation's thread before it waits for a compiler, a worker or the judge.
-  std::function<void(const Waiting&)> waiting;
-};
-
-/// Sampling time per shape and kernel: `options.time_budget`, or the default of the device if that
-/// is 0.
-std::chrono::milliseconds time_budget(const EvaluationOptions& options,
-                                      std::string_view device_kind);
-
 struct DeviceHost;
-/// Opens a device. Evaluators of any number of tasks can share it. Throws Error, DeviceUnavailable.
-std::shared_ptr<DeviceHost> open_device(const DeviceReport& device,
-                                        const EvaluationOptions& options);
+/// Opens a device. Evaluators of any number of tasks can share it. `run_timeout`: of one run in a
+/// worker or the judge that stays, see Protocol. Throws Error, DeviceUnavailable.
+std::shared_ptr<DeviceHost> open_device(const DeviceReport& device, const MachineOptions& machine,
+                                        std::chrono::milliseconds run_timeout);
 /// How the evaluations on a device have spent their time so far, and how often workers were
 /// replaced.
 struct HostStatistics {
@@ -120,25 +76,20 @@ struct HostStatistics {
   double longest_recovery_seconds = 0;
 };
 HostStatistics statistics(const DeviceHost& host);
+/// Why the device is quarantined: it answers every evaluation with `infrastructure` from now on.
+/// Empty: not quarantined.
+std::string quarantine(const DeviceHost& host);
 /// Compiles for a GPU architecture ("sm_90a", "gfx90a") and runs nothing. The machine needs no such
 /// GPU. The verdict is NotJudged when the code compiles. Throws Error when no compiler works on
 /// this machine.
 tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
                                const std::string& file_name, const std::string& kind,
-                               const std::string& architecture, const EvaluationOptions& options);
-/// Compiles into the cache what an evaluation of `text` will need: one module for each choice of
-/// parameters. With `promotion`, also the first choice for the hidden shapes, because they may need
-/// other instances of a template. Any thread. Never throws because of the candidate.
-void compile_ahead(DeviceHost& host, const tasks::Task& task, std::string_view text,
-                   const std::string& file_name, std::size_t max_variants,
-                   const std::function<bool()>& cancelled, bool promotion = true);
-
-/// The kernel to beat: a correct kernel of the same task that a candidate is raced against.
-struct Incumbent {
-  tasks::KernelFile file;
-  tasks::ParameterChoice parameters;
-  std::string name; ///< digest of file and parameters; RaceResult::rival has the same
-};
+                               const std::string& architecture, const MachineOptions& machine);
+/// Compiles into the cache what the request will need: one module for each choice of parameters,
+/// and the first choice for the hidden shapes, too, because they may need other instances of a
+/// template. Any thread. Never throws because of the candidate.
+void compile_ahead(DeviceHost& host, const EvaluationRequest& request,
+                   const std::function<bool()>& cancelled);
 
 /// Judges candidates of one task on one device. The stages are: parse, compile, tiny shapes, check
 /// mode, search shapes, timing beside the task's baseline, hidden promotion shapes. Compilers,
@@ -155,13 +106,15 @@ public:
   /// Compiles the task's own kernels into the cache before the first evaluation. Throws Error when
   /// they do not compile.
   void prepare();
+  /// Does all that the request asks, except that task and protocol are the evaluator's own.
+  std::vector<tasks::Evaluation> evaluate(const EvaluationRequest& request);
   /// From now on, timings race the candidate against this kernel as well as the baseline. nullopt:
   /// against the baseline alone.
-  void set_incumbent(std::optional<Incumbent> incumbent);
+  void set_incumbent(const std::optional<KernelToBeat>& incumbent);
   /// Never throws because of the candidate. An infrastructure fault is retried once, then reported.
   /// `parameters` must be one of parameter_choices().
   tasks::Evaluation evaluate(const tasks::KernelFile& candidate,
-                             const tasks::ParameterChoice& parameters);
+                             const tasks::ParameterChoice& parameters, Depth depth = Depth::Full);
   /// Parses `text` and calls evaluate(). A parse error gives the verdict `bad_plan`, or `bad_reply`
   /// if the text has no code.
   tasks::Evaluation evaluate_text(std::string_view text, std::string file_name);
@@ -170,12 +123,8 @@ public:
   /// evaluation.
   std::vector<tasks::Evaluation> evaluate_family(const tasks::KernelFile& candidate,
                                                  std::size_t max_variants);
-  /// An evaluation that ran no stage: only the verdict and the facts of the device.
-  tasks::Evaluation not_begun(tasks::Verdict verdict, std::string detail) const;
+  /// Ends an evaluation soon. The evaluator stays cancelled.
   void cancel();
-  /// Why the device is quarantined: it answers every evaluation with `infrastructure` from now on.
-  /// Empty: not quarantined.
-  std::string quarantine() const;
 
   const tasks::Task& task() const;
   const DeviceReport& device() const;

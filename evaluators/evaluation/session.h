@@ -15,6 +15,13 @@
 
 namespace winnow::evaluators {
 
+/// KernelToBeat, parsed.
+struct Incumbent {
+  tasks::KernelFile file;
+  tasks::ParameterChoice parameters;
+  std::string name; ///< digest_of(KernelToBeat)
+};
+
 /// What all evaluations of one task on one device share: the device and the task's own kernels
 /// (baseline and reference).
 struct Session {
@@ -36,7 +43,7 @@ struct Session {
   /// not compile.
   const BuiltKernel& own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
                                 const std::vector<tasks::Shape>& shapes, BuiltKernel& slot);
-  /// Announces the next wait; see EvaluationOptions::waiting.
+  /// Announces the next wait; see MachineOptions::waiting.
   void tell(const std::string& file, std::string what, std::chrono::milliseconds limit) const;
   /// Asks the device's judge and adds the time to HostStatistics.
   JudgeReply ask(const JudgeRequest& request);

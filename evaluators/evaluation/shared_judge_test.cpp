@@ -1,11 +1,14 @@
 // Evaluates baselines of the catalogue on the CPU device.
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/open_devices.h"
+#include "evaluators/evaluation/ordered_results.h"
 #include "tests/support/worker_main.h"
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -38,7 +41,7 @@ protected:
     options_.check = false;
     options_.seed = 7; // both tasks have shapes "tiny/0", and now also the same seeds
     try {
-      host_ = open_device(select_device("cpu"), options_);
+      host_ = open_device(select_device("cpu"), options_, options_.run_timeout);
     } catch (const DeviceUnavailable& error) {
       GTEST_SKIP() << error.what();
     }
@@ -87,6 +90,39 @@ TEST_F(SharedJudge, TellsTasksApartThatShareAReference) {
     EXPECT_EQ(verdict_of(of_large, small.baseline), "correct");
   }
   EXPECT_EQ(statistics(*host_).judge_starts, 1);
+}
+
+TEST_F(SharedJudge, ACancelledRequestLeavesItsTaskToTheNext) {
+  OrderedResults results;
+  std::unique_ptr<Evaluations> evaluations;
+  options_.waiting = [&](const Waiting& waiting) {
+    if (waiting.what == "runs the tiny shapes") {
+      evaluations->cancel("endless");
+    }
+  };
+  const OpenDevices devices(options_, options_.run_timeout);
+  evaluations =
+      devices.evaluations([&](EvaluationResult result) { results.put(std::move(result)); });
+  EvaluationRequest request;
+  request.task = std::make_shared<const tasks::Task>(task("blas/axpy"));
+  request.protocol = options_;
+  request.choice = tasks::ParameterChoice{{"BLOCK", 128}};
+  for (const std::string id : {"endless", "right"}) {
+    request.id = id;
+    request.text = request.task->baseline;
+    if (id == "endless") {
+      request.text.replace(request.text.find("z[i] ="), 6, "for (;;) z[i] =");
+    }
+    results.expect(id);
+    evaluations->submit(request);
+  }
+  EXPECT_EQ(results.next()->fault, "cancelled");
+  const EvaluationResult right = results.next().value();
+  EXPECT_EQ(right.fault, "");
+  EXPECT_EQ(right.evaluations.at(0).verdict, tasks::Verdict::Correct);
+  EXPECT_EQ(right.evaluations.at(0).parameters.at("BLOCK"), 128);
+  EXPECT_EQ(right.worker, "cpu " + devices.first().name);
+  EXPECT_EQ(devices.statistics().judge_starts, 1);
 }
 
 } // namespace

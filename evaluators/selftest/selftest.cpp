@@ -49,10 +49,14 @@ class AheadCompiler {
 public:
   AheadCompiler(DeviceHost& host, const tasks::Task& task, const std::vector<fs::path>& files)
       : thread_([&host, &task, files](const std::stop_token& stop) {
+          EvaluationRequest request;
+          request.task = std::make_shared<const tasks::Task>(task);
+          request.max_variants = kMaxVariants;
           for (const fs::path& file : files) {
             if (!stop.stop_requested()) {
-              compile_ahead(host, task, read_file(file, tasks::kMaxKernelFileBytes), file.string(),
-                            kMaxVariants, [&stop] { return stop.stop_requested(); });
+              request.text = read_file(file, tasks::kMaxKernelFileBytes);
+              request.file_name = file.string();
+              compile_ahead(host, request, [&stop] { return stop.stop_requested(); });
             }
           }
         }) {}

@@ -28,8 +28,10 @@ public:
   }
 
   TorchBaseline run() {
-    evaluators::ReferenceCheck check(task_, evaluators::open_device(device_, options_.evaluation),
-                                     options_.evaluation);
+    evaluators::ReferenceCheck check(
+        task_,
+        evaluators::open_device(device_, options_.evaluation, options_.evaluation.run_timeout),
+        options_.evaluation);
     TorchBaseline result{device_, process_.version(), process_.no_compile(), {}};
     std::vector<TorchMode> modes{TorchMode::Eager};
     if (result.no_compile.empty()) {

@@ -1,13 +1,13 @@
 #include "base/digest.h"
 #include "base/error.h"
+#include "evaluators/evaluation/open_devices.h"
+#include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config/config.h"
 #include "harness/interrupt.h"
-#include "harness/judging/evaluator_judge.h"
 #include "harness/report/activity.h"
 #include "harness/report/eval_printer.h"
-#include "harness/run/ordered_results.h"
 #include "search/outcome.h"
 
 #include <algorithm>
@@ -51,24 +51,30 @@ evaluators::EvaluationOptions resolved_options(const EvalCommand& command) {
 // compilers busy; a limit, so that thousands of files need no more memory.
 constexpr std::size_t kFilesAtOnce = 256;
 
-void judge_files(const EvalCommand& command, const tasks::Task& task, const OpenDevices& devices,
+void judge_files(const EvalCommand& command, const tasks::Task& task,
+                 const evaluators::Protocol& protocol, const evaluators::OpenDevices& devices,
                  Interrupt& interrupt, Activity& activity, EvalPrinter& printer) {
-  OrderedResults results;
-  JudgePoolSetup setup = devices.pool();
-  setup.done = [&](JudgeResult result) { results.put(std::move(result)); };
-  JudgePool pool(std::move(setup));
+  evaluators::OrderedResults results;
+  const auto evaluations = devices.evaluations(
+      [&](evaluators::EvaluationResult result) { results.put(std::move(result)); });
+  evaluators::EvaluationRequest request;
+  request.task = std::make_shared<const tasks::Task>(task);
+  request.max_variants = command.max_variants;
+  request.protocol = protocol;
   const OnInterrupt stop(interrupt, [&] { results.interrupt(); });
   const std::vector<std::string>& files = command.files;
   std::vector<std::string> digests;
   std::size_t added = 0;
   for (std::size_t printed = 0; printed < files.size(); ++printed) {
     for (; added < std::min(files.size(), printed + kFilesAtOnce); ++added) {
-      std::string text = read_kernel(files[added]);
-      digests.push_back(sha256_hex(text));
-      pool.add({&task, static_cast<std::int64_t>(added), std::move(text), files[added],
-                command.max_variants});
+      request.text = read_kernel(files[added]);
+      request.file_name = files[added];
+      request.id = evaluators::request_id(request, static_cast<std::int64_t>(added));
+      digests.push_back(sha256_hex(request.text));
+      results.expect(request.id);
+      evaluations->submit(request);
     }
-    std::optional<JudgeResult> result = results.next();
+    std::optional<evaluators::EvaluationResult> result = results.next();
     if (!result) {
       break;
     }
@@ -81,7 +87,7 @@ void judge_files(const EvalCommand& command, const tasks::Task& task, const Open
     });
     activity.count(fmt::format("{}/{} judged", printed + 1, files.size()));
   }
-  pool.stop();
+  evaluations->stop();
 }
 
 ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
@@ -99,7 +105,9 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
         task, text, file, kind, command.architecture.empty() ? fallback : command.architecture,
         options);
     all_compile = all_compile && evaluation.verdict == tasks::Verdict::NotJudged;
-    printer.add(file, sha256_hex(text), {0, {evaluation}, {}});
+    evaluators::EvaluationResult result;
+    result.evaluations = {evaluation};
+    printer.add(file, sha256_hex(text), result);
   }
   return all_compile ? ExitCode::Done : ExitCode::NotCorrect;
 }
@@ -121,8 +129,8 @@ ExitCode eval(const EvalCommand& command) {
   std::optional<Activity> activity(std::in_place);
   evaluators::EvaluationOptions options = resolved_options(command);
   options.waiting = activity->listener();
-  const OpenDevices devices(options);
-  judge_files(command, task, devices, interrupt, *activity, printer);
+  const evaluators::OpenDevices devices(options, options.run_timeout);
+  judge_files(command, task, options, devices, interrupt, *activity, printer);
   activity.reset();
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";

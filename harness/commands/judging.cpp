@@ -64,4 +64,14 @@ std::string read_kernel(const std::string& file) {
   return read_file(file, tasks::kMaxKernelFileBytes);
 }
 
+tasks::Evaluation evaluation_of(std::optional<evaluators::EvaluationResult> result) {
+  if (!result) {
+    return {};
+  }
+  if (!result->fault.empty()) {
+    throw Error(result->fault);
+  }
+  return std::move(result->evaluations.front());
+}
+
 } // namespace winnow::harness

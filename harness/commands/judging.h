@@ -1,7 +1,9 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/evaluation_options.h"
+#include "evaluators/evaluation/evaluation_request.h"
 
+#include <optional>
 #include <string>
 
 namespace CLI {
@@ -29,5 +31,9 @@ evaluators::EvaluationOptions resolved(const JudgingOptions& options);
 
 /// The text of a kernel file. Throws UsageError if the file does not exist or is too long.
 std::string read_kernel(const std::string& file);
+
+/// The first evaluation. Throws Error for a fault. nullopt, which means interrupted, becomes an
+/// evaluation without a verdict.
+tasks::Evaluation evaluation_of(std::optional<evaluators::EvaluationResult> result);
 
 } // namespace winnow::harness

@@ -1,15 +1,16 @@
 #include "harness/commands/kernel_pair.h"
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "evaluators/evaluation/open_devices.h"
+#include "evaluators/evaluation/ordered_results.h"
 #include "harness/interrupt.h"
-#include "harness/judging/judge.h"
 #include "harness/report/activity.h"
 
 #include <algorithm>
 #include <charconv>
 #include <iostream>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
@@ -113,30 +114,33 @@ NamedKernel load_kernel(const std::string& file, const std::vector<std::string>&
       kernel.kernel_file.reset(); // the evaluation of the text gives the reason
     }
   }
-  kernel.digest = digest_of(KernelToBeat{kernel.text, kernel.parameters});
+  kernel.digest = tasks::kernel_digest(kernel.text, kernel.parameters);
   return kernel;
 }
 
-JudgedKernel judged(const NamedKernel& kernel, evaluators::Evaluator& evaluator) {
-  return {kernel.file, kernel.digest,
-          kernel.kernel_file ? evaluator.evaluate(*kernel.kernel_file, kernel.parameters)
-                             : evaluator.evaluate_text(kernel.text, kernel.file)};
+JudgedKernel judged(const NamedKernel& kernel, evaluators::EvaluationRequest request,
+                    evaluators::OneByOne& evaluations) {
+  request.text = kernel.text;
+  request.file_name = kernel.file;
+  if (kernel.kernel_file) {
+    request.choice = kernel.parameters;
+  }
+  return {kernel.file, kernel.digest, evaluation_of(evaluations.evaluate(std::move(request)))};
 }
 
 /// Judges the other kernel first: if it is not correct, a comparison is impossible.
-KernelPair judged_pair(const std::string& task, const NamedKernel& kernel,
-                       const std::optional<NamedKernel>& against, evaluators::Evaluator& evaluator,
+KernelPair judged_pair(const NamedKernel& kernel, const std::optional<NamedKernel>& against,
+                       evaluators::EvaluationRequest request, evaluators::OneByOne& evaluations,
                        const Interrupt& interrupt) {
-  KernelPair pair{task, {kernel.file, kernel.digest, {}}, std::nullopt};
+  KernelPair pair{request.task->name, {kernel.file, kernel.digest, {}}, std::nullopt};
   if (against) {
-    pair.against = judged(*against, evaluator);
+    pair.against = judged(*against, request, evaluations);
     if (pair.against->evaluation.verdict != tasks::Verdict::Correct || interrupt.interrupted()) {
       return pair;
     }
-    evaluator.set_incumbent(
-        evaluators::Incumbent{against->kernel_file.value(), against->parameters, against->digest});
+    request.incumbent = evaluators::KernelToBeat{against->text, against->parameters};
   }
-  pair.kernel = judged(kernel, evaluator);
+  pair.kernel = judged(kernel, std::move(request), evaluations);
   return pair;
 }
 
@@ -184,9 +188,14 @@ ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
     options.time_budget = device.kind == "cpu" ? method.cpu_budget : method.gpu_budget;
   }
   options.waiting = activity->listener();
-  evaluators::Evaluator evaluator(task, evaluators::open_device(device, options), options);
-  const OnInterrupt stop(interrupt, [&] { evaluator.cancel(); });
-  const KernelPair pair = judged_pair(task.name, kernel, against, evaluator, interrupt);
+  options.device = device.id;
+  const evaluators::OpenDevices devices(options, options.run_timeout);
+  evaluators::OneByOne evaluations(devices.factory());
+  evaluators::EvaluationRequest request;
+  request.task = std::make_shared<const tasks::Task>(task);
+  request.protocol = options;
+  const OnInterrupt stop(interrupt, [&] { evaluations.interrupt(); });
+  const KernelPair pair = judged_pair(kernel, against, std::move(request), evaluations, interrupt);
   activity.reset();
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";

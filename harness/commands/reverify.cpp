@@ -1,13 +1,15 @@
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/open_devices.h"
+#include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
 #include "harness/interrupt.h"
 #include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
+#include "harness/run/session.h"
 #include "store/export.h"
 #include "store/run_store.h"
-#include "tasks/plan/kernel_file.h"
 
 #include <atomic>
 #include <iostream>
@@ -36,27 +38,26 @@ struct ReverifyCommand {
 class Reverification {
 public:
   Reverification(store::RunStore& store, const evaluators::EvaluationOptions& options)
-      : store_(store), options_(options), device_(evaluators::select_device(options.device)),
-        host_(evaluators::open_device(device_, options)), final_(store, host_, device_, options_) {}
+      : store_(store), options_(options), devices_(options_, options_.run_timeout),
+        evaluations_(devices_.factory()),
+        final_(store, devices_.first_host(), devices_.first(), options_) {}
 
-  const evaluators::DeviceReport& device() const { return device_; }
+  const evaluators::DeviceReport& device() const { return devices_.first(); }
   void cancel() {
     cancelled_ = true;
     final_.cancel();
-    if (evaluators::Evaluator* running = running_) {
-      running->cancel();
-    }
+    evaluations_.interrupt();
   }
 
   void check(const store::LeaderboardRow& row) {
-    const std::string& digest = open(row.task).task.digest;
+    const std::string& digest = open(row.task)->digest;
     if (row.comparable && row.evaluator_version == evaluators::kEvaluatorVersion &&
-        row.task_digest == digest && row.device_name == device_.name) {
+        row.task_digest == digest && row.device_name == device().name) {
       return; // the entry is current: only the final judges it
     }
-    if (row.device_name != device_.name) {
+    if (row.device_name != device().name) {
       std::cout << fmt::format("{} candidate {}: left out: it was measured on {}, this is {}\n",
-                               row.task, row.candidate, row.device_name, device_.name);
+                               row.task, row.candidate, row.device_name, device().name);
       return;
     }
     const tasks::Evaluation now = judge_again(row);
@@ -73,8 +74,8 @@ public:
 
   void hold_final(const store::LeaderboardQuery& query) {
     std::vector<tasks::Task> tasks;
-    for (const auto& [name, opened] : tasks_) {
-      tasks.push_back(opened.task);
+    for (const auto& [name, task] : tasks_) {
+      tasks.push_back(*task);
     }
     const auto run = store_.find_run(query.run);
     final_.sit(tasks, query.top, run ? std::optional(run->id) : std::nullopt,
@@ -92,39 +93,27 @@ public:
   bool cancelled() const { return cancelled_; }
 
 private:
-  struct OpenTask {
-    tasks::Task task;
-    std::unique_ptr<evaluators::Evaluator> evaluator;
-  };
-
-  OpenTask& open(const std::string& name) {
-    OpenTask& found = tasks_[name];
-    if (!found.evaluator) {
-      found.task = tasks::find_task(tasks::find_catalogue(), name);
-      found.evaluator = std::make_unique<evaluators::Evaluator>(found.task, host_, options_);
+  const std::shared_ptr<const tasks::Task>& open(const std::string& name) {
+    std::shared_ptr<const tasks::Task>& found = tasks_[name];
+    if (!found) {
+      found = std::make_shared<const tasks::Task>(tasks::find_task(tasks::find_catalogue(), name));
     }
     return found;
   }
 
   tasks::Evaluation judge_again(const store::LeaderboardRow& row) {
-    evaluators::Evaluator& evaluator = *open(row.task).evaluator;
-    const std::string name = fmt::format("candidate-{}.cu", row.candidate);
-    const std::string text = store_.candidate(row.candidate).text;
-    const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, name);
-    running_ = &evaluator;
-    tasks::Evaluation now =
-        parsed.kernel_file
-            ? evaluator.evaluate(
-                  *parsed.kernel_file,
-                  nlohmann::json::parse(row.parameters).get<tasks::ParameterChoice>())
-            : evaluator.evaluate_text(text, name);
-    running_ = nullptr;
-    return now;
+    evaluators::EvaluationRequest request;
+    request.task = open(row.task);
+    request.text = store_.candidate(row.candidate).text;
+    request.file_name = fmt::format("candidate-{}.cu", row.candidate);
+    request.choice = nlohmann::json::parse(row.parameters).get<tasks::ParameterChoice>();
+    request.protocol = options_;
+    return evaluation_of(evaluations_.evaluate(std::move(request)));
   }
 
   /// A changed task has a new board, so the kernel is added to that board.
   void keep(const store::LeaderboardRow& row, const tasks::Evaluation& now) {
-    const tasks::Task& task = open(row.task).task;
+    const tasks::Task& task = *open(row.task);
     if (task.digest == row.task_digest) {
       store_.supersede_evaluation(row.candidate, now);
       return;
@@ -149,11 +138,10 @@ private:
 
   store::RunStore& store_;
   evaluators::EvaluationOptions options_;
-  evaluators::DeviceReport device_;
-  std::shared_ptr<evaluators::DeviceHost> host_;
+  evaluators::OpenDevices devices_;
+  evaluators::OneByOne evaluations_;
   FinalSitting final_;
-  std::map<std::string, OpenTask> tasks_;
-  std::atomic<evaluators::Evaluator*> running_{nullptr};
+  std::map<std::string, std::shared_ptr<const tasks::Task>> tasks_;
   std::atomic<bool> cancelled_{false};
   bool failed_ = false;
   bool fallen_ = false;

@@ -110,7 +110,8 @@ ExitCode selftest(SelftestCommand command) {
   command.agreement.seed = command.options.seed;
   const evaluators::DeviceReport device =
       evaluators::select_device(command.options.evaluation.device);
-  const auto host = evaluators::open_device(device, command.options.evaluation);
+  const auto host = evaluators::open_device(device, command.options.evaluation,
+                                            command.options.evaluation.run_timeout);
   if (command.write_golden) {
     return write_all_golden(command, host);
   }

@@ -22,6 +22,9 @@ struct RunConfig {
   std::string strategy = "one-plus-one";
   std::int64_t proposals = 6; ///< per task
   std::int64_t chains = 1;
+  std::int64_t seeds = 3;    ///< archive: first calls, for kernels of different structure
+  std::int64_t patience = 0; ///< archive: stops after so many calls without a gain; 0: never
+  std::string seed_kernel;   ///< archive: the kernel file to start from; empty: none
   std::int64_t max_variants = 8;
   std::int64_t finalists = 8; ///< per board; timed against each other when the run ends
   Limits limits;

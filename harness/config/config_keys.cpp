@@ -185,6 +185,9 @@ std::vector<ConfigKey> run_keys() {
       key("run", "strategy", WINNOW_MEMBER(strategy)),
       key("run", "proposals", WINNOW_MEMBER(proposals), {1, 100'000}),
       key("run", "chains", WINNOW_MEMBER(chains), {1, 1000}),
+      key("run", "seeds", WINNOW_MEMBER(seeds), {1, 1000}),
+      key("run", "patience", WINNOW_MEMBER(patience), {0, 100'000}),
+      existing_path("run", "seed_kernel", WINNOW_MEMBER(seed_kernel)),
       key("run", "parallel", WINNOW_MEMBER(endpoint.parallel), {1, 1000}),
       key("run", "max_variants", WINNOW_MEMBER(max_variants), {1, 10'000}),
       key("run", "finalists", WINNOW_MEMBER(finalists), {1, 1'000}),
@@ -355,6 +358,11 @@ void check_config(const RunConfig& config) {
     throw UsageError(fmt::format("run.chains = {} is more than run.proposals = {}", config.chains,
                                  config.proposals),
                      "the chains share the task's proposals: raise proposals or lower chains");
+  }
+  if (!config.seed_kernel.empty() && (config.strategy != "archive" || config.tasks.size() != 1)) {
+    throw UsageError(
+        "run.seed_kernel needs run.strategy = \"archive\" and one task in run.tasks",
+        "the kernel file solves one task, and other strategies start from baseline.cu");
   }
   if (!config.endpoint.api_key_env.empty() && !is_variable_name(config.endpoint.api_key_env)) {
     // The message does not repeat the text, which may be the key itself.

@@ -34,7 +34,7 @@ EvalPrinter::~EvalPrinter() {
 }
 
 void EvalPrinter::add(const std::string& file, const std::string& digest,
-                      const JudgeResult& result) {
+                      const evaluators::EvaluationResult& result) {
   const bool judged = !result.evaluations.empty();
   const tasks::Verdict verdict =
       judged ? result.evaluations.front().verdict : tasks::Verdict::Infrastructure;
@@ -42,7 +42,7 @@ void EvalPrinter::add(const std::string& file, const std::string& digest,
                  verdict == tasks::Verdict::NotJudged;
   any_wrong_ = any_wrong_ || verdict != tasks::Verdict::Correct;
   if (!judged && first_error_.empty()) {
-    first_error_ = result.error;
+    first_error_ = result.fault;
   }
   if (!json_ && several_) {
     out_ << "== " << file << '\n';
@@ -55,7 +55,7 @@ void EvalPrinter::add(const std::string& file, const std::string& digest,
     document["variants"] = variants_json(result.evaluations);
     print(document);
   } else if (!json_) {
-    out_ << "not judged: " << result.error << '\n';
+    out_ << "not judged: " << result.fault << '\n';
   }
   out_.flush();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "evaluators/evaluation/evaluation_request.h"
 #include "harness/exit_codes.h"
-#include "harness/judging/judge_pool.h"
 
 #include <cstddef>
 #include <iosfwd>
@@ -23,7 +23,8 @@ public:
   EvalPrinter& operator=(const EvalPrinter&) = delete;
 
   /// `digest`: SHA-256 of the file's text.
-  void add(const std::string& file, const std::string& digest, const JudgeResult& result);
+  void add(const std::string& file, const std::string& digest,
+           const evaluators::EvaluationResult& result);
   /// The exit code for all files. Throws Error if one of them has no document to print.
   ExitCode finish();
 

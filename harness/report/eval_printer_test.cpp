@@ -1,10 +1,8 @@
 #include "base/error.h"
 #include "harness/report/eval_printer.h"
 #include "harness/report/testing/report_fake.h"
-#include "harness/run/ordered_results.h"
 
 #include <sstream>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,42 +15,20 @@ using nlohmann::json;
 using tasks::Verdict;
 using testing::ContainsRegex;
 
-JudgeResult judged(std::int64_t candidate, Verdict verdict) {
+evaluators::EvaluationResult judged(Verdict verdict) {
   tasks::Evaluation evaluation;
   evaluation.verdict = verdict;
   evaluation.detail = "two\nlines";
   evaluation.seed = ~std::uint64_t{0};
-  return {candidate, {evaluation}, {}};
-}
-
-TEST(OrderedResults, WaitForTheNextOne) {
-  OrderedResults results;
-  std::thread judges([&] {
-    for (const std::int64_t candidate : {2, 0, 3, 1}) {
-      results.put(judged(candidate, Verdict::Correct));
-    }
-  });
-  for (std::int64_t candidate = 0; candidate < 4; ++candidate) {
-    EXPECT_EQ(results.next().value().candidate, candidate);
-  }
-  judges.join();
-}
-
-TEST(OrderedResults, EndWithAnInterruption) {
-  OrderedResults results;
-  std::thread user([&] { results.interrupt(); });
-  EXPECT_FALSE(results.next());
-  user.join();
-  results.put(judged(0, Verdict::Correct));
-  EXPECT_FALSE(results.next());
+  return {"", "", {evaluation}, {}};
 }
 
 TEST(EvalPrinter, PrintsAsItGoesAndAllOfAnArray) {
   std::ostringstream out;
   EvalPrinter printer(out, "axpy", true, 2);
-  printer.add("a.cu", "abc123", judged(0, Verdict::Correct));
+  printer.add("a.cu", "abc123", judged(Verdict::Correct));
   EXPECT_NE(out.str().find("a.cu"), std::string::npos);
-  printer.add("b.cu", "abc123", judged(1, Verdict::Wrong));
+  printer.add("b.cu", "abc123", judged(Verdict::Wrong));
   EXPECT_EQ(printer.finish(), ExitCode::NotCorrect);
   const json documents = json::parse(out.str());
   ASSERT_EQ(documents.size(), 2U);
@@ -61,7 +37,7 @@ TEST(EvalPrinter, PrintsAsItGoesAndAllOfAnArray) {
 }
 
 TEST(EvalPrinter, SaysWhatEveryVariantGot) {
-  JudgeResult family{0, {timed_evaluation(10), timed_evaluation(20)}, {}};
+  evaluators::EvaluationResult family{"", "", {timed_evaluation(10), timed_evaluation(20)}, {}};
   family.evaluations[0].parameters = {{"TILE", 32}};
   family.evaluations[1].parameters = {{"TILE", 16}};
   family.evaluations[1].verdict = Verdict::NotJudged;
@@ -84,14 +60,14 @@ TEST(EvalPrinter, SaysWhatEveryVariantGot) {
 
 TEST(EvalPrinter, WhatAnInterruptionLeavesIsAnArray) {
   std::ostringstream out;
-  { EvalPrinter(out, "axpy", true, 2).add("a.cu", "abc123", judged(0, Verdict::Correct)); }
+  { EvalPrinter(out, "axpy", true, 2).add("a.cu", "abc123", judged(Verdict::Correct)); }
   EXPECT_EQ(json::parse(out.str()).size(), 1U);
 }
 
 TEST(EvalPrinter, OneFileIsNoArray) {
   std::ostringstream out;
   EvalPrinter printer(out, "axpy", true, 1);
-  printer.add("a.cu", "abc123", judged(0, Verdict::Correct));
+  printer.add("a.cu", "abc123", judged(Verdict::Correct));
   EXPECT_EQ(printer.finish(), ExitCode::Done);
   const json document = json::parse(out.str());
   EXPECT_EQ(document["file"], "a.cu");
@@ -101,13 +77,13 @@ TEST(EvalPrinter, OneFileIsNoArray) {
 }
 
 TEST(EvalPrinter, AFileThatWasNotJudgedIsAFailure) {
-  const JudgeResult lost{0, {}, "no device is left"};
+  const evaluators::EvaluationResult lost{"", "", {}, "no device is left"};
   std::ostringstream text, array;
   EvalPrinter for_people(text, "axpy", false, 2);
   EvalPrinter for_programs(array, "axpy", true, 2);
   for (EvalPrinter* printer : {&for_people, &for_programs}) {
     printer->add("a.cu", "abc123", lost);
-    printer->add("b.cu", "abc123", judged(1, Verdict::Correct));
+    printer->add("b.cu", "abc123", judged(Verdict::Correct));
   }
   EXPECT_EQ(for_people.finish(), ExitCode::Failure);
   EXPECT_EQ(text.str().rfind("== a.cu\nnot judged: no device is left\n== b.cu\n", 0), 0U);

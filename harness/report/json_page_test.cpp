@@ -45,7 +45,7 @@ tasks::Task small_task() {
 TEST(JsonDocumentation, ListsEveryFieldOfEval) {
   std::ostringstream out;
   EvalPrinter printer(out, "axpy", true, 1);
-  printer.add("a.cu", "abc", {0, {full_evaluation()}, {}});
+  printer.add("a.cu", "abc", {"", "", {full_evaluation()}, ""});
   EXPECT_THAT(missing(json::parse(out.str())), IsEmpty());
 }
 

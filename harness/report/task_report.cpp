@@ -36,7 +36,7 @@ std::string tensor_lines(const json& tensors) {
                          0);
 }
 
-std::string shape_lines(const json& document) {
+std::string shapes_text(const json& document) {
   std::string text = "shapes\n";
   for (const json& shape : document.at("shapes")) {
     const auto devices = shape.at("devices").get<std::vector<std::string>>();
@@ -133,7 +133,7 @@ std::string task_text(const json& document) {
   }
   text = wrap_lines(text, store::table_columns(), 2) + "\n" + tensor_lines(document.at("tensors")) +
          "\n";
-  std::string below = shape_lines(document);
+  std::string below = shapes_text(document);
   for (const json& warning : document.at("warnings")) {
     below += "\nwarning: " + warning.get<std::string>() + "\n";
   }

@@ -17,7 +17,8 @@ namespace winnow::harness {
 /// Times the leading kernels of boards against each other and against their baselines, and judges
 /// them on held-out shapes. The stored result decides the order of the boards from then on. The
 /// rounds of all tasks are interleaved, so that the rounds of one task are further apart in time. A
-/// sitting is stored completely or not at all.
+/// sitting is stored completely or not at all. It uses the device itself, while no evaluation runs:
+/// it is no EvaluationRequest, because its rounds mix tasks and kernels.
 class FinalSitting {
 public:
   FinalSitting(store::RunStore& store, std::shared_ptr<evaluators::DeviceHost> host,

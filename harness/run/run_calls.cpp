@@ -71,7 +71,7 @@ std::vector<RunLoop::TaskState*> RunLoop::fewest_asks_first() {
 /// started.
 bool RunLoop::advance(TaskState& state) {
   if (state.baseline == 0 && !setup_.is_finished) {
-    add_baseline(state);
+    add_first_kernels(state);
   }
   decide_evaluations(state);
   if (!state.unsent.empty()) {
@@ -84,7 +84,19 @@ bool RunLoop::advance(TaskState& state) {
   }
   const auto action = state.search->decide({free_calls()});
   const auto* ask = action ? std::get_if<search::Ask>(&*action) : nullptr;
+  if (ask == nullptr) {
+    tell_why_done(state);
+  }
   return ask != nullptr && start(state, *ask, false);
+}
+
+void RunLoop::tell_why_done(TaskState& state) {
+  const std::string why = state.search->why_done();
+  if (!why.empty() && !state.is_told_done) {
+    state.is_told_done = true;
+    setup_.progress.event(state.task->name + ": the search is over: " + why,
+                          Progress::Weight::Important);
+  }
 }
 
 int RunLoop::free_calls() const {
@@ -137,7 +149,7 @@ void RunLoop::send(TaskState& state, const search::Ask& ask, const agents::Model
 
 agents::ModelRequest RunLoop::request_for(const TaskState& state, const search::Ask& ask) {
   agents::ProposalContext context;
-  context.task = state.task;
+  context.task = state.task.get();
   context.facts = setup_.facts;
   context.device = setup_.device_kind;
   context.device_name = setup_.device_name;
@@ -145,6 +157,16 @@ agents::ModelRequest RunLoop::request_for(const TaskState& state, const search::
   context.variants = setup_.config.max_variants;
   context.baseline = attempt({state.baseline, 0}, false);
   add_prompt_facts(context);
+  context.op = ask.op;
+  const auto card_of = [&](store::RowId candidate) {
+    return search::Card{candidate, state.search->find(candidate)->number};
+  };
+  if (ask.op != "improve" && ask.op != "seed") {
+    context.parent = attempt(card_of(ask.parents.front()), true);
+  }
+  if (ask.second) {
+    context.second = attempt(*ask.second, true);
+  }
   context.older = ask.older;
   for (const search::Card& card : ask.history) {
     context.history.push_back(attempt(card, false));

@@ -1,5 +1,7 @@
 #include "agents/reply.h"
+#include "agents/reply_diff.h"
 #include "base/digest.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/run/run_loop.h"
@@ -45,7 +47,8 @@ void RunLoop::commit(TaskState& state, const std::function<std::vector<search::E
   }
 }
 
-void RunLoop::add_baseline(TaskState& state) {
+/// The task's baseline, and the kernel that the user starts from.
+void RunLoop::add_first_kernels(TaskState& state) {
   store::CandidateRow row;
   row.task = state.task->name;
   row.origin = "baseline";
@@ -53,14 +56,23 @@ void RunLoop::add_baseline(TaskState& state) {
   row.digest = sha256_hex(row.text);
   commit(state, [&]() -> std::vector<search::Event> {
     state.baseline = setup_.journal.add_candidate(state.row, row);
-    return {search::Added{state.baseline, "", 0}};
+    std::vector<search::Event> events{search::Added{state.baseline, "", 0}};
+    if (!setup_.config.seed_kernel.empty()) {
+      row.origin = "person";
+      row.text = read_file(setup_.config.seed_kernel, tasks::kMaxKernelFileBytes);
+      row.digest = sha256_hex(row.text);
+      events.push_back(search::Added{setup_.journal.add_candidate(state.row, row), "", 0});
+    }
+    return events;
   });
 }
 
 void RunLoop::accept_reply(TaskState& state, const search::Ask& ask,
                            const agents::ModelReply& reply) {
   const agents::ExtractedKernel kernel =
-      agents::extract_kernel_file(reply.text, reply.finish_reason);
+      ask.op == "diff" ? agents::extract_changed_kernel(shelf_.at(ask.parents.front()).text,
+                                                        reply.text, reply.finish_reason)
+                       : agents::extract_kernel_file(reply.text, reply.finish_reason);
   std::optional<tasks::Evaluation> bad;
   if (!kernel.text) {
     bad = blank(Verdict::BadReply, kernel.problem);
@@ -115,34 +127,39 @@ void RunLoop::decide_evaluations(TaskState& state) {
 void RunLoop::submit(TaskState& state, const search::Evaluate& evaluate) {
   begin_session();
   const store::CandidateRow row = setup_.journal.store().candidate(evaluate.candidate);
-  const bool is_baseline = row.call_key.empty();
-  judging_[evaluate.candidate] = {&state, row.call_key, row.text};
+  const bool is_baseline = evaluate.candidate == state.baseline;
+  const bool is_given = row.call_key.empty() && !is_baseline;
+  const std::string key = is_given ? state.task->name + "/seed" : row.call_key;
+  evaluators::EvaluationRequest request;
+  request.task = state.task;
+  request.text = row.text;
+  request.file_name = is_baseline ? "baseline.cu" : key + ".cu";
   // The baseline is judged without tuning: tuned, it would be faster than the yardstick of other
   // results.
-  const std::int64_t variants = is_baseline ? 1 : setup_.config.max_variants;
-  JudgeJob job{state.task, evaluate.candidate, row.text,
-               is_baseline ? "baseline.cu" : row.call_key + ".cu",
-               static_cast<std::size_t>(variants)};
+  request.max_variants = is_baseline ? 1 : static_cast<std::size_t>(setup_.config.max_variants);
+  request.protocol = setup_.config.evaluation;
   if (evaluate.incumbent) {
     const ShelvedCandidate& incumbent = shelf_.at(*evaluate.incumbent);
-    job.to_beat = KernelToBeat{incumbent.text, incumbent.evaluation.parameters};
+    request.incumbent = evaluators::KernelToBeat{incumbent.text, incumbent.evaluation.parameters};
   }
-  judges_->add(std::move(job));
+  request.id = evaluators::request_id(request, evaluate.candidate);
+  judging_[request.id] = {&state, evaluate.candidate, key, row.text};
+  evaluations_->submit(std::move(request));
 }
 
-void RunLoop::handle(JudgeResult& result) {
-  const auto it = judging_.find(result.candidate);
+void RunLoop::handle(evaluators::EvaluationResult& result) {
+  const auto it = judging_.find(result.id);
   if (it == judging_.end()) {
     return;
   }
   const Judgement judgement = std::move(it->second);
   judging_.erase(it);
-  if (!result.error.empty()) {
-    result.evaluations = {blank(Verdict::Infrastructure, result.error)};
+  if (!result.fault.empty()) {
+    result.evaluations = {blank(Verdict::Infrastructure, result.fault)};
   }
   const tasks::Evaluation& counts = result.evaluations.front();
   if (counts.verdict == Verdict::Infrastructure) {
-    record_fault(judgement, result.candidate, counts);
+    record_fault(judgement, counts);
     return;
   }
   faults_in_a_row_ = 0;
@@ -152,16 +169,15 @@ void RunLoop::handle(JudgeResult& result) {
 
 /// A fault of the machine is not a verdict: the search decides whether the candidate is judged
 /// again.
-void RunLoop::record_fault(const Judgement& judgement, store::RowId candidate,
-                           const tasks::Evaluation& fault) {
+void RunLoop::record_fault(const Judgement& judgement, const tasks::Evaluation& fault) {
   TaskState& state = *judgement.state;
   commit(state, [&]() -> std::vector<search::Event> {
     setup_.journal.event("machine fault", account_of(judgement, fault));
-    return {search::Faulted{candidate}};
+    return {search::Faulted{judgement.candidate}};
   });
-  if (state.search->find(candidate)->outcome) { // the search has given up
+  if (state.search->find(judgement.candidate)->outcome) { // the search has given up
     count(fault.verdict);
-    shelf_.forget(candidate);
+    shelf_.forget(judgement.candidate);
     tell_judged(judgement, fault);
   }
   if (++faults_in_a_row_ >= kFaultsInARow) {
@@ -169,11 +185,11 @@ void RunLoop::record_fault(const Judgement& judgement, store::RowId candidate,
   }
 }
 
-void RunLoop::record(const Judgement& judgement, JudgeResult& result) {
+void RunLoop::record(const Judgement& judgement, evaluators::EvaluationResult& result) {
   TaskState& state = *judgement.state;
   tasks::Evaluation& counts = result.evaluations.front();
   search::Outcome outcome = search::outcome_of(counts, judgement.text);
-  outcome.promoted = state.search->promotes(result.candidate, outcome);
+  outcome.promoted = state.search->promotes(judgement.candidate, outcome);
   if (counts.promoted && !outcome.promoted) {
     counts.notes.insert(counts.notes.begin(),
                         "faster than the best on the shapes shown, but more than 10 % slower "
@@ -181,11 +197,11 @@ void RunLoop::record(const Judgement& judgement, JudgeResult& result) {
   }
   counts.promoted = outcome.promoted;
   commit(state, [&]() -> std::vector<search::Event> {
-    setup_.journal.add_evaluations(result.candidate, result.evaluations);
+    setup_.journal.add_evaluations(judgement.candidate, result.evaluations);
     setup_.journal.event("judged", account_of(judgement, counts));
-    return {search::Evaluated{result.candidate, outcome}};
+    return {search::Evaluated{judgement.candidate, outcome}};
   });
-  shelf_.forget(result.candidate);
+  shelf_.forget(judgement.candidate);
   count(state, judgement.key, outcome);
 }
 

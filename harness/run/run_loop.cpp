@@ -37,9 +37,8 @@ RunLoop::RunLoop(RunLoopSetup setup)
     : setup_(std::move(setup)), started_(setup_.now()),
       budget_(setup_.config.limits, setup_.price, setup_.config.endpoint.max_output_tokens),
       queue_(std::make_shared<EventQueue<Event>>()), shelf_(setup_.journal.store()) {
-  judges_ = std::make_unique<JudgePool>(
-      JudgePoolSetup{setup_.judges, setup_.compile_ahead, setup_.compile_threads,
-                     [queue = queue_](JudgeResult result) { queue->push(std::move(result)); }});
+  evaluations_ = setup_.evaluations(
+      [queue = queue_](evaluators::EvaluationResult result) { queue->push(std::move(result)); });
 }
 
 RunLoop::~RunLoop() {
@@ -144,7 +143,7 @@ void RunLoop::show_progress() {
 }
 
 RunOutcome RunLoop::wind_up() {
-  judges_->stop();
+  evaluations_->stop();
   drain();
   RunOutcome result = outcome();
   setup_.progress.finish();

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "agents/prompts.h"
+#include "evaluators/evaluation/evaluations.h"
 #include "harness/config/config.h"
-#include "harness/judging/judge_pool.h"
 #include "harness/run/budget.h"
 #include "harness/run/candidate_shelf.h"
 #include "harness/run/event_queue.h"
@@ -22,6 +22,9 @@
 
 namespace winnow::harness {
 
+/// What the search of a task needs to know of the configuration.
+search::Settings search_settings(const RunConfig& config, const std::string& task);
+
 /// Everything that a run needs. All references must outlive the loop.
 struct RunLoopSetup {
   const RunConfig& config;
@@ -32,9 +35,7 @@ struct RunLoopSetup {
   Journal& journal;
   agents::ModelEndpoint& endpoint;
   std::function<std::vector<agents::Message>(const agents::ProposalContext&)> prompts;
-  std::vector<JudgeFactory> judges; ///< one for each device
-  decltype(JudgePoolSetup::compile_ahead) compile_ahead;
-  unsigned compile_threads = 0;
+  evaluators::EvaluationsFactory evaluations;
   Progress& progress;
   std::optional<agents::Price> price = {};     ///< price of the endpoint's calls; nullopt: unknown
   bool is_finished = false;                    ///< an earlier session finished the run
@@ -80,10 +81,11 @@ public:
 
 private:
   struct TaskState {
-    const tasks::Task* task = nullptr;
+    std::shared_ptr<const tasks::Task> task;
     store::RowId row = 0;
     store::RowId baseline = 0; ///< its candidate; 0: not in the store yet
     std::unique_ptr<search::Search> search;
+    bool is_told_done = false;              ///< why its search is over was said
     bool is_resumed = false;                ///< an earlier session has logged something
     std::vector<search::Ask> unsent;        ///< earlier sessions decided them; they have no reply
     std::vector<search::Evaluate> unjudged; ///< earlier sessions decided them; they have no result
@@ -99,6 +101,7 @@ private:
   };
   struct Judgement {
     TaskState* state = nullptr;
+    store::RowId candidate = 0;
     std::string key; ///< of the call; empty: the baseline
     std::string text;
   };
@@ -107,7 +110,7 @@ private:
     agents::ModelReply reply;
   };
   struct Interruption {};
-  using Event = std::variant<Reply, JudgeResult, Interruption>;
+  using Event = std::variant<Reply, evaluators::EvaluationResult, Interruption>;
   enum class Stop : std::uint8_t { No, Interrupted, WallTime, Failure };
 
   // run_restore.cpp: restores the results of earlier sessions
@@ -127,6 +130,7 @@ private:
   int free_calls() const;
   agents::ModelRequest request_for(const TaskState& state, const search::Ask& ask);
   agents::Attempt attempt(const search::Card& card, bool with_limits);
+  void tell_why_done(TaskState& state);
   std::string limits_of(store::RowId candidate);
   std::optional<Event> next_event(std::chrono::milliseconds wait);
   void take(Event event);
@@ -141,17 +145,16 @@ private:
   /// Stores the events that `work` returns, in one transaction with what `work` writes. Then
   /// applies them.
   void commit(TaskState& state, const std::function<std::vector<search::Event>()>& work);
-  void add_baseline(TaskState& state);
+  void add_first_kernels(TaskState& state);
   void accept_reply(TaskState& state, const search::Ask& ask, const agents::ModelReply& reply);
   store::RowId add_candidate(const TaskState& state, const search::Ask& ask,
                              const std::string& text);
   tasks::Evaluation blank(tasks::Verdict verdict, std::string detail) const;
   void decide_evaluations(TaskState& state);
   void submit(TaskState& state, const search::Evaluate& evaluate);
-  void handle(JudgeResult& result);
-  void record_fault(const Judgement& judgement, store::RowId candidate,
-                    const tasks::Evaluation& fault);
-  void record(const Judgement& judgement, JudgeResult& result);
+  void handle(evaluators::EvaluationResult& result);
+  void record_fault(const Judgement& judgement, const tasks::Evaluation& fault);
+  void record(const Judgement& judgement, evaluators::EvaluationResult& result);
   nlohmann::json account_of(const Judgement& judgement, const tasks::Evaluation& evaluation) const;
   void count(tasks::Verdict verdict);
   void count(TaskState& state, const std::string& key, const search::Outcome& outcome);
@@ -178,8 +181,8 @@ private:
   std::shared_ptr<EventQueue<Event>> queue_; ///< shared with callbacks that may outlive the loop
   std::deque<Event> arrived_; ///< events taken from the queue; their replies are stored already
   std::vector<TaskState> tasks_;
-  std::map<std::string, Call> calls_;         ///< in flight, by key
-  std::map<store::RowId, Judgement> judging_; ///< queued or running, by candidate
+  std::map<std::string, Call> calls_;        ///< in flight, by key
+  std::map<std::string, Judgement> judging_; ///< queued or running, by request id
   CandidateShelf shelf_;
   std::map<std::string, std::int64_t> verdicts_;
   std::chrono::milliseconds last_result_{0}; ///< elapsed() at the newest verdict
@@ -192,7 +195,8 @@ private:
   int faults_in_a_row_ = 0; ///< faults of the machine
   Stop stop_ = Stop::No;
   std::string stop_message_;
-  std::unique_ptr<JudgePool> judges_; ///< last, because its threads use the queue
+  /// Last, because its threads use the queue.
+  std::unique_ptr<evaluators::Evaluations> evaluations_;
 };
 
 } // namespace winnow::harness

@@ -277,19 +277,19 @@ TEST_F(RunLoopTest, AFaultOfTheMachineIsNeverRecordedAsAVerdict) {
     return request.key == "a/0/0" ? test::ok_reply(test::reply_text("infrastructure", 0))
                                   : scripted(request);
   });
-  class Counting : public test::FakeJudge {
+  class Counting : public test::FakeLane {
   public:
     explicit Counting(std::atomic<int>& count) : count_(count) {}
-    std::vector<tasks::Evaluation> judge(std::string_view text, std::string name,
-                                         std::size_t variants) override {
-      count_ += text.find("infrastructure") != std::string_view::npos ? 1 : 0;
-      return FakeJudge::judge(text, std::move(name), variants);
+    std::vector<tasks::Evaluation> evaluate(const evaluators::EvaluationRequest& request,
+                                            const std::stop_token& stop) override {
+      count_ += request.text.find("infrastructure") != std::string::npos ? 1 : 0;
+      return FakeLane::evaluate(request, stop);
     }
 
   private:
     std::atomic<int>& count_;
   };
-  judges_ = [&](const tasks::Task&) { return std::make_unique<Counting>(judged); };
+  lane_ = [&] { return std::make_unique<Counting>(judged); };
   EXPECT_EQ(session(endpoint).end, End::Finished);
   EXPECT_EQ(judged, 2) << "the first fault puts the candidate back";
   EXPECT_THAT(account(), testing::HasSubstr("not judged"));
@@ -317,10 +317,14 @@ TEST_F(RunLoopTest, ATaskWhoseBaselineIsWrongIsLeftOut) {
   EXPECT_EQ(recorded_keys(), (std::set<std::string>{"b/0/0", "b/0/1", "b/0/2"}));
 }
 
-TEST_F(RunLoopTest, AJudgeThatCannotStartStopsTheRun) {
-  judges_ = [](const tasks::Task&) -> std::unique_ptr<Judge> {
-    throw Error("no compiler", "install clang");
+TEST_F(RunLoopTest, AnEvaluatorThatCannotStartStopsTheRun) {
+  struct Broken : evaluators::Lane {
+    std::vector<tasks::Evaluation> evaluate(const evaluators::EvaluationRequest&,
+                                            const std::stop_token&) override {
+      throw Error("no compiler", "install clang");
+    }
   };
+  lane_ = [] { return std::make_unique<Broken>(); };
   FakeEndpoint endpoint(scripted);
   const RunOutcome outcome = session(endpoint);
   EXPECT_EQ(outcome.end, End::Failed);

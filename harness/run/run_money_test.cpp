@@ -78,20 +78,21 @@ TEST_F(RunMoney, EveryReplyThatIsHereIsKeptBeforeOneIsUsed) {
 }
 
 /// Judges no candidate of a model before the store has `wanted` replies.
-class PatientJudge final : public test::FakeJudge {
+class PatientLane final : public test::FakeLane {
 public:
-  PatientJudge(std::function<std::size_t()> recorded, std::size_t wanted)
+  PatientLane(std::function<std::size_t()> recorded, std::size_t wanted)
       : recorded_(std::move(recorded)), wanted_(wanted) {}
 
-  std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
-                                       std::size_t max_variants) override {
+  std::vector<tasks::Evaluation> evaluate(const evaluators::EvaluationRequest& request,
+                                          const std::stop_token& stop) override {
+    const std::string& file_name = request.file_name;
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (file_name != "baseline.cu" && recorded_() < wanted_ &&
            std::chrono::steady_clock::now() < give_up) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     EXPECT_TRUE(file_name == "baseline.cu" || recorded_() >= wanted_) << "replies wait for a judge";
-    return FakeJudge::judge(text, std::move(file_name), max_variants);
+    return FakeLane::evaluate(request, stop);
   }
 
 private:
@@ -100,8 +101,8 @@ private:
 };
 
 TEST_F(RunMoney, ABusyJudgeKeepsNoReplyWaiting) {
-  judges_ = [this](const tasks::Task&) {
-    return std::make_unique<PatientJudge>([this] { return recorded_keys().size(); }, 6);
+  lane_ = [this] {
+    return std::make_unique<PatientLane>([this] { return recorded_keys().size(); }, 6);
   };
   FakeEndpoint endpoint(by_key);
   EXPECT_EQ(session(endpoint).end, End::Finished);

@@ -48,6 +48,20 @@ protected:
     return test::ok_reply(kReplies.at(static_cast<std::size_t>(chain + 3 * step)));
   }
 
+  /// Kernels for the archive search, whose calls are numbered "a/0/STEP".
+  static ModelReply archive_answer(const ModelRequest& request) {
+    static const std::vector<std::string> kReplies{test::reply_text("correct", 2.0, 2.0),
+                                                   test::reply_text("compile_error", 0),
+                                                   test::reply_text("correct", 2.15, 1.6),
+                                                   test::reply_text("wrong", 0),
+                                                   "I cannot do that.",
+                                                   test::reply_text("correct", 2.3, 2.3),
+                                                   test::reply_text("correct", 3.3, 1.7),
+                                                   test::reply_text("correct", 3.1, 3.1),
+                                                   test::reply_text("correct", 3.2, 0.8)};
+    return test::ok_reply(kReplies.at(static_cast<std::size_t>(request.key.back() - '0')));
+  }
+
   void run_whole(const Order& order, const std::string& place) {
     FakeEndpoint endpoint(answer);
     endpoint.answer_in(order, kInFlight);
@@ -62,11 +76,11 @@ protected:
 
   /// Runs in a child process that is killed right after its n-th write. False: the run has fewer
   /// writes.
-  bool killed_at(int nth, const Order& order) {
+  bool killed_at(int nth, const Order& order, const FakeEndpoint::Answer& replies = answer) {
     forget();
     const pid_t child = fork();
     if (child == 0) {
-      FakeEndpoint endpoint(answer);
+      FakeEndpoint endpoint(replies);
       endpoint.answer_in(order, kInFlight);
       int writes = 0;
       session(endpoint, [&] {
@@ -117,6 +131,24 @@ protected:
 TEST_F(RunOrderTest, ThreeChainsDecideTheSameAfterASigkill) {
   config_.chains = 3;
   expect_same_decisions_after_any_kill();
+}
+
+// An archive decides by the order in which results come. The log has this order, so a resumed run
+// decides as its own log says; a run with another order of replies may go another way.
+TEST_F(RunOrderTest, AnArchiveDecidesAsItsLogSaysAfterASigkill) {
+  config_.strategy = "archive";
+  config_.seeds = 3;
+  int kills = 0;
+  for (int nth = 1; killed_at(nth, kFirstKeyFirst, archive_answer); nth += 5, ++kills) {
+    FakeEndpoint endpoint(archive_answer);
+    const std::set<std::string> paid = recorded_keys();
+    ASSERT_EQ(session(endpoint).end, End::Finished) << "after a kill at write " << nth;
+    EXPECT_EQ(recompute_decisions(), 2 * config_.proposals) << "after a kill at write " << nth;
+    for (const std::string& key : endpoint.asked()) {
+      EXPECT_FALSE(paid.contains(key)) << key << " was paid twice, after write " << nth;
+    }
+  }
+  EXPECT_GT(kills, 10);
 }
 
 TEST_F(RunOrderTest, BestOfNDecidesTheSameAfterASigkill) {

@@ -9,16 +9,33 @@
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
+namespace {
+
+// The archive search stops when the best kernel reaches this share of the speed of light at every
+// search shape.
+constexpr double kEnoughSpeedOfLight = 0.95;
+
+} // namespace
+
+search::Settings search_settings(const RunConfig& config, const std::string& task) {
+  search::Settings settings;
+  settings.task = task;
+  settings.proposals = static_cast<std::size_t>(config.proposals);
+  settings.lineages = static_cast<std::size_t>(config.chains);
+  settings.evaluator_version = evaluators::kEvaluatorVersion;
+  settings.seeds = static_cast<std::size_t>(config.seeds);
+  settings.patience = static_cast<std::size_t>(config.patience);
+  settings.enough_speed_of_light = kEnoughSpeedOfLight;
+  return settings;
+}
 
 void RunLoop::restore() {
   for (const tasks::Task& task : setup_.tasks) {
     TaskState& state = tasks_.emplace_back();
-    state.task = &task;
+    state.task = std::make_shared<const tasks::Task>(task);
     state.row = setup_.journal.add_task(task);
-    state.search = search::make_search(
-        setup_.config.strategy,
-        {task.name, static_cast<std::size_t>(setup_.config.proposals),
-         static_cast<std::size_t>(setup_.config.chains), evaluators::kEvaluatorVersion});
+    state.search =
+        search::make_search(setup_.config.strategy, search_settings(setup_.config, task.name));
     restore(state);
   }
   if (!setup_.is_finished) {
@@ -46,10 +63,11 @@ void RunLoop::restore(TaskState& state) {
       }
     } else if (const auto* added = std::get_if<search::Added>(&event)) {
       keys[added->candidate] = added->key;
-      state.baseline = added->key.empty() ? added->candidate : state.baseline;
+      state.baseline = state.baseline == 0 ? added->candidate : state.baseline;
       std::erase_if(state.unsent, [&](const auto& ask) { return ask.key == added->key; });
     } else if (const auto* evaluated = std::get_if<search::Evaluated>(&event)) {
-      count(state, keys[evaluated->candidate], evaluated->outcome);
+      const bool is_baseline = evaluated->candidate == state.baseline;
+      count(state, is_baseline ? "" : "/" + keys[evaluated->candidate], evaluated->outcome);
       drop_unjudged(state, evaluated->candidate);
     } else if (const auto* faulted = std::get_if<search::Faulted>(&event)) {
       drop_unjudged(state, faulted->candidate);

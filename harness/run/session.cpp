@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "evaluators/evaluation/open_devices.h"
 #include "harness/config/endpoints.h"
 #include "harness/interrupt.h"
-#include "harness/judging/evaluator_judge.h"
 #include "harness/machine.h"
 #include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
@@ -88,8 +88,7 @@ void check_has_log(RunStore& store, const store::RunRow& run,
   if (has_begun && !has_log && run.status != "finished") {
     throw UsageError(
         "an earlier version of Winnow began run '" + run.name + "', and its search left no log",
-        "start a new run in this store with endpoint.reuse = true: it takes the replies that are "
-        "paid for from the store; the results of the old run stay on the boards");
+        "start a new run in this store; the results of the old run stay on the boards");
   }
 }
 
@@ -107,7 +106,7 @@ void check_resumable_overrides(const std::vector<ConfigOverride>& overrides) {
 struct Session {
   RunConfig config;
   std::vector<tasks::Task> tasks;
-  OpenDevices devices;
+  evaluators::OpenDevices devices;
   RunStore& store;
   store::RunRow run;
   agents::ModelEndpoint& endpoint;
@@ -140,7 +139,6 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
   const agents::PromptTemplates templates(session.config.prompts);
   Journal journal(session.store, session.run.id);
   const evaluators::DeviceReport& device = session.devices.first();
-  const JudgePoolSetup pool = session.devices.pool();
   RunLoop loop({.config = session.config,
                 .tasks = session.tasks,
                 .facts = device.facts,
@@ -149,9 +147,7 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
                 .journal = journal,
                 .endpoint = session.endpoint,
                 .prompts = [&](const auto& context) { return templates.proposal(context); },
-                .judges = pool.devices,
-                .compile_ahead = pool.compile_ahead,
-                .compile_threads = pool.compile_threads,
+                .evaluations = session.devices.factory(),
                 .progress = progress,
                 .price = known_price(session.config),
                 .is_finished = session.run.status == "finished",
@@ -244,7 +240,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
   check_isolation(config.evaluation);
   const Endpoint endpoint(config, instead);
   known_price(config);
-  OpenDevices devices(config.evaluation);
+  evaluators::OpenDevices devices(config.evaluation, config.evaluation.run_timeout);
   const evaluators::DeviceReport& device = devices.first();
   config.evaluation.device = devices.names();
   config.tasks.clear();
@@ -281,8 +277,13 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   check_has_log(store, run, tasks);
   check_isolation(config.evaluation);
   const Endpoint endpoint(config, instead);
-  Session session{config,    std::move(tasks),  OpenDevices(config.evaluation), store, run,
-                  *endpoint, instead != nullptr};
+  Session session{config,
+                  std::move(tasks),
+                  evaluators::OpenDevices(config.evaluation, config.evaluation.run_timeout),
+                  store,
+                  run,
+                  *endpoint,
+                  instead != nullptr};
   return drive_and_report(session, interrupt);
 }
 

@@ -37,6 +37,20 @@ std::optional<Claim> claim_in(std::string_view text) {
                std::strtod(end, nullptr)};
 }
 
+void race(tasks::Evaluation& evaluation, const std::optional<evaluators::KernelToBeat>& incumbent) {
+  if (!incumbent) {
+    return;
+  }
+  const Claim of_incumbent = claim_in(incumbent->text).value();
+  tasks::RaceResult& race = evaluation.race.emplace();
+  race.rival = digest_of(*incumbent);
+  race.ratio = evaluation.speedup / of_incumbent.speedup;
+  race.verdict = race.ratio > 1.1 ? "faster" : race.ratio < 1 / 1.1 ? "slower" : "tie";
+  if (evaluation.hidden_speedup > 0 && of_incumbent.hidden_speedup > 0) {
+    evaluation.hidden_race_ratio = evaluation.hidden_speedup / of_incumbent.hidden_speedup;
+  }
+}
+
 } // namespace
 
 std::string kernel_text(const std::string& verdict, double speedup, double hidden_speedup) {
@@ -128,11 +142,11 @@ FakeEndpoint::Pending FakeEndpoint::take(std::unique_lock<std::mutex>& lock) {
   return taken;
 }
 
-std::vector<tasks::Evaluation> FakeJudge::judge(std::string_view text, std::string file_name,
-                                                std::size_t) {
-  const std::optional<Claim> claim = claim_in(text);
+std::vector<tasks::Evaluation> FakeLane::evaluate(const evaluators::EvaluationRequest& request,
+                                                  const std::stop_token&) {
+  const std::optional<Claim> claim = claim_in(request.text);
   if (!claim) {
-    throw Error(file_name + ": no verdict in its text");
+    throw Error(request.file_name + ": no verdict in its text");
   }
   tasks::Evaluation evaluation;
   evaluation.verdict = tasks::verdict_from_string(claim->name).value();
@@ -141,7 +155,7 @@ std::vector<tasks::Evaluation> FakeJudge::judge(std::string_view text, std::stri
     evaluation.speedup = claim->speedup;
     evaluation.hidden_speedup = claim->hidden_speedup;
     evaluation.score_ns = 1000 / evaluation.speedup;
-    race(evaluation);
+    race(evaluation, request.incumbent);
   } else {
     evaluation.detail = "as its text says";
   }
@@ -153,22 +167,13 @@ std::vector<tasks::Evaluation> FakeJudge::judge(std::string_view text, std::stri
   return {evaluation};
 }
 
-void FakeJudge::race_against(const KernelToBeat* kernel) {
-  rival_ = kernel != nullptr ? std::optional(*kernel) : std::nullopt;
-}
-
-void FakeJudge::race(tasks::Evaluation& evaluation) const {
-  if (!rival_) {
-    return;
-  }
-  const Claim rival = claim_in(rival_->text).value();
-  tasks::RaceResult& race = evaluation.race.emplace();
-  race.rival = digest_of(*rival_);
-  race.ratio = evaluation.speedup / rival.speedup;
-  race.verdict = race.ratio > 1.1 ? "faster" : race.ratio < 1 / 1.1 ? "slower" : "tie";
-  if (evaluation.hidden_speedup > 0 && rival.hidden_speedup > 0) {
-    evaluation.hidden_race_ratio = evaluation.hidden_speedup / rival.hidden_speedup;
-  }
+evaluators::EvaluationsFactory on_lane(std::function<std::unique_ptr<evaluators::Lane>()> lane) {
+  return [lane = std::move(lane)](evaluators::TakeResult done) {
+    evaluators::LocalEvaluations::Setup setup;
+    setup.lanes.push_back(lane());
+    setup.done = std::move(done);
+    return std::make_unique<evaluators::LocalEvaluations>(std::move(setup));
+  };
 }
 
 agents::ModelReply ok_reply(const std::string& text) {

@@ -1,13 +1,14 @@
 #pragma once
 
 #include "agents/model_endpoint.h"
-#include "harness/judging/judge.h"
+#include "evaluators/evaluation/local_evaluations.h"
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -17,7 +18,7 @@
 
 namespace winnow::harness::test {
 
-/// A reply with a kernel to which FakeJudge gives this verdict and these speedups.
+/// A reply with a kernel to which FakeLane gives this verdict and these speedups.
 std::string reply_text(const std::string& verdict, double speedup, double hidden_speedup = 0);
 /// The kernel file in reply_text().
 std::string kernel_text(const std::string& verdict, double speedup, double hidden_speedup = 0);
@@ -73,23 +74,19 @@ private:
 
 /// Gives the verdict that is written in the kernel's text. A race is decided by the speedups in the
 /// texts; a difference of up to a tenth is a tie.
-class FakeJudge : public Judge {
+class FakeLane : public evaluators::Lane {
 public:
-  std::vector<tasks::Evaluation> judge(std::string_view text, std::string file_name,
-                                       std::size_t max_variants) override;
-  void race_against(const KernelToBeat* kernel) override;
-  void cancel() override {}
-
-private:
-  void race(tasks::Evaluation& evaluation) const;
-
-  std::optional<KernelToBeat> rival_;
+  std::vector<tasks::Evaluation> evaluate(const evaluators::EvaluationRequest& request,
+                                          const std::stop_token& stop) override;
 };
+
+/// Evaluations on one lane.
+evaluators::EvaluationsFactory on_lane(std::function<std::unique_ptr<evaluators::Lane>()> lane);
 
 agents::ModelReply ok_reply(const std::string& text);
 agents::ModelReply failed_reply(const std::string& error);
 
-/// A task with only names and a baseline that FakeJudge judges as correct.
+/// A task with only names and a baseline that FakeLane judges as correct.
 tasks::Task small_task(const std::string& name);
 
 } // namespace winnow::harness::test

@@ -57,9 +57,7 @@ protected:
                   .journal = journal,
                   .endpoint = endpoint,
                   .prompts = prompt,
-                  .judges = {judges_},
-                  .compile_ahead = {},
-                  .compile_threads = 0,
+                  .evaluations = test::on_lane(lane_),
                   .progress = progress,
                   .price = price_,
                   .is_finished = store.find_run(run_name_)->status == "finished",
@@ -124,10 +122,8 @@ protected:
     const Journal journal(store, store.find_run(run_name_)->id);
     int decisions = 0;
     for (const tasks::Task& task : tasks_) {
-      const auto search = search::make_search(
-          config_.strategy,
-          {task.name, static_cast<std::size_t>(config_.proposals),
-           static_cast<std::size_t>(config_.chains), evaluators::kEvaluatorVersion});
+      const auto search =
+          search::make_search(config_.strategy, search_settings(config_, task.name));
       for (const search::Event& event : journal.search_events(store.add_task(task))) {
         if (const auto* decided = std::get_if<search::Decided>(&event)) {
           const auto action = search->decide(decided->capacity);
@@ -171,7 +167,9 @@ protected:
   std::string said_; ///< the progress lines of the last session that ended
   std::optional<agents::Price> price_;
   std::vector<tasks::Task> tasks_{test::small_task("a"), test::small_task("b")};
-  JudgeFactory judges_ = [](const tasks::Task&) { return std::make_unique<test::FakeJudge>(); };
+  std::function<std::unique_ptr<evaluators::Lane>()> lane_ = [] {
+    return std::make_unique<test::FakeLane>();
+  };
   std::function<std::chrono::steady_clock::time_point()> now_ = std::chrono::steady_clock::now;
 };
 

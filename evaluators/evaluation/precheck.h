@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace winnow::harness {
+namespace winnow::evaluators {
 
 /// The answer of an external checker about a kernel file.
 struct PrecheckAnswer {
@@ -29,4 +29,4 @@ PrecheckAnswer precheck(const std::string& command, std::string_view text,
 /// means no check.
 void require_precheck_program(const std::string& command);
 
-} // namespace winnow::harness
+} // namespace winnow::evaluators

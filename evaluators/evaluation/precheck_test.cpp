@@ -1,11 +1,11 @@
 #include "base/error.h"
-#include "harness/judging/precheck.h"
+#include "evaluators/evaluation/precheck.h"
 
 #include <cstdlib>
 
 #include <gtest/gtest.h>
 
-namespace winnow::harness {
+namespace winnow::evaluators {
 namespace {
 
 using Outcome = PrecheckAnswer::Outcome;
@@ -70,4 +70,4 @@ TEST(Precheck, KeepsSecretsFromTheCommand) {
 }
 
 } // namespace
-} // namespace winnow::harness
+} // namespace winnow::evaluators

@@ -1,4 +1,4 @@
-#include "harness/judging/precheck.h"
+#include "evaluators/evaluation/precheck.h"
 
 #include "base/error.h"
 #include "base/text.h"
@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace winnow::harness {
+namespace winnow::evaluators {
 namespace {
 
 using nlohmann::json;
@@ -99,4 +99,4 @@ void require_precheck_program(const std::string& command) {
   }
 }
 
-} // namespace winnow::harness
+} // namespace winnow::evaluators

@@ -1,0 +1,183 @@
+#include "evaluators/evaluation/evaluation_request.h"
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "evaluators/evaluation/evaluator.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/result/evaluation_codec.h"
+
+#include <algorithm>
+#include <map>
+
+namespace winnow::evaluators {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr const char* kRequestSchema = "winnow.evaluation-request";
+constexpr const char* kResultSchema = "winnow.evaluation-result";
+
+/// The texts of a task, and what a folder says about it.
+struct TaskMessage {
+  std::string name, category, digest;
+  std::string task_toml, reference, baseline, reference_python;
+};
+WINNOW_JSON_FIELDS(TaskMessage, name, category, digest, task_toml, reference, baseline,
+                   reference_python)
+
+} // namespace
+
+WINNOW_JSON_FIELDS(Protocol, seed, tiny_seeds, check, promotion, timing, stop_when_lost, warm,
+                   counters, energy, max_samples, reuse, time_budget, run_timeout)
+WINNOW_JSON_FIELDS(KernelToBeat, text, parameters)
+WINNOW_JSON_FIELDS(EvaluationRequest, id, task, text, file_name, choice, max_variants, depth,
+                   protocol, incumbent)
+WINNOW_JSON_FIELDS(EvaluationResult, id, worker, evaluations, fault)
+
+} // namespace winnow::evaluators
+
+namespace winnow::tasks {
+
+template <>
+constexpr EnumRange kEnumRange<evaluators::Counting>{static_cast<int>(evaluators::Counting::Off),
+                                                     static_cast<int>(evaluators::Counting::Full)};
+template <>
+constexpr EnumRange kEnumRange<evaluators::Depth>{static_cast<int>(evaluators::Depth::Full),
+                                                  static_cast<int>(evaluators::Depth::HeldOut)};
+
+template <> struct JsonForm<std::shared_ptr<const Task>> {
+  static nlohmann::json write(const std::shared_ptr<const Task>& task) {
+    return write_json(evaluators::TaskMessage{task->name, task->category, task->digest,
+                                              task->task_toml, task->reference, task->baseline,
+                                              task->reference_python});
+  }
+  static void read(const nlohmann::json& json, const std::string& path,
+                   std::shared_ptr<const Task>& task) {
+    evaluators::TaskMessage message;
+    read_json(json, path, message);
+    Task parsed = parse_task({std::move(message.task_toml), std::move(message.reference),
+                              std::move(message.baseline), std::move(message.reference_python)},
+                             path + ".task_toml");
+    if (parsed.digest != message.digest) {
+      throw_bad_json(path + ".digest", parsed.digest);
+    }
+    parsed.name = std::move(message.name);
+    parsed.category = std::move(message.category);
+    task = std::make_shared<const Task>(std::move(parsed));
+  }
+};
+
+} // namespace winnow::tasks
+
+namespace winnow::evaluators {
+namespace {
+
+void require_range(const std::string& path, std::int64_t value, std::int64_t low,
+                   std::int64_t high) {
+  if (value < low || value > high) {
+    tasks::throw_bad_json(path,
+                          "a number from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+}
+
+void check(const EvaluationRequest& request) {
+  constexpr std::int64_t kDay = 86'400'000; // in milliseconds
+  const Protocol& protocol = request.protocol;
+  require_range("request.max_variants",
+                static_cast<std::int64_t>(std::min<std::size_t>(request.max_variants, 100'000)), 1,
+                10'000);
+  require_range("request.protocol.tiny_seeds", protocol.tiny_seeds, 1, 100);
+  require_range("request.protocol.max_samples", protocol.max_samples, 6, 100'000);
+  require_range("request.protocol.time_budget", protocol.time_budget.count(), 0, kDay);
+  require_range("request.protocol.run_timeout", protocol.run_timeout.count(), 1, kDay);
+}
+
+template <typename T> std::string document(const T& value, const char* schema) {
+  Json json = tasks::write_json(value);
+  json["schema"] = schema;
+  json["version"] = kVersion;
+  return json.dump();
+}
+
+template <typename T>
+T value_in(std::string_view text, const char* schema, const std::string& name) {
+  Json json = tasks::parse_json(text, name);
+  tasks::take_schema(json, schema, kVersion);
+  T value;
+  tasks::read_json(json, name, value);
+  return value;
+}
+
+} // namespace
+
+std::string digest_of(const KernelToBeat& kernel) {
+  return tasks::kernel_digest(kernel.text, kernel.parameters);
+}
+
+std::string_view to_string(Counting counting) {
+  switch (counting) {
+  case Counting::Off:
+    return "off";
+  case Counting::Auto:
+    return "auto";
+  case Counting::Fast:
+    return "fast";
+  case Counting::Full:
+    return "full";
+  }
+  return "off";
+}
+
+std::optional<Counting> counting_from_string(std::string_view text) {
+  const std::map<std::string_view, Counting> names{{"off", Counting::Off},
+                                                   {"auto", Counting::Auto},
+                                                   {"fast", Counting::Fast},
+                                                   {"full", Counting::Full}};
+  const auto found = names.find(text);
+  return found == names.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string_view to_string(Depth depth) {
+  switch (depth) {
+  case Depth::Full:
+    return "full";
+  case Depth::Quick:
+    return "quick";
+  case Depth::HeldOut:
+    return "held_out";
+  }
+  return "unknown_depth";
+}
+
+std::string request_id(const EvaluationRequest& request, std::int64_t repetition) {
+  Json json = tasks::write_json(request);
+  json["id"] = repetition;
+  json["task"] = request.task->digest;
+  json["evaluator_version"] = kEvaluatorVersion;
+  return sha256_hex(json.dump());
+}
+
+std::string encode(const EvaluationRequest& request) {
+  return document(request, kRequestSchema);
+}
+
+EvaluationRequest decode_evaluation_request(std::string_view text) {
+  auto request = value_in<EvaluationRequest>(text, kRequestSchema, "request");
+  check(request);
+  return request;
+}
+
+std::string encode(const EvaluationResult& result) {
+  return document(result, kResultSchema);
+}
+
+EvaluationResult decode_evaluation_result(std::string_view text) {
+  auto result = value_in<EvaluationResult>(text, kResultSchema, "result");
+  if (result.evaluations.empty() == result.fault.empty()) {
+    tasks::throw_bad_json("result.fault", "either evaluations or a fault");
+  }
+  return result;
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,139 @@
+#include "base/error.h"
+#include "evaluators/evaluation/evaluation_request.h"
+#include "tasks/result/testing/full_evaluation_fake.h"
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::evaluators {
+namespace {
+
+using Json = nlohmann::json;
+using testing::StartsWith;
+
+EvaluationRequest full_request() {
+  EvaluationRequest request;
+  request.task = std::make_shared<const tasks::Task>(
+      tasks::load_task(std::string(WINNOW_SOURCE_DIR) + "/tasks/catalogue/blas/axpy"));
+  request.text = std::string("// no UTF-8: \xff", 14);
+  request.file_name = "a.cu";
+  request.choice = tasks::ParameterChoice{{"BLOCK", 128}};
+  request.max_variants = 4;
+  request.depth = Depth::HeldOut;
+  request.incumbent = KernelToBeat{"// text", {{"TILE", 8}}};
+  Protocol& protocol = request.protocol;
+  protocol.seed = ~std::uint64_t{0};
+  protocol.tiny_seeds = 3;
+  protocol.check = protocol.promotion = protocol.timing = protocol.stop_when_lost = false;
+  protocol.warm = protocol.energy = true;
+  protocol.reuse = false;
+  protocol.counters = Counting::Full;
+  protocol.max_samples = 50;
+  protocol.time_budget = std::chrono::milliseconds(20);
+  protocol.run_timeout = std::chrono::milliseconds(3000);
+  request.id = request_id(request, 7);
+  return request;
+}
+
+std::string error_of(const Json& json, const std::function<void(const std::string&)>& decode) {
+  try {
+    decode(json.dump());
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(EvaluationRequest, LosesNothing) {
+  const EvaluationRequest request = full_request();
+  const EvaluationRequest read = decode_evaluation_request(encode(request));
+  EXPECT_EQ(encode(read), encode(request));
+  EXPECT_EQ(read.text, request.text);
+  EXPECT_EQ(read.protocol, request.protocol);
+  EXPECT_EQ(read.task->name, "axpy");
+  EXPECT_EQ(read.task->category, "blas");
+  EXPECT_EQ(read.task->digest, request.task->digest);
+  EXPECT_EQ(read.task->shapes.size(), request.task->shapes.size());
+  EXPECT_EQ(request_id(read, 7), request.id);
+  EvaluationRequest least;
+  least.task = request.task;
+  EXPECT_EQ(encode(decode_evaluation_request(encode(least))), encode(least));
+}
+
+TEST(EvaluationRequest, HasAnIdOfAllItsFields) {
+  const EvaluationRequest request = full_request();
+  std::set<std::string> ids{request.id, request_id(request, 8)};
+  const auto change = [&](const std::function<void(EvaluationRequest&)>& edit) {
+    EvaluationRequest other = request;
+    edit(other);
+    EXPECT_TRUE(ids.insert(request_id(other, 7)).second);
+  };
+  change([](EvaluationRequest& other) { other.text += " "; });
+  change([](EvaluationRequest& other) { other.file_name = "b.cu"; });
+  change([](EvaluationRequest& other) { other.choice.reset(); });
+  change([](EvaluationRequest& other) { other.max_variants = 5; });
+  change([](EvaluationRequest& other) { other.depth = Depth::Quick; });
+  change([](EvaluationRequest& other) { other.protocol.energy = false; });
+  change([](EvaluationRequest& other) { other.incumbent->text += " "; });
+  change([](EvaluationRequest& other) {
+    tasks::Task task = *other.task;
+    task.digest = "another";
+    other.task = std::make_shared<const tasks::Task>(std::move(task));
+  });
+  EvaluationRequest same = request;
+  same.id = "forgotten";
+  EXPECT_EQ(request_id(same, 7), request.id);
+}
+
+TEST(EvaluationRequest, NamesWhatIsWrong) {
+  const Json good = Json::parse(encode(full_request()));
+  const auto with = [&good](const char* pointer, Json value) {
+    Json bad = good;
+    bad[Json::json_pointer(pointer)] = std::move(value);
+    return error_of(bad, decode_evaluation_request);
+  };
+  EXPECT_THROW(decode_evaluation_request("{"), Error);
+  EXPECT_EQ(error_of(Json::array(), decode_evaluation_request),
+            "schema: expected winnow.evaluation-request");
+  EXPECT_EQ(with("/schema", "winnow.evaluation"), "schema: expected winnow.evaluation-request");
+  EXPECT_EQ(with("/version", 2), "version: expected 1");
+  EXPECT_EQ(with("/depth", "deep"), "request.depth: expected one of full, quick, held_out");
+  EXPECT_EQ(with("/protocol/tiny_seeds", 0),
+            "request.protocol.tiny_seeds: expected a number from 1 to 100");
+  EXPECT_EQ(with("/protocol/run_timeout", 1e300),
+            "request.protocol.run_timeout: expected an integer in range");
+  EXPECT_EQ(with("/protocol/run_timeout", std::int64_t{1} << 62U),
+            "request.protocol.run_timeout: expected a number from 1 to 86400000");
+  EXPECT_EQ(with("/max_variants", "0"), "request.max_variants: expected a number from 1 to 10000");
+  EXPECT_EQ(with("/incumbent/text", nullptr), "request.incumbent.text: expected text");
+  EXPECT_EQ(with("/task", nullptr), "request.task: expected an object");
+  EXPECT_THAT(with("/task/reference", "// another"), StartsWith("request.task.digest: expected "));
+  EXPECT_THAT(with("/task/task_toml", "title ="), StartsWith("request.task.task_toml:1"));
+}
+
+TEST(EvaluationResult, LosesNothing) {
+  EvaluationResult result{
+      "id", "cuda:0 GPU", {tasks::test::full_evaluation(), tasks::Evaluation{}}, {}};
+  const EvaluationResult read = decode_evaluation_result(encode(result));
+  EXPECT_EQ(encode(read), encode(result));
+  EXPECT_EQ(read.evaluations.size(), 2U);
+  EXPECT_EQ(read.evaluations[0].seed, result.evaluations[0].seed);
+  EXPECT_DOUBLE_EQ(read.evaluations[0].hidden_race_ratio, 1.1);
+  const EvaluationResult fault{"id", "cuda:0 GPU", {}, "cancelled"};
+  EXPECT_EQ(decode_evaluation_result(encode(fault)).fault, "cancelled");
+}
+
+TEST(EvaluationResult, HasEvaluationsOrAFault) {
+  const Json empty = Json::parse(encode(EvaluationResult{}));
+  EXPECT_EQ(error_of(empty, decode_evaluation_result),
+            "result.fault: expected either evaluations or a fault");
+}
+
+} // namespace
+} // namespace winnow::evaluators

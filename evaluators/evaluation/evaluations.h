@@ -1,0 +1,28 @@
+#pragma once
+
+#include "evaluators/evaluation/evaluation_request.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace winnow::evaluators {
+
+/// Takes the results of an Evaluations, on threads of its own.
+using TakeResult = std::function<void(EvaluationResult)>;
+
+/// Evaluates candidates, here or elsewhere. Results come in any order. Any thread may call it.
+class Evaluations {
+public:
+  virtual ~Evaluations() = default;
+  virtual void submit(EvaluationRequest request) = 0;
+  /// The result of this request comes soon: a fault, unless the request is done already. Does
+  /// nothing for an unknown id.
+  virtual void cancel(const std::string& id) = 0;
+  /// Drops all requests. No result comes after this returns.
+  virtual void stop() = 0;
+};
+
+using EvaluationsFactory = std::function<std::unique_ptr<Evaluations>(TakeResult)>;
+
+} // namespace winnow::evaluators

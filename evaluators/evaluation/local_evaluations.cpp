@@ -1,0 +1,186 @@
+#include "evaluators/evaluation/local_evaluations.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace winnow::evaluators {
+
+LocalEvaluations::LocalEvaluations(Setup setup)
+    : setup_(std::move(setup)), work_(setup_.lanes.size()) {
+  for (std::size_t i = 0; i < work_.size(); ++i) {
+    threads_.emplace_back([this, i] {
+      prepare(i);
+      evaluate_requests(i);
+    });
+  }
+  for (unsigned i = 0; setup_.compile_ahead && i < setup_.compile_threads; ++i) {
+    threads_.emplace_back([this] { compile_requests(); });
+  }
+}
+
+LocalEvaluations::~LocalEvaluations() {
+  stop();
+}
+
+void LocalEvaluations::submit(EvaluationRequest request) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({std::move(request), setup_.compile_ahead ? State::Waiting : State::Ready});
+  }
+  changed_.notify_all();
+}
+
+void LocalEvaluations::cancel(const std::string& id) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (Queued& queued : queue_) {
+      if (queued.request.id == id) {
+        queued.cancelled = true;
+        queued.state = queued.state == State::Waiting ? State::Ready : queued.state;
+      }
+    }
+    for (Work& work : work_) {
+      if (work.id == id) {
+        work.stop.request_stop();
+      }
+    }
+  }
+  changed_.notify_all();
+}
+
+void LocalEvaluations::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    queue_.remove_if([](const Queued& queued) { return queued.state != State::Compiling; });
+    for (Work& work : work_) {
+      work.stop.request_stop();
+    }
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) {
+    thread.join();
+  }
+  threads_.clear();
+}
+
+std::list<LocalEvaluations::Queued>::iterator LocalEvaluations::first_in(State state) {
+  return std::find_if(queue_.begin(), queue_.end(),
+                      [state](const Queued& queued) { return queued.state == state; });
+}
+
+void LocalEvaluations::prepare(std::size_t lane) {
+  EvaluationRequest request;
+  std::stop_token stop;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (stopping_ || first_in(State::Ready) != queue_.end()) {
+      return; // a request is ready already: do not wait
+    }
+    request = queue_.front().request;
+    stop = work_[lane].stop.get_token();
+  }
+  try {
+    setup_.lanes[lane]->prepare(request, stop);
+  } catch (const std::exception&) { // evaluate() meets the same error and reports it
+  }
+}
+
+// Waits for a request. nullopt: stopping.
+std::optional<LocalEvaluations::Queued> LocalEvaluations::take(std::size_t lane,
+                                                               std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return stopping_ || first_in(State::Ready) != queue_.end(); });
+  if (stopping_) {
+    return std::nullopt;
+  }
+  const auto next = first_in(State::Ready);
+  Queued queued = std::move(*next);
+  queue_.erase(next);
+  work_[lane].id = queued.request.id;
+  work_[lane].stop = std::stop_source();
+  stop = work_[lane].stop.get_token();
+  return queued;
+}
+
+void LocalEvaluations::evaluate_requests(std::size_t lane) {
+  std::stop_token stop;
+  while (std::optional<Queued> queued = take(lane, stop)) {
+    EvaluationResult result = evaluate(*queued, lane, stop);
+    const std::string lost = setup_.lanes[lane]->lost_device();
+    {
+      const std::lock_guard lock(mutex_);
+      work_[lane].id.clear();
+      work_[lane].lost = lost;
+      if (stopping_) {
+        return; // the evaluation may have been stopped
+      }
+      if (!lost.empty() && any_device_left()) {
+        queue_.push_front({std::move(queued->request), State::Ready, stop.stop_requested()});
+        changed_.notify_all();
+        return;
+      }
+    }
+    if (!lost.empty()) {
+      result.evaluations.clear();
+      result.fault = "no device is left to judge on: " + lost;
+    }
+    setup_.done(std::move(result));
+  }
+}
+
+bool LocalEvaluations::any_device_left() const {
+  return std::any_of(work_.begin(), work_.end(),
+                     [](const Work& work) { return work.lost.empty(); });
+}
+
+void LocalEvaluations::compile_requests() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    auto next = queue_.end();
+    changed_.wait(lock, [&] {
+      next = first_in(State::Waiting);
+      return stopping_ || next != queue_.end();
+    });
+    if (stopping_) {
+      return;
+    }
+    next->state = State::Compiling; // other threads leave this entry alone now
+    lock.unlock();
+    setup_.compile_ahead(next->request, [this, next] {
+      const std::lock_guard guard(mutex_);
+      return stopping_ || next->cancelled;
+    });
+    lock.lock();
+    next->state = State::Ready;
+    changed_.notify_all();
+  }
+}
+
+EvaluationResult LocalEvaluations::evaluate(const Queued& queued, std::size_t lane,
+                                            const std::stop_token& stop) {
+  EvaluationResult result{queued.request.id, setup_.lanes[lane]->worker(), {}, {}};
+  try {
+    if (!queued.cancelled) {
+      result.evaluations = setup_.lanes[lane]->evaluate(queued.request, stop);
+    }
+    if (queued.cancelled || stop.stop_requested()) {
+      throw Error("cancelled");
+    }
+    if (result.evaluations.empty()) {
+      throw Error("the evaluator gave no evaluation for " + queued.request.file_name);
+    }
+  } catch (const Error& error) {
+    result.evaluations.clear();
+    result.fault = error.what() + (error.remedy().empty() ? "" : "; " + error.remedy());
+  } catch (const std::exception& error) {
+    result.evaluations.clear();
+    result.fault = error.what();
+  }
+  return result;
+}
+
+} // namespace winnow::evaluators
