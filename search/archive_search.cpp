@@ -46,8 +46,18 @@ std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
   if (given() == nullptr && asks() < settings().seeds) {
     return seed();
   }
+  if (is_waiting_for_a_first_kernel()) {
+    return std::nullopt;
+  }
   std::optional<Ask> ask = repair();
   return ask ? *std::move(ask) : with_operator(*best_parent());
+}
+
+/// Seeds are under way and none has a result that counts. A call that builds on the baseline now
+/// would be one more seed, without the advice to be different.
+bool ArchiveSearch::is_waiting_for_a_first_kernel() const {
+  return given() == nullptr && by_value_.empty() &&
+         (unjudged_ > 0 || asked().size() > unanswered_.size());
 }
 
 /// The kernel that every lineage begins with: the user's if it is good, otherwise the baseline.
@@ -266,11 +276,14 @@ void ArchiveSearch::on_added(Individual& added) {
   if (added.ask) {
     attempts_.push_back(added.id);
     added.number = static_cast<int>(attempts_.size());
+    unanswered_.erase(added.ask->key);
+    ++unjudged_;
   }
 }
 
 void ArchiveSearch::on_settled(Individual& judged) {
   credit(judged);
+  unjudged_ -= judged.ask ? 1 : 0;
   const Outcome& outcome = *judged.outcome;
   const auto worth = static_cast<int>(repairs_worth(outcome.verdict));
   if (judged.ask && repair_depth(judged) < std::min(worth, kRepairsOfOne)) {
@@ -297,6 +310,18 @@ void ArchiveSearch::on_settled(Individual& judged) {
         parent.has_child ? std::max(parent.best_child, value(judged)) : value(judged);
     parent.has_child = true;
   }
+}
+
+void ArchiveSearch::on_reopened(Individual& unlucky) {
+  unjudged_ += unlucky.ask ? 1 : 0;
+}
+
+void ArchiveSearch::on_unanswered(const Ask& ask) {
+  unanswered_.insert(ask.key);
+}
+
+void ArchiveSearch::on_resumed() {
+  unanswered_.clear();
 }
 
 /// Tells the bandit what the call has gained over the leader. Call before the leader changes.

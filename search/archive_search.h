@@ -37,6 +37,9 @@ protected:
   void on_asked(const Ask& ask) override;
   void on_added(Individual& added) override;
   void on_settled(Individual& judged) override;
+  void on_reopened(Individual& unlucky) override;
+  void on_unanswered(const Ask& ask) override;
+  void on_resumed() override;
 
 private:
   struct Node {
@@ -58,6 +61,7 @@ private:
   const Individual* other_cell(const Individual& parent) const;
   const Individual* slower_band(const Individual& parent) const;
   const Individual* root() const;
+  bool is_waiting_for_a_first_kernel() const;
   void credit(const Individual& judged);
 
   std::map<std::string, CandidateId> cells_;
@@ -66,6 +70,8 @@ private:
   CandidateId leader_ = 0;              ///< 0: nothing beats the baseline yet
   std::vector<CandidateId> repairable_; ///< failures that a call may still repair, oldest first
   std::set<std::pair<double, CandidateId>> by_value_; ///< replies that count, slowest first
+  std::set<std::string> unanswered_;                  ///< calls that get no reply in this session
+  int unjudged_ = 0;                                  ///< replies without a result
   Arms arms_;
   std::size_t repairs_ = 0;
   std::size_t calls_since_gain_ = 0;

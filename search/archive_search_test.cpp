@@ -84,7 +84,21 @@ TEST_F(ArchiveSearchTest, BeginsWithSeedsThatNeedNoResults) {
     keys.insert(seed.key);
   }
   EXPECT_THAT(keys, ElementsAre("axpy/0/0", "axpy/0/1", "axpy/0/2"));
-  EXPECT_NE(ask().op, "seed") << "no call waits for the results of others";
+  EXPECT_FALSE(search_->decide(kACall)) << "there is nothing to build on yet";
+  search_->apply(Unanswered{"axpy/0/0"});
+  search_->apply(Unanswered{"axpy/0/1"});
+  EXPECT_FALSE(search_->decide(kACall));
+  search_->apply(Unanswered{"axpy/0/2"});
+  EXPECT_NE(ask().op, "seed") << "no result will come: builds on the baseline";
+}
+
+TEST_F(ArchiveSearchTest, CallsDoNotWaitOnceThereIsAKernel) {
+  begin({.proposals = 9, .seeds = 3});
+  const Ask first = ask();
+  ask();
+  ask();
+  const CandidateId kernel = answer(first, fast(2));
+  EXPECT_THAT(ask().parents, ElementsAre(kernel)) << "two seeds are still under way";
 }
 
 TEST_F(ArchiveSearchTest, BuildsOnTheBestAndSpreadsOverCells) {

@@ -63,9 +63,19 @@ std::string rank_text(const json& row) {
                                   : (row.at("tied") == true ? "=" : "") + text_at(row, "rank");
 }
 
+/// Two decimals below 10, and fewer above, so that the widest intervals fit: "25.5", "11685",
+/// "117k".
+std::string short_number(double value) {
+  constexpr double kThousand = 1000;
+  if (value >= 100 * kThousand) {
+    return fmt::format("{:.0f}k", value / kThousand);
+  }
+  return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 100 ? 1 : 0);
+}
+
 std::string bounds_text(const json& row) {
   const tasks::Bounds bounds = bounds_at(row, "speedup");
-  return bounds.known() ? fmt::format("{:.2f}-{:.2f}", bounds.low, bounds.high) : "";
+  return bounds.known() ? short_number(bounds.low) + "-" + short_number(bounds.high) : "";
 }
 
 std::string times_text(const json& value) {

@@ -161,6 +161,10 @@ TEST(FormatLeaderboard, FitsTheTerminal) {
   EXPECT_LE(widest(80), 80U);
   EXPECT_LE(widest(120), 120U);
   EXPECT_GT(widest(0), 120U);
+  long_row.speedup_bounds = {25.46, 11685.03}; // on a machine with other load
+  long_row.held_out_speedup = 205.25;
+  later.flag = "not in the final";
+  EXPECT_LE(widest(80), 80U);
 }
 
 TEST(FormatLeaderboard, SaysWhatWasFoundInTheMachineCode) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kLeastWord = 6; // a word is not cut shorter than this
 
 /// The steps that make a table narrower. Each step includes the earlier ones.
-enum class Narrowing : std::uint8_t { None, BreakHeadings, BreakCells, CutWords };
+enum class Narrowing : std::uint8_t { None, BreakHeadings, BreakCells, CutWords, CutHeadings };
 
 std::size_t longest_word(std::string_view text) {
   std::size_t longest = 0;
@@ -29,11 +29,14 @@ std::size_t least_width(const TextTable& table, std::size_t column, Narrowing na
   for (const auto& row : table.rows) {
     cells = std::max(cells, breaks ? longest_word(row[column]) : display_width(row[column]));
   }
-  if (breaks && narrowing == Narrowing::CutWords) {
+  std::size_t title = narrowing == Narrowing::None ? display_width(heading) : longest_word(heading);
+  if (breaks && narrowing >= Narrowing::CutWords) {
     cells = std::min(cells, kLeastWord);
   }
-  return std::max(cells,
-                  narrowing == Narrowing::None ? display_width(heading) : longest_word(heading));
+  if (narrowing == Narrowing::CutHeadings) {
+    title = std::min(title, kLeastWord);
+  }
+  return std::max(cells, title);
 }
 
 std::size_t total_width(const std::vector<std::size_t>& widths) {
@@ -126,7 +129,7 @@ Layout lay_out(TextTable table, std::size_t room) {
   while (!fits(Narrowing::BreakHeadings)) {
     std::string heading = remove_a_column(layout.table);
     if (heading.empty()) {
-      fits(Narrowing::BreakCells) || fits(Narrowing::CutWords);
+      fits(Narrowing::BreakCells) || fits(Narrowing::CutWords) || fits(Narrowing::CutHeadings);
       break;
     }
     layout.left_out.insert(layout.left_out.begin(), std::move(heading));
