@@ -115,8 +115,8 @@ struct BuildRecord {
   std::vector<Finding> findings;        ///< in the machine code
   /// Structure of the compiled code: "1 kernel", "tensor cores", "asynchronous copies", ...
   std::vector<std::string> features;
-  double compiler_ms = 0;               ///< time in the compiler library; 0: not known
-  double load_ms = 0;                   ///< time to load the compiler library; 0: not known
+  double compiler_ms = 0; ///< time in the compiler library; 0: not known
+  double load_ms = 0;     ///< time to load the compiler library; 0: not known
 };
 
 /// The result of one variant of a candidate on one device.
