@@ -46,6 +46,16 @@ bool has_kernel_file(const CandidateState& state) {
          (state.best && state.best->verdict != tasks::Verdict::BadReply);
 }
 
+/// The numbers that a rank rests on. After a final they are not those of the evaluation.
+json board_json(const LeaderboardRow& place) {
+  const tasks::Bounds& bounds = place.speedup_bounds;
+  return {{"speedup", place.speedup},
+          {"speedup_low", bounds.known() ? json(bounds.low) : json(nullptr)},
+          {"speedup_high", bounds.known() ? json(bounds.high) : json(nullptr)},
+          {"score_ns", place.score_ns},
+          {"flag", place.flag}};
+}
+
 /// `place`: the candidate's row on the board; nullptr if it has none.
 json candidate_json(const RunRow& run, const CandidateState& state, const LeaderboardRow* place) {
   const CandidateRow& row = state.row;
@@ -66,6 +76,7 @@ json candidate_json(const RunRow& run, const CandidateState& state, const Leader
           {"rank", ranked ? json(place->rank) : json(nullptr)},
           {"tied", ranked ? json(place->is_tied) : json(nullptr)},
           {"unranked", place != nullptr ? place->unranked : ""},
+          {"board", ranked ? board_json(*place) : json(nullptr)},
           {"kernel_file", has_kernel_file(state) ? json(row.text) : json(nullptr)},
           {"evaluated_at", found ? json(found->started_at) : json(nullptr)},
           {"evaluation", found ? tasks::evaluation_json(*found) : json(nullptr)}};
@@ -184,11 +195,14 @@ std::string export_csv(const json& document) {
       row[name] = row.value(name, json()) == 0 ? json() : row.value(name, json());
     }
     row.update(candidate);
+    if (const json& board = candidate.at("board"); !board.is_null()) {
+      row.update(board); // a rank stands beside the numbers that it rests on
+    }
     rows.push_back(std::move(row));
   }
   return csv_text(rows,
                   "run_id run task candidate_id parent_id origin model verdict stage rank tied "
-                  "unranked speedup speedup_low speedup_high score_ns parameters device "
+                  "unranked flag speedup speedup_low speedup_high score_ns parameters device "
                   "device_name isolation evaluator_version seed evaluated_at digest dollars detail "
                   "kernel_file");
 }

@@ -1,3 +1,4 @@
+#include "store/export.h"
 #include "store/run_store.h"
 #include "store/test_store.h"
 #include "tasks/plan/kernel_file.h"
@@ -95,6 +96,24 @@ TEST(Sittings, OrderTheirBoardAndOthersComeBelow) {
   EXPECT_EQ(board(t.store.leaderboard(of_run("first"))), board(rows));
   EXPECT_EQ(board(t.store.leaderboard({.task = "", .device = "", .run = "", .top = 1})),
             "=1 1 4.0");
+}
+
+// The evaluations say that b is faster. The final says that a is.
+TEST(Sittings, AnExportHasTheNumbersThatItsRanksRestOn) {
+  TestStore t;
+  t.add("x/0/0", "a", {correct_evaluation(2)});
+  t.add("x/0/1", "b", {correct_evaluation(8)});
+  t.store.add_sitting(std::nullopt, t.task, sitting({placed("a", 1, 6), placed("b", 2, 4)}));
+  const auto document = nlohmann::json::parse(export_run(t.store, {}, Format::Json));
+  std::vector<double> speedups;
+  for (const auto& candidate : document.at("candidates")) {
+    speedups.push_back(candidate.at("board").at("speedup"));
+    EXPECT_EQ(candidate["board"]["speedup"], candidate["rank"] == 1 ? 6 : 4);
+    EXPECT_NE(candidate["board"]["speedup"], candidate["evaluation"]["speedup"]);
+  }
+  EXPECT_THAT(speedups, ElementsAre(6, 4));
+  const std::string csv = export_run(t.store, {}, Format::Csv);
+  EXPECT_NE(csv.find(",1,false,,,6.0,3.0,12.0,"), std::string::npos) << csv;
 }
 
 TEST(Sittings, TheNewestCounts) {
