@@ -152,54 +152,64 @@ Ask ArchiveSearch::with_operator(const Individual& parent) const {
 }
 
 const Individual* ArchiveSearch::best_parent() const {
-  std::vector<const Individual*> ranked;
-  for (const auto& [cell, owner] : cells_) {
-    ranked.push_back(find(owner));
-  }
-  if (ranked.empty()) {
-    return root();
-  }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [this](const auto* a, const auto* b) { return value(*a) > value(*b); });
-  const double scale = std::max(value(*ranked.front()) - value(*ranked.back()), kWorthwhileGain);
-  const double places = static_cast<double>(ranked.size());
-  const double explored = std::sqrt(1.0 + static_cast<double>(asks()));
-  std::set<CandidateId> in_calls; // parents of calls that are under way
-  std::set<CandidateId> above_calls;
-  for (const auto& [key, call] : asked()) {
-    in_calls.insert(call.parents.front());
-    const std::vector<CandidateId> line = line_of(*find(call.parents.front()));
-    above_calls.insert(line.begin(), line.end());
-  }
-  const auto is_related = [&](const Individual& own) {
-    const std::vector<CandidateId> line = line_of(own);
-    return above_calls.contains(own.id) ||
-           std::any_of(line.begin(), line.end(),
-                       [&](CandidateId ancestor) { return in_calls.contains(ancestor); });
-  };
+  const Relatives relatives = relatives_of_calls();
   const Individual* best = nullptr;
   const Individual* best_unrelated = nullptr;
-  double highest = 0;
-  double highest_unrelated = 0;
-  for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
-    const Individual& own = *ranked[rank];
-    if (is_bad_parent(own)) {
+  for (const Individual* own : owners_by_score()) {
+    if (is_bad_parent(*own)) {
       continue;
     }
-    const auto node = nodes_.find(own.id);
-    const int visits = node == nodes_.end() ? 0 : node->second.visits;
-    const double prior = 2 * (places - static_cast<double>(rank)) / (places * (places + 1));
-    const double score = quality(own) + kExploration * scale * prior * explored / (1 + visits);
-    if (best == nullptr || score > highest) {
-      best = &own;
-      highest = score;
-    }
-    if (!is_related(own) && (best_unrelated == nullptr || score > highest_unrelated)) {
-      best_unrelated = &own;
-      highest_unrelated = score;
+    best = best == nullptr ? own : best;
+    if (best_unrelated == nullptr && !is_related(*own, relatives)) {
+      best_unrelated = own;
     }
   }
   return best_unrelated != nullptr ? best_unrelated : best != nullptr ? best : root();
+}
+
+/// The owners of all cells, by the PUCT score that the class describes, highest first.
+std::vector<const Individual*> ArchiveSearch::owners_by_score() const {
+  std::vector<const Individual*> owners;
+  for (const auto& [cell, owner] : cells_) {
+    owners.push_back(find(owner));
+  }
+  std::stable_sort(owners.begin(), owners.end(),
+                   [this](const auto* a, const auto* b) { return value(*a) > value(*b); });
+  if (owners.empty()) {
+    return owners;
+  }
+  const double scale = std::max(value(*owners.front()) - value(*owners.back()), kWorthwhileGain);
+  const double places = static_cast<double>(owners.size());
+  const double explored = std::sqrt(1.0 + static_cast<double>(asks()));
+  std::map<CandidateId, double> scores;
+  for (std::size_t rank = 0; rank < owners.size(); ++rank) {
+    const auto node = nodes_.find(owners[rank]->id);
+    const int visits = node == nodes_.end() ? 0 : node->second.visits;
+    const double prior = 2 * (places - static_cast<double>(rank)) / (places * (places + 1));
+    scores[owners[rank]->id] =
+        quality(*owners[rank]) + kExploration * scale * prior * explored / (1 + visits);
+  }
+  std::stable_sort(owners.begin(), owners.end(),
+                   [&](const auto* a, const auto* b) { return scores[a->id] > scores[b->id]; });
+  return owners;
+}
+
+ArchiveSearch::Relatives ArchiveSearch::relatives_of_calls() const {
+  Relatives relatives;
+  for (const auto& [key, call] : asked()) {
+    relatives.parents.insert(call.parents.front());
+    const std::vector<CandidateId> line = line_of(*find(call.parents.front()));
+    relatives.ancestors.insert(line.begin(), line.end());
+  }
+  return relatives;
+}
+
+/// A call that is under way builds on the kernel, or on one of its near ancestors or descendants.
+bool ArchiveSearch::is_related(const Individual& individual, const Relatives& relatives) const {
+  const std::vector<CandidateId> line = line_of(individual);
+  return relatives.ancestors.contains(individual.id) ||
+         std::any_of(line.begin(), line.end(),
+                     [&](CandidateId ancestor) { return relatives.parents.contains(ancestor); });
 }
 
 bool ArchiveSearch::is_bad_parent(const Individual& individual) const {

@@ -48,6 +48,12 @@ private:
     bool has_child = false;
   };
 
+  /// Of the calls that are under way.
+  struct Relatives {
+    std::set<CandidateId> parents;
+    std::set<CandidateId> ancestors; ///< the parents and their near ancestors
+  };
+
   double value(const Individual& individual) const;
   double quality(const Individual& individual) const;
   Ask new_ask(std::string op) const;
@@ -56,6 +62,9 @@ private:
   int repair_depth(const Individual& individual) const;
   Ask with_operator(const Individual& parent) const;
   const Individual* best_parent() const;
+  std::vector<const Individual*> owners_by_score() const;
+  Relatives relatives_of_calls() const;
+  bool is_related(const Individual& individual, const Relatives& relatives) const;
   bool is_bad_parent(const Individual& individual) const;
   std::vector<CandidateId> line_of(const Individual& individual) const;
   const Individual* other_cell(const Individual& parent) const;
