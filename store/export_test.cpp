@@ -339,8 +339,8 @@ TEST(ExportRun, CsvHasARowForEachCandidate) {
   ExportedStore t;
   const std::string text = export_run(t.store, {}, Format::Csv);
   EXPECT_THAT(text, StartsWith("run_id,run,task,candidate_id,parent_id,origin,model,verdict,"));
-  EXPECT_THAT(text,
-              HasSubstr("\r\n1,first,axpy,1,,model,some-model,correct,done,1,false,,not in the final,2.0,,,500.0,"));
+  EXPECT_THAT(text, HasSubstr("\r\n1,first,axpy,1,,model,some-model,correct,done,1,false,,not in "
+                              "the final,2.0,,,500.0,"));
   EXPECT_THAT(text, HasSubstr("\r\n1,first,axpy,4,,model,,not_judged,,,,,"));
 }
 
