@@ -33,7 +33,6 @@ protected:
   const Individual* correct_baseline() const;
   /// The kernel that the user starts from; nullptr: there is none.
   const Individual* given() const { return given_ != 0 ? find(given_) : nullptr; }
-  const std::map<CandidateId, Individual>& individuals() const { return individuals_; }
   /// The calls without a reply, by key.
   const std::map<std::string, Ask>& asked() const { return asked_; }
   /// The candidate that has waited longest for an evaluation; nullptr: none waits.

@@ -176,7 +176,9 @@ void RunLoop::record_fault(const Judgement& judgement, const tasks::Evaluation& 
     return {search::Faulted{judgement.candidate}};
   });
   if (state.search->find(judgement.candidate)->outcome) { // the search has given up
-    count(fault.verdict);
+    if (!judgement.key.empty()) {
+      count(fault.verdict);
+    }
     shelf_.forget(judgement.candidate);
     tell_judged(judgement, fault);
   }

@@ -94,27 +94,30 @@ void RunLoop::restore_calls() {
   const store::RunCosts costs = setup_.journal.costs();
   budget_.add_unconfirmed(
       {costs.unconfirmed_sendings, costs.unconfirmed_tokens, costs.unconfirmed_dollars});
+  std::map<std::string, TaskState*> open; // calls without a candidate, by key
+  for (TaskState& state : tasks_) {
+    for (const search::Ask& ask : state.unsent) {
+      open[ask.key] = &state;
+    }
+  }
   std::int64_t replies = 0;
-  std::vector<std::pair<std::string, agents::ModelReply>> unused;
-  for (const store::ModelCallRow& call : setup_.journal.finished_calls()) {
-    agents::ModelReply reply = reply_from_row(call);
-    budget_.settle(call.key, reply);
+  std::vector<std::pair<TaskState*, store::ModelCallRow>> unused;
+  for (store::ModelCallRow& call : setup_.journal.finished_calls()) {
+    budget_.settle(call.key, reply_from_row(call));
     ++replies;
-    unused.emplace_back(call.key, std::move(reply));
+    if (const auto found = open.find(call.key); found != open.end()) {
+      unused.emplace_back(found->second, std::move(call));
+    }
   }
   if (replies > 0) {
     tell_restored(replies);
   }
-  for (auto& [key, reply] : unused) {
-    for (TaskState& state : tasks_) {
-      const auto ask = std::find_if(state.unsent.begin(), state.unsent.end(),
-                                    [&, &name = key](const auto& one) { return one.key == name; });
-      if (ask != state.unsent.end()) {
-        const search::Ask answered = *ask;
-        state.unsent.erase(ask);
-        accept_reply(state, answered, reply);
-      }
-    }
+  for (const auto& [state, call] : unused) {
+    const auto ask = std::find_if(state->unsent.begin(), state->unsent.end(),
+                                  [&, &key = call.key](const auto& one) { return one.key == key; });
+    const search::Ask answered = *ask;
+    state->unsent.erase(ask);
+    accept_reply(*state, answered, reply_from_row(call));
   }
 }
 

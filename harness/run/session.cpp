@@ -81,11 +81,13 @@ void check_same_tasks(const nlohmann::json& stored, const std::vector<tasks::Tas
 /// it.
 void check_has_log(RunStore& store, const store::RunRow& run,
                    const std::vector<tasks::Task>& tasks) {
+  if (run.status == "finished") {
+    return;
+  }
   const bool has_log = std::any_of(tasks.begin(), tasks.end(), [&](const tasks::Task& task) {
     return !store.search_log(run.id, store.add_task(task)).empty();
   });
-  const bool has_begun = !store.candidates(run.id).empty();
-  if (has_begun && !has_log && run.status != "finished") {
+  if (!has_log && !store.candidates(run.id).empty()) {
     throw UsageError(
         "an earlier version of Winnow began run '" + run.name + "', and its search left no log",
         "start a new run in this store; the results of the old run stay on the boards");
