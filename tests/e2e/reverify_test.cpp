@@ -130,12 +130,17 @@ TEST_F(Final, WhoIsWrongOnHeldOutShapesLosesItsPlace) {
 }
 
 // The kernel is right at the three held-out shapes, which are launched once each before the final,
-// and wrong in later launches. Nothing tells the kernel which launch will be judged.
+// and wrong in later launches. Nothing tells the kernel which launch will be judged. A final judges a
+// few launches of each kernel. On a busy machine a final has so few launches that it may judge none
+// of the wrong ones, so there are up to four finals.
 TEST_F(Final, WhoIsWrongInATimedLaunchLosesItsPlace) {
   change_first("reduce_sum", "extern", "__device__ int launches; extern");
   const std::int64_t first = change_first("reduce_sum", "out[0] = (float)total",
-                                          "out[0] = ++launches > 6 ? 0.0f : (float)total");
-  const ProgramResult again = run_winnow({"reverify", "--store", store_, "--task", "reduce_sum"});
+                                          "out[0] = ++launches > 3 ? 0.0f : (float)total");
+  ProgramResult again;
+  for (int finals = 0; finals < 4 && again.exit_code != 10; ++finals) {
+    again = run_winnow({"reverify", "--store", store_, "--task", "reduce_sum"});
+  }
   EXPECT_EQ(again.exit_code, 10) << again.out << again.err;
   EXPECT_NE(again.out.find("right in earlier runs, wrong"), std::string::npos) << again.out;
   EXPECT_EQ(ranked(first), 0);
