@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "evaluators/evaluation/evaluation_request.h"
+#include "evaluators/evaluation/sitting_request.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,5 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try_one(text, decode_evaluation_request);
   try_one(text, decode_evaluation_result);
+  try_one(text, decode_sitting_request);
+  try_one(text, decode_sitting_answer);
   return 0;
 }

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluation_request.h"
+#include "evaluators/evaluation/sitting_request.h"
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 namespace winnow::evaluators {
@@ -11,7 +13,8 @@ namespace winnow::evaluators {
 /// Takes the results of an Evaluations, on threads of its own.
 using TakeResult = std::function<void(EvaluationResult)>;
 
-/// Evaluates candidates, here or elsewhere. Results come in any order. Any thread may call it.
+/// Evaluates candidates and holds sittings, here or elsewhere. Results come in any order. Any
+/// thread may call it.
 class Evaluations {
 public:
   virtual ~Evaluations() = default;
@@ -19,7 +22,11 @@ public:
   /// The result of this request comes soon: a fault, unless the request is done already. Does
   /// nothing for an unknown id.
   virtual void cancel(const std::string& id) = 0;
-  /// Drops all requests. No result comes after this returns.
+  /// Holds the sittings on one device, which does nothing else meanwhile, and waits for their end.
+  /// After a request to stop it returns soon, and no board has a result. Call it on no thread that
+  /// takes results.
+  virtual SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop) = 0;
+  /// Drops all requests and ends all sittings. No result comes after this returns.
   virtual void stop() = 0;
 };
 

@@ -50,6 +50,38 @@ void LocalEvaluations::cancel(const std::string& id) {
   changed_.notify_all();
 }
 
+SittingAnswer LocalEvaluations::hold(const SittingRequest& request, const std::stop_token& stop) {
+  // A sitting that is dropped from the queue breaks its promise.
+  auto promise = std::make_shared<std::promise<SittingAnswer>>();
+  std::future<SittingAnswer> answer = promise->get_future();
+  Queued queued;
+  queued.request.id = request.id;
+  queued.state = State::Ready;
+  queued.hold = [promise = std::move(promise), &request](Lane& lane, const std::stop_token& token) {
+    try {
+      promise->set_value(lane.hold(request, token));
+    } catch (...) {
+      promise->set_exception(std::current_exception());
+    }
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_ || !any_device_left()) {
+      return failed_sittings(request, "no device is left to hold the final on");
+    }
+    queue_.push_back(std::move(queued));
+  }
+  changed_.notify_all();
+  const std::stop_callback cancel_it(stop, [this, &request] { cancel(request.id); });
+  try {
+    return answer.get();
+  } catch (const std::future_error&) {
+    return failed_sittings(request, "cancelled");
+  } catch (const std::exception& error) {
+    return failed_sittings(request, error.what());
+  }
+}
+
 void LocalEvaluations::stop() {
   {
     const std::lock_guard lock(mutex_);
@@ -102,6 +134,9 @@ std::optional<LocalEvaluations::Queued> LocalEvaluations::take(std::size_t lane,
   queue_.erase(next);
   work_[lane].id = queued.request.id;
   work_[lane].stop = std::stop_source();
+  if (queued.cancelled) {
+    work_[lane].stop.request_stop();
+  }
   stop = work_[lane].stop.get_token();
   return queued;
 }
@@ -109,7 +144,12 @@ std::optional<LocalEvaluations::Queued> LocalEvaluations::take(std::size_t lane,
 void LocalEvaluations::evaluate_requests(std::size_t lane) {
   std::stop_token stop;
   while (std::optional<Queued> queued = take(lane, stop)) {
-    EvaluationResult result = evaluate(*queued, lane, stop);
+    EvaluationResult result;
+    if (queued->hold) {
+      queued->hold(*setup_.lanes[lane], stop);
+    } else {
+      result = evaluate(queued->request, lane, stop);
+    }
     const std::string lost = setup_.lanes[lane]->lost_device();
     {
       const std::lock_guard lock(mutex_);
@@ -119,10 +159,15 @@ void LocalEvaluations::evaluate_requests(std::size_t lane) {
         return; // the evaluation may have been stopped
       }
       if (!lost.empty() && any_device_left()) {
-        queue_.push_front({std::move(queued->request), State::Ready, stop.stop_requested()});
+        if (!queued->hold) {
+          queue_.push_front({std::move(queued->request), State::Ready, stop.stop_requested()});
+        }
         changed_.notify_all();
         return;
       }
+    }
+    if (queued->hold) {
+      continue;
     }
     if (!lost.empty()) {
       result.evaluations.clear();
@@ -160,18 +205,18 @@ void LocalEvaluations::compile_requests() {
   }
 }
 
-EvaluationResult LocalEvaluations::evaluate(const Queued& queued, std::size_t lane,
+EvaluationResult LocalEvaluations::evaluate(const EvaluationRequest& request, std::size_t lane,
                                             const std::stop_token& stop) {
-  EvaluationResult result{queued.request.id, setup_.lanes[lane]->worker(), {}, {}};
+  EvaluationResult result{request.id, setup_.lanes[lane]->worker(), {}, {}};
   try {
-    if (!queued.cancelled) {
-      result.evaluations = setup_.lanes[lane]->evaluate(queued.request, stop);
+    if (!stop.stop_requested()) {
+      result.evaluations = setup_.lanes[lane]->evaluate(request, stop);
     }
-    if (queued.cancelled || stop.stop_requested()) {
+    if (stop.stop_requested()) {
       throw Error("cancelled");
     }
     if (result.evaluations.empty()) {
-      throw Error("the evaluator gave no evaluation for " + queued.request.file_name);
+      throw Error("the evaluator gave no evaluation for " + request.file_name);
     }
   } catch (const Error& error) {
     result.evaluations.clear();

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,10 @@ public:
   /// Prepares all that the request needs besides its candidate, while the first candidate is
   /// compiled. Throws Error.
   virtual void prepare(const EvaluationRequest& /*request*/, const std::stop_token& /*stop*/) {}
+  /// Throws Error if the machine cannot hold them. Returns soon after a request to stop.
+  virtual SittingAnswer hold(const SittingRequest& request, const std::stop_token& /*stop*/) {
+    return failed_sittings(request, "this device holds no sittings");
+  }
   /// Why the device can judge no more (it was lost); empty: it can.
   virtual std::string lost_device() const { return {}; }
   virtual std::string worker() const { return {}; } ///< EvaluationResult::worker
@@ -54,6 +59,7 @@ public:
 
   void submit(EvaluationRequest request) override;
   void cancel(const std::string& id) override;
+  SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop) override;
   void stop() override;
 
 private:
@@ -62,6 +68,8 @@ private:
     EvaluationRequest request;
     State state = State::Waiting;
     bool cancelled = false;
+    /// Of a hold() that waits. If it is set, `request` has nothing but the id.
+    std::function<void(Lane&, const std::stop_token&)> hold = {};
   };
   /// What one device does; guarded by mutex_.
   struct Work {
@@ -75,7 +83,8 @@ private:
   void compile_requests();
   std::optional<Queued> take(std::size_t lane, std::stop_token& stop);
   std::list<Queued>::iterator first_in(State state);
-  EvaluationResult evaluate(const Queued& queued, std::size_t lane, const std::stop_token& stop);
+  EvaluationResult evaluate(const EvaluationRequest& request, std::size_t lane,
+                            const std::stop_token& stop);
   bool any_device_left() const;
 
   Setup setup_;

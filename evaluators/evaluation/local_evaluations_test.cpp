@@ -248,6 +248,92 @@ TEST(LocalEvaluations, PreparesEveryDeviceWhileTheFirstCandidateIsCompiled) {
   done.wait();
 }
 
+SittingRequest two_boards() {
+  SittingRequest request;
+  request.id = "final";
+  request.boards.resize(2);
+  return request;
+}
+
+/// Holds sittings for as long as `until_stopped` says, else at once.
+struct HoldingLane : FakeLane {
+  explicit HoldingLane(bool endlessly = false) : FakeLane(correct), until_stopped(endlessly) {}
+  SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop) override {
+    SittingAnswer answer = failed_sittings(request, "");
+    answer.worker = worker();
+    answer.boards[1].result.emplace().rounds = 6;
+    started.count_down();
+    std::promise<void> stopped;
+    const std::stop_callback callback(stop, [&] { stopped.set_value(); });
+    if (until_stopped) {
+      stopped.get_future().wait();
+      return failed_sittings(request, "cancelled");
+    }
+    return answer;
+  }
+  const bool until_stopped;
+  std::latch started{1};
+};
+
+/// Setup with one lane, and the lane.
+std::pair<LocalEvaluations::Setup, HoldingLane*> on_holding_lane(bool endlessly = false) {
+  LocalEvaluations::Setup setup = on_lanes({}, [](const EvaluationResult&) {});
+  auto lane = std::make_unique<HoldingLane>(endlessly);
+  HoldingLane* pointer = lane.get();
+  setup.lanes.push_back(std::move(lane));
+  return {std::move(setup), pointer};
+}
+
+TEST(LocalEvaluations, HoldsSittingsBetweenEvaluations) {
+  std::latch judged(2);
+  auto [setup, lane] = on_holding_lane();
+  setup.done = [&](const EvaluationResult& result) {
+    EXPECT_EQ(result.fault, "");
+    judged.count_down();
+  };
+  LocalEvaluations evaluations(std::move(setup));
+  evaluations.submit(request("a"));
+  const SittingAnswer answer = evaluations.hold(two_boards(), {});
+  evaluations.submit(request("b"));
+  judged.wait();
+  EXPECT_EQ(answer.id, "final");
+  EXPECT_EQ(answer.worker, "cuda:1 GPU");
+  ASSERT_EQ(answer.boards.size(), 2U);
+  EXPECT_EQ(answer.boards[1].result.value().rounds, 6);
+}
+
+TEST(LocalEvaluations, ARequestToStopEndsASitting) {
+  auto [setup, lane] = on_holding_lane(true);
+  LocalEvaluations evaluations(std::move(setup));
+  std::stop_source stop;
+  std::thread user([&stop, at = lane] {
+    at->started.wait();
+    stop.request_stop();
+  });
+  const SittingAnswer answer = evaluations.hold(two_boards(), stop.get_token());
+  user.join();
+  EXPECT_EQ(answer.boards.at(0).fault, "cancelled");
+}
+
+TEST(LocalEvaluations, StopEndsASittingThatWaits) {
+  std::latch started(1);
+  LocalEvaluations evaluations(on_lanes({endless(started)}, [](const EvaluationResult&) {}));
+  evaluations.submit(request("a"));
+  started.wait();
+  SittingAnswer answer;
+  std::thread user([&] { answer = evaluations.hold(two_boards(), {}); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20)); // before or in the queue: the same
+  evaluations.stop();
+  user.join();
+  EXPECT_NE(answer.boards.at(1).fault, "");
+  EXPECT_FALSE(answer.boards.at(1).result);
+}
+
+TEST(LocalEvaluations, SayThatADeviceHoldsNoSittings) {
+  LocalEvaluations evaluations(on_lanes({correct}, [](const EvaluationResult&) {}));
+  EXPECT_EQ(evaluations.hold(two_boards(), {}).boards.at(0).fault, "this device holds no sittings");
+}
+
 EvaluationResult result_of(const std::string& id) {
   EvaluationResult result;
   result.id = id;

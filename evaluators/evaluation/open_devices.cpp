@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "evaluators/evaluation/local_evaluations.h"
 #include "evaluators/evaluation/precheck.h"
+#include "evaluators/evaluation/sitting.h"
 
 #include <algorithm>
 #include <chrono>
@@ -42,6 +43,11 @@ public:
     Evaluator& evaluator = evaluator_for(request);
     const std::stop_callback cancel(stop, [&evaluator] { evaluator.cancel(); });
     evaluator.prepare();
+  }
+  SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop) override {
+    SittingAnswer answer = hold_sittings(request, host_, machine_, stop);
+    answer.worker = worker_;
+    return answer;
   }
   std::string lost_device() const override { return quarantine(*host_); }
   std::string worker() const override { return worker_; }

@@ -21,7 +21,6 @@ public:
   OpenDevices(OpenDevices&&) = default;
 
   const DeviceReport& first() const { return reports_.front(); }
-  const std::shared_ptr<DeviceHost>& first_host() const { return hosts_.front(); }
   /// "cuda:0,cuda:1"
   std::string names() const;
   /// One at a time, because each uses all devices.

@@ -39,6 +39,7 @@ public:
   explicit OneByOne(const EvaluationsFactory& factory);
   /// Gives the request its id. nullopt: interrupted.
   std::optional<EvaluationResult> evaluate(EvaluationRequest request);
+  Evaluations& evaluations() { return *evaluations_; }
   /// Ends a present and all later evaluations. Any thread may call this.
   void interrupt() { results_.interrupt(); }
 

@@ -34,11 +34,20 @@ using Clock = std::chrono::steady_clock;
 } // namespace
 
 struct Sitting::State : Session {
-  State(tasks::Task sat_task, std::shared_ptr<DeviceHost> device_host,
-        EvaluationOptions sitting_options, std::vector<Finalist> kernels)
-      : Session(std::move(sat_task), std::move(device_host), std::move(sitting_options)),
-        finalists(std::move(kernels)), contestant_of(finalists.size()), refused(finalists.size()),
-        blank(new_evaluation()) {
+  State(const SittingRequest::Board& board, std::shared_ptr<DeviceHost> device_host,
+        EvaluationOptions sitting_options)
+      : Session(*board.task, std::move(device_host), std::move(sitting_options)),
+        finalists(board.finalists), baseline_spread(board.baseline_spread),
+        contestant_of(finalists.size()), refused(finalists.size()), blank(new_evaluation()) {
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+      tasks::KernelFileResult parsed =
+          tasks::parse_kernel_file(finalists[i].text, finalists[i].file_name);
+      files.push_back(std::move(parsed.kernel_file));
+      if (!files.back()) {
+        refused[i].verdict = Verdict::BadPlan;
+        refused[i].detail = to_string(parsed.errors.front());
+      }
+    }
     for (const tasks::ShapeSet set : {tasks::ShapeSet::Search, tasks::ShapeSet::HeldOut}) {
       const auto of_set = task.shapes_of(set, host->device.kind);
       shapes.insert(shapes.end(), of_set.begin(), of_set.end());
@@ -54,9 +63,12 @@ struct Sitting::State : Session {
 
   void admit();
   void round();
-  tasks::SittingResult result(double baseline_spread) const;
+  tasks::SittingResult result() const;
 
   const std::vector<Finalist> finalists;
+  /// By finalist; nullopt: the finalist was refused
+  std::vector<std::optional<tasks::KernelFile>> files;
+  const double baseline_spread;
   /// By finalist; nullopt: the finalist was refused
   std::vector<std::optional<std::size_t>> contestant_of;
   /// By finalist: the evaluation that says why it was refused
@@ -80,8 +92,8 @@ private:
   void take(const RunOutcome& outcome, const std::vector<std::size_t>& running,
             const std::vector<RunCase>& cases, const std::vector<PlannedCase>& planned);
   tasks::SittingRow row_of(std::size_t finalist, const std::vector<std::size_t>& running,
-                           const profiling::Sitting& search, const profiling::Sitting& held_out,
-                           double spread) const;
+                           const profiling::Sitting& search,
+                           const profiling::Sitting& held_out) const;
   void add_races(tasks::SittingRow& row, std::size_t finalist,
                  const std::vector<std::size_t>& running, const profiling::Sitting& search) const;
   double median_ns(std::size_t shape, std::size_t contestant) const;
@@ -95,8 +107,10 @@ void Sitting::State::admit() {
   contestants.push_back({baseline, Verdict::Correct, {}});
   known.emplace(fingerprint(baseline), 0);
   for (std::size_t i = 0; i < finalists.size() && !cancelled; ++i) {
-    const Finalist& finalist = finalists[i];
-    refused[i] = EvaluationRun(*this, finalist.file, finalist.parameters, Depth::HeldOut).run();
+    if (!files[i]) {
+      continue;
+    }
+    refused[i] = EvaluationRun(*this, *files[i], finalists[i].parameters, Depth::HeldOut).run();
     if (refused[i].verdict == Verdict::Infrastructure && !cancelled) {
       throw Error("a finalist could not be judged on held-out shapes: " + refused[i].detail);
     }
@@ -110,7 +124,7 @@ void Sitting::State::admit() {
 
 void Sitting::State::add(std::size_t finalist, std::map<std::string, std::size_t>& known) {
   std::vector<Diagnostic> errors;
-  BuiltKernel built = build(finalists[finalist].file, task, finalists[finalist].parameters, shapes,
+  BuiltKernel built = build(*files[finalist], task, finalists[finalist].parameters, shapes,
                             BuildMode::Plain, errors);
   if (!errors.empty() || built.compiled.verdict != Verdict::Correct) {
     refused[finalist].verdict = Verdict::WrongUnseen;
@@ -295,7 +309,7 @@ profiling::Sitting Sitting::State::over(tasks::ShapeSet set,
 tasks::SittingRow Sitting::State::row_of(std::size_t finalist,
                                          const std::vector<std::size_t>& running,
                                          const profiling::Sitting& search,
-                                         const profiling::Sitting& held_out, double spread) const {
+                                         const profiling::Sitting& held_out) const {
   tasks::SittingRow row;
   row.kernel = finalists[finalist].kernel;
   if (!contestant_of[finalist]) {
@@ -318,7 +332,8 @@ tasks::SittingRow Sitting::State::row_of(std::size_t finalist,
   }
   row.score_ns = tasks::geometric_mean(medians);
   row.speedup = search.ratio(index, 0);
-  const profiling::Interval bounds = search.repeat_interval(index, 0, index == 0 ? 0 : spread);
+  const profiling::Interval bounds =
+      search.repeat_interval(index, 0, index == 0 ? 0 : baseline_spread);
   row.speedup_bounds = {bounds.low, bounds.high};
   row.held_out_speedup = held_out.ratio(index, 0);
   add_races(row, finalist, running, search);
@@ -347,7 +362,7 @@ void Sitting::State::add_races(tasks::SittingRow& row, std::size_t finalist,
   }
 }
 
-tasks::SittingResult Sitting::State::result(double baseline_spread) const {
+tasks::SittingResult Sitting::State::result() const {
   const std::vector<std::size_t> running = present();
   const profiling::Sitting search = over(tasks::ShapeSet::Search, running);
   const profiling::Sitting held_out = over(tasks::ShapeSet::HeldOut, running);
@@ -365,7 +380,7 @@ tasks::SittingResult Sitting::State::result(double baseline_spread) const {
   result.seconds = seconds;
   std::vector<tasks::SittingRow> fallen;
   for (std::size_t i = 0; i < finalists.size(); ++i) {
-    tasks::SittingRow row = row_of(i, running, search, held_out, baseline_spread);
+    tasks::SittingRow row = row_of(i, running, search, held_out);
     const auto place = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
       return contestant_of[i] && running[index] == *contestant_of[i];
     });
@@ -379,10 +394,9 @@ tasks::SittingResult Sitting::State::result(double baseline_spread) const {
   return result;
 }
 
-Sitting::Sitting(tasks::Task task, std::shared_ptr<DeviceHost> host, EvaluationOptions options,
-                 std::vector<Finalist> finalists)
-    : state_(std::make_unique<State>(std::move(task), std::move(host), std::move(options),
-                                     std::move(finalists))) {}
+Sitting::Sitting(const SittingRequest::Board& board, std::shared_ptr<DeviceHost> host,
+                 EvaluationOptions options)
+    : state_(std::make_unique<State>(board, std::move(host), std::move(options))) {}
 Sitting::~Sitting() = default;
 
 void Sitting::admit() {
@@ -391,8 +405,8 @@ void Sitting::admit() {
 void Sitting::round() {
   state_->round();
 }
-tasks::SittingResult Sitting::result(double baseline_spread) const {
-  return state_->result(baseline_spread);
+tasks::SittingResult Sitting::result() const {
+  return state_->result();
 }
 void Sitting::cancel() {
   state_->cancelled = true;

@@ -1,23 +1,20 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluator.h"
-#include "tasks/result/sitting.h"
+#include "evaluators/evaluation/sitting_request.h"
 
 #include <memory>
-#include <string>
-#include <vector>
+#include <stop_token>
 
 namespace winnow::evaluators {
 
-/// A correct kernel that takes part in a sitting.
-struct Finalist {
-  tasks::KernelFile file;
-  tasks::ParameterChoice parameters;
-  std::string kernel; ///< tasks::kernel_digest() of file and parameters
-};
-
 /// Number of rounds of a sitting.
 constexpr int kSittingRounds = 6;
+
+/// Holds the sittings of the request on this device, round by round in turns. A board whose sitting
+/// fails has a fault; after a request to stop, all have one.
+SittingAnswer hold_sittings(const SittingRequest& request, const std::shared_ptr<DeviceHost>& host,
+                            const MachineOptions& machine, const std::stop_token& stop);
 
 /// Times the finalists and the baseline of one task against each other, launch beside launch, with
 /// one worker per round. A finalist that is wrong on a held-out shape or in a judged launch is
@@ -25,8 +22,8 @@ constexpr int kSittingRounds = 6;
 /// with the same machine code and launches form one contestant. For one thread, except cancel().
 class Sitting {
 public:
-  Sitting(tasks::Task task, std::shared_ptr<DeviceHost> host, EvaluationOptions options,
-          std::vector<Finalist> finalists);
+  Sitting(const SittingRequest::Board& board, std::shared_ptr<DeviceHost> host,
+          EvaluationOptions options);
   ~Sitting();
   Sitting(const Sitting&) = delete; // owns child processes
   Sitting& operator=(const Sitting&) = delete;
@@ -37,8 +34,8 @@ public:
   /// Times a few turns at each search shape, and in some rounds at each held-out shape. Throws like
   /// admit().
   void round();
-  /// The result of the rounds so far. `baseline_spread`: SittingResult::baseline_spread.
-  tasks::SittingResult result(double baseline_spread) const;
+  /// The result of the rounds so far.
+  tasks::SittingResult result() const;
   /// Makes admit() and round() return soon. The results of this sitting are invalid afterwards.
   void cancel();
 

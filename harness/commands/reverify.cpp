@@ -40,7 +40,7 @@ public:
   Reverification(store::RunStore& store, const evaluators::EvaluationOptions& options)
       : store_(store), options_(options), devices_(options_, options_.run_timeout),
         evaluations_(devices_.factory()),
-        final_(store, devices_.first_host(), devices_.first(), options_) {}
+        final_(store, evaluations_.evaluations(), devices_.first(), options_) {}
 
   const evaluators::DeviceReport& device() const { return devices_.first(); }
   void cancel() {

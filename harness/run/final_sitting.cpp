@@ -1,9 +1,8 @@
 #include "harness/run/final_sitting.h"
 
-#include "base/error.h"
-#include "tasks/plan/kernel_file.h"
-
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,105 +11,66 @@ namespace winnow::harness {
 
 using Say = std::function<void(const std::string&)>;
 
-FinalSitting::FinalSitting(store::RunStore& store, std::shared_ptr<evaluators::DeviceHost> host,
-                           const evaluators::DeviceReport& device,
-                           evaluators::EvaluationOptions options)
-    : store_(store), host_(std::move(host)), device_(device), options_(std::move(options)) {
-  options_.seed.reset(); // a sitting with repeated inputs would not be trustworthy
+FinalSitting::FinalSitting(store::RunStore& store, evaluators::Evaluations& evaluations,
+                           const evaluators::DeviceReport& device, evaluators::Protocol protocol)
+    : store_(store), evaluations_(evaluations), device_(device), protocol_(std::move(protocol)) {
+  protocol_.seed.reset(); // a sitting with repeated inputs would not be trustworthy
 }
 
 void FinalSitting::sit(const std::vector<tasks::Task>& tasks, std::int64_t top,
                        std::optional<store::RowId> run, const Say& say) {
+  evaluators::SittingRequest request{"final", {}, protocol_};
+  std::vector<Finalists> finalists;
   for (const tasks::Task& task : tasks) {
-    open(task, top, run);
-  }
-  for (Board& board : boards_) {
-    attempt(board, &evaluators::Sitting::admit, say);
-  }
-  for (int round = 0; round < evaluators::kSittingRounds; ++round) {
-    for (Board& board : boards_) {
-      attempt(board, &evaluators::Sitting::round, say);
+    Finalists rows = store_.finalists(task, device_.name, evaluators::kEvaluatorVersion, top, run);
+    if (!rows.empty()) {
+      request.boards.push_back(board_of(task, rows));
+      finalists.push_back(std::move(rows));
     }
   }
-  for (const Board& board : boards_) {
-    keep(board, run, say);
-  }
-  const std::lock_guard lock(mutex_);
-  boards_.clear();
-}
-
-void FinalSitting::open(const tasks::Task& task, std::int64_t top,
-                        std::optional<store::RowId> run) {
-  Board board{&task, store_.finalists(task, device_.name, evaluators::kEvaluatorVersion, top, run),
-              nullptr};
-  std::vector<evaluators::Finalist> kernels;
-  for (const store::LeaderboardRow& row : board.finalists) {
-    tasks::KernelFileResult parsed = tasks::parse_kernel_file(
-        store_.candidate(row.candidate).text, fmt::format("candidate-{}.cu", row.candidate));
-    if (parsed.kernel_file) { // kernels on a board were parsed successfully before
-      kernels.push_back({std::move(*parsed.kernel_file),
-                         nlohmann::json::parse(row.parameters).get<tasks::ParameterChoice>(),
-                         row.kernel});
+  const evaluators::SittingAnswer answer = evaluations_.hold(request, stop_.get_token());
+  for (std::size_t i = 0; i < finalists.size() && !stop_.stop_requested(); ++i) {
+    const tasks::Task& task = *request.boards[i].task;
+    if (const auto& result = answer.boards.at(i).result) {
+      keep(task, finalists[i], *result, run, say);
+    } else {
+      any_failed_ = true;
+      say(fmt::format("{}: no final: {}", task.name, answer.boards[i].fault));
     }
-  }
-  if (!kernels.empty()) {
-    board.sitting =
-        std::make_unique<evaluators::Sitting>(task, host_, options_, std::move(kernels));
-    const std::lock_guard lock(mutex_);
-    boards_.push_back(std::move(board));
   }
 }
 
-void FinalSitting::attempt(Board& board, void (evaluators::Sitting::*step)(), const Say& say) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!board.sitting || cancelled_) {
-      return;
-    }
+evaluators::SittingRequest::Board FinalSitting::board_of(const tasks::Task& task,
+                                                         const Finalists& finalists) {
+  evaluators::SittingRequest::Board board;
+  board.task = std::make_shared<const tasks::Task>(task);
+  board.baseline_spread =
+      store_.baseline_spread(store_.add_task(task), device_.name, evaluators::kEvaluatorVersion);
+  for (const store::LeaderboardRow& row : finalists) {
+    board.finalists.push_back(
+        {store_.candidate(row.candidate).text, fmt::format("candidate-{}.cu", row.candidate),
+         nlohmann::json::parse(row.parameters).get<tasks::ParameterChoice>(), row.kernel});
   }
-  try {
-    ((*board.sitting).*step)();
-  } catch (const Error& error) {
-    say(fmt::format("{}: no final: {}", board.task->name, error.what()));
-    any_failed_ = true;
-    const std::lock_guard lock(mutex_);
-    board.sitting.reset();
-  }
+  return board;
 }
 
-void FinalSitting::keep(const Board& board, std::optional<store::RowId> run, const Say& say) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!board.sitting || cancelled_) {
-      return;
-    }
-  }
-  const store::RowId task = store_.add_task(*board.task);
-  const tasks::SittingResult result = board.sitting->result(
-      store_.baseline_spread(task, device_.name, evaluators::kEvaluatorVersion));
+void FinalSitting::keep(const tasks::Task& task, const Finalists& finalists,
+                        const tasks::SittingResult& result, std::optional<store::RowId> run,
+                        const Say& say) {
   // If all finalists belong to one run, the sitting orders that run's board too.
-  const bool of_one = std::all_of(
-      board.finalists.begin(), board.finalists.end(),
-      [&](const store::LeaderboardRow& row) { return row.run == board.finalists.front().run; });
-  store_.add_sitting(run || !of_one ? run : board.finalists.front().run, task, result);
+  const bool of_one =
+      std::all_of(finalists.begin(), finalists.end(), [&](const store::LeaderboardRow& row) {
+        return row.run == finalists.front().run;
+      });
+  store_.add_sitting(run || !of_one ? run : finalists.front().run, store_.add_task(task), result);
   for (const tasks::SittingRow& row : result.rows) {
     const auto finalist =
-        std::find_if(board.finalists.begin(), board.finalists.end(),
+        std::find_if(finalists.begin(), finalists.end(),
                      [&](const store::LeaderboardRow& one) { return one.kernel == row.kernel; });
-    if (row.rank == 0) {
+    if (row.rank == 0 && finalist != finalists.end()) {
       any_fallen_ = true;
-      say(fmt::format("{}: candidate {} has lost its place in the final: {}: {}", board.task->name,
+      say(fmt::format("{}: candidate {} has lost its place in the final: {}: {}", task.name,
                       finalist->candidate, to_string(row.verdict), row.detail));
-    }
-  }
-}
-
-void FinalSitting::cancel() {
-  const std::lock_guard lock(mutex_);
-  cancelled_ = true;
-  for (const Board& board : boards_) {
-    if (board.sitting) {
-      board.sitting->cancel();
     }
   }
 }

@@ -172,7 +172,8 @@ void hold_final(Session& session, Interrupt& interrupt, Progress& progress) {
     return;
   }
   progress.event("the final: the leaders of each task take turns", Progress::Weight::Important);
-  FinalSitting final(session.store, session.devices.first_host(), session.devices.first(),
+  const auto evaluations = session.devices.evaluations([](const auto& /*result*/) {});
+  FinalSitting final(session.store, *evaluations, session.devices.first(),
                      session.config.evaluation);
   const OnInterrupt stop(interrupt, [&] { final.cancel(); });
   final.sit(tasks, session.config.finalists, session.run.id,

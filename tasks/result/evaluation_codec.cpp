@@ -37,6 +37,11 @@ WINNOW_JSON_FIELDS(Evaluation, verdict, stage, detail, notes, parameters, build,
                    speedup_bounds, score_ns, hidden_speedup, hidden_race_ratio, promoted, race,
                    profile, device, device_name, isolation, evaluator_version, seed, unranked,
                    started_at, seconds)
+WINNOW_JSON_FIELDS(SittingTime, shape_id, median_ns, baseline_median_ns)
+WINNOW_JSON_FIELDS(SittingRow, kernel, verdict, detail, rank, score_ns, speedup, speedup_bounds,
+                   held_out_speedup, times, races)
+WINNOW_JSON_FIELDS(SittingResult, device, device_name, evaluator_version, seed, rounds,
+                   baseline_spread, widening, started_at, seconds, rows)
 
 nlohmann::json JsonForm<Evaluation>::write(const Evaluation& evaluation) {
   FieldWriter writer;
@@ -52,6 +57,19 @@ void JsonForm<Evaluation>::read(const nlohmann::json& json, const std::string& p
   if (!evaluation.profile.empty() && !nlohmann::json::accept(evaluation.profile)) {
     throw_bad_json(path + ".profile", "JSON");
   }
+}
+
+nlohmann::json JsonForm<SittingResult>::write(const SittingResult& sitting) {
+  FieldWriter writer;
+  list_fields(writer, sitting);
+  return writer.take();
+}
+
+void JsonForm<SittingResult>::read(const nlohmann::json& json, const std::string& path,
+                                   SittingResult& sitting) {
+  FieldReader reader(json, path);
+  list_fields(reader, sitting);
+  reader.end();
 }
 
 } // namespace winnow::tasks

@@ -130,9 +130,9 @@ TEST_F(Final, WhoIsWrongOnHeldOutShapesLosesItsPlace) {
 }
 
 // The kernel is right at the three held-out shapes, which are launched once each before the final,
-// and wrong in later launches. Nothing tells the kernel which launch will be judged. A final judges a
-// few launches of each kernel. On a busy machine a final has so few launches that it may judge none
-// of the wrong ones, so there are up to four finals.
+// and wrong in later launches. Nothing tells the kernel which launch will be judged. A final judges
+// a few launches of each kernel. On a busy machine a final has so few launches that it may judge
+// none of the wrong ones, so there are up to four finals.
 TEST_F(Final, WhoIsWrongInATimedLaunchLosesItsPlace) {
   change_first("reduce_sum", "extern", "__device__ int launches; extern");
   const std::int64_t first = change_first("reduce_sum", "out[0] = (float)total",

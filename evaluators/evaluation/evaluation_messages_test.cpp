@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "evaluators/evaluation/evaluation_request.h"
+#include "evaluators/evaluation/sitting_request.h"
 #include "tasks/result/testing/full_evaluation_fake.h"
 
 #include <functional>
@@ -133,6 +134,59 @@ TEST(EvaluationResult, HasEvaluationsOrAFault) {
   const Json empty = Json::parse(encode(EvaluationResult{}));
   EXPECT_EQ(error_of(empty, decode_evaluation_result),
             "result.fault: expected either evaluations or a fault");
+}
+
+SittingRequest full_sitting() {
+  const EvaluationRequest one = full_request();
+  SittingRequest request{"final", {{one.task, {}, 0.05}}, one.protocol};
+  request.protocol.seed.reset();
+  request.boards[0].finalists = {{one.text, one.file_name, *one.choice, "digest"}};
+  return request;
+}
+
+SittingAnswer full_answer() {
+  const double third = 1.0 / 3;
+  tasks::SittingRow row{"digest", tasks::Verdict::Wrong, "late", 2, 5, 3, {2, 4}, third, {}, {}};
+  row.times = {{"search/0", 4.5, 9.5}};
+  row.races = {{"another", "faster", 1.5, {1.4, 1.6}, 6}};
+  tasks::SittingResult result{"cuda", "GPU", 9, ~std::uint64_t{0}, 6, 0.05, 1.25, "now", 12.5, {}};
+  result.rows = {row};
+  return {"final", "cuda:0 GPU", {{result, ""}, {std::nullopt, "cancelled"}}};
+}
+
+TEST(SittingRequest, LosesNothing) {
+  const SittingRequest request = full_sitting();
+  const SittingRequest read = decode_sitting_request(encode(request));
+  EXPECT_EQ(encode(read), encode(request));
+  EXPECT_EQ(read.boards.at(0).finalists.at(0).text, request.boards[0].finalists[0].text);
+  EXPECT_EQ(read.boards.at(0).task->digest, request.boards[0].task->digest);
+}
+
+TEST(SittingRequest, NamesWhatIsWrong) {
+  SittingRequest seeded = full_sitting();
+  seeded.protocol.seed = 7;
+  EXPECT_EQ(error_of(Json::parse(encode(seeded)), decode_sitting_request),
+            "request.protocol.seed: expected null");
+  SittingRequest empty = full_sitting();
+  empty.boards[0].finalists.clear();
+  EXPECT_EQ(error_of(Json::parse(encode(empty)), decode_sitting_request),
+            "request.boards: expected at least one finalist for each board");
+}
+
+TEST(SittingAnswer, LosesNothing) {
+  const SittingAnswer answer = full_answer();
+  const SittingAnswer read = decode_sitting_answer(encode(answer));
+  EXPECT_EQ(encode(read), encode(answer));
+  EXPECT_EQ(read.boards.at(0).result->seed, answer.boards[0].result->seed);
+  EXPECT_DOUBLE_EQ(read.boards.at(0).result->rows.at(0).held_out_speedup, 1.0 / 3);
+  EXPECT_EQ(read.boards.at(1).fault, "cancelled");
+}
+
+TEST(SittingAnswer, HasAResultOrAFaultForEachBoard) {
+  SittingAnswer answer = full_answer();
+  answer.boards[1].fault.clear();
+  EXPECT_EQ(error_of(Json::parse(encode(answer)), decode_sitting_answer),
+            "answer.boards: expected either a result or a fault for each board");
 }
 
 } // namespace

@@ -1,8 +1,8 @@
-#include "evaluators/evaluation/evaluation_request.h"
-
 #include "base/digest.h"
 #include "base/error.h"
+#include "evaluators/evaluation/evaluation_request.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/sitting_request.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/result/evaluation_codec.h"
 
@@ -17,6 +17,8 @@ using Json = nlohmann::json;
 constexpr int kVersion = 1;
 constexpr const char* kRequestSchema = "winnow.evaluation-request";
 constexpr const char* kResultSchema = "winnow.evaluation-result";
+constexpr const char* kSittingSchema = "winnow.sitting-request";
+constexpr const char* kAnswerSchema = "winnow.sitting-answer";
 
 /// The texts of a task, and what a folder says about it.
 struct TaskMessage {
@@ -34,6 +36,11 @@ WINNOW_JSON_FIELDS(KernelToBeat, text, parameters)
 WINNOW_JSON_FIELDS(EvaluationRequest, id, task, text, file_name, choice, max_variants, depth,
                    protocol, incumbent)
 WINNOW_JSON_FIELDS(EvaluationResult, id, worker, evaluations, fault)
+WINNOW_JSON_FIELDS(Finalist, text, file_name, parameters, kernel)
+WINNOW_JSON_FIELDS(SittingRequest::Board, task, finalists, baseline_spread)
+WINNOW_JSON_FIELDS(SittingRequest, id, boards, protocol)
+WINNOW_JSON_FIELDS(SittingAnswer::Board, result, fault)
+WINNOW_JSON_FIELDS(SittingAnswer, id, worker, boards)
 
 } // namespace winnow::evaluators
 
@@ -81,12 +88,8 @@ void require_range(const std::string& path, std::int64_t value, std::int64_t low
   }
 }
 
-void check(const EvaluationRequest& request) {
+void check(const Protocol& protocol) {
   constexpr std::int64_t kDay = 86'400'000; // in milliseconds
-  const Protocol& protocol = request.protocol;
-  require_range("request.max_variants",
-                static_cast<std::int64_t>(std::min<std::size_t>(request.max_variants, 100'000)), 1,
-                10'000);
   require_range("request.protocol.tiny_seeds", protocol.tiny_seeds, 1, 100);
   require_range("request.protocol.max_samples", protocol.max_samples, 6, 100'000);
   require_range("request.protocol.time_budget", protocol.time_budget.count(), 0, kDay);
@@ -164,7 +167,10 @@ std::string encode(const EvaluationRequest& request) {
 
 EvaluationRequest decode_evaluation_request(std::string_view text) {
   auto request = value_in<EvaluationRequest>(text, kRequestSchema, "request");
-  check(request);
+  require_range("request.max_variants",
+                static_cast<std::int64_t>(std::min<std::size_t>(request.max_variants, 100'000)), 1,
+                10'000);
+  check(request.protocol);
   return request;
 }
 
@@ -178,6 +184,42 @@ EvaluationResult decode_evaluation_result(std::string_view text) {
     tasks::throw_bad_json("result.fault", "either evaluations or a fault");
   }
   return result;
+}
+
+SittingAnswer failed_sittings(const SittingRequest& request, const std::string& fault) {
+  return {request.id, {}, std::vector<SittingAnswer::Board>(request.boards.size(), {{}, fault})};
+}
+
+std::string encode(const SittingRequest& request) {
+  return document(request, kSittingSchema);
+}
+
+SittingRequest decode_sitting_request(std::string_view text) {
+  auto request = value_in<SittingRequest>(text, kSittingSchema, "request");
+  check(request.protocol);
+  if (request.protocol.seed) {
+    tasks::throw_bad_json("request.protocol.seed", "null");
+  }
+  for (const SittingRequest::Board& board : request.boards) {
+    if (board.finalists.empty()) {
+      tasks::throw_bad_json("request.boards", "at least one finalist for each board");
+    }
+  }
+  return request;
+}
+
+std::string encode(const SittingAnswer& answer) {
+  return document(answer, kAnswerSchema);
+}
+
+SittingAnswer decode_sitting_answer(std::string_view text) {
+  auto answer = value_in<SittingAnswer>(text, kAnswerSchema, "answer");
+  for (const SittingAnswer::Board& board : answer.boards) {
+    if (board.result.has_value() != board.fault.empty()) {
+      tasks::throw_bad_json("answer.boards", "either a result or a fault for each board");
+    }
+  }
+  return answer;
 }
 
 } // namespace winnow::evaluators
