@@ -113,7 +113,8 @@ struct BuildRecord {
   std::string machine_code_digest;      ///< of all code and data of its kernels; empty: unknown
   std::vector<KernelResources> kernels; ///< GPU code only
   std::vector<Finding> findings;        ///< in the machine code
-  /// Structure of the compiled code: "1 kernel", "tensor cores", "asynchronous copies", ...
+  /// Structure of the compiled code: "1 kernel", "mma", "cp.async", ...; on a CPU "block barriers",
+  /// "warp operations", ...
   std::vector<std::string> features;
   double compiler_ms = 0; ///< time in the compiler library; 0: not known
   double load_ms = 0;     ///< time to load the compiler library; 0: not known

@@ -68,6 +68,7 @@ void to_json(nlohmann::json& json, const CompileAnswer& answer) {
           {"kernels", std::move(kernels)},
           {"machine_code_digest", answer.machine_code_digest},
           {"findings", answer.findings},
+          {"features", answer.features},
           {"compiler_ms", answer.compiler_ms},
           {"load_ms", answer.load_ms},
           {"used_precompiled", answer.used_precompiled},
@@ -85,6 +86,7 @@ void from_json(const nlohmann::json& json, CompileAnswer& answer) {
   }
   json.at("machine_code_digest").get_to(answer.machine_code_digest);
   json.at("findings").get_to(answer.findings);
+  json.at("features").get_to(answer.features);
   json.at("compiler_ms").get_to(answer.compiler_ms);
   json.at("load_ms").get_to(answer.load_ms);
   // Older cache entries lack the field.
@@ -147,6 +149,7 @@ CompileResult compile_result(const CompileAnswer& answer, const CompileRequest& 
   result.build.machine_code_digest = answer.machine_code_digest;
   result.build.kernels = answer.kernels;
   result.build.findings = answer.findings;
+  result.build.features = answer.features;
   result.build.compiler_ms = answer.compiler_ms;
   result.build.load_ms = answer.load_ms;
   result.used_precompiled = answer.used_precompiled;

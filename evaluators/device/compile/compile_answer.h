@@ -22,6 +22,7 @@ struct CompileAnswer {
   std::vector<tasks::KernelResources> kernels; ///< GPU code only, one per kernel
   std::string machine_code_digest;             ///< GPU code only
   std::vector<tasks::Finding> findings;        ///< in the machine code
+  std::vector<std::string> features;           ///< tasks::BuildRecord::features
   double compiler_ms = 0;                      ///< time in the compiler library; 0: not known
   /// Time to load that library; 0: not known, or loaded before.
   double load_ms = 0;

@@ -1,6 +1,7 @@
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/cuda/compile/nvrtc_library.h"
 #include "evaluators/device/inspect/cubin_findings.h"
+#include "evaluators/device/inspect/module_features.h"
 #include "evaluators/device/inspect/module_findings.h"
 #include "evaluators/device/inspect/sass.h"
 
@@ -64,17 +65,26 @@ protected:
     nvrtc_ = open_nvrtc(search.installation->library, search.installation->builtins);
   }
 
-  std::vector<Finding> find(const std::string& globals, const std::string& body) const {
+  RuntimeCompileOutput compile(const std::string& globals, const std::string& body) const {
     RuntimeCompileJob job;
     job.source = globals + "\nextern \"C\" __global__ void k(float* p, int i) {\n" + body + "\n}\n";
     job.file = "test.cu";
     job.architecture = GetParam();
     job.instantiated = {"k"};
-    const RuntimeCompileOutput output = nvrtc_->compile(job);
+    RuntimeCompileOutput output = nvrtc_->compile(job);
     EXPECT_TRUE(output.compiled) << output.log;
-    const ElfReader cubin(
+    return output;
+  }
+  static ElfReader reader(const RuntimeCompileOutput& output) {
+    return ElfReader(
         std::string(reinterpret_cast<const char*>(output.image.data()), output.image.size()));
-    return inspect_cubin(cubin, output.symbols, job.architecture);
+  }
+  std::vector<Finding> find(const std::string& globals, const std::string& body) const {
+    const RuntimeCompileOutput output = compile(globals, body);
+    return inspect_cubin(reader(output), output.symbols, GetParam());
+  }
+  std::vector<std::string> features(const std::string& body) const {
+    return cubin_features(reader(compile("", body)), GetParam(), 1);
   }
 
   std::unique_ptr<RuntimeCompiler> nvrtc_;
@@ -138,6 +148,38 @@ TEST_P(CubinFindings, SeesClocksInFunctionsThatKernelsCall) {
   EXPECT_THAT(
       find("__noinline__ __device__ int when(int i) { return i + clock(); }", "p[i] = when(i);"),
       ElementsAre(testing::Field(&Finding::kind, FindingKind::ClockRead)));
+}
+
+TEST_P(CubinFindings, TellStructuresApart) {
+  EXPECT_THAT(features("__shared__ float s[64]; s[threadIdx.x] = p[i]; __syncthreads();"
+                       "atomicAdd(p, __shfl_xor_sync(~0u, s[i], 3));"),
+              ElementsAre("1 kernel"));
+  EXPECT_THAT(
+      features("asm volatile(\"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, "
+               "{%4,%4}, {%4}, {%0,%1,%2,%3};\" : \"+f\"(p[0]), \"+f\"(p[1]), \"+f\"(p[2]), "
+               "\"+f\"(p[3]) : \"r\"(i));"),
+      ElementsAre("1 kernel", "mma"));
+  const std::string architecture = GetParam();
+  if (architecture != "sm_75") {
+    EXPECT_THAT(features("__shared__ float s[64]; asm volatile(\"cp.async.ca.shared.global [%0], "
+                         "[%1], 16; cp.async.wait_all;\" :: "
+                         "\"r\"((unsigned)__cvta_generic_to_shared(s)), \"l\"(p)); p[i] = s[i];"),
+                ElementsAre("1 kernel", "cp.async"));
+  }
+  if (architecture != "sm_75" && architecture != "sm_80") {
+    EXPECT_THAT(features("__shared__ alignas(128) float s[64]; asm volatile(\"cp.async.bulk.global"
+                         ".shared::cta.bulk_group [%1], [%0], 64;\" :: "
+                         "\"r\"((unsigned)__cvta_generic_to_shared(s)), \"l\"(p));"),
+                ElementsAre("1 kernel", "cp.async.bulk"));
+  }
+  if (architecture == "sm_90a") {
+    EXPECT_THAT(
+        features("asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
+                 "{%0,%1,%2,%3}, %4, %4, 1, 1, 1, 0, 0; wgmma.commit_group.sync.aligned; "
+                 "wgmma.wait_group.sync.aligned 0;\" : \"+f\"(p[0]), \"+f\"(p[1]), \"+f\"(p[2]), "
+                 "\"+f\"(p[3]) : \"l\"((long long)i));"),
+        ElementsAre("1 kernel", "wgmma"));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, CubinFindings,

@@ -5,11 +5,18 @@
 
 namespace winnow::evaluators {
 
-/// Numbers of instructions in a function that read a clock or wait.
+/// Numbers of instructions of some classes.
 struct SassCounts {
   std::size_t clock_reads = 0;
   std::size_t global_timer_reads = 0;
   std::size_t sleeps = 0;
+  std::size_t warp_products = 0;  ///< tensor cores: mma.sync, wmma
+  std::size_t group_products = 0; ///< tensor cores: wgmma
+  std::size_t block_products = 0; ///< tensor cores: tcgen05.mma
+  std::size_t thread_copies = 0;  ///< cp.async
+  std::size_t bulk_copies = 0;    ///< cp.async.bulk, with and without tensor maps
+
+  SassCounts& operator+=(const SassCounts& other);
 };
 
 /// Reads machine code of compute capability 7.0 and later, where every instruction has 16 bytes.

@@ -7,6 +7,7 @@
 #include "evaluators/device/inspect/cpu_findings.h"
 #include "evaluators/device/inspect/entry_symbols.h"
 #include "evaluators/device/inspect/module_check.h"
+#include "evaluators/device/inspect/module_features.h"
 #include "evaluators/device/source/unsupported_constructs.h"
 #include "process/child_process.h"
 
@@ -169,6 +170,7 @@ CompileAnswer judge_module(const CompileJob& job) {
   compiled.signatures = read_signatures(module, job.request.kernels.size());
   compiled.constants = read_constants(module, job.request.constants.size());
   compiled.findings = inspect_cpu_module(module, job.request.source);
+  compiled.features = cpu_features(module, job.request.kernels.size());
   return compiled;
 }
 

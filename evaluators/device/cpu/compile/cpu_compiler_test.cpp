@@ -103,6 +103,8 @@ TEST_P(CpuCompilerTest, CompilesAndReadsSignatures) {
   EXPECT_THAT(result.build.compiler, StartsWith(GetParam()));
   const auto imports = ElfReader::open(result.module).undefined_symbols();
   EXPECT_THAT(imports, Contains("winnow_barrier"));
+  EXPECT_THAT(result.build.features,
+              testing::ElementsAre("2 kernels", "block barriers", "dynamic shared memory"));
 }
 
 TEST_P(CpuCompilerTest, CompilesInCheckMode) {

@@ -174,6 +174,7 @@ CompileAnswer judge_image(const GpuCompileJob& job, const SourceScan& scan,
   answer.kernels = std::move(facts.kernels);
   answer.machine_code_digest = std::move(facts.machine_code_digest);
   answer.findings = std::move(facts.findings);
+  answer.features = std::move(facts.features);
   write_file_atomic(
       job.directory / kGpuModuleName,
       encode(GpuModuleFile{job.architecture, std::move(output.symbols), std::move(output.image)}));

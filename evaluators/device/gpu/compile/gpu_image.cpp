@@ -7,6 +7,7 @@
 #include "evaluators/device/inspect/cubin.h"
 #include "evaluators/device/inspect/cubin_findings.h"
 #include "evaluators/device/inspect/entry_symbols.h"
+#include "evaluators/device/inspect/module_features.h"
 #include "evaluators/device/inspect/module_findings.h"
 #include "evaluators/device/inspect/ptxas_log.h"
 
@@ -52,10 +53,12 @@ GpuImageFacts read_gpu_image(const std::string& kind, const std::string& archite
   if (kind == "hip") {
     facts.kernels = read_code_object_resources(image, kernels, output.symbols);
     facts.findings = writable_variables(image, is_unit_mark);
+    facts.features = {kernel_count(kernels.size())};
   } else {
     facts.kernels = read_cubin_resources(image, kernels, output.symbols, output.log);
     facts.advice = read_ptxas_advice(output.log);
     facts.findings = inspect_cubin(image, output.symbols, architecture);
+    facts.features = cubin_features(image, architecture, kernels.size());
   }
   const std::vector<tasks::Finding> local = local_memory(facts.kernels);
   facts.findings.insert(facts.findings.end(), local.begin(), local.end());

@@ -25,6 +25,7 @@ struct GpuImageFacts {
   std::string machine_code_digest;
   std::vector<std::string> advice; ///< printed by the assembler
   std::vector<tasks::Finding> findings;
+  std::vector<std::string> features; ///< tasks::BuildRecord::features
 };
 
 /// `kind`: "cuda" (a cubin), "hip" (a code object). Throws ElfError when the image is malformed.
