@@ -44,7 +44,7 @@ std::string history_line(const Attempt& attempt) {
       evaluation.verdict == Verdict::WrongUnseen || evaluation.stage == tasks::Stage::Promotion;
   const auto lines = split_lines(trim(evaluation.detail));
   if (!hidden && evaluation.verdict != Verdict::Correct && !lines.empty()) {
-    line += ": " + to_valid_utf8(lines.front().substr(0, kMaxHistoryDetailBytes));
+    line += ": " + shortened(to_valid_utf8(lines.front()), kMaxHistoryDetailBytes);
   }
   return line + "\n";
 }

@@ -242,6 +242,17 @@ TEST(Prompts, TemplatesAreOverriddenFileByFile) {
   EXPECT_THAT(messages[1].text, StartsWith("# Task"));
 }
 
+TEST(Prompts, CutADetailOfTheHistoryBetweenWords) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  std::string detail;
+  for (int i = 0; i < 30; ++i) {
+    detail += "elements ";
+  }
+  context.history = {{1, "// OLD", failing(tasks::Verdict::Wrong, detail)}};
+  EXPECT_THAT(prompt_text(context), HasSubstr("elements elements ...\n"));
+}
+
 std::string error_of(const TemporaryDirectory& directory) {
   try {
     const PromptTemplates templates(directory.path());

@@ -179,7 +179,7 @@ std::size_t likeness(std::string_view a, std::string_view b) {
 std::string missing_text(const Lines& parent, const Lines& search) {
   constexpr std::size_t kShownBytes = 120;
   const auto shown = [](std::string_view line) {
-    return to_valid_utf8(trim(line).substr(0, kShownBytes));
+    return shortened(to_valid_utf8(trim(line)), kShownBytes);
   };
   const auto is_there = [&](std::string_view line) {
     return std::any_of(parent.begin(), parent.end(), [&](std::string_view other) {

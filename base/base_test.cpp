@@ -78,6 +78,15 @@ TEST(Text, TruncatesAtALineEnd) {
   EXPECT_EQ(truncate_text("short", 9), "short");
 }
 
+TEST(Text, IsShortenedBetweenWords) {
+  EXPECT_EQ(shortened("one two three", 13), "one two three");
+  EXPECT_EQ(shortened("one two three", 12), "one two ...");
+  EXPECT_EQ(shortened("one two three", 11), "one two ...");
+  EXPECT_EQ(shortened("onetwothree", 8), "onetw...");
+  EXPECT_EQ(shortened("a muchtoolong word", 12), "a muchtoo...");
+  EXPECT_EQ(shortened("\u00e9\u00e9\u00e9\u00e9", 6), "\u00e9...");
+}
+
 TEST(Toml, SaysWhereAnAssertionOfItsParserFails) {
   try {
     parse_toml("a = 1\n[table]\n  [?]\nb = 2\n", "file.toml");

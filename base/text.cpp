@@ -12,6 +12,15 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
+/// The beginning of `text`, at most `max_bytes` long and cut between two characters.
+std::string_view whole_characters(std::string_view text, std::size_t max_bytes) {
+  std::size_t end = std::min(text.size(), max_bytes);
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
+    --end;
+  }
+  return text.substr(0, end);
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -203,11 +212,21 @@ std::string truncate_text(std::string_view text, std::size_t max_bytes) {
   if (const std::size_t line_end = head.rfind('\n'); line_end != std::string_view::npos) {
     head = head.substr(0, line_end);
   } else {
-    while (!head.empty() && (static_cast<unsigned char>(text[head.size()]) & 0xC0U) == 0x80U) {
-      head.remove_suffix(1);
-    }
+    head = whole_characters(text, max_bytes);
   }
   return fmt::format("{}\n[... {} more bytes]", head, text.size() - head.size());
+}
+
+std::string shortened(std::string_view text, std::size_t max_bytes) {
+  constexpr std::string_view kBetweenWords = " ...", kInAWord = "...";
+  if (text.size() <= max_bytes) {
+    return std::string(text);
+  }
+  const std::size_t space = text.rfind(' ', max_bytes - kBetweenWords.size());
+  if (space != std::string_view::npos && space >= max_bytes / 2) {
+    return std::string(text.substr(0, space)).append(kBetweenWords);
+  }
+  return std::string(whole_characters(text, max_bytes - kInAWord.size())).append(kInAWord);
 }
 
 std::string utc_now() {

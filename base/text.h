@@ -50,6 +50,10 @@ std::string wrap_lines(std::string_view text, std::size_t columns, std::size_t i
 /// characters. If anything was cut, a line "[... N more bytes]" follows.
 std::string truncate_text(std::string_view text, std::size_t max_bytes);
 
+/// The beginning of `text`, at most `max_bytes` (4 or more) long. If anything was cut, "..." ends
+/// it. The cut is between two words; only a word that would fill the second half is cut itself.
+std::string shortened(std::string_view text, std::size_t max_bytes);
+
 /// The current time as ISO-8601 UTC with milliseconds: 2026-11-20T09:44:26.123Z.
 std::string utc_now();
 

@@ -64,15 +64,7 @@ std::string one_line(std::string_view text) {
   std::string line(trim(text.substr(0, 4 * kMaxMessageBytes)));
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-  line = to_valid_utf8(line);
-  if (line.size() <= kMaxMessageBytes) {
-    return line;
-  }
-  std::size_t end = kMaxMessageBytes - 3;
-  while ((static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) {
-    --end;
-  }
-  return line.substr(0, end) + "...";
+  return shortened(to_valid_utf8(line), kMaxMessageBytes);
 }
 
 /// OpenRouter writes "Provider returned error" and puts the provider's own message into "metadata".

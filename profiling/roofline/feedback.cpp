@@ -12,27 +12,16 @@
 namespace winnow::profiling {
 namespace {
 
-constexpr std::size_t kFindings = 2;      ///< per shape: the limiter and the next finding
-constexpr std::size_t kLinesOfText = 2;   ///< for one finding or one list of changes
+constexpr std::size_t kFindings = 2;    ///< per shape: the limiter and the next finding
+constexpr std::size_t kLinesOfText = 2; ///< for a text that is not a finding
+constexpr std::size_t kLinesOfFinding = 3;
 constexpr std::size_t kLongestShape = 40; ///< bytes
 constexpr std::size_t kLeastIndent = 4;   ///< of a continuation line
 
 using Lines = std::vector<std::string>;
 
-// Cuts between characters, so that the rest is valid UTF-8.
-std::string cut(std::string text, std::size_t bytes) {
-  if (text.size() <= bytes) {
-    return text;
-  }
-  std::size_t end = bytes - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
-    --end;
-  }
-  return text.substr(0, end) + "...";
-}
-
-// Adds `text` as at most `most` lines of kFeedbackColumns bytes, the later lines indented. The rest
-// of the text is cut.
+// Adds `text` as at most `most` lines of kFeedbackColumns bytes, the later lines indented. A longer
+// text is shortened.
 void add_wrapped(Lines& lines, std::string_view first, std::string text, std::size_t most) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   const std::string indent(std::max(first.size(), kLeastIndent), ' ');
@@ -47,11 +36,11 @@ void add_wrapped(Lines& lines, std::string_view first, std::string text, std::si
     text.erase(0, space + 1);
     prefix = indent;
   }
-  lines.push_back(cut(prefix + text, kFeedbackColumns));
+  lines.push_back(prefix + shortened(text, kFeedbackColumns - prefix.size()));
 }
 
 std::string headline(const ShapeProfile& profile) {
-  std::string text = cut(profile.shape, kLongestShape) + ": ";
+  std::string text = shortened(profile.shape, kLongestShape) + ": ";
   text += profile.time_ns ? counter_text(*profile.time_ns, "ns") : "not timed";
   if (profile.speed_of_light) {
     text += ", " + share_text(*profile.speed_of_light);
@@ -124,7 +113,8 @@ Lines lines_of(const ShapeProfile& profile, const ShapeProfile* parent) {
   for (std::size_t i = 0; i < std::min(profile.findings.size(), kFindings); ++i) {
     const LimiterFinding& finding = profile.findings[i];
     add_wrapped(lines, i == 0 ? "  limited by " : "  then       ",
-                fmt::format("{}: {}", to_string(finding.limiter), finding.because), kLinesOfText);
+                fmt::format("{}: {}", to_string(finding.limiter), finding.because),
+                kLinesOfFinding);
   }
   if (parent != nullptr) {
     add_wrapped(lines, "  since the parent: ", changes(profile, *parent), kLinesOfText);

@@ -81,6 +81,29 @@ TEST(Feedback, CutsNoWordOfTheSpeedOfLight) {
   EXPECT_THAT(text, HasSubstr("products, 357"));
 }
 
+TEST(Feedback, CutsLongTextsBetweenWords) {
+  ShapeProfile gemm = profile("batch=16, k=4096, m=4096, scale_a=0.5, scale_b=0.25", 1e5, 10);
+  gemm.findings[0].because.clear();
+  for (int i = 0; i < 99; ++i) {
+    gemm.findings[0].because += "counter" + std::string(static_cast<std::size_t>(i) % 7, '7') + " ";
+  }
+  const std::string text = limiter_feedback({gemm});
+  expect_a_screen(text);
+  EXPECT_THAT(text, HasSubstr("batch=16, k=4096, m=4096, ...: "));
+  EXPECT_TRUE(std::regex_search(text, std::regex(" counter7* \\.\\.\\.\n"))) << text;
+}
+
+TEST(Feedback, KeepsEveryWordOfTheLongestLimiter) {
+  LimiterFacts facts;
+  facts.counters.counters["l2_throughput_pct"].value = 45;
+  facts.counters.counters["load_sectors_per_request"].value = 32;
+  facts.counters.counters["store_sectors_per_request"].value = 32;
+  ShapeProfile scattered = profile("n=1", 1e5, 10);
+  scattered.findings = limiter_of(facts);
+  EXPECT_THAT(unwrapped(limiter_feedback({scattered})),
+              HasSubstr(scattered.findings[0].because + "\n"));
+}
+
 TEST(Feedback, KeepsSmallChangesToItself) {
   const std::string text =
       limiter_feedback({profile("n=1", 104'000, 84)}, {profile("n=1", 100'000, 82)});
