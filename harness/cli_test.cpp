@@ -193,7 +193,7 @@ TEST_F(CliRuns, TheOnlyRunIsTheOneWhoseRecordingIsExported) {
   add_run("second", "axpy/0/0");
   const Output which = winnow({"export", "recording"});
   EXPECT_EQ(which.code, to_int(ExitCode::Usage));
-  EXPECT_THAT(which.err, HasSubstr("which run? name one with --run: first, second"));
+  EXPECT_THAT(which.err, HasSubstr("the store has several runs: first, second"));
   EXPECT_THAT(winnow({"export", "recording", "--run", "2"}).out, HasSubstr("of second"));
 }
 

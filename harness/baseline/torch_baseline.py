@@ -94,7 +94,7 @@ class Runner:
         shape = list(tensor.shape)
         if tensor.dtype != dtype or shape != expected["shape"]:
             raise ValueError(
-                f"output '{expected['name']}' is {tensor.dtype} {shape}, the task says "
+                f"output '{expected['name']}' is {tensor.dtype} {shape}, but the task says "
                 f"{dtype} {expected['shape']}"
             )
         data = tensor.detach().contiguous().reshape(-1).view(self.torch.uint8).cpu()
@@ -109,7 +109,7 @@ class Runner:
         expected = len(self.reference.get_init_inputs())
         if expected != len(scalars):
             raise ValueError(
-                f"get_init_inputs() has {expected} values, the task has {len(scalars)} scalars"
+                f"get_init_inputs() has {expected} values, but the task has {len(scalars)} scalars"
             )
         return self.reference.Model(*scalars).to(self.device).eval()
 
@@ -138,7 +138,7 @@ class Runner:
             results = list(results) if isinstance(results, (tuple, list)) else [results]
             if len(results) != len(request["outputs"]):
                 raise ValueError(
-                    f"forward() gives {len(results)} tensors, the task has "
+                    f"forward() returns {len(results)} tensors, but the task has "
                     f"{len(request['outputs'])} outputs"
                 )
             for i, (expected, tensor) in enumerate(zip(request["outputs"], results)):
@@ -215,7 +215,9 @@ def open_runner(directory, device):
     name = torch.cuda.get_device_name(device) if device.startswith("cuda") else "cpu"
     line = {"torch": torch.__version__, "device": name}
     if importlib.util.find_spec("torch._dynamo") is None:
-        line["no_compile"] = f"torch {torch.__version__} has none; torch 2.0 and later have it"
+        line["no_compile"] = (
+            f"torch {torch.__version__} has no torch.compile; install torch 2.0 or later"
+        )
     return Runner(torch, directory, device), line
 
 

@@ -27,9 +27,9 @@ using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
 constexpr const char* kScript = "torch_baseline.py";
-constexpr const char* kInstall =
-    "pip install torch (https://pytorch.org/get-started/locally has the command for each GPU), or "
-    "name a Python that has it with --python";
+constexpr const char* kInstall = "install PyTorch with `pip install torch` "
+                                 "(https://pytorch.org/get-started/locally has the command "
+                                 "for each GPU), or name a Python that has PyTorch with --python";
 constexpr std::uint64_t kMaxOutputBytes = 8U << 20U; // torch.compile writes long warnings
 constexpr std::size_t kMaxErrorBytes = 1500;
 // Maximum time from the end of the child's stdout to its exit.
@@ -43,7 +43,8 @@ void write_file(const fs::path& path, std::string_view bytes) {
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file) {
-    throw Error("cannot write " + path.string(), "free space there, or set TMPDIR");
+    throw Error("cannot write " + path.string(),
+                "free space in that folder, or set TMPDIR to another folder");
   }
 }
 
@@ -146,7 +147,8 @@ void TorchProcess::start() {
   }
   if (!hello.is_object() || !hello.contains("torch")) {
     child_.reset();
-    throw Error("the Python child says what nobody expects: " + truncate_text(*line, 200),
+    throw Error("the first line of the Python process is not as expected: " +
+                    truncate_text(*line, 200),
                 "name another Python with --python");
   }
   version_ = hello.value("torch", "");
@@ -221,7 +223,7 @@ TorchAnswer TorchProcess::run(TorchMode mode, bool timed, bool float64) {
     return answer;
   } catch (const json::exception& error) {
     child_.reset();
-    return {std::string("the Python child answered nonsense: ") + error.what(), {}};
+    return {std::string("cannot read the answer of the Python process: ") + error.what(), {}};
   }
 }
 
@@ -249,7 +251,8 @@ fs::path find_python(const std::string& name) {
     if (access(name.c_str(), X_OK) == 0 && fs::is_regular_file(name)) {
       return fs::absolute(name);
     }
-    throw UsageError("--python " + name + ": no such program");
+    throw UsageError("--python " + name + ": no such program",
+                     "give the path of a Python with PyTorch");
   }
   const char* path = std::getenv("PATH");
   const std::string directories = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";

@@ -44,7 +44,7 @@ void ReplyImport::read(std::istream& in, const std::string& name) {
     const std::string place = fmt::format("{}:{}", name, line->number);
     if (line->too_long) {
       ++counts_.malformed;
-      problem(place, fmt::format("longer than {} bytes", kMaxLineBytes));
+      problem(place, fmt::format("the line is longer than {} bytes", kMaxLineBytes));
     } else if (!trim(line->text).empty()) {
       take_line(line->text, place);
     }
@@ -63,7 +63,7 @@ void ReplyImport::take_line(std::string_view line, const std::string& place) {
   const auto key = keys_.find(answer.custom_id);
   if (key == keys_.end()) {
     ++counts_.unknown;
-    problem(place, fmt::format("the run has asked for no call '{}'", custom_id(answer.custom_id)));
+    problem(place, fmt::format("the run has no call '{}'", custom_id(answer.custom_id)));
     return;
   }
   take(answer.answer, calls_.at(key->second), place);
@@ -105,7 +105,7 @@ void ReplyImport::problem(const std::string& place, const std::string& what) {
   if (problems_said_ <= kProblemsSaid) {
     problems_ << place << ": " << what << "; skipped\n";
   } else if (problems_said_ == kProblemsSaid + 1) {
-    problems_ << "and so on; further lines that were skipped are only counted\n";
+    problems_ << "further skipped lines are only counted\n";
   }
 }
 

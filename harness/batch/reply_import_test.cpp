@@ -137,7 +137,7 @@ TEST_F(ReplyImportTest, SkipsWhatItCannotUseAndSaysWhere) {
   EXPECT_THAT(replies(), ElementsAre("a/1/0=y"));
   const std::string said = problems_.str();
   EXPECT_THAT(said, HasSubstr("f.jsonl:1: not JSON"));
-  EXPECT_THAT(said, HasSubstr("f.jsonl:2: the run has asked for no call 'b-0-0'; skipped\n"));
+  EXPECT_THAT(said, HasSubstr("f.jsonl:2: the run has no call 'b-0-0'; skipped\n"));
   EXPECT_THAT(said, HasSubstr("f.jsonl:4: JSON nested more than"));
   EXPECT_THAT(said, HasSubstr("f.jsonl:5: "));
   EXPECT_THAT(said, HasSubstr("f.jsonl:6: not JSON"));
@@ -147,7 +147,7 @@ TEST_F(ReplyImportTest, ALineOf50MegabytesCostsOnlyItself) {
   const auto counts = import(line("a-0-0", std::string(50U << 20U, 'x')) + line("a-1-0", "y"));
   EXPECT_EQ(counts.malformed, 1U);
   EXPECT_THAT(replies(), ElementsAre("a/1/0=y"));
-  EXPECT_THAT(problems_.str(), HasSubstr("f.jsonl:1: longer than"));
+  EXPECT_THAT(problems_.str(), HasSubstr("f.jsonl:1: the line is longer than"));
 }
 
 TEST_F(ReplyImportTest, AFailedCallIsAskedAgain) {

@@ -16,8 +16,9 @@ agents::BatchAnswer from_recording(agents::RecordedCall call) {
   answer.custom_id = std::move(call.key);
   if (call.reply.status != agents::ModelReply::Status::Ok) {
     answer.answer.error.emplace();
-    answer.answer.error->message =
-        call.reply.error.empty() ? "recorded as failed" : std::move(call.reply.error);
+    answer.answer.error->message = call.reply.error.empty()
+                                       ? "the recording says that the call failed"
+                                       : std::move(call.reply.error);
     return answer;
   }
   const agents::Usage& usage = call.reply.usage;

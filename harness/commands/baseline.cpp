@@ -44,7 +44,7 @@ ExitCode torch(const BaselineCommand& command) {
   const std::string path = find_store_to_write(command.store);
   store::RunStore store(path, store::RunStore::Mode::ReadWrite);
   store.add_baseline_timings(store.add_task(task), baseline.timings);
-  std::cerr << "stored in " << path << '\n';
+  std::cerr << "stored the times in " << path << '\n';
   return agrees(baseline) ? ExitCode::Done : ExitCode::NotCorrect;
 }
 
@@ -52,21 +52,23 @@ void add_torch(CLI::App& parent, BaselineCommand& command) {
   parent.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
   parent
       .add_option("--device", command.options.device,
-                  "best, cpu, cuda or hip, or one of several: cuda:0")
+                  "best, cpu, cuda, hip, or one device such as cuda:0")
       ->capture_default_str();
-  parent.add_option("--store", command.store,
-                    "SQLite file that takes the results, made if need be (default: "
-                    "$WINNOW_STORE, else the newest *.db of runs/ and ~/.local/share/winnow/, else "
-                    "baselines.db there)");
+  parent.add_option(
+      "--store", command.store,
+      "SQLite file for the results; Winnow creates a missing file (default: $WINNOW_STORE, "
+      "else the newest *.db in runs/ and ~/.local/share/winnow/, else "
+      "~/.local/share/winnow/baselines.db)");
   parent.add_option("--python", command.python, "Python that has PyTorch: a name or a path")
       ->capture_default_str();
   parent
       .add_option("--timeout", command.timeout,
-                  "wall-clock limit for one shape, eager or compiled: load, compile, run, time")
+                  "wall-clock limit for one shape in one mode: load, compile, run and time")
       ->capture_default_str();
-  parent.add_option("--time-budget", command.time_budget,
-                    "sampling time per shape, eager and compiled each, after at least 20 samples "
-                    "in at most four times as long; default 150ms on the cpu, 20ms on a GPU");
+  parent.add_option(
+      "--time-budget", command.time_budget,
+      "sampling time per shape and mode (eager, compiled); a slow model gets up to four "
+      "times as long for its first 20 samples; default 150ms on the cpu, 20ms on a GPU");
   parent.add_flag("--json", command.json, "one JSON document, schema winnow.baselines, version 1");
 }
 
@@ -74,12 +76,11 @@ void add_torch(CLI::App& parent, BaselineCommand& command) {
 
 void add_baseline(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<BaselineCommand>();
-  CLI::App* sub =
-      app.add_subcommand("baseline", "Time what frameworks need for a task, and store it");
+  CLI::App* sub = app.add_subcommand("baseline", "Time a task in a framework and store the times");
   sub->require_subcommand(1);
   CLI::App* torch_sub = sub->add_subcommand(
       "torch", "Time the task's reference.py with PyTorch, eager and with torch.compile, and "
-               "compare its answers with reference.cu (exit code 10: they differ)");
+               "compare its answers with reference.cu (exit code 10: the answers differ)");
   add_torch(*torch_sub, *command);
   torch_sub->callback([command, &chosen] { chosen = [command] { return torch(*command); }; });
 }

@@ -7,6 +7,7 @@
 #include "harness/batch/request_file.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
+#include "harness/report/counted.h"
 #include "harness/report/terminal.h"
 #include "harness/run/session.h"
 
@@ -23,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFormatHelp = "chat, responses, anthropic or gemini (default: as "
-                                    "endpoint.kind says, else chat)";
+constexpr const char* kFormatHelp = "chat, responses, anthropic or gemini (default: the "
+                                    "format of endpoint.kind; chat if the endpoint is a replay)";
 
 /// The file and the format of requests.
 struct RequestOutput {
@@ -69,11 +70,12 @@ RequestWriter request_writer(const RequestOutput& output, const RunConfig& confi
   agents::resolve_provider(endpoint);
   RequestWriter writer{endpoint, find_format(output.format, endpoint.kind), output.file};
   if (endpoint.model.empty()) {
-    throw UsageError("endpoint.model is not set, and each request names its model",
+    throw UsageError("endpoint.model is not set, but each request needs the name of a model",
                      "add --model PROVIDER/MODEL or --set endpoint.model=NAME");
   }
   if (writer.file.has_parent_path() && !fs::is_directory(writer.file.parent_path())) {
-    throw UsageError("--output: no such folder: " + writer.file.parent_path().string());
+    throw UsageError("--output: there is no folder " + writer.file.parent_path().string(),
+                     "create the folder, or name a file in another folder");
   }
   // Throws if extra_body is not valid.
   request_file(writer.format, {agents::ModelRequest()}, endpoint.extra_body);
@@ -90,14 +92,15 @@ void write_requests(const RequestWriter& writer, const DeferringEndpoint& endpoi
   if (!writer.file.empty()) {
     write_file_atomic(writer.file,
                       request_file(writer.format, requests, writer.endpoint.extra_body));
-    std::cerr << fmt::format("{} {} in {}\n", requests.size(),
-                             requests.size() == 1 ? "request" : "requests", writer.file.string());
+    std::cerr << fmt::format("wrote {} to {}\n",
+                             counted(static_cast<std::int64_t>(requests.size()), "request"),
+                             writer.file.string());
   }
   if (waiting > 0) {
-    std::cerr << fmt::format("{} of an earlier file still without a reply (winnow batch export "
-                             "--run writes {} again)\n",
-                             waiting == 1 ? "1 request" : fmt::format("{} requests", waiting),
-                             waiting == 1 ? "it" : "them");
+    std::cerr << fmt::format(
+        "{} of an earlier file still {} no reply (winnow batch export --run writes {} again)\n",
+        counted(static_cast<std::int64_t>(waiting), "request"), waiting == 1 ? "has" : "have",
+        waiting == 1 ? "this request" : "these requests");
   }
 }
 
@@ -109,7 +112,8 @@ RunConfig config_of(const std::string& store_path, const std::string& run,
 
 ExitCode export_requests(const BatchExportCommand& command) {
   if (command.run.empty() == command.fresh.config.empty()) {
-    throw UsageError("which run? name a CONFIG to start one, or --run to take one up");
+    throw UsageError("the command names no run",
+                     "name a CONFIG to start a run, or continue a run with --run NAME");
   }
   const bool is_new = command.run.empty();
   const std::string store = is_new ? "" : find_store(command.fresh.store);
@@ -127,7 +131,7 @@ ExitCode export_requests(const BatchExportCommand& command) {
 void check_files(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     if (file != "-" && (fs::is_directory(file) || !std::ifstream(file))) {
-      throw UsageError(file + ": no such file, or not one that can be read");
+      throw UsageError("cannot read " + file, "name a file that exists and that you may read");
     }
   }
 }
@@ -136,18 +140,18 @@ void check_files(const std::vector<std::string>& files) {
 void report(const ReplyImport::Counts& counts, const std::string& run) {
   std::cerr << counts.stored << (counts.stored == 1 ? " reply taken" : " replies taken");
   const std::pair<std::size_t, const char*> others[] = {
-      {counts.answered_before, "had one before"},
-      {counts.failed, "failed and will be asked again"},
-      {counts.unknown, "of no call of this run"},
+      {counts.answered_before, "for calls that already had a reply"},
+      {counts.failed, "failed (the run asks again)"},
+      {counts.unknown, "for calls that this run has not made"},
       {counts.malformed, "not understood"}};
   for (const auto& [count, what] : others) {
     std::cerr << (count == 0 ? "" : fmt::format(", {} {}", count, what));
   }
   std::cerr << '\n';
   if (counts.stored + counts.answered_before + counts.failed == 0) {
-    throw UsageError("nothing in these files is a reply to run '" + run + "'",
-                     "lines are a provider's batch output, {\"custom_id\", \"reply\"} or recorded "
-                     "calls (docs/batch.md)");
+    throw UsageError("these files have no reply to a call of run '" + run + "'",
+                     "each line must be a line of a provider's batch output, a JSON object with "
+                     "\"custom_id\" and \"reply\", or a recorded call (docs/batch.md)");
   }
 }
 
@@ -193,15 +197,17 @@ ExitCode import_replies(const BatchImportCommand& command) {
 void add_export_of_requests(CLI::App& batch, Action& chosen) {
   auto command = std::make_shared<BatchExportCommand>();
   CLI::App* sub = batch.add_subcommand(
-      "export", "Judge what can be judged, then write every request that waits for a reply");
-  sub->add_option("CONFIG", command->fresh.config, "TOML file: start a run from it");
+      "export",
+      "Judge the kernels that have no verdict, then write all requests that have no reply");
+  sub->add_option("CONFIG", command->fresh.config, "TOML file of a new run");
   CLI::Option* run =
-      sub->add_option("--run", command->run, "take up this run instead, by name or number");
+      sub->add_option("--run", command->run, "continue this run instead: its name or number");
   sub->add_option("--store", command->fresh.store,
-                  "SQLite file with the results (CONFIG: default run.store; --run: "
-                  "$WINNOW_STORE, else the newest *.db of runs/ and "
+                  "SQLite file with the results (default with CONFIG: run.store; with "
+                  "--run: $WINNOW_STORE, else the newest *.db in runs/ and "
                   "~/.local/share/winnow/)");
-  sub->add_option("-o,--output", command->output.file, "file for the requests, a line of JSON each")
+  sub->add_option("-o,--output", command->output.file,
+                  "file for the requests: one line of JSON for each request")
       ->required();
   sub->add_option("--format", command->output.format, kFormatHelp);
   add_new_run_options(*sub, command->fresh);
@@ -215,20 +221,21 @@ void add_export_of_requests(CLI::App& batch, Action& chosen) {
 void add_import(CLI::App& batch, Action& chosen) {
   auto command = std::make_shared<BatchImportCommand>();
   CLI::App* sub = batch.add_subcommand(
-      "import", "Take replies, judge them and, with -o, write the requests that follow");
+      "import",
+      "Read replies from files and judge their kernels; with -o, write the next requests");
   sub->add_option("FILE", command->files,
                   "a provider's batch output, lines of {\"custom_id\", \"reply\"}, or recorded "
-                  "calls; - is stdin; may be repeated; the model of a reply whose line names none "
-                  "is that of --model, else unknown")
+                  "calls; - is stdin; may be repeated; if a line names no model, the reply "
+                  "counts for the model of --model, else for an unknown model")
       ->required();
   sub->add_option("--run", command->run, "name or number of the run")->required();
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("-o,--output", command->output.file,
-                  "file for the next requests; empty when there are none");
+                  "file for the next requests; the file is empty if there are none");
   sub->add_option("--format", command->output.format, kFormatHelp);
   sub->add_option(
          "--price-factor", command->price_factor,
-         "what a reply costs beside the endpoint's price; 0.5 for batch APIs that bill half")
+         "factor on the endpoint's price for each reply; 0.5 for batch APIs that bill half")
       ->check(at_least_zero())
       ->capture_default_str();
   add_run_options(*sub, command->shared);
@@ -239,8 +246,8 @@ void add_import(CLI::App& batch, Action& chosen) {
 
 void add_batch(CLI::App& app, Action& chosen) {
   CLI::App* sub = app.add_subcommand(
-      "batch", "Search through a provider's batch API, another program or a person: requests go "
-               "out as a file, replies come back as one");
+      "batch", "Search with a provider's batch API, another program or a person: Winnow writes the "
+               "requests to a file and reads the replies from a file");
   sub->require_subcommand(1);
   add_export_of_requests(*sub, chosen);
   add_import(*sub, chosen);

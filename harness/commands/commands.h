@@ -36,7 +36,7 @@ void add_batch(CLI::App& app, Action& chosen);
 void add_models(CLI::App& app, Action& chosen);
 
 constexpr const char* kStoreHelp =
-    "SQLite file with the results (default: $WINNOW_STORE, else the newest *.db of runs/ and "
+    "SQLite file with the results (default: $WINNOW_STORE, else the newest *.db in runs/ and "
     "~/.local/share/winnow/)";
 
 } // namespace winnow::harness

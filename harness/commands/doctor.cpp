@@ -50,14 +50,13 @@ ExitCode doctor(const DoctorCommand& command) {
 
 void add_doctor(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<DoctorCommand>();
-  CLI::App* sub = app.add_subcommand(
-      "doctor", "Which devices, compilers, isolation levels and endpoints work here, and why not");
+  CLI::App* sub = app.add_subcommand("doctor", "Show which devices, compilers, isolation levels "
+                                               "and endpoints work here, and why others do not");
   sub->add_option("--config", command->config,
-                  "config whose endpoint and store are looked at (default: "
-                  "quickstart)");
+                  "TOML file with the endpoint and the store to examine (default: quickstart)");
   sub->add_flag("--json", command->json, "one JSON document, schema winnow.doctor, version 1");
   sub->add_flag("--isolation", command->isolation,
-                "try to break out of each isolation level and print what was stopped")
+                "try to break out of each isolation level and print which attempts were stopped")
       ->excludes("--json");
   sub->callback([command, &chosen] { chosen = [command] { return doctor(*command); }; });
 }

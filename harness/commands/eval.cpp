@@ -94,7 +94,7 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
   const evaluators::EvaluationOptions options = resolved_options(command);
   const std::string kind = options.device == "best" ? "cuda" : options.device;
   if (kind != "cuda" && kind != "hip") {
-    throw UsageError("--compile-only is for --device cuda or hip, not " + kind);
+    throw UsageError("--compile-only works only with --device cuda or hip, not with " + kind);
   }
   const std::string fallback = kind == "hip" ? "gfx90a" : "sm_90a";
   EvalPrinter printer(std::cout, task.name, command.json, command.files.size());
@@ -122,7 +122,8 @@ ExitCode eval(const EvalCommand& command) {
     return compile_files(command, task);
   }
   if (!command.architecture.empty()) {
-    throw UsageError("--arch is for --compile-only: what runs is compiled for the device here");
+    throw UsageError("--arch works only with --compile-only",
+                     "remove --arch: Winnow compiles for the device that runs the kernels");
   }
   const auto start = std::chrono::steady_clock::now();
   EvalPrinter printer(std::cout, task.name, command.json, command.files.size());
@@ -147,13 +148,13 @@ ExitCode eval(const EvalCommand& command) {
 void add_options(CLI::App& sub, EvalCommand& command) {
   sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
   sub.add_option("FILE", command.files,
-                 "kernel files, judged one after the other: device code with its launch plan, at "
-                 "most 1 MiB each")
+                 "kernel files: device code with a launch plan, at most 1 MiB each")
       ->required();
   add_judging_options(sub, command.judging,
                       "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");
   sub.add_flag("--compile-only", command.compile_only,
-               "compile for a GPU that need not be here, say what the kernels use, run nothing");
+               "compile for a GPU that this machine need not have, show the resources of the "
+               "kernels, run nothing");
   sub.add_option("--arch", command.architecture,
                  "architecture for --compile-only: sm_90a (default for cuda), gfx90a (hip), ...");
   sub.add_option("--tiny-seeds", command.judging.evaluation.tiny_seeds,
@@ -161,32 +162,34 @@ void add_options(CLI::App& sub, EvalCommand& command) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   sub.add_option("--max-variants", command.max_variants,
-                 "choices of parameters to try, the fastest counts; 1: the default choice only")
+                 "number of parameter choices to try; the fastest choice counts; 1: only the "
+                 "default choice")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
   sub.add_flag("--no-promotion", command.no_promotion, "skip the hidden shapes");
-  sub.add_flag("--no-check", command.no_check, "skip the run that looks for races and the like");
-  sub.add_flag("--no-timing", command.no_timing, "judge only; no times, no speedup");
+  sub.add_flag("--no-check", command.no_check,
+               "skip check mode, which looks for data races and similar mistakes");
+  sub.add_flag("--no-timing", command.no_timing, "judge only the answers: no times, no speedup");
   sub.add_flag(
       "--no-reuse", command.no_reuse,
-      "judge a file again whose GPU machine code and launches are those of an earlier one");
+      "judge each file, even if its GPU machine code and launches equal those of an earlier file");
   add_time_budget(sub, command.judging.time_budget, "150ms on the cpu, 20ms on a GPU");
   sub.add_option(
       "--precheck-cmd", command.judging.evaluation.precheck,
-      "a shell command that gets each kernel file on stdin and prints a JSON object with "
-      "should_filter; what it refuses, or fails on, is not run");
+      "shell command that reads each kernel file from stdin and prints a JSON object with "
+      "should_filter; Winnow does not run a kernel if the command refuses the file or fails");
   sub.add_flag("--json", command.json,
-               "a JSON document, schema winnow.evaluation, version 2; for several files "
-               "an array of them");
+               "one JSON document, schema winnow.evaluation, version 2; for several files an array "
+               "of documents");
 }
 
 } // namespace
 
 void add_eval(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<EvalCommand>();
-  CLI::App* sub =
-      app.add_subcommand("eval", "Judge kernel files: compile them, check what they compute, time "
-                                 "them, and check them again on hidden shapes");
+  CLI::App* sub = app.add_subcommand(
+      "eval", "Judge kernel files: compile them, check their answers, time them, "
+              "and check their answers on hidden shapes");
   add_options(*sub, *command);
   sub->callback([command, &chosen] { chosen = [command] { return eval(*command); }; });
 }

@@ -37,8 +37,11 @@ store::RunRow recorded_run(const store::RunStore& store, const std::string& name
   for (const store::RunRow& run : runs) {
     names.push_back(run.name);
   }
-  throw UsageError(runs.empty() ? "the store has no run"
-                                : "which run? name one with --run: " + join(names, ", "));
+  if (runs.empty()) {
+    throw UsageError("the store has no run", "name another store with --store");
+  }
+  throw UsageError("the store has several runs: " + join(names, ", "),
+                   "name one of them with --run");
 }
 
 /// The run's replies as JSON lines, for endpoint.kind = "replay".
@@ -83,7 +86,7 @@ void add_export(CLI::App& app, Action& chosen) {
       "export", "Write out a store: ranks, candidates, verdicts, cases and kernel files");
   sub->add_option("FORMAT", command->format,
                   "csv, json or md; recording: the model's replies as JSON lines for the replay "
-                  "endpoint (only this one contains replies)")
+                  "endpoint (only this format contains replies)")
       ->required()
       ->check(CLI::IsMember({"csv", "json", "md", "recording"}));
   sub->add_option("--store", command->store, kStoreHelp);

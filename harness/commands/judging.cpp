@@ -17,15 +17,17 @@ namespace fs = std::filesystem;
 
 void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices) {
   sub.add_option("--device", options.evaluation.device, devices)->capture_default_str();
-  sub.add_option("--seed", options.evaluation.seed,
-                 "repeats an evaluation: the seed that it has shown; boards do not rank it "
-                 "(default: drawn for each evaluation)")
+  sub.add_option(
+         "--seed", options.evaluation.seed,
+         "seed that an earlier evaluation has shown, to repeat that evaluation; boards do not "
+         "rank a repeated evaluation (default: a new seed for each evaluation)")
       ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()));
   sub.add_option("--timeout", options.timeout, "wall-clock limit of one stage")
       ->capture_default_str();
-  sub.add_option("--require-isolation", options.isolation,
-                 "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) where the sandbox "
-                 "would be weaker")
+  sub.add_option(
+         "--require-isolation", options.isolation,
+         "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) if the sandbox of this "
+         "machine is weaker")
       ->check(CLI::IsMember({"rlimits", "landlock+seccomp", "bubblewrap"}));
 }
 
@@ -58,8 +60,9 @@ std::string read_kernel(const std::string& file) {
   std::error_code not_regular; // a pipe has no size; read_file() limits its size too
   const auto bytes = fs::file_size(file, not_regular);
   if (!not_regular && bytes > tasks::kMaxKernelFileBytes) {
-    throw UsageError(file + " has " + std::to_string(bytes) + " bytes; a kernel file has at most " +
-                     std::to_string(tasks::kMaxKernelFileBytes));
+    throw UsageError(file + " has " + std::to_string(bytes) +
+                     " bytes; a kernel file may have at most " +
+                     std::to_string(tasks::kMaxKernelFileBytes) + " bytes");
   }
   return read_file(file, tasks::kMaxKernelFileBytes);
 }

@@ -47,7 +47,7 @@ void add_assignment(const tasks::KernelFile& file, const std::string& assignment
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw UsageError("'" + assignment + "' is no NAME=VALUE with an integer value");
+    throw UsageError("'" + assignment + "' is not of the form NAME=VALUE with an integer VALUE");
   }
   std::vector<std::string> names;
   for (const tasks::Parameter& parameter : file.plan.parameters) {
@@ -57,13 +57,14 @@ void add_assignment(const tasks::KernelFile& file, const std::string& assignment
     }
     if (std::find(parameter.values.begin(), parameter.values.end(), value) ==
         parameter.values.end()) {
-      throw UsageError(fmt::format("{}: {} is not a value of {}; its plan allows {}", file.file,
-                                   value, name, join(values_of(parameter), ", ")));
+      throw UsageError(fmt::format("{}: the plan does not allow {} = {}; allowed values: {}",
+                                   file.file, name, value, join(values_of(parameter), ", ")));
     }
     wanted[name] = value;
     return;
   }
-  throw UsageError(file.file + ": no parameter '" + name + "'" + suggestion(name, names));
+  throw UsageError(file.file + ": the plan has no parameter '" + name + "'" +
+                   suggestion(name, names));
 }
 
 bool agrees(const tasks::ParameterChoice& choice, const tasks::ParameterChoice& wanted) {
@@ -106,8 +107,8 @@ NamedKernel load_kernel(const std::string& file, const std::vector<std::string>&
   if (kernel.kernel_file) {
     const auto choice = allowed_choice(*kernel.kernel_file, assignments);
     if (!choice && !assignments.empty()) {
-      throw UsageError(file + ": no choice of parameters with these values satisfies every `where` "
-                              "of its plan");
+      throw UsageError(file + ": no choice of parameters has these values and satisfies every "
+                              "`where` of the plan");
     }
     kernel.parameters = choice.value_or(tasks::ParameterChoice{});
     if (!choice) {

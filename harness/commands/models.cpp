@@ -118,8 +118,10 @@ ExitCode list(const ModelsCommand& command) {
   for (const nlohmann::ordered_json& provider : all) {
     std::cout << fitted(to_text(provider));
   }
-  std::cout << "\nAny model of a provider: --model PROVIDER/MODEL. Any other server: --set "
-               "endpoint.kind=chat\n--set endpoint.base_url=URL --set endpoint.model=NAME.\n";
+  std::cout
+      << "\nTo use any model of a provider, add --model PROVIDER/MODEL. To use another server, "
+         "add\n--set endpoint.kind=chat --set endpoint.base_url=URL --set "
+         "endpoint.model=NAME.\n";
   return ExitCode::Done;
 }
 
@@ -166,7 +168,7 @@ std::string to_text(const ModelReply& reply) {
   const std::string price =
       reply.price     ? fmt::format(" (per million tokens: input ${:g}, output ${:g}; {})",
                                     reply.price->input, reply.price->output, reply.price->source)
-      : reply.dollars ? " (said by the endpoint)"
+      : reply.dollars ? " (as the endpoint reports)"
                       : "; see docs/endpoints.md for how to set a price";
   return fmt::format(
       "model    {}\nreply    {}\nended    {}\nlatency  {:.3f} s{}\ntokens   {} prompt ({} cached), "
@@ -181,9 +183,10 @@ std::string to_text(const ModelReply& reply) {
 ExitCode test(const ModelsCommand& command) {
   EndpointConfig endpoint = configured_endpoint(command);
   if (endpoint.kind == "replay" && endpoint.provider.empty()) {
-    throw UsageError("no model is named, and the config's endpoint replays a recording",
-                     "name one: winnow models test --model PROVIDER/MODEL; known providers: winnow "
-                     "models list");
+    throw UsageError(
+        "the command names no model, and the endpoint of the config replays a recording",
+        "name a model: winnow models test --model PROVIDER/MODEL; `winnow models list` "
+        "shows the providers");
   }
   endpoint.max_attempts = 1;
   endpoint.outage_seconds = 1;
@@ -205,22 +208,24 @@ ExitCode test(const ModelsCommand& command) {
 
 void add_models(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<ModelsCommand>();
-  CLI::App* models = app.add_subcommand("models", "Providers of models, and a call to try one");
+  CLI::App* models =
+      app.add_subcommand("models", "List the providers of models, or test a model with a call");
   models->require_subcommand(1);
   CLI::App* list_command = models->add_subcommand(
-      "list", "What is configured, and the providers that Winnow knows: is their key here, what is "
-              "priced");
+      "list",
+      "Show the configured endpoint and the known providers: where Winnow finds their keys, and "
+      "which models have a price");
   list_command->add_option("CONFIG", command->config,
-                           "TOML file whose endpoint is shown (default: configs/quickstart.toml)");
+                           "TOML file with the endpoint (default: configs/quickstart.toml)");
   add_endpoint_options(*list_command, command->shared);
   list_command->add_flag("--json", command->json,
                          "one JSON document, schema winnow.models, version 1");
   list_command->callback([command, &chosen] { chosen = [command] { return list(*command); }; });
   CLI::App* test_command =
       models->add_subcommand("test", "Make one small call and show its latency, tokens and price");
-  test_command->add_option("CONFIG", command->config,
-                           "TOML file whose endpoint is used (default: configs/quickstart.toml "
-                           "with --model)");
+  test_command->add_option(
+      "CONFIG", command->config,
+      "TOML file with the endpoint (default: configs/quickstart.toml with --model)");
   add_endpoint_options(*test_command, command->shared);
   test_command->add_flag("--json", command->json,
                          "one JSON document, schema winnow.model_test, version 1");

@@ -32,9 +32,9 @@ void add_comparison(CLI::App& sub, ProfileCommand& command) {
       ->allow_extra_args(false);
   CLI::Option* against = sub.add_option(
       "--against", command.against,
-      "another kernel file: measured as well, and timed launch beside launch with FILE");
+      "another kernel file; Winnow measures both kernels and times them launch beside launch");
   sub.add_option("--against-param", command.against_parameters,
-                 "NAME=VALUE, a parameter of its plan")
+                 "NAME=VALUE, a parameter of the other kernel's plan")
       ->allow_extra_args(false)
       ->needs(against);
 }
@@ -44,17 +44,17 @@ void add_options(CLI::App& sub, ProfileCommand& command) {
   sub.add_option("FILE", command.file, "the kernel file, at most 1 MiB")->required();
   add_comparison(sub, command);
   command.judging.timeout = "60s";
-  add_judging_options(sub, command.judging, "best, cpu, cuda or hip, or one of several: cuda:0");
+  add_judging_options(sub, command.judging, "best, cpu, cuda, hip, or one device such as cuda:0");
   sub.add_option("--counters", command.counters,
-                 "fast (one pass), full (all counters, several passes) or off: times only, without "
-                 "launch facts, limiter, speed of light and energy")
+                 "fast (one pass), full (all counters, several passes) or off (times only: no "
+                 "launch facts, limiter, speed of light or energy)")
       ->check(CLI::IsMember({"fast", "full", "off"}))
       ->capture_default_str();
   sub.add_flag("--no-energy", command.no_energy,
-               "leave out the energy of a run, which takes a second a shape");
+               "do not measure the energy of a run; the measurement takes a second per shape");
   add_time_budget(sub, command.judging.time_budget, "500ms on the cpu, 200ms on a GPU");
   sub.add_option("--max-samples", command.judging.evaluation.max_samples,
-                 "launches of each kernel per shape that are timed at most")
+                 "timed launches of each kernel per shape, at most")
       ->check(CLI::Range(6, 100'000))
       ->capture_default_str();
   sub.add_flag("--json", command.json,
@@ -67,7 +67,7 @@ void add_profile(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<ProfileCommand>();
   CLI::App* sub = app.add_subcommand(
       "profile", "Measure a correct kernel: times, speed of light, limiter, counters, occupancy, "
-                 "energy (exit code 10: it is not correct)");
+                 "energy (exit code 10: the kernel is not correct)");
   add_options(*sub, *command);
   sub->callback([command, &chosen] { chosen = [command] { return profile(*command); }; });
 }

@@ -18,20 +18,21 @@ ExitCode race(const PairCommand& command) {
 
 void add_options(CLI::App& sub, PairCommand& command) {
   sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
-  sub.add_option("A", command.file, "a kernel file; the verdict is about it")->required();
-  sub.add_option("B", command.against, "the kernel file that it races against")->required();
+  sub.add_option("A", command.file, "a kernel file; the verdict is about A")->required();
+  sub.add_option("B", command.against, "the kernel file that A races against")->required();
   sub.add_option("--param-a", command.parameters,
                  "NAME=VALUE, a parameter of A's plan; default: the plan's first choice")
       ->allow_extra_args(false);
-  sub.add_option("--param-b", command.against_parameters, "the same for B")
+  sub.add_option("--param-b", command.against_parameters,
+                 "NAME=VALUE, a parameter of B's plan; default: the plan's first choice")
       ->allow_extra_args(false);
   command.judging.timeout = "60s";
-  add_judging_options(sub, command.judging, "best, cpu, cuda or hip, or one of several: cuda:0");
+  add_judging_options(sub, command.judging, "best, cpu, cuda, hip, or one device such as cuda:0");
   add_time_budget(sub, command.judging.time_budget,
-                  "1s on the cpu, 300ms on a GPU; a race that is decided ends before");
-  sub.add_option(
-         "--max-samples", command.judging.evaluation.max_samples,
-         "launches of each kernel per shape that are timed at most; two of both are a block")
+                  "1s on the cpu, 300ms on a GPU; a decided race ends earlier");
+  sub.add_option("--max-samples", command.judging.evaluation.max_samples,
+                 "timed launches of each kernel per shape, at most; a block has two launches of "
+                 "each kernel")
       ->check(CLI::Range(6, 100'000))
       ->capture_default_str();
   sub.add_flag("--json", command.json,
@@ -43,8 +44,8 @@ void add_options(CLI::App& sub, PairCommand& command) {
 void add_race(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<PairCommand>();
   CLI::App* sub = app.add_subcommand(
-      "race", "Say which of two correct kernels is faster, by how much, how sure (exit code 0: "
-              "they raced, 10: one of them is not correct)");
+      "race", "Say which of two correct kernels is faster, by how much and with which certainty "
+              "(exit code 0: the kernels raced, 10: one of them is not correct)");
   add_options(*sub, *command);
   sub->callback([command, &chosen] { chosen = [command] { return race(*command); }; });
 }

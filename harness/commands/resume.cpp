@@ -21,7 +21,7 @@ struct ResumeCommand {
 void add_resume(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<ResumeCommand>();
   CLI::App* sub = app.add_subcommand(
-      "resume", "Go on with a run that was interrupted, killed or stopped by a limit");
+      "resume", "Continue a run that was interrupted, killed or stopped by a limit");
   sub->add_option("RUN", command->run, "name or number of the run")->required();
   sub->add_option("--store", command->store, kStoreHelp);
   add_run_options(*sub, command->shared);

@@ -56,8 +56,9 @@ public:
       return; // the entry is current: only the final judges it
     }
     if (row.device_name != device().name) {
-      std::cout << fmt::format("{} candidate {}: left out: it was measured on {}, this is {}\n",
-                               row.task, row.candidate, row.device_name, device().name);
+      std::cout << fmt::format(
+          "{} candidate {}: left out: the candidate was measured on {}, but this device is {}\n",
+          row.task, row.candidate, row.device_name, device().name);
       return;
     }
     const tasks::Evaluation now = judge_again(row);
@@ -127,11 +128,11 @@ private:
   static void print(const store::LeaderboardRow& row, const tasks::Evaluation& now) {
     const std::string rank =
         row.rank > 0 ? fmt::format("rank {}", row.rank) : "not ranked (" + row.unranked + ")";
-    std::string line =
-        fmt::format("{} {} candidate {}: was correct {:.2f}x (evaluator {}), is {}", row.task, rank,
-                    row.candidate, row.speedup, row.evaluator_version, to_string(now.verdict));
+    std::string line = fmt::format(
+        "{} {} candidate {}: was correct, {:.2f}x (evaluator {}); is now {}", row.task, rank,
+        row.candidate, row.speedup, row.evaluator_version, to_string(now.verdict));
     line += now.verdict == Verdict::Correct
-                ? fmt::format(" {:.2f}x (evaluator {})", now.speedup, now.evaluator_version)
+                ? fmt::format(", {:.2f}x (evaluator {})", now.speedup, now.evaluator_version)
                 : ": " + truncate_text(now.detail, 400);
     std::cout << line << std::endl;
   }
@@ -177,9 +178,10 @@ void add_reverify(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<ReverifyCommand>();
   command->options.reuse = false;
   CLI::App* sub = app.add_subcommand(
-      "reverify", "Time the leaders of the leaderboards against each other and judge them on "
-                  "held-out shapes: a new final. What an older evaluator or another revision of a "
-                  "task has judged is judged again before; what it had is kept as evidence");
+      "reverify", "Hold a new final: time the leaders of the leaderboards against each other and "
+                  "judge them on held-out shapes. If a leader has its verdict from an older "
+                  "evaluator or another revision of the task, judge the leader again before the "
+                  "final and keep the old verdict as evidence");
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--task", command->query.task, "only this task (default: all)");
   sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
@@ -189,8 +191,6 @@ void add_reverify(CLI::App& app, Action& chosen) {
   sub->add_option("--device", command->options.device,
                   "best, cpu, cuda or hip; rows of another device are left out")
       ->capture_default_str();
-  sub->footer("Exit codes: 0 all are still correct, 10 one is not (see the output), 1 one could "
-              "not be judged.");
   sub->callback([command, &chosen] { chosen = [command] { return reverify(*command); }; });
 }
 

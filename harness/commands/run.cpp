@@ -14,8 +14,8 @@ void add_run(CLI::App& app, Action& chosen) {
       "run", "Search for faster kernels: ask, compile, judge, time, record, rank");
   sub->add_option(
       "CONFIG", options->config,
-      "TOML file, or the name of one that comes with Winnow: live, or quickstart, which is "
-      "the default and needs no GPU and no key");
+      "TOML file, or the name of a config that comes with Winnow: live or quickstart (default: "
+      "quickstart, which needs no GPU and no key)");
   sub->add_option("--store", options->store, "SQLite file for the results [run.store]");
   add_new_run_options(*sub, *options);
   sub->callback([options, &chosen] {

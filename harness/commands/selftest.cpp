@@ -76,8 +76,8 @@ ExitCode write_all_golden(const SelftestCommand& command,
   for (const tasks::Task& task : chosen_tasks(command)) {
     evaluators::Selftest selftest(task, host, command.options);
     const ReferenceAgreement agreement = write_golden(task, selftest, command.agreement);
-    std::cout << golden_file(task).string() << ": " << agreement.source << ", " << agreement.shapes
-              << " shapes\n";
+    std::cout << golden_file(task).string() << ": answers of " << agreement.source << " at "
+              << agreement.shapes << " shapes\n";
     for (const std::string& note : agreement.notes) {
       std::cerr << task.name << ": " << note << '\n';
     }
@@ -102,7 +102,7 @@ bool prove_all(SelftestCommand& command, const std::shared_ptr<evaluators::Devic
 
 ExitCode selftest(SelftestCommand command) {
   if (command.write_golden && command.names.empty()) {
-    throw UsageError("--write-golden needs a TASK", "name the tasks whose golden.json to write");
+    throw UsageError("--write-golden needs a TASK", "name the tasks that get a golden.json");
   }
   command.options.evaluation.run_timeout = duration_option("--timeout", command.timeout);
   // A fixed default seed, so that golden.json does not change when it is written again.
@@ -127,21 +127,22 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
                  "name, category/name or folder of each task; default: the whole catalogue");
   sub.add_option("--device", command.options.evaluation.device, "cpu, cuda, hip, best, cuda:1, ...")
       ->capture_default_str();
-  sub.add_option(
-      "--seed", command.seed,
-      "repeats a run: the seed that it has shown (default: drawn; 1 for --write-golden)");
+  sub.add_option("--seed", command.seed,
+                 "seed that an earlier selftest has shown, to repeat that selftest (default: a new "
+                 "seed; 1 for --write-golden)");
   sub.add_option("--seeds", command.options.seeds, "inputs per shape for each honest kernel")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   sub.add_option("--python", command.agreement.python,
-                 "Python that may have PyTorch: a name or a path")
+                 "Python, by name or path; the selftest uses PyTorch if this Python has it")
       ->capture_default_str();
   sub.add_option("--timeout", command.timeout,
                  "wall-clock limit of one run: a kernel on all shapes of a set")
       ->capture_default_str();
-  sub.add_flag("--write-golden", command.write_golden,
-               "write what PyTorch computes at the tiny shapes to the tasks' golden.json, once it "
-               "agrees with reference.cu; prove nothing else");
+  sub.add_flag(
+      "--write-golden", command.write_golden,
+      "write PyTorch's answers at the tiny shapes to golden.json of each task if they agree "
+      "with reference.cu; prove nothing else");
   sub.add_flag("--json", command.json, "one JSON document, schema winnow.selftest, version 2");
 }
 
@@ -150,8 +151,9 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
 void add_selftest(CLI::App& tasks_command, Action& chosen) {
   auto command = std::make_shared<SelftestCommand>();
   CLI::App* sub = tasks_command.add_subcommand(
-      "selftest", "Have tasks prove themselves: mutants of the reference are rejected, honest "
-                  "kernels accepted, reference.cu agrees with reference.py (exit code 10: not so)");
+      "selftest",
+      "Prove tasks: mutants of the reference are rejected, honest kernels are accepted, "
+      "and reference.cu agrees with reference.py (exit code 10: a task is not proven)");
   add_options(*sub, *command);
   sub->callback([command, &chosen] { chosen = [command] { return selftest(*command); }; });
 }

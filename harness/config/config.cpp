@@ -20,7 +20,7 @@ ConfigOverride parse_override(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
     throw UsageError("'" + std::string(text) + "' is not of the form section.key=value",
-                     "for instance --set run.proposals=3");
+                     "write for instance --set run.proposals=3");
   }
   return {std::string(trim(text.substr(0, equals))), std::string(trim(text.substr(equals + 1)))};
 }
@@ -64,8 +64,8 @@ RunConfig config_from_json(const nlohmann::json& json) {
     try {
       key.set(config, section->at(key.name), {});
     } catch (const BadValue& error) {
-      throw Error("stored configuration: " + key.section + "." + key.name + ": expected " +
-                  error.what());
+      throw Error("stored configuration of the run: " + key.section + "." + key.name +
+                  ": expected " + error.what());
     }
   }
   return config;

@@ -273,21 +273,24 @@ struct KeyOption {
 };
 constexpr KeyOption kOptions[] = {
     {"run", "name", "--name",
-     "name of the run; must be new in the store (default: the config's, with -2, -3, ... if "
-     "taken)"},
-    {"run", "tasks", "--task", "task to work on, may be repeated (default: the config's)"},
+     "name of the run; the store must not have a run of this name (default: run.name of the "
+     "config, with -2, -3, ... if the name is taken)"},
+    {"run", "tasks", "--task",
+     "task to work on; may be repeated (default: run.tasks of the config)"},
     {"run", "device", "--device", "best, cpu, cuda or hip"},
     {"evaluation", "require_isolation", "--require-isolation",
-     "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) where the sandbox would be "
-     "weaker"},
+     "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) if the sandbox of this "
+     "machine is weaker"},
     {"evaluation", "precheck", "--precheck-cmd",
-     "a shell command that gets each kernel file on stdin and prints a JSON object with "
-     "should_filter; what it refuses is not run, and nothing is when it fails"},
-    {"limits", "calls", "--max-calls", "limit on model calls, resumed sessions included; 0: none"},
-    {"limits", "tokens", "--max-tokens", "limit on tokens, prompts and replies together; 0: none"},
-    {"limits", "dollars", "--max-dollars", "limit on US dollars; 0: none"},
+     "shell command that reads each kernel file from stdin and prints a JSON object with "
+     "should_filter; Winnow does not run a kernel if the command refuses the file or fails"},
+    {"limits", "calls", "--max-calls",
+     "limit on model calls in all sessions of the run; 0: no limit"},
+    {"limits", "tokens", "--max-tokens",
+     "limit on tokens of prompts and replies together; 0: no limit"},
+    {"limits", "dollars", "--max-dollars", "limit on US dollars; 0: no limit"},
     {"limits", "wall_time", "--max-time",
-     "limit on wall time: seconds, or 90s, 10m, 1.5h; 0: none"},
+     "limit on wall time: seconds, or 90s, 10m, 1.5h; 0: no limit"},
 };
 
 bool is_variable_name(const std::string& name) {
@@ -367,8 +370,8 @@ void check_config(const RunConfig& config) {
   if (!config.endpoint.api_key_env.empty() && !is_variable_name(config.endpoint.api_key_env)) {
     // The message does not repeat the text, which may be the key itself.
     throw UsageError("endpoint.api_key_env is not the name of an environment variable",
-                     "keys come from the environment: put the variable's name there, for "
-                     "instance OPENAI_API_KEY, and the key into that variable");
+                     "keys come from the environment: set endpoint.api_key_env to the name of a "
+                     "variable, for instance OPENAI_API_KEY, and put the key into that variable");
   }
 }
 

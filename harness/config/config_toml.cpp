@@ -16,7 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kKeysBelongElsewhere =
-    "keys come from the environment; set endpoint.api_key_env to the variable's name";
+    "a config must not hold a key; put the key into an environment variable and set "
+    "endpoint.api_key_env to the name of the variable";
 
 /// Null for values that no key accepts: dates.
 json to_json(const JsonValue& value) {

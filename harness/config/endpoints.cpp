@@ -94,9 +94,10 @@ void check_dollar_limit(const Limits& limits, const agents::EndpointConfig& conf
                         const std::optional<agents::Price>& price) {
   if (limits.dollars > 0 && config.kind != "replay" && !price) {
     throw UsageError(
-        fmt::format("limits.dollars cannot hold: the price of '{}' is unknown", config.model),
-        "add it to a file like configs/prices.toml (endpoint.prices), or set "
-        "endpoint.dollars_per_million_input and dollars_per_million_output");
+        fmt::format("Winnow cannot keep limits.dollars: the price of '{}' is unknown",
+                    config.model),
+        "add the price to a file such as configs/prices.toml (endpoint.prices), or set "
+        "endpoint.dollars_per_million_input and endpoint.dollars_per_million_output");
   }
 }
 

@@ -17,8 +17,8 @@ using store::number_at;
 using store::text_at;
 
 constexpr const char* kSpeedupNote =
-    "speedup: the median of baseline / candidate, launch beside launch, so it is not quite the "
-    "quotient of the two medians; 95 %: its interval";
+    "speedup: the median of baseline time / candidate time over pairs of launches, not the "
+    "quotient of the two medians; 95 %: the interval of the speedup";
 
 std::string microseconds(double ns) {
   return ns > 0 ? fmt::format("{:.2f}", ns / 1000) : "";
@@ -128,7 +128,7 @@ std::string rest_of_log(const json& evaluation) {
   return text;
 }
 
-/// "cublaslt, m=64, n=64: 123.40 us, the candidate takes 0.81x of it"
+/// "cublaslt, m=64, n=64: 123.40 us, the candidate takes 0.81x as long"
 std::string libraries_text(const json& cases) {
   std::string text;
   for (const json& result : cases) {
@@ -138,7 +138,7 @@ std::string libraries_text(const json& cases) {
       const double own = number_at(result, "median_ns");
       if (library.at("agrees") == true && median > 0) {
         text += microseconds(median) + " us";
-        text += own > 0 ? fmt::format(", the candidate takes {:.2f}x of it", own / median) : "";
+        text += own > 0 ? fmt::format(", the candidate takes {:.2f}x as long", own / median) : "";
       } else {
         text += "not compared: " + text_at(library, "error");
       }
@@ -189,7 +189,7 @@ std::string circumstances_text(const json& document, const json& evaluation) {
   return fmt::format("{} on {}, isolation {}{}{}, {:.1f} s\n", text_at(document, "device"),
                      text_at(document, "device_name"), text_at(document, "isolation"),
                      seed.empty() ? "" : ", seed ", seed, number_at(document, "seconds")) +
-         (unranked.empty() ? "" : "boards do not rank it: " + unranked + "\n");
+         (unranked.empty() ? "" : "boards do not rank this kernel: " + unranked + "\n");
 }
 
 std::string eval_text(const json& evaluation) {
@@ -205,7 +205,7 @@ std::string eval_text(const json& evaluation) {
     const std::string bounds = bounds_text(evaluation);
     text += fmt::format(", {:.2f}x the baseline's speed{}{}{}", speedup,
                         bounds.empty() ? "" : " (95 %: ", bounds, bounds.empty() ? "" : ")");
-    text += ", the geometric mean over the shapes that were timed";
+    text += ", the geometric mean over the timed shapes";
   }
   const std::string detail = text_at(evaluation, "detail");
   text += "\n" + (detail.empty() ? "" : "detail: " + detail + "\n");

@@ -201,7 +201,7 @@ std::string reasons_text(const json& shapes) {
       if (const json& profile = column.at("profile"); !profile.is_null()) {
         add_reasons(profile, reasons);
       } else {
-        reasons.add("counters were not asked for, or could not be taken: see the notes",
+        reasons.add("the counters are off or could not be read: see the notes",
                     "counters, launch, limiter, speed of light, energy");
       }
     }
@@ -219,8 +219,9 @@ std::string methods_text(const json& shapes) {
     const json& report = value_at(shape, "kernel/profile/counters");
     const auto passes = static_cast<std::int64_t>(number_at(report, "passes"));
     if (passes > 0 && counters.empty()) {
-      counters = fmt::format("counters: {}, {} in {:.0f} ms a shape\n", text_at(report, "provider"),
-                             counted(passes, "pass", "passes"), number_at(report, "collect_ms"));
+      counters =
+          fmt::format("counters: {}, {} in {:.0f} ms per shape\n", text_at(report, "provider"),
+                      counted(passes, "pass", "passes"), number_at(report, "collect_ms"));
     }
   }
   return text + counters;
@@ -233,7 +234,7 @@ std::string library_lines(const json& cases) {
       const double median = number_at(library, "median_ns");
       text += fmt::format("{}: {}: ", text_at(result, "shape"), text_at(library, "name"));
       text += library.at("agrees") == true && median > 0
-                  ? fmt::format("{}, the kernel takes {:.2f}x of it\n", time_text(median),
+                  ? fmt::format("{}, the kernel takes {:.2f}x as long\n", time_text(median),
                                 number_at(result, "median_ns") / median)
                   : "not compared: " + store::on_one_line(text_at(library, "error")) + "\n";
     }

@@ -45,7 +45,7 @@ TEST(ProfileReport, HasAColumnForEachShape) {
                            "95 % interval +1.980 to 2.020",
                            "speed of light +87 % of DRAM's peak +87 % of DRAM's peak\n",
                            "least time +8.700 us",
-                           "a plain copy of its bytes +9.900 us",
+                           "a plain copy of the task's bytes +9.900 us",
                            "an empty launch +2.100 us",
                            "limiter +DRAM bandwidth",
                            "registers a thread +40",
@@ -110,8 +110,9 @@ TEST(ProfileReport, NamesCountersThatAreZeroInOneLine) {
   report.kernel.evaluation.cases.front().conditions.median_clock_mhz = 0;
   add_profiles(report.kernel.evaluation, {profile});
   const std::string text = profile_text(profile_json(report));
-  EXPECT_THAT(text, HasSubstr("counted, and 0: Bank conflicts of shared loads; Bank conflicts of "
-                              "shared memory, in all\n"));
+  EXPECT_THAT(text,
+              HasSubstr("counters that are 0: Bank conflicts of shared loads; Bank conflicts of "
+                        "shared memory, in all\n"));
   EXPECT_THAT(text, ContainsRegex("Accesses whose pattern was looked at +25 %\n"));
   EXPECT_THAT(text, Not(HasSubstr("clock too low"))) << "of a device that has none";
 }
@@ -144,7 +145,7 @@ TEST(ProfileReport, CollapsesTheReasonsOfSingleCounters) {
   EXPECT_THAT(text, HasSubstr("not known: ALU pipe active (integer, logic), FMA pipe active (this "
                               "chip has none)\n"));
   EXPECT_THAT(text, Not(HasSubstr("\nPipes\n")));
-  EXPECT_THAT(text, HasSubstr("counters were not asked for")) << "of the other shape";
+  EXPECT_THAT(text, HasSubstr("the counters are off or could not be read")) << "of the other shape";
 }
 
 TEST(ProfileReport, ShowsTheOtherKernelAndTheChange) {

@@ -203,9 +203,9 @@ std::vector<MetricGroup> facts() {
           {"Limits",
            {{"speed of light", speed + "fraction", "share", speed_text},
             {"  least time", speed + "least_ns", "time"},
-            {"  bytes that count for it", speed + "floor_bytes", "B", floor_text},
-            {"a plain copy of its bytes", speed + "copy_ns", "time"},
-            {"its operations at the measured rate", speed + "rate_ns", "time", operations_text},
+            {"  bytes in the least time", speed + "floor_bytes", "B", floor_text},
+            {"a plain copy of the task's bytes", speed + "copy_ns", "time"},
+            {"the operations at the measured rate", speed + "rate_ns", "time", operations_text},
             {"an empty launch", speed + "launch_ns", "time"},
             {"limiter", "", "", text("profile/limiters/0/limiter")}}},
           {"Launch",
@@ -350,7 +350,7 @@ std::string profile_table(const std::string& corner, const std::vector<ProfileCo
     }
   }
   return to_aligned_text(table, 0) +
-         (zeros.empty() ? "" : "counted, and 0: " + join(zeros, "; ") + "\n");
+         (zeros.empty() ? "" : "counters that are 0: " + join(zeros, "; ") + "\n");
 }
 
 } // namespace winnow::harness

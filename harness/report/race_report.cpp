@@ -44,7 +44,7 @@ std::string verdict_line(const std::string& verdict) {
   }
   if (verdict == "undecided") {
     return "verdict: undecided (the same within the noise of these launches; a larger "
-           "--time-budget or --max-samples may tell them apart)\n";
+           "--time-budget or --max-samples may tell the kernels apart)\n";
   }
   return "verdict: A is " + verdict + "\n";
 }

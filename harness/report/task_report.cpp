@@ -43,7 +43,7 @@ std::string shapes_text(const json& document) {
     text += fmt::format("  {:<10} {}{}\n", text_at(shape, "shape_id"), text_at(shape, "shape"),
                         devices.empty() ? "" : " (" + join(devices, ", ") + " only)");
   }
-  return text + fmt::format("  and {} hidden ones\n", text_at(document, "hidden_shapes"));
+  return text + fmt::format("  and {} hidden shapes\n", text_at(document, "hidden_shapes"));
 }
 
 json tensor_json(const tasks::TensorSpec& tensor) {

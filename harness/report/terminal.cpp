@@ -87,9 +87,9 @@ std::string find_store(const std::string& given) {
   }
   const fs::path newest = newest_store();
   if (newest.empty()) {
-    throw UsageError("no store given, and there is no *.db file in runs/ or " +
+    throw UsageError("the command names no store, and there is no *.db file in runs/ or " +
                          user_data_directory().string(),
-                     "name one with --store FILE, or make one: winnow run");
+                     "name a store with --store FILE, or create one: winnow run");
   }
   return newest.string();
 }

@@ -303,7 +303,7 @@ void RunLoop::handle_failure(const Call& call, const ModelReply& reply) {
   }
   if (reply.status == ModelReply::Status::Exhausted) {
     ++unrecorded_;
-    give_up(*call.state, call.ask, "the recording has no reply to it");
+    give_up(*call.state, call.ask, "the recording has no reply to this call");
     return;
   }
   give_up(*call.state, call.ask, "the call failed: " + reply.error);

@@ -193,9 +193,10 @@ void RunLoop::record(const Judgement& judgement, evaluators::EvaluationResult& r
   search::Outcome outcome = search::outcome_of(counts, judgement.text);
   outcome.promoted = state.search->promotes(judgement.candidate, outcome);
   if (counts.promoted && !outcome.promoted) {
-    counts.notes.insert(counts.notes.begin(),
-                        "faster than the best on the shapes shown, but more than 10 % slower "
-                        "than it on shapes of other sizes: not taken as the best");
+    counts.notes.insert(
+        counts.notes.begin(),
+        "faster than the best kernel on the shown shapes, but more than 10 % slower on "
+        "shapes of other sizes: this kernel does not become the best");
   }
   counts.promoted = outcome.promoted;
   commit(state, [&]() -> std::vector<search::Event> {
@@ -233,7 +234,7 @@ void RunLoop::count(TaskState& state, const std::string& key, const search::Outc
 void RunLoop::check_baseline(const TaskState& state, const tasks::Evaluation& evaluation) {
   if (evaluation.verdict != Verdict::Correct) {
     const std::string line = attempt_line(state.task->name + " baseline", evaluation);
-    trouble_ = line + "; the task is left out: mend its baseline.cu or reference.cu";
+    trouble_ = line + "; the run leaves the task out: mend the task's baseline.cu or reference.cu";
     setup_.journal.event("task left out", {{"task", state.task->name}, {"reason", line}});
     setup_.progress.event(trouble_, Progress::Weight::Important);
   }

@@ -131,7 +131,7 @@ TEST_F(RunLoopTest, AResumedRunTellsOnlyWhatIsNew) {
   FakeEndpoint second(scripted);
   EXPECT_EQ(session(second).end, End::Finished);
   EXPECT_THAT(said_, testing::MatchesRegex(
-                         "the store has 5 replies to this run, 5 of them judged, [1-3] correct\n"
+                         "the store has 5 replies to this run \\(5 judged, [1-3] correct\\)\n"
                          "[ab]/0/2 correct [^\n]*\n"));
 }
 

@@ -46,13 +46,14 @@ std::string calls_text(const Spend& spend) {
 std::string spend_text(const RunOutcome& outcome) {
   const Spend& spend = outcome.spend;
   const std::string time = format_duration(outcome.elapsed);
-  std::string text = outcome.was_finished
-                         ? fmt::format("already finished, nothing was left to do ({}; {})\n",
-                                       calls_text(spend), time)
-                         : fmt::format("{}; {} in all\n", calls_text(spend), time);
+  std::string text =
+      outcome.was_finished
+          ? fmt::format("the run is already finished, nothing is left to do ({}; {})\n",
+                        calls_text(spend), time)
+          : fmt::format("{}; {} in all\n", calls_text(spend), time);
   if (const Unconfirmed& lost = spend.unconfirmed; lost.calls > 0) {
-    text += fmt::format("{} {} cut off; if billed, up to {}{} more\n", counted(lost.calls, "call"),
-                        lost.calls == 1 ? "was" : "were",
+    text += fmt::format("{} {} cut off; the provider may bill up to {}{} more\n",
+                        counted(lost.calls, "call"), lost.calls == 1 ? "was" : "were",
                         lost.dollars > 0 ? fmt::format("${:.4f} for ", lost.dollars) : "",
                         counted(lost.tokens, "token"));
   }
@@ -105,16 +106,17 @@ std::string run_summary(const RunOutcome& outcome, const RunConfig& config, cons
     break;
   case RunOutcome::End::Failed:
     text += "failed: " + outcome.message +
-            "\neverything is saved; when this is solved, go on with: " + go_on + where;
+            "\neverything is saved; solve the problem, then go on with: " + go_on + where;
     break;
   case RunOutcome::End::RecordingSpent:
     text += "stopped: " + outcome.message + "\nto go on, ask a model: " + go_on +
             " --model PROVIDER/MODEL" + where;
     break;
   case RunOutcome::End::Waiting:
-    text += outcome.message +
-            "\nwhen you have them, go on with: winnow batch import REPLIES -o REQUESTS --run" +
-            where;
+    text +=
+        outcome.message +
+        "\nwhen you have the replies, go on with: winnow batch import REPLIES -o REQUESTS --run" +
+        where;
     break;
   }
   return text + "all results: winnow leaderboard" + store + "\n";

@@ -126,7 +126,7 @@ void RunLoop::tell_restored(std::int64_t replies) {
   for (const auto& [verdict, candidates] : verdicts_) {
     judged += candidates;
   }
-  setup_.progress.event(fmt::format("the store has {} to this run, {} of them judged, {} correct",
+  setup_.progress.event(fmt::format("the store has {} to this run ({} judged, {} correct)",
                                     counted(replies, "reply", "replies"), judged,
                                     verdicts_["correct"]),
                         Progress::Weight::Important);

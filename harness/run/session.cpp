@@ -39,7 +39,7 @@ std::vector<tasks::Task> load_tasks(const std::vector<std::string>& names) {
       return other.name == task.name;
     });
     if (twice) {
-      throw UsageError("run.tasks names '" + task.name + "' twice");
+      throw UsageError("run.tasks names '" + task.name + "' twice", "remove one of the two names");
     }
     loaded.push_back(std::move(task));
   }
@@ -72,7 +72,7 @@ void check_same_tasks(const nlohmann::json& stored, const std::vector<tasks::Tas
     if (digests.value(task.name, "") != task.digest) {
       throw UsageError("task '" + task.name + "' has changed since the run began (" +
                            task.folder.string() + ")",
-                       "restore its files to go on, or start a new run");
+                       "restore the files of the task to go on, or start a new run");
     }
   }
 }
@@ -89,7 +89,7 @@ void check_has_log(RunStore& store, const store::RunRow& run,
   });
   if (!has_log && !store.candidates(run.id).empty()) {
     throw UsageError(
-        "an earlier version of Winnow began run '" + run.name + "', and its search left no log",
+        "an earlier version of Winnow began run '" + run.name + "' and wrote no search log",
         "start a new run in this store; the results of the old run stay on the boards");
   }
 }
@@ -98,8 +98,9 @@ void check_resumable_overrides(const std::vector<ConfigOverride>& overrides) {
   for (const ConfigOverride& item : overrides) {
     if (!item.key.starts_with("limits.") && !item.key.starts_with("endpoint.") &&
         item.key != "run.parallel") {
-      throw UsageError(item.key + " cannot change when a run is resumed",
-                       "only limits.*, endpoint.* and run.parallel can; start a new run instead");
+      throw UsageError(
+          item.key + " cannot change when a run is resumed",
+          "only limits.*, endpoint.* and run.parallel can change; start a new run instead");
     }
   }
 }
@@ -186,7 +187,7 @@ ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
                      session.devices.first().name + "), store " + session.config.store,
                  Progress::Weight::Important);
   if (session.config.evaluation.seed) {
-    progress.event("evaluation.seed is given: boards rank no kernel of this run",
+    progress.event("evaluation.seed is set: boards rank no kernel of this run",
                    Progress::Weight::Important);
   }
   RunOutcome outcome = drive(session, interrupt, progress);
@@ -199,7 +200,7 @@ ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
   progress.finish();
   std::cout << run_leaderboard(session.store, session.run.name);
   if (outcome.end == RunOutcome::End::Finished && interrupt.interrupted()) {
-    std::cerr << "interrupted before the final was over; for a final: winnow resume "
+    std::cerr << "interrupted before the end of the final; to hold the final: winnow resume "
               << shell_word(session.run.name) << " --store " << shell_word(session.config.store)
               << "\n";
     return ExitCode::Interrupted;
@@ -231,8 +232,8 @@ std::string only_run(const RunStore& store, const std::string& name_or_number) {
 store::RunRow locked_run(RunStore& store, const std::string& name) {
   store::RunRow run = named_run(store, name);
   if (!store.lock_run(run.id)) {
-    throw Error("run '" + run.name + "' is being driven by another process",
-                "wait for it to end, or stop it with Ctrl-C");
+    throw Error("another process is working on run '" + run.name + "'",
+                "wait for that process to end, or stop the process with Ctrl-C");
   }
   return run;
 }

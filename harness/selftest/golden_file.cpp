@@ -37,7 +37,7 @@ double number_of(const json& value) {
     return text == "inf" ? infinity : -infinity;
   }
   if (text != "nan") {
-    throw UsageError("'" + text + "' is no number");
+    throw UsageError("'" + text + "' is not a number");
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -74,14 +74,14 @@ tasks::Shape shape_of(const tasks::Task& task, const json& sample) {
       return shape;
     }
   }
-  throw UsageError("shape " + id + " is no longer one of the task's");
+  throw UsageError("the task no longer has the shape " + id + " with these axes and scalars");
 }
 
 tasks::HostTensor output_of(const tasks::Task& task, const tasks::Shape& shape, bool float64,
                             const std::string& name, const json& numbers) {
   const tasks::TensorSpec* known = task.find_tensor(name);
   if (known == nullptr || known->role == tasks::Role::Input) {
-    throw UsageError("'" + name + "' is no output of the task");
+    throw UsageError("'" + name + "' is not an output of the task");
   }
   tasks::TensorSpec tensor = *known;
   if (float64 && tasks::is_floating(tensor.dtype)) {
@@ -141,7 +141,7 @@ ReferenceSamples parse_golden(const tasks::Task& task, const std::string& text,
   try {
     const json document = json::parse(text);
     if (document.at("schema") != kSchema || document.at("version") != 1) {
-      throw UsageError(fmt::format("not of schema {}, version 1", kSchema));
+      throw UsageError(fmt::format("the file is not of schema {}, version 1", kSchema));
     }
     ReferenceSamples result{document.at("torch").get<std::string>(), {}, {}};
     for (const json& sample : document.at("samples")) {
@@ -149,9 +149,9 @@ ReferenceSamples parse_golden(const tasks::Task& task, const std::string& text,
     }
     return result;
   } catch (const json::exception& error) {
-    throw UsageError(file + ": " + error.what(), "write it anew: " + golden_command(task));
+    throw UsageError(file + ": " + error.what(), "write the file anew: " + golden_command(task));
   } catch (const UsageError& error) {
-    throw UsageError(file + ": " + error.what(), "write it anew: " + golden_command(task));
+    throw UsageError(file + ": " + error.what(), "write the file anew: " + golden_command(task));
   }
 }
 

@@ -37,9 +37,9 @@ std::string float64_difference(const ReferenceSample& sample,
     for (std::int64_t i = 0; i < expected.count(); ++i) {
       const double size = magnitude == answer.magnitudes.end() ? 0 : magnitude->second.at(i);
       if (!is_close(got.at(i), expected.at(i), size)) {
-        return fmt::format("element {} of '{}' is {:.17g} by reference.cu and {:.17g} by "
-                           "reference.py",
-                           i, name, got.at(i), expected.at(i));
+        return fmt::format(
+            "element {} of '{}' is {:.17g} in reference.cu and {:.17g} in reference.py", i, name,
+            got.at(i), expected.at(i));
       }
     }
   }
@@ -91,7 +91,7 @@ std::string difference(const tasks::Task& task, const ReferenceSample& sample,
     return "";
   }
   return reply.mismatch ? "reference.py: " + evaluators::mismatch_text(*reply.mismatch)
-                        : fmt::format("reference.py's answer is {} to {}", task.name,
+                        : fmt::format("the answer of reference.py to {} is {}", task.name,
                                       to_string(reply.verdict));
 }
 
@@ -111,9 +111,10 @@ ReferenceAgreement check_reference(const tasks::Task& task, evaluators::Selftest
   if (!golden) {
     ReferenceAgreement agreement;
     agreement.notes = notes;
-    agreement.detail = "neither PyTorch nor golden.json: install PyTorch, or write golden.json "
-                       "where it is: " +
-                       golden_command(task);
+    agreement.detail =
+        "there is neither PyTorch nor golden.json: install PyTorch, or write golden.json "
+        "on a machine with PyTorch: " +
+        golden_command(task);
     return agreement;
   }
   return compare_all(task, *golden, fmt::format("golden.json (torch {})", golden->torch), selftest);
@@ -130,7 +131,7 @@ ReferenceAgreement write_golden(const tasks::Task& task, evaluators::Selftest& s
   }
   const std::string text = golden_text(torch);
   if (parse_golden(task, text, golden_file(task).string()).samples.empty()) {
-    throw Error(task.name + ": golden.json is not written: every tiny shape is too large for it",
+    throw Error(task.name + ": golden.json is not written: every tiny shape has too many outputs",
                 "add a tiny shape with fewer outputs to task.toml");
   }
   write_file_atomic(golden_file(task), text);

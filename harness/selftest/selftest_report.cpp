@@ -59,9 +59,9 @@ std::string accepted_mutants(const TaskSelftest& selftest) {
   std::string text;
   for (const MutantResult& result : selftest.mutants) {
     if (result.state == MutantResult::State::Accepted) {
-      text += fmt::format("  mutant accepted on {}: {} (at most {:.3g} of the limit, at {})\n",
-                          to_string(result.set), to_string(result.mutant), result.max_error_ratio,
-                          result.shape_id);
+      text += fmt::format(
+          "  mutant accepted on {}: {} (error at most {:.3g} of the limit, at {})\n",
+          to_string(result.set), to_string(result.mutant), result.max_error_ratio, result.shape_id);
     }
   }
   return text;
@@ -79,11 +79,12 @@ std::string every_shape_line(const TaskSelftest& selftest) {
       nearest = is_nearer ? &result : nearest;
     }
   }
-  return nearest == nullptr ? ""
-                            : fmt::format("  {} of them rejected by every shape alone, by at least "
-                                          "{:.3g} times the limit ({} at {})\n",
-                                          rejected, nearest->max_error_ratio,
-                                          to_string(nearest->mutant), nearest->shape_id);
+  return nearest == nullptr
+             ? ""
+             : fmt::format("  {} of them rejected by every shape alone, with an error "
+                           "of at least {:.3g} times the limit ({} at {})\n",
+                           rejected, nearest->max_error_ratio, to_string(nearest->mutant),
+                           nearest->shape_id);
 }
 
 std::string honest_lines(const TaskSelftest& selftest) {
@@ -100,8 +101,8 @@ std::string honest_lines(const TaskSelftest& selftest) {
     text += fmt::format("  {}{}{} {}: {}\n", result.file, parameters.empty() ? "" : " ", parameters,
                         to_string(result.state), result.detail);
   }
-  return fmt::format("  honest kernels: {} of {} accepted in {} cases, at most {:.3g} of the "
-                     "limit\n",
+  return fmt::format("  honest kernels: {} of {} accepted in {} cases, with an error of at most "
+                     "{:.3g} of the limit\n",
                      count_of(selftest.honest, HonestResult::State::Accepted),
                      selftest.honest.size(), cases, worst) +
          text;
@@ -129,8 +130,8 @@ std::string warning_lines(const TaskSelftest& selftest) {
 }
 
 std::string task_lines(const TaskSelftest& selftest) {
-  return fmt::format("{}: {}\n  mutants: {} rejected, {} accepted (of a mutant on a set of "
-                     "shapes, or on a shape)\n",
+  return fmt::format("{}: {}\n  mutants: {} rejected, {} accepted (counted for each mutant "
+                     "on each set of shapes, or on each shape)\n",
                      selftest.task, is_proven(selftest) ? "proven" : "NOT PROVEN",
                      count_of(selftest.mutants, MutantResult::State::Rejected),
                      count_of(selftest.mutants, MutantResult::State::Accepted)) +

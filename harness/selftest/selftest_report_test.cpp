@@ -65,9 +65,11 @@ TEST(SelftestReport, SaysHowNearAMutantCameThatEveryShapeRejects) {
     selftest.mutants.back().mutant.every_shape = true;
     selftest.mutants.back().max_error_ratio = ratio;
   }
-  EXPECT_THAT(to_text({"cpu", "a cpu", 17, {selftest}}),
-              HasSubstr("3 of them rejected by every shape alone, by at least 2.5 times the limit "
-                        "(term left out at search/0)"));
+  EXPECT_THAT(
+      to_text({"cpu", "a cpu", 17, {selftest}}),
+      HasSubstr(
+          "3 of them rejected by every shape alone, with an error of at least 2.5 times the limit "
+          "(term left out at search/0)"));
 }
 
 TEST(SelftestReport, OneRejectedHonestKernelIsEnoughToFail) {
@@ -101,8 +103,7 @@ TEST(SelftestReport, WarnsOfAToleranceFarAboveEveryHonestError) {
   TaskSelftest selftest = proven_task();
   selftest.honest.push_back({"reference.cu", {}, HonestResult::State::Accepted, 9, 0.5, ""});
   selftest.honest.front().max_error_ratio = 0.0115;
-  EXPECT_THAT(warnings(selftest),
-              testing::ElementsAre(HasSubstr("err by at most 0.011 of the limit")));
+  EXPECT_THAT(warnings(selftest), testing::ElementsAre(HasSubstr("is at most 0.011 of the limit")));
   selftest.honest.front().max_error_ratio = 0.2;
   EXPECT_THAT(warnings(selftest), testing::IsEmpty());
   selftest.honest.front().max_error_ratio = 0;

@@ -35,9 +35,9 @@ std::string loose_tolerance(const TaskSelftest& selftest) {
     return {};
   }
   return fmt::format(
-      "honest kernels err by at most {:.2g} of the limit: the limit may be too large "
-      "(`multiple` in [tolerance], or the magnitude in reference.cu); 2 to 20 times "
-      "their error is usual",
+      "the error of honest kernels is at most {:.2g} of the limit: the limit may be too large "
+      "(`multiple` in [tolerance], or the magnitude in reference.cu); a usual limit is 2 to 20 "
+      "times this error",
       worst);
 }
 

@@ -58,7 +58,7 @@ TEST(Seed, OfARunIsOnNoBoardUntilItsKernelsAreJudgedAgain) {
   const ProgramResult run = run_winnow({"run", "tests/e2e/resume/resume.toml", "--store", store,
                                         "--task", "reduce_sum", "--set", "evaluation.seed=7"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("evaluation.seed is given: boards rank no kernel of this run"));
+  EXPECT_THAT(run.err, HasSubstr("evaluation.seed is set: boards rank no kernel of this run"));
   EXPECT_THAT(run.err, HasSubstr("(best ")) << "it searches all the same";
   EXPECT_THAT(run.out, HasSubstr("its seed was given"));
   EXPECT_THAT(run.out, testing::Not(HasSubstr("held-out"))) << "nobody leads";
