@@ -117,6 +117,9 @@ SamplingRequest EvaluationRun::sampling_request() const {
   sampling.max_samples = session_.options.max_samples;
   if (result_.stage == Stage::Promotion || result_.stage == Stage::HeldOut) {
     sampling.least_baseline_ns = least_hidden_ns(result_.device);
+    // One pair of launches must not decide on a busy CPU. So min_samples may take as long as in
+    // other stages.
+    sampling.overdraft *= kQuickDivisor;
   }
   // A margin of 10 % needs less sampling.
   if (depth_ == Depth::Quick || result_.stage == Stage::Promotion) {

@@ -13,6 +13,9 @@ namespace winnow::evaluators {
 /// Takes the results of an Evaluations, on threads of its own.
 using TakeResult = std::function<void(EvaluationResult)>;
 
+/// Is told how many of all steps of the sittings have been made, on a thread of the Evaluations.
+using HoldProgress = std::function<void(int made, int all)>;
+
 /// Evaluates candidates and holds sittings, here or elsewhere. Results come in any order. Any
 /// thread may call it.
 class Evaluations {
@@ -25,7 +28,8 @@ public:
   /// Holds the sittings on one device, which does nothing else meanwhile, and waits for their end.
   /// After a request to stop it returns soon, and no board has a result. Call it on no thread that
   /// takes results.
-  virtual SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop) = 0;
+  virtual SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop,
+                             const HoldProgress& progress) = 0;
   /// Drops all requests and ends all sittings. No result comes after this returns.
   virtual void stop() = 0;
 };

@@ -52,11 +52,14 @@ struct Evaluator::State : Session {
   }
 
   /// nullopt: the precheck, if there is one, lets the text pass.
-  std::optional<Evaluation> stopped_by_precheck(const std::string& text) const {
+  std::optional<Evaluation> stopped_by_precheck(const std::string& text,
+                                                const std::string& file_name) const {
     const auto start = std::chrono::steady_clock::now();
     PrecheckAnswer answer{PrecheckAnswer::Outcome::Passed, {}};
     if (!options.precheck.empty()) {
-      answer = precheck(options.precheck, text);
+      tell(file_name, "is checked by --precheck-cmd", kPrecheckTimeout);
+      answer =
+          precheck(options.precheck, text, kPrecheckTimeout, [this] { return cancelled.load(); });
     }
     if (answer.outcome == PrecheckAnswer::Outcome::Passed) {
       return std::nullopt;
@@ -89,7 +92,8 @@ void Evaluator::prepare() {
 }
 
 std::vector<Evaluation> Evaluator::evaluate(const EvaluationRequest& request) {
-  if (std::optional<Evaluation> stopped = state_->stopped_by_precheck(request.text)) {
+  if (std::optional<Evaluation> stopped =
+          state_->stopped_by_precheck(request.text, request.file_name)) {
     return {*std::move(stopped)};
   }
   set_incumbent(request.incumbent);

@@ -10,8 +10,9 @@ namespace {
 class HeldSittings {
 public:
   HeldSittings(const SittingRequest& request, const std::shared_ptr<DeviceHost>& host,
-               const MachineOptions& machine)
-      : answer_(failed_sittings(request, "")), sittings_(request.boards.size()) {
+               const MachineOptions& machine, const HoldProgress& progress)
+      : progress_(progress), answer_(failed_sittings(request, "")),
+        sittings_(request.boards.size()) {
     EvaluationOptions options{request.protocol, machine};
     options.seed.reset(); // a sitting with repeated inputs would not be trustworthy
     for (std::size_t i = 0; i < sittings_.size(); ++i) {
@@ -51,6 +52,7 @@ private:
 
   template <typename Step> void each(const std::stop_token& stop, Step step) {
     for (std::size_t i = 0; i < sittings_.size() && !stop.stop_requested(); ++i) {
+      progress_(steps_++, (1 + kSittingRounds) * static_cast<int>(sittings_.size()));
       if (answer_.boards[i].fault.empty()) {
         attempt(i, [&] { step(*sittings_[i]); });
       }
@@ -65,6 +67,8 @@ private:
     }
   }
 
+  const HoldProgress& progress_;
+  int steps_ = 0;
   SittingAnswer answer_;
   std::vector<std::unique_ptr<Sitting>> sittings_; ///< fixed while hold() runs
 };
@@ -72,8 +76,9 @@ private:
 } // namespace
 
 SittingAnswer hold_sittings(const SittingRequest& request, const std::shared_ptr<DeviceHost>& host,
-                            const MachineOptions& machine, const std::stop_token& stop) {
-  HeldSittings sittings(request, host, machine);
+                            const MachineOptions& machine, const std::stop_token& stop,
+                            const HoldProgress& progress) {
+  HeldSittings sittings(request, host, machine, progress);
   sittings.hold(stop);
   return sittings.answer(stop.stop_requested());
 }

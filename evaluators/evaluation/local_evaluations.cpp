@@ -50,16 +50,18 @@ void LocalEvaluations::cancel(const std::string& id) {
   changed_.notify_all();
 }
 
-SittingAnswer LocalEvaluations::hold(const SittingRequest& request, const std::stop_token& stop) {
+SittingAnswer LocalEvaluations::hold(const SittingRequest& request, const std::stop_token& stop,
+                                     const HoldProgress& progress) {
   // A sitting that is dropped from the queue breaks its promise.
   auto promise = std::make_shared<std::promise<SittingAnswer>>();
   std::future<SittingAnswer> answer = promise->get_future();
   Queued queued;
   queued.request.id = request.id;
   queued.state = State::Ready;
-  queued.hold = [promise = std::move(promise), &request](Lane& lane, const std::stop_token& token) {
+  queued.hold = [promise = std::move(promise), &request, &progress](Lane& lane,
+                                                                    const std::stop_token& token) {
     try {
-      promise->set_value(lane.hold(request, token));
+      promise->set_value(lane.hold(request, token, progress));
     } catch (...) {
       promise->set_exception(std::current_exception());
     }

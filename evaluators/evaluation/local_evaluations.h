@@ -31,7 +31,8 @@ public:
   /// compiled. Throws Error.
   virtual void prepare(const EvaluationRequest& /*request*/, const std::stop_token& /*stop*/) {}
   /// Throws Error if the machine cannot hold them. Returns soon after a request to stop.
-  virtual SittingAnswer hold(const SittingRequest& request, const std::stop_token& /*stop*/) {
+  virtual SittingAnswer hold(const SittingRequest& request, const std::stop_token& /*stop*/,
+                             const HoldProgress& /*progress*/) {
     return failed_sittings(request, "this device holds no sittings");
   }
   /// Why the device can judge no more (it was lost); empty: it can.
@@ -59,7 +60,8 @@ public:
 
   void submit(EvaluationRequest request) override;
   void cancel(const std::string& id) override;
-  SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop) override;
+  SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop,
+                     const HoldProgress& progress) override;
   void stop() override;
 
 private:

@@ -248,6 +248,8 @@ TEST(LocalEvaluations, PreparesEveryDeviceWhileTheFirstCandidateIsCompiled) {
   done.wait();
 }
 
+const HoldProgress kSilent = [](int, int) {};
+
 SittingRequest two_boards() {
   SittingRequest request;
   request.id = "final";
@@ -258,11 +260,13 @@ SittingRequest two_boards() {
 /// Holds sittings for as long as `until_stopped` says, else at once.
 struct HoldingLane : FakeLane {
   explicit HoldingLane(bool endlessly = false) : FakeLane(correct), until_stopped(endlessly) {}
-  SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop) override {
+  SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop,
+                     const HoldProgress& progress) override {
     SittingAnswer answer = failed_sittings(request, "");
     answer.worker = worker();
     answer.boards[1].result.emplace().rounds = 6;
     started.count_down();
+    progress(1, 2);
     std::promise<void> stopped;
     const std::stop_callback callback(stop, [&] { stopped.set_value(); });
     if (until_stopped) {
@@ -286,6 +290,7 @@ std::pair<LocalEvaluations::Setup, HoldingLane*> on_holding_lane(bool endlessly 
 
 TEST(LocalEvaluations, HoldsSittingsBetweenEvaluations) {
   std::latch judged(2);
+  std::pair<int, int> steps;
   auto [setup, lane] = on_holding_lane();
   setup.done = [&](const EvaluationResult& result) {
     EXPECT_EQ(result.fault, "");
@@ -293,10 +298,13 @@ TEST(LocalEvaluations, HoldsSittingsBetweenEvaluations) {
   };
   LocalEvaluations evaluations(std::move(setup));
   evaluations.submit(request("a"));
-  const SittingAnswer answer = evaluations.hold(two_boards(), {});
+  const SittingAnswer answer = evaluations.hold(two_boards(), {}, [&](int made, int all) {
+    steps = {made, all};
+  });
   evaluations.submit(request("b"));
   judged.wait();
   EXPECT_EQ(answer.id, "final");
+  EXPECT_EQ(steps, std::pair(1, 2));
   EXPECT_EQ(answer.worker, "cuda:1 GPU");
   ASSERT_EQ(answer.boards.size(), 2U);
   EXPECT_EQ(answer.boards[1].result.value().rounds, 6);
@@ -310,7 +318,7 @@ TEST(LocalEvaluations, ARequestToStopEndsASitting) {
     at->started.wait();
     stop.request_stop();
   });
-  const SittingAnswer answer = evaluations.hold(two_boards(), stop.get_token());
+  const SittingAnswer answer = evaluations.hold(two_boards(), stop.get_token(), kSilent);
   user.join();
   EXPECT_EQ(answer.boards.at(0).fault, "cancelled");
 }
@@ -321,7 +329,7 @@ TEST(LocalEvaluations, StopEndsASittingThatWaits) {
   evaluations.submit(request("a"));
   started.wait();
   SittingAnswer answer;
-  std::thread user([&] { answer = evaluations.hold(two_boards(), {}); });
+  std::thread user([&] { answer = evaluations.hold(two_boards(), {}, kSilent); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20)); // before or in the queue: the same
   evaluations.stop();
   user.join();
@@ -331,7 +339,8 @@ TEST(LocalEvaluations, StopEndsASittingThatWaits) {
 
 TEST(LocalEvaluations, SayThatADeviceHoldsNoSittings) {
   LocalEvaluations evaluations(on_lanes({correct}, [](const EvaluationResult&) {}));
-  EXPECT_EQ(evaluations.hold(two_boards(), {}).boards.at(0).fault, "this device holds no sittings");
+  EXPECT_EQ(evaluations.hold(two_boards(), {}, kSilent).boards.at(0).fault,
+            "this device holds no sittings");
 }
 
 EvaluationResult result_of(const std::string& id) {

@@ -44,8 +44,9 @@ public:
     const std::stop_callback cancel(stop, [&evaluator] { evaluator.cancel(); });
     evaluator.prepare();
   }
-  SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop) override {
-    SittingAnswer answer = hold_sittings(request, host_, machine_, stop);
+  SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop,
+                     const HoldProgress& progress) override {
+    SittingAnswer answer = hold_sittings(request, host_, machine_, stop, progress);
     answer.worker = worker_;
     return answer;
   }

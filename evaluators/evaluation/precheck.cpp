@@ -69,14 +69,18 @@ PrecheckAnswer read_answer(std::string_view out) {
 } // namespace
 
 PrecheckAnswer precheck(const std::string& command, std::string_view text,
-                        std::chrono::milliseconds timeout) {
-  const process::ChildResult result = process::run_child(shell_command(command, timeout), text);
+                        std::chrono::milliseconds timeout, const std::function<bool()>& cancelled) {
+  const process::ChildResult result =
+      process::run_child(shell_command(command, timeout), text, cancelled);
+  if (result.end == process::ChildResult::End::Cancelled) {
+    return failed("was cancelled");
+  }
   if (result.end == process::ChildResult::End::WallTimeout) {
     return failed(describe(result) + ": it must answer within that time");
   }
   if (result.end != process::ChildResult::End::Exited || result.exit_code != 0) {
-    return failed(fmt::format("{}: {}", describe(result),
-                              truncate_text(to_valid_utf8(trim(result.err)), kMaxQuotedBytes)));
+    const std::string said = truncate_text(to_valid_utf8(trim(result.err)), kMaxQuotedBytes);
+    return failed(describe(result) + (said.empty() ? "" : ": " + said));
   }
   return read_answer(result.out);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -20,9 +21,10 @@ constexpr std::chrono::milliseconds kPrecheckTimeout{30'000};
 /// and `matched_patterns` (strings, or objects with a `pattern`) explain a refusal. Anything else
 /// is Failed and never Passed: an exit code other than 0, a timeout, other output. The command's
 /// environment contains only PATH, HOME and LANG. The format is that of KernelGuard, a public
-/// checker of kernel submissions.
+/// checker of kernel submissions. Ends soon after `cancelled` returns true: Failed.
 PrecheckAnswer precheck(const std::string& command, std::string_view text,
-                        std::chrono::milliseconds timeout = kPrecheckTimeout);
+                        std::chrono::milliseconds timeout = kPrecheckTimeout,
+                        const std::function<bool()>& cancelled = {});
 
 /// Throws UsageError if the first word of `command` names a program that does not exist. A command
 /// that only a shell can parse (quotes, variables) passes without this check. An empty command

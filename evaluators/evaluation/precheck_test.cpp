@@ -42,6 +42,13 @@ TEST(Precheck, DoesNotWaitForever) {
   EXPECT_NE(answer.detail.find("still running after 0.2 s"), std::string::npos) << answer.detail;
 }
 
+TEST(Precheck, EndsSoonWhenItIsCancelled) {
+  const auto start = std::chrono::steady_clock::now();
+  const PrecheckAnswer answer = precheck("sleep 60", "text", kPrecheckTimeout, [] { return true; });
+  EXPECT_EQ(answer.outcome, Outcome::Failed);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
 TEST(Precheck, AsksForAProgramThatIsThere) {
   for (const char* command : {"no-such-checker --strict", "./no-such-checker", "/etc/passwd"}) {
     EXPECT_THROW(require_precheck_program(command), UsageError) << command;

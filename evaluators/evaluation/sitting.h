@@ -1,7 +1,7 @@
 #pragma once
 
+#include "evaluators/evaluation/evaluations.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "evaluators/evaluation/sitting_request.h"
 
 #include <memory>
 #include <stop_token>
@@ -14,7 +14,8 @@ constexpr int kSittingRounds = 6;
 /// Holds the sittings of the request on this device, round by round in turns. A board whose sitting
 /// fails has a fault; after a request to stop, all have one.
 SittingAnswer hold_sittings(const SittingRequest& request, const std::shared_ptr<DeviceHost>& host,
-                            const MachineOptions& machine, const std::stop_token& stop);
+                            const MachineOptions& machine, const std::stop_token& stop,
+                            const HoldProgress& progress);
 
 /// Times the finalists and the baseline of one task against each other, launch beside launch, with
 /// one worker per round. A finalist that is wrong on a held-out shape or in a judged launch is

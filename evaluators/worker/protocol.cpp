@@ -35,6 +35,7 @@ json sampling_json(const SamplingRequest& sampling) {
              {"min", sampling.min_samples},
              {"max", sampling.max_samples},
              {"budget_ms", sampling.budget.count()},
+             {"overdraft", sampling.overdraft},
              {"places", sampling.places},
              {"judged", sampling.judged},
              {"least_baseline_ns", sampling.least_baseline_ns},
@@ -54,6 +55,7 @@ SamplingRequest sampling_of(const json& value) {
   sampling.min_samples = value.at("min");
   sampling.max_samples = value.at("max");
   sampling.budget = std::chrono::milliseconds(value.at("budget_ms").get<std::int64_t>());
+  sampling.overdraft = value.at("overdraft");
   sampling.places = value.at("places");
   sampling.judged = value.at("judged");
   sampling.least_baseline_ns = value.at("least_baseline_ns");

@@ -52,6 +52,7 @@ struct SamplingRequest {
   int min_samples = 7;
   int max_samples = 200;
   std::chrono::milliseconds budget{150}; ///< per contestant
+  double overdraft = 4; ///< min_samples of a slow kernel may take this many budgets
   int places = 1; ///< number of sets of the task's tensors; each turn uses one set
   /// Number of judged launches per judged contestant, the same however many launches there are. A
   /// kernel that is wrong in every other launch escapes once in 2^judged series. A kernel that

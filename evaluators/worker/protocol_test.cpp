@@ -31,6 +31,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
 
   request.cases[0].repeat = true;
   request.cases[0].sampling->all_judged = true;
+  request.cases[0].sampling->overdraft = 16;
   request.cases[0].sampling->places = 9;
   request.cases[0].sampling->judged = 2.5;
   request.cases[0].sampling->least_baseline_ns = 20e3;
@@ -45,6 +46,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   EXPECT_EQ(read.cases[0].inputs.at(0).bytes, 256U);
   const SamplingRequest& sampling = *read.cases[0].sampling;
   EXPECT_EQ(sampling.max_samples, 3);
+  EXPECT_EQ(sampling.overdraft, 16);
   EXPECT_EQ(sampling.places, 9);
   EXPECT_EQ(sampling.judged, 2.5);
   EXPECT_EQ(sampling.least_baseline_ns, 20e3);

@@ -44,6 +44,7 @@ profiling::StopLimits limits_of(const SamplingRequest& sampling, std::size_t con
   limits.min_samples = sampling.min_samples;
   limits.max_samples = sampling.max_samples;
   limits.budget_ns = budget_ns(sampling) * static_cast<double>(contestants);
+  limits.overdraft = sampling.overdraft;
   return limits;
 }
 
@@ -178,7 +179,7 @@ std::optional<DeviceFault> TimedRuns::round(RunCaseReport& report) {
 }
 
 bool TimedRuns::too_slow_for_whole_rounds() const {
-  return spent_ns_ >= profiling::StopLimits{}.overdraft * whole_budget_ns();
+  return spent_ns_ >= sampling_.overdraft * whole_budget_ns();
 }
 
 double TimedRuns::whole_budget_ns() const {

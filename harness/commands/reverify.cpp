@@ -79,8 +79,10 @@ public:
       tasks.push_back(*task);
     }
     const auto run = store_.find_run(query.run);
-    final_.sit(tasks, query.top, run ? std::optional(run->id) : std::nullopt,
-               [](const std::string& line) { std::cout << line << std::endl; });
+    Progress progress(std::cerr, stderr_is_terminal(), terminal_columns());
+    final_.sit(
+        tasks, query.top, run ? std::optional(run->id) : std::nullopt,
+        [](const std::string& line) { std::cout << line << std::endl; }, progress);
     failed_ = failed_ || final_.any_failed();
     fallen_ = fallen_ || final_.any_fallen();
   }

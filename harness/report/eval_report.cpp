@@ -93,8 +93,12 @@ std::string hidden_text(const json& evaluation) {
     }
   }
   const double speedup = number_at(evaluation, "hidden_speedup");
-  return speedup > 0 ? text + fmt::format("hidden shapes: {:.2f}x the baseline's speed\n", speedup)
-                     : text;
+  if (speedup > 0) {
+    text +=
+        fmt::format("hidden shapes: {:.2f}x the baseline's speed{}\n", speedup,
+                    evaluation.at("promoted") == false ? ", too slow there to lead a search" : "");
+  }
+  return text;
 }
 
 /// For each failing verdict in the table, the reason at its first shape. The deciding verdict is
@@ -215,8 +219,9 @@ std::string eval_text(const json& evaluation) {
     text += "note: " + note.get<std::string>() + "\n";
   }
   const std::string parameters = store::parameters_at(evaluation);
-  return text + (parameters.empty() ? "no parameters" : parameters) + "; " +
-         circumstances_text(evaluation, evaluation);
+  text += (parameters.empty() ? "no parameters" : parameters) + "; " +
+          circumstances_text(evaluation, evaluation);
+  return wrap_lines(text, store::table_columns(), 2);
 }
 
 } // namespace winnow::harness

@@ -249,7 +249,9 @@ std::string kernel_lines(const char* name, const json& kernel) {
                   parameters.empty() ? "" : ", ", parameters, text_at(kernel, "verdict"));
   if (number_at(kernel, "speedup") > 0) {
     const std::string interval = ratio_interval_text(store::bounds_at(kernel, "speedup"));
-    text += fmt::format(", {} the baseline's speed{}", ratio_text(number_at(kernel, "speedup")),
+    text += fmt::format(", {} the baseline's speed{} (the median over pairs of launches side by "
+                        "side)",
+                        ratio_text(number_at(kernel, "speedup")),
                         interval.empty() ? "" : ": " + interval + " (95 %)");
   }
   text += "\n";
@@ -306,7 +308,7 @@ std::string profile_text(const json& document) {
                 : race_sentence(race.get<tasks::RaceResult>(), shapes, kKernel, kAgainst) +
                       "; verdict: " + text_at(race, "verdict") + "\n";
   }
-  return text + circumstances_text(kernel, kernel);
+  return wrap_lines(text + circumstances_text(kernel, kernel), store::table_columns(), 2);
 }
 
 } // namespace winnow::harness

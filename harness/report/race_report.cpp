@@ -14,6 +14,9 @@ using nlohmann::json;
 using store::number_at;
 using store::text_at;
 
+constexpr const char* kRatioNote =
+    "B / A: the median over pairs of launches side by side, not the quotient of the two medians";
+
 std::string shapes_table(const json& shapes) {
   const auto time = [](const json& value) { return time_text(number_at(value, "")); };
   const auto interval = [](const char* name) {
@@ -141,8 +144,11 @@ std::string race_text(const json& document) {
   const json& shapes = document.at("shapes");
   const tasks::RaceResult race{"", text_at(document, "verdict"), number_at(document, "ratio"),
                                store::bounds_at(document, "ratio"), document.at("blocks")};
-  return race_sentence(race, shapes, "A", "B") + "\n\n" + shapes_table(shapes) + "\n" +
-         verdict_line(race.verdict) + legend + circumstances_text(document, document.at("a"));
+  const std::string below = std::string(kRatioNote) + "\n" + verdict_line(race.verdict) + legend +
+                            circumstances_text(document, document.at("a"));
+  return wrap_lines(race_sentence(race, shapes, "A", "B") + "\n\n" + shapes_table(shapes) + "\n" +
+                        below,
+                    store::table_columns(), 2);
 }
 
 } // namespace winnow::harness

@@ -18,7 +18,7 @@ FinalSitting::FinalSitting(store::RunStore& store, evaluators::Evaluations& eval
 }
 
 void FinalSitting::sit(const std::vector<tasks::Task>& tasks, std::int64_t top,
-                       std::optional<store::RowId> run, const Say& say) {
+                       std::optional<store::RowId> run, const Say& say, Progress& progress) {
   evaluators::SittingRequest request{"final", {}, protocol_};
   std::vector<Finalists> finalists;
   for (const tasks::Task& task : tasks) {
@@ -28,7 +28,11 @@ void FinalSitting::sit(const std::vector<tasks::Task>& tasks, std::int64_t top,
       finalists.push_back(std::move(rows));
     }
   }
-  const evaluators::SittingAnswer answer = evaluations_.hold(request, stop_.get_token());
+  const evaluators::SittingAnswer answer =
+      evaluations_.hold(request, stop_.get_token(), [&progress](int made, int all) {
+        progress.status(fmt::format("the final: {} of {} turns", made, all));
+      });
+  progress.finish();
   for (std::size_t i = 0; i < finalists.size() && !stop_.stop_requested(); ++i) {
     const tasks::Task& task = *request.boards[i].task;
     if (const auto& result = answer.boards.at(i).result) {

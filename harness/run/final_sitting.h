@@ -2,6 +2,7 @@
 
 #include "evaluators/evaluation/evaluations.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "harness/run/progress.h"
 #include "store/run_store.h"
 #include "tasks/task.h"
 
@@ -24,9 +25,10 @@ public:
 
   /// The finalists of a task are the first `top` kernels of the board over all runs, the first
   /// `top` of the board of `run` (if given), and the kernels that tie with them. `say` gets a line
-  /// for each kernel that loses its place and for each task that could not be judged.
+  /// for each kernel that loses its place and for each task that could not be judged. `progress`
+  /// shows how far the final is.
   void sit(const std::vector<tasks::Task>& tasks, std::int64_t top, std::optional<store::RowId> run,
-           const std::function<void(const std::string&)>& say);
+           const std::function<void(const std::string&)>& say, Progress& progress);
   /// Any thread may call this. sit() then returns soon and stores nothing more.
   void cancel() { stop_.request_stop(); }
   bool any_fallen() const { return any_fallen_; } ///< a kernel has lost its place

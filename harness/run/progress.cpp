@@ -146,12 +146,15 @@ void Progress::note_endpoint(const agents::EndpointHealth& health) {
 
 void Progress::update(const ProgressSnapshot& snapshot) {
   note_endpoint(snapshot.endpoint);
-  if (!terminal_) {
-    return;
-  }
   // A line that wraps cannot be redrawn.
-  status_ = columns_ > 1 ? status_line(snapshot, columns_ - 1) : status_line(snapshot);
-  redraw();
+  status(columns_ > 1 ? status_line(snapshot, columns_ - 1) : status_line(snapshot));
+}
+
+void Progress::status(const std::string& line) {
+  if (terminal_) {
+    status_ = line;
+    redraw();
+  }
 }
 
 void Progress::finish() {

@@ -45,6 +45,8 @@ public:
   /// On a terminal, routine events only update the status line.
   void event(const std::string& line, Weight weight = Weight::Routine);
   void update(const ProgressSnapshot& snapshot);
+  /// Replaces the status line.
+  void status(const std::string& line);
   /// Removes the status line. Later events are printed as lines.
   void finish();
 

@@ -177,8 +177,10 @@ void hold_final(Session& session, Interrupt& interrupt, Progress& progress) {
   FinalSitting final(session.store, *evaluations, session.devices.first(),
                      session.config.evaluation);
   const OnInterrupt stop(interrupt, [&] { final.cancel(); });
-  final.sit(tasks, session.config.finalists, session.run.id,
-            [&](const std::string& line) { progress.event(line, Progress::Weight::Important); });
+  final.sit(
+      tasks, session.config.finalists, session.run.id,
+      [&](const std::string& line) { progress.event(line, Progress::Weight::Important); },
+      progress);
 }
 
 ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
