@@ -17,8 +17,8 @@ namespace {
 
 // The newest row of each name and shape: a repeated measurement replaces the previous one.
 constexpr const char* kSelectNewest =
-    "SELECT t.name, b.name, b.version, b.device, b.device_name, b.shape_id, b.shape, b.median_ns, "
-    "b.times_ns, b.max_error_ratio, b.agrees, b.error, b.recorded_at "
+    "SELECT t.name AS task, b.name, b.version, b.device, b.device_name, b.shape_id, b.shape, "
+    "b.median_ns, b.times_ns, b.max_error_ratio, b.agrees, b.error, b.recorded_at "
     "FROM baseline_timings AS b JOIN tasks AS t ON t.id = b.task_id "
     "WHERE t.name = ?1 AND ?2 IN ('', t.digest) AND ?3 IN ('', b.device_name) AND b.id = "
     "(SELECT max(n.id) FROM baseline_timings AS n WHERE n.task_id = b.task_id AND n.device_name = "
@@ -27,21 +27,21 @@ constexpr const char* kSelectNewest =
 
 BaselineTiming read_timing(const Query& query) {
   BaselineTiming timing;
-  timing.task = query.text(0);
-  timing.name = query.text(1);
-  timing.version = query.text(2);
-  timing.device = query.text(3);
-  timing.device_name = query.text(4);
-  timing.shape_id = query.text(5);
-  timing.shape = query.text(6);
-  timing.median_ns = query.optional_real(7);
-  timing.times_ns = decode_samples(query.text(8));
-  timing.max_error_ratio = query.optional_real(9);
-  if (!query.is_null(10)) {
-    timing.agrees = query.integer(10) != 0;
+  timing.task = query.text("task");
+  timing.name = query.text("name");
+  timing.version = query.text("version");
+  timing.device = query.text("device");
+  timing.device_name = query.text("device_name");
+  timing.shape_id = query.text("shape_id");
+  timing.shape = query.text("shape");
+  timing.median_ns = query.optional_real("median_ns");
+  timing.times_ns = decode_samples(query.text("times_ns"));
+  timing.max_error_ratio = query.optional_real("max_error_ratio");
+  if (!query.is_null("agrees")) {
+    timing.agrees = query.integer("agrees") != 0;
   }
-  timing.error = query.is_null(11) ? "" : query.text(11);
-  timing.recorded_at = query.text(12);
+  timing.error = query.text("error");
+  timing.recorded_at = query.text("recorded_at");
   return timing;
 }
 
@@ -66,7 +66,7 @@ std::map<std::string, double> baseline_medians(const Database& database, RowId e
   select.bind(evaluation);
   std::map<std::string, double> medians;
   while (select.next()) {
-    medians[select.text(0)] = select.real(1);
+    medians[select.text("shape_id")] = select.real("baseline_median_ns");
   }
   return medians;
 }
@@ -170,7 +170,7 @@ void insert_library_timings(Database& database, RowId candidate,
   }
   Query task(database, "SELECT task_id FROM candidates WHERE id = ?");
   task.bind(candidate).next();
-  insert_timings(database, task.integer(0), timings);
+  insert_timings(database, task.integer("task_id"), timings);
 }
 
 void RunStore::add_baseline_timings(RowId task, const std::vector<BaselineTiming>& timings) {

@@ -74,7 +74,7 @@ RowId add_prompt(Database& database, const std::string& text, const std::string&
       .run();
   Query query(database, "SELECT id FROM prompts WHERE digest = ?");
   query.bind(digest).next();
-  return query.integer(0);
+  return query.integer("id");
 }
 
 /// The member of a message with its text; nullptr if there is none.
@@ -124,7 +124,7 @@ std::string restore_request(const Database& database, const std::string& stored)
     }
     const json& digest = (*text)[kPromptReference];
     if (digest.is_string() && query.bind(digest.get_ref<const std::string&>()).next()) {
-      *text = query.text(0);
+      *text = query.text("text");
     }
   }
   return json_line(request);
@@ -136,40 +136,41 @@ struct KnownCall {
 };
 
 std::optional<KnownCall> find_call(const Database& database, RowId run, std::string_view key) {
-  Query query(database,
-              "SELECT id, status = 'pending' FROM model_calls WHERE run_id = ? AND key = ?");
+  Query query(
+      database,
+      "SELECT id, status = 'pending' AS pending FROM model_calls WHERE run_id = ? AND key = ?");
   if (!query.bind(run, key).next()) {
     return std::nullopt;
   }
-  return KnownCall{query.integer(0), query.integer(1) != 0};
+  return KnownCall{query.integer("id"), query.integer("pending") != 0};
 }
 
 ModelCallRow read_call(const Database& database, const Query& query) {
   ModelCallRow call;
-  call.id = query.integer(0);
-  call.key = query.text(1);
-  call.endpoint = query.text(2);
-  call.model = query.text(3);
-  call.request = restore_request(database, query.text(4));
-  call.reply = query.text(5);
-  call.status = query.text(6);
-  call.error = query.text(7);
-  call.finish_reason = query.text(8);
-  call.prompt_tokens = query.integer(9);
-  call.cached_tokens = query.integer(10);
-  call.completion_tokens = query.integer(11);
-  call.reasoning_tokens = query.integer(12);
-  call.dollars = query.optional_real(13);
-  call.seconds = query.real(14);
-  call.started_at = query.text(15);
-  call.cache_write_tokens = query.integer(16);
-  call.price = query.text(17);
-  call.first_token_seconds = query.optional_real(18);
-  call.request_id = query.text(19);
-  call.attempts = query.integer(20);
-  call.repaired = query.integer(21) != 0;
-  call.served_from = query.is_null(22) ? std::nullopt : std::optional(query.integer(22));
-  call.request_digest = query.text(23);
+  call.id = query.integer("id");
+  call.key = query.text("key");
+  call.endpoint = query.text("endpoint");
+  call.model = query.text("model");
+  call.request = restore_request(database, query.text("request"));
+  call.reply = query.text("reply");
+  call.status = query.text("status");
+  call.error = query.text("error");
+  call.finish_reason = query.text("finish_reason");
+  call.prompt_tokens = query.integer("prompt_tokens");
+  call.cached_tokens = query.integer("cached_tokens");
+  call.completion_tokens = query.integer("completion_tokens");
+  call.reasoning_tokens = query.integer("reasoning_tokens");
+  call.dollars = query.optional_real("dollars");
+  call.seconds = query.real("seconds");
+  call.started_at = query.text("started_at");
+  call.cache_write_tokens = query.integer("cache_write_tokens");
+  call.price = query.text("price");
+  call.first_token_seconds = query.optional_real("first_token_seconds");
+  call.request_id = query.text("request_id");
+  call.attempts = query.integer("attempts");
+  call.repaired = query.integer("repaired") != 0;
+  call.served_from = query.optional_integer("served_from");
+  call.request_digest = query.text("request_digest");
   return call;
 }
 
@@ -178,15 +179,15 @@ template <typename... Values>
 std::vector<ModelCallRow> read_calls(const Database& database, const char* which,
                                      const Values&... values) {
   std::vector<ModelCallRow> calls;
-  Query query(database,
-              fmt::format("SELECT id, key, endpoint, coalesce(answering_model, model), request, "
-                          "reply, status, error, finish_reason, prompt_tokens, cached_tokens, "
-                          "completion_tokens, reasoning_tokens, dollars, seconds, started_at, "
-                          "cache_write_tokens, price, first_token_seconds, request_id, "
-                          "coalesce(attempts, 1), repaired, served_from, request_digest "
-                          "FROM model_calls WHERE {}",
-                          which)
-                  .c_str());
+  Query query(
+      database,
+      fmt::format("SELECT id, key, endpoint, coalesce(answering_model, model) AS model, request, "
+                  "reply, status, error, finish_reason, prompt_tokens, cached_tokens, "
+                  "completion_tokens, reasoning_tokens, dollars, seconds, started_at, "
+                  "cache_write_tokens, price, first_token_seconds, request_id, "
+                  "coalesce(attempts, 1) AS attempts, repaired, served_from, request_digest "
+                  "FROM model_calls WHERE {}",
+                  which));
   query.bind(values...);
   while (query.next()) {
     calls.push_back(read_call(database, query));
@@ -233,7 +234,7 @@ RowId RunStore::add_task(const tasks::Task& task) {
         .run();
     Query query(database, "SELECT id FROM tasks WHERE name = ? AND digest = ?");
     query.bind(task.name, task.digest).next();
-    return query.integer(0);
+    return query.integer("id");
   });
 }
 
@@ -298,7 +299,7 @@ void RunStore::finish_call(RowId call, const ModelCallRow& outcome) {
     if (!known.bind(call).next()) {
       throw Error(fmt::format("the store {} has no model call {}", database.path().string(), call));
     }
-    if (known.text(0) != "pending") {
+    if (known.text("status") != "pending") {
       return;
     }
     Query(
@@ -333,12 +334,12 @@ std::optional<ModelCallRow> RunStore::find_reply(RowId call) const {
   Database& database = state_->database;
   return database.read([&]() -> std::optional<ModelCallRow> {
     Query own(database, "SELECT request_digest, run_id FROM model_calls WHERE id = ?");
-    if (!own.bind(call).next() || own.text(0).empty()) {
+    if (!own.bind(call).next() || own.text("request_digest").empty()) {
       return std::nullopt;
     }
-    const std::string digest = own.text(0);
-    const RowId run = own.integer(1);
-    Query earlier(database, "SELECT count(*) FROM model_calls WHERE request_digest = ? "
+    const std::string digest = own.text("request_digest");
+    const RowId run = own.integer("run_id");
+    Query earlier(database, "SELECT count(*) AS number FROM model_calls WHERE request_digest = ? "
                             "AND request_digest <> '' AND run_id = ? AND id < ?");
     earlier.bind(digest, run, call).next();
     // Ordered by arrival: a late reply must not change which replies were already given out.
@@ -346,7 +347,7 @@ std::optional<ModelCallRow> RunStore::find_reply(RowId call) const {
         read_calls(database,
                    "request_digest = ? AND request_digest <> '' AND run_id <> ? AND status = 'ok' "
                    "AND served_from IS NULL ORDER BY finished_at, id LIMIT 1 OFFSET ?",
-                   digest, run, earlier.integer(0));
+                   digest, run, earlier.integer("number"));
     return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
   });
 }
@@ -359,15 +360,15 @@ RunCosts RunStore::run_costs(RowId run) const {
                           "unconfirmed_dollars FROM run_overview WHERE run_id = ?");
     RunCosts costs;
     if (query.bind(run).next()) {
-      costs.calls = query.integer(0);
-      costs.calls_from_record = query.integer(1);
-      costs.prompt_tokens = query.integer(2);
-      costs.completion_tokens = query.integer(3);
-      costs.dollars = query.optional_real(4);
-      costs.calls_without_price = query.integer(5);
-      costs.unconfirmed_sendings = query.integer(6);
-      costs.unconfirmed_tokens = query.integer(7);
-      costs.unconfirmed_dollars = query.real(8);
+      costs.calls = query.integer("calls");
+      costs.calls_from_record = query.integer("calls_from_record");
+      costs.prompt_tokens = query.integer("prompt_tokens");
+      costs.completion_tokens = query.integer("completion_tokens");
+      costs.dollars = query.optional_real("dollars");
+      costs.calls_without_price = query.integer("calls_without_price");
+      costs.unconfirmed_sendings = query.integer("unconfirmed_sendings");
+      costs.unconfirmed_tokens = query.integer("unconfirmed_tokens");
+      costs.unconfirmed_dollars = query.real("unconfirmed_dollars");
     }
     return costs;
   });

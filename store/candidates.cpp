@@ -13,25 +13,24 @@ namespace winnow::store {
 namespace {
 
 constexpr const char* kSelectCandidates =
-    "SELECT c.id, t.name, c.call_key, coalesce(c.parent_id, 0), c.origin, k.text, k.digest, "
-    "c.created_at, coalesce(m.model, ''), "
-    "CASE WHEN m.served_from IS NULL THEN m.dollars ELSE 0.0 END FROM candidates AS c JOIN tasks "
-    "AS t ON t.id = c.task_id "
-    "JOIN kernel_files AS k ON k.id = c.kernel_file_id LEFT JOIN model_calls AS m ON m.id = "
-    "c.call_id ";
+    "SELECT c.id, t.name AS task, c.call_key, c.parent_id, c.origin, k.text, k.digest, "
+    "c.created_at, m.model, CASE WHEN m.served_from IS NULL THEN m.dollars ELSE 0.0 END AS dollars "
+    "FROM candidates AS c JOIN tasks AS t ON t.id = c.task_id "
+    "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
+    "LEFT JOIN model_calls AS m ON m.id = c.call_id ";
 
 CandidateRow read_candidate(const Query& query) {
   CandidateRow row;
-  row.id = query.integer(0);
-  row.task = query.text(1);
-  row.call_key = query.text(2);
-  row.parent_id = query.integer(3);
-  row.origin = query.text(4);
-  row.text = query.text(5);
-  row.digest = query.text(6);
-  row.created_at = query.text(7);
-  row.model = query.text(8);
-  row.dollars = query.optional_real(9);
+  row.id = query.integer("id");
+  row.task = query.text("task");
+  row.call_key = query.text("call_key");
+  row.parent_id = query.integer("parent_id");
+  row.origin = query.text("origin");
+  row.text = query.text("text");
+  row.digest = query.text("digest");
+  row.created_at = query.text("created_at");
+  row.model = query.text("model");
+  row.dollars = query.optional_real("dollars");
   return row;
 }
 
@@ -48,7 +47,7 @@ RowId add_kernel_file(Database& database, const std::string& text) {
       .run();
   Query query(database, "SELECT id FROM kernel_files WHERE digest = ?");
   query.bind(digest).next();
-  return query.integer(0);
+  return query.integer("id");
 }
 
 std::optional<RowId> find_candidate(const Database& database, RowId run, RowId task,
@@ -59,7 +58,7 @@ std::optional<RowId> find_candidate(const Database& database, RowId run, RowId t
                             : "SELECT id FROM candidates WHERE run_id = ?1 AND task_id = ?2 AND "
                               "call_key = ?3 AND call_key <> '' AND ?4 = ?4 AND ?5 = ?5");
   query.bind(run, task, candidate.call_key, candidate.origin, kernel_file);
-  return query.next() ? std::optional(query.integer(0)) : std::nullopt;
+  return query.next() ? std::optional(query.integer("id")) : std::nullopt;
 }
 
 } // namespace
@@ -102,7 +101,7 @@ void RunStore::supersede_evaluation(RowId candidate, const tasks::Evaluation& ev
   database.write([&] {
     Query counting(database, "SELECT id FROM evaluations WHERE candidate_id = ? AND ordinal = 0");
     const bool has_one = counting.bind(candidate).next();
-    const RowId before = has_one ? counting.integer(0) : 0;
+    const RowId before = has_one ? counting.integer("id") : 0;
     Query(database, "UPDATE evaluations SET ordinal = (SELECT max(ordinal) + 1 FROM evaluations "
                     "WHERE candidate_id = ?1) WHERE candidate_id = ?1 AND ordinal = 0")
         .bind(candidate)
@@ -119,8 +118,7 @@ std::vector<CandidateState> RunStore::candidates(RowId run) const {
   return database.read([&] {
     auto evaluations = evaluations_of_run(database, run);
     std::vector<CandidateState> states;
-    Query query(database,
-                (std::string(kSelectCandidates) + "WHERE c.run_id = ? ORDER BY c.id").c_str());
+    Query query(database, kSelectCandidates + std::string("WHERE c.run_id = ? ORDER BY c.id"));
     query.bind(run);
     while (query.next()) {
       CandidateState& state = states.emplace_back();
@@ -136,7 +134,7 @@ std::vector<CandidateState> RunStore::candidates(RowId run) const {
 CandidateRow RunStore::candidate(RowId id) const {
   Database& database = state_->database;
   return database.read([&] {
-    Query query(database, (std::string(kSelectCandidates) + "WHERE c.id = ?").c_str());
+    Query query(database, kSelectCandidates + std::string("WHERE c.id = ?"));
     if (!query.bind(id).next()) {
       throw UsageError(fmt::format("no candidate {} in the store {}", id, database.path().string()),
                        "`winnow leaderboard` shows the candidates' numbers");

@@ -163,15 +163,15 @@ void Database::connect(OpenMode mode, bool immutable, const OpenOptions& options
 
 /// Checks, before any change, that the file is a Winnow store of a known version.
 void Database::check_identity(OpenMode mode) {
-  Query tables(*this, "SELECT count(*) FROM sqlite_schema");
+  Query tables(*this, "SELECT count(*) AS number FROM sqlite_schema");
   tables.next();
   Query id(*this, "PRAGMA application_id");
   id.next();
-  const bool empty = tables.integer(0) == 0 && id.integer(0) == 0;
+  const bool empty = tables.integer("number") == 0 && id.integer("application_id") == 0;
   if (empty && mode == OpenMode::ReadWrite) {
     return; // a new store
   }
-  if (id.integer(0) != kApplicationId) {
+  if (id.integer("application_id") != kApplicationId) {
     throw Error(fmt::format("{} is not a Winnow store ({})", path_.string(),
                             empty ? "it is empty" : "it is another program's database"),
                 "name another file, or move this one away");
@@ -205,7 +205,7 @@ void Database::configure_for_writing(const OpenOptions& options) {
   {
     Query mode(*this, "PRAGMA journal_mode");
     mode.next();
-    if (mode.text(0) != "wal") {
+    if (mode.text("journal_mode") != "wal") {
       throw Error(fmt::format("the store {} cannot use a write-ahead log", path_.string()),
                   "put the store on a local disk, and end other processes that use the store");
     }
@@ -256,8 +256,16 @@ std::int64_t Database::last_insert_id() const {
   return connection_->getLastInsertRowid();
 }
 
-Query::Query(const Database& database, const char* sql)
-    : statement_(std::make_unique<SQLite::Statement>(*database.connection_, sql)) {}
+Query::Query(const Database& database, const std::string& sql)
+    : statement_(std::make_unique<SQLite::Statement>(*database.connection_, sql)) {
+  for (int i = 0; i < statement_->getColumnCount(); ++i) {
+    const char* column = statement_->getColumnName(i);
+    if (!columns_.emplace(column, i).second) {
+      throw Error(fmt::format("two columns '{}' in the query: {}", column, sql),
+                  "give one of them another name with AS");
+    }
+  }
+}
 Query::~Query() = default;
 
 bool Query::next() {
@@ -285,21 +293,36 @@ void Query::bind_null(int index) {
   statement_->bind(index);
 }
 
-std::int64_t Query::integer(int column) const {
-  return statement_->getColumn(column).getInt64();
+SQLite::Column Query::value_of(std::string_view column) const {
+  const auto found = columns_.find(column);
+  if (found == columns_.end()) {
+    throw Error(fmt::format("no column '{}' in the query: {}", column, statement_->getQuery()),
+                "add the column to the query");
+  }
+  return statement_->getColumn(found->second);
 }
-double Query::real(int column) const {
-  const SQLite::Column value = statement_->getColumn(column);
-  return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
+std::int64_t Query::integer(std::string_view column) const {
+  return value_of(column).getInt64();
 }
-std::optional<double> Query::optional_real(int column) const {
-  return is_null(column) ? std::nullopt : std::optional(real(column));
+std::optional<std::int64_t> Query::optional_integer(std::string_view column) const {
+  const SQLite::Column value = value_of(column);
+  return value.isNull() ? std::nullopt : std::optional(value.getInt64());
 }
-std::string Query::text(int column) const {
-  return statement_->getColumn(column).getString();
+double Query::real(std::string_view column) const {
+  return optional_real(column).value_or(std::numeric_limits<double>::quiet_NaN());
 }
-bool Query::is_null(int column) const {
-  return statement_->getColumn(column).isNull();
+double Query::real_or_zero(std::string_view column) const {
+  return value_of(column).getDouble(); // SQLite converts NULL to 0
+}
+std::optional<double> Query::optional_real(std::string_view column) const {
+  const SQLite::Column value = value_of(column);
+  return value.isNull() ? std::nullopt : std::optional(value.getDouble());
+}
+std::string Query::text(std::string_view column) const {
+  return value_of(column).getString();
+}
+bool Query::is_null(std::string_view column) const {
+  return value_of(column).isNull();
 }
 
 } // namespace winnow::store

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <utility>
 
 namespace SQLite {
+class Column;
 class Database;
 class Exception;
 class Statement;
@@ -78,10 +80,12 @@ private:
   std::unique_ptr<SQLite::Database> connection_;
 };
 
-/// A prepared statement; values are bound in order. Use it only inside read() or write().
+/// A prepared statement. Values are bound in order, and columns are read by name. An expression, or
+/// one of two columns of the same name, gets its name with AS. Use it only inside read() or
+/// write().
 class Query {
 public:
-  Query(const Database& database, const char* sql);
+  Query(const Database& database, const std::string& sql);
   ~Query();
   Query(const Query&) = delete; // owns the statement
   Query& operator=(const Query&) = delete;
@@ -97,13 +101,16 @@ public:
   bool next(); ///< steps; false after the last row
   void run();  ///< for statements that return no rows
 
-  std::int64_t integer(int column) const;
-  double real(int column) const; ///< NaN for NULL
-  std::optional<double> optional_real(int column) const;
-  std::string text(int column) const;
-  bool is_null(int column) const;
+  std::int64_t integer(std::string_view column) const; ///< 0 for NULL
+  std::optional<std::int64_t> optional_integer(std::string_view column) const;
+  double real(std::string_view column) const; ///< NaN for NULL
+  double real_or_zero(std::string_view column) const;
+  std::optional<double> optional_real(std::string_view column) const;
+  std::string text(std::string_view column) const; ///< empty for NULL
+  bool is_null(std::string_view column) const;
 
 private:
+  SQLite::Column value_of(std::string_view column) const;
   void reset();
   void bind_one(int index, std::int64_t value);
   void bind_one(int index, int value) { bind_one(index, std::int64_t{value}); }
@@ -122,6 +129,7 @@ private:
   }
 
   std::unique_ptr<SQLite::Statement> statement_;
+  std::map<std::string, int, std::less<>> columns_; ///< positions by name
 };
 
 } // namespace winnow::store

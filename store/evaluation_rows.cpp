@@ -20,17 +20,14 @@ using nlohmann::json;
 std::optional<double> measured(double value) {
   return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
 }
-double or_zero(const Query& query, int column) {
-  return query.is_null(column) ? 0.0 : query.real(column);
-}
 
 /// One end of an interval; nullopt if the interval is not known.
 std::optional<double> end_of(const tasks::Bounds& bounds, double tasks::Bounds::*end) {
   const bool known = bounds.known() && std::isfinite(bounds.low) && std::isfinite(bounds.high);
   return known ? std::optional(bounds.*end) : std::nullopt;
 }
-tasks::Bounds read_bounds(const Query& query, int column) {
-  return {or_zero(query, column), or_zero(query, column + 1)};
+tasks::Bounds read_bounds(const Query& query, const char* low, const char* high) {
+  return {query.real_or_zero(low), query.real_or_zero(high)};
 }
 
 /// The seed as a signed integer, because SQLite has no unsigned ones.
@@ -58,7 +55,7 @@ RowId insert_variant(Database& database, RowId candidate, const tasks::Parameter
       .run();
   Query query(database, "SELECT id FROM variants WHERE candidate_id = ? AND parameters = ?");
   query.bind(candidate, parameters).next();
-  return query.integer(0);
+  return query.integer("id");
 }
 
 /// nullopt if nothing was compiled.
@@ -76,7 +73,7 @@ std::optional<RowId> insert_build(Database& database, const tasks::BuildRecord& 
       .run();
   Query query(database, "SELECT id FROM builds WHERE digest = ?");
   query.bind(build.digest).next();
-  return query.integer(0);
+  return query.integer("id");
 }
 
 /// The key is the machine code, not the evaluation: variants and later evaluations share the newest
@@ -141,80 +138,80 @@ void insert_cases(Database& database, RowId evaluation,
   }
 }
 
+/// Leaves `value` unchanged if the column is NULL.
+template <typename Value> void read_json(const Query& query, const char* column, Value& value) {
+  if (!query.is_null(column)) {
+    json::parse(query.text(column)).get_to(value);
+  }
+}
+
 tasks::Evaluation read_evaluation(const Query& query) {
   tasks::Evaluation evaluation;
-  evaluation.verdict = static_cast<tasks::Verdict>(query.integer(2));
-  evaluation.stage = static_cast<tasks::Stage>(query.integer(3));
-  evaluation.detail = query.text(4);
-  evaluation.notes = json::parse(query.text(5)).get<std::vector<std::string>>();
-  evaluation.speedup = or_zero(query, 6);
-  evaluation.score_ns = or_zero(query, 7);
-  evaluation.device = query.text(8);
-  evaluation.device_name = query.text(9);
-  evaluation.isolation = query.text(10);
-  evaluation.evaluator_version = static_cast<int>(query.integer(11));
-  evaluation.build.from_cache = query.integer(12) != 0;
-  evaluation.build.seconds = query.real(13);
-  evaluation.started_at = query.text(14);
-  evaluation.seconds = query.real(15);
-  evaluation.parameters = json::parse(query.text(16)).get<tasks::ParameterChoice>();
-  evaluation.build.digest = query.text(17);
-  evaluation.build.compiler = query.text(18);
-  evaluation.build.log = query.text(19);
-  evaluation.build.architecture = query.text(20);
-  evaluation.build.machine_code_digest = query.text(21);
-  if (!query.is_null(22)) {
-    evaluation.build.kernels =
-        json::parse(query.text(22)).get<std::vector<tasks::KernelResources>>();
-    evaluation.build.findings = json::parse(query.text(23)).get<std::vector<tasks::Finding>>();
-    evaluation.build.compiler_ms = or_zero(query, 24);
-    evaluation.build.load_ms = or_zero(query, 25);
+  evaluation.verdict = static_cast<tasks::Verdict>(query.integer("verdict"));
+  evaluation.stage = static_cast<tasks::Stage>(query.integer("stage"));
+  evaluation.detail = query.text("detail");
+  read_json(query, "notes", evaluation.notes);
+  evaluation.speedup = query.real_or_zero("speedup");
+  evaluation.score_ns = query.real_or_zero("score_ns");
+  evaluation.device = query.text("device");
+  evaluation.device_name = query.text("device_name");
+  evaluation.isolation = query.text("isolation");
+  evaluation.evaluator_version = static_cast<int>(query.integer("evaluator_version"));
+  evaluation.build.from_cache = query.integer("build_from_cache") != 0;
+  evaluation.build.seconds = query.real("build_seconds");
+  evaluation.started_at = query.text("started_at");
+  evaluation.seconds = query.real("seconds");
+  read_json(query, "parameters", evaluation.parameters);
+  evaluation.build.digest = query.text("digest");
+  evaluation.build.compiler = query.text("compiler");
+  evaluation.build.log = query.text("log");
+  evaluation.build.architecture = query.text("architecture");
+  evaluation.build.machine_code_digest = query.text("machine_code_digest");
+  read_json(query, "kernels", evaluation.build.kernels);
+  read_json(query, "findings", evaluation.build.findings);
+  evaluation.build.compiler_ms = query.real_or_zero("compiler_ms");
+  evaluation.build.load_ms = query.real_or_zero("load_ms");
+  evaluation.hidden_speedup = query.real_or_zero("hidden_speedup");
+  evaluation.promoted = query.integer("promoted") != 0;
+  evaluation.speedup_bounds = read_bounds(query, "speedup_low", "speedup_high");
+  if (!query.is_null("race")) {
+    evaluation.race = json::parse(query.text("race")).get<tasks::RaceResult>();
   }
-  evaluation.hidden_speedup = or_zero(query, 26);
-  evaluation.promoted = query.integer(27) != 0;
-  evaluation.speedup_bounds = read_bounds(query, 28);
-  if (!query.is_null(30)) {
-    evaluation.race = json::parse(query.text(30)).get<tasks::RaceResult>();
-  }
-  if (!query.is_null(31)) {
-    evaluation.profile = query.text(31);
-  }
-  evaluation.seed = static_cast<std::uint64_t>(query.integer(32));
-  evaluation.unranked = query.text(33);
-  evaluation.build.features = json::parse(query.text(34)).get<std::vector<std::string>>();
+  evaluation.profile = query.text("profile");
+  evaluation.seed = static_cast<std::uint64_t>(query.integer("seed"));
+  evaluation.unranked = query.text("unranked");
+  read_json(query, "features", evaluation.build.features);
   return evaluation;
 }
 
-std::vector<double> read_samples(const Query& query, int column) {
+std::vector<double> read_samples(const Query& query, const char* column) {
   return query.is_null(column) ? std::vector<double>{} : decode_samples(query.text(column));
 }
 
 tasks::CaseResult read_case(const Query& query) {
   tasks::CaseResult result;
-  result.stage = static_cast<tasks::Stage>(query.integer(1));
-  result.shape_id = query.text(2);
-  result.set = shape_set_from_string(query.text(3));
-  result.shape = query.text(4);
-  result.seed = static_cast<std::uint64_t>(query.integer(5));
-  result.verdict = static_cast<tasks::Verdict>(query.integer(6));
-  result.detail = query.text(7);
-  if (!query.is_null(8)) {
-    result.mismatch = json::parse(query.text(8)).get<tasks::Mismatch>();
+  result.stage = static_cast<tasks::Stage>(query.integer("stage"));
+  result.shape_id = query.text("shape_id");
+  result.set = shape_set_from_string(query.text("shape_set"));
+  result.shape = query.text("shape");
+  result.seed = static_cast<std::uint64_t>(query.integer("seed"));
+  result.verdict = static_cast<tasks::Verdict>(query.integer("verdict"));
+  result.detail = query.text("detail");
+  if (!query.is_null("mismatch")) {
+    result.mismatch = json::parse(query.text("mismatch")).get<tasks::Mismatch>();
   }
-  result.max_error_ratio = query.real(9);
-  result.median_ns = or_zero(query, 10);
-  result.baseline_median_ns = or_zero(query, 11);
-  result.samples_ns = read_samples(query, 12);
-  result.baseline_samples_ns = read_samples(query, 13);
-  result.incumbent_samples_ns = read_samples(query, 14);
-  result.warm_samples_ns = read_samples(query, 15);
-  result.prepare_ns = or_zero(query, 16);
-  result.median_bounds_ns = read_bounds(query, 17);
-  result.speedup = or_zero(query, 19);
-  result.speedup_bounds = read_bounds(query, 20);
-  if (!query.is_null(22)) {
-    result.conditions = json::parse(query.text(22)).get<tasks::TimingConditions>();
-  }
+  result.max_error_ratio = query.real("max_error_ratio");
+  result.median_ns = query.real_or_zero("median_ns");
+  result.baseline_median_ns = query.real_or_zero("baseline_median_ns");
+  result.samples_ns = read_samples(query, "samples_ns");
+  result.baseline_samples_ns = read_samples(query, "baseline_samples_ns");
+  result.incumbent_samples_ns = read_samples(query, "incumbent_samples_ns");
+  result.warm_samples_ns = read_samples(query, "warm_samples_ns");
+  result.prepare_ns = query.real_or_zero("prepare_ns");
+  result.median_bounds_ns = read_bounds(query, "median_low_ns", "median_high_ns");
+  result.speedup = query.real_or_zero("speedup");
+  result.speedup_bounds = read_bounds(query, "speedup_low", "speedup_high");
+  read_json(query, "conditions", result.conditions);
   return result;
 }
 
@@ -222,45 +219,43 @@ tasks::CaseResult read_case(const Query& query) {
 std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database,
                                                         const std::string& of, RowId id) {
   std::map<RowId, tasks::Evaluation> by_candidate;
-  std::map<RowId, RowId> candidate_of;
-  const std::string evaluations =
-      "SELECT e.id, e.candidate_id, e.verdict, e.stage, e.detail, e.notes, e.speedup, "
+  Query query(
+      database,
+      "SELECT e.candidate_id, e.verdict, e.stage, e.detail, e.notes, e.speedup, "
       "e.score_ns, e.device, e.device_name, e.isolation, e.evaluator_version, "
       "e.build_from_cache, e.build_seconds, e.started_at, e.seconds, v.parameters, "
       "b.digest, b.compiler, b.log, b.architecture, b.machine_code_digest, b.kernels, "
       "b.findings, b.compiler_ms, b.load_ms, e.hidden_speedup, e.promoted, "
       "e.speedup_low, e.speedup_high, e.race, "
-      "(SELECT content FROM evaluation_profiles AS p WHERE p.evaluation_id = e.id), "
-      "coalesce(e.seed, 0), e.unranked, coalesce(b.features, '[]') "
+      "(SELECT content FROM evaluation_profiles AS p WHERE p.evaluation_id = e.id) AS profile, "
+      "e.seed, e.unranked, b.features "
       "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
       "JOIN variants AS v ON v.id = e.variant_id "
       "LEFT JOIN builds AS b ON b.id = e.build_id WHERE e.ordinal = 0 AND " +
-      of;
-  Query query(database, evaluations.c_str());
+          of);
   query.bind(id);
   while (query.next()) {
-    by_candidate.emplace(query.integer(1), read_evaluation(query));
-    candidate_of.emplace(query.integer(0), query.integer(1));
+    by_candidate.emplace(query.integer("candidate_id"), read_evaluation(query));
   }
-  const std::string all_cases =
-      "SELECT k.evaluation_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
-      "k.verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns, "
-      "k.baseline_median_ns, s.times_ns, b.times_ns, i.times_ns, w.times_ns, k.prepare_ns, "
-      "k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high, "
-      "k.conditions "
-      "FROM candidates AS c "
-      "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
-      "JOIN cases AS k ON k.evaluation_id = e.id "
-      "LEFT JOIN sample_series AS s ON s.case_id = k.id AND s.kernel = 'candidate' "
-      "LEFT JOIN sample_series AS b ON b.case_id = k.id AND b.kernel = 'baseline' "
-      "LEFT JOIN sample_series AS i ON i.case_id = k.id AND i.kernel = 'incumbent' "
-      "LEFT JOIN sample_series AS w ON w.case_id = k.id AND w.kernel = 'warm' "
-      "WHERE " +
-      of + " ORDER BY k.evaluation_id, k.ordinal";
-  Query cases(database, all_cases.c_str());
+  Query cases(database,
+              "SELECT e.candidate_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
+              "k.verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns, "
+              "k.baseline_median_ns, s.times_ns AS samples_ns, b.times_ns AS baseline_samples_ns, "
+              "i.times_ns AS incumbent_samples_ns, w.times_ns AS warm_samples_ns, k.prepare_ns, "
+              "k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high, "
+              "k.conditions "
+              "FROM candidates AS c "
+              "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
+              "JOIN cases AS k ON k.evaluation_id = e.id "
+              "LEFT JOIN sample_series AS s ON s.case_id = k.id AND s.kernel = 'candidate' "
+              "LEFT JOIN sample_series AS b ON b.case_id = k.id AND b.kernel = 'baseline' "
+              "LEFT JOIN sample_series AS i ON i.case_id = k.id AND i.kernel = 'incumbent' "
+              "LEFT JOIN sample_series AS w ON w.case_id = k.id AND w.kernel = 'warm' "
+              "WHERE " +
+                  of + " ORDER BY k.evaluation_id, k.ordinal");
   cases.bind(id);
   while (cases.next()) {
-    by_candidate.at(candidate_of.at(cases.integer(0))).cases.push_back(read_case(cases));
+    by_candidate.at(cases.integer("candidate_id")).cases.push_back(read_case(cases));
   }
   return by_candidate;
 }

@@ -25,51 +25,52 @@ std::vector<RowId> select_groups(const Database& database, const LeaderboardQuer
                "g.evaluator_version, g.unranked");
   select.bind(run, query.task, query.device);
   while (select.next()) {
-    groups.push_back(select.integer(0));
+    groups.push_back(select.integer("id"));
   }
   return groups;
 }
 
 LeaderboardRow read_row(const Query& query) {
   LeaderboardRow row;
-  row.task = query.text(0);
-  row.device = query.text(1);
-  row.device_name = query.text(2);
-  row.rank = query.is_null(3) ? 0 : query.integer(3);
-  row.speedup = query.real(4);
-  row.score_ns = query.is_null(5) ? 0 : query.real(5);
-  row.candidate = query.integer(6);
-  row.evaluation = query.integer(7);
-  row.run = query.integer(8);
-  row.origin = query.text(9);
-  row.model = query.text(10);
-  row.parameters = query.text(11);
-  row.isolation = query.text(12);
-  row.digest = query.text(13);
-  row.lines = query.integer(14);
-  row.evaluated_at = query.text(15);
-  row.evaluator_version = query.integer(16);
-  row.task_digest = query.text(17);
-  row.findings = nlohmann::json::parse(query.text(18)).get<std::vector<tasks::Finding>>();
-  row.dollars = query.optional_real(19);
-  row.speedup_bounds = {query.optional_real(20).value_or(0), query.optional_real(21).value_or(0)};
-  row.unranked = query.text(22);
-  row.run_name = query.text(23);
-  row.shapes = nlohmann::json::parse(query.text(24)).get<std::vector<std::string>>();
-  row.flag = query.text(25);
-  row.held_out_speedup = query.optional_real(26).value_or(0);
-  row.kernel = query.text(27);
-  row.comparable = query.integer(28) != 0;
+  row.task = query.text("task");
+  row.device = query.text("device");
+  row.device_name = query.text("device_name");
+  row.rank = query.integer("rank");
+  row.speedup = query.real("speedup");
+  row.score_ns = query.real_or_zero("score_ns");
+  row.candidate = query.integer("candidate_id");
+  row.evaluation = query.integer("evaluation_id");
+  row.run = query.integer("run_id");
+  row.origin = query.text("origin");
+  row.model = query.text("model");
+  row.parameters = query.text("parameters");
+  row.isolation = query.text("isolation");
+  row.digest = query.text("digest");
+  row.lines = query.integer("lines");
+  row.evaluated_at = query.text("evaluated_at");
+  row.evaluator_version = query.integer("evaluator_version");
+  row.task_digest = query.text("task_digest");
+  row.findings = nlohmann::json::parse(query.text("findings")).get<std::vector<tasks::Finding>>();
+  row.dollars = query.optional_real("dollars");
+  row.speedup_bounds = {query.real_or_zero("speedup_low"), query.real_or_zero("speedup_high")};
+  row.unranked = query.text("unranked");
+  row.run_name = query.text("run");
+  row.shapes = nlohmann::json::parse(query.text("shapes")).get<std::vector<std::string>>();
+  row.flag = query.text("flag");
+  row.held_out_speedup = query.real_or_zero("held_out_speedup");
+  row.kernel = query.text("kernel");
+  row.comparable = query.integer("comparable") != 0;
   return row;
 }
 
-constexpr const char* kColumns =
-    "task, device, device_name, rank, speedup, score_ns, candidate_id, evaluation_id, run_id, "
-    "origin, model, parameters, isolation, digest, lines, evaluated_at, evaluator_version, "
+constexpr const char* kSelectRows =
+    "SELECT task, device, device_name, rank, speedup, score_ns, candidate_id, evaluation_id, "
+    "run_id, origin, model, parameters, isolation, digest, lines, evaluated_at, evaluator_version, "
     "task_digest, findings, dollars, speedup_low, speedup_high, unranked, run, "
     "(SELECT json_group_array(shape) FROM (SELECT k.shape FROM cases AS k "
     "WHERE k.evaluation_id = board.evaluation_id AND k.shape_set = 'search' AND k.median_ns > 0 "
-    "ORDER BY k.ordinal)), flag, held_out_speedup, kernel, comparable";
+    "ORDER BY k.ordinal)) AS shapes, flag, held_out_speedup, kernel, comparable "
+    "FROM ranked_evaluations AS board WHERE ";
 
 /// A kernel with a lower speedup would take most of a sitting's time.
 constexpr double kTooSlow = 1.0 / 10;
@@ -97,14 +98,14 @@ std::vector<LeaderboardRow> read_group(Query& select, RowId group, std::int64_t 
 void require_value(const Database& database, const char* what, const std::string& name,
                    const std::string& table, const std::string& column) {
   const std::string from = " FROM " + table;
-  Query found(database, ("SELECT 1" + from + " WHERE " + column + " = ? LIMIT 1").c_str());
+  Query found(database, "SELECT 1" + from + " WHERE " + column + " = ? LIMIT 1");
   if (name.empty() || found.bind(name).next()) {
     return;
   }
   std::vector<std::string> names;
-  Query all(database, ("SELECT DISTINCT " + column + from + " ORDER BY 1").c_str());
+  Query all(database, "SELECT DISTINCT " + column + from + " ORDER BY " + column);
   while (all.next()) {
-    names.push_back(all.text(0));
+    names.push_back(all.text(column));
   }
   throw UsageError(fmt::format("no {} '{}' in the store {}; it has: {}", what, name,
                                database.path().string(),
@@ -120,10 +121,8 @@ std::vector<LeaderboardRow> RunStore::leaderboard(const LeaderboardQuery& query)
     // No ORDER BY: the view ranks a group in index order, so LIMIT ends the work after the shown
     // rows. A test compares the result with the sorted view. The views leaderboard and
     // run_leaderboard cannot end early, because `tied` needs all ranks of a group.
-    const std::string sql = std::string("SELECT ") + kColumns +
-                            " FROM ranked_evaluations AS board WHERE group_id = ? LIMIT ?";
+    Query select(database, kSelectRows + std::string("group_id = ? LIMIT ?"));
     std::vector<LeaderboardRow> rows;
-    Query select(database, sql.c_str());
     for (const RowId group : select_groups(database, query, run)) {
       std::vector<LeaderboardRow> of_group = read_group(select, group, query.top);
       std::move(of_group.begin(), of_group.end(), std::back_inserter(rows));
@@ -146,19 +145,20 @@ void RunStore::require_known(const LeaderboardQuery& query) const {
 std::string RunStore::why_nobody_is_ranked(const LeaderboardQuery& query) const {
   Database& database = state_->database;
   return database.read([&]() -> std::string {
-    Query select(database, "SELECT count(*), count(verdict) FILTER (WHERE verdict = 'correct'), "
-                           "count(speedup) FILTER (WHERE verdict = 'correct') "
+    Query select(database, "SELECT count(*) AS candidates, "
+                           "count(verdict) FILTER (WHERE verdict = 'correct') AS correct, "
+                           "count(speedup) FILTER (WHERE verdict = 'correct') AS timed "
                            "FROM candidate_overview WHERE ?1 IN ('', run) AND ?2 IN ('', task) "
                            "AND ?3 IN ('', coalesce(device, ''))");
     select.bind(query.run, query.task, query.device).next();
-    const std::int64_t all = select.integer(0), correct = select.integer(1);
+    const std::int64_t all = select.integer("candidates"), correct = select.integer("correct");
     if (correct == 0) {
       return fmt::format("no correct kernel yet, of {} candidate{}", all, all == 1 ? "" : "s");
     }
     return fmt::format("no kernel has a rank: of {} candidates {} {} correct, but none was {}", all,
                        correct, correct == 1 ? "is" : "are",
-                       select.integer(2) == 0 ? "timed"
-                                              : "promoted: all are slow on hidden shapes");
+                       select.integer("timed") == 0 ? "timed"
+                                                    : "promoted: all are slow on hidden shapes");
   });
 }
 
@@ -183,13 +183,11 @@ std::vector<LeaderboardRow> RunStore::finalists(const tasks::Task& task,
   Database& database = state_->database;
   return database.read([&] {
     std::vector<LeaderboardRow> rows;
-    Query select(database,
-                 (std::string(kWho) + "SELECT " + kColumns +
-                  " FROM ranked_evaluations AS board WHERE group_id IN (SELECT id FROM own) "
-                  "AND kernel IN (SELECT kernel FROM like_best) "
-                  "AND evaluation_id NOT IN (SELECT evaluation_id FROM sitting_rows "
-                  "WHERE rank IS NULL)")
-                     .c_str());
+    Query select(database, std::string(kWho) + kSelectRows +
+                               "group_id IN (SELECT id FROM own) "
+                               "AND kernel IN (SELECT kernel FROM like_best) "
+                               "AND evaluation_id NOT IN (SELECT evaluation_id FROM sitting_rows "
+                               "WHERE rank IS NULL)");
     select.bind(task.name, task.digest, device_name, evaluator_version, top > 0 ? top : -1,
                 run.value_or(0));
     while (select.next()) {
@@ -211,14 +209,15 @@ std::vector<VerdictCount> RunStore::verdict_counts(const LeaderboardQuery& query
     if (!query.run.empty()) {
       require_run(database, query.run);
     }
-    Query select(database, "SELECT run, task, coalesce(device, ''), verdict, candidates "
+    Query select(database, "SELECT run, task, device, verdict, candidates "
                            "FROM verdict_counts WHERE ?1 IN ('', run) AND ?2 IN ('', task) "
-                           "AND ?3 IN ('', coalesce(device, '')) ORDER BY 1, 2, 3, 5 DESC, 4");
+                           "AND ?3 IN ('', coalesce(device, '')) "
+                           "ORDER BY run, task, device, candidates DESC, verdict");
     select.bind(query.run, query.task, query.device);
     std::vector<VerdictCount> counts;
     while (select.next()) {
-      counts.push_back(
-          {select.text(0), select.text(1), select.text(2), select.text(3), select.integer(4)});
+      counts.push_back({select.text("run"), select.text("task"), select.text("device"),
+                        select.text("verdict"), select.integer("candidates")});
     }
     return counts;
   });

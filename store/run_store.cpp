@@ -26,11 +26,11 @@ std::optional<RowId> parse_id(std::string_view text) {
 }
 
 constexpr const char* kSelectRuns =
-    "SELECT id, name, status, config, started_at, coalesce(finished_at, '') FROM runs ";
+    "SELECT id, name, status, config, started_at, finished_at FROM runs ";
 
 RunRow read_run(const Query& query) {
-  return {query.integer(0), query.text(1), query.text(2),
-          query.text(3),    query.text(4), query.text(5)};
+  return {query.integer("id"),  query.text("name"),       query.text("status"),
+          query.text("config"), query.text("started_at"), query.text("finished_at")};
 }
 
 } // namespace
@@ -58,12 +58,12 @@ RunStore::~RunStore() = default;
 RowId require_run(const Database& database, const std::string& name) {
   Query by_name(database, "SELECT id FROM runs WHERE name = ?");
   if (by_name.bind(name).next()) {
-    return by_name.integer(0);
+    return by_name.integer("id");
   }
   std::vector<std::string> names;
   Query all(database, "SELECT name FROM runs ORDER BY id");
   while (all.next()) {
-    names.push_back(all.text(0));
+    names.push_back(all.text("name"));
   }
   throw UsageError(fmt::format("no run '{}' in the store {}{}", name, database.path().string(),
                                suggestion(name, names)));
@@ -94,9 +94,8 @@ RowId RunStore::create_run(std::string_view name, const nlohmann::json& config,
 std::optional<RunRow> RunStore::find_run(std::string_view name_or_id) const {
   Database& database = state_->database;
   return database.read([&]() -> std::optional<RunRow> {
-    Query query(
-        database,
-        (std::string(kSelectRuns) + "WHERE name = ?1 OR id = ?2 ORDER BY name = ?1 DESC").c_str());
+    Query query(database,
+                kSelectRuns + std::string("WHERE name = ?1 OR id = ?2 ORDER BY name = ?1 DESC"));
     if (!query.bind(name_or_id, parse_id(name_or_id)).next()) {
       return std::nullopt;
     }
@@ -108,7 +107,7 @@ std::vector<RunRow> RunStore::runs() const {
   Database& database = state_->database;
   return database.read([&] {
     std::vector<RunRow> rows;
-    Query query(database, (std::string(kSelectRuns) + "ORDER BY id").c_str());
+    Query query(database, kSelectRuns + std::string("ORDER BY id"));
     while (query.next()) {
       rows.push_back(read_run(query));
     }
@@ -145,7 +144,7 @@ std::vector<EventRow> RunStore::events(RowId run) const {
                 "SELECT kind, detail, created_at FROM events WHERE run_id = ? ORDER BY id");
     query.bind(run);
     while (query.next()) {
-      rows.push_back({query.text(0), query.text(1), query.text(2)});
+      rows.push_back({query.text("kind"), query.text("detail"), query.text("created_at")});
     }
     return rows;
   });

@@ -43,9 +43,9 @@ void drop_views_and_triggers(Database& database) {
   {
     Query drops(database,
                 "SELECT group_concat(printf('DROP %s IF EXISTS \"%w\";', type, name), '') "
-                "FROM sqlite_schema WHERE type IN ('view', 'trigger')");
+                "AS script FROM sqlite_schema WHERE type IN ('view', 'trigger')");
     drops.next();
-    script = drops.text(0);
+    script = drops.text("script");
   } // an open query would lock the schema
   database.execute_script(script);
 }
@@ -91,7 +91,7 @@ const std::vector<Migration>& migrations() {
 std::int64_t schema_version(const Database& database) {
   Query query(database, "PRAGMA user_version");
   query.next();
-  return query.integer(0);
+  return query.integer("user_version");
 }
 
 void apply_migrations(Database& database, const std::vector<Migration>& steps) {

@@ -28,7 +28,8 @@ std::vector<SearchLogRow> RunStore::search_log(RowId run, RowId task) const {
     query.bind(run, task);
     std::vector<SearchLogRow> rows;
     while (query.next()) {
-      rows.push_back({query.integer(0), query.text(1), query.text(2), query.text(3)});
+      rows.push_back({query.integer("seq"), query.text("kind"), query.text("detail"),
+                      query.text("created_at")});
     }
     return rows;
   });

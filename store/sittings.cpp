@@ -50,7 +50,7 @@ void insert_row(Database& database, RowId sitting, std::int64_t position, RowId 
         "INSERT INTO sitting_rows (sitting_id, position, kernel, kernel_file_id, evaluation_id, "
         "verdict, detail, rank, score_ns, speedup, speedup_low, speedup_high, held_out_speedup, "
         "times, races) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind(sitting, position, row.kernel, sat.integer(1), sat.integer(0),
+      .bind(sitting, position, row.kernel, sat.integer("kernel_file_id"), sat.integer("id"),
             static_cast<int>(row.verdict), row.detail,
             placed ? std::optional<std::int64_t>(row.rank) : std::nullopt, if_known(row.score_ns),
             if_known(row.speedup), if_known(row.speedup_bounds.low),
@@ -61,18 +61,18 @@ void insert_row(Database& database, RowId sitting, std::int64_t position, RowId 
 
 SittingRow read_sitting_row(const Query& query) {
   SittingRow row;
-  row.kernel = query.text(0);
-  row.verdict = static_cast<tasks::Verdict>(query.integer(1));
-  row.detail = query.text(2);
-  row.rank = query.is_null(3) ? 0 : static_cast<int>(query.integer(3));
-  row.score_ns = query.optional_real(4).value_or(0);
-  row.speedup = query.optional_real(5).value_or(0);
-  row.speedup_bounds = {query.optional_real(6).value_or(0), query.optional_real(7).value_or(0)};
-  row.held_out_speedup = query.optional_real(8).value_or(0);
-  for (const json& time : json::parse(query.text(9))) {
+  row.kernel = query.text("kernel");
+  row.verdict = static_cast<tasks::Verdict>(query.integer("verdict"));
+  row.detail = query.text("detail");
+  row.rank = static_cast<int>(query.integer("rank"));
+  row.score_ns = query.real_or_zero("score_ns");
+  row.speedup = query.real_or_zero("speedup");
+  row.speedup_bounds = {query.real_or_zero("speedup_low"), query.real_or_zero("speedup_high")};
+  row.held_out_speedup = query.real_or_zero("held_out_speedup");
+  for (const json& time : json::parse(query.text("times"))) {
     row.times.push_back({time.at("shape"), time.at("median_ns"), time.at("baseline_median_ns")});
   }
-  row.races = json::parse(query.text(10)).get<std::vector<tasks::RaceResult>>();
+  row.races = json::parse(query.text("races")).get<std::vector<tasks::RaceResult>>();
   return row;
 }
 
@@ -90,18 +90,18 @@ std::vector<SittingRow> read_rows(const Database& database, RowId sitting) {
 
 StoredSitting read_sitting(const Query& query) {
   StoredSitting sitting;
-  sitting.id = query.integer(0);
-  sitting.run = query.is_null(1) ? std::nullopt : std::optional(query.integer(1));
-  sitting.task = query.text(2);
-  sitting.result.device = query.text(3);
-  sitting.result.device_name = query.text(4);
-  sitting.result.evaluator_version = static_cast<int>(query.integer(5));
-  sitting.result.seed = static_cast<std::uint64_t>(query.integer(6));
-  sitting.result.rounds = static_cast<int>(query.integer(7));
-  sitting.result.baseline_spread = query.real(8);
-  sitting.result.widening = query.real(9);
-  sitting.result.started_at = query.text(10);
-  sitting.result.seconds = query.real(11);
+  sitting.id = query.integer("id");
+  sitting.run = query.optional_integer("run_id");
+  sitting.task = query.text("task");
+  sitting.result.device = query.text("device");
+  sitting.result.device_name = query.text("device_name");
+  sitting.result.evaluator_version = static_cast<int>(query.integer("evaluator_version"));
+  sitting.result.seed = static_cast<std::uint64_t>(query.integer("seed"));
+  sitting.result.rounds = static_cast<int>(query.integer("rounds"));
+  sitting.result.baseline_spread = query.real("baseline_spread");
+  sitting.result.widening = query.real("widening");
+  sitting.result.started_at = query.text("started_at");
+  sitting.result.seconds = query.real("seconds");
   return sitting;
 }
 
@@ -152,10 +152,11 @@ void RunStore::add_sitting(std::optional<RowId> run, RowId task,
 std::vector<StoredSitting> RunStore::sittings() const {
   Database& database = state_->database;
   return database.read([&] {
-    Query query(database,
-                "SELECT s.id, s.run_id, t.name, s.device, s.device_name, s.evaluator_version, "
-                "s.seed, s.rounds, s.baseline_spread, s.widening, s.started_at, s.seconds "
-                "FROM sittings AS s JOIN tasks AS t ON t.id = s.task_id ORDER BY s.id");
+    Query query(
+        database,
+        "SELECT s.id, s.run_id, t.name AS task, s.device, s.device_name, s.evaluator_version, "
+        "s.seed, s.rounds, s.baseline_spread, s.widening, s.started_at, s.seconds "
+        "FROM sittings AS s JOIN tasks AS t ON t.id = s.task_id ORDER BY s.id");
     std::vector<StoredSitting> sittings;
     while (query.next()) {
       sittings.push_back(read_sitting(query));
@@ -179,7 +180,8 @@ double RunStore::baseline_spread(RowId task, const std::string& device_name,
     query.bind(task, device_name, evaluator_version, kMostTimes);
     std::map<std::string, std::map<RowId, double>> logs_by_shape;
     while (query.next()) {
-      logs_by_shape[query.text(0)][query.integer(1)] = std::log(query.real(2));
+      logs_by_shape[query.text("shape_id")][query.integer("evaluation_id")] =
+          std::log(query.real("baseline_median_ns"));
     }
     return spread_of(logs_by_shape);
   });
