@@ -14,7 +14,7 @@
 namespace winnow::evaluators::gpu {
 namespace {
 
-constexpr std::uint64_t kBlockThreads = 256;
+constexpr std::uint64_t kBlockThreads = 256; // at most kMostThreads in compare.cu
 constexpr std::uint64_t kBlocksPerMultiprocessor = 8;
 
 constexpr std::size_t kTotals = sizeof(ErrorTotals) / sizeof(std::uint64_t);

@@ -30,7 +30,10 @@ template <typename T> void atomicAdd(T* at, T value) {
   *at += value;
 }
 
+void __syncthreads() {} // NOLINT(bugprone-reserved-identifier)
+
 // CUDA's keywords:
+#define __shared__        // NOLINT(bugprone-reserved-identifier)
 #define __device__        // NOLINT(bugprone-reserved-identifier)
 #define __global__ static // NOLINT(bugprone-reserved-identifier)
 #include "evaluators/device/gpu/helpers.cu"
@@ -39,6 +42,7 @@ template <typename T> void atomicAdd(T* at, T value) {
 #include "evaluators/device/gpu/timing.cu"
 #undef __global__
 #undef __device__
+#undef __shared__
 
 } // namespace winnow::evaluators::fake_device
 
