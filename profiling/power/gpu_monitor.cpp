@@ -116,7 +116,6 @@ public:
       });
     }
     state.power_w = power_w();
-    state.energy_mj = energy_mj();
     unsigned long long bits = 0;
     if (nvml_.throttle_reasons != nullptr &&
         nvml_.throttle_reasons(device_, &bits) == nvml::kSuccess) {

@@ -19,8 +19,7 @@ struct GpuState {
   std::optional<double> sm_clock_mhz;
   std::optional<double> memory_clock_mhz;
   std::optional<double> temperature_c;
-  std::optional<double> power_w;   ///< of the whole board
-  std::optional<double> energy_mj; ///< of the whole board, since the driver was loaded
+  std::optional<double> power_w; ///< of the whole board
   /// Why the clocks are below their maximum: "power_cap", "thermal_slowdown"; empty: no reason. The
   /// list may contain "idle" and "clocks_setting"; see transient_throttling().
   std::optional<std::vector<std::string>> throttle_reasons;
@@ -39,9 +38,10 @@ std::vector<std::string> transient_throttling(const GpuState& state);
 class GpuMonitor {
 public:
   virtual ~GpuMonitor() = default;
-  /// Takes up to some milliseconds, so call it between blocks of samples.
+  /// Call it between blocks of samples.
   virtual GpuState state() = 0;
-  /// The counter moves every 20 to 100 ms; see energy.h.
+  /// Of the whole board, since the driver was loaded. The counter moves every 20 to 100 ms; see
+  /// energy.h. NVML takes 4 ms to read it on an H200.
   virtual std::optional<double> energy_mj() = 0;
   /// The momentary power if the driver has it (NVML field 186), else the average over about 1 s.
   virtual std::optional<double> power_w() = 0;

@@ -12,7 +12,6 @@ void to_json(nlohmann::json& json, const GpuState& state) {
           {"memory_clock_mhz", json_of(state.memory_clock_mhz)},
           {"temperature_c", json_of(state.temperature_c)},
           {"power_w", json_of(state.power_w)},
-          {"energy_mj", json_of(state.energy_mj)},
           {"throttle_reasons", json_of(state.throttle_reasons)}};
 }
 
@@ -21,7 +20,6 @@ void from_json(const nlohmann::json& json, GpuState& state) {
   state.memory_clock_mhz = optional_value<double>(json, "memory_clock_mhz");
   state.temperature_c = optional_value<double>(json, "temperature_c");
   state.power_w = optional_value<double>(json, "power_w");
-  state.energy_mj = optional_value<double>(json, "energy_mj");
   state.throttle_reasons = optional_value<std::vector<std::string>>(json, "throttle_reasons");
 }
 
