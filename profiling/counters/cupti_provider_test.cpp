@@ -115,6 +115,8 @@ TEST_F(CuptiCounters, StayOnFromKernelToKernel) {
     EXPECT_EQ(report.passes, 2);
   }
   EXPECT_EQ(times("cuptiRangeProfilerEnable"), 1);
+  EXPECT_EQ(times("cuptiRangeProfilerGetCounterDataSize"), 2) << "once for each set in a row";
+  EXPECT_EQ(times("cuptiRangeProfilerCounterDataImageInitialize"), 3);
   EXPECT_EQ(times("cuptiRangeProfilerDisable"), 0);
   counters_.reset();
   EXPECT_EQ(times("cuptiRangeProfilerDisable"), 1);

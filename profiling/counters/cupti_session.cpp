@@ -24,7 +24,7 @@ RangeSession::~RangeSession() {
   close();
 }
 
-Image RangeSession::new_counter_data(const Plan& plan) const {
+std::size_t RangeSession::counter_data_bytes(const Plan& plan) const {
   std::vector<const char*> metrics = plan.metrics();
   auto size = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
   size.pRangeProfilerObject = object_;
@@ -34,19 +34,25 @@ Image RangeSession::new_counter_data(const Plan& plan) const {
   size.maxNumRangeTreeNodes = 1;
   check(cupti_, cupti_.cuptiRangeProfilerGetCounterDataSize(&size),
         "cuptiRangeProfilerGetCounterDataSize");
-  Image data(size.counterDataSize);
+  return size.counterDataSize;
+}
+
+void RangeSession::clear_counter_data() {
   auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
   params.pRangeProfilerObject = object_;
-  params.counterDataSize = data.size();
-  params.pCounterData = data.data();
+  params.counterDataSize = data_.size();
+  params.pCounterData = data_.data();
   check(cupti_, cupti_.cuptiRangeProfilerCounterDataImageInitialize(&params),
         "cuptiRangeProfilerCounterDataImageInitialize");
-  return data;
 }
 
 void RangeSession::configure(const Plan& plan) {
-  config_ = plan.config;
-  data_ = new_counter_data(plan);
+  if (plan_ != &plan) { // CUPTI takes 2 ms to tell the size
+    data_.assign(counter_data_bytes(plan), 0);
+    config_ = plan.config;
+    plan_ = &plan;
+  }
+  clear_counter_data();
   auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
   params.pRangeProfilerObject = object_;
   params.configSize = config_.size();

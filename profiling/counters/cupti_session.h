@@ -24,7 +24,7 @@ public:
   RangeSession(const RangeSession&) = delete;
   RangeSession& operator=(const RangeSession&) = delete;
 
-  /// Throws CuptiFailure.
+  /// `plan` must outlive the session. Throws CuptiFailure.
   void configure(const Plan& plan);
   /// Returns true after the last pass. Exceptions of `launch` pass through; then close() ends the
   /// pass. Throws CuptiFailure.
@@ -37,7 +37,8 @@ public:
   std::string close() noexcept;
 
 private:
-  Image new_counter_data(const Plan& plan) const;
+  std::size_t counter_data_bytes(const Plan& plan) const;
+  void clear_counter_data();
   CUptiResult pop() noexcept;
   CUptiResult stop(bool& all_submitted) noexcept;
   void abandon_pass() noexcept;
@@ -46,7 +47,8 @@ private:
   CUpti_RangeProfiler_Object* object_ = nullptr;
   bool started_ = false;
   bool pushed_ = false;
-  Image config_; ///< CUPTI keeps pointers to both images
+  const Plan* plan_ = nullptr; ///< configured last
+  Image config_;               ///< CUPTI keeps pointers to both images
   Image data_;
 };
 
