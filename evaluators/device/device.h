@@ -79,6 +79,9 @@ public:
   virtual void upload(std::size_t buffer, std::span<const std::byte> bytes) = 0;
   /// Copies the bytes of the buffer from byte `offset` on.
   virtual void download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset = 0) = 0;
+  /// Copies these pieces of the buffer, one after the other. `element_bytes`: size of an element.
+  virtual void download_pieces(std::size_t buffer, const std::vector<Piece>& pieces,
+                               std::size_t element_bytes, std::span<std::byte> bytes);
   /// Fills the whole buffer with a repeating 8-byte pattern (poison).
   virtual void fill_pattern(std::size_t buffer, std::uint64_t pattern) = 0;
   /// Draws the buffer's elements (tasks/inputs/input_generator.h), bit for bit the same on every

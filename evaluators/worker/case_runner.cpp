@@ -208,12 +208,7 @@ void CaseRunner::download(const std::string& tensor, std::span<std::byte> bytes)
 void CaseRunner::download(const std::string& tensor, const std::vector<Piece>& pieces,
                           std::span<std::byte> bytes) {
   const Slot& source = slot(tensor);
-  const std::size_t element_bytes = tasks::size_bytes(source.buffer->dtype);
-  for (const Piece& piece : pieces) {
-    const std::size_t size = piece.count * element_bytes;
-    device_.download(source.handle, bytes.first(size), piece.first * element_bytes);
-    bytes = bytes.subspan(size);
-  }
+  device_.download_pieces(source.handle, pieces, tasks::size_bytes(source.buffer->dtype), bytes);
 }
 
 std::optional<ErrorTotals> CaseRunner::compare(std::span<const std::byte> got,

@@ -49,6 +49,7 @@ public:
   void release(GpuAddress address) override { check(cuda_.cuMemFree(address), "cuMemFree"); }
   void upload(GpuAddress to, std::span<const std::byte> bytes) override;
   void download(std::span<std::byte> to, GpuAddress from) override;
+  void queue_download(std::span<std::byte> to, GpuAddress from) override;
   void pin(std::span<std::byte> memory) override;
   MappedWords map_words(std::size_t count) override;
 
@@ -159,9 +160,13 @@ void CudaDriver::upload(GpuAddress to, std::span<const std::byte> bytes) {
 
 void CudaDriver::download(std::span<std::byte> to, GpuAddress from) {
   if (!to.empty()) {
-    check(cuda_.cuMemcpyDtoHAsync(to.data(), from, to.size(), stream_), "cuMemcpyDtoHAsync");
+    queue_download(to, from);
     check(cuda_.cuStreamSynchronize(stream_), "cuStreamSynchronize");
   }
+}
+
+void CudaDriver::queue_download(std::span<std::byte> to, GpuAddress from) {
+  check(cuda_.cuMemcpyDtoHAsync(to.data(), from, to.size(), stream_), "cuMemcpyDtoHAsync");
 }
 
 void CudaDriver::pin(std::span<std::byte> memory) {

@@ -7,6 +7,16 @@
 
 namespace winnow::evaluators {
 namespace gpu {
+namespace {
+
+void require_inside(const GpuBuffer& source, std::size_t bytes, std::size_t offset) {
+  if (offset > source.data.bytes || bytes > source.data.bytes - offset) {
+    throw Error(fmt::format("download of {} bytes from byte {} of buffer '{}' of {}", bytes, offset,
+                            source.name, source.data.bytes));
+  }
+}
+
+} // namespace
 
 GpuDevice::GpuDevice(std::unique_ptr<GpuDriver> driver, GpuDeviceOptions options)
     : driver_(std::move(driver)), clock_mhz_(driver_->clock_mhz()),
@@ -102,13 +112,28 @@ void GpuDevice::upload(std::size_t buffer, std::span<const std::byte> bytes) {
 
 void GpuDevice::download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset) {
   const GpuBuffer& source = buffers_.at(buffer);
-  if (offset > source.data.bytes || bytes.size() > source.data.bytes - offset) {
-    throw Error(fmt::format("download of {} bytes from byte {} of buffer '{}' of {}", bytes.size(),
-                            offset, source.name, source.data.bytes));
-  }
+  require_inside(source, bytes.size(), offset);
   guarded("the download of '" + source.name + "'", [&] {
     arena_.cover(bytes);
     driver_->download(bytes, source.data.begin + offset);
+  });
+}
+
+// One wait for all pieces: a wait for each takes longer than the copies.
+void GpuDevice::download_pieces(std::size_t buffer, const std::vector<Piece>& pieces,
+                                std::size_t element_bytes, std::span<std::byte> bytes) {
+  const GpuBuffer& source = buffers_.at(buffer);
+  const std::string what = "the download of '" + source.name + "'";
+  guarded(what, [&] {
+    arena_.cover(bytes);
+    for (const Piece& piece : pieces) {
+      const std::size_t size = piece.count * element_bytes;
+      const std::size_t offset = piece.first * element_bytes;
+      require_inside(source, size, offset);
+      driver_->queue_download(bytes.first(size), source.data.begin + offset);
+      bytes = bytes.subspan(size);
+    }
+    waiter_.wait(what);
   });
 }
 

@@ -37,6 +37,8 @@ public:
   void release_buffers() override;
   void upload(std::size_t buffer, std::span<const std::byte> bytes) override;
   void download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset) override;
+  void download_pieces(std::size_t buffer, const std::vector<Piece>& pieces,
+                       std::size_t element_bytes, std::span<std::byte> bytes) override;
   void fill_pattern(std::size_t buffer, std::uint64_t pattern) override;
   void generate(std::size_t buffer, const tasks::GeneratorSpec& generator, tasks::DType dtype,
                 std::uint64_t seed) override;

@@ -606,6 +606,22 @@ TEST_F(GpuDeviceTest, RefusesCopiesLargerThanTheBuffer) {
   EXPECT_THROW(device->download(x, bytes), Error);
 }
 
+TEST_F(GpuDeviceTest, WaitsOnceForAllPiecesOfADownload) {
+  open();
+  const std::size_t x = floats("x", {0, 1, 2, 3, 4, 5, 6, 7});
+  std::vector<float> pieces(5);
+  const std::size_t before = driver->count("idle");
+  device->download_pieces(x, {{1, 2}, {4, 1}, {6, 2}}, sizeof(float),
+                          std::as_writable_bytes(std::span(pieces)));
+  EXPECT_EQ(pieces, (std::vector<float>{1, 2, 4, 6, 7}));
+  EXPECT_EQ(driver->count("queue_download"), 3U);
+  EXPECT_EQ(driver->count("idle"), before + 1);
+  EXPECT_EQ(driver->count("download"), 0U);
+  EXPECT_THROW(device->download_pieces(x, {{7, 2}}, sizeof(float),
+                                       std::as_writable_bytes(std::span(pieces))),
+               Error);
+}
+
 TEST_F(GpuDeviceTest, PinsAsMuchOfTheArenaAsLargeCopiesUse) {
   auto another = std::make_unique<FakeGpuDriver>();
   const FakeGpuDriver& pinning = *another;

@@ -107,6 +107,8 @@ public:
   /// Copies synchronously, after all queued work.
   virtual void upload(GpuAddress to, std::span<const std::byte> bytes) = 0;
   virtual void download(std::span<std::byte> to, GpuAddress from) = 0;
+  /// Queues a copy to the host. The bytes are there when the stream is idle().
+  virtual void queue_download(std::span<std::byte> to, GpuAddress from) = 0;
   /// Pins the host memory, if the driver can, so that copies to and from it are fast. Unpins the
   /// memory of the previous call. The destructor unpins, too.
   virtual void pin(std::span<std::byte> memory) = 0;

@@ -99,10 +99,13 @@ public:
   }
   void download(std::span<std::byte> to, GpuAddress from) override {
     if (!to.empty()) {
-      check(hip_.hipMemcpyDtoHAsync(to.data(), pointer(from), to.size(), stream_.get()),
-            "hipMemcpyDtoHAsync");
+      queue_download(to, from);
     }
     synchronize();
+  }
+  void queue_download(std::span<std::byte> to, GpuAddress from) override {
+    check(hip_.hipMemcpyDtoHAsync(to.data(), pointer(from), to.size(), stream_.get()),
+          "hipMemcpyDtoHAsync");
   }
   void pin(std::span<std::byte> memory) override {
     if (pinned_ != nullptr) {

@@ -146,6 +146,8 @@ TEST_F(HipDriver, HandsOnCopiesAndFills) {
             "hipMemcpyHtoDAsync 0x40 " + memory + " 16 0x1\n" + synchronized);
   EXPECT_EQ(calls_of([&] { driver->download(host, 0x40); }),
             "hipMemcpyDtoHAsync " + memory + " 0x40 16 0x1\n" + synchronized);
+  EXPECT_EQ(calls_of([&] { driver->queue_download(host, 0x40); }),
+            "hipMemcpyDtoHAsync " + memory + " 0x40 16 0x1\n");
   EXPECT_EQ(calls_of([&] { driver->copy(0x40, 8, 0x80, 12, 4, 2); }),
             "hipMemcpy2DAsync 0x40 8 0x80 12 4 2 3 0x1\n");
   EXPECT_EQ(calls_of([&] { driver->copy(0x40, 0, 0x80, 0, 8, 1); }),

@@ -197,6 +197,11 @@ void FakeGpuDriver::download(std::span<std::byte> to, GpuAddress from) {
   std::copy(at(from), at(from) + to.size(), to.begin());
 }
 
+void FakeGpuDriver::queue_download(std::span<std::byte> to, GpuAddress from) {
+  called("queue_download");
+  queue([to, from] { std::copy(at(from), at(from) + to.size(), to.begin()); });
+}
+
 void FakeGpuDriver::pin(std::span<std::byte> /*memory*/) {
   called("pin");
 }

@@ -76,6 +76,7 @@ public:
   void release(GpuAddress address) override;
   void upload(GpuAddress to, std::span<const std::byte> bytes) override;
   void download(std::span<std::byte> to, GpuAddress from) override;
+  void queue_download(std::span<std::byte> to, GpuAddress from) override;
   void pin(std::span<std::byte> memory) override;
   MappedWords map_words(std::size_t count) override;
   GpuModule load_module(std::span<const std::byte> image) override;
