@@ -114,7 +114,8 @@ class ScriptedRunner final : public Runner {
 public:
   explicit ScriptedRunner(RunOutcome outcome) : outcome_(std::move(outcome)) {}
   RunOutcome run(RunRequest /*request*/, const RunnerLimits& /*limits*/,
-                 const std::function<bool()>& /*cancelled*/) override {
+                 const std::function<bool()>& /*cancelled*/,
+                 const OnReport& /*on_report*/) override {
     return outcome_;
   }
 

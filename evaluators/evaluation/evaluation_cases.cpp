@@ -98,7 +98,7 @@ std::vector<RunCase> run_cases_of(const Session& session, const std::vector<Plan
 
 RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<RunCase> cases,
                       unsigned workers, std::chrono::milliseconds wall,
-                      const std::vector<const BuiltKernel*>& rivals) {
+                      const std::vector<const BuiltKernel*>& rivals, const OnReport& on_report) {
   DeviceHost& host = *session.host;
   RunRequest request;
   request.module = built.compiled.module;
@@ -115,14 +115,19 @@ RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<Ru
     host.arena.clear(); // a GPU worker keeps the arena's pages pinned
   }
   const SpentTime spent(host.spent.run_seconds);
-  return host.runner->run(std::move(request), limits, [&] { return session.cancelled.load(); });
+  const double judged = host.spent.judge_seconds;
+  RunOutcome outcome = host.runner->run(
+      std::move(request), limits, [&] { return session.cancelled.load(); }, on_report);
+  host.spent.run_seconds -= host.spent.judge_seconds - judged; // by `on_report`: counts once
+  return outcome;
 }
 
 RunOutcome EvaluationRun::run_cases(const BuiltKernel& built, std::vector<RunCase> cases,
                                     unsigned workers, std::chrono::milliseconds wall,
-                                    const std::vector<const BuiltKernel*>& rivals) const {
+                                    const std::vector<const BuiltKernel*>& rivals,
+                                    const OnReport& on_report) const {
   session_.tell(file_.file, std::string(doing(result_.stage)), wall);
-  return run_module(session_, built, std::move(cases), workers, wall, rivals);
+  return run_module(session_, built, std::move(cases), workers, wall, rivals, on_report);
 }
 
 CaseResult blank_case(Stage stage, const PlannedCase& planned) {
@@ -184,16 +189,24 @@ bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& c
   session_.own_kernel(session_.reference_file, session_.reference_task, shapes, session_.reference);
   std::vector<RunCase> run_list = run_cases_of(session_, cases);
   ask_for_repetitions(stage, cases, run_list);
-  const RunOutcome outcome = run_cases(built, run_list, 0, session_.options.run_timeout);
+  std::size_t judged = 0;
+  bool passed = true;
+  const auto judge_up_to = [&](std::size_t end, const RunReport& report) {
+    for (; judged < std::min(end, cases.size()); ++judged) {
+      passed =
+          add_case(judge_run(stage, cases[judged], run_list[judged], report, judged)) && passed;
+    }
+  };
+  const RunOutcome outcome =
+      run_cases(built, run_list, 0, session_.options.run_timeout, {}, [&](const RunReport& report) {
+        judge_up_to(report.cases.size() - (report.cases.back().fault ? 1 : 0), report);
+      });
   if (outcome.cancelled) {
     return fail(Verdict::Infrastructure, "cancelled");
   }
   const std::size_t completed =
       outcome.fault ? std::min(outcome.faulty_case, cases.size()) : cases.size();
-  bool passed = true;
-  for (std::size_t i = 0; i < completed; ++i) {
-    passed = add_case(judge_run(stage, cases[i], run_list[i], outcome.report, i)) && passed;
-  }
+  judge_up_to(completed, outcome.report);
   if (outcome.fault) {
     CaseResult faulty = blank_case(stage, cases[std::min(completed, cases.size() - 1)]);
     faulty.verdict = outcome.fault->verdict;

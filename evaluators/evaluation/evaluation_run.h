@@ -45,6 +45,7 @@ private:
   bool plan_cases(const std::vector<tasks::Shape>& shapes, int seeds, const BuiltKernel& built,
                   std::vector<PlannedCase>& cases);
   /// Runs the cases, asks the judge about each and appends the results. False when a case failed.
+  /// A case may be judged while the next one runs, because none of them is timed.
   bool run_and_judge(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                      const BuiltKernel& built);
   tasks::CaseResult judge_run(tasks::Stage stage, const PlannedCase& planned,
@@ -76,7 +77,8 @@ private:
   /// Calls MachineOptions::waiting, then run_module().
   RunOutcome run_cases(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
                        std::chrono::milliseconds wall,
-                       const std::vector<const BuiltKernel*>& rivals = {}) const;
+                       const std::vector<const BuiltKernel*>& rivals = {},
+                       const OnReport& on_report = {}) const;
 
   Session& session_;
   const tasks::KernelFile& file_;

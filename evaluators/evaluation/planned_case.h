@@ -25,9 +25,11 @@ struct PlannedCase {
 std::vector<RunCase> run_cases_of(const Session& session, const std::vector<PlannedCase>& cases,
                                   std::vector<SamplingRequest> sampling = {});
 /// Runs the cases in a worker that loads `built` as module 0 and `rivals` as modules 1, 2, ...
+/// `on_report`: see Runner::run().
 RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<RunCase> cases,
                       unsigned workers, std::chrono::milliseconds wall,
-                      const std::vector<const BuiltKernel*>& rivals = {});
+                      const std::vector<const BuiltKernel*>& rivals = {},
+                      const OnReport& on_report = {});
 
 tasks::CaseResult blank_case(tasks::Stage stage, const PlannedCase& planned);
 tasks::CaseResult judge_case(Session& session, tasks::Stage stage, const PlannedCase& planned,

@@ -1,6 +1,7 @@
 // Evaluates baselines of the catalogue on the CPU device.
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "tests/support/worker_main.h"
@@ -90,6 +91,44 @@ TEST_F(SharedJudge, TellsTasksApartThatShareAReference) {
     EXPECT_EQ(verdict_of(of_large, small.baseline), "correct");
   }
   EXPECT_EQ(statistics(*host_).judge_starts, 1);
+}
+
+/// Knows whether a worker runs.
+class WatchedRunner final : public Runner {
+public:
+  WatchedRunner(std::unique_ptr<Runner> runner, bool& runs)
+      : runner_(std::move(runner)), runs_(runs) {}
+  RunOutcome run(RunRequest request, const RunnerLimits& limits,
+                 const std::function<bool()>& cancelled, const OnReport& on_report) override {
+    runs_ = true;
+    RunOutcome outcome = runner_->run(std::move(request), limits, cancelled, on_report);
+    runs_ = false;
+    return outcome;
+  }
+
+private:
+  std::unique_ptr<Runner> runner_;
+  bool& runs_;
+};
+
+TEST_F(SharedJudge, ComparesACaseWhileAStandingWorkerRunsTheNext) {
+  bool runs = false;
+  int beside_a_worker = 0, alone = 0;
+  options_.waiting = [&](const Waiting& waiting) {
+    if (waiting.what == "reference.cu answers, and the judge compares") {
+      ++(runs ? beside_a_worker : alone);
+    }
+  };
+  Evaluator axpy(task("blas/axpy"), host_, options_);
+  host_->runner = std::make_unique<WatchedRunner>(
+      make_standing_runner(host_->sandbox, host_->arena, host_->worker_device, host_->cache), runs);
+  const std::string right = axpy.task().baseline;
+  std::string wrong = right;
+  wrong.replace(wrong.find("+ y[i]"), 6, "- y[i]");
+  EXPECT_EQ(verdict_of(axpy, right), "correct");
+  EXPECT_GT(beside_a_worker, 0);
+  EXPECT_EQ(alone, 0);
+  EXPECT_THAT(verdict_of(axpy, wrong), testing::StartsWith("wrong: "));
 }
 
 TEST_F(SharedJudge, ACancelledRequestLeavesItsTaskToTheNext) {

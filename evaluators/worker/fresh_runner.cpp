@@ -23,7 +23,7 @@ public:
       : sandbox_(sandbox), arena_(arena) {}
 
   RunOutcome run(RunRequest request, const RunnerLimits& limits,
-                 const std::function<bool()>& cancelled) override {
+                 const std::function<bool()>& cancelled, const OnReport& /*on_report*/) override {
     request.deadline = limits.wall;
     const process::ChildResult child =
         process::run_child(command(request, limits), encode(request), cancelled);

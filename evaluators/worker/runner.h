@@ -43,13 +43,18 @@ struct RunnerLimits {
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
 };
 
+using OnReport = std::function<void(const RunReport&)>;
+
 /// Runs cases in `_run` children of this program. Never throws because of a candidate. For one
 /// thread at a time.
 class Runner {
 public:
   virtual ~Runner() = default;
+  /// `on_report`: called with the answer so far after each case, while the worker runs the next
+  /// one. Only a standing worker answers case by case. Its time limit does not count the calls.
   virtual RunOutcome run(RunRequest request, const RunnerLimits& limits,
-                         const std::function<bool()>& cancelled) = 0;
+                         const std::function<bool()>& cancelled,
+                         const OnReport& on_report = {}) = 0;
   virtual RunnerStatistics statistics() const { return {}; }
   /// Why this runner will never answer a request again; empty: it still answers.
   virtual std::string quarantine() const { return {}; }

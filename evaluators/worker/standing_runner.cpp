@@ -62,14 +62,17 @@ public:
   StandingRunner& operator=(const StandingRunner&) = delete;
 
   RunOutcome run(RunRequest request, const RunnerLimits& limits,
-                 const std::function<bool()>& cancelled) override {
+                 const std::function<bool()>& cancelled, const OnReport& on_report) override {
     RunOutcome outcome;
     const Clock::time_point asked = Clock::now();
     try {
       ensure_worker(samples(request));
-      ask(request, limits, cancelled, outcome, asked);
+      ask(request, limits, cancelled, on_report, outcome, asked);
     } catch (const Error& error) {
       outcome.fault = DeviceFault{Verdict::Infrastructure, error.what()};
+      if (worker_.child != nullptr) {
+        retire(worker_); // the rest of its answer would follow the next request
+      }
     }
     return outcome;
   }
@@ -139,8 +142,8 @@ private:
   }
 
   void ask(RunRequest& request, const RunnerLimits& limits, const std::function<bool()>& cancelled,
-           RunOutcome& outcome, Clock::time_point asked) {
-    const Clock::time_point until = Clock::now() + limits.wall + kStandingGrace;
+           const OnReport& on_report, RunOutcome& outcome, Clock::time_point asked) {
+    Clock::time_point until = Clock::now() + limits.wall + kStandingGrace;
     request.deadline = limits.wall;
     bool alive = worker_.child->write(encode(request), limits.wall);
     count_recovery(asked);
@@ -153,7 +156,7 @@ private:
         break;
       }
       if (const auto line = worker_.child->read_line(kPoll)) {
-        add_line(outcome.report, *line);
+        until += take_line(*line, on_report, outcome.report);
       } else {
         alive = worker_.child->running();
       }
@@ -168,6 +171,18 @@ private:
     } else if (reported && outcome.fault->verdict == Verdict::Infrastructure) {
       retire(worker_); // a device fault, not the candidate's: the next request gets a fresh context
     }
+  }
+
+  /// Returns the time that `on_report` took.
+  static Clock::duration take_line(const std::string& line, const OnReport& on_report,
+                                   RunReport& report) {
+    const std::size_t cases = report.cases.size();
+    add_line(report, line);
+    const Clock::time_point start = Clock::now();
+    if (on_report && report.cases.size() > cases) {
+      on_report(report);
+    }
+    return Clock::now() - start;
   }
 
   void replace_worker(bool reported, const RunnerLimits& limits, RunOutcome& outcome) {

@@ -1,4 +1,5 @@
 // Tests the standing runner on the CPU device. Its processes are as real as on a GPU.
+#include "base/error.h"
 #include "base/files.h"
 #include "evaluators/device/cpu/runtime/test_modules.h"
 #include "evaluators/device/device_host.h"
@@ -133,6 +134,36 @@ TEST_F(StandingRunnerTest, ARepetitionOnTheSameInputIsCompared) {
   };
   EXPECT_EQ(differing(stable), "");
   EXPECT_EQ(differing(unwritten), "y");
+}
+
+TEST_F(StandingRunnerTest, ReportsACaseWhileTheNextOneRuns) {
+  const auto good = module_of("y[threadIdx.x] = 1;");
+  const auto standing = runner(good.parent_path());
+  RunRequest two = request(good);
+  two.cases.push_back(two.cases[0]);
+  std::vector<std::size_t> reported;
+  const RunOutcome outcome = standing->run(
+      two, {}, [] { return false; },
+      [&](const RunReport& report) {
+        reported.push_back(report.cases.size());
+        EXPECT_FALSE(report.complete);
+      });
+  EXPECT_EQ(reported, (std::vector<std::size_t>{1, 2}));
+  EXPECT_TRUE(outcome.report.complete);
+}
+
+TEST_F(StandingRunnerTest, AnErrorBetweenTwoCasesDoesNotReachTheNextRequest) {
+  const auto one = module_of("y[threadIdx.x] = 1;");
+  const auto two = module_of("y[threadIdx.x] = 2;");
+  const auto standing = runner(one.parent_path());
+  const RunOutcome failed = standing->run(
+      request(one), {}, [] { return false; },
+      [](const RunReport& /*report*/) { throw Error("no plan"); });
+  ASSERT_TRUE(failed.fault.has_value());
+  EXPECT_EQ(failed.fault->verdict, Verdict::Infrastructure);
+  EXPECT_THAT(failed.fault->detail, testing::HasSubstr("no plan"));
+  EXPECT_FALSE(run(*standing, two).fault.has_value());
+  EXPECT_EQ(first_output(), 2);
 }
 
 TEST_F(StandingRunnerTest, CancellingEndsTheWorkerAndTheNextTakesOver) {
