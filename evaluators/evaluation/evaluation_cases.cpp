@@ -140,9 +140,7 @@ CaseResult blank_case(Stage stage, const PlannedCase& planned) {
   return result;
 }
 
-CaseResult judge_case(Session& session, Stage stage, const PlannedCase& planned,
-                      const JudgeRequest& request) {
-  const JudgeReply reply = session.ask(request);
+CaseResult judged_case(Stage stage, const PlannedCase& planned, const JudgeReply& reply) {
   CaseResult result = blank_case(stage, planned);
   result.verdict = reply.verdict;
   result.mismatch = reply.mismatch;
@@ -163,9 +161,9 @@ void EvaluationRun::ask_for_repetitions(Stage stage, const std::vector<PlannedCa
 CaseResult EvaluationRun::judge_run(Stage stage, const PlannedCase& planned,
                                     const RunCase& run_case, const RunReport& report,
                                     std::size_t index) {
-  CaseResult result = judge_case(
-      session_, stage, planned,
-      judge_request(session_, planned.shape, planned.seed, run_case.salt, run_case.outputs));
+  CaseResult result = judged_case(stage, planned,
+                                  session_.ask(judge_request(session_, planned.shape, planned.seed,
+                                                             run_case.salt, run_case.outputs)));
   if (result.verdict == Verdict::Correct && index < report.cases.size()) {
     if (const std::string& differing = report.cases[index].differing; !differing.empty()) {
       result.verdict = Verdict::Unstable;

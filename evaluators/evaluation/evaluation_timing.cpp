@@ -36,6 +36,22 @@ std::uint64_t tensor_bytes(const tasks::Task& task, const tasks::Shape& shape) {
   return bytes;
 }
 
+bool was_requested(const RunCase& run_case, const TimedOutput& output) {
+  return output.launch >= 0 && output.area >= 0 && output.area < run_case.sampling->areas &&
+         output.contestant <= run_case.sampling->rivals.size();
+}
+
+JudgeRequest request_of(const Session& session, const RunCase& run_case, const PlannedCase& planned,
+                        const TimedOutput& output) {
+  std::vector<ArenaSlice> outputs = run_case.outputs;
+  for (ArenaSlice& slice : outputs) {
+    slice.offset += static_cast<std::uint64_t>(output.area) * run_case.sampling->area_bytes;
+  }
+  const InputSeeds seeds{launch_seed(run_case.seed, output.contestant, output.launch),
+                         run_case.seed};
+  return judge_request(session, planned.shape, seeds, output.salt, std::move(outputs), output.draw);
+}
+
 } // namespace
 
 int places_of(const Session& session, const tasks::Shape& shape) {
@@ -61,24 +77,24 @@ std::chrono::milliseconds longest_timing(const std::vector<RunCase>& cases) {
   return sum;
 }
 
-CaseResult judge_timed_output(Session& session, const RunCase& run_case, const PlannedCase& planned,
-                              const TimedOutput& output) {
-  if (output.launch < 0 || output.area < 0 || output.area >= run_case.sampling->areas ||
-      output.contestant > run_case.sampling->rivals.size()) {
-    CaseResult unasked = blank_case(Stage::Time, planned);
-    unasked.verdict = Verdict::Infrastructure;
+std::vector<CaseResult> judge_timed_outputs(Session& session, const RunCase& run_case,
+                                            const PlannedCase& planned,
+                                            const std::vector<TimedOutput>& outputs) {
+  if (!std::all_of(outputs.begin(), outputs.end(),
+                   [&](const TimedOutput& output) { return was_requested(run_case, output); })) {
+    JudgeReply unasked; // its verdict is `infrastructure`
     unasked.detail = "the worker reports outputs of a launch that was not requested";
-    return unasked;
+    return {outputs.size(), judged_case(Stage::Time, planned, unasked)};
   }
-  std::vector<ArenaSlice> outputs = run_case.outputs;
-  for (ArenaSlice& slice : outputs) {
-    slice.offset += static_cast<std::uint64_t>(output.area) * run_case.sampling->area_bytes;
+  std::vector<JudgeRequest> requests;
+  for (const TimedOutput& output : outputs) {
+    requests.push_back(request_of(session, run_case, planned, output));
   }
-  const InputSeeds seeds{launch_seed(run_case.seed, output.contestant, output.launch),
-                         run_case.seed};
-  return judge_case(
-      session, Stage::Time, planned,
-      judge_request(session, planned.shape, seeds, output.salt, std::move(outputs), output.draw));
+  std::vector<CaseResult> results;
+  for (const JudgeReply& reply : session.ask(requests)) {
+    results.push_back(judged_case(Stage::Time, planned, reply));
+  }
+  return results;
 }
 
 bool EvaluationRun::time() {
@@ -197,8 +213,8 @@ bool EvaluationRun::judge_timed(const RunCase& run_case, const PlannedCase& plan
   if (report.timed_outputs.empty()) {
     return fail(Verdict::Infrastructure, "the worker returned no output of a timed launch");
   }
-  for (const TimedOutput& output : report.timed_outputs) {
-    const CaseResult judged = judge_timed_output(session_, run_case, planned, output);
+  for (const CaseResult& judged :
+       judge_timed_outputs(session_, run_case, planned, report.timed_outputs)) {
     timed.verdict = judged.verdict;
     timed.detail = judged.detail;
     timed.mismatch = judged.mismatch;

@@ -32,12 +32,13 @@ RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<Ru
                       const OnReport& on_report = {});
 
 tasks::CaseResult blank_case(tasks::Stage stage, const PlannedCase& planned);
-tasks::CaseResult judge_case(Session& session, tasks::Stage stage, const PlannedCase& planned,
-                             const JudgeRequest& request);
-/// Judges a timed launch whose outputs are in the arena. `infrastructure`: the worker reported an
-/// output that was not requested, or the judge did not answer.
-tasks::CaseResult judge_timed_output(Session& session, const RunCase& run_case,
-                                     const PlannedCase& planned, const TimedOutput& output);
+tasks::CaseResult judged_case(tasks::Stage stage, const PlannedCase& planned,
+                              const JudgeReply& reply);
+/// Judges timed launches whose outputs are in the arena: one result each. `infrastructure`: the
+/// worker reported an output that was not requested, or the judge did not answer.
+std::vector<tasks::CaseResult> judge_timed_outputs(Session& session, const RunCase& run_case,
+                                                   const PlannedCase& planned,
+                                                   const std::vector<TimedOutput>& outputs);
 
 /// Number of places (copies of the tensors) that a timing at this shape uses.
 int places_of(const Session& session, const tasks::Shape& shape);

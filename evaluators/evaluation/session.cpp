@@ -91,9 +91,13 @@ void Session::tell(const std::string& file, std::string what,
 }
 
 JudgeReply Session::ask(const JudgeRequest& request) {
+  return ask(std::vector{request}).front();
+}
+
+std::vector<JudgeReply> Session::ask(const std::vector<JudgeRequest>& requests) {
   tell("", "reference.cu answers, and the judge compares", judge_timeout(options));
   const SpentTime spent(host->spent.judge_seconds);
-  return host->judge.ask(request, judge_timeout(options));
+  return host->judge.ask(requests, judge_timeout(options));
 }
 
 tasks::ResolvedPlan Session::own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const {

@@ -47,6 +47,7 @@ struct Session {
   void tell(const std::string& file, std::string what, std::chrono::milliseconds limit) const;
   /// Asks the device's judge and adds the time to HostStatistics.
   JudgeReply ask(const JudgeRequest& request);
+  std::vector<JudgeReply> ask(const std::vector<JudgeRequest>& requests);
   tasks::ResolvedPlan own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
   /// The incumbent, built for these shapes. nullptr when there is no incumbent or it does not
   /// build.

@@ -131,6 +131,20 @@ TEST_F(SharedJudge, ComparesACaseWhileAStandingWorkerRunsTheNext) {
   EXPECT_THAT(verdict_of(axpy, wrong), testing::StartsWith("wrong: "));
 }
 
+TEST_F(SharedJudge, AFailureIsTheAnswerToAllQuestionsOfACall) {
+  JudgeRequest broken;
+  broken.module = "/nowhere";
+  const std::vector<JudgeReply> replies =
+      host_->judge.ask(std::vector{broken, broken}, std::chrono::seconds(20));
+  ASSERT_EQ(replies.size(), 2U);
+  for (const JudgeReply& reply : replies) {
+    EXPECT_EQ(reply.verdict, tasks::Verdict::Infrastructure);
+    EXPECT_THAT(reply.detail, testing::HasSubstr("/nowhere"));
+  }
+  Evaluator axpy(task("blas/axpy"), host_, options_);
+  EXPECT_EQ(verdict_of(axpy, axpy.task().baseline), "correct") << "of a new judge";
+}
+
 TEST_F(SharedJudge, ACancelledRequestLeavesItsTaskToTheNext) {
   OrderedResults results;
   std::unique_ptr<Evaluations> evaluations;

@@ -261,10 +261,12 @@ void Sitting::State::take(const RunOutcome& outcome, const std::vector<std::size
       of_round[report.index][running[i]] =
           i == 0 ? report.samples_ns : report.rival_samples_ns[i - 1];
     }
-    for (const TimedOutput& output : report.timed_outputs) {
-      const tasks::CaseResult judged =
-          judge_timed_output(*this, cases[report.index], planned[report.index], output);
+    const std::vector<tasks::CaseResult> results = judge_timed_outputs(
+        *this, cases[report.index], planned[report.index], report.timed_outputs);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const tasks::CaseResult& judged = results[i];
       if (judged.verdict != Verdict::Correct) {
+        const TimedOutput& output = report.timed_outputs[i];
         const bool hidden = tasks::is_hidden(planned[report.index].shape.set);
         drop(running.at(std::min(output.contestant, running.size() - 1)),
              hidden && judged.verdict != Verdict::Infrastructure ? Verdict::WrongUnseen

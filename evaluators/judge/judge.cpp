@@ -32,24 +32,45 @@ void Judge::start() {
 }
 
 JudgeReply Judge::ask(const JudgeRequest& request, std::chrono::milliseconds timeout) {
+  return ask(std::vector{request}, timeout).front();
+}
+
+std::vector<JudgeReply> Judge::ask(const std::vector<JudgeRequest>& requests,
+                                   std::chrono::milliseconds timeout) {
+  std::string lines;
+  for (const JudgeRequest& request : requests) {
+    lines += encode(request);
+  }
+  std::vector<JudgeReply> replies;
   try {
     start();
-    if (!child_->write(encode(request), timeout)) {
-      return failed("the judge process does not accept requests");
+    if (!child_->write(lines, timeout)) {
+      return {requests.size(), failed("the judge process does not accept requests")};
     }
-    const auto line = child_->read_line(timeout);
-    if (!line) {
-      return failed(
-          fmt::format("no answer after {:.1f} s", std::chrono::duration<double>(timeout).count()));
+    while (child_ && replies.size() < requests.size()) {
+      replies.push_back(next_reply(timeout));
     }
-    JudgeReply reply = decode_judge_reply(*line);
-    if (reply.verdict == tasks::Verdict::Infrastructure) {
-      child_.reset(); // the child's device may be unusable
-    }
-    return reply;
   } catch (const std::exception& error) {
-    return failed(error.what());
+    replies.push_back(failed(error.what()));
   }
+  if (!replies.empty()) {
+    const JudgeReply last = replies.back();
+    replies.resize(requests.size(), last);
+  }
+  return replies;
+}
+
+JudgeReply Judge::next_reply(std::chrono::milliseconds timeout) {
+  const auto line = child_->read_line(timeout);
+  if (!line) {
+    return failed(
+        fmt::format("no answer after {:.1f} s", std::chrono::duration<double>(timeout).count()));
+  }
+  JudgeReply reply = decode_judge_reply(*line);
+  if (reply.verdict == tasks::Verdict::Infrastructure) {
+    child_.reset(); // the child's device may be unusable
+  }
+  return reply;
 }
 
 JudgeReply Judge::failed(const std::string& why) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 namespace winnow::evaluators {
 
@@ -28,10 +29,16 @@ public:
   /// Never throws. If the judge fails, the reply is `infrastructure` with the reason, and the next
   /// question starts a new child. `timeout`: the child is ended after this time.
   JudgeReply ask(const JudgeRequest& request, std::chrono::milliseconds timeout);
+  /// One reply for each request. The child has the next question before it answers, so it never
+  /// waits for the coordinator. After a failure all later replies are the same failure. `timeout`
+  /// holds for each reply.
+  std::vector<JudgeReply> ask(const std::vector<JudgeRequest>& requests,
+                              std::chrono::milliseconds timeout);
   /// Number of children that have been started.
   int starts() const { return starts_; }
 
 private:
+  JudgeReply next_reply(std::chrono::milliseconds timeout);
   JudgeReply failed(const std::string& why);
 
   const process::Sandbox& sandbox_;
