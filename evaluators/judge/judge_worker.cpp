@@ -115,6 +115,7 @@ int judge_worker_main(std::vector<std::string> arguments) {
   try {
     process::enter_sandbox(arguments);
     JudgeWorker worker(take_device_arguments(arguments));
+    std::ios::sync_with_stdio(false); // reads whole blocks
     std::string line;
     while (std::getline(std::cin, line)) {
       const JudgeReply reply = worker.answer(decode_judge_request(line));

@@ -202,6 +202,7 @@ int run_worker_main(std::vector<std::string> arguments) {
   try {
     process::enter_sandbox(arguments);
     RunWorker worker(take_device_arguments(arguments));
+    std::ios::sync_with_stdio(false); // reads whole blocks
     std::string line;
     while (std::getline(std::cin, line)) {
       if (!worker.serve(decode_run_request(line))) {
