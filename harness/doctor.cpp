@@ -42,7 +42,7 @@ Availability device_availability(const evaluators::DeviceReport& device) {
                                        context.remedy);
 }
 
-void add_isolation(std::vector<Finding>& findings) {
+void add_isolation(std::vector<Examined>& findings) {
   const process::IsolationProbe& probe = process::probe_isolation();
   findings.push_back({"isolation", "bubblewrap", probe.bubblewrap});
   findings.push_back({"isolation", "landlock+seccomp", probe.landlock_seccomp});
@@ -61,7 +61,7 @@ Availability local_server(const agents::Provider& provider) {
 
 /// Adds the configured endpoint and all other known providers. Those need only a key, or a server
 /// on this machine.
-void add_endpoints(std::vector<Finding>& findings, const RunConfig& config) {
+void add_endpoints(std::vector<Examined>& findings, const RunConfig& config) {
   const std::string configured =
       config.endpoint.provider.empty() ? config.endpoint.kind : config.endpoint.provider;
   findings.push_back({"endpoint", configured, probe_run_endpoint(config.endpoint)});
@@ -132,8 +132,8 @@ void add_contexts(const IsolationTable& levels, store::TextTable& table, std::st
 
 } // namespace
 
-std::vector<Finding> examine_machine(const RunConfig& config) {
-  std::vector<Finding> findings;
+std::vector<Examined> examine_machine(const RunConfig& config) {
+  std::vector<Examined> findings;
   for (const evaluators::DeviceReport& device : evaluators::probe_devices()) {
     findings.push_back({"device", device.id, device_availability(device)});
   }
@@ -189,16 +189,16 @@ std::string to_string(const IsolationTable& table) {
   return to_aligned_text(text, 0) + reasons;
 }
 
-bool any_device_usable(const std::vector<Finding>& findings) {
-  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+bool any_device_usable(const std::vector<Examined>& findings) {
+  return std::any_of(findings.begin(), findings.end(), [](const Examined& finding) {
     return finding.group == "device" && finding.availability.ok;
   });
 }
 
-std::string doctor_text(const std::vector<Finding>& findings) {
+std::string doctor_text(const std::vector<Examined>& findings) {
   std::string text;
   std::string group;
-  for (const Finding& finding : findings) {
+  for (const Examined& finding : findings) {
     if (finding.group != group) {
       group = finding.group;
       text += group + "\n";
@@ -218,9 +218,9 @@ std::string doctor_text(const std::vector<Finding>& findings) {
   return text;
 }
 
-nlohmann::json doctor_json(const std::vector<Finding>& findings) {
+nlohmann::json doctor_json(const std::vector<Examined>& findings) {
   nlohmann::json list = nlohmann::json::array();
-  for (const Finding& finding : findings) {
+  for (const Examined& finding : findings) {
     const Availability& found = finding.availability;
     list.push_back({{"group", finding.group},
                     {"name", finding.name},

@@ -13,7 +13,7 @@
 namespace winnow::harness {
 
 /// Something that Winnow may need, and whether it is available.
-struct Finding {
+struct Examined {
   std::string group; ///< "device", "compiler", "isolation", "endpoint", "store", "catalogue"
   std::string name;
   Availability availability;
@@ -21,8 +21,8 @@ struct Finding {
 
 /// Examines this machine. Sends no request to a model, but checks whether local servers listen.
 /// Writes only a probe file beside the store.
-std::vector<Finding> examine_machine(const RunConfig& config);
-bool any_device_usable(const std::vector<Finding>& findings);
+std::vector<Examined> examine_machine(const RunConfig& config);
+bool any_device_usable(const std::vector<Examined>& findings);
 
 /// For each isolation level that works here: which escape attempts of a candidate's process
 /// succeed, and whether a worker can create a GPU context.
@@ -38,8 +38,8 @@ struct IsolationTable {
 IsolationTable try_isolation(); ///< throws Error if an attempt cannot be made
 std::string to_string(const IsolationTable& table);
 
-std::string doctor_text(const std::vector<Finding>& findings);
+std::string doctor_text(const std::vector<Examined>& findings);
 /// Schema "winnow.doctor", version 1.
-nlohmann::json doctor_json(const std::vector<Finding>& findings);
+nlohmann::json doctor_json(const std::vector<Examined>& findings);
 
 } // namespace winnow::harness

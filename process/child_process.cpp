@@ -55,7 +55,7 @@ struct ChildProcess::State {
       : limits(command.limits), signals_as_exit_codes(command.signals_as_exit_codes),
         own_group(command.own_group), start(Clock::now()), process(spawn(command)) {}
 
-  Limits limits;
+  ProcessLimits limits;
   bool signals_as_exit_codes;
   bool own_group;
   Clock::time_point start;

@@ -15,7 +15,7 @@ namespace winnow::process {
 
 /// Resource limits of a child; 0 means no limit. ChildProcess enforces `wall` and `output_bytes`.
 /// enter_sandbox() sets the other limits, so they hold only for commands of Sandbox.
-struct Limits {
+struct ProcessLimits {
   std::chrono::milliseconds wall{10'000};
   std::chrono::seconds cpu{0};
   std::uint64_t memory_bytes = 0; ///< address space (RLIMIT_AS); ignored in sanitizer builds
@@ -38,7 +38,7 @@ struct Command {
   std::map<std::string, std::string> environment;
   std::filesystem::path working_directory; ///< empty: "/"
   std::vector<InheritedFd> fds;
-  Limits limits;
+  ProcessLimits limits;
   /// argv[0] is a wrapper that reports "killed by signal N" as exit code 128 + N, as bwrap does.
   bool signals_as_exit_codes = false;
   /// False for a process that a fenced child starts. Such a process stays in the child's session

@@ -65,7 +65,7 @@ rlim_t process_limit(const Fence& fence) {
 }
 
 void apply_limits(const Fence& fence) {
-  const Limits& limits = fence.limits;
+  const ProcessLimits& limits = fence.limits;
   set_limit(RLIMIT_CORE, 0, "RLIMIT_CORE");
   set_limit(RLIMIT_NOFILE, kOpenFiles, "RLIMIT_NOFILE");
   set_limit(RLIMIT_STACK, kStackBytes, "RLIMIT_STACK");

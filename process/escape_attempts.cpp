@@ -68,7 +68,7 @@ std::vector<EscapeAttempt> try_to_escape(Isolation level) {
   write_file_atomic(module, "module");
   const Listener listener;
   const volatile std::uint64_t word = 0x5ec2e7; // a word in the coordinator's memory
-  Limits limits;
+  ProcessLimits limits;
   limits.wall = kPatience;
   limits.processes = kMaxProcesses;
   limits.file_bytes = kFileBytes;

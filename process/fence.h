@@ -13,7 +13,7 @@ namespace winnow::process {
 struct Fence {
   Isolation level = Isolation::Rlimits;
   int parent_pid = 0; ///< the child dies with this process; 0: bwrap takes care of that
-  Limits limits;
+  ProcessLimits limits;
   SandboxPolicy policy;
 };
 
@@ -47,7 +47,7 @@ void restrict_to_loaded_code();
 /// Like Sandbox::command, but does not check that the level works on this machine.
 Command fenced_command(Isolation level, const std::filesystem::path& program,
                        std::string_view subcommand, const std::vector<std::string>& arguments,
-                       const SandboxPolicy& policy, const Limits& limits,
+                       const SandboxPolicy& policy, const ProcessLimits& limits,
                        std::vector<InheritedFd> fds);
 
 } // namespace winnow::process

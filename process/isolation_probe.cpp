@@ -35,7 +35,7 @@ ChildResult run_probe(Isolation level, const ProbeFiles& files) {
   SandboxPolicy policy;
   policy.readable = {files.readable};
   policy.writable = files.writable;
-  Limits limits;
+  ProcessLimits limits;
   limits.wall = kProbeTime;
   Command command = fenced_command(level, executable_path(), "_probe",
                                    {std::string(to_string(level)), files.secret.string(),

@@ -84,14 +84,14 @@ Sandbox Sandbox::best(std::optional<Isolation> required) {
 }
 
 Command Sandbox::command(std::string_view subcommand, const std::vector<std::string>& arguments,
-                         const SandboxPolicy& policy, const Limits& limits,
+                         const SandboxPolicy& policy, const ProcessLimits& limits,
                          std::vector<InheritedFd> fds) const {
   return fenced_command(level_, program_, subcommand, arguments, policy, limits, std::move(fds));
 }
 
 Command fenced_command(Isolation level, const std::filesystem::path& program,
                        std::string_view subcommand, const std::vector<std::string>& arguments,
-                       const SandboxPolicy& policy, const Limits& limits,
+                       const SandboxPolicy& policy, const ProcessLimits& limits,
                        std::vector<InheritedFd> fds) {
   Command command;
   command.limits = limits;

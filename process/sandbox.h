@@ -60,7 +60,7 @@ public:
   /// The command line that runs `program_ subcommand arguments...` under the policy, with an empty
   /// environment. Pass it to ChildProcess or run_child.
   Command command(std::string_view subcommand, const std::vector<std::string>& arguments,
-                  const SandboxPolicy& policy, const Limits& limits,
+                  const SandboxPolicy& policy, const ProcessLimits& limits,
                   std::vector<InheritedFd> fds = {}) const;
 
 private:

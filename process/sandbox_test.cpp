@@ -71,7 +71,7 @@ TEST(Sandbox, ExplainsWhyBubblewrapFails) {
   EXPECT_FALSE(answer.remedy.empty());
 }
 
-const Limits kPatient{.wall = 60s}; // the machine may be busy
+const ProcessLimits kPatient{.wall = 60s}; // the machine may be busy
 
 class SandboxLevel : public testing::TestWithParam<Isolation> {
 protected:
@@ -83,12 +83,12 @@ protected:
   }
   Sandbox sandbox() const { return {GetParam(), executable_path()}; }
   ChildResult act(const std::vector<std::string>& words, const SandboxPolicy& policy = {},
-                  const Limits& limits = kPatient) const {
+                  const ProcessLimits& limits = kPatient) const {
     return run_child(sandbox().command("_act", words, policy, limits), "");
   }
   /// Like act(), but expects exit code 0 and returns the output.
   std::string say(const std::vector<std::string>& words, const SandboxPolicy& policy = {},
-                  const Limits& limits = kPatient) const {
+                  const ProcessLimits& limits = kPatient) const {
     const ChildResult result = act(words, policy, limits);
     EXPECT_EQ(describe(result), "exited with 0") << result.err;
     return result.out;
@@ -115,13 +115,13 @@ TEST_P(SandboxLevel, GivesExitCodesAndSignals) {
 }
 
 TEST_P(SandboxLevel, EndsAtTheWallClockLimit) {
-  Limits limits;
+  ProcessLimits limits;
   limits.wall = 200ms;
   EXPECT_EQ(act({"spin"}, {}, limits).end, End::WallTimeout);
 }
 
 TEST_P(SandboxLevel, EndsAtTheCpuLimit) {
-  Limits limits;
+  ProcessLimits limits;
   limits.wall = 60s;
   limits.cpu = 1s;
   EXPECT_EQ(describe(act({"spin"}, {}, limits)).substr(0, 20), "used up its CPU time");
@@ -135,7 +135,7 @@ TEST_P(SandboxLevel, LimitsMemory) {
   if (kSanitized) {
     GTEST_SKIP() << "sanitizers need unlimited address space";
   }
-  Limits limits;
+  ProcessLimits limits;
   limits.memory_bytes = std::uint64_t{1} << 30U;
   EXPECT_EQ(say({"allocate", "1000000"}, {}, limits), "ok\n");
   EXPECT_EQ(say({"allocate", "2000000000"}, {}, limits), "Cannot allocate memory\n");
@@ -145,7 +145,7 @@ TEST_P(SandboxLevel, LimitsFileSize) {
   const TemporaryDirectory directory("sandbox-test");
   SandboxPolicy policy;
   policy.writable = directory.path();
-  Limits limits;
+  ProcessLimits limits;
   limits.file_bytes = 100'000;
   const std::string file = (directory.path() / "file").string();
   EXPECT_EQ(say({"zeros", file, "100000"}, policy, limits), "ok\n");
@@ -257,7 +257,7 @@ TEST_P(SandboxLevel, LimitsProcesses) {
   }
   SandboxPolicy policy;
   policy.may_spawn = true;
-  Limits limits = kPatient;
+  ProcessLimits limits = kPatient;
   EXPECT_EQ(say({"many"}, policy, limits), "went on\n");
   limits.processes = 20;
   EXPECT_THAT(say({"many"}, policy, limits), testing::EndsWith("unavailable\nstopped\n"));

@@ -277,7 +277,7 @@ int act(Arguments arguments) {
 int coordinate(Arguments arguments) {
   const auto level = process::isolation_from_string(arguments.at(0));
   const process::Sandbox sandbox(level.value(), executable_path());
-  process::Limits limits;
+  process::ProcessLimits limits;
   limits.wall = std::chrono::milliseconds(60'000);
   std::unique_ptr<process::ChildProcess> child;
   std::thread([&] { // the end of this thread must not end the child

@@ -108,7 +108,7 @@ RunCaseReport Bench::time(const CeilingLaunch& launch, bool warm) {
   RunnerLimits limits;
   limits.wall = kWorkerStarts * options_.run_timeout;
   limits.memory_bytes = options_.memory_bytes + host_.arena.size_bytes();
-  RunOutcome outcome = host_.runner->run(std::move(request), limits, [] { return false; });
+  StageOutcome outcome = host_.runner->run(std::move(request), limits, [] { return false; });
   if (outcome.fault) {
     throw Error(outcome.fault->detail);
   }

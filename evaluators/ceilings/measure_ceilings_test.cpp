@@ -112,19 +112,19 @@ TEST_F(MeasureCeilings, AreRememberedByTheProcess) {
 /// Answers every request at once with the same report or fault.
 class ScriptedRunner final : public Runner {
 public:
-  explicit ScriptedRunner(RunOutcome outcome) : outcome_(std::move(outcome)) {}
-  RunOutcome run(RunRequest /*request*/, const RunnerLimits& /*limits*/,
-                 const std::function<bool()>& /*cancelled*/,
-                 const OnReport& /*on_report*/) override {
+  explicit ScriptedRunner(StageOutcome outcome) : outcome_(std::move(outcome)) {}
+  StageOutcome run(RunRequest /*request*/, const RunnerLimits& /*limits*/,
+                   const std::function<bool()>& /*cancelled*/,
+                   const OnReport& /*on_report*/) override {
     return outcome_;
   }
 
 private:
-  RunOutcome outcome_;
+  StageOutcome outcome_;
 };
 
 TEST_F(MeasureCeilings, DivideWorkByTheMedianTime) {
-  RunOutcome outcome;
+  StageOutcome outcome;
   outcome.report.cases.emplace_back().samples_ns = {3000, 1000, 2000};
   host_->runner = std::make_unique<ScriptedRunner>(outcome);
   const Ceilings ceilings = measure_ceilings(*host_, options_);
@@ -141,7 +141,7 @@ TEST_F(MeasureCeilings, DivideWorkByTheMedianTime) {
 }
 
 TEST_F(MeasureCeilings, WhatCannotRunHasAReason) {
-  RunOutcome outcome;
+  StageOutcome outcome;
   outcome.fault = DeviceFault{tasks::Verdict::Infrastructure, "the device is lost"};
   host_->runner = std::make_unique<ScriptedRunner>(outcome);
   const Ceilings ceilings = load_or_measure_ceilings(*host_, options_);
@@ -156,7 +156,7 @@ TEST_F(MeasureCeilings, WhatCannotRunHasAReason) {
 }
 
 TEST_F(MeasureCeilings, LaunchesWithoutTimeAreNoMeasurement) {
-  RunOutcome outcome;
+  StageOutcome outcome;
   outcome.report.cases.emplace_back().samples_ns = {0, 0, 0};
   host_->runner = std::make_unique<ScriptedRunner>(outcome);
   const Ceilings ceilings = measure_ceilings(*host_, options_);

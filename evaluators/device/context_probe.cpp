@@ -23,7 +23,7 @@ Availability open_context(const DeviceReport& device, process::Isolation level) 
   WorkerDevice worker;
   worker.device = device.id;
   worker.library = named_driver_library(device.kind);
-  process::Limits limits = standing_limits();
+  process::ProcessLimits limits = standing_limits();
   limits.wall = kContextTime;
   const process::ChildResult child =
       process::run_child(process::Sandbox(level, executable_path())

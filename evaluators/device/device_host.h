@@ -54,7 +54,7 @@ struct DeviceHost {
   std::filesystem::path cache;
   std::unique_ptr<Compiler> compiler;
   WorkerDevice worker_device;
-  Judge judge;
+  ReferenceJudge judge;
   std::unique_ptr<Runner> runner;
   HostStatistics spent; ///< by all evaluations so far
 };

@@ -68,7 +68,8 @@ std::uint64_t more_memory(const std::vector<RunCase>& cases) {
 
 } // namespace
 
-std::vector<RunCase> run_cases_of(const Session& session, const std::vector<PlannedCase>& cases,
+std::vector<RunCase> run_cases_of(const TaskOnDevice& on_device,
+                                  const std::vector<PlannedCase>& cases,
                                   std::vector<SamplingRequest> sampling) {
   std::vector<RunCase> run_cases;
   std::uint64_t offset = 0;
@@ -78,7 +79,7 @@ std::vector<RunCase> run_cases_of(const Session& session, const std::vector<Plan
     run_case.seed = planned.seed;
     run_case.salt = mix_bits(planned.seed ^ kPoisonSalt);
     run_case.outputs =
-        output_slices(session.task, planned.shape, offset,
+        output_slices(on_device.task, planned.shape, offset,
                       sampling.empty() ? OutputPart::Whole : OutputPart::DrawnPieces);
     if (!sampling.empty()) {
       run_case.sampling = std::move(sampling.at(run_cases.size()));
@@ -88,18 +89,19 @@ std::vector<RunCase> run_cases_of(const Session& session, const std::vector<Plan
     }
     run_cases.push_back(std::move(run_case));
   }
-  if (offset > session.host->arena.size_bytes()) {
+  if (offset > on_device.host->arena.size_bytes()) {
     throw Error(fmt::format("the outputs of {} shapes need {} bytes, but only {} are available",
-                            cases.size(), offset, session.host->arena.size_bytes()),
+                            cases.size(), offset, on_device.host->arena.size_bytes()),
                 "use smaller shapes in task.toml");
   }
   return run_cases;
 }
 
-RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<RunCase> cases,
-                      unsigned workers, std::chrono::milliseconds wall,
-                      const std::vector<const BuiltKernel*>& rivals, const OnReport& on_report) {
-  DeviceHost& host = *session.host;
+StageOutcome run_module(TaskOnDevice& on_device, const BuiltKernel& built,
+                        std::vector<RunCase> cases, unsigned workers,
+                        std::chrono::milliseconds wall,
+                        const std::vector<const BuiltKernel*>& rivals, const OnReport& on_report) {
+  DeviceHost& host = *on_device.host;
   RunRequest request;
   request.module = built.compiled.module;
   for (const BuiltKernel* rival : rivals) {
@@ -109,25 +111,25 @@ RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<Ru
   request.cases = std::move(cases);
   RunnerLimits limits;
   limits.wall = wall;
-  limits.memory_bytes = session.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes() +
-                        more_memory(request.cases);
+  limits.memory_bytes = on_device.options.memory_bytes + host.arena.size_bytes() +
+                        cpu_stack_bytes() + more_memory(request.cases);
   if (!host.worker_device.is_gpu()) {
     host.arena.clear(); // a GPU worker keeps the arena's pages pinned
   }
   const SpentTime spent(host.spent.run_seconds);
   const double judged = host.spent.judge_seconds;
-  RunOutcome outcome = host.runner->run(
-      std::move(request), limits, [&] { return session.cancelled.load(); }, on_report);
+  StageOutcome outcome = host.runner->run(
+      std::move(request), limits, [&] { return on_device.cancelled.load(); }, on_report);
   host.spent.run_seconds -= host.spent.judge_seconds - judged; // by `on_report`: counts once
   return outcome;
 }
 
-RunOutcome EvaluationRun::run_cases(const BuiltKernel& built, std::vector<RunCase> cases,
-                                    unsigned workers, std::chrono::milliseconds wall,
-                                    const std::vector<const BuiltKernel*>& rivals,
-                                    const OnReport& on_report) const {
-  session_.tell(file_.file, std::string(doing(result_.stage)), wall);
-  return run_module(session_, built, std::move(cases), workers, wall, rivals, on_report);
+StageOutcome EvaluationRun::run_cases(const BuiltKernel& built, std::vector<RunCase> cases,
+                                      unsigned workers, std::chrono::milliseconds wall,
+                                      const std::vector<const BuiltKernel*>& rivals,
+                                      const OnReport& on_report) const {
+  on_device_.tell(file_.file, std::string(doing(result_.stage)), wall);
+  return run_module(on_device_, built, std::move(cases), workers, wall, rivals, on_report);
 }
 
 CaseResult blank_case(Stage stage, const PlannedCase& planned) {
@@ -154,16 +156,17 @@ void EvaluationRun::ask_for_repetitions(Stage stage, const std::vector<PlannedCa
                                         std::vector<RunCase>& run_list) const {
   const bool repeats = stage == Stage::Tiny || stage == Stage::Search;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    run_list[i].repeat = repeats && cases[i].is_first && session_.task.tolerance.reproducible;
+    run_list[i].repeat = repeats && cases[i].is_first && on_device_.task.tolerance.reproducible;
   }
 }
 
 CaseResult EvaluationRun::judge_run(Stage stage, const PlannedCase& planned,
                                     const RunCase& run_case, const RunReport& report,
                                     std::size_t index) {
-  CaseResult result = judged_case(stage, planned,
-                                  session_.ask(judge_request(session_, planned.shape, planned.seed,
-                                                             run_case.salt, run_case.outputs)));
+  CaseResult result =
+      judged_case(stage, planned,
+                  on_device_.ask(judge_request(on_device_, planned.shape, planned.seed,
+                                               run_case.salt, run_case.outputs)));
   if (result.verdict == Verdict::Correct && index < report.cases.size()) {
     if (const std::string& differing = report.cases[index].differing; !differing.empty()) {
       result.verdict = Verdict::Unstable;
@@ -184,8 +187,9 @@ bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& c
   for (const PlannedCase& planned : cases) {
     shapes.push_back(planned.shape);
   }
-  session_.own_kernel(session_.reference_file, session_.reference_task, shapes, session_.reference);
-  std::vector<RunCase> run_list = run_cases_of(session_, cases);
+  on_device_.own_kernel(on_device_.reference_file, on_device_.reference_task, shapes,
+                        on_device_.reference);
+  std::vector<RunCase> run_list = run_cases_of(on_device_, cases);
   ask_for_repetitions(stage, cases, run_list);
   std::size_t judged = 0;
   bool passed = true;
@@ -195,8 +199,8 @@ bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& c
           add_case(judge_run(stage, cases[judged], run_list[judged], report, judged)) && passed;
     }
   };
-  const RunOutcome outcome =
-      run_cases(built, run_list, 0, session_.options.run_timeout, {}, [&](const RunReport& report) {
+  const StageOutcome outcome = run_cases(
+      built, run_list, 0, on_device_.options.run_timeout, {}, [&](const RunReport& report) {
         judge_up_to(report.cases.size() - (report.cases.back().fault ? 1 : 0), report);
       });
   if (outcome.cancelled) {

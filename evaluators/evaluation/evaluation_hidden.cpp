@@ -18,7 +18,7 @@ using tasks::Verdict;
 } // namespace
 
 bool EvaluationRun::promotion() {
-  if (!session_.options.promotion) {
+  if (!on_device_.options.promotion) {
     result_.notes.push_back("hidden shapes were not run");
     return true;
   }
@@ -26,7 +26,7 @@ bool EvaluationRun::promotion() {
   // matter.
   const double at_least =
       result_.speedup_bounds.known() ? result_.speedup_bounds.low : result_.speedup;
-  const bool timed = session_.options.timing && at_least > 1;
+  const bool timed = on_device_.options.timing && at_least > 1;
   return hidden(Stage::Promotion, ShapeSet::Promotion, timed);
 }
 
@@ -36,10 +36,10 @@ bool EvaluationRun::held_out() {
 
 bool EvaluationRun::hidden(Stage stage, ShapeSet set, bool timed) {
   result_.stage = stage;
-  const std::vector<tasks::Shape> shapes = session_.task.shapes_of(set, result_.device);
+  const std::vector<tasks::Shape> shapes = on_device_.task.shapes_of(set, result_.device);
   std::vector<Diagnostic> errors;
-  const BuiltKernel built =
-      session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Plain, errors);
+  const BuiltKernel built = on_device_.build(file_, on_device_.task, result_.parameters, shapes,
+                                             BuildMode::Plain, errors);
   if (!errors.empty() || built.compiled.verdict != Verdict::Correct) {
     return fail(Verdict::WrongUnseen, "does not compile for a hidden shape");
   }
@@ -61,10 +61,10 @@ bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cas
   std::vector<tasks::Shape> shapes;
   std::transform(cases.begin(), cases.end(), std::back_inserter(shapes),
                  [](const PlannedCase& planned) { return planned.shape; });
-  session_.own_kernel(session_.baseline_file, session_.task, shapes, session_.baseline);
+  on_device_.own_kernel(on_device_.baseline_file, on_device_.task, shapes, on_device_.baseline);
   const std::size_t first_case = result_.cases.size();
-  std::vector<const BuiltKernel*> rivals{&session_.baseline};
-  if (const BuiltKernel* incumbent = result_.race ? session_.incumbent_for(shapes) : nullptr) {
+  std::vector<const BuiltKernel*> rivals{&on_device_.baseline};
+  if (const BuiltKernel* incumbent = result_.race ? on_device_.incumbent_for(shapes) : nullptr) {
     rivals.push_back(incumbent);
   }
   if (!take_turns(stage, cases, built, rivals)) {

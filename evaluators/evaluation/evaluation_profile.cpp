@@ -108,7 +108,7 @@ std::string operation_kind(const tasks::Task& task, const std::string& device) {
 } // namespace
 
 std::optional<profiling::CounterSet> EvaluationRun::counter_set() const {
-  switch (session_.options.counters) {
+  switch (on_device_.options.counters) {
   case Counting::Off:
     return std::nullopt;
   case Counting::Auto:
@@ -123,16 +123,16 @@ std::optional<profiling::CounterSet> EvaluationRun::counter_set() const {
 
 void EvaluationRun::profile() {
   const std::optional<profiling::CounterSet> set = counter_set();
-  if (!set || session_.cancelled) {
+  if (!set || on_device_.cancelled) {
     return;
   }
   const std::vector<tasks::Shape> shapes =
-      session_.task.shapes_of(ShapeSet::Search, result_.device);
+      on_device_.task.shapes_of(ShapeSet::Search, result_.device);
   // A check build counts the accesses.
-  const bool checks = session_.host->compiler->has_check_mode();
+  const bool checks = on_device_.host->compiler->has_check_mode();
   std::vector<Diagnostic> errors;
-  const BuiltKernel counted = checks ? session_.build(file_, session_.task, result_.parameters,
-                                                      shapes, BuildMode::Check, errors)
+  const BuiltKernel counted = checks ? on_device_.build(file_, on_device_.task, result_.parameters,
+                                                        shapes, BuildMode::Check, errors)
                                      : built_;
   std::vector<PlannedCase> cases;
   if (counted.compiled.verdict != tasks::Verdict::Correct ||
@@ -141,13 +141,13 @@ void EvaluationRun::profile() {
     result_.notes.push_back("not profiled: it does not compile for counting");
     return;
   }
-  std::vector<RunCase> run_list = run_cases_of(session_, cases);
+  std::vector<RunCase> run_list = run_cases_of(on_device_, cases);
   for (RunCase& run_case : run_list) {
     run_case.counters = set;
-    run_case.energy = session_.options.energy;
+    run_case.energy = on_device_.options.energy;
   }
-  const RunOutcome outcome = run_cases(counted, std::move(run_list), checks ? 1 : 0,
-                                       kLonger * session_.options.run_timeout);
+  const StageOutcome outcome = run_cases(counted, std::move(run_list), checks ? 1 : 0,
+                                         kLonger * on_device_.options.run_timeout);
   if (outcome.fault) {
     result_.notes.push_back("not profiled in full: " + outcome.fault->detail);
   }
@@ -166,7 +166,7 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
   result.shape.shape = to_string(planned.shape);
   result.shape.counters = *report.counters;
   result.energy = report.energy.value_or(profiling::Energy{});
-  const tasks::DeviceFacts& device = session_.host->device.facts;
+  const tasks::DeviceFacts& device = on_device_.host->device.facts;
   result.launch = launch_facts(planned.plan, result_.build, device);
   for (const tasks::CaseResult& timed : result_.cases) {
     if (timed.stage == Stage::Time && timed.shape_id == planned.shape.id && timed.median_ns > 0) {
@@ -183,7 +183,7 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
   facts.blocks_per_multiprocessor = result.launch.blocks_per_multiprocessor;
   facts.spill_bytes_per_thread = spill_bytes(result_.build, result.launch.kernel);
   if (result.shape.time_ns) {
-    const profiling::Ceilings& ceilings = ceilings_of(*session_.host, session_.options);
+    const profiling::Ceilings& ceilings = ceilings_of(*on_device_.host, on_device_.options);
     facts.time_ns = *result.shape.time_ns;
     facts.launch_overhead_ns = ceilings.launch_overhead_ns;
     add_speed_of_light(planned.shape, ceilings, result.shape);
@@ -196,13 +196,14 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
 void EvaluationRun::add_speed_of_light(const tasks::Shape& shape,
                                        const profiling::Ceilings& ceilings,
                                        profiling::ShapeProfile& profile) {
-  const LeastWork least = least_work(session_.task, shape);
-  const profiling::Work work{least.read_bytes + least.written_bytes, least.operations,
-                             operation_kind(session_.task, result_.device),
-                             session_.host->worker_device.is_gpu()}; // GPUs: the caches are emptied
-  const profiling::SpeedOfLightResult speed =
-      profiling::speed_of_light(work, physical_floor(least, session_.host->device.facts, ceilings),
-                                *profile.time_ns, ceilings);
+  const LeastWork least = least_work(on_device_.task, shape);
+  const profiling::Work work{
+      least.read_bytes + least.written_bytes, least.operations,
+      operation_kind(on_device_.task, result_.device),
+      on_device_.host->worker_device.is_gpu()}; // GPUs: the caches are emptied
+  const profiling::SpeedOfLightResult speed = profiling::speed_of_light(
+      work, physical_floor(least, on_device_.host->device.facts, ceilings), *profile.time_ns,
+      ceilings);
   profile.speed_of_light = speed.value;
   profile.no_speed_of_light = speed.reason;
 }

@@ -36,9 +36,9 @@ std::string diagnostics_text(const std::vector<Diagnostic>& diagnostics) {
   return join(lines, "\n");
 }
 
-EvaluationRun::EvaluationRun(Session& session, const tasks::KernelFile& file,
+EvaluationRun::EvaluationRun(TaskOnDevice& on_device, const tasks::KernelFile& file,
                              tasks::ParameterChoice choice, Depth depth)
-    : session_(session), file_(file), depth_(depth), result_(session.new_evaluation()) {
+    : on_device_(on_device), file_(file), depth_(depth), result_(on_device.new_evaluation()) {
   result_.parameters = choice;
   built_.choice = std::move(choice);
 }
@@ -48,7 +48,7 @@ tasks::Evaluation EvaluationRun::run() {
   if (compile()) {
     run_compiled();
   }
-  if (session_.cancelled) {
+  if (on_device_.cancelled) {
     result_.verdict = Verdict::Infrastructure;
     result_.detail = "cancelled";
   }
@@ -63,7 +63,7 @@ void EvaluationRun::run_compiled() {
   }
   const bool full = depth_ == Depth::Full;
   const std::string key = full ? fingerprint() : std::string();
-  if (const tasks::Evaluation* known = key.empty() ? nullptr : session_.known.find(key)) {
+  if (const tasks::Evaluation* known = key.empty() ? nullptr : on_device_.known.find(key)) {
     copy_known(*known);
     return;
   }
@@ -74,21 +74,21 @@ void EvaluationRun::run_compiled() {
       profile();
     }
   }
-  if (!key.empty() && !session_.cancelled && result_.verdict != Verdict::Infrastructure) {
-    session_.known.put(key, result_);
+  if (!key.empty() && !on_device_.cancelled && result_.verdict != Verdict::Infrastructure) {
+    on_device_.known.put(key, result_);
   }
 }
 
 std::string EvaluationRun::fingerprint() const {
-  if (result_.build.machine_code_digest.empty() || !session_.options.reuse) {
+  if (result_.build.machine_code_digest.empty() || !on_device_.options.reuse) {
     return {};
   }
   std::string text = result_.build.machine_code_digest;
-  for (const tasks::Shape& shape : session_.task.shapes) {
+  for (const tasks::Shape& shape : on_device_.task.shapes) {
     std::vector<Diagnostic> errors, warnings;
     const auto plan =
-        tasks::resolve_plan(file_, session_.task, shape, built_.choice, session_.host->device.facts,
-                            built_.compiled.facts, errors, warnings);
+        tasks::resolve_plan(file_, on_device_.task, shape, built_.choice,
+                            on_device_.host->device.facts, built_.compiled.facts, errors, warnings);
     if (!plan) {
       return {};
     }
@@ -115,10 +115,10 @@ bool EvaluationRun::fail(Verdict verdict, std::string detail) {
 
 bool EvaluationRun::compile() {
   result_.stage = Stage::Compile;
-  const std::vector<tasks::Shape> shapes = shown_shapes(session_.task, result_.device);
+  const std::vector<tasks::Shape> shapes = shown_shapes(on_device_.task, result_.device);
   std::vector<Diagnostic> errors;
-  built_ =
-      session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Plain, errors);
+  built_ = on_device_.build(file_, on_device_.task, result_.parameters, shapes, BuildMode::Plain,
+                            errors);
   if (!errors.empty()) {
     return fail(plan_verdict(errors), diagnostics_text(errors));
   }
@@ -135,7 +135,7 @@ bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seed
     std::vector<Diagnostic> errors, warnings;
     const auto plan =
         tasks::resolve_plan(*built.file, *built.task, shapes[i], built.choice,
-                            session_.host->device.facts, built.compiled.facts, errors, warnings);
+                            on_device_.host->device.facts, built.compiled.facts, errors, warnings);
     if (!plan) {
       return fail(plan_verdict(errors), diagnostics_text(errors));
     }
@@ -162,14 +162,15 @@ bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seed
 bool EvaluationRun::tiny() {
   result_.stage = Stage::Tiny;
   std::vector<PlannedCase> cases;
-  const int seeds = depth_ == Depth::Full ? session_.options.tiny_seeds : 1;
-  if (!plan_cases(session_.task.shapes_of(ShapeSet::Tiny, result_.device), seeds, built_, cases)) {
+  const int seeds = depth_ == Depth::Full ? on_device_.options.tiny_seeds : 1;
+  if (!plan_cases(on_device_.task.shapes_of(ShapeSet::Tiny, result_.device), seeds, built_,
+                  cases)) {
     return false;
   }
   // Only plan the search shapes here. A plan that does not hold for one of them fails before any
   // run.
   std::vector<PlannedCase> search_cases;
-  if (!plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_,
+  if (!plan_cases(on_device_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_,
                   search_cases)) {
     return false;
   }
@@ -179,7 +180,7 @@ bool EvaluationRun::tiny() {
   const bool may_have_a_deeper_cause = result_.verdict == Verdict::Wrong ||
                                        result_.verdict == Verdict::UnwrittenOutput ||
                                        result_.verdict == Verdict::OutOfBounds;
-  if (may_have_a_deeper_cause && depth_ == Depth::Full && session_.options.check) {
+  if (may_have_a_deeper_cause && depth_ == Depth::Full && on_device_.options.check) {
     explain_by_check();
   }
   return false;
@@ -206,14 +207,15 @@ void EvaluationRun::explain_by_check() {
 }
 
 bool EvaluationRun::check() {
-  if (!session_.options.check || !session_.host->compiler->has_check_mode()) {
+  if (!on_device_.options.check || !on_device_.host->compiler->has_check_mode()) {
     return true;
   }
   result_.stage = Stage::Check;
-  const std::vector<tasks::Shape> shapes = session_.task.shapes_of(ShapeSet::Tiny, result_.device);
+  const std::vector<tasks::Shape> shapes =
+      on_device_.task.shapes_of(ShapeSet::Tiny, result_.device);
   std::vector<Diagnostic> errors;
-  const BuiltKernel checked =
-      session_.build(file_, session_.task, result_.parameters, shapes, BuildMode::Check, errors);
+  const BuiltKernel checked = on_device_.build(file_, on_device_.task, result_.parameters, shapes,
+                                               BuildMode::Check, errors);
   if (!errors.empty() || checked.compiled.verdict != Verdict::Correct) {
     result_.notes.push_back("check mode did not run: " +
                             (errors.empty() ? checked.compiled.detail : diagnostics_text(errors)));
@@ -223,8 +225,8 @@ bool EvaluationRun::check() {
   if (!plan_cases(shapes, 1, checked, cases)) {
     return false;
   }
-  const RunOutcome outcome =
-      run_cases(checked, run_cases_of(session_, cases), 1, session_.options.run_timeout);
+  const StageOutcome outcome =
+      run_cases(checked, run_cases_of(on_device_, cases), 1, on_device_.options.run_timeout);
   for (const CheckFinding& finding : outcome.report.findings) {
     if (finding.certain) {
       return fail(finding.verdict, finding.detail);
@@ -245,7 +247,8 @@ bool EvaluationRun::check() {
 bool EvaluationRun::search() {
   result_.stage = Stage::Search;
   std::vector<PlannedCase> cases;
-  return plan_cases(session_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_, cases) &&
+  return plan_cases(on_device_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_,
+                    cases) &&
          run_and_judge(Stage::Search, cases, built_);
 }
 

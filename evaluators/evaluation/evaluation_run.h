@@ -2,7 +2,7 @@
 
 #include "evaluators/evaluation/planned_case.h"
 #include "evaluators/evaluation/profile.h"
-#include "evaluators/evaluation/session.h"
+#include "evaluators/evaluation/task_on_device.h"
 #include "evaluators/worker/runner.h"
 #include "tasks/result/evaluation.h"
 
@@ -19,8 +19,8 @@ std::string diagnostics_text(const std::vector<Diagnostic>& diagnostics);
 /// it fails, sets verdict and detail.
 class EvaluationRun {
 public:
-  EvaluationRun(Session& session, const tasks::KernelFile& file, tasks::ParameterChoice choice,
-                Depth depth);
+  EvaluationRun(TaskOnDevice& on_device, const tasks::KernelFile& file,
+                tasks::ParameterChoice choice, Depth depth);
   tasks::Evaluation run();
 
 private:
@@ -63,7 +63,7 @@ private:
   SamplingRequest sampling_request() const;
   std::vector<RunCase> timed_run_cases(const std::vector<PlannedCase>& cases,
                                        const std::vector<const BuiltKernel*>& rivals);
-  bool fail_timing(const RunOutcome& outcome);
+  bool fail_timing(const StageOutcome& outcome);
   void add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case);
   void score();
   void profile();
@@ -75,12 +75,12 @@ private:
 
   static constexpr std::size_t kMaxNotes = 10;
   /// Calls MachineOptions::waiting, then run_module().
-  RunOutcome run_cases(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
-                       std::chrono::milliseconds wall,
-                       const std::vector<const BuiltKernel*>& rivals = {},
-                       const OnReport& on_report = {}) const;
+  StageOutcome run_cases(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers,
+                         std::chrono::milliseconds wall,
+                         const std::vector<const BuiltKernel*>& rivals = {},
+                         const OnReport& on_report = {}) const;
 
-  Session& session_;
+  TaskOnDevice& on_device_;
   const tasks::KernelFile& file_;
   Depth depth_;
   BuiltKernel built_;

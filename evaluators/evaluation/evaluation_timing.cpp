@@ -41,29 +41,30 @@ bool was_requested(const RunCase& run_case, const TimedOutput& output) {
          output.contestant <= run_case.sampling->rivals.size();
 }
 
-JudgeRequest request_of(const Session& session, const RunCase& run_case, const PlannedCase& planned,
-                        const TimedOutput& output) {
+JudgeRequest request_of(const TaskOnDevice& on_device, const RunCase& run_case,
+                        const PlannedCase& planned, const TimedOutput& output) {
   std::vector<ArenaSlice> outputs = run_case.outputs;
   for (ArenaSlice& slice : outputs) {
     slice.offset += static_cast<std::uint64_t>(output.area) * run_case.sampling->area_bytes;
   }
   const InputSeeds seeds{launch_seed(run_case.seed, output.contestant, output.launch),
                          run_case.seed};
-  return judge_request(session, planned.shape, seeds, output.salt, std::move(outputs), output.draw);
+  return judge_request(on_device, planned.shape, seeds, output.salt, std::move(outputs),
+                       output.draw);
 }
 
 } // namespace
 
-int places_of(const Session& session, const tasks::Shape& shape) {
+int places_of(const TaskOnDevice& on_device, const tasks::Shape& shape) {
   const bool varied =
-      session.host->worker_device.is_gpu() && tensor_bytes(session.task, shape) <= kFewBytes;
+      on_device.host->worker_device.is_gpu() && tensor_bytes(on_device.task, shape) <= kFewBytes;
   return varied ? kPlaces : 1;
 }
 
-int areas_of(const Session& session, const tasks::Shape& shape, std::size_t shapes) {
+int areas_of(const TaskOnDevice& on_device, const tasks::Shape& shape, std::size_t shapes) {
   std::uint64_t bytes = 0;
-  output_slices(session.task, shape, bytes, OutputPart::DrawnPieces);
-  const std::uint64_t share = session.host->arena.size_bytes() / shapes;
+  output_slices(on_device.task, shape, bytes, OutputPart::DrawnPieces);
+  const std::uint64_t share = on_device.host->arena.size_bytes() / shapes;
   return static_cast<int>(std::clamp<std::uint64_t>(share / bytes, 1, kMostAreas));
 }
 
@@ -77,7 +78,7 @@ std::chrono::milliseconds longest_timing(const std::vector<RunCase>& cases) {
   return sum;
 }
 
-std::vector<CaseResult> judge_timed_outputs(Session& session, const RunCase& run_case,
+std::vector<CaseResult> judge_timed_outputs(TaskOnDevice& on_device, const RunCase& run_case,
                                             const PlannedCase& planned,
                                             const std::vector<TimedOutput>& outputs) {
   if (!std::all_of(outputs.begin(), outputs.end(),
@@ -88,26 +89,26 @@ std::vector<CaseResult> judge_timed_outputs(Session& session, const RunCase& run
   }
   std::vector<JudgeRequest> requests;
   for (const TimedOutput& output : outputs) {
-    requests.push_back(request_of(session, run_case, planned, output));
+    requests.push_back(request_of(on_device, run_case, planned, output));
   }
   std::vector<CaseResult> results;
-  for (const JudgeReply& reply : session.ask(requests)) {
+  for (const JudgeReply& reply : on_device.ask(requests)) {
     results.push_back(judged_case(Stage::Time, planned, reply));
   }
   return results;
 }
 
 bool EvaluationRun::time() {
-  if (!session_.options.timing) {
+  if (!on_device_.options.timing) {
     return true;
   }
   result_.stage = Stage::Time;
   const std::vector<tasks::Shape> shapes =
-      session_.task.shapes_of(ShapeSet::Search, result_.device);
-  session_.own_kernel(session_.baseline_file, session_.task, shapes, session_.baseline);
-  std::vector<const BuiltKernel*> rivals{&session_.baseline};
+      on_device_.task.shapes_of(ShapeSet::Search, result_.device);
+  on_device_.own_kernel(on_device_.baseline_file, on_device_.task, shapes, on_device_.baseline);
+  std::vector<const BuiltKernel*> rivals{&on_device_.baseline};
   if (const BuiltKernel* incumbent =
-          depth_ == Depth::Full ? session_.incumbent_for(shapes) : nullptr) {
+          depth_ == Depth::Full ? on_device_.incumbent_for(shapes) : nullptr) {
     rivals.push_back(incumbent);
   }
   std::vector<PlannedCase> cases;
@@ -127,10 +128,10 @@ bool EvaluationRun::time() {
 
 SamplingRequest EvaluationRun::sampling_request() const {
   SamplingRequest sampling;
-  sampling.budget = time_budget(session_.options, result_.device);
-  sampling.stop_when_lost = session_.options.stop_when_lost;
-  sampling.warm = session_.options.warm;
-  sampling.max_samples = session_.options.max_samples;
+  sampling.budget = time_budget(on_device_.options, result_.device);
+  sampling.stop_when_lost = on_device_.options.stop_when_lost;
+  sampling.warm = on_device_.options.warm;
+  sampling.max_samples = on_device_.options.max_samples;
   if (result_.stage == Stage::Promotion || result_.stage == Stage::HeldOut) {
     sampling.least_baseline_ns = least_hidden_ns(result_.device);
     // One pair of launches must not decide on a busy CPU. So min_samples may take as long as in
@@ -153,15 +154,15 @@ std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCas
   for (const PlannedCase& planned : cases) {
     SamplingRequest& of_shape = sampling.emplace_back(sampling_request());
     for (const BuiltKernel* rival : rivals) {
-      of_shape.rivals.push_back(session_.own_plan(*rival, planned.shape));
+      of_shape.rivals.push_back(on_device_.own_plan(*rival, planned.shape));
     }
-    of_shape.places = result_.stage == Stage::Promotion ? 1 : places_of(session_, planned.shape);
-    of_shape.areas = areas_of(session_, planned.shape, cases.size());
+    of_shape.places = result_.stage == Stage::Promotion ? 1 : places_of(on_device_, planned.shape);
+    of_shape.areas = areas_of(on_device_, planned.shape, cases.size());
   }
-  return run_cases_of(session_, cases, std::move(sampling));
+  return run_cases_of(on_device_, cases, std::move(sampling));
 }
 
-bool EvaluationRun::fail_timing(const RunOutcome& outcome) {
+bool EvaluationRun::fail_timing(const StageOutcome& outcome) {
   if (outcome.cancelled) {
     return fail(Verdict::Infrastructure, "while timing: cancelled");
   }
@@ -173,7 +174,7 @@ bool EvaluationRun::fail_timing(const RunOutcome& outcome) {
     return fail(outcome.fault->verdict, "while timing the kernel: " + outcome.fault->detail);
   }
   if (*faulty->rival > 0) {
-    session_.incumbent.reset(); // the next attempt runs without the incumbent
+    on_device_.incumbent.reset(); // the next attempt runs without the incumbent
   }
   return fail(Verdict::Infrastructure,
               fmt::format("while timing {}: {}",
@@ -189,8 +190,8 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
     result_.cases.push_back(blank_case(stage, planned));
   }
   const std::vector<RunCase> run_list = timed_run_cases(cases, rivals);
-  const RunOutcome outcome = run_cases(
-      built, run_list, 0, session_.options.run_timeout + longest_timing(run_list), rivals);
+  const StageOutcome outcome = run_cases(
+      built, run_list, 0, on_device_.options.run_timeout + longest_timing(run_list), rivals);
   if (outcome.fault || outcome.cancelled) {
     return fail_timing(outcome);
   }
@@ -214,7 +215,7 @@ bool EvaluationRun::judge_timed(const RunCase& run_case, const PlannedCase& plan
     return fail(Verdict::Infrastructure, "the worker returned no output of a timed launch");
   }
   for (const CaseResult& judged :
-       judge_timed_outputs(session_, run_case, planned, report.timed_outputs)) {
+       judge_timed_outputs(on_device_, run_case, planned, report.timed_outputs)) {
     timed.verdict = judged.verdict;
     timed.detail = judged.detail;
     timed.mismatch = judged.mismatch;
@@ -232,9 +233,9 @@ bool EvaluationRun::judge_timed(const RunCase& run_case, const PlannedCase& plan
 void EvaluationRun::add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case) {
   std::size_t timed = first_case;
   for (const PlannedCase& planned : cases) {
-    if (!session_.cancelled) {
+    if (!on_device_.cancelled) {
       result_.cases[timed++].libraries =
-          library_timings(session_, planned.shape, planned.seed, sampling_request());
+          library_timings(on_device_, planned.shape, planned.seed, sampling_request());
     }
   }
 }
@@ -252,10 +253,10 @@ void EvaluationRun::score() {
     medians.push_back(timed.median_ns);
     ratios.push_back(timed.speedup);
   }
-  const auto ceilings = cached_ceilings(*session_.host);
-  for (const tasks::Shape& shape : session_.task.shapes_of(ShapeSet::Search, result_.device)) {
+  const auto ceilings = cached_ceilings(*on_device_.host);
+  for (const tasks::Shape& shape : on_device_.task.shapes_of(ShapeSet::Search, result_.device)) {
     const double floor_ns =
-        physical_floor(least_work(session_.task, shape), session_.host->device.facts, ceilings)
+        physical_floor(least_work(on_device_.task, shape), on_device_.host->device.facts, ceilings)
             .ns();
     for (const CaseResult& timed : result_.cases) {
       if (timed.shape_id == shape.id && timed.stage == Stage::Time &&
@@ -270,8 +271,8 @@ void EvaluationRun::score() {
   result_.score_ns = tasks::geometric_mean(medians);
   result_.speedup = tasks::geometric_mean(ratios);
   result_.speedup_bounds = bounds_of_speedup(result_.cases, Stage::Time);
-  if (session_.incumbent) {
-    result_.race = race_of(result_.cases, session_.incumbent->name);
+  if (on_device_.incumbent) {
+    result_.race = race_of(result_.cases, on_device_.incumbent->name);
   }
 }
 

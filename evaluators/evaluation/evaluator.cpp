@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/precheck.h"
-#include "evaluators/evaluation/session.h"
+#include "evaluators/evaluation/task_on_device.h"
 
 #include <algorithm>
 
@@ -32,8 +32,8 @@ Evaluation blank_evaluation(std::string_view device, std::string_view device_nam
   return blank;
 }
 
-struct Evaluator::State : Session {
-  using Session::Session;
+struct Evaluator::State : TaskOnDevice {
+  using TaskOnDevice::TaskOnDevice;
 
   Evaluation evaluate(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
                       Depth depth) {

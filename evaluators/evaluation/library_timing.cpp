@@ -10,18 +10,18 @@ using tasks::LibraryTiming;
 
 constexpr int kStarts = 3; // attempts; loading a large library takes seconds
 
-RunOutcome run_library(Session& session, RunCase run_case) {
+StageOutcome run_library(TaskOnDevice& on_device, RunCase run_case) {
   RunRequest request;
-  request.module = session.baseline.compiled.module;
+  request.module = on_device.baseline.compiled.module;
   request.cases.push_back(std::move(run_case));
   RunnerLimits limits;
-  limits.wall = kStarts * session.options.run_timeout;
-  limits.memory_bytes = session.options.memory_bytes + session.host->arena.size_bytes();
-  return session.host->runner->run(std::move(request), limits,
-                                   [&session] { return session.cancelled.load(); });
+  limits.wall = kStarts * on_device.options.run_timeout;
+  limits.memory_bytes = on_device.options.memory_bytes + on_device.host->arena.size_bytes();
+  return on_device.host->runner->run(std::move(request), limits,
+                                     [&on_device] { return on_device.cancelled.load(); });
 }
 
-LibraryTiming measure(Session& session, const tasks::LibraryBaselinePlan& library,
+LibraryTiming measure(TaskOnDevice& on_device, const tasks::LibraryBaselinePlan& library,
                       const tasks::Shape& shape, std::uint64_t seed,
                       const SamplingRequest& sampling) {
   LibraryTiming timing;
@@ -31,9 +31,9 @@ LibraryTiming measure(Session& session, const tasks::LibraryBaselinePlan& librar
   run_case.seed = seed;
   run_case.sampling = sampling;
   std::uint64_t needed = 0;
-  run_case.outputs = output_slices(session.task, shape, needed, OutputPart::DrawnPieces);
+  run_case.outputs = output_slices(on_device.task, shape, needed, OutputPart::DrawnPieces);
   const std::vector<ArenaSlice> outputs = run_case.outputs;
-  const RunOutcome outcome = run_library(session, std::move(run_case));
+  const StageOutcome outcome = run_library(on_device, std::move(run_case));
   if (outcome.fault || outcome.cancelled || outcome.report.cases.empty()) {
     timing.error = outcome.fault ? outcome.fault->detail : "cancelled";
     return timing;
@@ -45,8 +45,8 @@ LibraryTiming measure(Session& session, const tasks::LibraryBaselinePlan& librar
   }
   const TimedOutput& judged = report.timed_outputs.front();
   const JudgeReply reply =
-      session.ask(judge_request(session, shape, {launch_seed(seed, 0, judged.launch), seed},
-                                judged.salt, outputs, judged.draw));
+      on_device.ask(judge_request(on_device, shape, {launch_seed(seed, 0, judged.launch), seed},
+                                  judged.salt, outputs, judged.draw));
   timing.agrees = reply.verdict == tasks::Verdict::Correct;
   timing.max_error_ratio = reply.max_error_ratio;
   timing.error = reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail;
@@ -57,20 +57,20 @@ LibraryTiming measure(Session& session, const tasks::LibraryBaselinePlan& librar
 
 } // namespace
 
-std::vector<LibraryTiming> library_timings(Session& session, const tasks::Shape& shape,
+std::vector<LibraryTiming> library_timings(TaskOnDevice& on_device, const tasks::Shape& shape,
                                            std::uint64_t seed, const SamplingRequest& sampling) {
-  if (session.host->device.kind != "cuda") {
+  if (on_device.host->device.kind != "cuda") {
     return {};
   }
-  if (const auto known = session.libraries.find(shape.id); known != session.libraries.end()) {
+  if (const auto known = on_device.libraries.find(shape.id); known != on_device.libraries.end()) {
     return known->second;
   }
   std::vector<LibraryTiming> timings;
-  for (const tasks::LibraryBaselinePlan& library : tasks::library_plans(session.task, shape)) {
-    timings.push_back(measure(session, library, shape, seed, sampling));
+  for (const tasks::LibraryBaselinePlan& library : tasks::library_plans(on_device.task, shape)) {
+    timings.push_back(measure(on_device, library, shape, seed, sampling));
   }
-  if (!session.cancelled) {
-    std::vector<LibraryTiming>& kept = session.libraries[shape.id];
+  if (!on_device.cancelled) {
+    std::vector<LibraryTiming>& kept = on_device.libraries[shape.id];
     kept = timings;
     for (LibraryTiming& timing : kept) {
       timing.is_fresh = false;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluation/session.h"
+#include "evaluators/evaluation/task_on_device.h"
 #include "evaluators/worker/protocol.h"
 #include "tasks/result/evaluation.h"
 
@@ -10,11 +10,11 @@
 namespace winnow::evaluators {
 
 /// The task's library baselines at one shape, on the inputs of `seed`. They are judged and timed
-/// once per session, in the worker that times the candidates. The session's baseline, whose module
+/// once per TaskOnDevice, in the worker that times the candidates. Its baseline, whose module
 /// that worker loads, and the reference must be built for the shape. Empty on devices without
 /// libraries. An error is part of the result.
-std::vector<tasks::LibraryTiming> library_timings(Session& session, const tasks::Shape& shape,
-                                                  std::uint64_t seed,
+std::vector<tasks::LibraryTiming> library_timings(TaskOnDevice& on_device,
+                                                  const tasks::Shape& shape, std::uint64_t seed,
                                                   const SamplingRequest& sampling);
 
 } // namespace winnow::evaluators

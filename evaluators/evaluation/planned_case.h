@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluation/session.h"
+#include "evaluators/evaluation/task_on_device.h"
 #include "evaluators/worker/protocol.h"
 #include "evaluators/worker/runner.h"
 #include "tasks/result/evaluation.h"
@@ -22,28 +22,30 @@ struct PlannedCase {
 /// Turns planned cases into cases for a worker and assigns each output its own range of the arena,
 /// one after the other. `sampling`: one per case, in order; empty: no timing. Throws Error when the
 /// arena is too small.
-std::vector<RunCase> run_cases_of(const Session& session, const std::vector<PlannedCase>& cases,
+std::vector<RunCase> run_cases_of(const TaskOnDevice& on_device,
+                                  const std::vector<PlannedCase>& cases,
                                   std::vector<SamplingRequest> sampling = {});
 /// Runs the cases in a worker that loads `built` as module 0 and `rivals` as modules 1, 2, ...
 /// `on_report`: see Runner::run().
-RunOutcome run_module(Session& session, const BuiltKernel& built, std::vector<RunCase> cases,
-                      unsigned workers, std::chrono::milliseconds wall,
-                      const std::vector<const BuiltKernel*>& rivals = {},
-                      const OnReport& on_report = {});
+StageOutcome run_module(TaskOnDevice& on_device, const BuiltKernel& built,
+                        std::vector<RunCase> cases, unsigned workers,
+                        std::chrono::milliseconds wall,
+                        const std::vector<const BuiltKernel*>& rivals = {},
+                        const OnReport& on_report = {});
 
 tasks::CaseResult blank_case(tasks::Stage stage, const PlannedCase& planned);
 tasks::CaseResult judged_case(tasks::Stage stage, const PlannedCase& planned,
                               const JudgeReply& reply);
 /// Judges timed launches whose outputs are in the arena: one result each. `infrastructure`: the
 /// worker reported an output that was not requested, or the judge did not answer.
-std::vector<tasks::CaseResult> judge_timed_outputs(Session& session, const RunCase& run_case,
+std::vector<tasks::CaseResult> judge_timed_outputs(TaskOnDevice& on_device, const RunCase& run_case,
                                                    const PlannedCase& planned,
                                                    const std::vector<TimedOutput>& outputs);
 
 /// Number of places (copies of the tensors) that a timing at this shape uses.
-int places_of(const Session& session, const tasks::Shape& shape);
+int places_of(const TaskOnDevice& on_device, const tasks::Shape& shape);
 /// Number of launches that can be judged at each of `shapes` shapes.
-int areas_of(const Session& session, const tasks::Shape& shape, std::size_t shapes);
+int areas_of(const TaskOnDevice& on_device, const tasks::Shape& shape, std::size_t shapes);
 /// Time limit for the sampling, in addition to one run. A kernel that may still win gets several
 /// budgets.
 std::chrono::milliseconds longest_timing(const std::vector<RunCase>& cases);

@@ -67,21 +67,21 @@ std::vector<ArenaSlice> output_slices(const tasks::Task& task, const tasks::Shap
   return slices;
 }
 
-JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, InputSeeds seeds,
-                           std::uint64_t salt, std::vector<ArenaSlice> outputs,
+JudgeRequest judge_request(const TaskOnDevice& on_device, const tasks::Shape& shape,
+                           InputSeeds seeds, std::uint64_t salt, std::vector<ArenaSlice> outputs,
                            std::optional<std::uint64_t> draw) {
   JudgeRequest request;
-  request.shape = session.task.digest + " " + shape.id;
-  request.module = session.reference.compiled.module;
-  request.plan = session.own_plan(session.reference, shape);
+  request.shape = on_device.task.digest + " " + shape.id;
+  request.module = on_device.reference.compiled.module;
+  request.plan = on_device.own_plan(on_device.reference, shape);
   request.seed = seeds.launch;
   request.static_seed = seeds.of_static;
   request.salt = salt;
-  request.model = error_model(session.task, shape);
+  request.model = error_model(on_device.task, shape);
   for (ArenaSlice& slice : outputs) {
-    const tasks::TensorSpec& tensor = *session.task.find_tensor(slice.tensor);
+    const tasks::TensorSpec& tensor = *on_device.task.find_tensor(slice.tensor);
     JudgedTensor judged{
-        std::move(slice), {}, tensor.dtype, dimensions(tensor, session.task, shape)};
+        std::move(slice), {}, tensor.dtype, dimensions(tensor, on_device.task, shape)};
     if (draw) {
       judged.pieces = drawn_pieces(static_cast<std::uint64_t>(tasks::element_count(tensor, shape)),
                                    tasks::size_bytes(tensor.dtype), *draw);
@@ -105,22 +105,23 @@ std::string mismatch_text(const tasks::Mismatch& mismatch) {
 
 ReferenceCheck::ReferenceCheck(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
                                const EvaluationOptions& options)
-    : session_(std::make_unique<Session>(task, std::move(host), options)) {}
+    : on_device_(std::make_unique<TaskOnDevice>(task, std::move(host), options)) {}
 
 JudgeReply
 ReferenceCheck::compare(const tasks::Shape& shape, std::uint64_t seed,
                         const std::map<std::string, std::span<const std::byte>>& outputs) {
-  Session& session = *session_;
-  session.own_kernel(session.reference_file, session.reference_task, {shape}, session.reference);
+  TaskOnDevice& on_device = *on_device_;
+  on_device.own_kernel(on_device.reference_file, on_device.reference_task, {shape},
+                       on_device.reference);
   std::uint64_t needed = 0;
-  const std::vector<ArenaSlice> slices = output_slices(session.task, shape, needed);
+  const std::vector<ArenaSlice> slices = output_slices(on_device.task, shape, needed);
   {
-    const ArenaView arena(session.host->arena.fd());
+    const ArenaView arena(on_device.host->arena.fd());
     for (const ArenaSlice& slice : slices) {
       put(arena, slice, outputs);
     }
   }
-  return session.ask(judge_request(session, shape, seed, 0, slices));
+  return on_device.ask(judge_request(on_device, shape, seed, 0, slices));
 }
 
 } // namespace winnow::evaluators

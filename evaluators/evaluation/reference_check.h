@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluation/session.h"
+#include "evaluators/evaluation/task_on_device.h"
 #include "evaluators/worker/case_runner.h"
 #include "evaluators/worker/protocol.h"
 
@@ -23,11 +23,11 @@ enum class OutputPart : std::uint8_t { Whole, DrawnPieces };
 std::vector<ArenaSlice> output_slices(const tasks::Task& task, const tasks::Shape& shape,
                                       std::uint64_t& offset, OutputPart part = OutputPart::Whole);
 
-/// The question to the judge about `outputs`, which lie in the arena. The session's reference must
-/// be built for the shape. `salt`: salt of the poison that the outputs held before (poison.h). With
-/// `draw`, the slices hold drawn_pieces() of each output.
-JudgeRequest judge_request(const Session& session, const tasks::Shape& shape, InputSeeds seeds,
-                           std::uint64_t salt, std::vector<ArenaSlice> outputs,
+/// The question to the judge about `outputs`, which lie in the arena. The reference of `on_device`
+/// must be built for the shape. `salt`: salt of the poison that the outputs held before (poison.h).
+/// With `draw`, the slices hold drawn_pieces() of each output.
+JudgeRequest judge_request(const TaskOnDevice& on_device, const tasks::Shape& shape,
+                           InputSeeds seeds, std::uint64_t salt, std::vector<ArenaSlice> outputs,
                            std::optional<std::uint64_t> draw = std::nullopt);
 
 /// "c(row 3, col 7) = 1.5, expected 1.25 within 1e-06; 8 of 64 elements differ: ..."
@@ -48,7 +48,7 @@ public:
                      const std::map<std::string, std::span<const std::byte>>& outputs);
 
 private:
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<TaskOnDevice> on_device_;
 };
 
 } // namespace winnow::evaluators

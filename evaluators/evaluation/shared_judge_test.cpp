@@ -98,10 +98,10 @@ class WatchedRunner final : public Runner {
 public:
   WatchedRunner(std::unique_ptr<Runner> runner, bool& runs)
       : runner_(std::move(runner)), runs_(runs) {}
-  RunOutcome run(RunRequest request, const RunnerLimits& limits,
-                 const std::function<bool()>& cancelled, const OnReport& on_report) override {
+  StageOutcome run(RunRequest request, const RunnerLimits& limits,
+                   const std::function<bool()>& cancelled, const OnReport& on_report) override {
     runs_ = true;
-    RunOutcome outcome = runner_->run(std::move(request), limits, cancelled, on_report);
+    StageOutcome outcome = runner_->run(std::move(request), limits, cancelled, on_report);
     runs_ = false;
     return outcome;
   }

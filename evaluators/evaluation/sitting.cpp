@@ -33,10 +33,10 @@ using Clock = std::chrono::steady_clock;
 
 } // namespace
 
-struct Sitting::State : Session {
+struct Sitting::State : TaskOnDevice {
   State(const SittingRequest::Board& board, std::shared_ptr<DeviceHost> device_host,
         EvaluationOptions sitting_options)
-      : Session(*board.task, std::move(device_host), std::move(sitting_options)),
+      : TaskOnDevice(*board.task, std::move(device_host), std::move(sitting_options)),
         finalists(board.finalists), baseline_spread(board.baseline_spread),
         contestant_of(finalists.size()), refused(finalists.size()), blank(new_evaluation()) {
     for (std::size_t i = 0; i < finalists.size(); ++i) {
@@ -86,10 +86,10 @@ private:
   std::vector<std::size_t> present() const;
   std::vector<RunCase> cases_of(const std::vector<std::size_t>& running,
                                 std::vector<PlannedCase>& planned) const;
-  RunOutcome run(const std::vector<std::size_t>& running, const std::vector<RunCase>& cases);
-  void drop_whose_fault(const RunOutcome& outcome, const std::vector<std::size_t>& running);
+  StageOutcome run(const std::vector<std::size_t>& running, const std::vector<RunCase>& cases);
+  void drop_whose_fault(const StageOutcome& outcome, const std::vector<std::size_t>& running);
   void drop(std::size_t contestant, Verdict verdict, std::string detail);
-  void take(const RunOutcome& outcome, const std::vector<std::size_t>& running,
+  void take(const StageOutcome& outcome, const std::vector<std::size_t>& running,
             const std::vector<RunCase>& cases, const std::vector<PlannedCase>& planned);
   tasks::SittingRow row_of(std::size_t finalist, const std::vector<std::size_t>& running,
                            const profiling::Sitting& search,
@@ -186,8 +186,8 @@ std::vector<RunCase> Sitting::State::cases_of(const std::vector<std::size_t>& ru
   return run_cases_of(*this, planned, std::move(sampling));
 }
 
-RunOutcome Sitting::State::run(const std::vector<std::size_t>& running,
-                               const std::vector<RunCase>& cases) {
+StageOutcome Sitting::State::run(const std::vector<std::size_t>& running,
+                                 const std::vector<RunCase>& cases) {
   std::vector<const BuiltKernel*> rivals;
   for (auto one = std::next(running.begin()); one != running.end(); ++one) {
     rivals.push_back(&contestants[*one].built);
@@ -203,7 +203,7 @@ void Sitting::State::round() {
     const std::vector<std::size_t> running = present();
     std::vector<PlannedCase> planned;
     const std::vector<RunCase> cases = cases_of(running, planned);
-    const RunOutcome outcome = run(running, cases);
+    const StageOutcome outcome = run(running, cases);
     if (!outcome.fault && !outcome.cancelled) {
       take(outcome, running, cases, planned);
       break;
@@ -217,7 +217,7 @@ void Sitting::State::round() {
 
 // A fault without a named contestant may appear only after other contestants have run. So each
 // contestant runs once more beside the baseline alone, until one of them faults.
-void Sitting::State::drop_whose_fault(const RunOutcome& outcome,
+void Sitting::State::drop_whose_fault(const StageOutcome& outcome,
                                       const std::vector<std::size_t>& running) {
   for (const RunCaseReport& report : outcome.report.cases) {
     if (report.fault && report.rival && *report.rival + 1 < running.size()) {
@@ -228,7 +228,7 @@ void Sitting::State::drop_whose_fault(const RunOutcome& outcome,
   for (std::size_t i = 1; i < running.size() && !cancelled; ++i) {
     const std::vector<std::size_t> pair{running.front(), running[i]};
     std::vector<PlannedCase> planned;
-    const RunOutcome alone = run(pair, cases_of(pair, planned));
+    const StageOutcome alone = run(pair, cases_of(pair, planned));
     if (alone.fault && !alone.cancelled) {
       drop(running[i], alone.fault->verdict, alone.fault->detail);
       return;
@@ -248,7 +248,7 @@ void Sitting::State::drop(std::size_t contestant, Verdict verdict, std::string d
   contestants[contestant].detail = std::move(detail);
 }
 
-void Sitting::State::take(const RunOutcome& outcome, const std::vector<std::size_t>& running,
+void Sitting::State::take(const StageOutcome& outcome, const std::vector<std::size_t>& running,
                           const std::vector<RunCase>& cases,
                           const std::vector<PlannedCase>& planned) {
   std::vector<profiling::RoundTimes> of_round(shapes.size(),

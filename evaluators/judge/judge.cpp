@@ -12,17 +12,17 @@ constexpr std::size_t kMaxReplyBytes = 1U << 20U;
 
 } // namespace
 
-Judge::Judge(const process::Sandbox& sandbox, const Arena& arena, WorkerDevice device,
-             std::filesystem::path modules)
+ReferenceJudge::ReferenceJudge(const process::Sandbox& sandbox, const Arena& arena,
+                               WorkerDevice device, std::filesystem::path modules)
     : sandbox_(sandbox), arena_(arena), device_(std::move(device)), modules_(std::move(modules)) {}
 
-Judge::~Judge() = default;
+ReferenceJudge::~ReferenceJudge() = default;
 
-void Judge::start() {
+void ReferenceJudge::start() {
   if (child_) {
     return;
   }
-  process::Limits limits;
+  process::ProcessLimits limits;
   limits.wall = std::chrono::milliseconds(0); // each question has its own time limit
   limits.output_bytes = kMaxReplyBytes;
   const process::SandboxPolicy policy = sandbox_policy(device_, modules_);
@@ -31,12 +31,12 @@ void Judge::start() {
   ++starts_;
 }
 
-JudgeReply Judge::ask(const JudgeRequest& request, std::chrono::milliseconds timeout) {
+JudgeReply ReferenceJudge::ask(const JudgeRequest& request, std::chrono::milliseconds timeout) {
   return ask(std::vector{request}, timeout).front();
 }
 
-std::vector<JudgeReply> Judge::ask(const std::vector<JudgeRequest>& requests,
-                                   std::chrono::milliseconds timeout) {
+std::vector<JudgeReply> ReferenceJudge::ask(const std::vector<JudgeRequest>& requests,
+                                            std::chrono::milliseconds timeout) {
   std::string lines;
   for (const JudgeRequest& request : requests) {
     lines += encode(request);
@@ -60,7 +60,7 @@ std::vector<JudgeReply> Judge::ask(const std::vector<JudgeRequest>& requests,
   return replies;
 }
 
-JudgeReply Judge::next_reply(std::chrono::milliseconds timeout) {
+JudgeReply ReferenceJudge::next_reply(std::chrono::milliseconds timeout) {
   const auto line = child_->read_line(timeout);
   if (!line) {
     return failed(
@@ -73,7 +73,7 @@ JudgeReply Judge::next_reply(std::chrono::milliseconds timeout) {
   return reply;
 }
 
-JudgeReply Judge::failed(const std::string& why) {
+JudgeReply ReferenceJudge::failed(const std::string& why) {
   JudgeReply reply;
   reply.detail = "the judge failed: " + why;
   if (child_) {

@@ -15,13 +15,13 @@ namespace winnow::evaluators {
 /// The coordinator's side of the `_judge` child of a device. The first question starts the child,
 /// which serves the evaluations of all tasks. The child keeps one answer of a reference at a time:
 /// every judged launch has inputs of its own, so nobody asks for an older answer again.
-class Judge {
+class ReferenceJudge {
 public:
-  Judge(const process::Sandbox& sandbox, const Arena& arena, WorkerDevice device,
-        std::filesystem::path modules);
-  ~Judge();
-  Judge(const Judge&) = delete; // owns the child
-  Judge& operator=(const Judge&) = delete;
+  ReferenceJudge(const process::Sandbox& sandbox, const Arena& arena, WorkerDevice device,
+                 std::filesystem::path modules);
+  ~ReferenceJudge();
+  ReferenceJudge(const ReferenceJudge&) = delete; // owns the child
+  ReferenceJudge& operator=(const ReferenceJudge&) = delete;
 
   /// Starts the child ahead of the first question, so that it creates its context while other work
   /// goes on. Throws Error.

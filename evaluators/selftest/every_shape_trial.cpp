@@ -34,7 +34,7 @@ std::vector<MutantResult> EveryShapeTrial::run(const tasks::Shape& shape) {
   for (int i = 0; i < inputs && !open.empty(); ++i) {
     Drawn drawn;
     drawn.seed = options_.seed + static_cast<std::uint64_t>(i);
-    drawn.inputs = {shape, tasks::draw_inputs(session_.task, shape, drawn.seed)};
+    drawn.inputs = {shape, tasks::draw_inputs(on_device_.task, shape, drawn.seed)};
     drawn.right = runner_.answer(shape, drawn.inputs.inputs);
     std::erase_if(open, [&](MutantResult* result) { return settle(drawn, *result); });
   }
@@ -43,7 +43,7 @@ std::vector<MutantResult> EveryShapeTrial::run(const tasks::Shape& shape) {
 
 std::vector<MutantResult> EveryShapeTrial::untried(const tasks::Shape& shape) const {
   std::vector<MutantResult> results;
-  for (const tasks::Mutant& mutant : tasks::mutants_of(session_.task)) {
+  for (const tasks::Mutant& mutant : tasks::mutants_of(on_device_.task)) {
     if (mutant.every_shape) {
       MutantResult result;
       result.mutant = mutant;
@@ -59,7 +59,7 @@ bool EveryShapeTrial::settle(const Drawn& drawn, MutantResult& result) {
   const tasks::Shape& shape = drawn.inputs.shape;
   ReferenceCase changed = drawn.inputs;
   const std::string why =
-      tasks::change_inputs(result.mutant, session_.task, shape, changed.shape, changed.inputs);
+      tasks::change_inputs(result.mutant, on_device_.task, shape, changed.shape, changed.inputs);
   if (!why.empty()) {
     if (result.state == State::NotApplicable) {
       result.why = why;
@@ -78,7 +78,7 @@ bool EveryShapeTrial::settle(const Drawn& drawn, MutantResult& result) {
     result.why = "the mutant gives the right answer";
     return result.state == State::NotApplicable;
   }
-  const tasks::HostTensors outputs = rounded_outputs(session_.task, shape, answer);
+  const tasks::HostTensors outputs = rounded_outputs(on_device_.task, shape, answer);
   note(runner_.judge(shape, drawn.seed, poison_salt(drawn.seed), outputs), shape, result);
   return result.state == State::Rejected;
 }

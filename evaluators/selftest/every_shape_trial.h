@@ -10,9 +10,9 @@ namespace winnow::evaluators {
 /// Runs the mutants that every single shape must reject, whatever its size.
 class EveryShapeTrial {
 public:
-  EveryShapeTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options,
+  EveryShapeTrial(TaskOnDevice& on_device, ReferenceRun& runner, const SelftestOptions& options,
                   tasks::ShapeSet set)
-      : session_(session), runner_(runner), options_(options), set_(set) {}
+      : on_device_(on_device), runner_(runner), options_(options), set_(set) {}
 
   /// One result for each mutant. Throws Error when reference.cu or the judge fails.
   std::vector<MutantResult> run(const tasks::Shape& shape);
@@ -29,7 +29,7 @@ private:
   /// Tries one input. True when the result is final and no other input is needed.
   bool settle(const Drawn& drawn, MutantResult& result);
 
-  Session& session_;
+  TaskOnDevice& on_device_;
   ReferenceRun& runner_;
   const SelftestOptions& options_;
   tasks::ShapeSet set_;

@@ -67,8 +67,8 @@ void HonestTrial::add(const tasks::Shape& shape, const JudgeReply& reply,
 HonestResult HonestTrial::reference() {
   HonestResult result;
   result.file = "reference.cu";
-  const tasks::Task& task = session_.task;
-  for (const tasks::Shape& shape : shapes_for(task, session_.host->device.kind)) {
+  const tasks::Task& task = on_device_.task;
+  for (const tasks::Shape& shape : shapes_for(task, on_device_.host->device.kind)) {
     const std::uint64_t seed = options_.seed;
     const ReferenceRun::Outcome outcome =
         runner_.answers({{shape, tasks::draw_inputs(task, shape, seed)}});
@@ -89,9 +89,9 @@ HonestResult HonestTrial::kernel(const tasks::KernelFile& file,
   result.file = name;
   result.parameters = choice;
   std::vector<Diagnostic> errors;
-  const BuiltKernel built = session_.build(file, session_.task, choice,
-                                           shapes_for(session_.task, session_.host->device.kind),
-                                           BuildMode::Plain, errors);
+  const BuiltKernel built = on_device_.build(
+      file, on_device_.task, choice, shapes_for(on_device_.task, on_device_.host->device.kind),
+      BuildMode::Plain, errors);
   if (!errors.empty()) {
     reject(result, all_unsupported(errors), to_string(errors.front()));
     return result;
@@ -100,7 +100,7 @@ HonestResult HonestTrial::kernel(const tasks::KernelFile& file,
     reject(result, built.compiled.verdict == Verdict::Unsupported, built.compiled.detail);
     return result;
   }
-  for (const tasks::Shape& shape : shapes_for(session_.task, session_.host->device.kind)) {
+  for (const tasks::Shape& shape : shapes_for(on_device_.task, on_device_.host->device.kind)) {
     if (result.state == HonestResult::State::Accepted) {
       run_shape(built, shape, result);
     }
@@ -110,7 +110,7 @@ HonestResult HonestTrial::kernel(const tasks::KernelFile& file,
 
 void HonestTrial::time(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
                        HonestResult& result) {
-  const tasks::Evaluation timed = EvaluationRun(session_, file, choice, Depth::Quick).run();
+  const tasks::Evaluation timed = EvaluationRun(on_device_, file, choice, Depth::Quick).run();
   if (timed.verdict == Verdict::Implausible) {
     reject(result, false,
            fmt::format("implausible at {}; `operations` or `bytes` of task.toml is too large",
@@ -122,8 +122,8 @@ std::vector<RunCase> HonestTrial::plan(const BuiltKernel& built, const tasks::Sh
                                        HonestResult& result) const {
   std::vector<Diagnostic> errors, warnings;
   const auto plan =
-      tasks::resolve_plan(*built.file, session_.task, shape, built.choice,
-                          session_.host->device.facts, built.compiled.facts, errors, warnings);
+      tasks::resolve_plan(*built.file, on_device_.task, shape, built.choice,
+                          on_device_.host->device.facts, built.compiled.facts, errors, warnings);
   if (!plan) {
     reject(result, all_unsupported(errors), to_string(errors.front()));
     return {};
@@ -135,7 +135,7 @@ std::vector<RunCase> HonestTrial::plan(const BuiltKernel& built, const tasks::Sh
     run_case.plan = *plan;
     run_case.seed = options_.seed + static_cast<std::uint64_t>(i);
     run_case.salt = poison_salt(run_case.seed);
-    run_case.outputs = output_slices(session_.task, shape, offset);
+    run_case.outputs = output_slices(on_device_.task, shape, offset);
     cases.push_back(std::move(run_case));
   }
   return cases;
@@ -147,10 +147,10 @@ void HonestTrial::run_shape(const BuiltKernel& built, const tasks::Shape& shape,
   if (cases.empty()) {
     return;
   }
-  if (!session_.host->worker_device.is_gpu()) {
-    session_.host->arena.clear(); // a GPU worker keeps the arena's pages pinned
+  if (!on_device_.host->worker_device.is_gpu()) {
+    on_device_.host->arena.clear(); // a GPU worker keeps the arena's pages pinned
   }
-  const RunOutcome outcome = runner_.run(built, cases);
+  const StageOutcome outcome = runner_.run(built, cases);
   if (outcome.fault) {
     reject(result, outcome.fault->verdict == Verdict::Unsupported,
            fmt::format("{} at {}: {}", to_string(outcome.fault->verdict), shape.id,

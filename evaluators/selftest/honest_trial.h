@@ -13,8 +13,8 @@ namespace winnow::evaluators {
 /// Judges correct kernels at every shape of the device and with several seeds.
 class HonestTrial {
 public:
-  HonestTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options)
-      : session_(session), runner_(runner), options_(options) {}
+  HonestTrial(TaskOnDevice& on_device, ReferenceRun& runner, const SelftestOptions& options)
+      : on_device_(on_device), runner_(runner), options_(options) {}
 
   /// Judges the outputs of reference.cu, rounded once, with one seed.
   HonestResult reference();
@@ -35,7 +35,7 @@ private:
   /// "; reference.cu leaves y_magnitude 0 everywhere, ..." if it does; else empty.
   std::string zero_magnitudes() const;
 
-  Session& session_;
+  TaskOnDevice& on_device_;
   ReferenceRun& runner_;
   const SelftestOptions& options_;
   std::map<std::string, bool> has_magnitude_; ///< by output: some element has a magnitude above 0

@@ -40,11 +40,12 @@ std::string_view to_string(MutantResult::State state) {
   return "unknown_state";
 }
 
-MutantTrial::MutantTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options,
-                         tasks::ShapeSet set)
-    : session_(session), runner_(runner), options_(options), set_(set),
-      known_(session.task.shapes_of(tasks::ShapeSet::Search, session.host->device.kind).front()) {
-  for (const tasks::Mutant& mutant : tasks::mutants_of(session.task)) {
+MutantTrial::MutantTrial(TaskOnDevice& on_device, ReferenceRun& runner,
+                         const SelftestOptions& options, tasks::ShapeSet set)
+    : on_device_(on_device), runner_(runner), options_(options), set_(set),
+      known_(
+          on_device.task.shapes_of(tasks::ShapeSet::Search, on_device.host->device.kind).front()) {
+  for (const tasks::Mutant& mutant : tasks::mutants_of(on_device.task)) {
     if (!mutant.every_shape) {
       MutantResult result;
       result.mutant = mutant;
@@ -59,8 +60,8 @@ bool MutantTrial::is_live(std::size_t index) const {
 }
 
 std::vector<MutantResult> MutantTrial::run() {
-  const tasks::Task& task = session_.task;
-  std::vector<tasks::Shape> shapes = task.shapes_of(set_, session_.host->device.kind);
+  const tasks::Task& task = on_device_.task;
+  std::vector<tasks::Shape> shapes = task.shapes_of(set_, on_device_.host->device.kind);
   std::erase_if(shapes, [&](const tasks::Shape& shape) {
     return input_elements(task, shape) > options_.max_input_elements;
   });
@@ -82,7 +83,7 @@ std::vector<MutantResult> MutantTrial::run() {
 }
 
 void MutantTrial::run_case(const tasks::Shape& shape, std::uint64_t seed) {
-  const tasks::HostTensors inputs = tasks::draw_inputs(session_.task, shape, seed);
+  const tasks::HostTensors inputs = tasks::draw_inputs(on_device_.task, shape, seed);
   std::vector<Prepared> prepared = prepare(shape, inputs);
   const std::vector<tasks::HostTensors> outputs = compute(shape, seed, inputs, prepared);
   judge_changed_outputs(shape, seed, inputs, outputs[0], outputs[1]);
@@ -101,7 +102,7 @@ std::vector<MutantTrial::Prepared> MutantTrial::prepare(const tasks::Shape& shap
     }
     ReferenceCase changed{shape, inputs};
     std::string why =
-        tasks::change_inputs(result.mutant, session_.task, known_, changed.shape, changed.inputs);
+        tasks::change_inputs(result.mutant, on_device_.task, known_, changed.shape, changed.inputs);
     if (why.empty()) {
       prepared.push_back({i, std::move(changed)});
     } else if (result.state == MutantResult::State::NotApplicable) {
@@ -116,7 +117,7 @@ std::vector<tasks::HostTensors> MutantTrial::compute(const tasks::Shape& shape, 
                                                      std::vector<Prepared>& prepared) {
   while (true) {
     std::vector<ReferenceCase> cases{
-        {shape, inputs}, {shape, tasks::draw_inputs(session_.task, shape, seed + kStaleSeed)}};
+        {shape, inputs}, {shape, tasks::draw_inputs(on_device_.task, shape, seed + kStaleSeed)}};
     for (const Prepared& mutant : prepared) {
       cases.push_back(mutant.reference_case);
     }
@@ -125,12 +126,12 @@ std::vector<tasks::HostTensors> MutantTrial::compute(const tasks::Shape& shape, 
     if (!outcome.fault) {
       std::vector<tasks::HostTensors> outputs;
       for (const ReferenceAnswer& answer : outcome.answers) {
-        outputs.push_back(rounded_outputs(session_.task, shape, answer));
+        outputs.push_back(rounded_outputs(on_device_.task, shape, answer));
       }
       return outputs;
     }
     if (completed < kFirstMutant || completed >= cases.size()) {
-      throw Error(fmt::format("{}: reference.cu failed at {}: {}", session_.task.name, shape.id,
+      throw Error(fmt::format("{}: reference.cu failed at {}: {}", on_device_.task.name, shape.id,
                               outcome.fault->detail),
                   "correct reference.cu of the task");
     }
@@ -155,7 +156,7 @@ void MutantTrial::judge_changed_outputs(const tasks::Shape& shape, std::uint64_t
     }
     tasks::HostTensors outputs = right;
     std::string why =
-        tasks::change_outputs(result.mutant, session_.task, known_, material, outputs);
+        tasks::change_outputs(result.mutant, on_device_.task, known_, material, outputs);
     if (why.empty()) {
       judge(i, shape, seed, outputs);
     } else if (result.state == MutantResult::State::NotApplicable) {

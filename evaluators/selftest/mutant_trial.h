@@ -10,11 +10,11 @@ namespace winnow::evaluators {
 /// Records the judge's reply about the mutant at a shape.
 void note(const JudgeReply& reply, const tasks::Shape& shape, MutantResult& result);
 
-/// Runs the mutants of a session's task on one set of shapes until each is rejected or no shapes
+/// Runs the mutants of a task on one set of shapes until each is rejected or no shapes
 /// and seeds are left. Leaves out the mutants that every shape must reject (EveryShapeTrial).
 class MutantTrial {
 public:
-  MutantTrial(Session& session, ReferenceRun& runner, const SelftestOptions& options,
+  MutantTrial(TaskOnDevice& on_device, ReferenceRun& runner, const SelftestOptions& options,
               tasks::ShapeSet set);
   /// Throws Error when reference.cu or the judge fails.
   std::vector<MutantResult> run();
@@ -40,7 +40,7 @@ private:
              const tasks::HostTensors& outputs);
   bool is_live(std::size_t index) const;
 
-  Session& session_;
+  TaskOnDevice& on_device_;
   ReferenceRun& runner_;
   const SelftestOptions& options_;
   tasks::ShapeSet set_;

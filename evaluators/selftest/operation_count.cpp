@@ -15,11 +15,11 @@ constexpr double kMostPerAccess = 24;
 constexpr double kLeastPerAccess = 1.0 / 24;
 
 /// The smallest search shape.
-tasks::Shape counted_shape(const Session& session) {
+tasks::Shape counted_shape(const TaskOnDevice& on_device) {
   const std::vector<tasks::Shape> shapes =
-      session.task.shapes_of(tasks::ShapeSet::Search, session.host->device.kind);
+      on_device.task.shapes_of(tasks::ShapeSet::Search, on_device.host->device.kind);
   return *std::min_element(shapes.begin(), shapes.end(), [&](const auto& left, const auto& right) {
-    return input_elements(session.task, left) < input_elements(session.task, right);
+    return input_elements(on_device.task, left) < input_elements(on_device.task, right);
   });
 }
 
@@ -50,22 +50,23 @@ double accesses(const profiling::CounterReport& report, double input_bytes) {
          counter("atomics");
 }
 
-std::optional<profiling::CounterReport> count_reference(Session& session, ReferenceRun& runner,
+std::optional<profiling::CounterReport> count_reference(TaskOnDevice& on_device,
+                                                        ReferenceRun& runner,
                                                         const tasks::Shape& shape,
                                                         std::uint64_t seed) {
   std::vector<Diagnostic> errors;
   const BuiltKernel counted =
-      session.build(session.reference_file, session.reference_task,
-                    default_choice(session.reference_file), {shape}, BuildMode::Check, errors);
+      on_device.build(on_device.reference_file, on_device.reference_task,
+                      default_choice(on_device.reference_file), {shape}, BuildMode::Check, errors);
   if (!errors.empty() || counted.compiled.verdict != tasks::Verdict::Correct) {
     return std::nullopt;
   }
   RunCase run_case;
-  run_case.plan = session.own_plan(counted, shape);
+  run_case.plan = on_device.own_plan(counted, shape);
   run_case.seed = seed;
   run_case.salt = poison_salt(seed);
   run_case.counters = profiling::CounterSet::Fast;
-  const RunOutcome outcome =
+  const StageOutcome outcome =
       runner.run(counted, {run_case}, 1); // an instrumented module runs on one core
   const auto& cases = outcome.report.cases;
   return outcome.fault || cases.empty() ? std::nullopt : cases.front().counters;
@@ -73,21 +74,21 @@ std::optional<profiling::CounterReport> count_reference(Session& session, Refere
 
 } // namespace
 
-std::string doubt_about_operations(Session& session, ReferenceRun& runner,
+std::string doubt_about_operations(TaskOnDevice& on_device, ReferenceRun& runner,
                                    const SelftestOptions& options) {
-  const tasks::Shape shape = counted_shape(session);
-  if (!session.host->compiler->has_check_mode() ||
-      input_elements(session.task, shape) > options.max_input_elements) {
+  const tasks::Shape shape = counted_shape(on_device);
+  if (!on_device.host->compiler->has_check_mode() ||
+      input_elements(on_device.task, shape) > options.max_input_elements) {
     return {};
   }
-  const auto report = count_reference(session, runner, shape, options.seed);
-  const double counted = report ? accesses(*report, mean_input_bytes(session.task, shape)) : 0;
+  const auto report = count_reference(on_device, runner, shape, options.seed);
+  const double counted = report ? accesses(*report, mean_input_bytes(on_device.task, shape)) : 0;
   if (counted <= 0) {
     return {};
   }
   tasks::Scope scope;
-  tasks::bind_shape(session.task, shape, scope);
-  const double declared = session.task.operations.evaluate_float(scope);
+  tasks::bind_shape(on_device.task, shape, scope);
+  const double declared = on_device.task.operations.evaluate_float(scope);
   const double ratio = declared / counted;
   if (ratio >= kLeastPerAccess && ratio <= kMostPerAccess) {
     return {};

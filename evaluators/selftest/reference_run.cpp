@@ -44,30 +44,33 @@ void write_as(tasks::DType dtype, const tasks::HostTensor& tensor, std::span<std
 
 } // namespace
 
-ReferenceRun::ReferenceRun(Session& session) : session_(session) {
-  session.own_kernel(session.reference_file, session.reference_task,
-                     shapes_for(session.task, session.host->device.kind), session.reference);
+ReferenceRun::ReferenceRun(TaskOnDevice& on_device) : on_device_(on_device) {
+  on_device.own_kernel(on_device.reference_file, on_device.reference_task,
+                       shapes_for(on_device.task, on_device.host->device.kind),
+                       on_device.reference);
 }
 
-RunOutcome ReferenceRun::run(const BuiltKernel& built, std::vector<RunCase> cases,
-                             unsigned workers) {
-  DeviceHost& host = *session_.host;
+StageOutcome ReferenceRun::run(const BuiltKernel& built, std::vector<RunCase> cases,
+                               unsigned workers) {
+  DeviceHost& host = *on_device_.host;
   RunRequest request;
   request.module = built.compiled.module;
   request.workers = workers;
   request.cases = std::move(cases);
   RunnerLimits limits;
-  limits.wall = session_.options.run_timeout;
-  limits.memory_bytes = session_.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes();
-  session_.tell(built.file->file, "runs", limits.wall);
+  limits.wall = on_device_.options.run_timeout;
+  limits.memory_bytes =
+      on_device_.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes();
+  on_device_.tell(built.file->file, "runs", limits.wall);
   const SpentTime spent(host.spent.run_seconds);
-  return host.runner->run(std::move(request), limits, [this] { return session_.cancelled.load(); });
+  return host.runner->run(std::move(request), limits,
+                          [this] { return on_device_.cancelled.load(); });
 }
 
 RunCase ReferenceRun::place(const ReferenceCase& reference_case, const ArenaView& arena,
                             std::uint64_t& offset) const {
   RunCase run_case;
-  run_case.plan = session_.own_plan(session_.reference, reference_case.shape);
+  run_case.plan = on_device_.own_plan(on_device_.reference, reference_case.shape);
   for (const tasks::Buffer& buffer : run_case.plan.buffers) {
     if (buffer.kind == Kind::Input || buffer.kind == Kind::InOut) {
       run_case.inputs.push_back(next_slice(buffer, offset));
@@ -86,12 +89,12 @@ ReferenceAnswer ReferenceRun::take(const RunCase& run_case, const ArenaView& are
   ReferenceAnswer answer;
   for (const ArenaSlice& slice : run_case.outputs) {
     tasks::HostTensor tensor;
-    const tasks::TensorSpec& seen = *session_.reference_task.find_tensor(slice.tensor);
+    const tasks::TensorSpec& seen = *on_device_.reference_task.find_tensor(slice.tensor);
     tensor.dtype = seen.dtype;
     const std::span<const std::byte> bytes = arena.slice(slice.offset, slice.bytes);
     tensor.bytes.assign(bytes.begin(), bytes.end());
     tensor.extents = {tensor.count()};
-    const bool is_output = session_.task.find_tensor(slice.tensor) != nullptr;
+    const bool is_output = on_device_.task.find_tensor(slice.tensor) != nullptr;
     const std::string name =
         is_output ? slice.tensor
                   : slice.tensor.substr(0, slice.tensor.size() - std::strlen(kMagnitudeSuffix));
@@ -101,16 +104,16 @@ ReferenceAnswer ReferenceRun::take(const RunCase& run_case, const ArenaView& are
 }
 
 ReferenceRun::Outcome ReferenceRun::answers(const std::vector<ReferenceCase>& cases) {
-  if (!session_.host->worker_device.is_gpu()) {
-    session_.host->arena.clear(); // a GPU worker keeps the arena's pages pinned
+  if (!on_device_.host->worker_device.is_gpu()) {
+    on_device_.host->arena.clear(); // a GPU worker keeps the arena's pages pinned
   }
-  const ArenaView arena(session_.host->arena.fd());
+  const ArenaView arena(on_device_.host->arena.fd());
   std::vector<RunCase> run_cases;
   std::uint64_t offset = 0;
   for (const ReferenceCase& reference_case : cases) {
     run_cases.push_back(place(reference_case, arena, offset));
   }
-  const RunOutcome ran = run(session_.reference, run_cases);
+  const StageOutcome ran = run(on_device_.reference, run_cases);
   Outcome outcome;
   outcome.fault = ran.fault;
   const std::size_t completed = ran.fault ? ran.faulty_case : cases.size();
@@ -123,7 +126,7 @@ ReferenceRun::Outcome ReferenceRun::answers(const std::vector<ReferenceCase>& ca
 ReferenceAnswer ReferenceRun::answer(const tasks::Shape& shape, const tasks::HostTensors& inputs) {
   Outcome outcome = answers({{shape, inputs}});
   if (outcome.fault) {
-    throw Error(fmt::format("{}: reference.cu failed at {}: {}", session_.task.name, shape.id,
+    throw Error(fmt::format("{}: reference.cu failed at {}: {}", on_device_.task.name, shape.id,
                             outcome.fault->detail),
                 "correct reference.cu of the task");
   }
@@ -133,8 +136,8 @@ ReferenceAnswer ReferenceRun::answer(const tasks::Shape& shape, const tasks::Hos
 JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
                                const tasks::HostTensors& outputs) {
   std::uint64_t offset = 0;
-  const std::vector<ArenaSlice> slices = output_slices(session_.task, shape, offset);
-  const ArenaView arena(session_.host->arena.fd());
+  const std::vector<ArenaSlice> slices = output_slices(on_device_.task, shape, offset);
+  const ArenaView arena(on_device_.host->arena.fd());
   for (const ArenaSlice& slice : slices) {
     const std::vector<std::byte>& bytes = outputs.at(slice.tensor).bytes;
     std::memcpy(arena.slice(slice.offset, bytes.size()).data(), bytes.data(), bytes.size());
@@ -144,9 +147,9 @@ JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, st
 
 JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
                                const std::vector<ArenaSlice>& slices) {
-  JudgeReply reply = session_.ask(judge_request(session_, shape, seed, salt, slices));
+  JudgeReply reply = on_device_.ask(judge_request(on_device_, shape, seed, salt, slices));
   if (reply.verdict == tasks::Verdict::Infrastructure) {
-    throw Error(session_.task.name + " at " + shape.id + ": " + reply.detail,
+    throw Error(on_device_.task.name + " at " + shape.id + ": " + reply.detail,
                 "if the fault is in reference.cu, correct reference.cu; otherwise try again");
   }
   return reply;

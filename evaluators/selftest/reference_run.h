@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluation/session.h"
+#include "evaluators/evaluation/task_on_device.h"
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/worker/runner.h"
 #include "tasks/inputs/host_tensor.h"
@@ -18,16 +18,16 @@ struct ReferenceCase {
   tasks::HostTensors inputs; ///< every input and inout of the task
 };
 
-/// Runs cases in a worker of the session's device and asks the session's judge. The data of the
+/// Runs cases in a worker of the device and asks the device's judge. The data of the
 /// cases goes through the arena.
 class ReferenceRun {
 public:
   /// Compiles reference.cu for every shape of the device. Throws Error.
-  explicit ReferenceRun(Session& session);
+  explicit ReferenceRun(TaskOnDevice& on_device);
 
   /// Runs the cases of `built` unchanged. Their outputs are in the arena afterwards. `workers`: see
   /// RunRequest::workers.
-  RunOutcome run(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers = 0);
+  StageOutcome run(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers = 0);
 
   struct Outcome {
     std::vector<ReferenceAnswer> answers; ///< of the cases before the fault, if there is one
@@ -39,7 +39,7 @@ public:
   /// The answer for the task's own inputs. Throws Error when reference.cu fails.
   ReferenceAnswer answer(const tasks::Shape& shape, const tasks::HostTensors& inputs);
 
-  /// Asks the session's judge about outputs in this process, or in the arena. Throws Error when the
+  /// Asks the device's judge about outputs in this process, or in the arena. Throws Error when the
   /// judge cannot answer.
   JudgeReply judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
                    const tasks::HostTensors& outputs);
@@ -52,7 +52,7 @@ private:
                 std::uint64_t& offset) const;
   ReferenceAnswer take(const RunCase& run_case, const ArenaView& arena) const;
 
-  Session& session_;
+  TaskOnDevice& on_device_;
 };
 
 /// The answer, rounded to the dtypes of the task's outputs.

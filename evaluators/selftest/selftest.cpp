@@ -70,8 +70,8 @@ private:
 Selftest::Selftest(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
                    SelftestOptions options)
     : options_(std::move(options)),
-      session_(std::make_unique<Session>(task, std::move(host), options_.evaluation)),
-      runner_(std::make_unique<ReferenceRun>(*session_)) {}
+      on_device_(std::make_unique<TaskOnDevice>(task, std::move(host), options_.evaluation)),
+      runner_(std::make_unique<ReferenceRun>(*on_device_)) {}
 
 Selftest::~Selftest() = default;
 
@@ -86,11 +86,13 @@ std::vector<MutantResult> Selftest::mutants() {
   std::vector<MutantResult> results;
   for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
     tell(fmt::format("mutants, {} shapes", to_string(set)));
-    for (MutantResult& result : MutantTrial(*session_, *runner_, options_, set).run()) {
+    for (MutantResult& result : MutantTrial(*on_device_, *runner_, options_, set).run()) {
       results.push_back(std::move(result));
     }
-    for (const tasks::Shape& shape : session_->task.shapes_of(set, session_->host->device.kind)) {
-      for (MutantResult& result : EveryShapeTrial(*session_, *runner_, options_, set).run(shape)) {
+    for (const tasks::Shape& shape :
+         on_device_->task.shapes_of(set, on_device_->host->device.kind)) {
+      for (MutantResult& result :
+           EveryShapeTrial(*on_device_, *runner_, options_, set).run(shape)) {
         results.push_back(std::move(result));
       }
     }
@@ -99,13 +101,13 @@ std::vector<MutantResult> Selftest::mutants() {
 }
 
 std::vector<HonestResult> Selftest::honest() {
-  const std::vector<fs::path> files = honest_files(session_->task.folder);
-  const AheadCompiler ahead(*session_->host, session_->task, files);
-  HonestTrial trial(*session_, *runner_, options_);
+  const std::vector<fs::path> files = honest_files(on_device_->task.folder);
+  const AheadCompiler ahead(*on_device_->host, on_device_->task, files);
+  HonestTrial trial(*on_device_, *runner_, options_);
   std::vector<HonestResult> results{trial.reference()};
   for (const fs::path& path : files) {
     const tasks::KernelFile file = load_kernel_file(path);
-    const std::string name = path.lexically_relative(session_->task.folder).string();
+    const std::string name = path.lexically_relative(on_device_->task.folder).string();
     tell("honest kernels, " + name);
     bool is_timed = false;
     for (const tasks::ParameterChoice& choice : variants_of(file)) {
@@ -121,15 +123,16 @@ std::vector<HonestResult> Selftest::honest() {
 
 std::vector<std::string> Selftest::doubts() {
   tell("operations of reference.cu");
-  std::vector<std::string> doubts = tasks::doubts_of(session_->task, session_->host->device.kind);
-  if (std::string doubt = doubt_about_operations(*session_, *runner_, options_); !doubt.empty()) {
+  std::vector<std::string> doubts =
+      tasks::doubts_of(on_device_->task, on_device_->host->device.kind);
+  if (std::string doubt = doubt_about_operations(*on_device_, *runner_, options_); !doubt.empty()) {
     doubts.push_back(std::move(doubt));
   }
   return doubts;
 }
 
 ReferenceAnswer Selftest::reference(const tasks::Shape& shape, std::uint64_t seed) {
-  return runner_->answer(shape, tasks::draw_inputs(session_->task, shape, seed));
+  return runner_->answer(shape, tasks::draw_inputs(on_device_->task, shape, seed));
 }
 
 JudgeReply Selftest::judge(const tasks::Shape& shape, std::uint64_t seed,

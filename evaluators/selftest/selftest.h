@@ -15,7 +15,7 @@
 
 namespace winnow::evaluators {
 
-struct Session;
+struct TaskOnDevice;
 class ReferenceRun;
 
 struct SelftestOptions {
@@ -97,7 +97,7 @@ private:
   void tell(std::string part) const;
 
   SelftestOptions options_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<TaskOnDevice> on_device_;
   std::unique_ptr<ReferenceRun> runner_;
 };
 

@@ -22,12 +22,12 @@ public:
   FreshRunner(const process::Sandbox& sandbox, const Arena& arena)
       : sandbox_(sandbox), arena_(arena) {}
 
-  RunOutcome run(RunRequest request, const RunnerLimits& limits,
-                 const std::function<bool()>& cancelled, const OnReport& /*on_report*/) override {
+  StageOutcome run(RunRequest request, const RunnerLimits& limits,
+                   const std::function<bool()>& cancelled, const OnReport& /*on_report*/) override {
     request.deadline = limits.wall;
     const process::ChildResult child =
         process::run_child(command(request, limits), encode(request), cancelled);
-    RunOutcome outcome;
+    StageOutcome outcome;
     outcome.cancelled = child.end == End::Cancelled;
     outcome.printed = truncate_text(to_valid_utf8(child.err), kMaxPrintedBytes);
     for (const std::string_view line : split_lines(child.out)) {
@@ -42,7 +42,7 @@ public:
 
 private:
   process::Command command(const RunRequest& request, const RunnerLimits& limits) const {
-    process::Limits child_limits;
+    process::ProcessLimits child_limits;
     child_limits.wall = limits.wall + kFreshGrace;
     child_limits.memory_bytes = limits.memory_bytes;
     child_limits.output_bytes = kMaxPrintedByStage;
@@ -87,7 +87,7 @@ DeviceFault fault_of_ended_worker(const process::ChildResult& result) {
   return {Verdict::Infrastructure, detail};
 }
 
-bool take_reported_fault(RunOutcome& outcome) {
+bool take_reported_fault(StageOutcome& outcome) {
   for (const RunCaseReport& run_case : outcome.report.cases) {
     if (run_case.fault) {
       outcome.fault = run_case.fault;

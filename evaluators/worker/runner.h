@@ -15,10 +15,10 @@
 
 namespace winnow::evaluators {
 
-constexpr std::size_t kMaxPrintedBytes = 2000; ///< limit of RunOutcome::printed
+constexpr std::size_t kMaxPrintedBytes = 2000; ///< limit of StageOutcome::printed
 
 /// How the run of one stage ended, as the coordinator sees it.
-struct RunOutcome {
+struct StageOutcome {
   RunReport report;
   /// The fault that ended the run early: the device's own report if there is one, otherwise how the
   /// process died.
@@ -52,9 +52,9 @@ public:
   virtual ~Runner() = default;
   /// `on_report`: called with the answer so far after each case, while the worker runs the next
   /// one. Only a standing worker answers case by case. Its time limit does not count the calls.
-  virtual RunOutcome run(RunRequest request, const RunnerLimits& limits,
-                         const std::function<bool()>& cancelled,
-                         const OnReport& on_report = {}) = 0;
+  virtual StageOutcome run(RunRequest request, const RunnerLimits& limits,
+                           const std::function<bool()>& cancelled,
+                           const OnReport& on_report = {}) = 0;
   virtual RunnerStatistics statistics() const { return {}; }
   /// Why this runner will never answer a request again; empty: it still answers.
   virtual std::string quarantine() const { return {}; }
@@ -77,6 +77,6 @@ DeviceFault fault_of_ended_worker(const process::ChildResult& result);
 constexpr std::uint64_t kMaxPrintedByStage = 4U << 20U;
 
 /// Sets fault and faulty_case from the worker's report. True when the worker reported a fault.
-bool take_reported_fault(RunOutcome& outcome);
+bool take_reported_fault(StageOutcome& outcome);
 
 } // namespace winnow::evaluators

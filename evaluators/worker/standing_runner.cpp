@@ -61,9 +61,9 @@ public:
   StandingRunner(const StandingRunner&) = delete; // owns its workers
   StandingRunner& operator=(const StandingRunner&) = delete;
 
-  RunOutcome run(RunRequest request, const RunnerLimits& limits,
-                 const std::function<bool()>& cancelled, const OnReport& on_report) override {
-    RunOutcome outcome;
+  StageOutcome run(RunRequest request, const RunnerLimits& limits,
+                   const std::function<bool()>& cancelled, const OnReport& on_report) override {
+    StageOutcome outcome;
     const Clock::time_point asked = Clock::now();
     try {
       ensure_worker(samples(request));
@@ -142,7 +142,7 @@ private:
   }
 
   void ask(RunRequest& request, const RunnerLimits& limits, const std::function<bool()>& cancelled,
-           const OnReport& on_report, RunOutcome& outcome, Clock::time_point asked) {
+           const OnReport& on_report, StageOutcome& outcome, Clock::time_point asked) {
     Clock::time_point until = Clock::now() + limits.wall + kStandingGrace;
     request.deadline = limits.wall;
     bool alive = worker_.child->write(encode(request), limits.wall);
@@ -185,7 +185,7 @@ private:
     return Clock::now() - start;
   }
 
-  void replace_worker(bool reported, const RunnerLimits& limits, RunOutcome& outcome) {
+  void replace_worker(bool reported, const RunnerLimits& limits, StageOutcome& outcome) {
     if (!reported && !outcome.cancelled) {
       outcome.fault = unreported_fault(limits);
       outcome.faulty_case = outcome.report.cases.size();

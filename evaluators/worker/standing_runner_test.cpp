@@ -54,7 +54,7 @@ protected:
     return build_module("extern \"C\" __global__ void k(float* y) { " + body + " }", {"k"});
   }
 
-  static RunOutcome run(Runner& runner, const std::filesystem::path& module) {
+  static StageOutcome run(Runner& runner, const std::filesystem::path& module) {
     return runner.run(request(module), {}, [] { return false; });
   }
 
@@ -87,11 +87,11 @@ TEST_F(StandingRunnerTest, ABrokenKernelCostsOnlyItsOwnResult) {
   const auto endless = module_of("while (true) { *(volatile float*)y = 1; }");
   const auto standing = runner(good.parent_path());
   EXPECT_FALSE(run(*standing, good).fault.has_value());
-  const RunOutcome fault = run(*standing, wild);
+  const StageOutcome fault = run(*standing, wild);
   ASSERT_TRUE(fault.fault.has_value());
   EXPECT_EQ(fault.fault->verdict, Verdict::OutOfBounds) << fault.fault->detail;
   EXPECT_FALSE(run(*standing, good).fault.has_value());
-  const RunOutcome hung = run(*standing, endless);
+  const StageOutcome hung = run(*standing, endless);
   ASSERT_TRUE(hung.fault.has_value());
   EXPECT_EQ(hung.fault->verdict, Verdict::Timeout) << hung.fault->detail;
   EXPECT_FALSE(run(*standing, good).fault.has_value());
@@ -128,7 +128,7 @@ TEST_F(StandingRunnerTest, ARepetitionOnTheSameInputIsCompared) {
   const auto differing = [&](const std::filesystem::path& module) {
     RunRequest twice = request(module);
     twice.cases[0].repeat = true;
-    const RunOutcome outcome = standing->run(twice, {}, [] { return false; });
+    const StageOutcome outcome = standing->run(twice, {}, [] { return false; });
     EXPECT_FALSE(outcome.fault.has_value());
     return outcome.report.cases.at(0).differing;
   };
@@ -142,7 +142,7 @@ TEST_F(StandingRunnerTest, ReportsACaseWhileTheNextOneRuns) {
   RunRequest two = request(good);
   two.cases.push_back(two.cases[0]);
   std::vector<std::size_t> reported;
-  const RunOutcome outcome = standing->run(
+  const StageOutcome outcome = standing->run(
       two, {}, [] { return false; },
       [&](const RunReport& report) {
         reported.push_back(report.cases.size());
@@ -156,7 +156,7 @@ TEST_F(StandingRunnerTest, AnErrorBetweenTwoCasesDoesNotReachTheNextRequest) {
   const auto one = module_of("y[threadIdx.x] = 1;");
   const auto two = module_of("y[threadIdx.x] = 2;");
   const auto standing = runner(one.parent_path());
-  const RunOutcome failed = standing->run(
+  const StageOutcome failed = standing->run(
       request(one), {}, [] { return false; },
       [](const RunReport& /*report*/) { throw Error("no plan"); });
   ASSERT_TRUE(failed.fault.has_value());
@@ -170,7 +170,7 @@ TEST_F(StandingRunnerTest, CancellingEndsTheWorkerAndTheNextTakesOver) {
   const auto good = module_of("y[threadIdx.x] = 1;");
   const auto endless = module_of("while (true) { *(volatile float*)y = 1; }");
   const auto standing = runner(good.parent_path());
-  const RunOutcome cancelled = standing->run(request(endless), {}, [] { return true; });
+  const StageOutcome cancelled = standing->run(request(endless), {}, [] { return true; });
   EXPECT_TRUE(cancelled.cancelled);
   EXPECT_FALSE(run(*standing, good).fault.has_value());
 }
@@ -189,7 +189,7 @@ TEST_F(StandingRunnerTest, ADeviceThatGivesNoContextIsQuarantinedForTheReasonTha
     // Repeat: a runner that kills the worker too early fails only sometimes.
     for (int i = 0; i < 5; ++i) {
       const auto standing = make_standing_runner(sandbox, arena_, device, good.parent_path());
-      const RunOutcome first = run(*standing, good);
+      const StageOutcome first = run(*standing, good);
       ASSERT_TRUE(first.fault.has_value());
       EXPECT_EQ(first.fault->verdict, Verdict::Infrastructure);
       EXPECT_THAT(first.fault->detail,

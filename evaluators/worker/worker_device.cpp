@@ -77,9 +77,9 @@ process::SandboxPolicy sandbox_policy(const WorkerDevice& device,
   return policy;
 }
 
-process::Limits standing_limits() {
+process::ProcessLimits standing_limits() {
   constexpr std::uint64_t kPrintedBytes = std::uint64_t{64} << 20U; // capped: device code prints it
-  process::Limits limits;
+  process::ProcessLimits limits;
   limits.wall = std::chrono::milliseconds(0); // each request has its own limit
   limits.output_bytes = kPrintedBytes;        // of one answer
   limits.file_bytes = kPrintedBytes;

@@ -45,7 +45,7 @@ process::SandboxPolicy sandbox_policy(const WorkerDevice& device,
                                       const std::filesystem::path& modules);
 
 /// Limits of a child that keeps a context and serves one request after the other.
-process::Limits standing_limits();
+process::ProcessLimits standing_limits();
 
 /// "cuda:1" is {"cuda", 1}. "cuda" alone is the first device of its kind.
 struct DeviceName {

@@ -37,7 +37,7 @@ ExitCode doctor(const DoctorCommand& command) {
     std::cout << to_string(try_isolation());
     return ExitCode::Done;
   }
-  const std::vector<Finding> findings = examine_machine(config_to_examine(command.config));
+  const std::vector<Examined> findings = examine_machine(config_to_examine(command.config));
   if (command.json) {
     std::cout << doctor_json(findings).dump(2) << '\n';
   } else {

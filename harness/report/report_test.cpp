@@ -139,7 +139,7 @@ TEST(EvalReport, ShowsTheCompilersMessageOnce) {
 }
 
 TEST(Doctor, SaysWhyNotAndWhatToDo) {
-  const std::vector<Finding> findings{
+  const std::vector<Examined> findings{
       {"device", "cpu", Availability::yes("2 cores")},
       {"device", "cuda", Availability::no("no libcuda.so.1", "install the driver")}};
   EXPECT_TRUE(any_device_usable(findings));
@@ -172,7 +172,7 @@ TEST(Doctor, TellsUnderWhichFenceAContextOpens) {
 }
 
 TEST(Doctor, WithoutADeviceItIsNotReady) {
-  const std::vector<Finding> findings{{"device", "cpu", Availability::no("no compiler", "")}};
+  const std::vector<Examined> findings{{"device", "cpu", Availability::no("no compiler", "")}};
   EXPECT_FALSE(any_device_usable(findings));
   EXPECT_THAT(doctor_text(findings), HasSubstr("not ready"));
 }

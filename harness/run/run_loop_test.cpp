@@ -13,8 +13,8 @@ using agents::ModelReply;
 using agents::ModelRequest;
 using store::RunStore;
 using test::Crash;
-using test::FakeEndpoint;
 using test::RunLoopTest;
+using test::ScriptedModel;
 using End = RunOutcome::End;
 
 /// Answers of every kind, by step. As in a recording, a reply depends only on the key.
@@ -33,7 +33,7 @@ ModelReply deferred(const ModelRequest&) {
 }
 
 TEST_F(RunLoopTest, AsksJudgesAndRecordsEverything) {
-  FakeEndpoint endpoint(scripted);
+  ScriptedModel endpoint(scripted);
   const RunOutcome outcome = session(endpoint);
   EXPECT_EQ(outcome.end, End::Finished) << outcome.message;
   EXPECT_EQ(outcome.spend.calls, 6);
@@ -55,7 +55,7 @@ TEST_F(RunLoopTest, HiddenShapesDecideWhoLeads) {
       {"a/0/2", test::reply_text("correct", 3.0, 1.7)}, // 15 % slower on hidden shapes
       {"a/0/3", test::reply_text("correct", 2.5, 1.85)}, // 7.5 % slower on hidden shapes
   };
-  FakeEndpoint endpoint(
+  ScriptedModel endpoint(
       [&](const ModelRequest& request) { return test::ok_reply(replies.at(request.key)); });
   EXPECT_EQ(session(endpoint).end, End::Finished);
   const RunStore store(store_path(), RunStore::Mode::ReadOnly);
@@ -76,7 +76,7 @@ TEST_F(RunLoopTest, HiddenShapesDecideWhoLeads) {
 TEST_F(RunLoopTest, EveryCrashResumesToTheSameEnd) {
   std::int64_t writes = 0;
   {
-    FakeEndpoint endpoint(scripted);
+    ScriptedModel endpoint(scripted);
     ASSERT_EQ(session(endpoint, [&] { ++writes; }).end, End::Finished);
   }
   const std::string expected = account();
@@ -85,7 +85,7 @@ TEST_F(RunLoopTest, EveryCrashResumesToTheSameEnd) {
     forget();
     std::int64_t count = 0;
     {
-      FakeEndpoint endpoint(scripted);
+      ScriptedModel endpoint(scripted);
       EXPECT_THROW(session(endpoint,
                            [&] {
                              if (++count == crash_at) {
@@ -95,7 +95,7 @@ TEST_F(RunLoopTest, EveryCrashResumesToTheSameEnd) {
                    Crash);
     }
     const std::set<std::string> paid = recorded_keys();
-    FakeEndpoint endpoint(scripted);
+    ScriptedModel endpoint(scripted);
     ASSERT_EQ(session(endpoint).end, End::Finished) << "after write " << crash_at;
     ASSERT_EQ(account(), expected) << "after write " << crash_at;
     ASSERT_GE(recompute_decisions(), 12) << "after write " << crash_at;
@@ -106,7 +106,7 @@ TEST_F(RunLoopTest, EveryCrashResumesToTheSameEnd) {
 }
 
 TEST_F(RunLoopTest, AFinishedRunAsksNothingMore) {
-  FakeEndpoint first(scripted);
+  ScriptedModel first(scripted);
   session(first);
   const std::string before = account();
   const auto journal = [this] {
@@ -114,7 +114,7 @@ TEST_F(RunLoopTest, AFinishedRunAsksNothingMore) {
     return std::pair(store.events(1).size(), store.find_run(run_name_)->finished_at);
   };
   const auto written = journal();
-  FakeEndpoint second(scripted);
+  ScriptedModel second(scripted);
   const RunOutcome outcome = session(second);
   EXPECT_EQ(outcome.end, End::Finished);
   EXPECT_TRUE(outcome.was_finished);
@@ -124,11 +124,11 @@ TEST_F(RunLoopTest, AFinishedRunAsksNothingMore) {
 }
 
 TEST_F(RunLoopTest, AResumedRunTellsOnlyWhatIsNew) {
-  FakeEndpoint first(scripted);
+  ScriptedModel first(scripted);
   config_.limits.calls = 5;
   EXPECT_EQ(session(first).end, End::BudgetSpent);
   config_.limits.calls = 6;
-  FakeEndpoint second(scripted);
+  ScriptedModel second(scripted);
   EXPECT_EQ(session(second).end, End::Finished);
   EXPECT_THAT(said_, testing::MatchesRegex(
                          "the store has 5 replies to this run \\(5 judged, [1-3] correct\\)\n"
@@ -136,7 +136,7 @@ TEST_F(RunLoopTest, AResumedRunTellsOnlyWhatIsNew) {
 }
 
 TEST_F(RunLoopTest, AnInterruptionKeepsTheStateAndResumes) {
-  FakeEndpoint never(scripted);
+  ScriptedModel never(scripted);
   never.hold();
   const RunOutcome outcome = session(never, {}, [&](RunLoop& loop) {
     never.on_ask = [&](const std::string&) { loop.interrupt(); };
@@ -144,48 +144,48 @@ TEST_F(RunLoopTest, AnInterruptionKeepsTheStateAndResumes) {
   EXPECT_EQ(outcome.end, End::Interrupted);
   EXPECT_EQ(outcome.spend.calls, 0);
   EXPECT_EQ(status(), "interrupted");
-  FakeEndpoint endpoint(scripted);
+  ScriptedModel endpoint(scripted);
   EXPECT_EQ(session(endpoint).end, End::Finished);
   EXPECT_EQ(recorded_keys().size(), 6U);
 }
 
 TEST_F(RunLoopTest, ALimitOnCallsStopsWorkThatRemains) {
   config_.limits.calls = 4;
-  FakeEndpoint first(scripted);
+  ScriptedModel first(scripted);
   const RunOutcome outcome = session(first);
   EXPECT_EQ(outcome.end, End::BudgetSpent);
   EXPECT_THAT(outcome.message, testing::HasSubstr("limits.calls = 4"));
   EXPECT_EQ(first.asked().size(), 4U);
   EXPECT_EQ(status(), "stopped by budget");
-  FakeEndpoint again(scripted);
+  ScriptedModel again(scripted);
   EXPECT_EQ(session(again).end, End::BudgetSpent) << "spent calls count in every session";
   EXPECT_TRUE(again.asked().empty());
   config_.limits.calls = 6;
-  FakeEndpoint second(scripted);
+  ScriptedModel second(scripted);
   EXPECT_EQ(session(second).end, End::Finished) << "a limit that stopped nothing is no failure";
   EXPECT_EQ(second.asked().size(), 2U);
 }
 
 TEST_F(RunLoopTest, CallsThatAreAnsweredElsewhereWaitInTheStore) {
-  FakeEndpoint asked(scripted);
+  ScriptedModel asked(scripted);
   ASSERT_EQ(session(asked).end, End::Finished);
   const std::string expected = account();
   forget();
 
-  FakeEndpoint deferring(deferred);
+  ScriptedModel deferring(deferred);
   const RunOutcome outcome = session(deferring);
   EXPECT_EQ(outcome.end, End::Waiting);
   EXPECT_EQ(outcome.message, "waiting for 2 replies");
   EXPECT_EQ(outcome.spend.calls, 0);
   EXPECT_EQ(status(), "waiting for replies");
-  FakeEndpoint live(scripted);
+  ScriptedModel live(scripted);
   EXPECT_EQ(session(live).end, End::Finished);
   EXPECT_EQ(account(), expected);
 }
 
 TEST_F(RunLoopTest, CallsThatAreAnsweredElsewhereCountAgainstLimits) {
   config_.limits.calls = 1;
-  FakeEndpoint deferring(deferred);
+  ScriptedModel deferring(deferred);
   const RunOutcome outcome = session(deferring);
   EXPECT_EQ(outcome.end, End::Waiting);
   EXPECT_EQ(outcome.message, "waiting for 1 reply; limits.calls = 1 allows no more calls");
@@ -195,7 +195,7 @@ TEST_F(RunLoopTest, CallsThatAreAnsweredElsewhereCountAgainstLimits) {
 TEST_F(RunLoopTest, ALimitOnDollarsHolds) {
   config_.limits.dollars = 0.03;
   config_.endpoint.parallel = 1;
-  FakeEndpoint endpoint(scripted);
+  ScriptedModel endpoint(scripted);
   const RunOutcome outcome = session(endpoint);
   EXPECT_EQ(outcome.end, End::BudgetSpent);
   EXPECT_NEAR(outcome.spend.dollars, 0.03, 1e-9);
@@ -205,14 +205,14 @@ TEST_F(RunLoopTest, ALimitOnWallTimeCancelsWhatIsInFlight) {
   config_.limits.wall_time = std::chrono::minutes(10);
   std::atomic<int> minutes{0};
   now_ = [&] { return std::chrono::steady_clock::time_point(std::chrono::minutes(minutes)); };
-  FakeEndpoint never(scripted);
+  ScriptedModel never(scripted);
   never.hold();
   never.on_ask = [&](const std::string&) { minutes = 11; };
   const RunOutcome outcome = session(never);
   EXPECT_EQ(outcome.end, End::BudgetSpent);
   EXPECT_EQ(outcome.elapsed, std::chrono::minutes(11));
   minutes = 0;
-  FakeEndpoint endpoint(scripted);
+  ScriptedModel endpoint(scripted);
   EXPECT_EQ(session(endpoint).end, End::BudgetSpent) << "earlier sessions count";
   EXPECT_TRUE(endpoint.asked().empty());
 }
@@ -221,7 +221,7 @@ TEST_F(RunLoopTest, NeverMoreInFlightThanAllowed) {
   config_.strategy = "best-of-n";
   config_.proposals = 8;
   config_.endpoint.parallel = 3;
-  FakeEndpoint endpoint(
+  ScriptedModel endpoint(
       [](const ModelRequest&) { return test::ok_reply(test::reply_text("correct", 2)); });
   EXPECT_EQ(session(endpoint).end, End::Finished);
   EXPECT_EQ(endpoint.asked().size(), 16U);
@@ -229,12 +229,12 @@ TEST_F(RunLoopTest, NeverMoreInFlightThanAllowed) {
 }
 
 TEST_F(RunLoopTest, ABadKeyStopsTheRunAtOnce) {
-  FakeEndpoint refusing([](const ModelRequest&) { return test::failed_reply("401: bad key"); });
+  ScriptedModel refusing([](const ModelRequest&) { return test::failed_reply("401: bad key"); });
   const RunOutcome outcome = session(refusing);
   EXPECT_EQ(outcome.end, End::Failed);
   EXPECT_THAT(outcome.message, testing::HasSubstr("401: bad key"));
   EXPECT_EQ(status(), "failed");
-  FakeEndpoint endpoint(scripted);
+  ScriptedModel endpoint(scripted);
   EXPECT_EQ(session(endpoint).end, End::Finished) << "the calls are asked again";
 }
 
@@ -244,19 +244,19 @@ TEST_F(RunLoopTest, OneFailedCallEndsItsChainOnly) {
     return down && request.key == "a/0/1" ? test::failed_reply("500") : scripted(request);
   };
   config_.endpoint.parallel = 1;
-  FakeEndpoint flaky(answer);
+  ScriptedModel flaky(answer);
   const RunOutcome outcome = session(flaky);
   EXPECT_EQ(outcome.end, End::Failed);
   EXPECT_THAT(outcome.message, testing::HasSubstr("a/0/1"));
   EXPECT_EQ(recorded_keys(), (std::set<std::string>{"a/0/0", "b/0/0", "b/0/1", "b/0/2"}));
   down = false;
-  FakeEndpoint endpoint(answer);
+  ScriptedModel endpoint(answer);
   EXPECT_EQ(session(endpoint).end, End::Finished);
   EXPECT_EQ(endpoint.asked(), (std::vector<std::string>{"a/0/1", "a/0/2"}));
 }
 
 TEST_F(RunLoopTest, ARecordingThatEndsLeavesItsCallsToOthers) {
-  FakeEndpoint endpoint([](const ModelRequest& request) {
+  ScriptedModel endpoint([](const ModelRequest& request) {
     ModelReply none;
     none.status = ModelReply::Status::Exhausted;
     return request.key == "a/0/2" ? none : scripted(request);
@@ -266,14 +266,14 @@ TEST_F(RunLoopTest, ARecordingThatEndsLeavesItsCallsToOthers) {
   EXPECT_EQ(outcome.message, "the recording has no reply to 1 call");
   EXPECT_EQ(outcome.spend.calls, 5);
   EXPECT_EQ(status(), "waiting for replies");
-  FakeEndpoint live(scripted);
+  ScriptedModel live(scripted);
   EXPECT_EQ(session(live).end, End::Finished);
   EXPECT_THAT(live.asked(), testing::ElementsAre("a/0/2"));
 }
 
 TEST_F(RunLoopTest, AFaultOfTheMachineIsNeverRecordedAsAVerdict) {
   std::atomic<int> judged{0};
-  FakeEndpoint endpoint([](const ModelRequest& request) {
+  ScriptedModel endpoint([](const ModelRequest& request) {
     return request.key == "a/0/0" ? test::ok_reply(test::reply_text("infrastructure", 0))
                                   : scripted(request);
   });
@@ -302,7 +302,7 @@ TEST_F(RunLoopTest, AMachineThatKeepsFailingStopsTheRun) {
   tasks_[0].baseline = tasks_[1].baseline = test::kernel_text("infrastructure", 0);
   tasks_.push_back(test::small_task("c"));
   tasks_[2].baseline = tasks_[0].baseline;
-  FakeEndpoint endpoint(scripted);
+  ScriptedModel endpoint(scripted);
   const RunOutcome outcome = session(endpoint);
   EXPECT_EQ(outcome.end, End::Failed);
   EXPECT_THAT(outcome.message, testing::HasSubstr("machine keeps failing"));
@@ -310,7 +310,7 @@ TEST_F(RunLoopTest, AMachineThatKeepsFailingStopsTheRun) {
 
 TEST_F(RunLoopTest, ATaskWhoseBaselineIsWrongIsLeftOut) {
   tasks_[0].baseline = test::kernel_text("wrong", 0);
-  FakeEndpoint endpoint(scripted);
+  ScriptedModel endpoint(scripted);
   const RunOutcome outcome = session(endpoint);
   EXPECT_EQ(outcome.end, End::Failed);
   EXPECT_THAT(outcome.message, testing::HasSubstr("a baseline wrong"));
@@ -325,7 +325,7 @@ TEST_F(RunLoopTest, AnEvaluatorThatCannotStartStopsTheRun) {
     }
   };
   lane_ = [] { return std::make_unique<Broken>(); };
-  FakeEndpoint endpoint(scripted);
+  ScriptedModel endpoint(scripted);
   const RunOutcome outcome = session(endpoint);
   EXPECT_EQ(outcome.end, End::Failed);
   EXPECT_THAT(outcome.message, testing::HasSubstr("no compiler; install clang"));

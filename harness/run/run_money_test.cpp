@@ -16,7 +16,7 @@ using agents::ModelReply;
 using agents::ModelRequest;
 using store::RunStore;
 using test::Crash;
-using test::FakeEndpoint;
+using test::ScriptedModel;
 using End = RunOutcome::End;
 
 /// A reply with a different text for each key.
@@ -42,7 +42,7 @@ protected:
 
   /// A session that is interrupted while all its calls are in flight.
   RunOutcome interrupted_session() {
-    FakeEndpoint never(by_key);
+    ScriptedModel never(by_key);
     never.hold();
     std::size_t asked = 0;
     return session(never, {}, [&](RunLoop& loop) {
@@ -104,7 +104,7 @@ TEST_F(RunMoney, ABusyJudgeKeepsNoReplyWaiting) {
   lane_ = [this] {
     return std::make_unique<PatientLane>([this] { return recorded_keys().size(); }, 6);
   };
-  FakeEndpoint endpoint(by_key);
+  ScriptedModel endpoint(by_key);
   EXPECT_EQ(session(endpoint).end, End::Finished);
 }
 
@@ -122,7 +122,7 @@ TEST_F(RunMoney, WhatWasCutOffIsRemembered) {
   EXPECT_EQ(costs().unconfirmed_tokens, first.spend.unconfirmed.tokens);
 
   config_.limits.dollars = first.spend.unconfirmed.dollars + 0.5;
-  FakeEndpoint refused(by_key);
+  ScriptedModel refused(by_key);
   const RunOutcome second = session(refused);
   EXPECT_EQ(second.end, End::BudgetSpent);
   EXPECT_TRUE(refused.asked().empty());
@@ -130,7 +130,7 @@ TEST_F(RunMoney, WhatWasCutOffIsRemembered) {
 
   config_.limits = {};
   config_.limits.calls = 6;
-  FakeEndpoint endpoint(by_key);
+  ScriptedModel endpoint(by_key);
   const RunOutcome third = session(endpoint);
   EXPECT_EQ(third.end, End::Finished) << "the limit on calls does not count them";
   EXPECT_EQ(third.spend.calls, 6);
@@ -167,7 +167,7 @@ TEST_F(RunMoney, ARecordingBillsNobody) {
 }
 
 TEST_F(RunMoney, ACallThatIsAnsweredElsewhereWasNotSentFromHere) {
-  FakeEndpoint deferring([](const ModelRequest&) {
+  ScriptedModel deferring([](const ModelRequest&) {
     ModelReply reply;
     reply.status = ModelReply::Status::Deferred;
     return reply;
@@ -179,7 +179,7 @@ TEST_F(RunMoney, ACallThatIsAnsweredElsewhereWasNotSentFromHere) {
 
 TEST_F(RunMoney, ACallThatFailedCostsWhatWasCounted) {
   config_.endpoint.parallel = 1;
-  FakeEndpoint failing([](const ModelRequest& request) {
+  ScriptedModel failing([](const ModelRequest& request) {
     ModelReply reply = test::failed_reply("malformed");
     if (request.key == "b/0/0") {
       reply.usage.prompt_tokens = 70;
@@ -197,7 +197,7 @@ TEST_F(RunMoney, ACallThatFailedCostsWhatWasCounted) {
 
 TEST_F(RunMoney, ACallThatWasRefusedCostsNothing) {
   config_.endpoint.parallel = 1;
-  FakeEndpoint refusing([](const ModelRequest&) { return test::failed_reply("401"); });
+  ScriptedModel refusing([](const ModelRequest&) { return test::failed_reply("401"); });
   const RunOutcome outcome = session(refusing);
   EXPECT_EQ(outcome.end, End::Failed);
   EXPECT_EQ(outcome.spend.unconfirmed.calls, 0);
@@ -209,7 +209,7 @@ TEST_F(RunMoney, ACallThatWasRefusedCostsNothing) {
 class RunReuse : public RunMoney {
 protected:
   RunReuse() {
-    FakeEndpoint endpoint(by_key);
+    ScriptedModel endpoint(by_key);
     EXPECT_EQ(session(endpoint).end, End::Finished);
     expected_ = account();
     run_name_ = "again";
@@ -220,7 +220,7 @@ protected:
 };
 
 TEST_F(RunReuse, IdenticalRequestsAreServedFromTheRecord) {
-  FakeEndpoint endpoint(by_key);
+  ScriptedModel endpoint(by_key);
   const RunOutcome outcome = session(endpoint);
   EXPECT_EQ(outcome.end, End::Finished);
   EXPECT_TRUE(endpoint.asked().empty());
@@ -234,7 +234,7 @@ TEST_F(RunReuse, IdenticalRequestsAreServedFromTheRecord) {
 
 TEST_F(RunReuse, WhatTheRecordLacksIsAsked) {
   config_.proposals = 4;
-  FakeEndpoint endpoint(by_key);
+  ScriptedModel endpoint(by_key);
   const RunOutcome outcome = session(endpoint);
   EXPECT_EQ(outcome.end, End::Finished);
   EXPECT_THAT(endpoint.asked(), testing::UnorderedElementsAre("a/3/0", "b/3/0"));
@@ -246,14 +246,14 @@ TEST_F(RunReuse, EveryCrashResumesToTheSameReplies) {
   config_.proposals = 4; // replies for two calls are new: the first run that asks for them pays
   std::int64_t writes = 0;
   {
-    FakeEndpoint endpoint(by_key);
+    ScriptedModel endpoint(by_key);
     ASSERT_EQ(session(endpoint, [&] { ++writes; }).end, End::Finished);
   }
   const std::string expected = account();
   for (std::int64_t crash_at = 1; crash_at < writes; crash_at += 3) {
     run_name_ = fmt::format("crash {}", crash_at);
     std::int64_t count = 0;
-    FakeEndpoint first(by_key);
+    ScriptedModel first(by_key);
     EXPECT_THROW(session(first,
                          [&] {
                            if (++count == crash_at) {
@@ -261,7 +261,7 @@ TEST_F(RunReuse, EveryCrashResumesToTheSameReplies) {
                            }
                          }),
                  Crash);
-    FakeEndpoint second(by_key);
+    ScriptedModel second(by_key);
     ASSERT_EQ(session(second).end, End::Finished);
     EXPECT_EQ(account(), expected) << "after write " << crash_at;
     EXPECT_TRUE(first.asked().empty() && second.asked().empty());

@@ -16,9 +16,9 @@ namespace {
 
 using agents::ModelReply;
 using agents::ModelRequest;
-using test::FakeEndpoint;
+using test::ScriptedModel;
 using End = RunOutcome::End;
-using Order = FakeEndpoint::Order;
+using Order = ScriptedModel::Order;
 
 constexpr int kInFlight = 3;
 const Order kFirstKeyFirst = [](const std::string& a, const std::string& b) { return a < b; };
@@ -63,7 +63,7 @@ protected:
   }
 
   void run_whole(const Order& order, const std::string& place) {
-    FakeEndpoint endpoint(answer);
+    ScriptedModel endpoint(answer);
     endpoint.answer_in(order, kInFlight);
     ASSERT_EQ(session(endpoint).end, End::Finished) << place;
   }
@@ -76,11 +76,11 @@ protected:
 
   /// Runs in a child process that is killed right after its n-th write. False: the run has fewer
   /// writes.
-  bool killed_at(int nth, const Order& order, const FakeEndpoint::Answer& replies = answer) {
+  bool killed_at(int nth, const Order& order, const ScriptedModel::Answer& replies = answer) {
     forget();
     const pid_t child = fork();
     if (child == 0) {
-      FakeEndpoint endpoint(replies);
+      ScriptedModel endpoint(replies);
       endpoint.answer_in(order, kInFlight);
       int writes = 0;
       session(endpoint, [&] {
@@ -140,7 +140,7 @@ TEST_F(RunOrderTest, AnArchiveDecidesAsItsLogSaysAfterASigkill) {
   config_.seeds = 3;
   int kills = 0;
   for (int nth = 1; killed_at(nth, kFirstKeyFirst, archive_answer); nth += 5, ++kills) {
-    FakeEndpoint endpoint(archive_answer);
+    ScriptedModel endpoint(archive_answer);
     const std::set<std::string> paid = recorded_keys();
     ASSERT_EQ(session(endpoint).end, End::Finished) << "after a kill at write " << nth;
     EXPECT_EQ(recompute_decisions(), 2 * config_.proposals) << "after a kill at write " << nth;

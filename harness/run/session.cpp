@@ -106,7 +106,7 @@ void check_resumable_overrides(const std::vector<ConfigOverride>& overrides) {
 }
 
 /// A store, the run that this process has locked, and the objects that drive the run.
-struct Session {
+struct RunSession {
   RunConfig config;
   std::vector<tasks::Task> tasks;
   evaluators::OpenDevices devices;
@@ -138,7 +138,7 @@ std::optional<agents::Price> known_price(const RunConfig& config) {
   return price;
 }
 
-RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
+RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) {
   const agents::PromptTemplates templates(session.config.prompts);
   Journal journal(session.store, session.run.id);
   const evaluators::DeviceReport& device = session.devices.first();
@@ -160,7 +160,7 @@ RunOutcome drive(Session& session, Interrupt& interrupt, Progress& progress) {
 }
 
 /// Holds a final for the tasks of the run that have none yet.
-void hold_final(Session& session, Interrupt& interrupt, Progress& progress) {
+void hold_final(RunSession& session, Interrupt& interrupt, Progress& progress) {
   const std::vector<store::StoredSitting> held = session.store.sittings();
   std::vector<tasks::Task> tasks;
   std::copy_if(session.tasks.begin(), session.tasks.end(), std::back_inserter(tasks),
@@ -183,7 +183,7 @@ void hold_final(Session& session, Interrupt& interrupt, Progress& progress) {
       progress);
 }
 
-ExitCode drive_and_report(Session& session, Interrupt& interrupt) {
+ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
   Progress progress(std::cerr, stderr_is_terminal(), terminal_columns());
   progress.event("run '" + session.run.name + "' on " + session.devices.names() + " (" +
                      session.devices.first().name + "), store " + session.config.store,
@@ -258,7 +258,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
     config.name = free_name(store, config.name);
   }
   store.create_run(config.name, stored_config(config, tasks, device), describe_environment(device));
-  Session session{
+  RunSession session{
       config,    std::move(tasks),  std::move(devices), store, locked_run(store, config.name),
       *endpoint, instead != nullptr};
   return drive_and_report(session, interrupt);
@@ -283,13 +283,13 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   check_has_log(store, run, tasks);
   check_isolation(config.evaluation);
   const Endpoint endpoint(config, instead);
-  Session session{config,
-                  std::move(tasks),
-                  evaluators::OpenDevices(config.evaluation, config.evaluation.run_timeout),
-                  store,
-                  run,
-                  *endpoint,
-                  instead != nullptr};
+  RunSession session{config,
+                     std::move(tasks),
+                     evaluators::OpenDevices(config.evaluation, config.evaluation.run_timeout),
+                     store,
+                     run,
+                     *endpoint,
+                     instead != nullptr};
   return drive_and_report(session, interrupt);
 }
 

@@ -62,10 +62,10 @@ std::string reply_text(const std::string& verdict, double speedup, double hidden
   return "Here it is.\n```cuda\n" + kernel_text(verdict, speedup, hidden_speedup) + "```\n";
 }
 
-FakeEndpoint::FakeEndpoint(Answer answer)
+ScriptedModel::ScriptedModel(Answer answer)
     : answer_(std::move(answer)), thread_([this] { work(); }) {}
 
-FakeEndpoint::~FakeEndpoint() {
+ScriptedModel::~ScriptedModel() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -75,8 +75,8 @@ FakeEndpoint::~FakeEndpoint() {
   thread_.join();
 }
 
-void FakeEndpoint::start(agents::ModelRequest request,
-                         std::function<void(agents::ModelReply)> done) {
+void ScriptedModel::start(agents::ModelRequest request,
+                          std::function<void(agents::ModelReply)> done) {
   if (on_ask) {
     on_ask(request.key);
   }
@@ -89,7 +89,7 @@ void FakeEndpoint::start(agents::ModelRequest request,
   changed_.notify_all();
 }
 
-void FakeEndpoint::cancel_all() {
+void ScriptedModel::cancel_all() {
   {
     const std::lock_guard lock(mutex_);
     cancelled_ = true;
@@ -97,17 +97,17 @@ void FakeEndpoint::cancel_all() {
   changed_.notify_all();
 }
 
-std::vector<std::string> FakeEndpoint::asked() const {
+std::vector<std::string> ScriptedModel::asked() const {
   const std::lock_guard lock(mutex_);
   return asked_;
 }
 
-std::size_t FakeEndpoint::most_in_flight() const {
+std::size_t ScriptedModel::most_in_flight() const {
   const std::lock_guard lock(mutex_);
   return most_in_flight_;
 }
 
-void FakeEndpoint::work() {
+void ScriptedModel::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] {
@@ -127,7 +127,7 @@ void FakeEndpoint::work() {
   }
 }
 
-FakeEndpoint::Pending FakeEndpoint::take(std::unique_lock<std::mutex>& lock) {
+ScriptedModel::Pending ScriptedModel::take(std::unique_lock<std::mutex>& lock) {
   auto next = pending_.begin();
   if (order_) {
     changed_.wait_for(lock, kNoMoreAreAsked,

@@ -25,11 +25,11 @@ std::string kernel_text(const std::string& verdict, double speedup, double hidde
 
 /// Answers requests on its own thread, in the order in which they were asked. `answer` makes the
 /// replies.
-class FakeEndpoint : public agents::ModelEndpoint {
+class ScriptedModel : public agents::ModelEndpoint {
 public:
   using Answer = std::function<agents::ModelReply(const agents::ModelRequest&)>;
-  explicit FakeEndpoint(Answer answer);
-  ~FakeEndpoint() override;
+  explicit ScriptedModel(Answer answer);
+  ~ScriptedModel() override;
 
   std::string_view kind() const override { return "fake"; }
   void start(agents::ModelRequest request, std::function<void(agents::ModelReply)> done) override;

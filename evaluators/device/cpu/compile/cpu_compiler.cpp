@@ -131,7 +131,7 @@ private:
     }
     policy.writable = job.directory;
     policy.may_spawn = true;
-    process::Limits limits;
+    process::ProcessLimits limits;
     limits.wall = job.timeout + kWorkerGrace;
     limits.cpu = std::chrono::duration_cast<std::chrono::seconds>(job.timeout + kWorkerGrace);
     limits.memory_bytes = job.memory_bytes;

@@ -283,7 +283,7 @@ private:
     policy.readable.insert(policy.readable.end(), toolchain_.readable.begin(),
                            toolchain_.readable.end());
     policy.writable = job.directory;
-    process::Limits limits;
+    process::ProcessLimits limits;
     limits.wall = options_.timeout + kGpuWorkerGrace;
     limits.cpu = std::chrono::duration_cast<std::chrono::seconds>(limits.wall);
     limits.memory_bytes = options_.memory_bytes;

@@ -24,11 +24,11 @@ struct Incumbent {
 
 /// What all evaluations of one task on one device share: the device and the task's own kernels
 /// (baseline and reference).
-struct Session {
+struct TaskOnDevice {
   static constexpr std::size_t kMostKnown = 64;
 
-  Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
-          EvaluationOptions evaluation_options);
+  TaskOnDevice(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
+               EvaluationOptions evaluation_options);
 
   /// An evaluation with the facts of the device, a seed, and, if there is one, the reason why no
   /// board may rank it.

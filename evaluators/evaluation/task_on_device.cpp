@@ -1,4 +1,4 @@
-#include "evaluators/evaluation/session.h"
+#include "evaluators/evaluation/task_on_device.h"
 
 #include "base/error.h"
 #include "base/random_bits.h"
@@ -28,15 +28,15 @@ std::chrono::milliseconds judge_timeout(const EvaluationOptions& options) {
 
 } // namespace
 
-Session::Session(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
-                 EvaluationOptions evaluation_options)
+TaskOnDevice::TaskOnDevice(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
+                           EvaluationOptions evaluation_options)
     : task(std::move(task_to_judge)), reference_task(tasks::reference_view(task)),
       memorisable(tasks::why_timings_can_be_memorised(task, device_host->device.kind)),
       options(std::move(evaluation_options)), host(std::move(device_host)),
       reference_file(parse_own(task.reference, task.folder / "reference.cu")),
       baseline_file(parse_own(task.baseline, task.folder / "baseline.cu")) {}
 
-tasks::Evaluation Session::new_evaluation() const {
+tasks::Evaluation TaskOnDevice::new_evaluation() const {
   tasks::Evaluation blank =
       blank_evaluation(host->device.kind, host->device.name, to_string(host->sandbox.level()));
   blank.seed = options.seed ? *options.seed : random_bits();
@@ -47,7 +47,7 @@ tasks::Evaluation Session::new_evaluation() const {
   return blank;
 }
 
-void Session::prepare() {
+void TaskOnDevice::prepare() {
   using tasks::ShapeSet;
   host->judge.start();
   const std::string& device = host->device.kind;
@@ -59,10 +59,10 @@ void Session::prepare() {
   }
 }
 
-BuiltKernel Session::build(const tasks::KernelFile& file, const tasks::Task& view,
-                           const tasks::ParameterChoice& choice,
-                           const std::vector<tasks::Shape>& shapes, BuildMode mode,
-                           std::vector<Diagnostic>& errors) {
+BuiltKernel TaskOnDevice::build(const tasks::KernelFile& file, const tasks::Task& view,
+                                const tasks::ParameterChoice& choice,
+                                const std::vector<tasks::Shape>& shapes, BuildMode mode,
+                                std::vector<Diagnostic>& errors) {
   tell(file.file, "is compiled", options.compile_timeout);
   const SpentTime spent(host->spent.compile_seconds);
   return build_kernel(
@@ -70,8 +70,9 @@ BuiltKernel Session::build(const tasks::KernelFile& file, const tasks::Task& vie
       [this] { return cancelled.load(); }, errors);
 }
 
-const BuiltKernel& Session::own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
-                                       const std::vector<tasks::Shape>& shapes, BuiltKernel& slot) {
+const BuiltKernel& TaskOnDevice::own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
+                                            const std::vector<tasks::Shape>& shapes,
+                                            BuiltKernel& slot) {
   std::vector<Diagnostic> errors;
   slot = build(file, view, default_choice(file), shapes, BuildMode::Plain, errors);
   if (!errors.empty()) {
@@ -83,24 +84,25 @@ const BuiltKernel& Session::own_kernel(const tasks::KernelFile& file, const task
   return slot;
 }
 
-void Session::tell(const std::string& file, std::string what,
-                   std::chrono::milliseconds limit) const {
+void TaskOnDevice::tell(const std::string& file, std::string what,
+                        std::chrono::milliseconds limit) const {
   if (options.waiting) {
     options.waiting({file, std::move(what), limit});
   }
 }
 
-JudgeReply Session::ask(const JudgeRequest& request) {
+JudgeReply TaskOnDevice::ask(const JudgeRequest& request) {
   return ask(std::vector{request}).front();
 }
 
-std::vector<JudgeReply> Session::ask(const std::vector<JudgeRequest>& requests) {
+std::vector<JudgeReply> TaskOnDevice::ask(const std::vector<JudgeRequest>& requests) {
   tell("", "reference.cu answers, and the judge compares", judge_timeout(options));
   const SpentTime spent(host->spent.judge_seconds);
   return host->judge.ask(requests, judge_timeout(options));
 }
 
-tasks::ResolvedPlan Session::own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const {
+tasks::ResolvedPlan TaskOnDevice::own_plan(const BuiltKernel& kernel,
+                                           const tasks::Shape& shape) const {
   std::vector<Diagnostic> errors, warnings;
   auto plan = tasks::resolve_plan(*kernel.file, *kernel.task, shape, kernel.choice,
                                   host->device.facts, kernel.compiled.facts, errors, warnings);
@@ -110,7 +112,7 @@ tasks::ResolvedPlan Session::own_plan(const BuiltKernel& kernel, const tasks::Sh
   return std::move(*plan);
 }
 
-const BuiltKernel* Session::incumbent_for(const std::vector<tasks::Shape>& shapes) {
+const BuiltKernel* TaskOnDevice::incumbent_for(const std::vector<tasks::Shape>& shapes) {
   if (!incumbent) {
     return nullptr;
   }
