@@ -70,13 +70,13 @@ RowId RunStore::add_candidate(RowId run, RowId task, const CandidateRow& candida
     if (const auto known = find_candidate(database, run, task, candidate, kernel_file)) {
       return *known;
     }
-    const std::optional<RowId> parent =
-        candidate.parent_id == 0 ? std::nullopt : std::optional(candidate.parent_id);
     Query(database,
           "INSERT INTO candidates (run_id, task_id, call_id, call_key, parent_id, origin, "
           "kernel_file_id, created_at) VALUES (?1, ?2, "
-          "(SELECT id FROM model_calls WHERE run_id = ?1 AND key = ?3), ?3, ?4, ?5, ?6, ?7)")
-        .bind(run, task, candidate.call_key, parent, candidate.origin, kernel_file, utc_now())
+          "(SELECT id FROM model_calls WHERE run_id = ?1 AND key = ?3), ?3, nullif(?4, 0), ?5, ?6, "
+          "?7)")
+        .bind(run, task, candidate.call_key, candidate.parent_id, candidate.origin, kernel_file,
+              utc_now())
         .run();
     return database.last_insert_id();
   });
