@@ -46,7 +46,8 @@ bool has_kernel_file(const CandidateState& state) {
          (state.best && state.best->verdict != tasks::Verdict::BadReply);
 }
 
-/// The numbers that a rank rests on. After a final they are not those of the evaluation.
+/// The numbers of the candidate's row on the board. After a final they are not those of the
+/// evaluation.
 json board_json(const LeaderboardRow& place) {
   const tasks::Bounds& bounds = place.speedup_bounds;
   return {{"speedup", place.speedup},
@@ -76,7 +77,7 @@ json candidate_json(const RunRow& run, const CandidateState& state, const Leader
           {"rank", ranked ? json(place->rank) : json(nullptr)},
           {"tied", ranked ? json(place->is_tied) : json(nullptr)},
           {"unranked", place != nullptr ? place->unranked : ""},
-          {"board", ranked ? board_json(*place) : json(nullptr)},
+          {"board", place != nullptr ? board_json(*place) : json(nullptr)},
           {"kernel_file", has_kernel_file(state) ? json(row.text) : json(nullptr)},
           {"evaluated_at", found ? json(found->started_at) : json(nullptr)},
           {"evaluation", found ? tasks::evaluation_json(*found) : json(nullptr)}};
@@ -196,7 +197,7 @@ std::string export_csv(const json& document) {
     }
     row.update(candidate);
     if (const json& board = candidate.at("board"); !board.is_null()) {
-      row.update(board); // a rank stands beside the numbers that it rests on
+      row.update(board); // a rank stands beside the numbers of its row on the board
     }
     rows.push_back(std::move(row));
   }

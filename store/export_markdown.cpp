@@ -56,8 +56,10 @@ std::string place_text(const json& candidate) {
   return (candidate.at("tied") == true ? "=" : "") + text_at(candidate, "rank");
 }
 
+/// As on the board, so that a rank stands beside the number that it rests on.
 std::string speedup_text(const json& candidate) {
-  const double speedup = number_at(candidate, "evaluation/speedup");
+  const bool on_board = !candidate.at("board").is_null();
+  const double speedup = number_at(candidate, on_board ? "board/speedup" : "evaluation/speedup");
   return speedup > 0 ? fmt::format("{:.2f}x", speedup) : "";
 }
 

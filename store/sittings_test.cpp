@@ -15,6 +15,7 @@ namespace {
 
 using testing::correct_evaluation;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::query_file;
 using testing::sample_task;
@@ -104,16 +105,20 @@ TEST(Sittings, AnExportHasTheNumbersThatItsRanksRestOn) {
   t.add("x/0/0", "a", {correct_evaluation(2)});
   t.add("x/0/1", "b", {correct_evaluation(8)});
   t.store.add_sitting(std::nullopt, t.task, sitting({placed("a", 1, 6), placed("b", 2, 4)}));
+  t.add("x/0/2", "late", {correct_evaluation(5)});
   const auto document = nlohmann::json::parse(export_run(t.store, {}, Format::Json));
   std::vector<double> speedups;
   for (const auto& candidate : document.at("candidates")) {
     speedups.push_back(candidate.at("board").at("speedup"));
-    EXPECT_EQ(candidate["board"]["speedup"], candidate["rank"] == 1 ? 6 : 4);
-    EXPECT_NE(candidate["board"]["speedup"], candidate["evaluation"]["speedup"]);
   }
-  EXPECT_THAT(speedups, ElementsAre(6, 4));
+  EXPECT_THAT(speedups, ElementsAre(6, 4, 5));
+  EXPECT_EQ(document["candidates"][0]["evaluation"]["speedup"], 2);
   const std::string csv = export_run(t.store, {}, Format::Csv);
-  EXPECT_NE(csv.find(",1,false,,,6.0,3.0,12.0,"), std::string::npos) << csv;
+  EXPECT_THAT(csv, HasSubstr(",1,false,,,6.0,3.0,12.0,"));
+  EXPECT_THAT(csv, HasSubstr(",not in the final,not in the final,5.0,"));
+  const std::string markdown = export_run(t.store, {}, Format::Markdown);
+  EXPECT_THAT(markdown, HasSubstr("| correct | 1 | 6.00x |"));
+  EXPECT_THAT(markdown, HasSubstr("| correct | 2 | 4.00x |"));
 }
 
 TEST(Sittings, TheNewestCounts) {

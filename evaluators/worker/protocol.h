@@ -53,7 +53,7 @@ struct SamplingRequest {
   int max_samples = 200;
   std::chrono::milliseconds budget{150}; ///< per contestant
   double overdraft = 4; ///< min_samples of a slow kernel may take this many budgets
-  int places = 1; ///< number of sets of the task's tensors; each turn uses one set
+  int places = 1;       ///< number of sets of the task's tensors; each turn uses one set
   /// Number of judged launches per judged contestant, the same however many launches there are. A
   /// kernel that is wrong in every other launch escapes once in 2^judged series. A kernel that
   /// leads a search gets twice as many. Of a fraction, that share of the series has one more.

@@ -49,8 +49,8 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
   CLI::App* sub = app.add_subcommand(
       "leaderboard",
       "Correct kernels, ranked by speedup over their task's baseline (geometric mean over shapes); "
-      "kernels with overlapping 95 % intervals share a rank (=2), unless one has won a race "
-      "against the other");
+      "kernels that no race of the final tells apart share a rank (=2); before a final, kernels "
+      "with overlapping 95 % intervals do");
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--task", command->query.task, "only this task (default: all)");
   sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
