@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """The gate and the speed of light, for every honest kernel that Winnow has.
 
-    python3 bench/honest_kernels.py WINNOW [--device cuda] [--task TASK ...]
+    python3 bench/honest_kernels.py WINNOW [--device cuda] [--task TASK ...] [--only gate|light]
 
-Evaluates each task's baseline, its honest kernels and the kernels of tests/gpu/kernels, and prints as
-Markdown: which hidden shape decided whether a kernel may lead, how long its launches take, and the
-speed of light at the search shapes. Ends with code 1 if an honest kernel is not correct, if a hidden
+Evaluates and profiles each task's baseline, its honest kernels and the kernels of tests/gpu/kernels,
+and prints as Markdown: which hidden shape decided whether a kernel may lead, how long its launches
+take, and the speed of light at the search shapes. Ends with code 1 if an honest kernel is not correct, if a hidden
 shape whose baseline takes less than 10 us decided, or if a speed of light is above 100 %.
 """
 import argparse
@@ -23,8 +23,7 @@ def kernels_of(folder, device):
     return [folder / "baseline.cu", *sorted((folder / "honest").glob("*.cu")), *extra]
 
 
-def evaluate(winnow, task, files, device):
-    command = [winnow, "eval", task, *map(str, files), "--device", device, "--json"]
+def document(command):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if not done.stdout:
         sys.exit(f"{' '.join(command)} ended with code {done.returncode}: {done.stderr}")
@@ -52,12 +51,14 @@ def gate_row(task, name, result, failures):
           "yes |" if result["promoted"] else "no |")
 
 
-def lights_of(task, name, result, failures):
-    lights = [100 * shape["speed_of_light"]["fraction"] if shape.get("speed_of_light") else None
-              for shape in result.get("profile") or []]
+def light_row(task, name, profile, failures):
+    found = [(shape["kernel"]["profile"] or {}).get("speed_of_light") for shape in profile["shapes"]]
+    lights = [100 * light["fraction"] if light else None for light in found]
     failures += [f"{task} {name}: {light:.1f} % of the speed of light" for light in lights
                  if light is not None and light > 100]
-    return " / ".join("-" if light is None else f"{light:.1f}" for light in lights)
+    failures += [f"{task} {name}: no speed of light"] if not lights or None in lights else []
+    print(f"| {task} | {name} |",
+          " / ".join("-" if light is None else f"{light:.1f}" for light in lights), "|")
 
 
 def main():
@@ -65,22 +66,27 @@ def main():
     parser.add_argument("winnow")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--task", action="append")
+    parser.add_argument("--only", choices=["gate", "light"])
     options = parser.parse_args()
-    failures, lights = [], []
-    print("| task | kernel | speedup | baseline at hidden shapes that do not count, us "
-          "| that count, us | speedup there | may lead |\n|---|---|---|---|---|---|---|")
+    failures, kernels = [], {}
     for toml in sorted((ROOT / "tasks/catalogue").glob("*/*/task.toml")):
-        task = toml.parent.name
-        if options.task and task not in options.task:
-            continue
-        files = kernels_of(toml.parent, options.device)
-        for file, result in zip(files, evaluate(options.winnow, task, files, options.device)):
-            gate_row(task, file.stem, result, failures)
-            lights.append((task, file.stem, lights_of(task, file.stem, result, failures)))
-    print("\n| task | kernel | speed of light at the search shapes, % |\n|---|---|---|")
-    for row in lights:
-        print("|", " | ".join(row), "|")
-    print(f"\n{len(lights)} kernels;", "; ".join(failures) if failures else "no failure")
+        if not options.task or toml.parent.name in options.task:
+            kernels[toml.parent.name] = kernels_of(toml.parent, options.device)
+    device = ["--device", options.device, "--json"]
+    if options.only != "light":
+        print("| task | kernel | speedup | baseline at hidden shapes that do not count, us "
+              "| that count, us | speedup there | may lead |\n|---|---|---|---|---|---|---|")
+        for task, files in kernels.items():
+            results = document([options.winnow, "eval", task, *map(str, files), *device])
+            for file, result in zip(files, results):
+                gate_row(task, file.stem, result, failures)
+    if options.only != "gate":
+        print("\n| task | kernel | speed of light at the search shapes, % |\n|---|---|---|")
+        for task, files in kernels.items():
+            for file in files:
+                profile = document([options.winnow, "profile", task, str(file), *device])
+                light_row(task, file.stem, profile, failures)
+    print(f"\n{sum(map(len, kernels.values()))} kernels;", "; ".join(failures) or "no failure")
     return 1 if failures else 0
 
 
