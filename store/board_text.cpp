@@ -133,7 +133,7 @@ struct Board {
 };
 
 /// Adds a column, unless all cells are empty or the title has the shared value.
-void add_column(Board& board, const BoardColumn& column, const json& rows) {
+void add_column(Board& board, const BoardColumn& column, const std::vector<json>& rows) {
   std::vector<std::string> cells;
   std::transform(rows.begin(), rows.end(), std::back_inserter(cells),
                  [&](const json& row) { return cell_of(column.cells, row); });
@@ -152,7 +152,7 @@ void add_column(Board& board, const BoardColumn& column, const json& rows) {
   }
 }
 
-Board board_of(const json& rows) {
+Board board_of(const std::vector<json>& rows) {
   Board board;
   board.table.rows.resize(rows.size());
   for (const BoardColumn& column : board_columns()) {
