@@ -146,8 +146,10 @@ void Progress::note_endpoint(const agents::EndpointHealth& health) {
 
 void Progress::update(const ProgressSnapshot& snapshot) {
   note_endpoint(snapshot.endpoint);
-  // A line that wraps cannot be redrawn.
-  status(columns_ > 1 ? status_line(snapshot, columns_ - 1) : status_line(snapshot));
+  if (terminal_) {
+    // A line that wraps cannot be redrawn.
+    status(columns_ > 1 ? status_line(snapshot, columns_ - 1) : status_line(snapshot));
+  }
 }
 
 void Progress::status(const std::string& line) {
