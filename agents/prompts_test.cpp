@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/plan/parameter_choices.h"
 
 #include <fstream>
 

@@ -14,6 +14,7 @@
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/plan/parameter_choices.h"
 #include "tasks/result/evaluation.h"
 
 #include <atomic>

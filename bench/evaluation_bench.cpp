@@ -7,6 +7,7 @@
 #include "bench/judged_seconds.h"
 #include "harness/cli.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/plan/parameter_choices.h"
 #include "tasks/result/evaluation.h"
 
 #include <cstdio>

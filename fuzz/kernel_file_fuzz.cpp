@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/plan/parameter_choices.h"
 #include "tasks/plan/plan_resolve.h"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
+#include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/precheck.h"
 #include "evaluators/evaluation/task_on_device.h"
+#include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
 

@@ -8,6 +8,7 @@
 #include "evaluators/selftest/operation_count.h"
 #include "evaluators/selftest/reference_run.h"
 #include "tasks/doubts.h"
+#include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
 #include <thread>

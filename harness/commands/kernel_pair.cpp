@@ -6,6 +6,7 @@
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/interrupt.h"
 #include "harness/report/activity.h"
+#include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
 #include <charconv>
@@ -18,8 +19,6 @@
 
 namespace winnow::harness {
 namespace {
-
-constexpr std::size_t kMostChoices = 100'000;
 
 /// A kernel file and its parameters, as named on the command line.
 struct NamedKernel {
@@ -67,11 +66,6 @@ void add_assignment(const tasks::KernelFile& file, const std::string& assignment
                    suggestion(name, names));
 }
 
-bool agrees(const tasks::ParameterChoice& choice, const tasks::ParameterChoice& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(),
-                     [&](const auto& one) { return choice.at(one.first) == one.second; });
-}
-
 /// nullopt if the plan allows no choice with these values.
 std::optional<tasks::ParameterChoice> choice_of(const tasks::KernelFile& file,
                                                 const std::vector<std::string>& assignments) {
@@ -79,13 +73,14 @@ std::optional<tasks::ParameterChoice> choice_of(const tasks::KernelFile& file,
   for (const std::string& assignment : assignments) {
     add_assignment(file, assignment, wanted);
   }
-  for (const tasks::ParameterChoice& choice :
-       tasks::parameter_choices(file.plan, wanted.empty() ? 1 : kMostChoices)) {
-    if (agrees(choice, wanted)) {
-      return choice;
+  tasks::Plan plan = file.plan;
+  for (tasks::Parameter& parameter : plan.parameters) {
+    if (const auto value = wanted.find(parameter.name); value != wanted.end()) {
+      parameter.values = {value->second};
     }
   }
-  return std::nullopt;
+  const auto choices = tasks::parameter_choices(plan, 1);
+  return choices.empty() ? std::nullopt : std::optional(choices.front());
 }
 
 /// Like choice_of(). nullopt also if the plan cannot be evaluated.

@@ -216,50 +216,10 @@ Scope parameter_scope(const ParameterChoice& choice) {
   return scope;
 }
 
-bool is_allowed(const Plan& plan, const Scope& scope) {
-  return std::all_of(plan.where.begin(), plan.where.end(), [&](const PlanExpression& condition) {
-    return condition.expression.evaluate(scope) != 0;
-  });
-}
-
-// Steps to the next combination; the last parameter changes fastest. False after the last
-// combination.
-bool advance(const std::vector<Parameter>& parameters, std::vector<std::size_t>& indices) {
-  for (std::size_t i = parameters.size(); i-- > 0;) {
-    if (++indices[i] < parameters[i].values.size()) {
-      return true;
-    }
-    indices[i] = 0;
-  }
-  return false;
-}
-
 } // namespace
 
 KernelFileResult parse_kernel_file(std::string_view text, std::string file_name) {
   return KernelFileParser(text, std::move(file_name)).parse();
-}
-
-std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t limit) {
-  constexpr int kMaxTried = 100'000;
-  std::vector<ParameterChoice> choices;
-  std::vector<std::size_t> indices(plan.parameters.size(), 0);
-  Scope scope;
-  for (int tried = 0; tried < kMaxTried && choices.size() < limit; ++tried) {
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-      scope.set(plan.parameters[i].name, plan.parameters[i].values[indices[i]]);
-    }
-    if (is_allowed(plan, scope)) {
-      ParameterChoice& choice = choices.emplace_back();
-      for (std::size_t i = 0; i < indices.size(); ++i) {
-        choice[plan.parameters[i].name] = plan.parameters[i].values[indices[i]];
-      }
-    }
-    if (!advance(plan.parameters, indices)) {
-      break;
-    }
-  }
-  return choices;
 }
 
 std::string parameters_text(const ParameterChoice& choice) {

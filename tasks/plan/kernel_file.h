@@ -34,11 +34,6 @@ constexpr std::size_t kMaxKernelFileBytes = 1U << 20U;
 /// the nearest match) and bad expressions.
 KernelFileResult parse_kernel_file(std::string_view text, std::string file_name);
 
-/// The choices of parameters that satisfy every `where`. The first is the default: the first value
-/// of each parameter if that is allowed. Returns at most `limit` choices out of the first hundred
-/// thousand combinations. Throws ExpressionError if a `where` has no value.
-std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t limit);
-
 /// Identifies a kernel in races: the SHA-256 of the kernel file's text and the parameters.
 std::string kernel_digest(std::string_view text, const ParameterChoice& parameters);
 

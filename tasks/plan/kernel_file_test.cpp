@@ -261,38 +261,5 @@ TEST(KernelFile, LoopNamesEndWithTheirLoop) {
   EXPECT_THAT(errors_of(with_launch(nested)), HasSubstr("the name 't' is declared twice"));
 }
 
-TEST(ParameterChoices, AreAllThatWhereAllows) {
-  const Plan plan = good().plan;
-  const auto choices = parameter_choices(plan, 100);
-  EXPECT_EQ(choices.size(), 10U); // BLOCK * VEC <= 1024 leaves 5 of 6; FAST doubles them
-  EXPECT_EQ(choices[0], (ParameterChoice{{"BLOCK", 128}, {"VEC", 1}, {"FAST", 0}}));
-  EXPECT_EQ(choices[1], (ParameterChoice{{"BLOCK", 128}, {"VEC", 1}, {"FAST", 1}}));
-  EXPECT_EQ(choices[2], (ParameterChoice{{"BLOCK", 128}, {"VEC", 4}, {"FAST", 0}}));
-  EXPECT_EQ(parameter_choices(plan, 3).size(), 3U);
-  EXPECT_FALSE(uses_fast_math(plan, choices[0]));
-  EXPECT_TRUE(uses_fast_math(plan, choices[1]));
-}
-
-TEST(ParameterChoices, NoParametersIsOneEmptyChoice) {
-  const std::string launch = R"({"kernel": "k", "grid": 1, "block": 1, "args": ["y"]})";
-  EXPECT_EQ(parameter_choices(good(with_launch(launch)).plan, 10).size(), 1U);
-}
-
-TEST(ParameterChoices, EndEvenWhenNothingIsAllowed) {
-  std::string params;
-  for (int i = 0; i < 30; ++i) {
-    params += (i == 0 ? "\"P" : ", \"P") + std::to_string(i) + "\": [1, 2, 3, 4]";
-  }
-  const std::string json = "{\"params\": {" + params + R"(}, "where": ["P0 > 9"], "launches":
-      [{"kernel": "k", "grid": 1, "block": 1, "args": ["y"]}]})";
-  EXPECT_THAT(parameter_choices(good(with_plan(json)).plan, 5), IsEmpty());
-}
-
-TEST(ParameterChoices, AWhereWithoutValueIsAnError) {
-  const std::string json = R"({"params": {"A": [0, 1]}, "where": ["4 / A > 1"], "launches":
-      [{"kernel": "k", "grid": 1, "block": 1, "args": ["y"]}]})";
-  EXPECT_THROW(parameter_choices(good(with_plan(json)).plan, 5), ExpressionError);
-}
-
 } // namespace
 } // namespace winnow::tasks

@@ -5,6 +5,7 @@
 #include "evaluators/device/inspect/gpu_module.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/plan/parameter_choices.h"
 #include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
 #include "tests/support/worker_main.h"

@@ -9,6 +9,7 @@
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "evaluators/device/inspect/elf_reader.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/plan/parameter_choices.h"
 #include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
 
