@@ -73,14 +73,7 @@ std::optional<tasks::ParameterChoice> choice_of(const tasks::KernelFile& file,
   for (const std::string& assignment : assignments) {
     add_assignment(file, assignment, wanted);
   }
-  tasks::Plan plan = file.plan;
-  for (tasks::Parameter& parameter : plan.parameters) {
-    if (const auto value = wanted.find(parameter.name); value != wanted.end()) {
-      parameter.values = {value->second};
-    }
-  }
-  const auto choices = tasks::parameter_choices(plan, 1);
-  return choices.empty() ? std::nullopt : std::optional(choices.front());
+  return tasks::choice_with(file.plan, wanted);
 }
 
 /// Like choice_of(). nullopt also if the plan cannot be evaluated.

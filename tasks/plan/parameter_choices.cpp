@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -372,6 +371,22 @@ std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t lim
     }
   }
   return choices;
+}
+
+std::optional<ParameterChoice> choice_with(const Plan& plan, const ParameterChoice& values) {
+  Plan restricted = plan;
+  std::size_t known = 0;
+  for (Parameter& parameter : restricted.parameters) {
+    if (const auto wanted = values.find(parameter.name); wanted != values.end()) {
+      const auto& listed = parameter.values;
+      ++known;
+      parameter.values = std::count(listed.begin(), listed.end(), wanted->second) == 0
+                             ? std::vector<std::int64_t>{}
+                             : std::vector{wanted->second};
+    }
+  }
+  const auto choices = parameter_choices(restricted, 1);
+  return known < values.size() || choices.empty() ? std::nullopt : std::optional(choices.front());
 }
 
 } // namespace winnow::tasks

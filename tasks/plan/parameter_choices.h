@@ -3,6 +3,7 @@
 #include "tasks/plan/plan.h"
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace winnow::tasks {
@@ -24,5 +25,9 @@ namespace winnow::tasks {
 /// Throws ExpressionError if a `where` has no value for a choice that the search meets and that no
 /// earlier `where` forbids.
 std::vector<ParameterChoice> parameter_choices(const Plan& plan, std::size_t limit);
+
+/// The first allowed choice with these values, which may be a part of the parameters. nullopt:
+/// there is none. Throws ExpressionError.
+std::optional<ParameterChoice> choice_with(const Plan& plan, const ParameterChoice& values);
 
 } // namespace winnow::tasks

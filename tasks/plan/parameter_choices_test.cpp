@@ -178,5 +178,17 @@ TEST(ParameterChoices, AWhereWithoutParametersDecidesAll) {
   EXPECT_THAT(parameter_choices(wide_plan(1), 0), IsEmpty());
 }
 
+TEST(ChoiceWith, KeepsTheNamedValues) {
+  const Plan plan = wide_plan(30, R"(["P0 + P29 == 8 - P1"])");
+  const auto choice = choice_with(plan, {{"P1", 3}, {"P7", 2}});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->at("P0"), 1);
+  EXPECT_EQ(choice->at("P29"), 4);
+  EXPECT_EQ(choice->at("P7"), 2);
+  EXPECT_EQ(choice_with(plan, {{"P0", 1}, {"P29", 1}}), std::nullopt);
+  EXPECT_EQ(choice_with(plan, {{"P0", 5}}), std::nullopt);
+  EXPECT_EQ(choice_with(plan, {{"Q", 1}}), std::nullopt);
+}
+
 } // namespace
 } // namespace winnow::tasks
