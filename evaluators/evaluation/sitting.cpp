@@ -1,17 +1,15 @@
 #include "evaluators/evaluation/sitting.h"
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/random_bits.h"
+#include "evaluators/evaluation/contest.h"
 #include "evaluators/evaluation/evaluation_run.h"
-#include "evaluators/evaluation/planned_case.h"
 #include "profiling/statistics/sitting.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
 namespace {
@@ -38,7 +36,8 @@ struct Sitting::State : TaskOnDevice {
         EvaluationOptions sitting_options)
       : TaskOnDevice(*board.task, std::move(device_host), std::move(sitting_options)),
         finalists(board.finalists), baseline_spread(board.baseline_spread),
-        contestant_of(finalists.size()), refused(finalists.size()), blank(new_evaluation()) {
+        contestant_of(finalists.size()), refused(finalists.size()), blank(new_evaluation()),
+        contest(*this) {
     for (std::size_t i = 0; i < finalists.size(); ++i) {
       tasks::KernelFileResult parsed =
           tasks::parse_kernel_file(finalists[i].text, finalists[i].file_name);
@@ -54,13 +53,6 @@ struct Sitting::State : TaskOnDevice {
     }
   }
 
-  /// A kernel that takes turns. Number 0 is the task's baseline.
-  struct Contestant {
-    BuiltKernel built;
-    Verdict verdict = Verdict::Correct;
-    std::string detail;
-  };
-
   void admit();
   void round();
   tasks::SittingResult result() const;
@@ -75,22 +67,15 @@ struct Sitting::State : TaskOnDevice {
   std::vector<tasks::Evaluation> refused;
   const tasks::Evaluation blank;
   std::vector<tasks::Shape> shapes; ///< search shapes, then held-out shapes
-  std::vector<Contestant> contestants;
+  Contest contest;                  ///< contestant 0 is the task's baseline
   /// By round, shape and contestant; empty: the contestant had been dropped before.
   std::vector<std::vector<profiling::RoundTimes>> times;
   double seconds = 0;
 
 private:
-  std::string fingerprint(const BuiltKernel& kernel) const;
-  void add(std::size_t finalist, std::map<std::string, std::size_t>& known);
-  std::vector<std::size_t> present() const;
-  std::vector<RunCase> cases_of(const std::vector<std::size_t>& running,
-                                std::vector<PlannedCase>& planned) const;
-  StageOutcome run(const std::vector<std::size_t>& running, const std::vector<RunCase>& cases);
-  void drop_whose_fault(const StageOutcome& outcome, const std::vector<std::size_t>& running);
-  void drop(std::size_t contestant, Verdict verdict, std::string detail);
-  void take(const StageOutcome& outcome, const std::vector<std::size_t>& running,
-            const std::vector<RunCase>& cases, const std::vector<PlannedCase>& planned);
+  void add(std::size_t finalist);
+  Contest::Series series() const;
+  void take(const Contest::Turns& turns);
   tasks::SittingRow row_of(std::size_t finalist, const std::vector<std::size_t>& running,
                            const profiling::Sitting& search,
                            const profiling::Sitting& held_out) const;
@@ -102,10 +87,8 @@ private:
 
 void Sitting::State::admit() {
   const auto start = Clock::now();
-  std::map<std::string, std::size_t> known;
   own_kernel(baseline_file, task, shapes, baseline);
-  contestants.push_back({baseline, Verdict::Correct, {}});
-  known.emplace(fingerprint(baseline), 0);
+  contest.add(baseline, shapes);
   for (std::size_t i = 0; i < finalists.size() && !cancelled; ++i) {
     if (!files[i]) {
       continue;
@@ -115,14 +98,14 @@ void Sitting::State::admit() {
       throw Error("a finalist could not be judged on held-out shapes: " + refused[i].detail);
     }
     if (refused[i].verdict == Verdict::Correct) {
-      add(i, known);
+      add(i);
     }
   }
   own_kernel(reference_file, reference_task, shapes, reference);
   seconds += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void Sitting::State::add(std::size_t finalist, std::map<std::string, std::size_t>& known) {
+void Sitting::State::add(std::size_t finalist) {
   std::vector<Diagnostic> errors;
   BuiltKernel built = build(*files[finalist], task, finalists[finalist].parameters, shapes,
                             BuildMode::Plain, errors);
@@ -131,148 +114,62 @@ void Sitting::State::add(std::size_t finalist, std::map<std::string, std::size_t
     refused[finalist].detail = "does not compile for search and hidden shapes together";
     return;
   }
-  const auto [same, is_new] = known.emplace(fingerprint(built), contestants.size());
-  if (is_new) {
-    contestants.push_back({std::move(built), Verdict::Correct, {}});
-  }
-  contestant_of[finalist] = same->second;
+  contestant_of[finalist] = contest.add(std::move(built), shapes);
 }
 
-std::string Sitting::State::fingerprint(const BuiltKernel& kernel) const {
-  const tasks::BuildRecord& record = kernel.compiled.build;
-  std::string text =
-      record.machine_code_digest.empty() ? record.digest : record.machine_code_digest;
-  for (const tasks::Shape& shape : shapes) {
-    text += nlohmann::json(own_plan(kernel, shape)).dump();
-  }
-  return sha256_hex(text);
-}
-
-std::vector<std::size_t> Sitting::State::present() const {
-  std::vector<std::size_t> running;
-  for (std::size_t i = 0; i < contestants.size(); ++i) {
-    if (contestants[i].verdict == Verdict::Correct) {
-      running.push_back(i);
-    }
-  }
-  return running;
-}
-
-std::vector<RunCase> Sitting::State::cases_of(const std::vector<std::size_t>& running,
-                                              std::vector<PlannedCase>& planned) const {
-  std::vector<SamplingRequest> sampling;
+Contest::Series Sitting::State::series() const {
+  Contest::Series series;
   for (const tasks::Shape& shape : shapes) {
     const bool hidden = tasks::is_hidden(shape.set);
     if (hidden && times.size() % kHeldOutEvery != 0) {
       break; // search shapes come first, so only hidden shapes follow
     }
-    planned.push_back({shape,
-                       derived_seed(blank.seed, fmt::format("round {} {} {}", times.size(),
-                                                            shape.id, random_bits())),
-                       own_plan(contestants.front().built, shape), true});
-    SamplingRequest& request = sampling.emplace_back();
+    series.planned.push_back({shape,
+                              derived_seed(blank.seed, fmt::format("round {} {} {}", times.size(),
+                                                                   shape.id, random_bits())),
+                              own_plan(contest.contestants().front().built, shape), true});
+    SamplingRequest& request = series.sampling.emplace_back();
     request.all_judged = true;
     request.judged = kJudgedInSeries;
     request.min_samples = kTurns;
     request.max_samples = kMostTurns;
     const int divisor = hidden ? 2 * kSeriesDivisor : kSeriesDivisor;
     request.budget = std::max(time_budget(options, host->device.kind) / divisor, kLeastBudget);
-    for (auto one = std::next(running.begin()); one != running.end(); ++one) {
-      request.rivals.push_back(own_plan(contestants[*one].built, shape));
-    }
     request.places = places_of(*this, shape);
     request.areas = areas_of(*this, shape, shapes.size());
   }
-  return run_cases_of(*this, planned, std::move(sampling));
+  return series;
 }
 
-StageOutcome Sitting::State::run(const std::vector<std::size_t>& running,
-                                 const std::vector<RunCase>& cases) {
-  std::vector<const BuiltKernel*> rivals;
-  for (auto one = std::next(running.begin()); one != running.end(); ++one) {
-    rivals.push_back(&contestants[*one].built);
-  }
-  return run_module(*this, contestants[running.front()].built, cases, 0,
-                    options.run_timeout + longest_timing(cases), rivals);
-}
-
-// Every repetition of the loop follows the drop of a contestant.
 void Sitting::State::round() {
   const auto start = Clock::now();
-  while (!cancelled) {
-    const std::vector<std::size_t> running = present();
-    std::vector<PlannedCase> planned;
-    const std::vector<RunCase> cases = cases_of(running, planned);
-    const StageOutcome outcome = run(running, cases);
-    if (!outcome.fault && !outcome.cancelled) {
-      take(outcome, running, cases, planned);
-      break;
-    }
-    if (!outcome.cancelled) {
-      drop_whose_fault(outcome, running);
-    }
+  if (const auto turns = contest.take_turns([this] { return series(); })) {
+    take(*turns);
   }
   seconds += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A fault without a named contestant may appear only after other contestants have run. So each
-// contestant runs once more beside the baseline alone, until one of them faults.
-void Sitting::State::drop_whose_fault(const StageOutcome& outcome,
-                                      const std::vector<std::size_t>& running) {
-  for (const RunCaseReport& report : outcome.report.cases) {
-    if (report.fault && report.rival && *report.rival + 1 < running.size()) {
-      drop(running[*report.rival + 1], report.fault->verdict, report.fault->detail);
-      return;
-    }
-  }
-  for (std::size_t i = 1; i < running.size() && !cancelled; ++i) {
-    const std::vector<std::size_t> pair{running.front(), running[i]};
-    std::vector<PlannedCase> planned;
-    const StageOutcome alone = run(pair, cases_of(pair, planned));
-    if (alone.fault && !alone.cancelled) {
-      drop(running[i], alone.fault->verdict, alone.fault->detail);
-      return;
-    }
-  }
-  if (!cancelled) {
-    throw Error("while the finalists took turns: " + outcome.fault->detail);
-  }
-}
-
-void Sitting::State::drop(std::size_t contestant, Verdict verdict, std::string detail) {
-  if (contestant == 0 || verdict == Verdict::Infrastructure) {
-    throw Error(
-        fmt::format("{}: {}", contestant == 0 ? "the baseline" : "a finalist", std::move(detail)));
-  }
-  contestants[contestant].verdict = verdict;
-  contestants[contestant].detail = std::move(detail);
-}
-
-void Sitting::State::take(const StageOutcome& outcome, const std::vector<std::size_t>& running,
-                          const std::vector<RunCase>& cases,
-                          const std::vector<PlannedCase>& planned) {
+void Sitting::State::take(const Contest::Turns& turns) {
+  const std::vector<std::size_t>& running = turns.running;
   std::vector<profiling::RoundTimes> of_round(shapes.size(),
-                                              profiling::RoundTimes(contestants.size()));
-  for (const RunCaseReport& report : outcome.report.cases) {
-    if (report.index >= cases.size() || report.rival_samples_ns.size() + 1 != running.size()) {
-      throw Error("the worker reports a case that was not requested");
-    }
+                                              profiling::RoundTimes(contest.contestants().size()));
+  for (const RunCaseReport& report : turns.outcome.report.cases) {
     for (std::size_t i = 0; i < running.size(); ++i) {
-      of_round[report.index][running[i]] =
-          i == 0 ? report.samples_ns : report.rival_samples_ns[i - 1];
+      of_round[report.index][running[i]] = turns.samples(report, i);
     }
-    const std::vector<tasks::CaseResult> results = judge_timed_outputs(
-        *this, cases[report.index], planned[report.index], report.timed_outputs);
+    const PlannedCase& planned = turns.planned[report.index];
+    const std::vector<tasks::CaseResult> results =
+        judge_timed_outputs(*this, turns.cases[report.index], planned, report.timed_outputs);
     for (std::size_t i = 0; i < results.size(); ++i) {
       const tasks::CaseResult& judged = results[i];
       if (judged.verdict != Verdict::Correct) {
         const TimedOutput& output = report.timed_outputs[i];
-        const bool hidden = tasks::is_hidden(planned[report.index].shape.set);
-        drop(running.at(std::min(output.contestant, running.size() - 1)),
-             hidden && judged.verdict != Verdict::Infrastructure ? Verdict::WrongUnseen
-                                                                 : judged.verdict,
-             hidden ? "right in earlier runs, wrong on a hidden shape in the final"
-                    : "right in earlier runs, wrong in the final: " + judged.detail);
+        const bool hidden = tasks::is_hidden(planned.shape.set);
+        contest.drop(running.at(std::min(output.contestant, running.size() - 1)),
+                     hidden && judged.verdict != Verdict::Infrastructure ? Verdict::WrongUnseen
+                                                                         : judged.verdict,
+                     hidden ? "right in earlier runs, wrong on a hidden shape in the final"
+                            : "right in earlier runs, wrong in the final: " + judged.detail);
       }
     }
   }
@@ -319,7 +216,7 @@ tasks::SittingRow Sitting::State::row_of(std::size_t finalist,
     row.detail = refused[finalist].detail;
     return row;
   }
-  const Contestant& contestant = contestants[*contestant_of[finalist]];
+  const Contest::Contestant& contestant = contest.contestants()[*contestant_of[finalist]];
   row.verdict = contestant.verdict;
   row.detail = contestant.detail;
   const auto place = std::find(running.begin(), running.end(), *contestant_of[finalist]);
@@ -365,7 +262,7 @@ void Sitting::State::add_races(tasks::SittingRow& row, std::size_t finalist,
 }
 
 tasks::SittingResult Sitting::State::result() const {
-  const std::vector<std::size_t> running = present();
+  const std::vector<std::size_t> running = contest.present();
   const profiling::Sitting search = over(tasks::ShapeSet::Search, running);
   const profiling::Sitting held_out = over(tasks::ShapeSet::HeldOut, running);
   const std::vector<std::size_t> order = search.order();

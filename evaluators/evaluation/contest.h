@@ -1,0 +1,64 @@
+#pragma once
+
+#include "evaluators/evaluation/planned_case.h"
+#include "evaluators/evaluation/task_on_device.h"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// Kernels that are timed in turns by one worker. A kernel whose launch fails is dropped, and the
+/// others begin again. For one thread.
+class Contest {
+public:
+  struct Contestant {
+    BuiltKernel built;
+    tasks::Verdict verdict = tasks::Verdict::Correct; ///< otherwise it was dropped
+    std::string detail;
+  };
+  /// The shapes to time, and how to time each. The contest adds the plans of the contestants.
+  struct Series {
+    std::vector<PlannedCase> planned; ///< plans are those of the first contestant
+    std::vector<SamplingRequest> sampling;
+  };
+  /// One series of each shape, by the contestants that are left.
+  struct Turns {
+    std::vector<std::size_t> running; ///< contestants, as the worker numbers them
+    std::vector<PlannedCase> planned;
+    std::vector<RunCase> cases;
+    StageOutcome outcome; ///< has a report for each case, and no fault
+    /// The samples of contestant running[i] at one of the shapes.
+    const std::vector<double>& samples(const RunCaseReport& report, std::size_t i) const {
+      return i == 0 ? report.samples_ns : report.rival_samples_ns[i - 1];
+    }
+  };
+
+  explicit Contest(TaskOnDevice& on_device) : on_device_(on_device) {}
+
+  /// Returns the contestant's number. A kernel with the machine code and the launches of an earlier
+  /// contestant, at these shapes, is that contestant. The first one is the yardstick: without it
+  /// there are no turns. Throws Error if the plan does not hold at one of the shapes.
+  std::size_t add(BuiltKernel built, const std::vector<tasks::Shape>& shapes);
+  const std::vector<Contestant>& contestants() const { return contestants_; }
+  std::vector<std::size_t> present() const; ///< the contestants that are left
+  /// `series`: called before each try. nullopt: the evaluation was cancelled. Throws Error if the
+  /// first contestant or the machine fails.
+  std::optional<Turns> take_turns(const std::function<Series()>& series);
+  /// Throws Error for the first contestant, and for a fault of the machine.
+  void drop(std::size_t contestant, tasks::Verdict verdict, std::string detail);
+
+private:
+  Turns run(std::vector<std::size_t> running, Series series);
+  void drop_whose_fault(const Turns& failed, const std::function<Series()>& series);
+
+  TaskOnDevice& on_device_;
+  std::vector<Contestant> contestants_;
+  std::map<std::string, std::size_t> known_; ///< contestants, by digest of code and launches
+};
+
+} // namespace winnow::evaluators
