@@ -141,6 +141,7 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_eval(app, chosen);
   add_profile(app, chosen);
   add_race(app, chosen);
+  add_tune(app, chosen);
   add_baseline(app, chosen);
   add_run(app, chosen);
   add_resume(app, chosen);

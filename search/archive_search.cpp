@@ -32,12 +32,11 @@ ArchiveSearch::ArchiveSearch(Settings settings)
       arms_({{"diff", 0.45}, {"rewrite", 0.25}, {"crossover", 0.15}, {"contrast", 0.15}}) {}
 
 std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
-  if (const Individual* candidate = next_unjudged()) {
-    Evaluate evaluate{candidate->id, std::nullopt};
-    if (leader_ != 0 && candidate->id != leader_) {
-      evaluate.incumbent = leader_;
+  if (std::optional<Evaluate> evaluate = next_evaluation()) {
+    if (leader_ != 0 && evaluate->candidate != leader_ && !evaluate->is_heat()) {
+      evaluate->incumbent = leader_;
     }
-    return evaluate;
+    return *evaluate;
   }
   if (capacity.asks <= 0 || root() == nullptr || asks() >= settings().proposals ||
       !why_done().empty()) {

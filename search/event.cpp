@@ -45,6 +45,34 @@ json ask_json(const Ask& ask) {
   return written;
 }
 
+/// Most candidates have no parameters to tune, so absent fields stand for none.
+void write_choices(json& written, const std::vector<tasks::ParameterChoice>& choices, int turns) {
+  if (!choices.empty()) {
+    written["choices"] = choices;
+  }
+  if (turns > 0) {
+    written["turns"] = turns;
+  }
+}
+
+template <typename Event> void read_choices(const json& written, Event& event) {
+  event.choices = written.value("choices", std::vector<tasks::ParameterChoice>{});
+  event.turns = written.value("turns", 0);
+}
+
+json trial_json(const Trial& trial) {
+  return {{"choice", trial.choice},
+          {"verdict", to_string(trial.verdict)},
+          {"machine_code", trial.machine_code},
+          {"speeds", trial.speeds}};
+}
+
+Trial trial_from(const json& trial) {
+  const auto& verdict = trial.at("verdict").get_ref<const std::string&>();
+  return {trial.at("choice"), tasks::verdict_from_string(verdict).value(), trial.at("machine_code"),
+          trial.at("speeds")};
+}
+
 json action_json(const Action& action) {
   if (const auto* ask = std::get_if<Ask>(&action)) {
     return ask_json(*ask);
@@ -54,12 +82,15 @@ json action_json(const Action& action) {
   if (evaluate.incumbent) {
     written["incumbent"] = *evaluate.incumbent;
   }
+  write_choices(written, evaluate.choices, evaluate.turns);
   return written;
 }
 
 Action action_from(const json& action) {
   if (action.contains("evaluate")) {
-    Evaluate evaluate{action.at("evaluate"), std::nullopt};
+    Evaluate evaluate;
+    action.at("evaluate").get_to(evaluate.candidate);
+    read_choices(action, evaluate);
     if (action.contains("incumbent")) {
       evaluate.incumbent = action.at("incumbent").get<CandidateId>();
     }
@@ -85,13 +116,23 @@ Event parsed(const std::string& kind, const json& detail) {
     return Decided{action_from(detail.at("action")), {detail.at("asks")}};
   }
   if (kind == "added") {
-    return Added{detail.at("candidate"), detail.at("key"), detail.at("dollars")};
+    return Added{detail.at("candidate"), detail.at("key"), detail.at("dollars"),
+                 detail.value("choices", std::vector<tasks::ParameterChoice>{})};
   }
   if (kind == "evaluated") {
     return Evaluated{detail.at("candidate"), detail.at("outcome")};
   }
+  if (kind == "tried") {
+    Tried tried{detail.at("candidate"), {}, detail.at("device_seconds")};
+    for (const json& trial : detail.at("trials")) {
+      tried.trials.push_back(trial_from(trial));
+    }
+    return tried;
+  }
   if (kind == "faulted") {
-    return Faulted{detail.at("candidate")};
+    Faulted faulted{detail.at("candidate"), {}, 0};
+    read_choices(detail, faulted);
+    return faulted;
   }
   if (kind == "unanswered") {
     return Unanswered{detail.at("key")};
@@ -113,18 +154,29 @@ LogEntry entry_of(const Event& event) {
                         .dump()};
           },
           [](const Added& added) -> LogEntry {
-            return {
-                "added",
-                json{{"candidate", added.candidate}, {"key", added.key}, {"dollars", added.dollars}}
-                    .dump()};
+            json written{
+                {"candidate", added.candidate}, {"key", added.key}, {"dollars", added.dollars}};
+            write_choices(written, added.choices, 0);
+            return {"added", written.dump()};
           },
           [](const Evaluated& evaluated) -> LogEntry {
             return {
                 "evaluated",
                 json{{"candidate", evaluated.candidate}, {"outcome", evaluated.outcome}}.dump()};
           },
+          [](const Tried& tried) -> LogEntry {
+            json written{{"candidate", tried.candidate},
+                         {"trials", json::array()},
+                         {"device_seconds", tried.device_seconds}};
+            for (const Trial& trial : tried.trials) {
+              written["trials"].push_back(trial_json(trial));
+            }
+            return {"tried", written.dump()};
+          },
           [](const Faulted& faulted) -> LogEntry {
-            return {"faulted", json{{"candidate", faulted.candidate}}.dump()};
+            json written{{"candidate", faulted.candidate}};
+            write_choices(written, faulted.choices, faulted.turns);
+            return {"faulted", written.dump()};
           },
           [](const Unanswered& unanswered) -> LogEntry {
             return {"unanswered", json{{"key", unanswered.key}}.dump()};

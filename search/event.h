@@ -1,6 +1,7 @@
 #pragma once
 
 #include "search/outcome.h"
+#include "search/trial.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -36,10 +37,13 @@ struct Ask {
   bool operator==(const Ask&) const = default;
 };
 
-/// Judge a candidate.
+/// Evaluate a candidate: one choice of its parameters in full, or a heat of its tuning.
 struct Evaluate {
   CandidateId candidate = 0;
-  std::optional<CandidateId> incumbent; ///< the candidate races against this kernel
+  std::optional<CandidateId> incumbent = {};        ///< the candidate races against this kernel
+  std::vector<tasks::ParameterChoice> choices = {}; ///< none: the default, in full
+  int turns = 0; ///< times the choices so often beside the default; 0: evaluates one in full
+  bool is_heat() const { return turns > 0; }
   bool operator==(const Evaluate&) const = default;
 };
 
@@ -62,14 +66,25 @@ struct Added {
   /// user starts from.
   std::string key;
   double dollars = 0; ///< the cost of the call; 0: none, or not known
+  /// The choices of its parameters that may be tried, the default first; empty: it is not tuned.
+  std::vector<tasks::ParameterChoice> choices = {};
 };
+/// A choice of the candidate's parameters was evaluated in full.
 struct Evaluated {
   CandidateId candidate = 0;
   Outcome outcome;
 };
+/// A heat of the candidate's tuning has ended.
+struct Tried {
+  CandidateId candidate = 0;
+  std::vector<Trial> trials; ///< in the order of Evaluate::choices
+  double device_seconds = 0;
+};
 /// The machine failed during the evaluation, which has no result.
 struct Faulted {
   CandidateId candidate = 0;
+  std::vector<tasks::ParameterChoice> choices = {}; ///< of Evaluate
+  int turns = 0;                                    ///< of Evaluate
 };
 /// The call got no reply, and gets none in this session.
 struct Unanswered {
@@ -78,11 +93,12 @@ struct Unanswered {
 /// A new session begins: what has failed may be tried again.
 struct Resumed {};
 
-using Event = std::variant<Decided, Added, Evaluated, Faulted, Unanswered, Resumed>;
+using Event = std::variant<Decided, Added, Evaluated, Tried, Faulted, Unanswered, Resumed>;
 
 /// An event as the store keeps it.
 struct LogEntry {
-  std::string kind;   ///< "decided", "added", "evaluated", "faulted", "unanswered", "resumed"
+  std::string
+      kind; ///< "decided", "added", "evaluated", "tried", "faulted", "unanswered", "resumed"
   std::string detail; ///< JSON
 };
 LogEntry entry_of(const Event& event);

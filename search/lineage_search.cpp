@@ -35,14 +35,13 @@ LineageSearch::LineageSearch(Settings settings)
     : Population(std::move(settings)), lineages_(this->settings().lineages) {}
 
 std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
-  if (const Individual* candidate = next_unjudged()) {
-    Evaluate evaluate{candidate->id, std::nullopt};
-    if (const Lineage* lineage = lineage_of(*candidate)) {
-      if (const Individual* leader = leader_of(*lineage)) {
-        evaluate.incumbent = leader->id;
-      }
+  if (std::optional<Evaluate> evaluate = next_evaluation()) {
+    const Lineage* lineage = lineage_of(*find(evaluate->candidate));
+    const Individual* leader = lineage != nullptr ? leader_of(*lineage) : nullptr;
+    if (leader != nullptr && !evaluate->is_heat()) {
+      evaluate->incumbent = leader->id;
     }
-    return evaluate;
+    return *evaluate;
   }
   if (capacity.asks > 0 && correct_baseline() != nullptr) {
     if (const auto lineage = next_lineage()) {

@@ -63,6 +63,101 @@ protected:
   CandidateId last_ = kBaseline;
 };
 
+/// A search whose next reply has parameters to tune: three choices, of which BLOCK 0 is the
+/// default.
+class FamilyTest : public LineageSearchTest {
+protected:
+  FamilyTest() {
+    begin("one-plus-one", 3);
+    search_->apply(Added{++last_, decided<Ask>().key, 0, choices_});
+    EXPECT_EQ(decided<Evaluate>(), (Evaluate{last_}));
+  }
+
+  Outcome of_choice(int block, double speedup) const {
+    Outcome made = outcome(Verdict::Correct, speedup);
+    made.kernel = "BLOCK " + std::to_string(block);
+    return made;
+  }
+
+  /// Ends all heats. `speed`: of the last choice.
+  void tune(double speed) {
+    for (int rung = 0; rung < 3; ++rung) {
+      const auto heat = decided<Evaluate>();
+      ASSERT_TRUE(heat.is_heat());
+      EXPECT_FALSE(heat.incumbent);
+      Tried tried{last_, {}, 0.5};
+      for (const tasks::ParameterChoice& choice : heat.choices) {
+        tried.trials.push_back(
+            {choice, Verdict::NotJudged, "", {choice == choices_[2] ? speed : 1}});
+      }
+      search_->apply(tried);
+    }
+  }
+
+  const std::vector<tasks::ParameterChoice> choices_{
+      {{"BLOCK", 0}}, {{"BLOCK", 1}}, {{"BLOCK", 2}}};
+};
+
+TEST_F(FamilyTest, IsTunedBeforeTheNextCall) {
+  search_->apply(Evaluated{last_, of_choice(0, 1.5)});
+  EXPECT_FALSE(search_->find(last_)->outcome);
+  const auto heat = decided<Evaluate>();
+  EXPECT_THAT(heat.choices, testing::ElementsAre(choices_[1], choices_[2]));
+  EXPECT_GT(heat.turns, 0);
+  EXPECT_FALSE(search_->decide(kOneCall)) << "waits for the heat";
+}
+
+TEST_F(FamilyTest, TheBestChoiceIsEvaluatedInFull) {
+  search_->apply(Evaluated{last_, of_choice(0, 1.5)});
+  tune(1.4);
+  EXPECT_EQ(decided<Evaluate>(), (Evaluate{last_, std::nullopt, {choices_[2]}, 0}));
+  search_->apply(Evaluated{last_, of_choice(2, 2)});
+  EXPECT_EQ(search_->find(last_)->outcome->kernel, "BLOCK 2");
+  EXPECT_DOUBLE_EQ(search_->find(last_)->outcome->device_seconds, 1.5);
+  EXPECT_EQ(decided<Ask>().best, (Card{last_, 1}));
+}
+
+TEST_F(FamilyTest, TheDefaultCountsUnlessTheChoiceIsCorrectAndFaster) {
+  search_->apply(Evaluated{last_, of_choice(0, 1.5)});
+  tune(1.4);
+  decided<Evaluate>();
+  search_->apply(Evaluated{last_, outcome(Verdict::Wrong)});
+  EXPECT_EQ(search_->find(last_)->outcome->kernel, "BLOCK 0");
+}
+
+TEST_F(FamilyTest, WithoutAFasterChoiceTheDefaultCounts) {
+  search_->apply(Evaluated{last_, of_choice(0, 1.5)});
+  tune(0.9);
+  EXPECT_EQ(search_->find(last_)->outcome->kernel, "BLOCK 0");
+  decided<Ask>();
+}
+
+TEST_F(FamilyTest, IsNotTunedIfItsDefaultIsNotCorrect) {
+  search_->apply(Evaluated{last_, outcome(Verdict::Wrong)});
+  EXPECT_EQ(search_->find(last_)->outcome->verdict, Verdict::Wrong);
+  decided<Ask>();
+}
+
+TEST_F(FamilyTest, AFailedHeatBeginsAgainOnce) {
+  search_->apply(Evaluated{last_, of_choice(0, 1.5)});
+  const auto heat = decided<Evaluate>();
+  search_->apply(Faulted{last_, heat.choices, heat.turns});
+  EXPECT_EQ(decided<Evaluate>(), heat);
+  search_->apply(Faulted{last_, heat.choices, heat.turns});
+  EXPECT_EQ(search_->find(last_)->outcome->kernel, "BLOCK 0");
+}
+
+TEST_F(FamilyTest, AFailedEvaluationOfTheBestChoiceLeavesTheDefault) {
+  search_->apply(Evaluated{last_, of_choice(0, 1.5)});
+  tune(1.4);
+  for (int i = 0; i < 2; ++i) {
+    const auto evaluate = decided<Evaluate>();
+    EXPECT_FALSE(evaluate.is_heat());
+    search_->apply(Faulted{last_, evaluate.choices});
+  }
+  EXPECT_EQ(search_->find(last_)->outcome->kernel, "BLOCK 0");
+}
+
 TEST_F(LineageSearchTest, JudgesTheBaselineBeforeAnyCall) {
   search_ = make_search("one-plus-one", {"axpy", 3, 1, kVersion});
   EXPECT_FALSE(search_->decide(kOneCall));

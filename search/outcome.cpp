@@ -2,6 +2,8 @@
 
 #include "tasks/plan/kernel_file.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace winnow::search {
@@ -21,6 +23,19 @@ bool raced(const Outcome& outcome, const Outcome* incumbent) {
 }
 
 } // namespace
+
+Trial trial_of(const tasks::Evaluation& evaluation) {
+  Trial trial{evaluation.parameters, evaluation.verdict, evaluation.build.machine_code_digest, {}};
+  for (const tasks::CaseResult& timed : evaluation.cases) {
+    std::vector<double> ratios;
+    const auto pairs = std::min(timed.samples_ns.size(), timed.incumbent_samples_ns.size());
+    for (std::size_t i = 0; i < pairs; ++i) {
+      ratios.push_back(timed.incumbent_samples_ns[i] / timed.samples_ns[i]);
+    }
+    trial.speeds.push_back(tasks::median(std::move(ratios)));
+  }
+  return trial;
+}
 
 Outcome outcome_of(const tasks::Evaluation& evaluation, std::string_view text) {
   Outcome outcome;
@@ -51,6 +66,11 @@ bool beats(const Outcome& outcome, const Outcome* incumbent) {
     return outcome.race->faster;
   }
   return low(outcome) > (incumbent != nullptr ? high(*incumbent) : 1);
+}
+
+bool is_better(const Outcome& choice, const Outcome& of_default) {
+  return choice.verdict == tasks::Verdict::Correct && (choice.promoted || !of_default.promoted) &&
+         choice.speedup > of_default.speedup;
 }
 
 bool may_lead(const Outcome& outcome, const Outcome* incumbent) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "search/trial.h"
 #include "tasks/result/evaluation.h"
 
 #include <optional>
@@ -32,6 +33,9 @@ struct Outcome {
   double device_seconds = 0; ///< what the evaluation took
 };
 
+/// A trial of a heat, as its evaluation tells it.
+Trial trial_of(const tasks::Evaluation& evaluation);
+
 /// `text`: the candidate's kernel file.
 Outcome outcome_of(const tasks::Evaluation& evaluation, std::string_view text);
 
@@ -55,6 +59,9 @@ bool beats(const Outcome& outcome, const Outcome* incumbent);
 /// To replace the incumbent, a kernel must reach at least this share of the incumbent's speed on
 /// hidden shapes.
 constexpr double kHiddenSpeedShare = 0.9;
+
+/// Whether another choice of parameters replaces the default choice of the same candidate.
+bool is_better(const Outcome& choice, const Outcome& of_default);
 
 /// Whether a kernel may become the leader. It must be correct and on hidden shapes at most 10 %
 /// slower than the incumbent. If both were timed in turns on hidden shapes, the ratio of that race

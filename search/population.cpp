@@ -28,7 +28,11 @@ void Population::apply(const Event& event) {
 
 void Population::on(const Decided& event) {
   if (const auto* evaluate = std::get_if<Evaluate>(&event.action)) {
-    unjudged_.erase(evaluate->candidate);
+    if (evaluate->is_heat()) {
+      families_.at(evaluate->candidate).tuning.value().begin({evaluate->choices, evaluate->turns});
+    } else {
+      unjudged_.erase(evaluate->candidate);
+    }
     return;
   }
   const auto& ask = std::get<Ask>(event.action);
@@ -48,25 +52,79 @@ void Population::on(const Added& event) {
   }
   added.dollars = event.dollars;
   unjudged_.insert(event.candidate);
+  if (event.choices.size() > 1) {
+    families_[event.candidate].choices = event.choices;
+  }
   on_added(individuals_[event.candidate] = std::move(added));
 }
 
 void Population::on(const Evaluated& event) {
   unjudged_.erase(event.candidate);
   Individual& judged = individuals_.at(event.candidate);
-  judged.outcome = event.outcome;
   judged.faults = 0;
+  if (judged.of_default) { // this was the best choice
+    const bool better = is_better(event.outcome, *judged.of_default);
+    settle(judged, better ? event.outcome : *judged.of_default);
+    return;
+  }
+  const auto family = families_.find(event.candidate);
+  const bool is_tuned = family != families_.end() && event.outcome.verdict == Verdict::Correct &&
+                        event.outcome.speedup > 0;
+  if (!is_tuned) {
+    settle(judged, event.outcome);
+    return;
+  }
+  judged.of_default = event.outcome;
+  family->second.tuning.emplace(family->second.choices, settings_.tuning_seconds);
+}
+
+void Population::on(const Tried& event) {
+  families_.at(event.candidate).tuning.value().finish(event.trials, event.device_seconds);
+  go_on(individuals_.at(event.candidate));
+}
+
+/// After a heat.
+void Population::go_on(Individual& tuned) {
+  const Tuning& tuning = families_.at(tuned.id).tuning.value();
+  if (!tuning.is_over()) {
+    return;
+  }
+  if (tuning.winner()) {
+    unjudged_.insert(tuned.id);
+  } else {
+    settle(tuned, *tuned.of_default);
+  }
+}
+
+void Population::settle(Individual& judged, Outcome outcome) {
+  judged.outcome = std::move(outcome);
+  judged.of_default.reset();
+  if (const auto family = families_.find(judged.id); family != families_.end()) {
+    judged.outcome->device_seconds +=
+        family->second.tuning ? family->second.tuning->device_seconds() : 0;
+    if (judged.outcome->verdict == Verdict::Infrastructure) {
+      family->second.tuning.reset(); // a resumed run begins anew
+    } else {
+      families_.erase(family);
+    }
+  }
   on_settled(judged);
 }
 
 void Population::on(const Faulted& event) {
   Individual& failed = individuals_.at(event.candidate);
+  if (event.turns > 0) {
+    families_.at(event.candidate).tuning.value().fail({event.choices, event.turns});
+    go_on(failed);
+    return;
+  }
   if (++failed.faults < kFaultsOfOne) {
     unjudged_.insert(event.candidate);
     return;
   }
-  failed.outcome.emplace().verdict = Verdict::Infrastructure;
-  on_settled(failed);
+  Outcome fault;
+  fault.verdict = Verdict::Infrastructure;
+  settle(failed, failed.of_default ? *failed.of_default : fault);
 }
 
 void Population::on(const Unanswered& event) {
@@ -96,8 +154,21 @@ const Individual* Population::correct_baseline() const {
   return is_correct ? baseline : nullptr;
 }
 
-const Individual* Population::next_unjudged() const {
-  return unjudged_.empty() ? nullptr : &individuals_.at(*unjudged_.begin());
+std::optional<Evaluate> Population::next_evaluation() const {
+  if (!unjudged_.empty()) {
+    Evaluate evaluate;
+    evaluate.candidate = *unjudged_.begin();
+    if (individuals_.at(evaluate.candidate).of_default) {
+      evaluate.choices = {families_.at(evaluate.candidate).tuning->winner().value()};
+    }
+    return evaluate;
+  }
+  for (const auto& [candidate, family] : families_) {
+    if (const auto heat = family.tuning ? family.tuning->next() : std::nullopt) {
+      return Evaluate{candidate, std::nullopt, heat->choices, heat->turns};
+    }
+  }
+  return std::nullopt;
 }
 
 const Outcome& outcome_of(const Individual& individual) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "search/search.h"
+#include "search/tuning.h"
 
 #include <map>
 #include <set>
@@ -23,7 +24,7 @@ public:
 protected:
   virtual void on_asked(const Ask& /*ask*/) {}
   virtual void on_added(Individual& /*added*/) {}
-  virtual void on_settled(Individual& /*judged*/) {}   ///< it has an outcome now
+  virtual void on_settled(Individual& /*judged*/) {}   ///< it has an outcome now, and is tuned
   virtual void on_reopened(Individual& /*unlucky*/) {} ///< it is judged again in this session
   virtual void on_unanswered(const Ask& /*ask*/) {}
   virtual void on_resumed() {}
@@ -35,8 +36,9 @@ protected:
   const Individual* given() const { return given_ != 0 ? find(given_) : nullptr; }
   /// The calls without a reply, by key.
   const std::map<std::string, Ask>& asked() const { return asked_; }
-  /// The candidate that has waited longest for an evaluation; nullptr: none waits.
-  const Individual* next_unjudged() const;
+  /// The evaluation to begin next: of the candidate that has waited longest, or a heat of a tuning.
+  /// A strategy adds the incumbent to an evaluation in full. nullopt: there is none to begin.
+  std::optional<Evaluate> next_evaluation() const;
   bool counts(const Outcome& outcome) const {
     return is_contender(outcome, settings_.evaluator_version);
   }
@@ -45,16 +47,27 @@ private:
   void on(const Decided& event);
   void on(const Added& event);
   void on(const Evaluated& event);
+  void on(const Tried& event);
   void on(const Faulted& event);
   void on(const Unanswered& event);
   void on(const Resumed& event);
+
+  /// A candidate with parameters that can be tuned.
+  struct Family {
+    std::vector<tasks::ParameterChoice> choices; ///< the default first
+    std::optional<Tuning> tuning;                ///< nullopt: the default is not correct yet
+  };
+  void go_on(Individual& tuned);
+  void settle(Individual& judged, Outcome outcome);
 
   Settings settings_;
   CandidateId baseline_ = 0;
   CandidateId given_ = 0;
   std::map<CandidateId, Individual> individuals_;
   std::map<std::string, Ask> asked_;
-  std::set<CandidateId> unjudged_; ///< no evaluation is decided yet
+  /// Their next evaluation in full is not decided yet.
+  std::set<CandidateId> unjudged_;
+  std::map<CandidateId, Family> families_; ///< that are not settled
   std::size_t asks_ = 0;
 };
 

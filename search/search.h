@@ -16,9 +16,11 @@ struct Individual {
   CandidateId id = 0;
   std::optional<Ask> ask;         ///< the call whose reply it is; nullopt: there was none
   int number = 0;                 ///< among the attempts of its lineage, from 1; 0: the baseline
-  std::optional<Outcome> outcome; ///< nullopt: not judged yet
-  double dollars = 0;             ///< the cost of its call; 0: none, or not known
-  int faults = 0;                 ///< evaluations that the machine has failed, in a row
+  std::optional<Outcome> outcome; ///< nullopt: not judged yet, or its parameters are tuned
+  /// While its parameters are tuned: the outcome of the default choice.
+  std::optional<Outcome> of_default;
+  double dollars = 0; ///< the cost of its call; 0: none, or not known
+  int faults = 0;     ///< evaluations that the machine has failed, in a row
 };
 
 /// Decides what to do next on one task. All state is a fold of events: apply() is the only
@@ -54,6 +56,9 @@ struct Settings {
   /// never.
   double enough_speed_of_light = 0;
   std::size_t patience = 0; ///< stops after so many calls without a gain of 2 %; 0: never
+  /// The tuning of a candidate begins no further rung after so many seconds of the device; 0: no
+  /// limit.
+  double tuning_seconds = 0;
 };
 
 const std::vector<std::string>& strategy_names();

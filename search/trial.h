@@ -12,9 +12,9 @@ namespace winnow::search {
 struct Trial {
   tasks::ParameterChoice choice;
   tasks::Verdict verdict = tasks::Verdict::NotJudged; ///< NotJudged: it ran and was timed
-  std::string machine_code;                           ///< digest; empty: not known
+  std::string machine_code = {};                      ///< digest; empty: not known
   /// By search shape: the default's time / this choice's time. Empty: not timed.
-  std::vector<double> speeds;
+  std::vector<double> speeds = {};
   bool operator==(const Trial&) const = default;
 };
 

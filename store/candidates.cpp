@@ -50,6 +50,18 @@ RowId add_kernel_file(Database& database, const std::string& text) {
   return query.integer("id");
 }
 
+std::int64_t next_ordinal(const Database& database, RowId candidate) {
+  Query query(database, "SELECT coalesce(max(ordinal) + 1, 0) AS next FROM evaluations "
+                        "WHERE candidate_id = ?");
+  query.bind(candidate).next();
+  return query.integer("next");
+}
+
+bool is_known(const Database& database, std::string_view request) {
+  Query query(database, "SELECT 1 FROM evaluations WHERE request = ?");
+  return query.bind(request).next();
+}
+
 std::optional<RowId> find_candidate(const Database& database, RowId run, RowId task,
                                     const CandidateRow& candidate, RowId kernel_file) {
   Query query(database, candidate.call_key.empty()
@@ -82,35 +94,56 @@ RowId RunStore::add_candidate(RowId run, RowId task, const CandidateRow& candida
   });
 }
 
-void RunStore::add_evaluations(RowId candidate, const std::vector<tasks::Evaluation>& evaluations) {
+void RunStore::add_evaluations(RowId candidate, const std::vector<tasks::Evaluation>& evaluations,
+                               std::string_view request) {
   Database& database = state_->database;
   database.write([&] {
-    Query known(database, "SELECT 1 FROM evaluations WHERE candidate_id = ?");
-    if (known.bind(candidate).next()) {
-      return;
-    }
-    std::int64_t ordinal = 0;
-    for (const tasks::Evaluation& evaluation : evaluations) {
-      insert_evaluation(database, candidate, ordinal++, evaluation);
+    if (next_ordinal(database, candidate) == 0) {
+      std::int64_t ordinal = 0;
+      for (const tasks::Evaluation& evaluation : evaluations) {
+        insert_evaluation(database, candidate, ordinal++, evaluation, request, 0);
+      }
     }
   });
 }
 
-void RunStore::supersede_evaluation(RowId candidate, const tasks::Evaluation& evaluation) {
+void RunStore::add_trials(RowId candidate, const std::vector<tasks::Evaluation>& trials,
+                          std::string_view request, int turns) {
   Database& database = state_->database;
   database.write([&] {
+    if (is_known(database, request)) {
+      return;
+    }
+    std::int64_t ordinal = std::max<std::int64_t>(next_ordinal(database, candidate), 1);
+    for (const tasks::Evaluation& trial : trials) {
+      insert_evaluation(database, candidate, ordinal++, trial, request, turns);
+    }
+  });
+}
+
+void RunStore::supersede_evaluation(RowId candidate, const tasks::Evaluation& evaluation,
+                                    std::string_view request) {
+  Database& database = state_->database;
+  database.write([&] {
+    if (is_known(database, request)) {
+      return;
+    }
     Query counting(database, "SELECT id FROM evaluations WHERE candidate_id = ? AND ordinal = 0");
     const bool has_one = counting.bind(candidate).next();
     const RowId before = has_one ? counting.integer("id") : 0;
-    Query(database, "UPDATE evaluations SET ordinal = (SELECT max(ordinal) + 1 FROM evaluations "
-                    "WHERE candidate_id = ?1) WHERE candidate_id = ?1 AND ordinal = 0")
-        .bind(candidate)
+    Query(database, "UPDATE evaluations SET ordinal = ?2 WHERE candidate_id = ?1 AND ordinal = 0")
+        .bind(candidate, next_ordinal(database, candidate))
         .run();
-    const RowId now = insert_evaluation(database, candidate, 0, evaluation);
+    const RowId now = insert_evaluation(database, candidate, 0, evaluation, request, 0);
     Query(database, "UPDATE evaluations SET superseded_by = ? WHERE id = ?")
         .bind(now, before)
         .run();
   });
+}
+
+std::vector<tasks::Evaluation> RunStore::trials(RowId candidate) const {
+  Database& database = state_->database;
+  return database.read([&] { return trials_of_candidate(database, candidate); });
 }
 
 std::vector<CandidateState> RunStore::candidates(RowId run) const {

@@ -184,6 +184,11 @@ tasks::Evaluation read_evaluation(const Query& query) {
   return evaluation;
 }
 
+struct OwnedEvaluation {
+  RowId candidate = 0;
+  tasks::Evaluation evaluation;
+};
+
 std::vector<double> read_samples(const Query& query, const char* column) {
   return query.is_null(column) ? std::vector<double>{} : decode_samples(query.text(column));
 }
@@ -215,13 +220,14 @@ tasks::CaseResult read_case(const Query& query) {
   return result;
 }
 
-/// `of`: a condition on the candidate c, with `id` for its placeholder.
-std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database,
-                                                        const std::string& of, RowId id) {
-  std::map<RowId, tasks::Evaluation> by_candidate;
+/// `of`: a condition on the candidate c and its evaluation e, with `id` for its placeholder. By
+/// evaluation.
+std::map<RowId, OwnedEvaluation> read_evaluations(const Database& database, const std::string& of,
+                                                  RowId id) {
+  std::map<RowId, OwnedEvaluation> evaluations;
   Query query(
       database,
-      "SELECT e.candidate_id, e.verdict, e.stage, e.detail, e.notes, e.speedup, "
+      "SELECT e.id, e.candidate_id, e.verdict, e.stage, e.detail, e.notes, e.speedup, "
       "e.score_ns, e.device, e.device_name, e.isolation, e.evaluator_version, "
       "e.build_from_cache, e.build_seconds, e.started_at, e.seconds, v.parameters, "
       "b.digest, b.compiler, b.log, b.architecture, b.machine_code_digest, b.kernels, "
@@ -231,21 +237,21 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
       "e.seed, e.unranked, b.features "
       "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
       "JOIN variants AS v ON v.id = e.variant_id "
-      "LEFT JOIN builds AS b ON b.id = e.build_id WHERE e.ordinal = 0 AND " +
+      "LEFT JOIN builds AS b ON b.id = e.build_id WHERE " +
           of);
   query.bind(id);
   while (query.next()) {
-    by_candidate.emplace(query.integer("candidate_id"), read_evaluation(query));
+    evaluations[query.integer("id")] = {query.integer("candidate_id"), read_evaluation(query)};
   }
   Query cases(database,
-              "SELECT e.candidate_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
+              "SELECT k.evaluation_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
               "k.verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns, "
               "k.baseline_median_ns, s.times_ns AS samples_ns, b.times_ns AS baseline_samples_ns, "
               "i.times_ns AS incumbent_samples_ns, w.times_ns AS warm_samples_ns, k.prepare_ns, "
               "k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high, "
               "k.conditions "
               "FROM candidates AS c "
-              "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
+              "JOIN evaluations AS e ON e.candidate_id = c.id "
               "JOIN cases AS k ON k.evaluation_id = e.id "
               "LEFT JOIN sample_series AS s ON s.case_id = k.id AND s.kernel = 'candidate' "
               "LEFT JOIN sample_series AS b ON b.case_id = k.id AND b.kernel = 'baseline' "
@@ -255,9 +261,9 @@ std::map<RowId, tasks::Evaluation> counting_evaluations(const Database& database
                   of + " ORDER BY k.evaluation_id, k.ordinal");
   cases.bind(id);
   while (cases.next()) {
-    by_candidate.at(cases.integer("candidate_id")).cases.push_back(read_case(cases));
+    evaluations.at(cases.integer("evaluation_id")).evaluation.cases.push_back(read_case(cases));
   }
-  return by_candidate;
+  return evaluations;
 }
 
 } // namespace
@@ -278,7 +284,7 @@ std::vector<double> decode_samples(const std::string& text) {
 }
 
 RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,
-                        const tasks::Evaluation& evaluation) {
+                        const tasks::Evaluation& evaluation, std::string_view request, int turns) {
   const RowId variant = insert_variant(database, candidate, evaluation.parameters);
   const std::optional<RowId> build = insert_build(database, evaluation.build);
   const std::optional<std::string> race =
@@ -287,8 +293,9 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
         "INSERT INTO evaluations (candidate_id, variant_id, ordinal, verdict, stage, detail, "
         "notes, speedup, score_ns, device, device_name, isolation, evaluator_version, build_id, "
         "build_from_cache, build_seconds, started_at, seconds, hidden_speedup, promoted, "
-        "speedup_low, speedup_high, race, seed, unranked, kernel) "
+        "speedup_low, speedup_high, race, seed, unranked, request, turns, kernel) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "nullif(?, ''), nullif(?, 0), "
         "(SELECT sha256(k.text || v.parameters) FROM variants AS v "
         "JOIN candidates AS c ON c.id = v.candidate_id "
         "JOIN kernel_files AS k ON k.id = c.kernel_file_id WHERE v.id = ?2))")
@@ -300,7 +307,7 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
             evaluation.seconds, measured(evaluation.hidden_speedup), evaluation.promoted,
             end_of(evaluation.speedup_bounds, &tasks::Bounds::low),
             end_of(evaluation.speedup_bounds, &tasks::Bounds::high), race, seed_bits(evaluation),
-            evaluation.unranked)
+            evaluation.unranked, request, turns)
       .run();
   const RowId row = database.last_insert_id();
   insert_cases(database, row, evaluation.cases);
@@ -310,13 +317,25 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
 }
 
 std::map<RowId, tasks::Evaluation> evaluations_of_run(const Database& database, RowId run) {
-  return counting_evaluations(database, "c.run_id = ?", run);
+  std::map<RowId, tasks::Evaluation> by_candidate;
+  for (auto& [id, owned] : read_evaluations(database, "e.ordinal = 0 AND c.run_id = ?", run)) {
+    by_candidate[owned.candidate] = std::move(owned.evaluation);
+  }
+  return by_candidate;
 }
 
 std::optional<tasks::Evaluation> evaluation_of_candidate(const Database& database,
                                                          RowId candidate) {
-  auto found = counting_evaluations(database, "c.id = ?", candidate);
-  return found.empty() ? std::nullopt : std::optional(std::move(found.begin()->second));
+  auto found = read_evaluations(database, "e.ordinal = 0 AND c.id = ?", candidate);
+  return found.empty() ? std::nullopt : std::optional(std::move(found.begin()->second.evaluation));
+}
+
+std::vector<tasks::Evaluation> trials_of_candidate(const Database& database, RowId candidate) {
+  std::vector<tasks::Evaluation> trials;
+  for (auto& [id, owned] : read_evaluations(database, "e.turns > 0 AND c.id = ?", candidate)) {
+    trials.push_back(std::move(owned.evaluation));
+  }
+  return trials;
 }
 
 } // namespace winnow::store

@@ -3,6 +3,8 @@
 #include "store/run_store.h"
 
 #include <map>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace winnow::store {
@@ -15,9 +17,9 @@ std::string encode_samples(const std::vector<double>& samples);
 std::vector<double> decode_samples(const std::string& text);
 
 /// Writes one evaluation with its variant, build, cases, samples and profile (valid JSON). Returns
-/// its row. Call inside write().
+/// its row. `request`, `turns`: see RunStore; empty and 0: none. Call inside write().
 RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,
-                        const tasks::Evaluation& evaluation);
+                        const tasks::Evaluation& evaluation, std::string_view request, int turns);
 
 /// Writes the evaluation's measurements of the task's library baselines. Call inside write().
 void insert_library_timings(Database& database, RowId candidate,
@@ -27,5 +29,7 @@ void insert_library_timings(Database& database, RowId candidate,
 std::map<RowId, tasks::Evaluation> evaluations_of_run(const Database& database, RowId run);
 /// nullopt: the candidate is not judged yet.
 std::optional<tasks::Evaluation> evaluation_of_candidate(const Database& database, RowId candidate);
+/// RunStore::trials().
+std::vector<tasks::Evaluation> trials_of_candidate(const Database& database, RowId candidate);
 
 } // namespace winnow::store

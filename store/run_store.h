@@ -206,12 +206,21 @@ public:
   // ---- candidates and evaluations ----
   /// Idempotent per (run, task, call_key). With an empty call_key (baseline, person): per text.
   RowId add_candidate(RowId run, RowId task, const CandidateRow& candidate);
-  /// Adds all variants of one candidate at once, with builds, cases and raw samples. The first one
-  /// counts. Does nothing if the candidate already has evaluations.
-  void add_evaluations(RowId candidate, const std::vector<tasks::Evaluation>& evaluations);
+  // Evaluations are stored with builds, cases and raw samples. `request`: the id of the request
+  // that asked for them; empty: none. A request whose evaluations the store has adds nothing.
+  /// The first one counts. Does nothing if the candidate already has evaluations.
+  void add_evaluations(RowId candidate, const std::vector<tasks::Evaluation>& evaluations,
+                       std::string_view request = {});
+  /// Adds evaluations of other choices of parameters, which do not count. `turns`: of a heat, which
+  /// times the choices in so many turns; 0: they were evaluated in full.
+  void add_trials(RowId candidate, const std::vector<tasks::Evaluation>& trials,
+                  std::string_view request, int turns);
   /// Makes this evaluation the one that counts for the candidate. The previous one stays as
   /// evidence and refers to its successor.
-  void supersede_evaluation(RowId candidate, const tasks::Evaluation& evaluation);
+  void supersede_evaluation(RowId candidate, const tasks::Evaluation& evaluation,
+                            std::string_view request = {});
+  /// The evaluations of the heats of this candidate, oldest first.
+  std::vector<tasks::Evaluation> trials(RowId candidate) const;
   std::vector<CandidateState> candidates(RowId run) const;
   /// Throws UsageError if the candidate does not exist.
   CandidateState candidate_state(RowId id) const;

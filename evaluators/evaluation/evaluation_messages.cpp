@@ -33,8 +33,8 @@ WINNOW_JSON_FIELDS(TaskMessage, name, category, digest, task_toml, reference, ba
 WINNOW_JSON_FIELDS(Protocol, seed, tiny_seeds, check, promotion, timing, stop_when_lost, warm,
                    counters, energy, max_samples, reuse, time_budget, run_timeout)
 WINNOW_JSON_FIELDS(KernelToBeat, text, parameters)
-WINNOW_JSON_FIELDS(EvaluationRequest, id, task, text, file_name, choice, max_variants, depth,
-                   protocol, incumbent)
+WINNOW_JSON_FIELDS(EvaluationRequest, id, task, text, file_name, choices, depth, turns, protocol,
+                   incumbent)
 WINNOW_JSON_FIELDS(EvaluationResult, id, worker, evaluations, fault)
 WINNOW_JSON_FIELDS(Finalist, text, file_name, parameters, kernel)
 WINNOW_JSON_FIELDS(SittingRequest::Board, task, finalists, baseline_spread)
@@ -147,6 +147,8 @@ std::string_view to_string(Depth depth) {
     return "full";
   case Depth::Quick:
     return "quick";
+  case Depth::Trial:
+    return "trial";
   case Depth::HeldOut:
     return "held_out";
   }
@@ -167,10 +169,11 @@ std::string encode(const EvaluationRequest& request) {
 
 EvaluationRequest decode_evaluation_request(std::string_view text) {
   auto request = value_in<EvaluationRequest>(text, kRequestSchema, "request");
-  require_range("request.max_variants",
-                static_cast<std::int64_t>(std::min<std::size_t>(request.max_variants, 100'000)), 1,
-                10'000);
+  require_range("request.turns", request.turns, 1, 1000);
   check(request.protocol);
+  if (request.depth == Depth::Trial && (request.choices.empty() || !request.incumbent)) {
+    tasks::throw_bad_json("request.choices", "a trial to have choices and an incumbent");
+  }
   return request;
 }
 

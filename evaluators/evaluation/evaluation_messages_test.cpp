@@ -24,9 +24,9 @@ EvaluationRequest full_request() {
       tasks::load_task(std::string(WINNOW_SOURCE_DIR) + "/tasks/catalogue/blas/axpy"));
   request.text = std::string("// no UTF-8: \xff", 14);
   request.file_name = "a.cu";
-  request.choice = tasks::ParameterChoice{{"BLOCK", 128}};
-  request.max_variants = 4;
-  request.depth = Depth::HeldOut;
+  request.choices = {{{"BLOCK", 128}}, {{"BLOCK", 256}}};
+  request.depth = Depth::Trial;
+  request.turns = 4;
   request.incumbent = KernelToBeat{"// text", {{"TILE", 8}}};
   Protocol& protocol = request.protocol;
   protocol.seed = ~std::uint64_t{0};
@@ -77,8 +77,8 @@ TEST(EvaluationRequest, HasAnIdOfAllItsFields) {
   };
   change([](EvaluationRequest& other) { other.text += " "; });
   change([](EvaluationRequest& other) { other.file_name = "b.cu"; });
-  change([](EvaluationRequest& other) { other.choice.reset(); });
-  change([](EvaluationRequest& other) { other.max_variants = 5; });
+  change([](EvaluationRequest& other) { other.choices.pop_back(); });
+  change([](EvaluationRequest& other) { other.turns = 5; });
   change([](EvaluationRequest& other) { other.depth = Depth::Quick; });
   change([](EvaluationRequest& other) { other.protocol.energy = false; });
   change([](EvaluationRequest& other) { other.incumbent->text += " "; });
@@ -104,14 +104,16 @@ TEST(EvaluationRequest, NamesWhatIsWrong) {
             "schema: expected winnow.evaluation-request");
   EXPECT_EQ(with("/schema", "winnow.evaluation"), "schema: expected winnow.evaluation-request");
   EXPECT_EQ(with("/version", 2), "version: expected 1");
-  EXPECT_EQ(with("/depth", "deep"), "request.depth: expected one of full, quick, held_out");
+  EXPECT_EQ(with("/depth", "deep"), "request.depth: expected one of full, quick, trial, held_out");
   EXPECT_EQ(with("/protocol/tiny_seeds", 0),
             "request.protocol.tiny_seeds: expected a number from 1 to 100");
   EXPECT_EQ(with("/protocol/run_timeout", 1e300),
             "request.protocol.run_timeout: expected an integer in range");
   EXPECT_EQ(with("/protocol/run_timeout", std::int64_t{1} << 62U),
             "request.protocol.run_timeout: expected a number from 1 to 86400000");
-  EXPECT_EQ(with("/max_variants", "0"), "request.max_variants: expected a number from 1 to 10000");
+  EXPECT_EQ(with("/turns", 0), "request.turns: expected a number from 1 to 1000");
+  EXPECT_EQ(with("/choices", Json::array()),
+            "request.choices: expected a trial to have choices and an incumbent");
   EXPECT_EQ(with("/incumbent/text", nullptr), "request.incumbent.text: expected text");
   EXPECT_EQ(with("/task", nullptr), "request.task: expected an object");
   EXPECT_THAT(with("/task/reference", "// another"), StartsWith("request.task.digest: expected "));
@@ -140,7 +142,7 @@ SittingRequest full_sitting() {
   const EvaluationRequest one = full_request();
   SittingRequest request{"final", {{one.task, {}, 0.05}}, one.protocol};
   request.protocol.seed.reset();
-  request.boards[0].finalists = {{one.text, one.file_name, *one.choice, "digest"}};
+  request.boards[0].finalists = {{one.text, one.file_name, one.choices.front(), "digest"}};
   return request;
 }
 

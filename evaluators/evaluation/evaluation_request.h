@@ -27,9 +27,10 @@ std::string digest_of(const KernelToBeat& kernel);
 enum class Depth : std::uint8_t {
   Full,    ///< every stage that the protocol asks for
   Quick,   ///< one seed, no check mode, short timing, no hidden shapes; never `correct`
+  Trial,   ///< times many choices of parameters in turns with the incumbent, and judges nothing
   HeldOut, ///< correctness on the held-out shapes only
 };
-std::string_view to_string(Depth depth); ///< "full", "quick", "held_out"
+std::string_view to_string(Depth depth); ///< "full", "quick", "trial", "held_out"
 
 /// Everything that an evaluation depends on, except the machine. Can be sent to another process.
 struct EvaluationRequest {
@@ -37,11 +38,11 @@ struct EvaluationRequest {
   std::shared_ptr<const tasks::Task> task;
   std::string text; ///< of the kernel file
   std::string file_name;
-  /// One of parameter_choices(). nullopt: the family, which is the first `max_variants` choices, in
-  /// depth Full.
-  std::optional<tasks::ParameterChoice> choice = std::nullopt;
-  std::size_t max_variants = 1;
+  /// Each is one of parameter_choices(). Trial: one or more. Otherwise one, or none for the
+  /// default.
+  std::vector<tasks::ParameterChoice> choices = {};
   Depth depth = Depth::Full;
+  int turns = 1; ///< Trial: launches of each choice at each search shape
   Protocol protocol = {};
   std::optional<KernelToBeat> incumbent = std::nullopt;
 };
@@ -49,7 +50,7 @@ struct EvaluationRequest {
 struct EvaluationResult {
   std::string id;     ///< of the request
   std::string worker; ///< id and name of the device
-  /// Of the variants; the first one counts. Empty if and only if there is a fault.
+  /// One for each choice. Empty if and only if there is a fault.
   std::vector<tasks::Evaluation> evaluations;
   std::string fault; ///< why nobody could judge the candidate: "cancelled", no device is left, ...
 };

@@ -56,6 +56,15 @@ tasks::Evaluation EvaluationRun::run() {
   return std::move(result_);
 }
 
+std::optional<BuiltKernel> EvaluationRun::build(tasks::Evaluation& result) {
+  std::vector<PlannedCase> cases;
+  const bool fits =
+      compile() &&
+      plan_cases(on_device_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_, cases);
+  result = std::move(result_);
+  return fits ? std::optional(std::move(built_)) : std::nullopt;
+}
+
 void EvaluationRun::run_compiled() {
   if (depth_ == Depth::HeldOut) {
     result_.verdict = held_out() ? Verdict::Correct : result_.verdict;

@@ -22,6 +22,9 @@ public:
   EvaluationRun(TaskOnDevice& on_device, const tasks::KernelFile& file,
                 tasks::ParameterChoice choice, Depth depth);
   tasks::Evaluation run();
+  /// Compiles the variant and checks its launches at the search shapes, but runs nothing. nullopt:
+  /// `result` has the verdict.
+  std::optional<BuiltKernel> build(tasks::Evaluation& result);
 
 private:
   bool compile();

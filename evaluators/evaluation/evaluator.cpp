@@ -5,6 +5,7 @@
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/precheck.h"
 #include "evaluators/evaluation/task_on_device.h"
+#include "evaluators/evaluation/trial.h"
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
@@ -16,9 +17,6 @@ namespace {
 
 using tasks::Evaluation;
 using tasks::Verdict;
-
-// A variant gets the long timing only if its quick timing is better by this factor.
-constexpr double kWorthwhileGain = 1.02;
 
 } // namespace
 
@@ -50,6 +48,35 @@ struct Evaluator::State : TaskOnDevice {
     result.verdict = verdict;
     result.detail = std::move(detail);
     return result;
+  }
+
+  /// Evaluates the default choice of parameters, or reports the mistakes of the text.
+  Evaluation evaluate_default(const tasks::KernelFileResult& parsed, Depth depth) {
+    if (!parsed.kernel_file) {
+      return blank(Verdict::BadPlan, diagnostics_text(parsed.errors));
+    }
+    std::vector<tasks::ParameterChoice> choices;
+    try {
+      choices = tasks::parameter_choices(parsed.kernel_file->plan, 1);
+    } catch (const tasks::ExpressionError& error) {
+      return blank(Verdict::BadPlan, std::string("where: ") + error.what());
+    }
+    if (choices.empty()) {
+      return blank(Verdict::BadPlan, "no choice of parameters satisfies every `where`");
+    }
+    Evaluation result = evaluate(*parsed.kernel_file, choices.front(), depth);
+    for (const Diagnostic& warning : parsed.warnings) {
+      result.notes.push_back(to_string(warning));
+    }
+    return result;
+  }
+
+  std::vector<Evaluation> trial(const tasks::KernelFile& file, const EvaluationRequest& request) {
+    try {
+      return time_choices(*this, file, request.choices, request.turns);
+    } catch (const Error& error) {
+      return {request.choices.size(), blank(Verdict::Infrastructure, error.what())};
+    }
   }
 
   /// nullopt: the precheck, if there is one, lets the text pass.
@@ -93,22 +120,19 @@ void Evaluator::prepare() {
 }
 
 std::vector<Evaluation> Evaluator::evaluate(const EvaluationRequest& request) {
+  set_incumbent(request.incumbent);
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(request.text, request.file_name);
+  if (request.depth == Depth::Trial && parsed.kernel_file) {
+    return state_->trial(*parsed.kernel_file, request);
+  }
   if (std::optional<Evaluation> stopped =
           state_->stopped_by_precheck(request.text, request.file_name)) {
     return {*std::move(stopped)};
   }
-  set_incumbent(request.incumbent);
-  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(request.text, request.file_name);
-  if (!parsed.kernel_file) {
-    return {evaluate_text(request.text, request.file_name)}; // reports the mistakes of the text
+  if (parsed.kernel_file && !request.choices.empty()) {
+    return {evaluate(*parsed.kernel_file, request.choices.front(), request.depth)};
   }
-  if (request.choice) {
-    return {evaluate(*parsed.kernel_file, *request.choice, request.depth)};
-  }
-  if (request.depth != Depth::Full) {
-    throw UsageError("a family can only be evaluated in full", "name one choice of parameters");
-  }
-  return evaluate_family(*parsed.kernel_file, request.max_variants);
+  return {state_->evaluate_default(parsed, request.depth)};
 }
 
 void Evaluator::set_incumbent(const std::optional<KernelToBeat>& incumbent) {
@@ -128,47 +152,8 @@ Evaluation Evaluator::evaluate(const tasks::KernelFile& candidate,
 }
 
 Evaluation Evaluator::evaluate_text(std::string_view text, std::string file_name) {
-  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, std::move(file_name));
-  if (!parsed.kernel_file) {
-    return state_->blank(Verdict::BadPlan, diagnostics_text(parsed.errors));
-  }
-  std::vector<Evaluation> family = evaluate_family(*parsed.kernel_file, 1);
-  for (const Diagnostic& warning : parsed.warnings) {
-    family.front().notes.push_back(to_string(warning));
-  }
-  return std::move(family.front());
-}
-
-std::vector<Evaluation> Evaluator::evaluate_family(const tasks::KernelFile& candidate,
-                                                   std::size_t max_variants) {
-  std::vector<tasks::ParameterChoice> choices;
-  try {
-    choices = tasks::parameter_choices(candidate.plan, std::max<std::size_t>(max_variants, 1));
-  } catch (const tasks::ExpressionError& error) {
-    return {state_->blank(Verdict::BadPlan, std::string("where: ") + error.what())};
-  }
-  if (choices.empty()) {
-    return {state_->blank(Verdict::BadPlan, "no choice of parameters satisfies every `where`")};
-  }
-  std::vector<Evaluation> family{state_->evaluate(candidate, choices.front(), Depth::Full)};
-  if (family.front().verdict != Verdict::Correct || !(family.front().speedup > 0)) {
-    return family; // a family whose default variant fails is not worth tuning
-  }
-  std::size_t fastest = 0;
-  for (std::size_t i = 1; i < choices.size() && !state_->cancelled; ++i) {
-    family.push_back(state_->evaluate(candidate, choices[i], Depth::Quick));
-    const bool worthwhile = family[i].speedup > family[fastest].speedup * kWorthwhileGain;
-    fastest = worthwhile ? i : fastest;
-  }
-  if (fastest != 0 && !state_->cancelled) {
-    family[fastest] = state_->evaluate(candidate, choices[fastest], Depth::Full);
-    const bool better = family[fastest].verdict == Verdict::Correct &&
-                        family[fastest].speedup > family.front().speedup;
-    if (better) {
-      std::swap(family.front(), family[fastest]);
-    }
-  }
-  return family;
+  return state_->evaluate_default(tasks::parse_kernel_file(text, std::move(file_name)),
+                                  Depth::Full);
 }
 
 void Evaluator::cancel() {
@@ -230,17 +215,13 @@ void compile_ahead(DeviceHost& host, const EvaluationRequest& request,
                         BuildMode::Plain, cancelled, ignored)
                .compiled.verdict == Verdict::Correct;
   };
+  const bool hidden = request.protocol.promotion && request.depth == Depth::Full;
   try {
-    bool promotion = request.protocol.promotion && request.depth == Depth::Full;
-    const auto choices =
-        request.choice
-            ? std::vector{*request.choice}
-            : tasks::parameter_choices(file.plan, std::max<std::size_t>(request.max_variants, 1));
-    for (const tasks::ParameterChoice& choice : choices) {
-      if (builds(choice, shown_shapes(task, host.device.kind)) && promotion) {
+    for (const tasks::ParameterChoice& choice :
+         request.choices.empty() ? tasks::parameter_choices(file.plan, 1) : request.choices) {
+      if (builds(choice, shown_shapes(task, host.device.kind)) && hidden) {
         builds(choice, task.shapes_of(tasks::ShapeSet::Promotion, host.device.kind));
       }
-      promotion = false; // the other variants meet hidden shapes only if they are the fastest
     }
   } catch (const Error&) { // the evaluation will report this error, too
   } catch (const tasks::ExpressionError&) {

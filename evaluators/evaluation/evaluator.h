@@ -85,9 +85,9 @@ std::string quarantine(const DeviceHost& host);
 tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
                                const std::string& file_name, const std::string& kind,
                                const std::string& architecture, const MachineOptions& machine);
-/// Compiles into the cache what the request will need: one module for each choice of parameters,
-/// and the first choice for the hidden shapes, too, because they may need other instances of a
-/// template. Any thread. Never throws because of the candidate.
+/// Compiles into the cache what the request will need: one module for each choice of parameters.
+/// In depth Full the hidden shapes may need other instances of a template. Any thread. Never throws
+/// because of the candidate.
 void compile_ahead(DeviceHost& host, const EvaluationRequest& request,
                    const std::function<bool()>& cancelled);
 
@@ -115,14 +115,9 @@ public:
   /// `parameters` must be one of parameter_choices().
   tasks::Evaluation evaluate(const tasks::KernelFile& candidate,
                              const tasks::ParameterChoice& parameters, Depth depth = Depth::Full);
-  /// Parses `text` and calls evaluate(). A parse error gives the verdict `bad_plan`, or `bad_reply`
-  /// if the text has no code.
+  /// Parses `text` and evaluates its default choice of parameters. A parse error gives the verdict
+  /// `bad_plan`, or `bad_reply` if the text has no code.
   tasks::Evaluation evaluate_text(std::string_view text, std::string file_name);
-  /// Evaluates the allowed variants, at most `max_variants`: the default in full, the others up to
-  /// a quick timing, then the fastest in full. The first element of the result is the candidate's
-  /// evaluation.
-  std::vector<tasks::Evaluation> evaluate_family(const tasks::KernelFile& candidate,
-                                                 std::size_t max_variants);
   /// Ends an evaluation soon. The evaluator stays cancelled.
   void cancel();
 

@@ -38,7 +38,9 @@ void LocalEvaluations::cancel(const std::string& id) {
     for (Queued& queued : queue_) {
       if (queued.request.id == id) {
         queued.cancelled = true;
-        queued.state = queued.state == State::Waiting ? State::Ready : queued.state;
+        if (queued.compiled == queued.begun) { // no compiler works on it
+          queued.state = State::Ready;
+        }
       }
     }
     for (Work& work : work_) {
@@ -184,26 +186,41 @@ bool LocalEvaluations::any_device_left() const {
                      [](const Work& work) { return work.lost.empty(); });
 }
 
+std::list<LocalEvaluations::Queued>::iterator LocalEvaluations::first_to_compile() {
+  return std::find_if(queue_.begin(), queue_.end(), [](const Queued& queued) {
+    return queued.state != State::Ready && !queued.cancelled && queued.begun < queued.choices();
+  });
+}
+
 void LocalEvaluations::compile_requests() {
   std::unique_lock lock(mutex_);
   for (;;) {
     auto next = queue_.end();
     changed_.wait(lock, [&] {
-      next = first_in(State::Waiting);
+      next = first_to_compile();
       return stopping_ || next != queue_.end();
     });
     if (stopping_) {
       return;
     }
-    next->state = State::Compiling; // other threads leave this entry alone now
+    next->state = State::Compiling; // no other thread removes this entry now
+    EvaluationRequest part = next->request;
+    if (!part.choices.empty()) {
+      part.choices = {next->request.choices[next->begun]};
+    }
+    ++next->begun;
     lock.unlock();
-    setup_.compile_ahead(next->request, [this, next] {
+    setup_.compile_ahead(part, [this, next] {
       const std::lock_guard guard(mutex_);
       return stopping_ || next->cancelled;
     });
     lock.lock();
-    next->state = State::Ready;
-    changed_.notify_all();
+    ++next->compiled;
+    const bool is_last = next->cancelled || next->begun == next->choices();
+    if (is_last && next->compiled == next->begun) {
+      next->state = State::Ready;
+      changed_.notify_all();
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "evaluators/evaluation/evaluations.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +71,9 @@ private:
     EvaluationRequest request;
     State state = State::Waiting;
     bool cancelled = false;
+    /// The choices of parameters are compiled one by one, by any number of threads.
+    std::size_t begun = 0, compiled = 0;
+    std::size_t choices() const { return std::max<std::size_t>(request.choices.size(), 1); }
     /// Of a hold() that waits. If it is set, `request` has nothing but the id.
     std::function<void(Lane&, const std::stop_token&)> hold = {};
   };
@@ -83,6 +87,7 @@ private:
   void prepare(std::size_t lane);
   void evaluate_requests(std::size_t lane);
   void compile_requests();
+  std::list<Queued>::iterator first_to_compile();
   std::optional<Queued> take(std::size_t lane, std::stop_token& stop);
   std::list<Queued>::iterator first_in(State state);
   EvaluationResult evaluate(const EvaluationRequest& request, std::size_t lane,

@@ -220,6 +220,49 @@ TEST(LocalEvaluations, CompilesAheadBeforeItEvaluates) {
   EXPECT_EQ(compiled_first, std::vector<bool>(5, true));
 }
 
+TEST(LocalEvaluations, CompilesTheChoicesOfARequestAtTheSameTime) {
+  constexpr int kChoices = 3;
+  std::latch all_at_once(kChoices);
+  std::latch done(1);
+  LocalEvaluations::Setup setup = on_lanes({correct}, [&](const EvaluationResult& result) {
+    EXPECT_EQ(result.fault, "");
+    done.count_down();
+  });
+  setup.compile_threads = kChoices;
+  setup.compile_ahead = [&](const EvaluationRequest& part, const std::function<bool()>&) {
+    EXPECT_EQ(part.choices.size(), 1U);
+    all_at_once.arrive_and_wait();
+  };
+  LocalEvaluations evaluations(std::move(setup));
+  EvaluationRequest family = request("a");
+  family.choices = {{{"P", 1}}, {{"P", 2}}, {{"P", 3}}};
+  evaluations.submit(family);
+  done.wait();
+}
+
+TEST(LocalEvaluations, ACancelledRequestWaitsForNoFurtherChoice) {
+  std::latch compiling(1);
+  std::latch done(1);
+  LocalEvaluations::Setup setup = on_lanes({correct}, [&](const EvaluationResult& result) {
+    EXPECT_EQ(result.fault, "cancelled");
+    done.count_down();
+  });
+  setup.compile_threads = 1;
+  setup.compile_ahead = [&](const EvaluationRequest&, const std::function<bool()>& cancelled) {
+    compiling.count_down();
+    while (!cancelled()) {
+      std::this_thread::yield();
+    }
+  };
+  LocalEvaluations evaluations(std::move(setup));
+  EvaluationRequest family = request("a");
+  family.choices = {{{"P", 1}}, {{"P", 2}}};
+  evaluations.submit(family);
+  compiling.wait();
+  evaluations.cancel("a");
+  done.wait();
+}
+
 struct Preparing : FakeLane {
   explicit Preparing(std::latch& latch) : FakeLane(correct), prepared(latch) {}
   void prepare(const EvaluationRequest&, const std::stop_token&) override {

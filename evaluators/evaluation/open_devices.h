@@ -21,6 +21,7 @@ public:
   OpenDevices(OpenDevices&&) = default;
 
   const DeviceReport& first() const { return reports_.front(); }
+  std::size_t size() const { return hosts_.size(); }
   /// "cuda:0,cuda:1"
   std::string names() const;
   /// One at a time, because each uses all devices.

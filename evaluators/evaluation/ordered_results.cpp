@@ -42,10 +42,14 @@ std::optional<EvaluationResult> OrderedResults::next() {
 OneByOne::OneByOne(const EvaluationsFactory& factory)
     : evaluations_(factory([this](EvaluationResult result) { results_.put(std::move(result)); })) {}
 
-std::optional<EvaluationResult> OneByOne::evaluate(EvaluationRequest request) {
+void OneByOne::submit(EvaluationRequest request) {
   request.id = request_id(request, ++asked_);
   results_.expect(request.id);
   evaluations_->submit(std::move(request));
+}
+
+std::optional<EvaluationResult> OneByOne::evaluate(EvaluationRequest request) {
+  submit(std::move(request));
   return results_.next();
 }
 

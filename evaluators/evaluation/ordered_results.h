@@ -33,11 +33,15 @@ private:
   bool interrupted_ = false;
 };
 
-/// Evaluates one request after the other and waits for each.
+/// Evaluates requests and waits for their results, in the order of the requests.
 class OneByOne {
 public:
   explicit OneByOne(const EvaluationsFactory& factory);
-  /// Gives the request its id. nullopt: interrupted.
+  /// Gives the request its id.
+  void submit(EvaluationRequest request);
+  /// The result of the oldest request that has given none yet. nullopt: interrupted.
+  std::optional<EvaluationResult> next() { return results_.next(); }
+  /// Both.
   std::optional<EvaluationResult> evaluate(EvaluationRequest request);
   Evaluations& evaluations() { return *evaluations_; }
   /// Ends a present and all later evaluations. Any thread may call this.

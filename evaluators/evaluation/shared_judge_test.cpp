@@ -159,7 +159,7 @@ TEST_F(SharedJudge, ACancelledRequestLeavesItsTaskToTheNext) {
   EvaluationRequest request;
   request.task = std::make_shared<const tasks::Task>(task("blas/axpy"));
   request.protocol = options_;
-  request.choice = tasks::ParameterChoice{{"BLOCK", 128}};
+  request.choices = {{{"BLOCK", 128}}};
   for (const std::string id : {"endless", "right"}) {
     request.id = id;
     request.text = request.task->baseline;

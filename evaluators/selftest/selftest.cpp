@@ -52,11 +52,12 @@ public:
       : thread_([&host, &task, files](const std::stop_token& stop) {
           EvaluationRequest request;
           request.task = std::make_shared<const tasks::Task>(task);
-          request.max_variants = kMaxVariants;
           for (const fs::path& file : files) {
             if (!stop.stop_requested()) {
-              request.text = read_file(file, tasks::kMaxKernelFileBytes);
-              request.file_name = file.string();
+              const tasks::KernelFile kernel = load_kernel_file(file);
+              request.text = kernel.text;
+              request.file_name = kernel.file;
+              request.choices = variants_of(kernel);
               compile_ahead(host, request, [&stop] { return stop.stop_requested(); });
             }
           }

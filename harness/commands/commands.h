@@ -27,6 +27,7 @@ void add_baseline(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);
 void add_profile(CLI::App& app, Action& chosen);
 void add_race(CLI::App& app, Action& chosen);
+void add_tune(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
 void add_resume(CLI::App& app, Action& chosen);
 void add_leaderboard(CLI::App& app, Action& chosen);

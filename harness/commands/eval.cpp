@@ -28,7 +28,6 @@ struct EvalCommand {
   std::string task;
   std::vector<std::string> files;
   std::string architecture;
-  std::size_t max_variants = 1;
   JudgingOptions judging;
   bool no_promotion = false;
   bool no_check = false;
@@ -59,7 +58,6 @@ void judge_files(const EvalCommand& command, const tasks::Task& task,
       [&](evaluators::EvaluationResult result) { results.put(std::move(result)); });
   evaluators::EvaluationRequest request;
   request.task = std::make_shared<const tasks::Task>(task);
-  request.max_variants = command.max_variants;
   request.protocol = protocol;
   const OnInterrupt stop(interrupt, [&] { results.interrupt(); });
   const std::vector<std::string>& files = command.files;
@@ -161,11 +159,6 @@ void add_options(CLI::App& sub, EvalCommand& command) {
                  "sets of inputs for each tiny shape")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  sub.add_option("--max-variants", command.max_variants,
-                 "number of parameter choices to try; the fastest choice counts; 1: only the "
-                 "default choice")
-      ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
   sub.add_flag("--no-promotion", command.no_promotion, "skip the hidden shapes");
   sub.add_flag("--no-check", command.no_check,
                "skip check mode, which looks for data races and similar mistakes");
@@ -179,7 +172,7 @@ void add_options(CLI::App& sub, EvalCommand& command) {
       "shell command that reads each kernel file from stdin and prints a JSON object with "
       "should_filter; Winnow does not run a kernel if the command refuses the file or fails");
   sub.add_flag("--json", command.json,
-               "one JSON document, schema winnow.evaluation, version 2; for several files an array "
+               "one JSON document, schema winnow.evaluation, version 3; for several files an array "
                "of documents");
 }
 

@@ -50,6 +50,10 @@ evaluators::EvaluationOptions resolved(const JudgingOptions& options) {
   return evaluation;
 }
 
+std::chrono::milliseconds race_budget(std::string_view device_kind) {
+  return std::chrono::milliseconds(device_kind == "cpu" ? 1000 : 300);
+}
+
 std::string read_kernel(const std::string& file) {
   if (fs::is_directory(file)) {
     throw UsageError(file + " is a directory; expected a kernel file");

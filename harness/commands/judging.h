@@ -3,8 +3,10 @@
 #include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/evaluation/evaluation_request.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace CLI {
 class App;
@@ -28,6 +30,9 @@ void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::stri
 CLI::Option* add_time_budget(CLI::App& sub, std::string& time_budget, const std::string& defaults);
 /// Throws UsageError and NotPermitted.
 evaluators::EvaluationOptions resolved(const JudgingOptions& options);
+
+/// The default of --time-budget where a race decides.
+std::chrono::milliseconds race_budget(std::string_view device_kind);
 
 /// The text of a kernel file. Throws UsageError if the file does not exist or is too long.
 std::string read_kernel(const std::string& file);

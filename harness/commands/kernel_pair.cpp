@@ -112,7 +112,7 @@ JudgedKernel judged(const NamedKernel& kernel, evaluators::EvaluationRequest req
   request.text = kernel.text;
   request.file_name = kernel.file;
   if (kernel.kernel_file) {
-    request.choice = kernel.parameters;
+    request.choices = {kernel.parameters};
   }
   return {kernel.file, kernel.digest, evaluation_of(evaluations.evaluate(std::move(request)))};
 }

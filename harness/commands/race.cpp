@@ -8,12 +8,10 @@
 namespace winnow::harness {
 namespace {
 
-constexpr std::chrono::milliseconds kCpuRaceBudget{1000};
-constexpr std::chrono::milliseconds kGpuRaceBudget{300};
-
 ExitCode race(const PairCommand& command) {
   const auto adapt = [](evaluators::EvaluationOptions& options) { options.stop_when_lost = true; };
-  return judge_pair(command, {kCpuRaceBudget, kGpuRaceBudget, adapt, race_json, race_text, true});
+  return judge_pair(command,
+                    {race_budget("cpu"), race_budget("gpu"), adapt, race_json, race_text, true});
 }
 
 void add_options(CLI::App& sub, PairCommand& command) {

@@ -109,7 +109,7 @@ private:
     request.task = open(row.task);
     request.text = store_.candidate(row.candidate).text;
     request.file_name = fmt::format("candidate-{}.cu", row.candidate);
-    request.choice = nlohmann::json::parse(row.parameters).get<tasks::ParameterChoice>();
+    request.choices = {nlohmann::json::parse(row.parameters).get<tasks::ParameterChoice>()};
     request.protocol = options_;
     return evaluation_of(evaluations_.evaluate(std::move(request)));
   }

@@ -25,7 +25,7 @@ struct RunConfig {
   std::int64_t seeds = 3;    ///< archive: first calls, for kernels of different structure
   std::int64_t patience = 0; ///< archive: stops after so many calls without a gain; 0: never
   std::string seed_kernel;   ///< archive: the kernel file to start from; empty: none
-  std::int64_t max_variants = 8;
+  std::int64_t max_variants = 32;
   std::int64_t finalists = 8; ///< per board; timed against each other when the run ends
   Limits limits;
   agents::EndpointConfig endpoint;

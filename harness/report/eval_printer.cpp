@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/report/eval_report.h"
-#include "harness/report/variant_report.h"
 
 #include <ostream>
 
@@ -52,7 +51,6 @@ void EvalPrinter::add(const std::string& file, const std::string& digest,
     document["task"] = task_;
     document["file"] = to_valid_utf8(file);
     document["digest"] = digest;
-    document["variants"] = variants_json(result.evaluations);
     print(document);
   } else if (!json_) {
     out_ << "not judged: " << result.fault << '\n';
@@ -62,7 +60,7 @@ void EvalPrinter::add(const std::string& file, const std::string& digest,
 
 void EvalPrinter::print(const nlohmann::json& document) {
   if (!json_) {
-    out_ << eval_text(document) << variants_text(document.at("variants"));
+    out_ << eval_text(document);
     return;
   }
   const std::string lines = document.dump(2);

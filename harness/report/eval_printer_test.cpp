@@ -36,28 +36,6 @@ TEST(EvalPrinter, PrintsAsItGoesAndAllOfAnArray) {
   EXPECT_EQ(out.str(), documents.dump(2) + "\n");
 }
 
-TEST(EvalPrinter, SaysWhatEveryVariantGot) {
-  evaluators::EvaluationResult family{"", "", {timed_evaluation(10), timed_evaluation(20)}, {}};
-  family.evaluations[0].parameters = {{"TILE", 32}};
-  family.evaluations[1].parameters = {{"TILE", 16}};
-  family.evaluations[1].verdict = Verdict::NotJudged;
-  family.evaluations[1].stage = tasks::Stage::Time;
-  family.evaluations[1].speedup = 1.25;
-  std::ostringstream text, document;
-  EvalPrinter(text, "axpy", false, 1).add("a.cu", "abc123", family);
-  EXPECT_THAT(text.str(), ContainsRegex("variant +verdict +n=1000 +n=2000 +speedup +timing\n"
-                                        "TILE=32 +correct +10.01 us +10.01 us +2.000x +full\n"
-                                        "TILE=16 +right on shown shapes +20.02 us +20.02 us "
-                                        "+1.250x +quick\n"));
-  EvalPrinter(document, "axpy", true, 1).add("a.cu", "abc123", family);
-  const json variants = json::parse(document.str())["variants"];
-  ASSERT_EQ(variants.size(), 2U);
-  EXPECT_EQ(variants[1]["parameters"]["TILE"], 16);
-  EXPECT_EQ(variants[1]["timing"], "quick");
-  EXPECT_DOUBLE_EQ(variants[1]["speedup"], 1.25);
-  EXPECT_DOUBLE_EQ(variants[1]["times"][1]["median_ns"], 20'020);
-}
-
 TEST(EvalPrinter, WhatAnInterruptionLeavesIsAnArray) {
   std::ostringstream out;
   { EvalPrinter(out, "axpy", true, 2).add("a.cu", "abc123", judged(Verdict::Correct)); }

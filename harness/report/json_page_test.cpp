@@ -6,6 +6,7 @@
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/task_report.h"
 #include "harness/report/testing/report_fake.h"
+#include "harness/report/tuning_report.h"
 #include "harness/selftest/selftest_report.h"
 #include "tests/support/json_page.h"
 
@@ -57,6 +58,16 @@ TEST(JsonDocumentation, ListsEveryFieldOfRaceAndProfile) {
   EXPECT_THAT(missing(profile_json(pair)), IsEmpty());
   pair.kernel.evaluation.verdict = tasks::Verdict::Wrong;
   EXPECT_THAT(missing(race_json(pair)), IsEmpty());
+}
+
+TEST(JsonDocumentation, ListsEveryFieldOfTune) {
+  TuningReport report{"axpy", "a.cu", "abc", {"n=1"}, {}, 0.5, "a.tuned.cu", ""};
+  report.family.of_default = full_evaluation();
+  report.family.trials = {{{{"BLOCK", 128}}, tasks::Verdict::NotJudged, "", {1}},
+                          {{{"BLOCK", 256}}, tasks::Verdict::NotJudged, "", {1.5}},
+                          {{{"BLOCK", 512}}, tasks::Verdict::OverLimit}};
+  report.family.of_winner = full_evaluation();
+  EXPECT_THAT(missing(tuning_json(report)), IsEmpty());
 }
 
 TEST(JsonDocumentation, ListsEveryFieldOfTasks) {

@@ -86,8 +86,21 @@ store::RowId Journal::add_candidate(store::RowId task, const store::CandidateRow
 }
 
 void Journal::add_evaluations(store::RowId candidate,
-                              const std::vector<tasks::Evaluation>& evaluations) {
-  store_.add_evaluations(candidate, evaluations);
+                              const std::vector<tasks::Evaluation>& evaluations,
+                              std::string_view request) {
+  store_.add_evaluations(candidate, evaluations, request);
+  written();
+}
+
+void Journal::add_trials(store::RowId candidate, const std::vector<tasks::Evaluation>& trials,
+                         std::string_view request, int turns) {
+  store_.add_trials(candidate, trials, request, turns);
+  written();
+}
+
+void Journal::supersede_evaluation(store::RowId candidate, const tasks::Evaluation& evaluation,
+                                   std::string_view request) {
+  store_.supersede_evaluation(candidate, evaluation, request);
   written();
 }
 

@@ -36,7 +36,13 @@ public:
   void finish_call(store::RowId call, const agents::ModelRequest& request,
                    std::string_view endpoint, const agents::ModelReply& reply);
   store::RowId add_candidate(store::RowId task, const store::CandidateRow& candidate);
-  void add_evaluations(store::RowId candidate, const std::vector<tasks::Evaluation>& evaluations);
+  // As the methods of RunStore.
+  void add_evaluations(store::RowId candidate, const std::vector<tasks::Evaluation>& evaluations,
+                       std::string_view request = {});
+  void add_trials(store::RowId candidate, const std::vector<tasks::Evaluation>& trials,
+                  std::string_view request, int turns);
+  void supersede_evaluation(store::RowId candidate, const tasks::Evaluation& evaluation,
+                            std::string_view request);
   void event(std::string_view kind, const nlohmann::json& detail);
   /// Appends to the log of the task's search.
   void log(store::RowId task, const search::Event& event);

@@ -1,7 +1,12 @@
 #include "harness/run/prompt_facts.h"
 
+#include "base/text.h"
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
+#include "search/outcome.h"
+#include "search/response_surface.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
 #include <charconv>
@@ -122,6 +127,30 @@ std::string launch_lines(const tasks::Evaluation& evaluation) {
     }
   }
   return lines;
+}
+
+std::string surface_text(const std::vector<tasks::Evaluation>& trials, const std::string& text) {
+  std::map<tasks::ParameterChoice, search::Trial> newest;
+  std::vector<std::string> shapes;
+  for (const tasks::Evaluation& trial : trials) {
+    newest[trial.parameters] = search::trial_of(trial);
+    if (shapes.empty()) {
+      for (const tasks::CaseResult& timed : trial.cases) {
+        shapes.push_back(timed.shape);
+      }
+    }
+  }
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, "candidate.cu");
+  if (shapes.empty() || !parsed.kernel_file) {
+    return {};
+  }
+  search::Trial of_default{tasks::parameter_choices(parsed.kernel_file->plan, 1).front()};
+  of_default.speeds.assign(shapes.size(), 1);
+  std::vector<search::Trial> all{of_default};
+  for (auto& [choice, trial] : newest) {
+    all.push_back(std::move(trial));
+  }
+  return join(search::surface_lines(search::response_surface(all, std::move(shapes))), "\n");
 }
 
 void add_prompt_facts(agents::ProposalContext& context) {

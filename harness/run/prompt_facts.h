@@ -3,6 +3,7 @@
 #include "agents/prompts.h"
 
 #include <string>
+#include <vector>
 
 namespace winnow::harness {
 
@@ -14,5 +15,10 @@ void add_prompt_facts(agents::ProposalContext& context);
 /// How the largest launch fills the device, a line for each profiled shape: blocks, threads,
 /// registers, shared memory, resident blocks. Empty without a profile.
 std::string launch_lines(const tasks::Evaluation& evaluation);
+
+/// How the speed of a family depends on its parameters, in a few lines. `trials`: the evaluations
+/// of its heats, oldest first; the newest of each choice counts. Empty without trials. `text`: of
+/// the kernel file.
+std::string surface_text(const std::vector<tasks::Evaluation>& trials, const std::string& text);
 
 } // namespace winnow::harness

@@ -94,6 +94,25 @@ TEST(PromptFacts, SayHowTheLaunchFillsTheDevice) {
       "registers a thread, 193.0 KiB shared memory a block; resident blocks an SM: 1\n");
 }
 
+TEST(PromptFacts, SayHowAFamilyDependsOnItsParameters) {
+  const std::string text =
+      "/*@winnow\n{\"params\": {\"TILE\": [16, 32, 8]}, \"launches\": [{\"kernel\": "
+      "\"k\", \"grid\": 1, \"block\": 1, \"args\": []}]}\n@*/\n"
+      "__global__ void k() {}\n";
+  const auto trial = [](std::int64_t tile, double nanoseconds) {
+    tasks::Evaluation evaluation;
+    evaluation.parameters = {{"TILE", tile}};
+    tasks::CaseResult& timed = evaluation.cases.emplace_back();
+    timed.shape = "n=64";
+    timed.samples_ns = {nanoseconds};
+    timed.incumbent_samples_ns = {100};
+    return evaluation;
+  };
+  EXPECT_EQ(surface_text({}, text), "");
+  const std::string said = surface_text({trial(32, 400), trial(8, 200), trial(32, 50)}, text);
+  EXPECT_THAT(said, HasSubstr("best overall TILE=32: 2.00x the default; worst TILE=8: 0.50x"));
+}
+
 TEST(PromptFacts, AreNoneForTheCpu) {
   const tasks::Task task = gemm();
   agents::ProposalContext context;

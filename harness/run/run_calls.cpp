@@ -177,6 +177,10 @@ agents::ModelRequest RunLoop::request_for(const TaskState& state, const search::
   if (ask.previous) {
     context.previous = attempt(*ask.previous, true);
   }
+  if (context.parent || context.best) {
+    const store::RowId shown = context.parent ? ask.parents.front() : ask.best->candidate;
+    context.surface = surface_text(setup_.journal.store().trials(shown), shelf_.at(shown).text);
+  }
   agents::ModelRequest request;
   request.key = ask.key;
   request.model = setup_.config.endpoint.model;

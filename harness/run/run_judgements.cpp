@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/run/run_loop.h"
+#include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
 
@@ -56,12 +57,14 @@ void RunLoop::add_first_kernels(TaskState& state) {
   row.digest = sha256_hex(row.text);
   commit(state, [&]() -> std::vector<search::Event> {
     state.baseline = setup_.journal.add_candidate(state.row, row);
-    std::vector<search::Event> events{search::Added{state.baseline, "", 0}};
+    // The baseline is not tuned: tuned, it would be faster than the yardstick of other results.
+    std::vector<search::Event> events{search::Added{state.baseline, "", 0, {}}};
     if (!setup_.config.seed_kernel.empty()) {
       row.origin = "person";
       row.text = read_file(setup_.config.seed_kernel, tasks::kMaxKernelFileBytes);
       row.digest = sha256_hex(row.text);
-      events.push_back(search::Added{setup_.journal.add_candidate(state.row, row), "", 0});
+      events.push_back(
+          search::Added{setup_.journal.add_candidate(state.row, row), "", 0, choices_of(row.text)});
     }
     return events;
   });
@@ -81,15 +84,27 @@ void RunLoop::accept_reply(TaskState& state, const search::Ask& ask,
   commit(state, [&]() -> std::vector<search::Event> {
     const store::RowId id = add_candidate(state, ask, kernel.text.value_or(reply.text));
     if (!bad) {
-      return {search::Added{id, ask.key, reply.dollars.value_or(0)}};
+      return {search::Added{id, ask.key, reply.dollars.value_or(0), choices_of(*kernel.text)}};
     }
     setup_.journal.add_evaluations(id, {*bad});
-    return {search::Added{id, ask.key, reply.dollars.value_or(0)},
+    return {search::Added{id, ask.key, reply.dollars.value_or(0), {}},
             search::Evaluated{id, search::outcome_of(*bad, reply.text)}};
   });
   if (bad) {
     count(bad->verdict);
     tell(state, ask.key, *bad);
+  }
+}
+
+/// The choices of the file's parameters that may be tried; none if it is not to be tuned.
+std::vector<tasks::ParameterChoice> RunLoop::choices_of(const std::string& text) const {
+  const auto most = static_cast<std::size_t>(setup_.config.max_variants);
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, "candidate.cu");
+  try {
+    return most > 1 && parsed.kernel_file ? tasks::parameter_choices(parsed.kernel_file->plan, most)
+                                          : std::vector<tasks::ParameterChoice>{};
+  } catch (const tasks::ExpressionError&) { // the evaluation reports it
+    return {};
   }
 }
 
@@ -134,16 +149,20 @@ void RunLoop::submit(TaskState& state, const search::Evaluate& evaluate) {
   request.task = state.task;
   request.text = row.text;
   request.file_name = is_baseline ? "baseline.cu" : key + ".cu";
-  // The baseline is judged without tuning: tuned, it would be faster than the yardstick of other
-  // results.
-  request.max_variants = is_baseline ? 1 : static_cast<std::size_t>(setup_.config.max_variants);
+  request.choices = evaluate.choices;
   request.protocol = setup_.config.evaluation;
-  if (evaluate.incumbent) {
-    const ShelvedCandidate& incumbent = shelf_.at(*evaluate.incumbent);
+  if (evaluate.is_heat()) {
+    request.depth = evaluators::Depth::Trial;
+    request.turns = evaluate.turns;
+  }
+  // The choices of a heat take turns with the default choice of the same file.
+  const auto rival = evaluate.is_heat() ? std::optional(evaluate.candidate) : evaluate.incumbent;
+  if (rival) {
+    const ShelvedCandidate& incumbent = shelf_.at(*rival);
     request.incumbent = evaluators::KernelToBeat{incumbent.text, incumbent.evaluation.parameters};
   }
   request.id = evaluators::request_id(request, evaluate.candidate);
-  judging_[request.id] = {&state, evaluate.candidate, key, row.text};
+  judging_[request.id] = {&state, evaluate, key, row.text};
   evaluations_->submit(std::move(request));
 }
 
@@ -157,55 +176,88 @@ void RunLoop::handle(evaluators::EvaluationResult& result) {
   if (!result.fault.empty()) {
     result.evaluations = {blank(Verdict::Infrastructure, result.fault)};
   }
-  const tasks::Evaluation& counts = result.evaluations.front();
-  if (counts.verdict == Verdict::Infrastructure) {
-    record_fault(judgement, counts);
+  tasks::Evaluation& first = result.evaluations.front();
+  if (first.verdict == Verdict::Infrastructure) {
+    record_fault(judgement, first);
     return;
   }
   faults_in_a_row_ = 0;
-  record(judgement, result);
-  tell_judged(judgement, counts);
+  if (judgement.what.is_heat()) {
+    record_heat(judgement, result);
+  } else {
+    record(judgement, result.id, first);
+  }
 }
 
 /// A fault of the machine is not a verdict: the search decides whether the candidate is judged
 /// again.
 void RunLoop::record_fault(const Judgement& judgement, const tasks::Evaluation& fault) {
-  TaskState& state = *judgement.state;
-  commit(state, [&]() -> std::vector<search::Event> {
+  commit(*judgement.state, [&]() -> std::vector<search::Event> {
     setup_.journal.event("machine fault", account_of(judgement, fault));
-    return {search::Faulted{judgement.candidate}};
+    return {search::Faulted{judgement.candidate(), judgement.what.choices, judgement.what.turns}};
   });
-  if (state.search->find(judgement.candidate)->outcome) { // the search has given up
-    if (!judgement.key.empty()) {
-      count(fault.verdict);
-    }
-    shelf_.forget(judgement.candidate);
-    tell_judged(judgement, fault);
-  }
+  settle(judgement, fault);
   if (++faults_in_a_row_ >= kFaultsInARow) {
     stop(Stop::Failure, "the machine keeps failing: " + fault.detail);
   }
 }
 
-void RunLoop::record(const Judgement& judgement, evaluators::EvaluationResult& result) {
+void RunLoop::record_heat(const Judgement& judgement, const evaluators::EvaluationResult& result) {
+  commit(*judgement.state, [&]() -> std::vector<search::Event> {
+    setup_.journal.add_trials(judgement.candidate(), result.evaluations, result.id,
+                              judgement.what.turns);
+    search::Tried tried{judgement.candidate(), {}, 0};
+    for (const tasks::Evaluation& trial : result.evaluations) {
+      tried.trials.push_back(search::trial_of(trial));
+      tried.device_seconds += trial.seconds;
+    }
+    return {tried};
+  });
+  settle(judgement, {});
+}
+
+void RunLoop::record(const Judgement& judgement, const std::string& request,
+                     tasks::Evaluation& evaluation) {
   TaskState& state = *judgement.state;
-  tasks::Evaluation& counts = result.evaluations.front();
-  search::Outcome outcome = search::outcome_of(counts, judgement.text);
-  outcome.promoted = state.search->promotes(judgement.candidate, outcome);
-  if (counts.promoted && !outcome.promoted) {
-    counts.notes.insert(
-        counts.notes.begin(),
+  search::Outcome outcome = search::outcome_of(evaluation, judgement.text);
+  outcome.promoted = state.search->promotes(judgement.candidate(), outcome);
+  if (evaluation.promoted && !outcome.promoted) {
+    evaluation.notes.insert(
+        evaluation.notes.begin(),
         "faster than the best kernel on the shown shapes, but more than 10 % slower on "
         "shapes of other sizes: this kernel does not become the best");
   }
-  counts.promoted = outcome.promoted;
+  evaluation.promoted = outcome.promoted;
+  const std::optional<search::Outcome>& of_default =
+      state.search->find(judgement.candidate())->of_default;
   commit(state, [&]() -> std::vector<search::Event> {
-    setup_.journal.add_evaluations(judgement.candidate, result.evaluations);
-    setup_.journal.event("judged", account_of(judgement, counts));
-    return {search::Evaluated{judgement.candidate, outcome}};
+    if (!of_default) {
+      setup_.journal.add_evaluations(judgement.candidate(), {evaluation}, request);
+    } else if (search::is_better(outcome, *of_default)) {
+      setup_.journal.supersede_evaluation(judgement.candidate(), evaluation, request);
+    } else {
+      setup_.journal.add_trials(judgement.candidate(), {evaluation}, request, 0);
+    }
+    setup_.journal.event("judged", account_of(judgement, evaluation));
+    return {search::Evaluated{judgement.candidate(), outcome}};
   });
-  shelf_.forget(judgement.candidate);
-  count(state, judgement.key, outcome);
+  shelf_.forget(judgement.candidate());
+  settle(judgement, {});
+}
+
+/// Counts and reports the candidate if its last evaluation has ended. `fault`: of the machine.
+void RunLoop::settle(const Judgement& judgement, const tasks::Evaluation& fault) {
+  TaskState& state = *judgement.state;
+  const std::optional<search::Outcome>& outcome =
+      state.search->find(judgement.candidate())->outcome;
+  if (!outcome) {
+    return;
+  }
+  shelf_.forget(judgement.candidate());
+  count(state, judgement.key.empty(), *outcome);
+  tell_judged(judgement, outcome->verdict == Verdict::Infrastructure
+                             ? fault
+                             : shelf_.at(judgement.candidate()).evaluation);
 }
 
 nlohmann::json RunLoop::account_of(const Judgement& judgement,
@@ -221,9 +273,9 @@ void RunLoop::count(Verdict verdict) {
   last_result_ = elapsed();
 }
 
-void RunLoop::count(TaskState& state, const std::string& key, const search::Outcome& outcome) {
-  if (key.empty()) {
-    return; // the baseline
+void RunLoop::count(TaskState& state, bool is_baseline, const search::Outcome& outcome) {
+  if (is_baseline) {
+    return;
   }
   count(outcome.verdict);
   if (search::is_contender(outcome, evaluators::kEvaluatorVersion)) {

@@ -101,9 +101,10 @@ private:
   };
   struct Judgement {
     TaskState* state = nullptr;
-    store::RowId candidate = 0;
+    search::Evaluate what;
     std::string key; ///< of the call; empty: the baseline
     std::string text;
+    store::RowId candidate() const { return what.candidate; }
   };
   struct Reply {
     std::string key;
@@ -116,7 +117,7 @@ private:
   // run_restore.cpp: restores the results of earlier sessions
   void restore();
   void restore(TaskState& state);
-  static void drop_unjudged(TaskState& state, store::RowId candidate);
+  static void drop_unjudged(TaskState& state, const search::Evaluate& ended);
   void restore_calls();
   void tell_restored(std::int64_t replies);
 
@@ -154,10 +155,14 @@ private:
   void submit(TaskState& state, const search::Evaluate& evaluate);
   void handle(evaluators::EvaluationResult& result);
   void record_fault(const Judgement& judgement, const tasks::Evaluation& fault);
-  void record(const Judgement& judgement, evaluators::EvaluationResult& result);
+  void record_heat(const Judgement& judgement, const evaluators::EvaluationResult& result);
+  void record(const Judgement& judgement, const std::string& request,
+              tasks::Evaluation& evaluation);
+  void settle(const Judgement& judgement, const tasks::Evaluation& fault);
   nlohmann::json account_of(const Judgement& judgement, const tasks::Evaluation& evaluation) const;
   void count(tasks::Verdict verdict);
-  void count(TaskState& state, const std::string& key, const search::Outcome& outcome);
+  void count(TaskState& state, bool is_baseline, const search::Outcome& outcome);
+  std::vector<tasks::ParameterChoice> choices_of(const std::string& text) const;
   /// Leaves the task out if its baseline is not correct.
   void check_baseline(const TaskState& state, const tasks::Evaluation& evaluation);
   void tell_judged(const Judgement& judgement, const tasks::Evaluation& evaluation);

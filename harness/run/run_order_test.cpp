@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -59,6 +60,15 @@ protected:
                                                    test::reply_text("correct", 3.3, 1.7),
                                                    test::reply_text("correct", 3.1, 3.1),
                                                    test::reply_text("correct", 3.2, 0.8)};
+    return test::ok_reply(kReplies.at(static_cast<std::size_t>(request.key.back() - '0')));
+  }
+
+  /// Families, whose best choice is not always the default, among other kernels.
+  static ModelReply family_answer(const ModelRequest& request) {
+    static const std::vector<std::string> kReplies{
+        test::family_reply_text(2.0, 1.2), test::reply_text("wrong", 0),
+        test::family_reply_text(2.1, 0.9), test::reply_text("correct", 2.3, 2.3),
+        test::family_reply_text(3.0, 1.0), test::family_reply_text(1.0, 2.0)};
     return test::ok_reply(kReplies.at(static_cast<std::size_t>(request.key.back() - '0')));
   }
 
@@ -149,6 +159,40 @@ TEST_F(RunOrderTest, AnArchiveDecidesAsItsLogSaysAfterASigkill) {
     }
   }
   EXPECT_GT(kills, 10);
+}
+
+/// The best choice of each candidate, and how often each choice was timed.
+std::string choices_in(const std::filesystem::path& path) {
+  const store::RunStore store(path, store::RunStore::Mode::ReadOnly);
+  std::string text;
+  for (const store::RunRow& run : store.runs()) {
+    for (const store::CandidateState& candidate : store.candidates(run.id)) {
+      std::map<std::string, int> timed;
+      for (const tasks::Evaluation& trial : store.trials(candidate.row.id)) {
+        ++timed[tasks::parameters_text(trial.parameters)];
+      }
+      text += fmt::format("{}: best {}; timed {}\n", candidate.row.call_key,
+                          tasks::parameters_text(candidate.best.value().parameters), timed);
+    }
+  }
+  return text;
+}
+
+TEST_F(RunOrderTest, NoChoiceOfAFamilyIsMeasuredTwiceAfterASigkill) {
+  config_.proposals = 6;
+  ScriptedModel whole(family_answer);
+  ASSERT_EQ(session(whole).end, End::Finished);
+  const std::string expected = choices_in(store_path());
+  EXPECT_THAT(expected, testing::HasSubstr("a/0/0: best P=3; timed {\"P=2\": 3, \"P=3\": 3}"));
+  EXPECT_THAT(expected, testing::HasSubstr("a/0/2: best P=1; timed {\"P=2\": 3, \"P=3\": 3}"));
+  int kills = 0;
+  for (int nth = 1; killed_at(nth, kFirstKeyFirst, family_answer); nth += 6, ++kills) {
+    ScriptedModel endpoint(family_answer);
+    ASSERT_EQ(session(endpoint).end, End::Finished) << "after a kill at write " << nth;
+    EXPECT_EQ(choices_in(store_path()), expected) << "after a kill at write " << nth;
+    EXPECT_GE(recompute_decisions(), 20) << "after a kill at write " << nth;
+  }
+  EXPECT_GT(kills, 15);
 }
 
 TEST_F(RunOrderTest, BestOfNDecidesTheSameAfterASigkill) {

@@ -14,6 +14,8 @@ namespace {
 // The archive search stops when the best kernel reaches this share of the speed of light at every
 // search shape.
 constexpr double kEnoughSpeedOfLight = 0.95;
+// The tuning of a candidate begins no further rung after so many seconds of the device.
+constexpr double kTuningSeconds = 20;
 
 } // namespace
 
@@ -26,6 +28,7 @@ search::Settings search_settings(const RunConfig& config, const std::string& tas
   settings.seeds = static_cast<std::size_t>(config.seeds);
   settings.patience = static_cast<std::size_t>(config.patience);
   settings.enough_speed_of_light = kEnoughSpeedOfLight;
+  settings.tuning_seconds = kTuningSeconds;
   return settings;
 }
 
@@ -52,7 +55,11 @@ void RunLoop::restore() {
 /// Applies the log of the task's search. What was decided and has no result is left to do.
 void RunLoop::restore(TaskState& state) {
   const std::vector<search::Event> events = setup_.journal.search_events(state.row);
-  std::map<store::RowId, std::string> keys;
+  const auto count_settled = [&](store::RowId candidate) {
+    if (const auto& outcome = state.search->find(candidate)->outcome) {
+      count(state, candidate == state.baseline, *outcome);
+    }
+  };
   for (const search::Event& event : events) {
     state.search->apply(event);
     if (const auto* decided = std::get_if<search::Decided>(&event)) {
@@ -62,15 +69,20 @@ void RunLoop::restore(TaskState& state) {
         state.unjudged.push_back(std::get<search::Evaluate>(decided->action));
       }
     } else if (const auto* added = std::get_if<search::Added>(&event)) {
-      keys[added->candidate] = added->key;
       state.baseline = state.baseline == 0 ? added->candidate : state.baseline;
       std::erase_if(state.unsent, [&](const auto& ask) { return ask.key == added->key; });
     } else if (const auto* evaluated = std::get_if<search::Evaluated>(&event)) {
-      const bool is_baseline = evaluated->candidate == state.baseline;
-      count(state, is_baseline ? "" : "/" + keys[evaluated->candidate], evaluated->outcome);
-      drop_unjudged(state, evaluated->candidate);
+      drop_unjudged(state, {evaluated->candidate, {}, {}, 0});
+      count_settled(evaluated->candidate);
+    } else if (const auto* tried = std::get_if<search::Tried>(&event)) {
+      search::Evaluate heat{tried->candidate, {}, {}, 1};
+      for (const search::Trial& trial : tried->trials) {
+        heat.choices.push_back(trial.choice);
+      }
+      drop_unjudged(state, heat);
+      count_settled(tried->candidate);
     } else if (const auto* faulted = std::get_if<search::Faulted>(&event)) {
-      drop_unjudged(state, faulted->candidate);
+      drop_unjudged(state, {faulted->candidate, {}, faulted->choices, faulted->turns});
     }
   }
   if (events.empty()) {
@@ -84,8 +96,12 @@ void RunLoop::restore(TaskState& state) {
   }
 }
 
-void RunLoop::drop_unjudged(TaskState& state, store::RowId candidate) {
-  std::erase_if(state.unjudged, [&](const auto& one) { return one.candidate == candidate; });
+/// A candidate has one evaluation in full at a time. Its heats differ in their choices.
+void RunLoop::drop_unjudged(TaskState& state, const search::Evaluate& ended) {
+  std::erase_if(state.unjudged, [&](const search::Evaluate& one) {
+    return one.candidate == ended.candidate && one.is_heat() == ended.is_heat() &&
+           (!ended.is_heat() || one.choices == ended.choices);
+  });
 }
 
 /// Adds up what earlier sessions have spent, and takes the replies that they stored and did not use

@@ -212,7 +212,8 @@ SELECT e.id AS evaluation_id, r.name AS run, t.name AS task, e.candidate_id, e.o
        v.parameters, d.name AS verdict, s.name AS stage, e.detail, e.speedup, e.score_ns, e.device,
        e.device_name, e.isolation, b.compiler, e.build_from_cache, e.build_seconds, e.seconds,
        e.evaluator_version, e.started_at, e.superseded_by, e.speedup_low, e.speedup_high, e.race,
-       CASE WHEN e.seed IS NOT NULL THEN printf('%u', e.seed) END AS seed, e.unranked
+       CASE WHEN e.seed IS NOT NULL THEN printf('%u', e.seed) END AS seed, e.unranked, e.request,
+       e.turns
 FROM evaluations AS e
 JOIN candidates AS c ON c.id = e.candidate_id
 JOIN runs AS r ON r.id = c.run_id

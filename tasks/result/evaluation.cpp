@@ -168,7 +168,7 @@ void from_json(const Json& json, RaceResult& race) {
 
 Json evaluation_json(const Evaluation& evaluation) {
   Json json{{"schema", "winnow.evaluation"},
-            {"version", 2},
+            {"version", 3},
             {"verdict", to_string(evaluation.verdict)},
             {"stage", to_string(evaluation.stage)},
             {"detail", to_valid_utf8(evaluation.detail)},

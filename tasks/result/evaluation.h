@@ -166,7 +166,7 @@ void to_json(nlohmann::json& json, const RaceResult& race);
 /// Throws nlohmann exceptions.
 void from_json(const nlohmann::json& json, RaceResult& race);
 
-/// The public form (schema "winnow.evaluation", version 2) in `eval --json` and the exports. For a
+/// The public form (schema "winnow.evaluation", version 3) in `eval --json` and the exports. For a
 /// hidden shape the form has only the verdict, the baseline's time and whether speed counts.
 nlohmann::json evaluation_json(const Evaluation& evaluation);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 
@@ -21,6 +22,11 @@ struct Claim {
   std::string name;
   double speedup = 0;
   double hidden_speedup = 0;
+  double gain = 0; ///< see family_reply_text()
+  double speed_of(const tasks::ParameterChoice& choice) const {
+    return choice.empty() ? speedup
+                          : speedup * std::pow(gain, static_cast<double>(choice.at("P") - 1));
+  }
 };
 
 /// The verdict and the speedups in a kernel's text; nullopt: there are none.
@@ -32,9 +38,11 @@ std::optional<Claim> claim_in(std::string_view text) {
   }
   char* end = nullptr;
   const std::string numbers(text.substr(space));
-  const double speedup = std::strtod(numbers.c_str(), &end);
-  return Claim{std::string(text.substr(comment + 3, space - comment - 3)), speedup,
-               std::strtod(end, nullptr)};
+  Claim claim{std::string(text.substr(comment + 3, space - comment - 3))};
+  claim.speedup = std::strtod(numbers.c_str(), &end);
+  claim.hidden_speedup = std::strtod(end, &end);
+  claim.gain = std::strtod(end, nullptr);
+  return claim;
 }
 
 void race(tasks::Evaluation& evaluation, const std::optional<evaluators::KernelToBeat>& incumbent) {
@@ -44,11 +52,48 @@ void race(tasks::Evaluation& evaluation, const std::optional<evaluators::KernelT
   const Claim of_incumbent = claim_in(incumbent->text).value();
   tasks::RaceResult& race = evaluation.race.emplace();
   race.rival = digest_of(*incumbent);
-  race.ratio = evaluation.speedup / of_incumbent.speedup;
+  race.ratio = evaluation.speedup / of_incumbent.speed_of(incumbent->parameters);
   race.verdict = race.ratio > 1.1 ? "faster" : race.ratio < 1 / 1.1 ? "slower" : "tie";
   if (evaluation.hidden_speedup > 0 && of_incumbent.hidden_speedup > 0) {
     evaluation.hidden_race_ratio = evaluation.hidden_speedup / of_incumbent.hidden_speedup;
   }
+}
+
+tasks::Evaluation blank(tasks::Verdict verdict, const tasks::ParameterChoice& choice) {
+  tasks::Evaluation evaluation = evaluators::blank_evaluation("cpu", "double", "rlimits");
+  evaluation.verdict = verdict;
+  evaluation.parameters = choice;
+  evaluation.started_at = "2026-01-01T00:00:00.000Z";
+  return evaluation;
+}
+
+tasks::Evaluation trial_of(const Claim& claim, const tasks::ParameterChoice& choice) {
+  tasks::Evaluation evaluation = blank(tasks::Verdict::NotJudged, choice);
+  evaluation.stage = tasks::Stage::Time;
+  tasks::CaseResult& timed = evaluation.cases.emplace_back();
+  timed.stage = tasks::Stage::Time;
+  timed.samples_ns = {1000 / claim.speed_of(choice)};
+  timed.incumbent_samples_ns = {1000 / claim.speedup};
+  return evaluation;
+}
+
+tasks::Evaluation evaluation_of(const Claim& claim, const tasks::ParameterChoice& choice,
+                                const evaluators::EvaluationRequest& request) {
+  const tasks::Verdict verdict = tasks::verdict_from_string(claim.name).value();
+  // Without a choice the default of a family is evaluated.
+  const bool is_family = claim.gain > 0;
+  tasks::Evaluation evaluation =
+      blank(verdict, is_family && choice.empty() ? tasks::ParameterChoice{{"P", 1}} : choice);
+  evaluation.stage = tasks::Stage::Done;
+  if (verdict == tasks::Verdict::Correct) {
+    evaluation.speedup = claim.speed_of(choice);
+    evaluation.hidden_speedup = claim.hidden_speedup;
+    evaluation.score_ns = 1000 / evaluation.speedup;
+    race(evaluation, request.incumbent);
+  } else {
+    evaluation.detail = "as its text says";
+  }
+  return evaluation;
 }
 
 } // namespace
@@ -60,6 +105,13 @@ std::string kernel_text(const std::string& verdict, double speedup, double hidde
 
 std::string reply_text(const std::string& verdict, double speedup, double hidden_speedup) {
   return "Here it is.\n```cuda\n" + kernel_text(verdict, speedup, hidden_speedup) + "```\n";
+}
+
+std::string family_reply_text(double speedup, double gain) {
+  return fmt::format("```cuda\n/*@winnow\n{{\"params\": {{\"P\": [1, 2, 3]}}, \"launches\": "
+                     "[{{\"kernel\": \"kernel\", \"grid\": 1, \"block\": 1, \"args\": []}}]}}\n"
+                     "@*/\n// correct {} 0 {}\n__global__ void kernel() {{}}\n```\n",
+                     speedup, gain);
 }
 
 ScriptedModel::ScriptedModel(Answer answer)
@@ -148,23 +200,13 @@ std::vector<tasks::Evaluation> FakeLane::evaluate(const evaluators::EvaluationRe
   if (!claim) {
     throw Error(request.file_name + ": no verdict in its text");
   }
-  tasks::Evaluation evaluation;
-  evaluation.verdict = tasks::verdict_from_string(claim->name).value();
-  evaluation.stage = tasks::Stage::Done;
-  if (evaluation.verdict == tasks::Verdict::Correct) {
-    evaluation.speedup = claim->speedup;
-    evaluation.hidden_speedup = claim->hidden_speedup;
-    evaluation.score_ns = 1000 / evaluation.speedup;
-    race(evaluation, request.incumbent);
-  } else {
-    evaluation.detail = "as its text says";
+  std::vector<tasks::Evaluation> evaluations;
+  for (const tasks::ParameterChoice& choice : request.choices) {
+    evaluations.push_back(request.depth == evaluators::Depth::Trial
+                              ? trial_of(*claim, choice)
+                              : evaluation_of(*claim, choice, request));
   }
-  evaluation.device = "cpu";
-  evaluation.device_name = "double";
-  evaluation.isolation = "rlimits";
-  evaluation.evaluator_version = evaluators::kEvaluatorVersion;
-  evaluation.started_at = "2026-01-01T00:00:00.000Z";
-  return {evaluation};
+  return evaluations.empty() ? std::vector{evaluation_of(*claim, {}, request)} : evaluations;
 }
 
 evaluators::EvaluationsFactory on_lane(std::function<std::unique_ptr<evaluators::Lane>()> lane) {

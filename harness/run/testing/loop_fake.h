@@ -23,6 +23,10 @@ std::string reply_text(const std::string& verdict, double speedup, double hidden
 /// The kernel file in reply_text().
 std::string kernel_text(const std::string& verdict, double speedup, double hidden_speedup = 0);
 
+/// A reply with a family of correct kernels, whose parameter P has the values 1 to 3. FakeLane
+/// makes the choice P as much faster than P = 1 as `gain` says, P - 1 times.
+std::string family_reply_text(double speedup, double gain);
+
 /// Answers requests on its own thread, in the order in which they were asked. `answer` makes the
 /// replies.
 class ScriptedModel : public agents::ModelEndpoint {

@@ -1,0 +1,154 @@
+#include "harness/report/tuning_report.h"
+
+#include "harness/report/eval_report.h"
+#include "harness/report/timed_shapes.h"
+#include "search/response_surface.h"
+#include "store/json_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostRows = 20;
+
+json trial_json(const search::Trial& trial) {
+  json speeds = json::array();
+  for (const double speed : trial.speeds) {
+    speeds.push_back(measured_json(speed));
+  }
+  const bool was_timed = !trial.speeds.empty();
+  return {{"parameters", trial.choice},
+          {"verdict", was_timed ? "timed" : to_string(trial.verdict)},
+          {"speeds", speeds},
+          {"speed", measured_json(search::overall(trial))}};
+}
+
+/// Fastest first; the choices that did not run come last.
+json trials_json(std::vector<search::Trial> trials) {
+  std::stable_sort(trials.begin(), trials.end(), [](const auto& a, const auto& b) {
+    return search::overall(a) > search::overall(b);
+  });
+  json list = json::array();
+  for (const search::Trial& trial : trials) {
+    list.push_back(trial_json(trial));
+  }
+  return list;
+}
+
+std::string speed_text(const json& speed) {
+  return speed.is_null() ? "" : fmt::format("{:.3f}x", speed.get<double>());
+}
+
+std::string table_text(const json& document) {
+  json rows = document.at("trials");
+  const std::size_t all = rows.size();
+  if (all > kMostRows) {
+    rows.erase(rows.begin() + kMostRows, rows.end());
+  }
+  std::vector<store::JsonColumn> columns{
+      {{"choice"}, "", [](const json& trial) { return store::parameters_at(trial); }},
+      {{"verdict"}, "verdict"}};
+  const json& shapes = document.at("shapes");
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    columns.push_back({{shapes[i], true}, "speeds", [i](const json& speeds) {
+                         return i < speeds.size() ? speed_text(speeds[i]) : "";
+                       }});
+  }
+  columns.push_back({{"overall", true}, "speed", speed_text});
+  std::string text = to_aligned_text(store::json_table(rows, columns), 0);
+  if (all > kMostRows) {
+    text += fmt::format("... and {} more; --json has all\n", all - kMostRows);
+  }
+  return text + "speeds are times of the default over times of the choice\n";
+}
+
+std::string result_text(const json& document) {
+  const json& winner = document.at("winner");
+  if (winner.is_null()) {
+    return "no choice is faster than the default beyond the noise of the trials\n";
+  }
+  const std::string name = store::parameters_at(winner);
+  const json& race = winner.at("race");
+  if (race.is_null()) {
+    return fmt::format("{} was the fastest in its trials, but its verdict is {}: {}\n", name,
+                       store::text_at(winner, "verdict"), store::text_at(winner, "detail"));
+  }
+  const std::string verdict = store::text_at(race, "verdict");
+  return fmt::format("{} is {:.3f}x as fast as the default: {:.3f} to {:.3f} (99 %), {}{}\n", name,
+                     race.at("ratio").get<double>(), race.at("low").get<double>(),
+                     race.at("high").get<double>(), verdict,
+                     verdict == "faster" ? "" : "; the default stays");
+}
+
+} // namespace
+
+json tuning_json(const TuningReport& report) {
+  const TunedFamily& family = report.family;
+  json document{{"schema", "winnow.tuning"},
+                {"version", 1},
+                {"task", report.task},
+                {"file", report.file},
+                {"digest", report.digest},
+                {"shapes", report.shapes},
+                {"default", tasks::evaluation_json(family.of_default)},
+                {"trials", trials_json(family.trials)},
+                {"surface", search::response_surface(family.trials, report.shapes)},
+                {"winner", nullptr},
+                {"best_parameters", family.best().parameters},
+                {"dispatch", report.dispatch},
+                {"tuned_file", report.tuned_file},
+                {"seconds", family.seconds},
+                {"device_seconds", family.device_seconds},
+                {"busy_share", report.busy_share}};
+  document["lines"] = search::surface_lines(search::response_surface(family.trials, report.shapes));
+  if (family.of_winner) {
+    const tasks::Evaluation& winner = *family.of_winner;
+    json race;
+    if (winner.race) {
+      race = {{"verdict", winner.race->verdict},
+              {"ratio", winner.race->ratio},
+              {"low", winner.race->bounds.low},
+              {"high", winner.race->bounds.high}};
+    }
+    document["winner"] = {{"parameters", winner.parameters},
+                          {"verdict", to_string(winner.verdict)},
+                          {"detail", winner.detail},
+                          {"race", race}};
+    put_measured(document["winner"], "speedup", "", winner.speedup, winner.speedup_bounds);
+  }
+  return document;
+}
+
+std::string tuning_text(const json& document) {
+  if (document.at("default").at("verdict") != "correct") {
+    return "the default choice of parameters is not correct, so there is nothing to tune\n" +
+           eval_text(document.at("default"));
+  }
+  if (document.at("trials").size() < 2) {
+    return "the plan allows one choice of parameters, so there is nothing to tune\n";
+  }
+  std::string text = table_text(document) + '\n';
+  for (const json& line : document.at("lines")) {
+    text += line.get<std::string>() + '\n';
+  }
+  const auto trials = static_cast<double>(document.at("trials").size());
+  const double seconds = document.at("seconds").get<double>();
+  text += '\n' + result_text(document);
+  if (const std::string dispatch = store::text_at(document, "dispatch"); !dispatch.empty()) {
+    text += dispatch + '\n';
+  }
+  text += fmt::format("{:.0f} choices in {:.1f} s: {:.1f} a second; the device was busy for "
+                      "{:.0f} % of that time\n",
+                      trials, seconds, trials / std::max(seconds, 1e-9),
+                      100 * document.at("busy_share").get<double>());
+  const std::string written = store::text_at(document, "tuned_file");
+  return text + (written.empty() ? "" : "written to " + written + '\n');
+}
+
+} // namespace winnow::harness

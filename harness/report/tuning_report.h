@@ -1,0 +1,26 @@
+#pragma once
+
+#include "harness/tuning/tune_family.h"
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::harness {
+
+/// A tuning, and where it happened.
+struct TuningReport {
+  std::string task, file, digest;  ///< digest: SHA-256 of the file's text
+  std::vector<std::string> shapes; ///< search shapes
+  TunedFamily family;
+  double busy_share = 0;  ///< part of the trials' wall time in which the device ran kernels
+  std::string tuned_file; ///< path of the file that was written; empty: none
+  std::string dispatch;   ///< why that file picks parameters by shape, or why not; empty: no need
+};
+
+/// Schema "winnow.tuning", version 1.
+nlohmann::json tuning_json(const TuningReport& report);
+/// The document for users: a table of the fastest choices, what the parameters do, and the result.
+std::string tuning_text(const nlohmann::json& document);
+
+} // namespace winnow::harness

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "evaluators/evaluation/ordered_results.h"
+#include "search/trial.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/result/evaluation.h"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::harness {
+
+/// A kernel family after its tuning.
+struct TunedFamily {
+  tasks::Evaluation of_default;      ///< in full. If it is not correct, nothing else was done
+  std::vector<search::Trial> trials; ///< one for each choice, the default first
+  /// In full, beside the default: of the choice that was the fastest in its trials. nullopt: none
+  /// was faster than the default.
+  std::optional<tasks::Evaluation> of_winner;
+  double device_seconds = 0; ///< of the trials
+  double seconds = 0;        ///< from the first trial to the end of the last one
+
+  /// The winner's evaluation if it is correct and has won its race, otherwise the default's.
+  const tasks::Evaluation& best() const;
+};
+
+/// What there is to tune, and how long.
+struct TuningRequest {
+  /// Has the task, the text and the protocol.
+  evaluators::EvaluationRequest request;
+  std::vector<tasks::ParameterChoice> choices; ///< the default first
+  double most_seconds = 0;                     ///< see search::Tuning
+  std::chrono::milliseconds race_budget{0};    ///< per shape and kernel, of the winner's race
+};
+
+/// By shape, the choice that was the fastest there. Empty if choosing by shape gains nothing over
+/// the best choice overall, beyond the noise of the trials.
+std::vector<tasks::ParameterChoice> best_by_shape(const std::vector<search::Trial>& trials);
+
+/// Tunes the parameters of a family: the same decisions as in a search. `progress`: is told how
+/// many of how many choices have been tried, first when the trials begin. nullopt: interrupted.
+/// Throws Error if the machine cannot judge.
+std::optional<TunedFamily>
+tune_family(const TuningRequest& tuning, evaluators::OneByOne& evaluations,
+            const std::function<void(std::size_t, std::size_t)>& progress);
+
+} // namespace winnow::harness
