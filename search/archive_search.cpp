@@ -48,8 +48,13 @@ std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
   if (is_waiting_for_a_first_kernel()) {
     return std::nullopt;
   }
-  std::optional<Ask> ask = repair();
-  return ask ? *std::move(ask) : with_operator(*best_parent());
+  if (std::optional<Ask> ask = repair()) {
+    return *std::move(ask);
+  }
+  const Individual& parent = *best_parent();
+  // Soon an evaluation may give a parent that no call builds on. A call takes longer than that.
+  const bool waits = unjudged_ > 0 && is_related(parent, relatives_of_calls());
+  return waits ? std::nullopt : std::optional<Action>(with_operator(parent));
 }
 
 /// Seeds are under way and none has a result that counts. A call that builds on the baseline now

@@ -101,6 +101,20 @@ TEST_F(ArchiveSearchTest, CallsDoNotWaitOnceThereIsAKernel) {
   EXPECT_THAT(ask().parents, ElementsAre(kernel)) << "two seeds are still under way";
 }
 
+TEST_F(ArchiveSearchTest, NoSecondCallBuildsOnAParentWhileAnotherKernelIsJudged) {
+  begin({.proposals = 9, .seeds = 2});
+  const Ask first = ask();
+  const Ask second = ask();
+  const CandidateId kernel = answer(first, fast(2, "tensor cores"));
+  search_->apply(Added{++last_, second.key, 0.01});
+  const auto evaluate = search_->decide({});
+  search_->apply(Decided{evaluate.value(), {}});
+  EXPECT_THAT(ask().parents, ElementsAre(kernel));
+  EXPECT_FALSE(search_->decide(kACall)) << "the other seed will be a parent soon";
+  search_->apply(Evaluated{last_, fast(1.8, "shared memory")});
+  EXPECT_THAT(ask().parents, ElementsAre(last_));
+}
+
 TEST_F(ArchiveSearchTest, BuildsOnTheBestAndSpreadsOverCells) {
   begin({.proposals = 40, .seeds = 2});
   const Ask first = ask();

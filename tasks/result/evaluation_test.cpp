@@ -80,7 +80,7 @@ TEST(EvaluationJson, HasSchemaAndCases) {
   evaluation.cases = {sample_case(ShapeSet::Search)};
   const nlohmann::json json = evaluation_json(evaluation);
   EXPECT_EQ(json["schema"], "winnow.evaluation");
-  EXPECT_EQ(json["version"], 2);
+  EXPECT_EQ(json["version"], 3);
   EXPECT_EQ(json["verdict"], "wrong");
   EXPECT_EQ(json["cases"][0]["median_ns"], 12345);
   EXPECT_EQ(json["seed"], "18446744073709551615") << "text: more than a double holds";
