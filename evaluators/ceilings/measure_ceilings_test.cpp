@@ -1,8 +1,8 @@
 // Tests ceilings of the CPU device with real launches, against bounds that hold for every machine.
 #include "base/error.h"
-#include "base/files.h"
 #include "evaluators/ceilings/ceiling_work.h"
 #include "evaluators/ceilings/measure_ceilings.h"
+#include "evaluators/device/compile/testing/fresh_cache.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "tests/support/worker_main.h"
 
@@ -52,7 +52,7 @@ protected:
     return loaded.ceilings.value_or(Ceilings{});
   }
 
-  TemporaryDirectory cache_{"ceilings-test"};
+  FreshCache cache_;
   EvaluationOptions options_;
   std::shared_ptr<DeviceHost> host_;
 };

@@ -34,8 +34,8 @@ protected:
     if (!has_program(GetParam())) {
       GTEST_SKIP() << GetParam() << " is not installed";
     }
-    build_ = std::make_unique<SampleBuild>(
-        GetParam(), GetParam() == std::string("clang++") ? "-ferror-limit=0" : "");
+    build_ =
+        &sample_build(GetParam(), GetParam() == std::string("clang++") ? "-ferror-limit=0" : "");
   }
   /// Expects the first error to name the construct, at the given line of the candidate.
   void expect_unsupported(const std::string& text, int line, const std::string& construct) {
@@ -49,7 +49,7 @@ protected:
     EXPECT_THAT(first, HasSubstr("winnow-unsupported: " + construct));
   }
 
-  std::unique_ptr<SampleBuild> build_;
+  SampleBuild* build_ = nullptr;
 };
 
 TEST_P(Compile, EveryHeaderTogetherWithoutAWarning) {

@@ -20,7 +20,7 @@ protected:
     if (!has_program(GetParam())) {
       GTEST_SKIP() << GetParam() << " is not installed";
     }
-    build_ = std::make_unique<SampleBuild>(GetParam(), fused_flags());
+    build_ = &sample_build(GetParam(), fused_flags());
     build_->load("maths.cu");
   }
   template <class F> F* function(const std::string& name) const {
@@ -45,7 +45,7 @@ protected:
     }
   }
 
-  std::unique_ptr<SampleBuild> build_;
+  SampleBuild* build_ = nullptr;
 };
 
 TEST_P(Maths, FunctionsAgreeWithTheHost) {

@@ -1,6 +1,7 @@
 // Tests groups of threads and wmma on the CPU device. The samples are built and run like
 // candidates.
 #include "base/files.h"
+#include "evaluators/device/compile/testing/fresh_cache.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/evaluation/evaluator.h"
@@ -76,7 +77,7 @@ protected:
     ASSERT_FALSE(fault) << fault->detail;
   }
 
-  TemporaryDirectory cache_{"run-headers"};
+  FreshCache cache_;
   std::unique_ptr<Device> device_;
   std::map<std::string, std::size_t> buffers_;
 };

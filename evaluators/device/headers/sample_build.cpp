@@ -51,6 +51,10 @@ BuildOutcome SampleBuild::compile(const std::string& name, const std::string& te
 }
 
 void SampleBuild::load(const std::string& name) {
+  if (const auto loaded = libraries_.find(name); loaded != libraries_.end()) {
+    library_ = loaded->second;
+    return;
+  }
   const auto outcome = run(command(std::filesystem::path(WINNOW_SAMPLES) / name) +
                            " -Werror -shared -o " + name + ".so");
   if (!outcome.ok) {
@@ -60,6 +64,7 @@ void SampleBuild::load(const std::string& name) {
   if (library_ == nullptr) {
     throw Error(fmt::format("{}: {}", name, dlerror()));
   }
+  libraries_.emplace(name, library_);
 }
 
 void* SampleBuild::symbol(const std::string& name) const {
@@ -68,6 +73,11 @@ void* SampleBuild::symbol(const std::string& name) const {
     throw Error("the sample has no function " + name);
   }
   return found;
+}
+
+SampleBuild& sample_build(const std::string& compiler, const std::string& flags) {
+  static std::map<std::pair<std::string, std::string>, SampleBuild> builds;
+  return builds.try_emplace({compiler, flags}, compiler, flags).first->second;
 }
 
 } // namespace winnow::evaluators

@@ -24,8 +24,8 @@ public:
 
   /// Compiles text (`-c`). `name` is the file name in messages.
   BuildOutcome compile(const std::string& name, const std::string& text) const;
-  /// Builds samples/NAME into a shared object and loads it. The test fails when that is not
-  /// possible.
+  /// Builds samples/NAME into a shared object, if it is not built yet, and loads it. The test fails
+  /// when that is not possible.
   void load(const std::string& name);
   /// A function of the loaded sample.
   template <class Function> Function* function(const std::string& name) const {
@@ -40,7 +40,11 @@ private:
   TemporaryDirectory directory_{"samples"};
   std::string compiler_;
   std::string flags_;
+  std::map<std::string, void*> libraries_; ///< by the sample's name
   void* library_ = nullptr;
 };
+
+/// The only one of this program with this compiler and these flags: tests share its samples.
+SampleBuild& sample_build(const std::string& compiler, const std::string& flags);
 
 } // namespace winnow::evaluators

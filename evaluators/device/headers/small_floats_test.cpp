@@ -62,7 +62,7 @@ protected:
     if (std::string(flags).find("f16c") != std::string::npos && !__builtin_cpu_supports("avx2")) {
       GTEST_SKIP() << "this CPU has no F16C";
     }
-    build_ = std::make_unique<SampleBuild>(compiler, flags);
+    build_ = &sample_build(compiler, flags);
     build_->load("small_floats.cu");
   }
   template <class F> F* function(const std::string& name) const {
@@ -75,7 +75,7 @@ protected:
   void directed_rounding_brackets_the_value() const;
   void doubles_are_rounded_once() const;
 
-  std::unique_ptr<SampleBuild> build_;
+  SampleBuild* build_ = nullptr;
 };
 
 void expect_every_code(const Format& f, ToFloat* to_float, FromFloat* from_float) {

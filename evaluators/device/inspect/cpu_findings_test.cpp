@@ -1,4 +1,4 @@
-#include "base/files.h"
+#include "evaluators/device/compile/testing/fresh_cache.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ protected:
     }
   }
 
-  TemporaryDirectory cache_{"findings-test"};
+  FreshCache cache_;
 };
 
 TEST_P(CpuFindings, NamesMutableGlobals) {

@@ -1,5 +1,5 @@
 // Compiles kernels and runs the modules on the CPU device.
-#include "base/files.h"
+#include "evaluators/device/compile/testing/fresh_cache.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
 
@@ -33,7 +33,7 @@ protected:
 
   std::vector<float> run(CompileRequest request, const Launch& launch,
                          const std::vector<float>& input) {
-    const TemporaryDirectory cache("compiled-kernel");
+    const FreshCache cache;
     CpuCompilerOptions options;
     options.cache = cache.path();
     options.compiler = std::get<0>(GetParam());

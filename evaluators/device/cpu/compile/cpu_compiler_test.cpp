@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "base/files.h"
+#include "evaluators/device/compile/testing/fresh_cache.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/inspect/elf_reader.h"
 #include "evaluators/device/inspect/module_check.h"
@@ -60,7 +60,7 @@ protected:
 
   CompileResult compile(const std::string& source) const { return compile(request(source)); }
 
-  TemporaryDirectory cache_{"compile-test"};
+  FreshCache cache_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Compilers, CpuCompilerTest, testing::Values("g++", "clang++"),
@@ -346,7 +346,7 @@ TEST_P(CpuCompilerTest, CompilesAtEveryIsolationLevel) {
     if (!process::probe_isolation().at(level).ok) {
       continue;
     }
-    const TemporaryDirectory cache("compile-test");
+    const FreshCache cache;
     CpuCompilerOptions options;
     options.cache = cache.path();
     options.compiler = GetParam();
@@ -382,7 +382,7 @@ TEST_P(CpuCompilerTest, MissingKernelsAreNamed) {
 }
 
 TEST(CpuCompiler, NeedsACompiler) {
-  const TemporaryDirectory cache("compile-test");
+  const FreshCache cache;
   CpuCompilerOptions options;
   options.cache = cache.path();
   options.compiler = "/no/such/compiler++";
@@ -391,7 +391,7 @@ TEST(CpuCompiler, NeedsACompiler) {
 }
 
 TEST(CpuCompiler, CancelledCompilesAreNotJudged) {
-  const TemporaryDirectory cache("compile-test");
+  const FreshCache cache;
   CpuCompilerOptions options;
   options.cache = cache.path();
   const CompileResult result =

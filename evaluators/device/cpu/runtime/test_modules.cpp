@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -18,7 +20,7 @@ bool runs(const std::string& command) {
   return std::system(command.c_str()) == 0;
 }
 
-std::string first_compiler() {
+std::string find_compiler() {
   for (const char* name : {"clang++", "g++"}) {
     if (runs(fmt::format("{} --version >/dev/null 2>&1", name))) {
       return name;
@@ -27,12 +29,44 @@ std::string first_compiler() {
   return "";
 }
 
+const std::string& first_compiler() {
+  static const std::string compiler = find_compiler();
+  return compiler;
+}
+
 std::string wraps() {
   std::string options;
   for (const std::string& symbol : wrapped_symbols()) {
     options += " --wrap=" + symbol;
   }
   return options;
+}
+
+std::string module_text(const std::string& source, const std::vector<std::string>& kernels) {
+  std::string text = "#include \"winnow_core.h\"\n#line 1\n" + source +
+                     "\nextern \"C\" const WinnowKernel winnow_kernels[] = {\n";
+  for (const std::string& kernel : kernels) {
+    text += fmt::format("WINNOW_KERNEL(\"{0}\", {0}),\n", kernel);
+  }
+  return text + "};\nWINNOW_MODULE\n";
+}
+
+/// Builds STEM.so of STEM.cpp.
+void build(const std::string& stem, const std::string& compiler, bool check) {
+  std::string mode = check ? "-O1 -g1 -fsanitize=thread -DWINNOW_CHECK=1" : "-O2";
+  if (check && compiler.find("clang") != std::string::npos) {
+    mode += " -mllvm -tsan-compound-read-before-write";
+  }
+  const std::string command = fmt::format(
+      "{0} -std=c++17 {1} -w -fPIC -fvisibility=hidden -fno-strict-aliasing -nostdinc -nostdinc++ "
+      "-fno-exceptions -fno-rtti -fno-delete-null-pointer-checks -ffunction-sections "
+      "-I{2}/headers/cpu -I{2}/cpu -c {3}.cpp -o "
+      "{3}.o && "
+      "ld -shared {4} {3}.o -o {3}.so",
+      compiler, mode, kHeaders, stem, check ? wraps() : "--gc-sections");
+  if (!runs(command)) {
+    throw Error("cannot build a test module: " + command);
+  }
 }
 
 } // namespace
@@ -47,30 +81,20 @@ std::string why_no_compiler() {
 std::filesystem::path build_module(const std::string& source,
                                    const std::vector<std::string>& kernels, const TestModule& how) {
   static const TemporaryDirectory directory("runtime-test");
+  static std::map<std::tuple<std::string, std::string, bool>, std::string> built;
   static int count = 0;
   const std::string stem = (directory.path() / std::to_string(++count)).string();
-  std::string text = "#include \"winnow_core.h\"\n#line 1\n" + source +
-                     "\nextern \"C\" const WinnowKernel winnow_kernels[] = {\n";
-  for (const std::string& kernel : kernels) {
-    text += fmt::format("WINNOW_KERNEL(\"{0}\", {0}),\n", kernel);
-  }
-  write_file_atomic(stem + ".cpp", text + "};\nWINNOW_MODULE\n");
+  const std::string text = module_text(source, kernels);
   const std::string compiler = how.compiler.empty() ? first_compiler() : how.compiler;
-  std::string mode = how.check ? "-O1 -g1 -fsanitize=thread -DWINNOW_CHECK=1" : "-O2";
-  if (how.check && compiler.find("clang") != std::string::npos) {
-    mode += " -mllvm -tsan-compound-read-before-write";
+  std::string& first = built[{text, compiler, how.check}];
+  if (!first.empty()) { // a copy: the variables of a module are its own
+    std::filesystem::copy_file(first, stem + ".so");
+    return stem + ".so";
   }
-  const std::string command = fmt::format(
-      "{0} -std=c++17 {1} -w -fPIC -fvisibility=hidden -fno-strict-aliasing -nostdinc -nostdinc++ "
-      "-fno-exceptions -fno-rtti -fno-delete-null-pointer-checks -ffunction-sections "
-      "-I{2}/headers/cpu -I{2}/cpu -c {3}.cpp -o "
-      "{3}.o && "
-      "ld -shared {4} {3}.o -o {3}.so",
-      compiler, mode, kHeaders, stem, how.check ? wraps() : "--gc-sections");
-  if (!runs(command)) {
-    throw Error("cannot build a test module: " + command);
-  }
-  return stem + ".so";
+  write_file_atomic(stem + ".cpp", text);
+  build(stem, compiler, how.check);
+  first = stem + ".so";
+  return first;
 }
 
 tasks::LaunchStep launch_step(const std::string& kernel, std::int64_t blocks, std::int64_t threads,
