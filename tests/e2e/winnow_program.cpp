@@ -42,6 +42,9 @@ process::Command winnow_command(const std::vector<std::string>& arguments,
   const char* path = std::getenv("PATH");
   command.environment.emplace("PATH", path != nullptr ? path : "/usr/bin:/bin");
   command.environment.emplace("HOME", home().string());
+  if (const char* cache = std::getenv("WINNOW_TEST_CACHE")) {
+    command.environment.emplace("XDG_CACHE_HOME", cache);
+  }
   if (!options.gpus) {
     command.environment.emplace("WINNOW_CUDA_LIBRARY", "/nonexistent/libcuda.so.1");
     command.environment.emplace("WINNOW_HIP_LIBRARY", "/nonexistent/libamdhip64.so");
