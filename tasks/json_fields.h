@@ -1,14 +1,17 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -17,29 +20,38 @@
 //
 //   WINNOW_JSON_FIELDS(Bounds, low, high)
 //
-// stands in the namespace of the struct, in a .cpp file. It does not compile if a field is missing.
+// stands in the namespace of the struct: in the .cpp file that uses it, or in a header if several
+// files do. It does not compile if a field is missing.
 // Reading throws Error, with the path of the value, for a missing or unknown key and for a value of
 // another type or out of range. 64-bit numbers without a sign are decimal text, because many
 // readers of JSON lose the digits after 2^53. Text that is not UTF-8 becomes {"hex": "c3..."}.
 
-#define WINNOW_JSON_FIELD(name) io.field(#name, value.name);
+#define WINNOW_JSON_FIELD(name) io.field(#name, listed_struct.name);
 #define WINNOW_JSON_FIELDS(Type, ...)                                                              \
   template <typename Io, typename Value>                                                           \
   requires std::same_as<std::remove_const_t<Value>, Type>                                          \
-  void list_fields(Io& io, Value& value) {                                                         \
-    { [[maybe_unused]] auto& [__VA_ARGS__] = value; }                                              \
+  void list_fields(Io& io, Value& listed_struct) {                                                 \
+    { [[maybe_unused]] auto& [__VA_ARGS__] = listed_struct; }                                      \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(WINNOW_JSON_FIELD, __VA_ARGS__))                      \
   }
 
 namespace winnow::tasks {
 
 /// The first and the last enumerator of E, with no gap between. Only an E with a range can be
-/// written and read; its text is to_string(E).
+/// read. Its JSON is to_string(E), or its number if there is no such function.
 struct EnumRange {
+  constexpr EnumRange() = default;
+  template <typename E>
+  constexpr EnumRange(E low, E high) : first(static_cast<int>(low)), last(static_cast<int>(high)) {}
+
   int first = 0;
   int last = -1;
 };
 template <typename E> inline constexpr EnumRange kEnumRange{};
+template <typename E>
+concept HasName = requires(E value) {
+  to_string(value);
+};
 
 /// The JSON of a type that is no struct with a list of fields: write(value) and
 /// read(json, path, value).
@@ -54,7 +66,7 @@ std::string text_of_json(const nlohmann::json& json, const std::string& path);
 std::uint64_t digits_of_json(const nlohmann::json& json, const std::string& path);
 /// `any`: infinities and NaN are allowed.
 double number_of_json(const nlohmann::json& json, const std::string& path, bool any);
-/// Whether the field holds what a candidate computed, which can be any number.
+/// Whether the field holds what a candidate computed or a plan says, which can be any number.
 bool may_be_any_number(std::string_view field);
 /// Throws Error unless `json` is a document of this schema and version. Removes both keys.
 void take_schema(nlohmann::json& json, std::string_view schema, int version);
@@ -77,10 +89,14 @@ public:
   FieldReader(const nlohmann::json& json, std::string path);
   template <typename T> void field(const char* name, T& value) {
     const nlohmann::json& found = find(name);
+    const std::string path = path_ + "." + name;
     if constexpr (std::is_same_v<T, double>) {
-      value = number_of_json(found, path_ + "." + name, may_be_any_number(name));
+      value = number_of_json(found, path, may_be_any_number(name));
+    } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+      value = found.is_null() ? std::nullopt
+                              : std::optional(number_of_json(found, path, may_be_any_number(name)));
     } else {
-      read_json(found, path_ + "." + name, value);
+      read_json(found, path, value);
     }
   }
   /// Throws Error if there are other keys than those of the fields.
@@ -98,38 +114,55 @@ template <typename T> inline constexpr bool kIsOptional = false;
 template <typename T> inline constexpr bool kIsOptional<std::optional<T>> = true;
 template <typename T> inline constexpr bool kIsVector = false;
 template <typename T> inline constexpr bool kIsVector<std::vector<T>> = true;
+template <typename T> inline constexpr bool kIsArray = false;
+template <typename T, std::size_t N> inline constexpr bool kIsArray<std::array<T, N>> = true;
 template <typename T>
 concept HasJsonForm = requires(const T& value) {
   JsonForm<T>::write(value);
 };
+
+template <typename T> nlohmann::json fields_json(const T& value) {
+  FieldWriter writer;
+  list_fields(writer, value);
+  return writer.take();
+}
+
+template <typename T>
+void read_fields(const nlohmann::json& json, const std::string& path, T& value) {
+  FieldReader reader(json, path);
+  list_fields(reader, value);
+  reader.end();
+}
 
 template <typename T> nlohmann::json write_json(const T& value) {
   using nlohmann::json;
   if constexpr (HasJsonForm<T>) {
     return JsonForm<T>::write(value);
   } else if constexpr (std::is_enum_v<T>) {
-    return std::string(to_string(value));
+    if constexpr (HasName<T>) {
+      return std::string(to_string(value));
+    } else {
+      return static_cast<int>(value);
+    }
   } else if constexpr (std::is_same_v<T, std::uint64_t>) {
     return std::to_string(value);
   } else if constexpr (std::is_arithmetic_v<T>) {
     return value;
   } else if constexpr (kIsOptional<T>) {
     return value ? write_json(*value) : json();
-  } else if constexpr (kIsVector<T>) {
+  } else if constexpr (kIsVector<T> || kIsArray<T>) {
     json list = json::array();
     for (const auto& element : value) {
       list.push_back(write_json(element));
     }
     return list;
   } else {
-    FieldWriter writer;
-    list_fields(writer, value);
-    return writer.take();
+    return fields_json(value);
   }
 }
 
 template <typename E>
-void read_enum(const nlohmann::json& json, const std::string& path, E& value) {
+void read_name(const nlohmann::json& json, const std::string& path, E& value) {
   const std::string text = text_of_json(json, path);
   std::string names;
   for (int i = kEnumRange<E>.first; i <= kEnumRange<E>.last; ++i) {
@@ -154,6 +187,36 @@ void read_integer(const nlohmann::json& json, const std::string& path, T& value)
   value = json.get<T>();
 }
 
+template <typename E>
+void read_enum(const nlohmann::json& json, const std::string& path, E& value) {
+  if constexpr (HasName<E>) {
+    read_name(json, path, value);
+  } else {
+    int number = 0;
+    read_integer(json, path, number);
+    if (number < kEnumRange<E>.first || number > kEnumRange<E>.last) {
+      throw_bad_json(path, "the number of an enumerator");
+    }
+    value = static_cast<E>(number);
+  }
+}
+
+template <typename List>
+void read_list(const nlohmann::json& json, const std::string& path, List& list) {
+  if (!json.is_array()) {
+    throw_bad_json(path, "a list");
+  }
+  if constexpr (kIsVector<List>) {
+    list.clear();
+    list.resize(json.size());
+  } else if (json.size() != list.size()) {
+    throw_bad_json(path, "a list of " + std::to_string(list.size()));
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    read_json(json[i], path + "." + std::to_string(i), list[i]);
+  }
+}
+
 template <typename T>
 void read_json(const nlohmann::json& json, const std::string& path, T& value) {
   if constexpr (HasJsonForm<T>) {
@@ -173,18 +236,10 @@ void read_json(const nlohmann::json& json, const std::string& path, T& value) {
     if (!json.is_null()) {
       read_json(json, path, value.emplace());
     }
-  } else if constexpr (kIsVector<T>) {
-    if (!json.is_array()) {
-      throw_bad_json(path, "a list");
-    }
-    value.clear();
-    for (const nlohmann::json& element : json) {
-      read_json(element, path + "." + std::to_string(value.size()), value.emplace_back());
-    }
+  } else if constexpr (kIsVector<T> || kIsArray<T>) {
+    read_list(json, path, value);
   } else {
-    FieldReader reader(json, path);
-    list_fields(reader, value);
-    reader.end();
+    read_fields(json, path, value);
   }
 }
 
@@ -209,6 +264,41 @@ template <> struct JsonForm<std::chrono::milliseconds> {
     std::int64_t count = 0;
     read_integer(json, path, count);
     duration = std::chrono::milliseconds(count);
+  }
+};
+
+template <> struct JsonForm<std::filesystem::path> {
+  static nlohmann::json write(const std::filesystem::path& file) {
+    return text_json(file.string());
+  }
+  static void read(const nlohmann::json& json, const std::string& path,
+                   std::filesystem::path& file) {
+    file = text_of_json(json, path);
+  }
+};
+
+/// {"type": index of the alternative, "value": ...}
+template <typename... T> struct JsonForm<std::variant<T...>> {
+  static nlohmann::json write(const std::variant<T...>& value) {
+    return std::visit(
+        [&](const auto& held) -> nlohmann::json {
+          return {{"type", value.index()}, {"value", write_json(held)}};
+        },
+        value);
+  }
+  static void read(const nlohmann::json& json, const std::string& path, std::variant<T...>& value) {
+    if (!json.is_object() || json.size() != 2 || !json.contains("type") ||
+        !json.contains("value")) {
+      throw_bad_json(path, R"(an object with "type" and "value")");
+    }
+    std::size_t type = 0;
+    const auto read_as = [&](auto& held) {
+      read_json(json["value"], path, held);
+      return true;
+    };
+    if (!((json["type"] == type++ && read_as(value.template emplace<T>())) || ...)) {
+      throw_bad_json(path + ".type", "a number below " + std::to_string(sizeof...(T)));
+    }
   }
 };
 

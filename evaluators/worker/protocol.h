@@ -14,8 +14,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 namespace winnow::evaluators {
 
 // Messages between the coordinator and its `_run` and `_judge` children: one JSON document per

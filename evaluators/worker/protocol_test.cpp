@@ -82,6 +82,7 @@ TEST(Protocol, ReportIsPutTogetherFromItsLines) {
   EXPECT_EQ(report.cases.at(0).differing, "z");
   EXPECT_EQ(report.cases.at(1).printed, "thread 0");
   EXPECT_EQ(report.cases.at(1).fault->verdict, tasks::Verdict::OutOfBounds);
+  EXPECT_EQ(report.cases.at(1).fault->detail, "write of 'y' \xef\xbf\xbd") << "U+FFFD";
   EXPECT_FALSE(report.findings.at(0).certain);
 }
 

@@ -121,7 +121,7 @@ std::optional<ResolvedPlan> resolve_plan(const KernelFile& file, const Task& tas
 std::vector<std::string> device_constants(const KernelFile& file, const ParameterChoice& choice,
                                           std::vector<Diagnostic>& errors);
 
-/// Converts a resolved plan for the worker protocol. from_json throws nlohmann exceptions.
+/// Converts a resolved plan for the worker protocol. from_json throws Error.
 void to_json(nlohmann::json& json, const ResolvedPlan& plan);
 void from_json(const nlohmann::json& json, ResolvedPlan& plan);
 

@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "tasks/plan/plan_test_support.h"
 
 #include <cmath>
@@ -75,7 +76,7 @@ TEST(ResolvedPlanJson, RoundTripsWhatDevicesMustBeAskedFor) {
 
 TEST(ResolvedPlanJson, RefusesBadTensorMaps) {
   const nlohmann::json good = device_plan().plan.value();
-  const nlohmann::json::json_pointer map("/steps/0/arguments/0/tensor_map");
+  const nlohmann::json::json_pointer map("/steps/0/value/arguments/0/tensor_map");
   const std::vector<std::pair<const char*, nlohmann::json>> changes{
       {"swizzle", 16},
       {"interleave", 64},
@@ -88,12 +89,13 @@ TEST(ResolvedPlanJson, RefusesBadTensorMaps) {
       {"element_strides", {1, 1, 1, 1}}};
   for (const auto& [key, value] : changes) {
     nlohmann::json bad = good;
-    bad[map][key] = value;
-    EXPECT_THROW(bad.get<ResolvedPlan>(), nlohmann::json::exception) << key;
+    nlohmann::json& fields = bad[map];
+    (fields["options"].contains(key) ? fields["options"] : fields)[key] = value;
+    EXPECT_THROW(bad.get<ResolvedPlan>(), Error) << key;
   }
   nlohmann::json bad = good;
   bad[map] = nullptr;
-  EXPECT_THROW(bad.get<ResolvedPlan>(), nlohmann::json::exception);
+  EXPECT_THROW(bad.get<ResolvedPlan>(), Error);
 }
 
 TEST(ResolvedPlanJson, RefusesNonsense) {
@@ -101,13 +103,13 @@ TEST(ResolvedPlanJson, RefusesNonsense) {
   const nlohmann::json good = *outcome.plan;
   nlohmann::json bad = good;
   bad["buffers"][0]["dtype"] = 99;
-  EXPECT_THROW(bad.get<ResolvedPlan>(), nlohmann::json::exception);
+  EXPECT_THROW(bad.get<ResolvedPlan>(), Error);
   bad = good;
   bad["buffers"][0].erase("count");
-  EXPECT_THROW(bad.get<ResolvedPlan>(), nlohmann::json::exception);
+  EXPECT_THROW(bad.get<ResolvedPlan>(), Error);
   bad = good;
-  bad["steps"][0]["grid"] = nlohmann::json::array({1});
-  EXPECT_THROW(bad.get<ResolvedPlan>(), nlohmann::json::exception);
+  bad["steps"][0]["value"]["grid"] = nlohmann::json::array({1});
+  EXPECT_THROW(bad.get<ResolvedPlan>(), Error);
 }
 
 } // namespace

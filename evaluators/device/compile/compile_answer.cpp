@@ -1,49 +1,34 @@
 #include "evaluators/device/compile/compile_answer.h"
 
 #include "base/json_dump.h"
+#include "base/text.h"
 #include "evaluators/device/inspect/elf_reader.h"
+#include "tasks/result/evaluation_codec.h"
 
 #include <exception>
 #include <iostream>
 #include <new>
-#include <stdexcept>
-
-#include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
+
+WINNOW_JSON_FIELDS(CompileAnswer, verdict, detail, log, signatures, constants, kernels,
+                   machine_code_digest, findings, features, compiler_ms, load_ms, used_precompiled,
+                   library_address)
+
 namespace {
 
-using tasks::KernelResources;
 using tasks::Verdict;
 
 constexpr std::size_t kMaxStderrBytes = 1000;
 
-Verdict read_verdict(const nlohmann::json& json) {
-  const auto verdict = tasks::verdict_from_string(json.get<std::string>());
-  if (!verdict) {
-    throw std::invalid_argument("unknown verdict " + json.dump());
+/// Messages of compilers may quote any bytes of a candidate.
+void keep_valid_text(CompileAnswer& answer) {
+  for (std::string* text : {&answer.detail, &answer.log, &answer.machine_code_digest}) {
+    *text = to_valid_utf8(*text);
   }
-  return *verdict;
-}
-
-nlohmann::json resources_json(const KernelResources& kernel) {
-  return {{"kernel", kernel.kernel},
-          {"registers", kernel.registers},
-          {"spill_store_bytes", kernel.spill_store_bytes},
-          {"spill_load_bytes", kernel.spill_load_bytes},
-          {"stack_bytes", kernel.stack_bytes},
-          {"static_shared_bytes", kernel.static_shared_bytes}};
-}
-
-KernelResources read_resources(const nlohmann::json& json) {
-  KernelResources kernel;
-  json.at("kernel").get_to(kernel.kernel);
-  json.at("registers").get_to(kernel.registers);
-  json.at("spill_store_bytes").get_to(kernel.spill_store_bytes);
-  json.at("spill_load_bytes").get_to(kernel.spill_load_bytes);
-  json.at("stack_bytes").get_to(kernel.stack_bytes);
-  json.at("static_shared_bytes").get_to(kernel.static_shared_bytes);
-  return kernel;
+  for (std::string& feature : answer.features) {
+    feature = to_valid_utf8(feature);
+  }
 }
 
 CompileResult unreadable(CompileResult result, const std::string& what) {
@@ -55,43 +40,15 @@ CompileResult unreadable(CompileResult result, const std::string& what) {
 
 } // namespace
 
-void to_json(nlohmann::json& json, const CompileAnswer& answer) {
-  auto kernels = nlohmann::json::array();
-  for (const KernelResources& kernel : answer.kernels) {
-    kernels.push_back(resources_json(kernel));
-  }
-  json = {{"verdict", tasks::to_string(answer.verdict)},
-          {"detail", answer.detail},
-          {"log", answer.log},
-          {"signatures", answer.signatures},
-          {"constants", answer.constants},
-          {"kernels", std::move(kernels)},
-          {"machine_code_digest", answer.machine_code_digest},
-          {"findings", answer.findings},
-          {"features", answer.features},
-          {"compiler_ms", answer.compiler_ms},
-          {"load_ms", answer.load_ms},
-          {"used_precompiled", answer.used_precompiled},
-          {"library_address", answer.library_address}};
+nlohmann::json compile_answer_json(const CompileAnswer& answer) {
+  return tasks::write_json(answer);
 }
 
-void from_json(const nlohmann::json& json, CompileAnswer& answer) {
-  answer.verdict = read_verdict(json.at("verdict"));
-  json.at("detail").get_to(answer.detail);
-  json.at("log").get_to(answer.log);
-  json.at("signatures").get_to(answer.signatures);
-  json.at("constants").get_to(answer.constants);
-  for (const nlohmann::json& kernel : json.at("kernels")) {
-    answer.kernels.push_back(read_resources(kernel));
-  }
-  json.at("machine_code_digest").get_to(answer.machine_code_digest);
-  json.at("findings").get_to(answer.findings);
-  json.at("features").get_to(answer.features);
-  json.at("compiler_ms").get_to(answer.compiler_ms);
-  json.at("load_ms").get_to(answer.load_ms);
-  // Older cache entries lack the field.
-  answer.used_precompiled = json.value("used_precompiled", false);
-  answer.library_address = json.value("library_address", std::uint64_t{0});
+CompileAnswer compile_answer_of(const nlohmann::json& json) {
+  CompileAnswer answer;
+  tasks::read_json(json, "answer", answer);
+  keep_valid_text(answer);
+  return answer;
 }
 
 CompileAnswer failed_compile(Verdict verdict, std::string detail, std::string log) {
@@ -115,14 +72,14 @@ void write_answer(const std::function<CompileAnswer()>& compile) {
   } catch (const std::exception& error) {
     answer = failed_compile(Verdict::Infrastructure, error.what());
   }
-  std::cout << json_line(answer) << std::endl;
+  std::cout << json_line(compile_answer_json(answer)) << std::endl;
 }
 
 CompileAnswer read_answer(const process::ChildResult& child) {
   CompileAnswer answer;
   if (child.end == process::ChildResult::End::Exited && child.exit_code == 0) {
     try {
-      return nlohmann::json::parse(child.out).get<CompileAnswer>();
+      return compile_answer_of(nlohmann::json::parse(child.out));
     } catch (const std::exception& error) {
       answer.detail = std::string("the compile worker gave no readable answer: ") + error.what();
     }

@@ -31,8 +31,9 @@ struct CompileAnswer {
   std::uint64_t library_address = 0;
 };
 
-void to_json(nlohmann::json& json, const CompileAnswer& answer);
-void from_json(const nlohmann::json& json, CompileAnswer& answer); ///< throws nlohmann exceptions
+nlohmann::json compile_answer_json(const CompileAnswer& answer);
+/// Throws Error. The texts of the answer are valid UTF-8.
+CompileAnswer compile_answer_of(const nlohmann::json& json);
 
 /// A failed compile. An empty `log` is replaced by the detail.
 CompileAnswer failed_compile(tasks::Verdict verdict, std::string detail, std::string log = {});

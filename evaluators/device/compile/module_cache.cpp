@@ -36,7 +36,7 @@ std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {
   }
   try {
     const auto json = nlohmann::json::parse(read_file(path, kMaxAnswerBytes));
-    auto answer = json.at("answer").get<CompileAnswer>();
+    auto answer = compile_answer_of(json.at("answer"));
     if (answer.verdict == tasks::Verdict::Correct &&
         sha256_hex(read_file(module_path(key), kMaxModuleBytes)) !=
             json.at("module_sha256").get<std::string>()) {
@@ -51,7 +51,7 @@ std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {
 
 void ModuleCache::store(const std::string& key, const CompileAnswer& answer,
                         const std::filesystem::path& built) const {
-  nlohmann::json json{{"answer", answer}, {"module_sha256", ""}};
+  nlohmann::json json{{"answer", compile_answer_json(answer)}, {"module_sha256", ""}};
   if (answer.verdict == tasks::Verdict::Correct) {
     std::error_code error;
     if (std::filesystem::symlink_status(built, error).type() !=

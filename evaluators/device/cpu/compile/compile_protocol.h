@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 namespace winnow::evaluators {
 
 /// The coordinator's message to a `_compile` child: one JSON text on stdin.
@@ -25,8 +23,8 @@ struct CompileJob {
 
 constexpr const char* kModuleName = "module.so";
 
-void to_json(nlohmann::json& json, const CompileJob& job);
-void from_json(const nlohmann::json& json, CompileJob& job); ///< throws nlohmann exceptions
+std::string encode(const CompileJob& job);
+CompileJob decode_compile_job(const std::string& text); ///< throws Error
 
 /// For the child, after enter_sandbox(): source pass, compiler, linker, checks of the module.
 CompileAnswer compile_job(const CompileJob& job);

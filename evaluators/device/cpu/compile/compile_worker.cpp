@@ -6,15 +6,13 @@
 #include <iterator>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 namespace winnow::evaluators {
 
 int compile_worker_main(std::vector<std::string> arguments) {
   process::enter_sandbox(arguments);
   write_answer([] {
     const std::string input{std::istreambuf_iterator<char>(std::cin), {}};
-    return compile_job(nlohmann::json::parse(input).get<CompileJob>());
+    return compile_job(decode_compile_job(input));
   });
   return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_dump.h"
+#include "evaluators/device/compile/compile_request_json.h"
 #include "evaluators/device/compile/module_cache.h"
 #include "evaluators/device/cpu/abi.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
@@ -86,18 +87,14 @@ private:
 
   // A hash of everything on which the module's bytes or the answer depend.
   std::string cache_key(const CompileRequest& request, const Toolchain& toolchain) const {
-    const nlohmann::json key{{"source", request.source},
-                             {"file", request.file},
-                             {"parameters", request.parameters},
-                             {"kernels", request.kernels},
-                             {"constants", request.constants},
+    const nlohmann::json key{{"request", tasks::write_json(request)},
                              {"flags", compile_flags(toolchain, request.mode, request.fast_math)},
                              {"link", link_command(toolchain, request.mode, "object", "module")},
                              {"compiler", {toolchain.version, toolchain.compiler.string()}},
                              {"headers", headers_digest_},
                              {"pass", kSourcePassVersion},
                              {"abi", WINNOW_CPU_ABI_VERSION}};
-    return sha256_hex(json_line(key) + request.source);
+    return sha256_hex(json_line(key));
   }
 
   CompileResult build(const CompileRequest& request, const Toolchain& toolchain,
@@ -105,8 +102,8 @@ private:
     const TemporaryDirectory directory("compile");
     CompileJob job{request,          toolchain,        headers_,
                    directory.path(), options_.timeout, options_.memory_bytes};
-    const std::string input = json_line(job);
-    const process::ChildResult child = process::run_child(worker_command(job), input, cancelled);
+    const process::ChildResult child =
+        process::run_child(worker_command(job), encode(job), cancelled);
     if (child.end == process::ChildResult::End::Cancelled) {
       CompileResult result;
       result.detail = "cancelled";

@@ -11,8 +11,6 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 namespace winnow::evaluators {
 
 /// The coordinator's message to a `_compile-gpu` child: a line of JSON on stdin. A child gets one
@@ -34,8 +32,8 @@ struct GpuCompileJob {
 constexpr const char* kGpuModuleName = "module.gpu";
 constexpr const char* kPrecompiledName = "headers.pch";
 
-void to_json(nlohmann::json& json, const GpuCompileJob& job);
-void from_json(const nlohmann::json& json, GpuCompileJob& job); ///< throws nlohmann exceptions
+std::string encode(const GpuCompileJob& job);
+GpuCompileJob decode_gpu_compile_job(const std::string& line); ///< throws Error
 
 /// For the child, after enter_sandbox(): assembles the source, compiles it, and reads the facts
 /// about the kernels from the image. `warm`: the result of warm_up_gpu_compiler(), if that was

@@ -10,8 +10,6 @@
 #include <string>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 namespace winnow::evaluators {
 
 namespace {
@@ -21,7 +19,7 @@ GpuCompileJob read_job() {
   if (!std::getline(std::cin, line)) {
     throw Error("the compile worker got no job");
   }
-  auto job = nlohmann::json::parse(line).get<GpuCompileJob>();
+  auto job = decode_gpu_compile_job(line);
   // Compilers write temporary files to TMPDIR. The child can write nowhere else.
   setenv("TMPDIR", job.directory.c_str(), 1);
   return job;

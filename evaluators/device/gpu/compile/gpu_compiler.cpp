@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_dump.h"
+#include "evaluators/device/compile/compile_request_json.h"
 #include "evaluators/device/compile/module_cache.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
@@ -154,13 +155,8 @@ private:
       prefixes.push_back(group_prefix(group, toolchain_.prelude));
     }
     const nlohmann::json key{
-        {"source", request.source},
-        {"file", request.file},
-        {"parameters", request.parameters},
-        {"kernels", request.kernels},
-        {"constants", request.constants},
+        {"request", tasks::write_json(request)},
         {"architecture", options_.architecture},
-        {"fast_math", request.fast_math},
         {"options", options_.kind == "cuda"
                         ? nvrtc_options(options_.architecture, request.fast_math)
                         : std::vector<std::string>()},
@@ -169,7 +165,7 @@ private:
         {"headers", headers_digest_},
         {"prefixes", prefixes},
         {"version", kGpuSourceVersion}};
-    return sha256_hex(json_line(key) + request.source);
+    return sha256_hex(json_line(key));
   }
 
   // A hash of everything on which a precompiled header depends.
@@ -201,7 +197,7 @@ private:
     const GpuCompileJob job = new_job(request, place->directory.path());
     const process::ChildResult child = group != groups_.end()
                                            ? run_with_group(*group, job, cancelled)
-                                       : place->child ? place->child->run(line_of(job), cancelled)
+                                       : place->child ? place->child->run(encode(job), cancelled)
                                                       : run_worker(job, cancelled);
     if (child.end == process::ChildResult::End::Cancelled) {
       CompileResult result;
@@ -232,11 +228,9 @@ private:
     GpuCompileJob job = new_job({}, place->directory.path());
     job.warm_up = true;
     place->child = std::make_unique<process::ChildProcess>(worker_command(job));
-    place->child->write(line_of(job), kGpuWorkerGrace);
+    place->child->write(encode(job), kGpuWorkerGrace);
     return place;
   }
-
-  static std::string line_of(const GpuCompileJob& job) { return json_line(job) + "\n"; }
 
   // Compiles with precompiled headers. If the compiler crashes, compiles again without them.
   process::ChildResult run_with_group(const HeaderGroup& group, GpuCompileJob job,
@@ -273,7 +267,7 @@ private:
 
   process::ChildResult run_worker(const GpuCompileJob& job,
                                   const std::function<bool()>& cancelled) const {
-    return process::run_child(worker_command(job), line_of(job), cancelled);
+    return process::run_child(worker_command(job), encode(job), cancelled);
   }
 
   process::Command worker_command(const GpuCompileJob& job) const {

@@ -9,7 +9,6 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
 namespace {
@@ -80,27 +79,6 @@ GpuToolchain find_gpu_toolchain(const std::string& kind, const std::string& arch
     return find_hip(architecture);
   }
   throw Error("no run-time compiler for device kind '" + kind + "'");
-}
-
-void to_json(nlohmann::json& json, const GpuToolchain& toolchain) {
-  json = {{"kind", toolchain.kind},
-          {"version", toolchain.version},
-          {"prelude", toolchain.prelude},
-          {"library", toolchain.library.string()},
-          {"builtins", toolchain.builtins.string()},
-          {"include_directories", std::vector<std::string>(toolchain.include_directories.begin(),
-                                                           toolchain.include_directories.end())}};
-}
-
-void from_json(const nlohmann::json& json, GpuToolchain& toolchain) {
-  json.at("kind").get_to(toolchain.kind);
-  json.at("version").get_to(toolchain.version);
-  json.at("prelude").get_to(toolchain.prelude);
-  toolchain.library = json.at("library").get<std::string>();
-  toolchain.builtins = json.at("builtins").get<std::string>();
-  for (const auto& directory : json.at("include_directories")) {
-    toolchain.include_directories.emplace_back(directory.get<std::string>());
-  }
 }
 
 } // namespace winnow::evaluators

@@ -23,7 +23,7 @@ struct GpuToolchain {
 /// `architecture`.
 GpuToolchain find_gpu_toolchain(const std::string& kind, const std::string& architecture);
 
+/// For cache keys.
 void to_json(nlohmann::json& json, const GpuToolchain& toolchain);
-void from_json(const nlohmann::json& json, GpuToolchain& toolchain); ///< throws nlohmann exceptions
 
 } // namespace winnow::evaluators

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "evaluators/device/module.h"
+#include "tasks/json_fields.h"
+
+namespace winnow::tasks {
+
+template <>
+inline constexpr EnumRange kEnumRange<evaluators::BuildMode>{evaluators::BuildMode::Plain,
+                                                             evaluators::BuildMode::Check};
+
+} // namespace winnow::tasks
+
+namespace winnow::evaluators {
+
+WINNOW_JSON_FIELDS(CompileRequest, file, source, parameters, kernels, constants, fast_math, mode)
+
+} // namespace winnow::evaluators
