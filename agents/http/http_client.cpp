@@ -1,6 +1,5 @@
 #include "agents/http/http_client.h"
 
-#include "agents/http/event_loop.h"
 #include "agents/http/transfer.h"
 #include "base/error.h"
 
@@ -23,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestSleep{1000};
+using MultiPointer = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
 constexpr long kMaxConnections = 2048; ///< kept open for reuse
 
 void initialise_curl() {
@@ -57,6 +57,7 @@ struct HttpClient::State {
   void finish(CURL* easy, CURLcode code);
   void report(TransferPointer transfer, CURLcode code);
   void watch(const Transfer& transfer);
+  void let_curl_work();
 
   std::mutex mutex; ///< guards the next five members
   std::vector<TransferPointer> posted;
@@ -66,7 +67,7 @@ struct HttpClient::State {
   bool stopping = false;
 
   // Used by the thread only:
-  EventLoop loop;
+  MultiPointer multi{curl_multi_init(), &curl_multi_cleanup};
   std::deque<Lane> lanes; ///< a deque, because addresses must not change
   std::unordered_map<CURL*, TransferPointer> in_flight;
   std::vector<TransferPointer> cancelled;
@@ -78,7 +79,10 @@ struct HttpClient::State {
 };
 
 HttpClient::State::State() {
-  curl_multi_setopt(loop.multi(), CURLMOPT_MAXCONNECTS, kMaxConnections);
+  if (!multi) {
+    throw Error("curl_multi_init failed: out of memory");
+  }
+  curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, kMaxConnections);
   thread = std::thread([this] { run(); });
 }
 
@@ -87,7 +91,7 @@ HttpClient::State::~State() {
     const std::lock_guard lock(mutex);
     stopping = true;
   }
-  loop.wake();
+  curl_multi_wakeup(multi.get());
   thread.join();
 }
 
@@ -103,7 +107,7 @@ void HttpClient::State::begin(TransferPointer transfer) {
   lane.gate->sent(Clock::now(), transfer->request.tokens);
   try {
     transfer->begin(lane.options);
-    if (const CURLMcode code = curl_multi_add_handle(loop.multi(), transfer->easy.get());
+    if (const CURLMcode code = curl_multi_add_handle(multi.get(), transfer->easy.get());
         code != CURLM_OK) {
       throw Error(fmt::format("curl_multi_add_handle: {}", curl_multi_strerror(code)));
     }
@@ -158,14 +162,14 @@ void HttpClient::State::report(TransferPointer transfer, CURLcode code) {
 
 void HttpClient::State::finish(CURL* easy, CURLcode code) {
   if (auto node = in_flight.extract(easy)) {
-    curl_multi_remove_handle(loop.multi(), easy);
+    curl_multi_remove_handle(multi.get(), easy);
     report(std::move(node.mapped()), code);
   }
 }
 
 void HttpClient::State::collect_finished() {
   int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(loop.multi(), &left)) {
+  while (const CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
     if (message->msg == CURLMSG_DONE) {
       finish(message->easy_handle, message->data.result);
     }
@@ -205,7 +209,7 @@ void HttpClient::State::take_out(const std::set<LaneId>& cancel) {
   for (auto it = in_flight.begin(); it != in_flight.end();) {
     const auto current = it++;
     if (ends(current->second->lane)) {
-      curl_multi_remove_handle(loop.multi(), current->first);
+      curl_multi_remove_handle(multi.get(), current->first);
       lanes[current->second->lane].gate->ended(Clock::now(), Gate::End::Cancelled, {}, {});
       cancelled.push_back(std::move(current->second));
       in_flight.erase(current);
@@ -257,6 +261,17 @@ void HttpClient::State::end_cancelled() {
   }
 }
 
+/// Waits until a transfer can go on, a wake-up, or the next time at which there is work.
+void HttpClient::State::let_curl_work() {
+  const auto now = Clock::now();
+  const auto until = std::min({now + kLongestSleep, next_watch, next_begin});
+  // Rounded up, because an early wake-up would only cause another wait.
+  const auto wait = std::chrono::ceil<milliseconds>(std::max(until, now) - now);
+  curl_multi_poll(multi.get(), nullptr, 0, static_cast<int>(wait.count()), nullptr);
+  int running = 0;
+  curl_multi_perform(multi.get(), &running);
+}
+
 /// Returns after the client was told to end and no request is left: callbacks of cancelled requests
 /// may post further requests.
 void HttpClient::State::run() {
@@ -271,7 +286,7 @@ void HttpClient::State::run() {
     fail_stalled();
     begin_due();
     if (!done) {
-      loop.run_once(std::min({Clock::now() + kLongestSleep, next_watch, next_begin}));
+      let_curl_work();
     }
   }
 }
@@ -300,7 +315,7 @@ void HttpClient::post(LaneId lane, HttpRequest request, OnResult on_result) {
     const std::lock_guard lock(state_->mutex);
     state_->posted.push_back(std::move(transfer));
   }
-  state_->loop.wake();
+  curl_multi_wakeup(state_->multi.get());
 }
 
 void HttpClient::cancel_all(LaneId lane) {
@@ -311,7 +326,7 @@ void HttpClient::cancel_all(LaneId lane) {
       transfer->cancelled = transfer->cancelled || transfer->lane == lane;
     }
   }
-  state_->loop.wake();
+  curl_multi_wakeup(state_->multi.get());
 }
 
 } // namespace winnow::agents
