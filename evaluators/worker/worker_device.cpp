@@ -5,8 +5,8 @@
 #include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/hip/hip_driver.h"
-#include "profiling/counters/amd_counters.h"
 #include "profiling/counters/cupti_provider.h"
+#include "profiling/counters/no_counters.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -130,7 +130,11 @@ std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, CpuDevice
       return profiling::make_cupti_counters(context, ordinal);
     };
   } else {
-    options.open_counters = profiling::make_amd_counters;
+    options.open_counters = [] {
+      return profiling::make_no_counters(
+          "amd", Availability::no("Winnow does not read the counters of AMD GPUs",
+                                  "profile by hand: `rocprofv3 --pmc ...`"));
+    };
   }
   return make_gpu_device(std::move(driver), std::move(options));
 }

@@ -1,4 +1,3 @@
-#include "profiling/counters/amd_counters.h"
 #include "profiling/counters/counter_names.h"
 #include "profiling/counters/counter_report.h"
 #include "profiling/counters/cupti_provider.h"
@@ -93,31 +92,6 @@ TEST(NoCounters, SayWhyAndRunNothing) {
   EXPECT_EQ(report.provider, "cpu");
   EXPECT_EQ(report.unavailable, "perf is forbidden; allow it");
   EXPECT_TRUE(report.counters.empty());
-}
-
-TEST(AmdCounters, NameTheLibraryThatIsMissing) {
-  setenv("WINNOW_ROCPROFILER_LIBRARY", "/nowhere/librocprofiler-sdk.so", 1);
-  const CounterReport report = report_without_running(*make_amd_counters());
-  EXPECT_EQ(report.provider, "amd");
-  EXPECT_THAT(report.unavailable, HasSubstr("not found (looked for: /nowhere/librocprofiler"));
-  unsetenv("WINNOW_ROCPROFILER_LIBRARY");
-}
-
-TEST(AmdCounters, NameTheLibraryThatIsThere) {
-  const std::string path = testing::TempDir() + "librocprofiler-sdk.so";
-  std::ofstream(path) << "not even a library: it is not loaded";
-  setenv("WINNOW_ROCPROFILER_LIBRARY", path.c_str(), 1);
-  EXPECT_THAT(report_without_running(*make_amd_counters()).unavailable,
-              HasSubstr("rocprofiler-sdk is at " + path + ", but Winnow does not read"));
-  unsetenv("WINNOW_ROCPROFILER_LIBRARY");
-}
-
-TEST(AmdCounters, LookWhereTheEnvironmentPoints) {
-  unsetenv("WINNOW_ROCPROFILER_LIBRARY");
-  setenv("ROCM_PATH", "/my/rocm", 1);
-  EXPECT_THAT(rocprofiler_candidates(),
-              testing::Contains(std::string("/my/rocm/lib/librocprofiler-sdk.so.1")));
-  unsetenv("ROCM_PATH");
 }
 
 TEST(CuptiCounters, AreUnavailableWithoutTheLibrary) {
