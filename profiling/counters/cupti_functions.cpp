@@ -1,8 +1,9 @@
 #include "profiling/counters/cupti_functions.h"
 
+#include "base/function_finder.h"
+
 #include <cstdlib>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,18 +32,6 @@ void* open_first(const std::vector<std::string>& candidates, std::string& path, 
     }
   }
   return nullptr;
-}
-
-/// The first missing function; empty if all were found.
-std::string resolve(void* library, Functions& functions) {
-#define WINNOW_CUPTI_RESOLVE(name)                                                                 \
-  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, #name));              \
-  if (functions.name == nullptr) {                                                                 \
-    return #name;                                                                                  \
-  }
-  WINNOW_CUPTI_FUNCTIONS(WINNOW_CUPTI_RESOLVE)
-#undef WINNOW_CUPTI_RESOLVE
-  return {};
 }
 
 } // namespace
@@ -75,12 +64,15 @@ Library load_library() {
         kRemedy);
     return loaded;
   }
-  const std::string missing = resolve(library, loaded.functions);
-  loaded.availability =
-      missing.empty()
-          ? Availability::yes(loaded.functions.path)
-          : Availability::no(fmt::format("{} has no function {}", loaded.functions.path, missing),
-                             kRemedy);
+  FunctionFinder finder(library);
+#define WINNOW_CUPTI_FIND(name) finder.find(#name, loaded.functions.name);
+  WINNOW_CUPTI_FUNCTIONS(WINNOW_CUPTI_FIND)
+#undef WINNOW_CUPTI_FIND
+  loaded.availability = finder.missing().empty()
+                            ? Availability::yes(loaded.functions.path)
+                            : Availability::no(fmt::format("{} has no function {}",
+                                                           loaded.functions.path, finder.missing()),
+                                               kRemedy);
   return loaded;
 }
 

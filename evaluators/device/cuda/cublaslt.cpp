@@ -4,6 +4,8 @@
 
 #if __has_include(<cublasLt.h>)
 
+#include "base/function_finder.h"
+
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +13,6 @@
 #include <tuple>
 
 #include <cublasLt.h>
-#include <dlfcn.h>
 
 namespace winnow::evaluators {
 namespace {
@@ -73,19 +74,15 @@ void* open_library() {
          "cuBLASLt is not installed here; it comes with the CUDA toolkit (libcublas)");
 }
 
-template <class Function> void resolve(void* library, const char* symbol, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, symbol));
-  if (function == nullptr) {
-    refuse("dlsym", symbol, "this libcublasLt has no such function");
-  }
-}
-
 Functions load() {
   Functions functions;
-  void* library = open_library();
-#define WINNOW_CUBLASLT_RESOLVE(name) resolve(library, WINNOW_SYMBOL(name), functions.name);
-  WINNOW_CUBLASLT_FUNCTIONS(WINNOW_CUBLASLT_RESOLVE)
-#undef WINNOW_CUBLASLT_RESOLVE
+  FunctionFinder finder(open_library());
+#define WINNOW_CUBLASLT_FIND(name) finder.find(WINNOW_SYMBOL(name), functions.name);
+  WINNOW_CUBLASLT_FUNCTIONS(WINNOW_CUBLASLT_FIND)
+#undef WINNOW_CUBLASLT_FIND
+  if (!finder.missing().empty()) {
+    refuse("dlsym", finder.missing(), "this libcublasLt has no such function");
+  }
   return functions;
 }
 

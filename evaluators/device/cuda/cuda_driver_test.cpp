@@ -73,7 +73,7 @@ TEST(CudaDriver, ProbesNothingWithAReason) {
 // The numbers of CUresult in cuda.h. They are stable since they were introduced.
 TEST(CudaErrors, KnowsWhatEndsAContext) {
   const auto sticky = [](int result, GpuFailure failure) {
-    const cuda::ErrorClass what = cuda::classify(result);
+    const ErrorClass what = cuda::classify(result);
     EXPECT_EQ(what.failure, failure) << result;
     EXPECT_TRUE(what.sticky) << result;
   };
@@ -91,7 +91,7 @@ TEST(CudaErrors, KnowsWhatEndsAContext) {
 
 TEST(CudaErrors, KnowsWhatIsOnlyRefused) {
   const auto refused = [](int result, GpuFailure failure) {
-    const cuda::ErrorClass what = cuda::classify(result);
+    const ErrorClass what = cuda::classify(result);
     EXPECT_EQ(what.failure, failure) << result;
     EXPECT_FALSE(what.sticky) << result;
   };

@@ -4,11 +4,6 @@
 
 namespace winnow::evaluators::cuda {
 
-struct ErrorClass {
-  GpuFailure failure = GpuFailure::Other;
-  bool sticky = false;
-};
-
 /// The meaning of a CUresult other than 0. Sources: the comments at CUresult in cuda.h, and "CUDA
 /// Driver API", Data types, CUresult.
 ErrorClass classify(int result);

@@ -1,11 +1,11 @@
 #include "evaluators/device/cuda/cuda_functions.h"
 
 #include "base/error.h"
+#include "base/function_finder.h"
 #include "evaluators/device/cuda/cuda_errors.h"
 
 #include <cstdlib>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 namespace winnow::evaluators::cuda {
@@ -20,11 +20,9 @@ constexpr const char* kInstall =
 #define WINNOW_TEXT(name) #name
 #define WINNOW_SYMBOL(name) WINNOW_TEXT(name) // after macro expansion: "cuMemAlloc_v2"
 
-template <class Function>
-void resolve(void* library, const std::string& path, const char* symbol, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, symbol));
-  if (function == nullptr) {
-    throw DeviceUnavailable(fmt::format("{} has no function {}", path, symbol), kInstall);
+void require_all(const FunctionFinder& finder, const std::string& path) {
+  if (!finder.missing().empty()) {
+    throw DeviceUnavailable(fmt::format("{} has no function {}", path, finder.missing()), kInstall);
   }
 }
 
@@ -84,8 +82,10 @@ Functions load() {
   }
   decltype(&::cuInit) init = nullptr;
   decltype(&::cuDriverGetVersion) get_version = nullptr;
-  resolve(library, cuda.path, WINNOW_SYMBOL(cuInit), init);
-  resolve(library, cuda.path, WINNOW_SYMBOL(cuDriverGetVersion), get_version);
+  FunctionFinder finder(library);
+  finder.find(WINNOW_SYMBOL(cuInit), init);
+  finder.find(WINNOW_SYMBOL(cuDriverGetVersion), get_version);
+  require_all(finder, cuda.path);
   require_started(cuda.path, get_version(&cuda.driver_version));
   if (cuda.driver_version < kOldestVersion) {
     throw DeviceUnavailable(fmt::format("{} is a driver for {}, but Winnow needs {} or later",
@@ -94,10 +94,11 @@ Functions load() {
                             "update the NVIDIA driver to release 525 or later");
   }
   require_started(cuda.path, init(0));
-#define WINNOW_CUDA_RESOLVE(name) resolve(library, cuda.path, WINNOW_SYMBOL(name), cuda.name);
-  WINNOW_CUDA_FUNCTIONS(WINNOW_CUDA_RESOLVE)
-#undef WINNOW_CUDA_RESOLVE
-  resolve(library, cuda.path, "cuEventElapsedTime", cuda.elapsed_time);
+#define WINNOW_CUDA_FIND(name) finder.find(WINNOW_SYMBOL(name), cuda.name);
+  WINNOW_CUDA_FUNCTIONS(WINNOW_CUDA_FIND)
+#undef WINNOW_CUDA_FIND
+  finder.find("cuEventElapsedTime", cuda.elapsed_time);
+  require_all(finder, cuda.path);
   return cuda;
 }
 

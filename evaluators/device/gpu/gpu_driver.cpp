@@ -1,35 +1,16 @@
 #include "evaluators/device/gpu/gpu_driver.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace winnow::evaluators {
 
-std::string_view to_string(GpuFailure failure) {
-  switch (failure) {
-  case GpuFailure::InvalidLaunch:
-    return "invalid launch";
-  case GpuFailure::IllegalAddress:
-    return "illegal address";
-  case GpuFailure::Misaligned:
-    return "misaligned address";
-  case GpuFailure::Assertion:
-    return "failed assertion";
-  case GpuFailure::Trap:
-    return "trap";
-  case GpuFailure::CooperativeSize:
-    return "cooperative launch too large";
-  case GpuFailure::LaunchTimeout:
-    return "launch timed out";
-  case GpuFailure::OutOfMemory:
-    return "out of memory";
-  case GpuFailure::BadModule:
-    return "bad module";
-  case GpuFailure::DeviceLost:
-    return "device lost";
-  case GpuFailure::Other:
-    return "other failure";
-  }
-  return "unknown failure";
+ErrorClass classify(int code, std::span<const ErrorMeaning> meanings) {
+  const auto found = std::find_if(meanings.begin(), meanings.end(), [code](const auto& meaning) {
+    return std::find(meaning.codes.begin(), meaning.codes.end(), code) != meaning.codes.end();
+  });
+  return found == meanings.end() ? ErrorClass{} : found->what;
 }
 
 GpuError::GpuError(std::string call, std::string code, std::string explanation, GpuFailure failure,

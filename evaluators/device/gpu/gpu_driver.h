@@ -30,7 +30,18 @@ enum class GpuFailure : std::uint8_t {
   DeviceLost, ///< the device, not the candidate, is at fault
   Other,
 };
-std::string_view to_string(GpuFailure failure); ///< "illegal address", ...
+
+struct ErrorClass {
+  GpuFailure failure = GpuFailure::Other;
+  bool sticky = false; ///< the context is lost and every later call fails
+};
+/// The error codes of a driver that mean the same.
+struct ErrorMeaning {
+  ErrorClass what;
+  std::vector<int> codes;
+};
+/// Other, not sticky, for a code that is not in the table.
+ErrorClass classify(int code, std::span<const ErrorMeaning> meanings);
 
 /// Thrown by every call of GpuDriver that fails.
 class GpuError : public Error {

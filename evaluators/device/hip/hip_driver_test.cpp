@@ -268,7 +268,7 @@ TEST_F(HipDriver, ErrorsAreClassified) {
                                   {719, GpuFailure::Trap, true},
                                   {720, GpuFailure::CooperativeSize, false},
                                   {999, GpuFailure::DeviceLost, true}}) {
-    const hip::ErrorClass found = hip::classify(known.result);
+    const ErrorClass found = hip::classify(known.result);
     EXPECT_EQ(found.failure, known.failure) << known.result;
     EXPECT_EQ(found.sticky, known.sticky) << known.result;
   }

@@ -1,10 +1,10 @@
 #include "evaluators/device/hip/hip_functions.h"
 
 #include "base/error.h"
+#include "base/function_finder.h"
 
 #include <cstdlib>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 namespace winnow::evaluators::hip {
@@ -31,79 +31,6 @@ void* open_library(const std::string& library, std::string& opened) {
   return nullptr;
 }
 
-template <class Pointer> void resolve(void* library, const char* name, Pointer& function) {
-  function = reinterpret_cast<Pointer>(dlsym(library, name));
-}
-
-template <class Pointer>
-void require(void* library, const char* name, Pointer& function, std::string& missing) {
-  resolve(library, name, function);
-  if (function == nullptr && missing.empty()) {
-    missing = name;
-  }
-}
-
-bool is_device_lost(Result result) {
-  switch (result) {
-  case 3:    // hipErrorNotInitialized
-  case 4:    // hipErrorDeinitialized
-  case 100:  // hipErrorNoDevice
-  case 201:  // hipErrorInvalidContext
-  case 214:  // hipErrorECCNotCorrectable
-  case 304:  // hipErrorOperatingSystem
-  case 709:  // hipErrorContextIsDestroyed
-  case 999:  // hipErrorUnknown
-  case 1052: // hipErrorRuntimeMemory
-  case 1053: // hipErrorRuntimeOther
-    return true;
-  default:
-    return false;
-  }
-}
-
-// Classifies errors of a running kernel. Afterwards the runtime answers no call.
-GpuFailure of_running_kernel(Result result) {
-  switch (result) {
-  case 700: // hipErrorIllegalAddress
-    return GpuFailure::IllegalAddress;
-  case 702: // hipErrorLaunchTimeOut
-    return GpuFailure::LaunchTimeout;
-  case 710: // hipErrorAssert
-    return GpuFailure::Assertion;
-  case 719: // hipErrorLaunchFailure: a trap or an illegal instruction
-    return GpuFailure::Trap;
-  default:
-    return GpuFailure::Other;
-  }
-}
-
-GpuFailure of_refused_call(Result result) {
-  switch (result) {
-  case 1:   // hipErrorInvalidValue
-  case 9:   // hipErrorInvalidConfiguration
-  case 12:  // hipErrorInvalidPitchValue
-  case 701: // hipErrorLaunchOutOfResources
-  case 801: // hipErrorNotSupported
-    return GpuFailure::InvalidLaunch;
-  case 720: // hipErrorCooperativeLaunchTooLarge
-    return GpuFailure::CooperativeSize;
-  case 2: // hipErrorOutOfMemory
-    return GpuFailure::OutOfMemory;
-  case 98:  // hipErrorInvalidDeviceFunction
-  case 200: // hipErrorInvalidImage
-  case 209: // hipErrorNoBinaryForGpu
-  case 218: // hipErrorInvalidKernelFile
-  case 300: // hipErrorInvalidSource
-  case 301: // hipErrorFileNotFound
-  case 302: // hipErrorSharedObjectSymbolNotFound
-  case 303: // hipErrorSharedObjectInitFailed
-  case 500: // hipErrorNotFound
-    return GpuFailure::BadModule;
-  default:
-    return GpuFailure::Other;
-  }
-}
-
 } // namespace
 
 Functions load_functions(const std::string& library) {
@@ -117,18 +44,19 @@ Functions load_functions(const std::string& library) {
                                               : reason),
         kRemedy);
   }
-  std::string missing;
-#define WINNOW_HIP_REQUIRE(name, parameters) require(handle, #name, hip.name, missing);
-#define WINNOW_HIP_RESOLVE(name, parameters) resolve(handle, #name, hip.name);
-  WINNOW_HIP_FUNCTIONS(WINNOW_HIP_REQUIRE)
-  WINNOW_HIP_OPTIONAL_FUNCTIONS(WINNOW_HIP_RESOLVE)
-#undef WINNOW_HIP_RESOLVE
-#undef WINNOW_HIP_REQUIRE
-  require(handle, "hipGetErrorName", hip.hipGetErrorName, missing);
-  require(handle, "hipGetErrorString", hip.hipGetErrorString, missing);
-  if (!missing.empty()) {
+  FunctionFinder finder(handle);
+#define WINNOW_HIP_FIND(name, parameters) finder.find(#name, hip.name);
+#define WINNOW_HIP_FIND_IF_THERE(name, parameters) finder.find_if_there(#name, hip.name);
+  WINNOW_HIP_FUNCTIONS(WINNOW_HIP_FIND)
+  WINNOW_HIP_OPTIONAL_FUNCTIONS(WINNOW_HIP_FIND_IF_THERE)
+#undef WINNOW_HIP_FIND_IF_THERE
+#undef WINNOW_HIP_FIND
+  finder.find("hipGetErrorName", hip.hipGetErrorName);
+  finder.find("hipGetErrorString", hip.hipGetErrorString);
+  if (!finder.missing().empty()) {
     throw DeviceUnavailable(
-        fmt::format("the HIP runtime {} is too old: it lacks {}", hip.library, missing), kRemedy);
+        fmt::format("the HIP runtime {} is too old: it lacks {}", hip.library, finder.missing()),
+        kRemedy);
   }
   return hip;
 }
@@ -142,13 +70,25 @@ const Functions& functions() {
 }
 
 ErrorClass classify(Result result) {
-  if (const GpuFailure failure = of_running_kernel(result); failure != GpuFailure::Other) {
-    return {failure, true};
-  }
-  if (is_device_lost(result)) {
-    return {GpuFailure::DeviceLost, true};
-  }
-  return {of_refused_call(result), false};
+  static const std::vector<ErrorMeaning> kMeanings{
+      // Errors of a running kernel. Afterwards the runtime answers no call.
+      {{GpuFailure::IllegalAddress, true}, {700}}, // hipErrorIllegalAddress
+      {{GpuFailure::LaunchTimeout, true}, {702}},  // hipErrorLaunchTimeOut
+      {{GpuFailure::Assertion, true}, {710}},      // hipErrorAssert
+      {{GpuFailure::Trap, true}, {719}}, // hipErrorLaunchFailure: a trap or an illegal instruction
+      // hipErrorNotInitialized, Deinitialized, NoDevice, InvalidContext, ECCNotCorrectable,
+      // OperatingSystem, ContextIsDestroyed, Unknown, RuntimeMemory, RuntimeOther
+      {{GpuFailure::DeviceLost, true}, {3, 4, 100, 201, 214, 304, 709, 999, 1052, 1053}},
+      // Refused calls.
+      // hipErrorInvalidValue, InvalidConfiguration, InvalidPitchValue, LaunchOutOfResources,
+      // NotSupported
+      {{GpuFailure::InvalidLaunch}, {1, 9, 12, 701, 801}},
+      {{GpuFailure::CooperativeSize}, {720}}, // hipErrorCooperativeLaunchTooLarge
+      {{GpuFailure::OutOfMemory}, {2}},       // hipErrorOutOfMemory
+      // hipErrorInvalidDeviceFunction, InvalidImage, NoBinaryForGpu, InvalidKernelFile,
+      // InvalidSource, FileNotFound, SharedObjectSymbolNotFound, SharedObjectInitFailed, NotFound
+      {{GpuFailure::BadModule}, {98, 200, 209, 218, 300, 301, 302, 303, 500}}};
+  return evaluators::classify(result, kMeanings);
 }
 
 void check(const Functions& hip, Result result, const char* call) {

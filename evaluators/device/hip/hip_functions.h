@@ -109,10 +109,6 @@ Functions load_functions(const std::string& library);
 /// Like load_functions() with $WINNOW_HIP_LIBRARY, but once per process.
 const Functions& functions();
 
-struct ErrorClass {
-  GpuFailure failure = GpuFailure::Other;
-  bool sticky = false;
-};
 /// The meaning of a hipError_t other than hipSuccess. Source: the comments at hipError_t in
 /// hip_runtime_api.h.
 ErrorClass classify(Result result);

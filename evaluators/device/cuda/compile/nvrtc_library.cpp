@@ -1,6 +1,7 @@
 #include "evaluators/device/cuda/compile/nvrtc_library.h"
 
 #include "base/error.h"
+#include "base/function_finder.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,35 +25,20 @@ constexpr const char* kNvrtcRemedy = "install CUDA 12 or 13 (packages cuda-nvrtc
 constexpr const char* kLibraryNames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
 constexpr const char* kBuiltins = "libnvrtc-builtins.so";
 
-template <class Function> void resolve(void* library, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-  if (function == nullptr) {
-    throw Error(fmt::format("NVRTC lacks the function {}", name), kNvrtcRemedy);
-  }
-}
-
-template <class Function>
-void resolve_if_there(void* library, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-}
-
-NvrtcFunctions resolve_all(void* library) {
+NvrtcFunctions find_functions(void* library) {
   NvrtcFunctions functions;
-  resolve(library, "nvrtcVersion", functions.version);
-  resolve(library, "nvrtcGetErrorString", functions.error_string);
-  resolve(library, "nvrtcCreateProgram", functions.create_program);
-  resolve(library, "nvrtcDestroyProgram", functions.destroy_program);
-  resolve(library, "nvrtcAddNameExpression", functions.add_name_expression);
-  resolve(library, "nvrtcCompileProgram", functions.compile_program);
-  resolve(library, "nvrtcGetLoweredName", functions.lowered_name);
-  resolve(library, "nvrtcGetProgramLogSize", functions.log_size);
-  resolve(library, "nvrtcGetProgramLog", functions.log);
-  resolve(library, "nvrtcGetCUBINSize", functions.cubin_size);
-  resolve(library, "nvrtcGetCUBIN", functions.cubin);
-  resolve(library, "nvrtcGetPTXSize", functions.ptx_size);
-  resolve(library, "nvrtcGetPTX", functions.ptx);
-  resolve_if_there(library, "nvrtcSetPCHHeapSize", functions.set_pch_heap_size);
-  resolve_if_there(library, "nvrtcGetPCHCreateStatus", functions.pch_create_status);
+  FunctionFinder finder(library);
+  finder.find("nvrtcVersion", functions.version);
+  finder.find("nvrtcGetPTXSize", functions.ptx_size);
+  finder.find("nvrtcGetPTX", functions.ptx);
+  finder.find_if_there("nvrtcSetPCHHeapSize", functions.set_pch_heap_size);
+  finder.find_if_there("nvrtcGetPCHCreateStatus", functions.pch_create_status);
+  const std::string missing = find_rtc_functions(library, "nvrtc", "GetCUBIN", functions.common);
+  if (!missing.empty() || !finder.missing().empty()) {
+    throw Error(
+        fmt::format("NVRTC lacks the function {}", missing.empty() ? finder.missing() : missing),
+        kNvrtcRemedy);
+  }
   return functions;
 }
 
@@ -178,7 +164,7 @@ NvrtcLibrary::NvrtcLibrary(const fs::path& library, const fs::path& builtins) {
     throw Error(fmt::format("NVRTC cannot be loaded: {}", why != nullptr ? why : "no reason given"),
                 kNvrtcRemedy);
   }
-  functions_ = resolve_all(handle_.get());
+  functions_ = find_functions(handle_.get());
 }
 
 fs::path NvrtcLibrary::path() const {

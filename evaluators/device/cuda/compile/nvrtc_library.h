@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/availability.h"
+#include "evaluators/device/gpu/compile/rtc_program.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,30 +30,14 @@ struct NvrtcSearch {
 /// library to ask for its version, then unloads it.
 NvrtcSearch find_nvrtc();
 
-/// NVRTC's handle of a compilation.
-using NvrtcProgram = struct NvrtcProgramState*;
-
-/// The functions of the library that Winnow uses, under NVRTC's names. They are declared here so
-/// that one program serves machines with and without the toolkit. They have not changed since
-/// CUDA 8.
 struct NvrtcFunctions {
+  RtcFunctions common;
   int (*version)(int* major, int* minor) = nullptr;
-  const char* (*error_string)(int result) = nullptr;
-  int (*create_program)(NvrtcProgram* program, const char* source, const char* name, int headers,
-                        const char* const* header_texts, const char* const* header_names) = nullptr;
-  int (*destroy_program)(NvrtcProgram* program) = nullptr;
-  int (*add_name_expression)(NvrtcProgram program, const char* expression) = nullptr;
-  int (*compile_program)(NvrtcProgram program, int count, const char* const* options) = nullptr;
-  int (*lowered_name)(NvrtcProgram program, const char* expression, const char** name) = nullptr;
-  int (*log_size)(NvrtcProgram program, std::size_t* bytes) = nullptr;
-  int (*log)(NvrtcProgram program, char* text) = nullptr;
-  int (*cubin_size)(NvrtcProgram program, std::size_t* bytes) = nullptr;
-  int (*cubin)(NvrtcProgram program, char* image) = nullptr;
-  int (*ptx_size)(NvrtcProgram program, std::size_t* bytes) = nullptr;
-  int (*ptx)(NvrtcProgram program, char* text) = nullptr;
+  int (*ptx_size)(RtcHandle program, std::size_t* bytes) = nullptr;
+  int (*ptx)(RtcHandle program, char* text) = nullptr;
   // Null before CUDA 12.8, the first version with precompiled headers.
   int (*set_pch_heap_size)(std::size_t bytes) = nullptr;
-  int (*pch_create_status)(NvrtcProgram program) = nullptr;
+  int (*pch_create_status)(RtcHandle program) = nullptr;
 };
 
 /// Call this first in a process that makes or uses a precompiled header. Loads the libraries in

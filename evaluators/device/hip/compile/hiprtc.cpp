@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "evaluators/device/gpu/compile/rtc_program.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,65 +15,16 @@
 namespace winnow::evaluators {
 namespace {
 
-// The prototypes of <hip/hiprtc.h>, unchanged since ROCm 4. They are declared here so that one
-// program serves machines with and without that header.
-extern "C" {
-using Program = struct HiprtcProgram*;
-using CreateProgram = int(Program*, const char* source, const char* name, int headers,
-                          const char** header_texts, const char** header_names);
-using DestroyProgram = int(Program*);
-using AddNameExpression = int(Program, const char* expression);
-using CompileProgram = int(Program, int options, const char** option_texts);
-using GetLoweredName = int(Program, const char* expression, const char** lowered);
-using GetSize = int(Program, std::size_t*);
-using GetBytes = int(Program, char*);
-using GetErrorString = const char*(int);
-}
-constexpr int kSuccess = 0;          // HIPRTC_SUCCESS
-constexpr int kErrorCompilation = 6; // HIPRTC_ERROR_COMPILATION
-
 constexpr const char* kRemedy =
     "install ROCm's HIP runtime (Debian, Ubuntu: apt-get install libamdhip64-dev)";
 
-/// The functions of the library, which is never unloaded.
+/// The library, which is never unloaded.
 struct Hiprtc {
   std::string library;
   int rocm_major = 0;
-  CreateProgram* create_program = nullptr;
-  DestroyProgram* destroy_program = nullptr;
-  AddNameExpression* add_name_expression = nullptr;
-  CompileProgram* compile_program = nullptr;
-  GetLoweredName* get_lowered_name = nullptr;
-  GetSize* get_log_size = nullptr;
-  GetBytes* get_log = nullptr;
-  GetSize* get_code_size = nullptr;
-  GetBytes* get_code = nullptr;
-  GetErrorString* get_error_string = nullptr;
+  RtcFunctions functions;
   std::string why; ///< empty `library`: why there is none
 };
-
-template <class Function>
-void resolve(void* library, const char* name, Function*& function, std::string& missing) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-  if (function == nullptr && missing.empty()) {
-    missing = name;
-  }
-}
-
-std::string resolve_all(void* library, Hiprtc& api) {
-  std::string missing;
-  resolve(library, "hiprtcCreateProgram", api.create_program, missing);
-  resolve(library, "hiprtcDestroyProgram", api.destroy_program, missing);
-  resolve(library, "hiprtcAddNameExpression", api.add_name_expression, missing);
-  resolve(library, "hiprtcCompileProgram", api.compile_program, missing);
-  resolve(library, "hiprtcGetLoweredName", api.get_lowered_name, missing);
-  resolve(library, "hiprtcGetProgramLogSize", api.get_log_size, missing);
-  resolve(library, "hiprtcGetProgramLog", api.get_log, missing);
-  resolve(library, "hiprtcGetCodeSize", api.get_code_size, missing);
-  resolve(library, "hiprtcGetCode", api.get_code, missing);
-  resolve(library, "hiprtcGetErrorString", api.get_error_string, missing);
-  return missing;
-}
 
 // The path of the library that has `function`. Its name has the full version:
 // libamdhip64.so.5.2.21153.
@@ -96,9 +48,9 @@ Hiprtc load_hiprtc() {
       if (library == nullptr) {
         continue;
       }
-      const std::string missing = resolve_all(library, api);
+      const std::string missing = find_rtc_functions(library, "hiprtc", "GetCode", api.functions);
       if (missing.empty()) {
-        api.library = file_of(reinterpret_cast<void*>(api.create_program), name);
+        api.library = file_of(reinterpret_cast<void*>(api.functions.create_program), name);
         api.rocm_major = major;
         return api;
       }
@@ -116,51 +68,14 @@ const Hiprtc& hiprtc() {
   return api;
 }
 
-/// A compilation in progress. The destructor destroys it.
-class ProgramOwner {
-public:
-  ProgramOwner(const Hiprtc& api, const RuntimeCompileJob& job) : api_(api) {
-    check(api.create_program(&program_, job.source.c_str(), job.file.c_str(), 0, nullptr, nullptr),
-          "hiprtcCreateProgram");
-  }
-  ~ProgramOwner() { api_.destroy_program(&program_); }
-  ProgramOwner(const ProgramOwner&) = delete; // owns the program
-  ProgramOwner& operator=(const ProgramOwner&) = delete;
-
-  Program get() const { return program_; }
-
-  void check(int result, const char* call) const {
-    if (result != kSuccess) {
-      throw Error(
-          fmt::format("{} of {} failed: {}", call, api_.library, api_.get_error_string(result)));
-    }
-  }
-
-  template <class Bytes>
-  Bytes read(GetSize* size_call, GetBytes* bytes_call, const char* what) const {
-    std::size_t size = 0;
-    check(size_call(program_, &size), what);
-    Bytes bytes(size, typename Bytes::value_type{});
-    if (size > 0) {
-      check(bytes_call(program_, reinterpret_cast<char*>(bytes.data())), what);
-    }
-    return bytes;
-  }
-
-private:
-  const Hiprtc& api_;
-  Program program_ = nullptr;
-};
-
 std::vector<std::string> options_of(const RuntimeCompileJob& job) {
   std::vector<std::string> options{"--offload-arch=" + job.architecture, "-std=c++17", "-O3",
                                    "-Wno-ignored-attributes"}; // for winnow_entry.h
   if (job.fast_math) {
     options.emplace_back("-ffast-math");
   }
-  for (const std::string& directory : job.include_directories) {
-    options.push_back("-I" + directory);
-  }
+  const std::vector<std::string> includes = include_options(job);
+  options.insert(options.end(), includes.begin(), includes.end());
   return options;
 }
 
@@ -195,29 +110,12 @@ public:
 
   RuntimeCompileOutput compile(const RuntimeCompileJob& job) override {
     check_architecture(job.architecture);
-    const ProgramOwner program(api_, job);
-    for (const std::string& expression : job.instantiated) {
-      program.check(api_.add_name_expression(program.get(), expression.c_str()),
-                    "hiprtcAddNameExpression");
-    }
-    const std::vector<std::string> options = options_of(job);
-    std::vector<const char*> pointers;
-    for (const std::string& option : options) {
-      pointers.push_back(option.c_str());
-    }
-    const int result =
-        api_.compile_program(program.get(), static_cast<int>(pointers.size()), pointers.data());
+    const RtcProgram program(api_.functions, job);
     RuntimeCompileOutput output;
-    output.log = in_the_candidates_words(read_log(program), job.file);
-    if (result == kErrorCompilation) {
-      return output;
-    }
-    program.check(result, "hiprtcCompileProgram");
-    output.compiled = true;
-    output.image =
-        program.read<std::vector<std::byte>>(api_.get_code_size, api_.get_code, "hiprtcGetCode");
-    for (const std::string& expression : job.instantiated) {
-      output.symbols[expression] = symbol_of(program, expression);
+    output.compiled = program.compile(options_of(job));
+    output.log = in_the_candidates_words(program.log(), job.file);
+    if (output.compiled) {
+      program.read_image(job, output);
     }
     return output;
   }
@@ -230,20 +128,6 @@ private:
                               architecture),
                   "it compiles for: " + join(known, ", "));
     }
-  }
-
-  std::string read_log(const ProgramOwner& program) const {
-    std::string log =
-        program.read<std::string>(api_.get_log_size, api_.get_log, "hiprtcGetProgramLog");
-    log.resize(std::min(log.size(), log.find('\0')));
-    return log;
-  }
-
-  std::string symbol_of(const ProgramOwner& program, const std::string& expression) const {
-    const char* lowered = nullptr;
-    program.check(api_.get_lowered_name(program.get(), expression.c_str(), &lowered),
-                  "hiprtcGetLoweredName");
-    return lowered;
   }
 
   const Hiprtc& api_;
