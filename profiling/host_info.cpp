@@ -1,12 +1,12 @@
 #include "profiling/host_info.h"
 
 #include "base/text.h"
+#include "profiling/json_members.h"
 
 #include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -64,12 +64,6 @@ const HostInfo& host_info() {
   return host;
 }
 
-void to_json(nlohmann::json& json, const HostInfo& host) {
-  json = {{"cpu_model", host.cpu_model},
-          {"cores", host.cores},
-          {"kernel", host.kernel},
-          {"distribution", host.distribution},
-          {"memory_gib", host.memory_gib}};
-}
+WINNOW_JSON_MEMBERS(HostInfo, cpu_model, cores, kernel, distribution, memory_gib)
 
 } // namespace winnow::profiling

@@ -98,6 +98,18 @@ void take_schema(Json& json, std::string_view schema, int version) {
   json.erase("version");
 }
 
+Json with_valid_text(Json json) {
+  if (json.is_object() && json.size() == 1 && json.contains("hex")) {
+    return to_valid_utf8(text_of_json(json, "text"));
+  }
+  if (json.is_structured()) {
+    for (Json& value : json) {
+      value = with_valid_text(std::move(value));
+    }
+  }
+  return json;
+}
+
 Json parse_json(std::string_view text, const std::string& name) {
   Json document = Json::parse(text, nullptr, false);
   if (document.is_discarded()) {

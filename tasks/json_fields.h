@@ -70,6 +70,8 @@ double number_of_json(const nlohmann::json& json, const std::string& path, bool 
 bool may_be_any_number(std::string_view field);
 /// Throws Error unless `json` is a document of this schema and version. Removes both keys.
 void take_schema(nlohmann::json& json, std::string_view schema, int version);
+/// With U+FFFD in the place of bytes that are not UTF-8, for documents that people read.
+nlohmann::json with_valid_text(nlohmann::json json);
 /// Throws Error if the text is no JSON.
 nlohmann::json parse_json(std::string_view text, const std::string& name);
 
@@ -159,6 +161,10 @@ template <typename T> nlohmann::json write_json(const T& value) {
   } else {
     return fields_json(value);
   }
+}
+
+template <typename T> nlohmann::json readable_json(const T& value) {
+  return with_valid_text(write_json(value));
 }
 
 template <typename E>

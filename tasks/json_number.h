@@ -1,7 +1,5 @@
 #pragma once
 
-#include "tasks/result/evaluation.h"
-
 #include <nlohmann/json_fwd.hpp>
 
 namespace winnow::tasks {
@@ -12,8 +10,5 @@ nlohmann::json number_json(double value);
 /// The inverse of number_json(). Throws std::invalid_argument or a nlohmann exception for other
 /// JSON.
 double number_of(const nlohmann::json& json);
-
-void to_json(nlohmann::json& json, const Mismatch& mismatch);
-void from_json(const nlohmann::json& json, Mismatch& mismatch);
 
 } // namespace winnow::tasks

@@ -78,7 +78,7 @@ std::vector<DeviceReport> probe_gpus() {
         reports.push_back(gpu_report(kind, probe.get<GpuProbe>()));
       }
     }
-  } catch (const nlohmann::json::exception&) {
+  } catch (const std::exception&) { // from nlohmann and from_json()
     GpuProbe broken;
     broken.availability =
         Availability::no("the process that looks for GPUs " + describe(child),

@@ -3,10 +3,10 @@
 #include "base/files.h"
 #include "harness/run/run_report.h"
 #include "harness/selftest/reference_samples.h"
+#include "tasks/json_number.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,28 +19,6 @@ using nlohmann::json;
 constexpr const char* kSchema = "winnow.golden";
 constexpr std::uint64_t kMaxFileBytes = 16U << 20U;
 constexpr std::int64_t kMaxOutputElements = 4096;
-
-json number_json(double value) {
-  if (std::isfinite(value)) {
-    return value;
-  }
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
-double number_of(const json& value) {
-  if (value.is_number()) {
-    return value.get<double>();
-  }
-  const std::string text = value.get<std::string>();
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (text == "inf" || text == "-inf") {
-    return text == "inf" ? infinity : -infinity;
-  }
-  if (text != "nan") {
-    throw UsageError("'" + text + "' is not a number");
-  }
-  return std::numeric_limits<double>::quiet_NaN();
-}
 
 std::int64_t output_elements(const ReferenceSample& sample) {
   std::int64_t elements = 0;
@@ -55,7 +33,7 @@ json sample_json(const ReferenceSample& sample) {
   for (const auto& [name, output] : sample.outputs) {
     json& numbers = outputs[name] = json::array();
     for (std::int64_t i = 0; i < output.count(); ++i) {
-      numbers.push_back(number_json(output.at(i)));
+      numbers.push_back(tasks::number_json(output.at(i)));
     }
   }
   return {{"shape", sample.shape.id},
@@ -93,7 +71,7 @@ tasks::HostTensor output_of(const tasks::Task& task, const tasks::Shape& shape, 
                                  numbers.size(), output.count()));
   }
   for (std::int64_t i = 0; i < output.count(); ++i) {
-    output.set(i, number_of(numbers.at(static_cast<std::size_t>(i))));
+    output.set(i, tasks::number_of(numbers.at(static_cast<std::size_t>(i))));
   }
   return output;
 }
@@ -148,6 +126,8 @@ ReferenceSamples parse_golden(const tasks::Task& task, const std::string& text,
       result.samples.push_back(sample_of(task, sample));
     }
     return result;
+  } catch (const std::invalid_argument& error) { // from number_of()
+    throw UsageError(file + ": " + error.what(), "write the file anew: " + golden_command(task));
   } catch (const json::exception& error) {
     throw UsageError(file + ": " + error.what(), "write the file anew: " + golden_command(task));
   } catch (const UsageError& error) {

@@ -1,6 +1,6 @@
 #include "profiling/power/energy.h"
 
-#include "profiling/power/optional_json.h"
+#include "profiling/json_members.h"
 
 #include <algorithm>
 #include <cmath>
@@ -109,19 +109,7 @@ Energy none(std::string reason) {
 
 } // namespace
 
-void to_json(nlohmann::json& json, const Energy& energy) {
-  json = {{"joules_per_launch", json_of(energy.joules_per_launch)},
-          {"average_power_w", json_of(energy.average_power_w)},
-          {"reason", energy.reason},
-          {"method", energy.method}};
-}
-
-void from_json(const nlohmann::json& json, Energy& energy) {
-  energy.joules_per_launch = optional_value<double>(json, "joules_per_launch");
-  energy.average_power_w = optional_value<double>(json, "average_power_w");
-  json.at("reason").get_to(energy.reason);
-  json.at("method").get_to(energy.method);
-}
+WINNOW_JSON_MEMBERS(Energy, joules_per_launch, average_power_w, reason, method)
 
 Energy energy_of(const EnergyReadings& readings) {
   if (!readings.unavailable.empty()) {

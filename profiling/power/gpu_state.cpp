@@ -1,5 +1,5 @@
+#include "profiling/json_members.h"
 #include "profiling/power/gpu_monitor.h"
-#include "profiling/power/optional_json.h"
 
 #include <algorithm>
 
@@ -7,21 +7,8 @@
 
 namespace winnow::profiling {
 
-void to_json(nlohmann::json& json, const GpuState& state) {
-  json = {{"sm_clock_mhz", json_of(state.sm_clock_mhz)},
-          {"memory_clock_mhz", json_of(state.memory_clock_mhz)},
-          {"temperature_c", json_of(state.temperature_c)},
-          {"power_w", json_of(state.power_w)},
-          {"throttle_reasons", json_of(state.throttle_reasons)}};
-}
-
-void from_json(const nlohmann::json& json, GpuState& state) {
-  state.sm_clock_mhz = optional_value<double>(json, "sm_clock_mhz");
-  state.memory_clock_mhz = optional_value<double>(json, "memory_clock_mhz");
-  state.temperature_c = optional_value<double>(json, "temperature_c");
-  state.power_w = optional_value<double>(json, "power_w");
-  state.throttle_reasons = optional_value<std::vector<std::string>>(json, "throttle_reasons");
-}
+WINNOW_JSON_MEMBERS(GpuState, sm_clock_mhz, memory_clock_mhz, temperature_c, power_w,
+                    throttle_reasons)
 
 std::vector<std::string> transient_throttling(const GpuState& state) {
   std::vector<std::string> found;

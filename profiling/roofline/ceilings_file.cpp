@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_dump.h"
-#include "profiling/power/optional_json.h"
+#include "profiling/json_members.h"
 #include "profiling/roofline/ceilings.h"
 
 #include <cctype>
@@ -12,6 +12,10 @@
 #include <fmt/format.h>
 
 namespace winnow::profiling {
+
+WINNOW_JSON_MEMBERS(BandwidthPoint, bytes, bytes_per_second, level)
+WINNOW_JSON_MEMBERS(CeilingsOwner, device, uuid, driver)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,23 +24,14 @@ namespace fs = std::filesystem;
 constexpr int kVersion = 2;
 constexpr std::uint64_t kMostBytes = 1 << 20;
 
-CeilingsOwner owner_of(const nlohmann::json& json) {
-  return {json.at("device").get<std::string>(), json.at("uuid").get<std::string>(),
-          json.at("driver").get<std::string>()};
-}
-
 Ceilings ceilings_of(const nlohmann::json& json) {
   Ceilings ceilings;
-  ceilings.owner = owner_of(json);
+  json.get_to(ceilings.owner);
   json.at("date").get_to(ceilings.date);
-  for (const nlohmann::json& point : json.at("bandwidth")) {
-    ceilings.bandwidth.push_back({point.at("bytes").get<double>(),
-                                  point.at("bytes_per_second").get<double>(),
-                                  point.at("level").get<std::string>()});
-  }
+  json.at("bandwidth").get_to(ceilings.bandwidth);
   json.at("rates").get_to(ceilings.rates);
   json.at("no_rate").get_to(ceilings.no_rate);
-  ceilings.launch_overhead_ns = optional_value<double>(json, "launch_overhead_ns");
+  json.at("launch_overhead_ns").get_to(ceilings.launch_overhead_ns);
   return ceilings;
 }
 
@@ -92,21 +87,13 @@ LoadedCeilings parsed(const fs::path& path, const std::string& text, const Ceili
 } // namespace
 
 void to_json(nlohmann::json& json, const Ceilings& ceilings) {
-  nlohmann::json bandwidth = nlohmann::json::array();
-  for (const BandwidthPoint& point : ceilings.bandwidth) {
-    bandwidth.push_back({{"bytes", point.bytes},
-                         {"bytes_per_second", point.bytes_per_second},
-                         {"level", point.level}});
-  }
-  json = {{"version", kVersion},
-          {"device", ceilings.owner.device},
-          {"uuid", ceilings.owner.uuid},
-          {"driver", ceilings.owner.driver},
-          {"date", ceilings.date},
-          {"bandwidth", std::move(bandwidth)},
-          {"rates", ceilings.rates},
-          {"no_rate", ceilings.no_rate},
-          {"launch_overhead_ns", json_of(ceilings.launch_overhead_ns)}};
+  json = ceilings.owner;
+  json["version"] = kVersion;
+  json["date"] = ceilings.date;
+  json["bandwidth"] = ceilings.bandwidth;
+  json["rates"] = ceilings.rates;
+  json["no_rate"] = ceilings.no_rate;
+  json["launch_overhead_ns"] = ceilings.launch_overhead_ns;
 }
 
 std::string ceilings_file_name(const CeilingsOwner& owner) {

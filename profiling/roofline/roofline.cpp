@@ -1,7 +1,7 @@
 #include "profiling/roofline/roofline.h"
 
 #include "base/text.h"
-#include "profiling/power/optional_json.h"
+#include "profiling/json_members.h"
 #include "profiling/roofline/counter_text.h"
 
 #include <cmath>
@@ -121,38 +121,7 @@ std::string measured_text(const SpeedOfLight& speed) {
   return join(parts, ", ");
 }
 
-void to_json(nlohmann::json& json, const SpeedOfLight& speed) {
-  json = {{"fraction", speed.fraction},
-          {"least_ns", speed.least_ns},
-          {"bound", speed.bound},
-          {"rate", speed.rate},
-          {"by_bytes", speed.by_bytes},
-          {"floor_bytes", speed.floor_bytes},
-          {"bytes", speed.bytes},
-          {"operations", speed.operations},
-          {"launch_ns", json_of(speed.launch_ns)},
-          {"copy_ns", json_of(speed.copy_ns)},
-          {"copy_level", speed.copy_level},
-          {"rate_ns", json_of(speed.rate_ns)},
-          {"rate_kind", speed.rate_kind},
-          {"note", speed.note}};
-}
-
-void from_json(const nlohmann::json& json, SpeedOfLight& speed) {
-  json.at("fraction").get_to(speed.fraction);
-  json.at("least_ns").get_to(speed.least_ns);
-  json.at("bound").get_to(speed.bound);
-  json.at("rate").get_to(speed.rate);
-  json.at("by_bytes").get_to(speed.by_bytes);
-  json.at("floor_bytes").get_to(speed.floor_bytes);
-  json.at("bytes").get_to(speed.bytes);
-  json.at("operations").get_to(speed.operations);
-  speed.launch_ns = optional_value<double>(json, "launch_ns");
-  speed.copy_ns = optional_value<double>(json, "copy_ns");
-  json.at("copy_level").get_to(speed.copy_level);
-  speed.rate_ns = optional_value<double>(json, "rate_ns");
-  json.at("rate_kind").get_to(speed.rate_kind);
-  json.at("note").get_to(speed.note);
-}
+WINNOW_JSON_MEMBERS(SpeedOfLight, fraction, least_ns, bound, rate, by_bytes, floor_bytes, bytes,
+                    operations, launch_ns, copy_ns, copy_level, rate_ns, rate_kind, note)
 
 } // namespace winnow::profiling

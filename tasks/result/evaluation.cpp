@@ -2,11 +2,10 @@
 
 #include "base/text.h"
 #include "tasks/json_number.h"
+#include "tasks/result/evaluation_codec.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include <nlohmann/json.hpp>
 
 namespace winnow::tasks {
 namespace {
@@ -87,53 +86,34 @@ Json case_json(const CaseResult& result) {
   return json;
 }
 
-Json build_json(const BuildRecord& build) {
-  return {{"digest", build.digest},
-          {"compiler", build.compiler},
-          {"from_cache", build.from_cache},
-          {"seconds", number_json(build.seconds)},
-          {"log", to_valid_utf8(build.log)},
-          {"architecture", build.architecture},
-          {"machine_code_digest", build.machine_code_digest},
-          {"kernels", build.kernels},
-          {"findings", build.findings},
-          {"features", build.features},
-          {"compiler_ms", number_json(build.compiler_ms)},
-          {"load_ms", number_json(build.load_ms)}};
-}
-
 } // namespace
 
+void to_json(Json& json, const Mismatch& mismatch) {
+  json = readable_json(mismatch);
+}
+
+void from_json(const Json& json, Mismatch& mismatch) {
+  read_json(json, "mismatch", mismatch);
+}
+
 void to_json(Json& json, const KernelResources& resources) {
-  json = {{"kernel", to_valid_utf8(resources.kernel)},
-          {"registers", resources.registers},
-          {"spill_store_bytes", resources.spill_store_bytes},
-          {"spill_load_bytes", resources.spill_load_bytes},
-          {"stack_bytes", resources.stack_bytes},
-          {"static_shared_bytes", resources.static_shared_bytes}};
+  json = readable_json(resources);
 }
 
 void from_json(const Json& json, KernelResources& resources) {
-  json.at("kernel").get_to(resources.kernel);
-  json.at("registers").get_to(resources.registers);
-  json.at("spill_store_bytes").get_to(resources.spill_store_bytes);
-  json.at("spill_load_bytes").get_to(resources.spill_load_bytes);
-  json.at("stack_bytes").get_to(resources.stack_bytes);
-  json.at("static_shared_bytes").get_to(resources.static_shared_bytes);
+  read_json(json, "kernel", resources);
+}
+
+void to_json(Json& json, const Finding& finding) {
+  json = readable_json(finding);
+}
+
+void from_json(const Json& json, Finding& finding) {
+  read_json(json, "finding", finding);
 }
 
 void to_json(Json& json, const TimingConditions& conditions) {
-  json = {{"warm_ups", conditions.warm_ups},
-          {"discarded", conditions.discarded},
-          {"stopped_by", conditions.stopped_by},
-          {"median_clock_mhz", number_json(conditions.median_clock_mhz)},
-          {"memory_clock_mhz", number_json(conditions.memory_clock_mhz)},
-          {"temperature_c", number_json(conditions.temperature_c)},
-          {"power_w", number_json(conditions.power_w)},
-          {"throttle_reasons", conditions.throttle_reasons},
-          {"outliers", conditions.outliers},
-          {"drift", number_json(conditions.drift)},
-          {"bimodal", conditions.bimodal}};
+  json = readable_json(conditions);
 }
 
 void from_json(const Json& json, TimingConditions& conditions) {
@@ -173,7 +153,7 @@ Json evaluation_json(const Evaluation& evaluation) {
             {"stage", to_string(evaluation.stage)},
             {"detail", to_valid_utf8(evaluation.detail)},
             {"parameters", evaluation.parameters},
-            {"build", build_json(evaluation.build)},
+            {"build", readable_json(evaluation.build)},
             {"speedup", number_json(evaluation.speedup)},
             {"score_ns", number_json(evaluation.score_ns)},
             {"device", evaluation.device},

@@ -155,15 +155,14 @@ struct Evaluation {
   double seconds = 0;
 };
 
+// For the store and for documents. from_json throws Error or nlohmann exceptions.
+void to_json(nlohmann::json& json, const Mismatch& mismatch);
+void from_json(const nlohmann::json& json, Mismatch& mismatch);
 void to_json(nlohmann::json& json, const KernelResources& resources);
-/// Throws nlohmann exceptions.
 void from_json(const nlohmann::json& json, KernelResources& resources);
-
 void to_json(nlohmann::json& json, const TimingConditions& conditions);
-/// Throws nlohmann exceptions.
 void from_json(const nlohmann::json& json, TimingConditions& conditions);
 void to_json(nlohmann::json& json, const RaceResult& race);
-/// Throws nlohmann exceptions.
 void from_json(const nlohmann::json& json, RaceResult& race);
 
 /// The public form (schema "winnow.evaluation", version 3) in `eval --json` and the exports. For a

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <nlohmann/json.hpp>
-
 namespace winnow::tasks {
 namespace {
 
@@ -39,15 +37,6 @@ std::string_view to_string(FindingKind kind) {
   return text_of(kind).name;
 }
 
-std::optional<FindingKind> finding_kind_from_string(std::string_view name) {
-  for (const KindText& entry : kKinds) {
-    if (entry.name == name) {
-      return entry.kind;
-    }
-  }
-  return std::nullopt;
-}
-
 std::string annotations(const std::vector<Finding>& findings) {
   std::vector<std::string> parts;
   for (const KindText& entry : kKinds) {
@@ -58,20 +47,6 @@ std::string annotations(const std::vector<Finding>& findings) {
     }
   }
   return join(parts, ", ");
-}
-
-void to_json(nlohmann::json& json, const Finding& finding) {
-  json = {{"kind", to_string(finding.kind)}, {"detail", to_valid_utf8(finding.detail)}};
-}
-
-void from_json(const nlohmann::json& json, Finding& finding) {
-  const auto name = json.at("kind").get<std::string>();
-  const auto kind = finding_kind_from_string(name);
-  if (!kind) {
-    throw std::invalid_argument("unknown kind of finding '" + name + "'");
-  }
-  finding.kind = *kind;
-  json.at("detail").get_to(finding.detail);
 }
 
 } // namespace winnow::tasks

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +27,6 @@ struct Finding {
 };
 
 std::string_view to_string(FindingKind kind); ///< "mutable_global"
-std::optional<FindingKind> finding_kind_from_string(std::string_view name);
 
 /// The text for a table column: "keeps state, reads the clock". Lists once each kind of finding
 /// that could help a kernel to recognise a launch or deceive the timing. Empty without such a
@@ -36,7 +34,7 @@ std::optional<FindingKind> finding_kind_from_string(std::string_view name);
 std::string annotations(const std::vector<Finding>& findings);
 
 void to_json(nlohmann::json& json, const Finding& finding);
-/// Throws nlohmann exceptions, and std::invalid_argument for an unknown kind.
+/// Throws Error.
 void from_json(const nlohmann::json& json, Finding& finding);
 
 } // namespace winnow::tasks

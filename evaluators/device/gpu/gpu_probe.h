@@ -21,7 +21,7 @@ struct GpuProbe {
   Availability availability;
 };
 
-/// The format in which a probing child reports. from_json throws nlohmann exceptions.
+/// The format in which a probing child reports. from_json throws Error.
 void to_json(nlohmann::json& json, const GpuProbe& probe);
 void from_json(const nlohmann::json& json, GpuProbe& probe);
 

@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "evaluators/device/gpu/gpu_probe.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ TEST(GpuProbe, NeedsEveryFact) {
   for (const auto& [name, value] : whole.at("facts").items()) {
     nlohmann::json part = whole;
     part["facts"].erase(name);
-    EXPECT_THROW(part.get<GpuProbe>(), nlohmann::json::exception) << name;
+    EXPECT_THROW(part.get<GpuProbe>(), Error) << name;
   }
 }
 
