@@ -1,14 +1,12 @@
 // Measures the time to compile kernel files, sandbox included, with an empty cache and from the
 // cache.
 //   compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] [--arch sm_90a] [-j THREADS]
-//     [--precompile yes|no] [--warm yes|no] FILE...
+//     [--warm yes|no] FILE...
 // Prints one line for each file, in milliseconds, then the medians over the files. For GPU code a
 // line also has the time in the compiler library and the time to load that library; with --warm a
 // child process has loaded it before, as in a run. Defaults: 5 repeats, the cpu device, the
 // compilers that a run would choose. -j also prints the compiles per second of so many threads at
-// once, and of one thread on one core. If the headers of a file are compiled ahead (CUB's), "first"
-// is the time of the compile that waits for them. Needs no GPU. Run it on an otherwise idle
-// machine.
+// once, and of one thread on one core. Needs no GPU. Run it on an otherwise idle machine.
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
@@ -38,7 +36,6 @@ struct Options {
   std::string device = "cpu";
   std::string architecture = "sm_90a";
   int threads = 0;
-  bool precompile = true;
   bool warm = true;
   std::vector<std::string> files;
 };
@@ -60,8 +57,6 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.device = value;
     } else if (name == "--arch") {
       options.architecture = value;
-    } else if (name == "--precompile") {
-      options.precompile = value != "no";
     } else if (name == "--warm") {
       options.warm = value != "no";
     } else if (name == "-j") {
@@ -121,7 +116,6 @@ std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
   settings.kind = options.device;
   settings.architecture = options.architecture;
   settings.cache = cache;
-  settings.precompile = options.precompile;
   settings.keep_warm = options.warm;
   auto compiler = make_gpu_compiler(process::Sandbox::best(), settings);
   if (options.warm) {
@@ -146,7 +140,6 @@ struct Times {
   std::vector<double> cached_ms;
   std::vector<double> library_ms;
   std::vector<double> load_ms;
-  std::vector<double> first_ms; // only if headers are compiled ahead
 };
 
 Times measure(const evaluators::CompileRequest& request, const Options& options) {
@@ -154,17 +147,11 @@ Times measure(const evaluators::CompileRequest& request, const Options& options)
   for (int i = 0; i < options.repeats; ++i) {
     const TemporaryDirectory cache("compile-bench");
     const auto compiler = make_compiler(options, cache.path());
-    evaluators::CompileResult cold = compile(*compiler, request);
-    evaluators::CompileRequest again = request;
-    if (cold.used_precompiled) {
-      times.first_ms.push_back(cold.build.seconds * kMillisecondsPerSecond);
-      again.source += "\n// Not in the cache.";
-      cold = compile(*compiler, again);
-    }
+    const evaluators::CompileResult cold = compile(*compiler, request);
     times.cold_ms.push_back(cold.build.seconds * kMillisecondsPerSecond);
     times.library_ms.push_back(cold.build.compiler_ms);
     times.load_ms.push_back(cold.build.load_ms);
-    times.cached_ms.push_back(compile(*compiler, again).build.seconds * kMillisecondsPerSecond);
+    times.cached_ms.push_back(compile(*compiler, request).build.seconds * kMillisecondsPerSecond);
   }
   return times;
 }
@@ -175,9 +162,6 @@ std::string library_text(const Times& times) {
   if (library_ms > 0) {
     text = fmt::format("  in the library {:6.1f} ms, loading it {:5.1f} ms", library_ms,
                        tasks::median(times.load_ms));
-  }
-  if (!times.first_ms.empty()) {
-    text += fmt::format("  first {:7.1f} ms", tasks::median(times.first_ms));
   }
   return text;
 }
@@ -300,7 +284,7 @@ int main(int argc, char** argv) {
     const Options options = parse_options(arguments);
     if (options.files.empty()) {
       fmt::print(stderr, "usage: compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] "
-                         "[--arch sm_90a] [-j THREADS] [--precompile yes|no] [--warm yes|no] "
+                         "[--arch sm_90a] [-j THREADS] [--warm yes|no] "
                          "FILE...\n");
       return 2;
     }

@@ -44,9 +44,6 @@ struct Command {
   /// False for a process that a fenced child starts. Such a process stays in the child's session
   /// and group, so it dies when that group is killed; kill() then ends only the process itself.
   bool own_group = true;
-  /// Start without address space randomisation, so that two children that do the same work have
-  /// their libraries and memory at the same addresses. Best effort: containers may forbid it.
-  bool fixed_addresses = false;
 };
 
 /// How a child ended.

@@ -9,7 +9,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
 
 namespace winnow::process {
 namespace {
@@ -59,19 +58,6 @@ TEST(ChildProcess, ReadsAWrappersExitCodeAsSignalOnlyWhenAsked) {
   EXPECT_EQ(run_child(command, "").exit_code, 139);
   command.signals_as_exit_codes = true;
   EXPECT_EQ(describe(run_child(command, "")), "killed by SIGSEGV");
-}
-
-TEST(ChildProcess, FixesAddressesOnlyWhenAsked) {
-  const auto before = static_cast<unsigned long>(personality(0xffffffff));
-  if (personality(before | ADDR_NO_RANDOMIZE) < 0 || (before & ADDR_NO_RANDOMIZE) != 0) {
-    GTEST_SKIP() << "address space randomisation cannot be switched here";
-  }
-  personality(before);
-  Command command = shell("cat /proc/self/personality");
-  command.fixed_addresses = true;
-  EXPECT_EQ(std::stoul(run_child(command, "").out, nullptr, 16), before | ADDR_NO_RANDOMIZE);
-  command.fixed_addresses = false;
-  EXPECT_EQ(std::stoul(run_child(command, "").out, nullptr, 16), before);
 }
 
 TEST(ChildProcess, SaysWhyItCannotStart) {

@@ -13,7 +13,6 @@
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -128,29 +127,6 @@ private:
   posix_spawnattr_t attributes_{};
 };
 
-/// Sets the personality of the calling thread, which children inherit, as long as this object
-/// lives.
-class Personality {
-public:
-  explicit Personality(bool fixed_addresses) {
-    constexpr unsigned long kQuery = 0xffffffff;
-    if (fixed_addresses) {
-      before_ = personality(kQuery);
-      personality(static_cast<unsigned long>(before_) | ADDR_NO_RANDOMIZE);
-    }
-  }
-  ~Personality() {
-    if (before_ >= 0) {
-      personality(static_cast<unsigned long>(before_));
-    }
-  }
-  Personality(const Personality&) = delete; // restores it once
-  Personality& operator=(const Personality&) = delete;
-
-private:
-  int before_ = -1;
-};
-
 /// Gives the child exactly the descriptors in `fds`. All sources are first copied to numbers above
 /// the target numbers. So no dup2 overwrites the source of a later dup2, and no dup2 copies a
 /// descriptor onto itself, which would keep CLOEXEC.
@@ -209,7 +185,6 @@ int start(const Command& command, const std::vector<InheritedFd>& fds) {
   const std::vector<char*> envp = c_strings(environment);
   pid_t pid = -1;
   const int code = spawn_thread().run([&] {
-    const Personality personality(command.fixed_addresses);
     return posix_spawn(&pid, argv[0], actions.get(), attributes.get(), argv.data(), envp.data());
   });
   if (code != 0) {

@@ -35,7 +35,6 @@ struct CompileResult {
   /// One signature per requested kernel, in the same order; values of the constants
   tasks::CompiledFacts facts;
   tasks::BuildRecord build;
-  bool used_precompiled = false; ///< used headers that another process had precompiled
 };
 
 } // namespace winnow::evaluators

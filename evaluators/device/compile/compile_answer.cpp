@@ -12,8 +12,7 @@
 namespace winnow::evaluators {
 
 WINNOW_JSON_FIELDS(CompileAnswer, verdict, detail, log, signatures, constants, kernels,
-                   machine_code_digest, findings, features, compiler_ms, load_ms, used_precompiled,
-                   library_address)
+                   machine_code_digest, findings, features, compiler_ms, load_ms)
 
 namespace {
 
@@ -109,7 +108,6 @@ CompileResult compile_result(const CompileAnswer& answer, const CompileRequest& 
   result.build.features = answer.features;
   result.build.compiler_ms = answer.compiler_ms;
   result.build.load_ms = answer.load_ms;
-  result.used_precompiled = answer.used_precompiled;
   if (answer.verdict != Verdict::Correct) {
     return result;
   }

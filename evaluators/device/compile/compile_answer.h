@@ -26,9 +26,6 @@ struct CompileAnswer {
   double compiler_ms = 0;                      ///< time in the compiler library; 0: not known
   /// Time to load that library; 0: not known, or loaded before.
   double load_ms = 0;
-  bool used_precompiled = false; ///< used headers that another process had precompiled
-  /// Load address of the compiler library, if it made a precompiled header; else 0.
-  std::uint64_t library_address = 0;
 };
 
 nlohmann::json compile_answer_json(const CompileAnswer& answer);

@@ -3,7 +3,6 @@
 #include "base/availability.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -21,16 +20,5 @@ std::vector<std::string> nvrtc_options(const std::string& architecture, bool fas
 /// in 'PTX'". `builtins`: see NvrtcInstallation. Throws Error when the library cannot be loaded.
 std::unique_ptr<RuntimeCompiler> open_nvrtc(const std::filesystem::path& library,
                                             const std::filesystem::path& builtins);
-
-/// Compiles headers to `file`, for sources that begin with the same lines. `job.source` has only
-/// headers and ends in `#pragma nv_hdrstop`. The process must have called settle_addresses().
-/// Throws Error with the reason when precompiling fails.
-PrecompiledHeader precompile_with_nvrtc(const std::filesystem::path& library,
-                                        const std::filesystem::path& builtins,
-                                        const RuntimeCompileJob& job,
-                                        const std::filesystem::path& file);
-
-/// The largest file that precompile_with_nvrtc() may write.
-constexpr std::uint64_t kMaxPrecompiledBytes = std::uint64_t{512} << 20U;
 
 } // namespace winnow::evaluators

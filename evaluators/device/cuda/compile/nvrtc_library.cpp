@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
-#include <malloc.h>
 
 namespace winnow::evaluators {
 namespace {
@@ -31,8 +30,6 @@ NvrtcFunctions find_functions(void* library) {
   finder.find("nvrtcVersion", functions.version);
   finder.find("nvrtcGetPTXSize", functions.ptx_size);
   finder.find("nvrtcGetPTX", functions.ptx);
-  finder.find_if_there("nvrtcSetPCHHeapSize", functions.set_pch_heap_size);
-  finder.find_if_there("nvrtcGetPCHCreateStatus", functions.pch_create_status);
   const std::string missing = find_rtc_functions(library, "nvrtc", "GetCUBIN", functions.common);
   if (!missing.empty() || !finder.missing().empty()) {
     throw Error(
@@ -172,18 +169,6 @@ fs::path NvrtcLibrary::path() const {
   return dlinfo(handle_.get(), RTLD_DI_LINKMAP, &map) == 0 && map != nullptr
              ? real_path(map->l_name)
              : fs::path();
-}
-
-std::uint64_t NvrtcLibrary::address() const {
-  const link_map* map = nullptr;
-  return dlinfo(handle_.get(), RTLD_DI_LINKMAP, &map) == 0 && map != nullptr ? map->l_addr : 0;
-}
-
-void settle_addresses(const std::vector<std::string>& libraries) {
-  mallopt(M_MMAP_MAX, 0); // large blocks come from the heap, too
-  for (const std::string& library : libraries) {
-    dlopen(library.c_str(), kOpenForGood);
-  }
 }
 
 NvrtcSearch find_nvrtc() {

@@ -35,15 +35,7 @@ struct NvrtcFunctions {
   int (*version)(int* major, int* minor) = nullptr;
   int (*ptx_size)(RtcHandle program, std::size_t* bytes) = nullptr;
   int (*ptx)(RtcHandle program, char* text) = nullptr;
-  // Null before CUDA 12.8, the first version with precompiled headers.
-  int (*set_pch_heap_size)(std::size_t bytes) = nullptr;
-  int (*pch_create_status)(RtcHandle program) = nullptr;
 };
-
-/// Call this first in a process that makes or uses a precompiled header. Loads the libraries in
-/// this order. Afterwards, memory allocations cannot change the addresses of later mappings.
-/// Ignores errors; the NvrtcLibrary that follows reports them.
-void settle_addresses(const std::vector<std::string>& libraries);
 
 /// A loaded library. The destructor unloads it.
 class NvrtcLibrary {
@@ -53,7 +45,6 @@ public:
 
   const NvrtcFunctions& functions() const { return functions_; }
   std::filesystem::path path() const; ///< where the loader found the library; a real path
-  std::uint64_t address() const;      ///< where the loader put the library
 
 private:
   struct Close {

@@ -63,9 +63,6 @@ RuntimeCompileJob runtime_job(const GpuCompileJob& job, const GpuSource& source)
   for (const std::string& kernel : job.request.kernels) {
     out.instantiated.push_back(with_values(kernel, job.request.parameters));
   }
-  if (!source.group.empty() && source.group == job.group) {
-    out.precompiled = job.precompiled;
-  }
   return out;
 }
 
@@ -196,8 +193,7 @@ CompileAnswer compile_gpu_job(const GpuCompileJob& job, std::unique_ptr<RuntimeC
   const CompileRequest& request = job.request;
   const GpuSource source =
       assemble_gpu_source({request.source, request.parameters, request.kernels, request.constants,
-                           gpu_header_rules(job.toolchain, job.headers), job.toolchain.prelude,
-                           header_groups(job.toolchain)});
+                           gpu_header_rules(job.toolchain, job.headers), job.toolchain.prelude});
   if (source.mistake) {
     return failed_compile(Verdict::CompileError,
                           place_message(request.file, source.mistake->line, source.mistake->column,
@@ -212,11 +208,9 @@ CompileAnswer compile_gpu_job(const GpuCompileJob& job, std::unique_ptr<RuntimeC
   }
   RuntimeCompileOutput output = compiler->compile(runtime_job(job, source));
   const double compiler_ms = output.compiler_ms;
-  const bool used_precompiled = output.used_precompiled;
   CompileAnswer answer = judge_output(job, source.scan, std::move(output));
   answer.load_ms = load.count();
   answer.compiler_ms = compiler_ms;
-  answer.used_precompiled = used_precompiled;
   return answer;
 }
 
@@ -231,22 +225,6 @@ std::unique_ptr<RuntimeCompiler> warm_up_gpu_compiler(const GpuCompileJob& job) 
   } catch (const std::exception&) {
     return nullptr;
   }
-}
-
-CompileAnswer precompile_gpu_headers(const GpuCompileJob& job) {
-  for (const HeaderGroup& group : header_groups(job.toolchain)) {
-    if (group.name == job.group) {
-      const PrecompiledHeader made =
-          precompile_with_nvrtc(job.toolchain.library, job.toolchain.builtins,
-                                basic_job(job, group_prefix(group, job.toolchain.prelude)),
-                                job.directory / kPrecompiledName);
-      CompileAnswer answer;
-      answer.verdict = Verdict::Correct;
-      answer.library_address = made.library_address;
-      return answer;
-    }
-  }
-  throw Error("there is no header group '" + job.group + "' here");
 }
 
 } // namespace winnow::evaluators

@@ -2,7 +2,6 @@
 
 #include "evaluators/device/compile/compile_answer.h"
 #include "evaluators/device/gpu/compile/gpu_toolchain.h"
-#include "evaluators/device/gpu/compile/header_groups.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
 #include "evaluators/device/module.h"
 
@@ -21,16 +20,10 @@ struct GpuCompileJob {
   std::string architecture;
   std::filesystem::path headers;   ///< directory with cuda/, hip/ and common/
   std::filesystem::path directory; ///< writable; the module is written there as kGpuModuleName
-  /// HeaderGroup::name of the group whose headers the source seems to use; empty: none.
-  std::string group;
-  std::optional<PrecompiledHeader> precompiled; ///< precompiled headers of `group`
-  /// Precompile the headers of `group` into kPrecompiledName instead of compiling a candidate.
-  bool precompile = false;
-  bool warm_up = false; ///< only prepare for the job in the next line
+  bool warm_up = false;            ///< only prepare for the job in the next line
 };
 
 constexpr const char* kGpuModuleName = "module.gpu";
-constexpr const char* kPrecompiledName = "headers.pch";
 
 std::string encode(const GpuCompileJob& job);
 GpuCompileJob decode_gpu_compile_job(const std::string& line); ///< throws Error
@@ -43,8 +36,5 @@ CompileAnswer compile_gpu_job(const GpuCompileJob& job, std::unique_ptr<RuntimeC
 /// For the child: loads the compiler and compiles a trivial source, because a compiler's first
 /// compile has a large fixed cost. Returns nullptr on failure; the job will then report the error.
 std::unique_ptr<RuntimeCompiler> warm_up_gpu_compiler(const GpuCompileJob& job);
-
-/// For the child: precompiles a header group. Throws Error with the reason when that fails.
-CompileAnswer precompile_gpu_headers(const GpuCompileJob& job);
 
 } // namespace winnow::evaluators

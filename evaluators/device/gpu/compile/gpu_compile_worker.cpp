@@ -1,5 +1,4 @@
 #include "base/error.h"
-#include "evaluators/device/cuda/compile/nvrtc_library.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "process/sandbox.h"
@@ -29,9 +28,6 @@ GpuCompileJob read_job() {
 
 int compile_gpu_worker_main(std::vector<std::string> arguments) {
   process::enter_sandbox(arguments);
-  if (!arguments.empty()) { // only for a child that makes or uses a precompiled header
-    settle_addresses(arguments);
-  }
   write_answer([] {
     GpuCompileJob job = read_job();
     std::unique_ptr<RuntimeCompiler> compiler;
@@ -39,7 +35,7 @@ int compile_gpu_worker_main(std::vector<std::string> arguments) {
       compiler = warm_up_gpu_compiler(job);
       job = read_job();
     }
-    return job.precompile ? precompile_gpu_headers(job) : compile_gpu_job(job, std::move(compiler));
+    return compile_gpu_job(job, std::move(compiler));
   });
   return 0;
 }

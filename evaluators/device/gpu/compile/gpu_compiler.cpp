@@ -8,7 +8,6 @@
 #include "evaluators/device/compile/module_cache.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
-#include "evaluators/device/gpu/compile/precompiled_headers.h"
 #include "evaluators/device/headers/device_headers.h"
 
 #include <algorithm>
@@ -28,12 +27,11 @@ namespace {
 using tasks::Verdict;
 
 // Part of the cache key. Raised when the translation of sources or the content of answers changes.
-constexpr int kGpuSourceVersion = 6;
+constexpr int kGpuSourceVersion = 7;
 // Time beyond the compiler's own limit, for loading the compiler and reading the image.
 constexpr std::chrono::milliseconds kGpuWorkerGrace{2'000};
 constexpr std::uint64_t kModuleBytes = std::uint64_t{64} << 20U;
 constexpr unsigned kThreads = 64;
-constexpr std::size_t kKeyDigits = 32; // digits in a precompiled header's key
 
 std::uintmax_t file_size_of(const std::filesystem::path& path) {
   std::error_code error;
@@ -115,9 +113,7 @@ public:
         cache_(std::filesystem::absolute(options_.cache) / options_.kind, ".gpu"),
         headers_digest_(device_headers_digest()),
         headers_(std::filesystem::absolute(options_.cache) /
-                 ("headers-" + headers_digest_.substr(0, 16))),
-        groups_(header_groups(toolchain_)),
-        precompiled_(std::filesystem::absolute(options_.cache) / options_.kind / "precompiled") {
+                 ("headers-" + headers_digest_.substr(0, 16))) {
     write_device_headers(headers_);
     warm_.make_ready();
   }
@@ -149,11 +145,6 @@ public:
 private:
   // A hash of everything on which the module's bytes or the answer depend.
   std::string cache_key(const CompileRequest& request) const {
-    std::vector<std::string> prefixes;
-    prefixes.reserve(groups_.size());
-    for (const HeaderGroup& group : groups_) {
-      prefixes.push_back(group_prefix(group, toolchain_.prelude));
-    }
     const nlohmann::json key{
         {"request", tasks::write_json(request)},
         {"architecture", options_.architecture},
@@ -163,42 +154,18 @@ private:
         {"toolchain", toolchain_},
         {"library_bytes", file_size_of(toolchain_.library)},
         {"headers", headers_digest_},
-        {"prefixes", prefixes},
         {"version", kGpuSourceVersion}};
     return sha256_hex(json_line(key));
   }
 
-  // A hash of everything on which a precompiled header depends.
-  std::string precompiled_key(const HeaderGroup& group, bool fast_math) const {
-    const std::filesystem::path program = executable_path();
-    std::error_code error;
-    const nlohmann::json key{
-        {"source", group_prefix(group, toolchain_.prelude)},
-        {"options", nvrtc_options(options_.architecture, fast_math)},
-        {"toolchain", toolchain_},
-        {"library_bytes", file_size_of(toolchain_.library)},
-        {"headers", headers_.string()},
-        {"isolation", to_string(sandbox_.level())},
-        // The program's libraries decide at which addresses the compiler's libraries lie.
-        {"program", program.string()},
-        {"program_bytes", file_size_of(program)},
-        {"program_time",
-         std::filesystem::last_write_time(program, error).time_since_epoch().count()}};
-    return sha256_hex(json_line(key)).substr(0, kKeyDigits);
-  }
-
   CompileResult build(const CompileRequest& request, const std::string& key,
                       const std::function<bool()>& cancelled) const {
-    const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const HeaderGroup& one) {
-      return options_.precompile && may_use_group(one, request.source);
-    });
     const WarmCompiler::Compile in_progress(warm_);
-    const auto place = group == groups_.end() ? warm_.take() : std::make_unique<CompilePlace>();
+    const auto place = warm_.take();
     const GpuCompileJob job = new_job(request, place->directory.path());
-    const process::ChildResult child = group != groups_.end()
-                                           ? run_with_group(*group, job, cancelled)
-                                       : place->child ? place->child->run(encode(job), cancelled)
-                                                      : run_worker(job, cancelled);
+    const process::ChildResult child =
+        place->child ? place->child->run(encode(job), cancelled)
+                     : process::run_child(worker_command(job), encode(job), cancelled);
     if (child.end == process::ChildResult::End::Cancelled) {
       CompileResult result;
       result.detail = "cancelled";
@@ -232,44 +199,6 @@ private:
     return place;
   }
 
-  // Compiles with precompiled headers. If the compiler crashes, compiles again without them.
-  process::ChildResult run_with_group(const HeaderGroup& group, GpuCompileJob job,
-                                      const std::function<bool()>& cancelled) const {
-    job.group = group.name;
-    const std::string key = precompiled_key(group, job.request.fast_math);
-    job.precompiled = precompiled_.get(
-        key, [&](const std::filesystem::path& file) { return precompile(group, job, file); });
-    process::ChildResult child = run_worker(job, cancelled);
-    if (!job.precompiled || !crashed(child)) {
-      return child;
-    }
-    job.precompiled.reset();
-    child = run_worker(job, cancelled);
-    if (child.end == process::ChildResult::End::Exited) {
-      precompiled_.reject(key);
-    }
-    return child;
-  }
-
-  std::uint64_t precompile(const HeaderGroup& group, const GpuCompileJob& wanted,
-                           const std::filesystem::path& file) const {
-    CompileRequest nothing_of_a_candidate;
-    nothing_of_a_candidate.fast_math = wanted.request.fast_math;
-    GpuCompileJob job = new_job(nothing_of_a_candidate, file.parent_path());
-    job.group = group.name;
-    job.precompile = true;
-    const CompileAnswer answer = read_answer(run_worker(job, {}));
-    if (answer.verdict != Verdict::Correct) {
-      throw Error(answer.detail);
-    }
-    return answer.library_address;
-  }
-
-  process::ChildResult run_worker(const GpuCompileJob& job,
-                                  const std::function<bool()>& cancelled) const {
-    return process::run_child(worker_command(job), encode(job), cancelled);
-  }
-
   process::Command worker_command(const GpuCompileJob& job) const {
     process::SandboxPolicy policy;
     policy.readable = toolchain_.include_directories;
@@ -283,18 +212,7 @@ private:
     limits.memory_bytes = options_.memory_bytes;
     limits.file_bytes = kModuleBytes;
     limits.processes = kThreads;
-    if (!job.precompiled && !job.precompile) {
-      return sandbox_.command("_compile-gpu", {}, policy, limits);
-    }
-    if (job.precompiled) {
-      policy.readable.push_back(precompiled_.directory());
-    }
-    limits.file_bytes = kMaxPrecompiledBytes; // NVRTC's heap is then a file, too
-    process::Command command = sandbox_.command(
-        "_compile-gpu", {toolchain_.builtins.string(), toolchain_.library.string()}, policy,
-        limits);
-    command.fixed_addresses = true;
-    return command;
+    return sandbox_.command("_compile-gpu", {}, policy, limits);
   }
 
   CompileAnswer explain(const process::ChildResult& child) const {
@@ -329,8 +247,6 @@ private:
   ModuleCache cache_;
   std::string headers_digest_;
   std::filesystem::path headers_;
-  std::vector<HeaderGroup> groups_;
-  mutable PrecompiledHeaders precompiled_;
   mutable WarmCompiler warm_{options_.keep_warm, [this] { return start_warm(); }};
 };
 

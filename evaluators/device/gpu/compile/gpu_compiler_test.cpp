@@ -189,6 +189,36 @@ __global__ void k(float* x) {
 )");
 }
 
+TEST_F(CudaCompilerTest, CompilesSortAndScanOfCubBesideOtherHeaders) {
+  expect_compiles(R"(#define ITEMS 4
+#include "cub/cub.cuh"
+#include <cooperative_groups.h>
+#include <cuda_fp16.h>
+__global__ void k(unsigned* x) {
+  using Sort = cub::BlockRadixSort<unsigned, 128, ITEMS>;
+  using Scan = cub::BlockScan<unsigned, 128>;
+  __shared__ union { typename Sort::TempStorage sort; typename Scan::TempStorage scan; } storage;
+  unsigned v[ITEMS];
+  for (int i = 0; i < ITEMS; ++i) v[i] = x[threadIdx.x * ITEMS + i];
+  Sort(storage.sort).Sort(v);
+  cooperative_groups::this_thread_block().sync();
+  Scan(storage.scan).ExclusiveSum(v[0], v[1]);
+  for (int i = 0; i < ITEMS; ++i) x[threadIdx.x * ITEMS + i] = v[i];
+}
+)");
+}
+
+TEST_F(CudaCompilerTest, ErrorsBehindCubKeepTheirLines) {
+  const CompileResult result = compile("#include <cub/cub.cuh>\n"
+                                       "__global__ void k(float* x) {\n"
+                                       "  cub::WarpExchange<int, 4, 33> exchange;\n"
+                                       "  x[0] = undefined_thing;\n"
+                                       "}\n");
+  EXPECT_EQ(result.verdict, Verdict::CompileError);
+  EXPECT_THAT(result.detail, HasSubstr("test.cu:4: identifier \"undefined_thing\""));
+  EXPECT_THAT(result.build.log, HasSubstr("test.cu:3: static assertion failed"));
+}
+
 TEST_F(CudaCompilerTest, CompilesTensorCores) {
   expect_compiles(R"(
 #include <cuda_fp16.h>

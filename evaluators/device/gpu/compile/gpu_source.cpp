@@ -39,15 +39,13 @@ GpuSource assemble_gpu_source(const GpuSourceInput& input) {
   if (result.mistake) {
     return result;
   }
-  const auto group = find_header_group(input.groups, tokens);
-  result.group = group ? group->name : "";
-  result.translated =
-      (group ? group_prefix(*group, input.prelude) : "#include \"" + input.prelude + "\"\n") +
-      parameter_lines(input.parameters, directives.tested_parameters,
-                      result.scan.template_parameters) +
-      "#line 1 \"" + kCandidateFile + "\"\n" + apply_edits(source, std::move(directives.edits)) +
-      fmt::format("\n#line 1 \"{}\"\n#include \"winnow_entry.h\"\n", kModuleFile) +
-      entry_lines(input.kernels, input.constants, result.scan);
+  result.translated = "#include \"" + input.prelude + "\"\n" +
+                      parameter_lines(input.parameters, directives.tested_parameters,
+                                      result.scan.template_parameters) +
+                      "#line 1 \"" + kCandidateFile + "\"\n" +
+                      apply_edits(source, std::move(directives.edits)) +
+                      fmt::format("\n#line 1 \"{}\"\n#include \"winnow_entry.h\"\n", kModuleFile) +
+                      entry_lines(input.kernels, input.constants, result.scan);
   return result;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "evaluators/device/gpu/compile/header_groups.h"
 #include "evaluators/device/source/source_parts.h"
 
 #include <cstdint>
@@ -18,17 +17,15 @@ struct GpuSourceInput {
   std::vector<std::string> constants; ///< constant expressions whose values are read back
   HeaderRules headers;                ///< the headers that may be included
   std::string prelude;                ///< first header of the unit: "winnow_cuda.h"
-  std::vector<HeaderGroup> groups;    ///< groups that also come first if the source uses them
 };
 
 struct GpuSource {
-  /// The text for RuntimeCompileJob::source. It has the prelude or group_prefix(), the parameters,
+  /// The text for RuntimeCompileJob::source. It has the prelude, the parameters,
   /// the code with its own line numbers (file kCandidateFile), one winnow_signature_N per kernel
   /// and one winnow_constant_N per constant (file kPlanFile). Empty when there is a mistake.
   std::string translated;
   std::optional<SourceMistake> mistake;
-  std::string group; ///< the group whose group_prefix() begins `translated`; empty: none
-  SourceScan scan;   ///< its tokens are gone; only kernels and hints are valid
+  SourceScan scan; ///< its tokens are gone; only kernels and hints are valid
 };
 
 /// Turns a candidate's code into a translation unit for NVRTC or hiprtc. A pure function.

@@ -21,13 +21,7 @@ GpuSource assemble(const std::string& source, std::vector<std::string> constants
     return header == "cute/tensor.hpp" ? "no CuTe here" : std::string();
   };
   return assemble_gpu_source(
-      {source,
-       {{"BLOCK", 128}},
-       {"k<BLOCK>"},
-       std::move(constants),
-       rules,
-       "winnow_cuda.h",
-       {{"cub", "cub/", {"cub/cub.cuh"}}, {"cg", "cooperative_groups", {"cg.h"}}}});
+      {source, {{"BLOCK", 128}}, {"k<BLOCK>"}, std::move(constants), rules, "winnow_cuda.h"});
 }
 
 TEST(GpuSource, PutsThePartsInOrder) {
@@ -56,23 +50,6 @@ TEST(GpuSource, LetsTheVendorsHeadersThroughAndNoOther) {
     EXPECT_EQ(result.translated, "");
   }
   EXPECT_EQ(assemble("#include <cute/tensor.hpp>\n" + kKernel).mistake->what, "no CuTe here");
-}
-
-TEST(GpuSource, BeginsWithTheWholeGroupOfAHeader) {
-  const std::string start =
-      "#include \"winnow_cuda.h\"\n#include <cub/cub.cuh>\n#pragma nv_hdrstop\n";
-  for (const char* before : {"", "#define BLOCK_SIZE 3\n", "#include <cooperative_groups.h>\n"}) {
-    const GpuSource result = assemble(before + ("#include \"cub/cub.cuh\"\n" + kKernel));
-    EXPECT_EQ(result.group, "cub") << before;
-    EXPECT_THAT(result.translated, testing::StartsWith(start + "constexpr int BLOCK = 128;\n"
-                                                               "#line 1 \"winnow_candidate.cu\""));
-  }
-  for (const char* without : {"// #include <cub/cub.cuh>\n", "#include <math.h>\n",
-                              "#define CUB_NS_PREFIX namespace a {\n#include <cub/cub.cuh>\n"}) {
-    const GpuSource result = assemble(without + kKernel);
-    EXPECT_EQ(result.group, "") << without;
-    EXPECT_THAT(result.translated, Not(HasSubstr("hdrstop"))) << without;
-  }
 }
 
 TEST(GpuSource, KeepsPtx) {

@@ -55,7 +55,6 @@ public:
   std::string text(Size size, Bytes get) const;
   /// Adds image and symbols of a compiled program.
   void read_image(const RuntimeCompileJob& job, RuntimeCompileOutput& output) const;
-  RtcHandle get() const { return program_; }
 
 private:
   void check(int result, const char* call) const;

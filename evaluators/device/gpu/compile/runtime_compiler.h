@@ -11,13 +11,6 @@
 
 namespace winnow::evaluators {
 
-/// Precompiled headers that another process made: an image of the compiler's memory. Usable only
-/// when the compiler library is loaded at the same address.
-struct PrecompiledHeader {
-  std::filesystem::path file;
-  std::uint64_t library_address = 0;
-};
-
 /// One translation unit for a run-time compiler. `source` is complete: prelude, parameters, the
 /// candidate's code after a #line, and the symbols from which signatures and constants are read.
 struct RuntimeCompileJob {
@@ -27,7 +20,6 @@ struct RuntimeCompileJob {
   std::string architecture;              ///< "sm_90a", "gfx90a"
   bool fast_math = false;
   std::vector<std::string> include_directories;
-  std::optional<PrecompiledHeader> precompiled; ///< used if possible; does not change the result
 };
 
 struct RuntimeCompileOutput {
@@ -36,7 +28,6 @@ struct RuntimeCompileOutput {
   std::vector<std::byte> image;
   std::map<std::string, std::string> symbols; ///< from name expression to the image's symbol
   double compiler_ms = 0;                     ///< time in the library's compile function
-  bool used_precompiled = false;
 };
 
 /// A compiler library (NVRTC, hiprtc), found and loaded at run time. Use it only in the fenced
