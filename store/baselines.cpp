@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "store/evaluation_rows.h"
 #include "store/leaderboard_format.h"
+#include "store/row_columns.h"
 #include "store/run_store_state.h"
 #include "tasks/result/evaluation.h"
 
@@ -27,21 +28,8 @@ constexpr const char* kSelectNewest =
 
 BaselineTiming read_timing(const Query& query) {
   BaselineTiming timing;
-  timing.task = query.text("task");
-  timing.name = query.text("name");
-  timing.version = query.text("version");
-  timing.device = query.text("device");
-  timing.device_name = query.text("device_name");
-  timing.shape_id = query.text("shape_id");
-  timing.shape = query.text("shape");
-  timing.median_ns = query.optional_real("median_ns");
-  timing.times_ns = decode_samples(query.text("times_ns"));
-  timing.max_error_ratio = query.optional_real("max_error_ratio");
-  if (!query.is_null("agrees")) {
-    timing.agrees = query.integer("agrees") != 0;
-  }
-  timing.error = query.text("error");
-  timing.recorded_at = query.text("recorded_at");
+  WINNOW_READ_COLUMNS(query, timing, task, name, version, device, device_name, shape_id, shape,
+                      median_ns, times_ns, max_error_ratio, agrees, error, recorded_at);
   return timing;
 }
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "store/row_columns.h"
 #include "store/run_store_state.h"
 
 #include <fmt/format.h>
@@ -147,30 +148,11 @@ std::optional<KnownCall> find_call(const Database& database, RowId run, std::str
 
 ModelCallRow read_call(const Database& database, const Query& query) {
   ModelCallRow call;
-  call.id = query.integer("id");
-  call.key = query.text("key");
-  call.endpoint = query.text("endpoint");
-  call.model = query.text("model");
+  WINNOW_READ_COLUMNS(query, call, id, key, endpoint, model, reply, status, error, finish_reason,
+                      prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, dollars,
+                      seconds, started_at, cache_write_tokens, price, first_token_seconds,
+                      request_id, attempts, repaired, served_from, request_digest);
   call.request = restore_request(database, query.text("request"));
-  call.reply = query.text("reply");
-  call.status = query.text("status");
-  call.error = query.text("error");
-  call.finish_reason = query.text("finish_reason");
-  call.prompt_tokens = query.integer("prompt_tokens");
-  call.cached_tokens = query.integer("cached_tokens");
-  call.completion_tokens = query.integer("completion_tokens");
-  call.reasoning_tokens = query.integer("reasoning_tokens");
-  call.dollars = query.optional_real("dollars");
-  call.seconds = query.real("seconds");
-  call.started_at = query.text("started_at");
-  call.cache_write_tokens = query.integer("cache_write_tokens");
-  call.price = query.text("price");
-  call.first_token_seconds = query.optional_real("first_token_seconds");
-  call.request_id = query.text("request_id");
-  call.attempts = query.integer("attempts");
-  call.repaired = query.integer("repaired") != 0;
-  call.served_from = query.optional_integer("served_from");
-  call.request_digest = query.text("request_digest");
   return call;
 }
 
@@ -360,15 +342,9 @@ RunCosts RunStore::run_costs(RowId run) const {
                           "unconfirmed_dollars FROM run_overview WHERE run_id = ?");
     RunCosts costs;
     if (query.bind(run).next()) {
-      costs.calls = query.integer("calls");
-      costs.calls_from_record = query.integer("calls_from_record");
-      costs.prompt_tokens = query.integer("prompt_tokens");
-      costs.completion_tokens = query.integer("completion_tokens");
-      costs.dollars = query.optional_real("dollars");
-      costs.calls_without_price = query.integer("calls_without_price");
-      costs.unconfirmed_sendings = query.integer("unconfirmed_sendings");
-      costs.unconfirmed_tokens = query.integer("unconfirmed_tokens");
-      costs.unconfirmed_dollars = query.real("unconfirmed_dollars");
+      WINNOW_READ_COLUMNS(query, costs, calls, calls_from_record, prompt_tokens, completion_tokens,
+                          dollars, calls_without_price, unconfirmed_sendings, unconfirmed_tokens,
+                          unconfirmed_dollars);
     }
     return costs;
   });

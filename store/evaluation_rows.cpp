@@ -4,6 +4,7 @@
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "store/database.h"
+#include "store/row_columns.h"
 #include "tasks/json_number.h"
 
 #include <cmath>
@@ -25,9 +26,6 @@ std::optional<double> measured(double value) {
 std::optional<double> end_of(const tasks::Bounds& bounds, double tasks::Bounds::*end) {
   const bool known = bounds.known() && std::isfinite(bounds.low) && std::isfinite(bounds.high);
   return known ? std::optional(bounds.*end) : std::nullopt;
-}
-tasks::Bounds read_bounds(const Query& query, const char* low, const char* high) {
-  return {query.real_or_zero(low), query.real_or_zero(high)};
 }
 
 /// The seed as a signed integer, because SQLite has no unsigned ones.
@@ -138,49 +136,17 @@ void insert_cases(Database& database, RowId evaluation,
   }
 }
 
-/// Leaves `value` unchanged if the column is NULL.
-template <typename Value> void read_json(const Query& query, const char* column, Value& value) {
-  if (!query.is_null(column)) {
-    json::parse(query.text(column)).get_to(value);
-  }
-}
-
 tasks::Evaluation read_evaluation(const Query& query) {
   tasks::Evaluation evaluation;
-  evaluation.verdict = static_cast<tasks::Verdict>(query.integer("verdict"));
-  evaluation.stage = static_cast<tasks::Stage>(query.integer("stage"));
-  evaluation.detail = query.text("detail");
-  read_json(query, "notes", evaluation.notes);
-  evaluation.speedup = query.real_or_zero("speedup");
-  evaluation.score_ns = query.real_or_zero("score_ns");
-  evaluation.device = query.text("device");
-  evaluation.device_name = query.text("device_name");
-  evaluation.isolation = query.text("isolation");
-  evaluation.evaluator_version = static_cast<int>(query.integer("evaluator_version"));
-  evaluation.build.from_cache = query.integer("build_from_cache") != 0;
-  evaluation.build.seconds = query.real("build_seconds");
-  evaluation.started_at = query.text("started_at");
-  evaluation.seconds = query.real("seconds");
-  read_json(query, "parameters", evaluation.parameters);
-  evaluation.build.digest = query.text("digest");
-  evaluation.build.compiler = query.text("compiler");
-  evaluation.build.log = query.text("log");
-  evaluation.build.architecture = query.text("architecture");
-  evaluation.build.machine_code_digest = query.text("machine_code_digest");
-  read_json(query, "kernels", evaluation.build.kernels);
-  read_json(query, "findings", evaluation.build.findings);
-  evaluation.build.compiler_ms = query.real_or_zero("compiler_ms");
-  evaluation.build.load_ms = query.real_or_zero("load_ms");
-  evaluation.hidden_speedup = query.real_or_zero("hidden_speedup");
-  evaluation.promoted = query.integer("promoted") != 0;
-  evaluation.speedup_bounds = read_bounds(query, "speedup_low", "speedup_high");
-  if (!query.is_null("race")) {
-    evaluation.race = json::parse(query.text("race")).get<tasks::RaceResult>();
-  }
-  evaluation.profile = query.text("profile");
-  evaluation.seed = static_cast<std::uint64_t>(query.integer("seed"));
-  evaluation.unranked = query.text("unranked");
-  read_json(query, "features", evaluation.build.features);
+  WINNOW_READ_COLUMNS(query, evaluation, verdict, stage, detail, notes, speedup, score_ns, device,
+                      device_name, isolation, evaluator_version, started_at, seconds, parameters,
+                      hidden_speedup, promoted, race, profile, seed, unranked);
+  evaluation.speedup_bounds = read_bounds(query, "speedup");
+  tasks::BuildRecord& build = evaluation.build;
+  WINNOW_READ_COLUMNS(query, build, digest, compiler, log, architecture, machine_code_digest,
+                      kernels, findings, compiler_ms, load_ms, features);
+  build.from_cache = query.integer("build_from_cache") != 0;
+  build.seconds = query.real("build_seconds");
   return evaluation;
 }
 
@@ -189,34 +155,15 @@ struct OwnedEvaluation {
   tasks::Evaluation evaluation;
 };
 
-std::vector<double> read_samples(const Query& query, const char* column) {
-  return query.is_null(column) ? std::vector<double>{} : decode_samples(query.text(column));
-}
-
 tasks::CaseResult read_case(const Query& query) {
   tasks::CaseResult result;
-  result.stage = static_cast<tasks::Stage>(query.integer("stage"));
-  result.shape_id = query.text("shape_id");
+  WINNOW_READ_COLUMNS(query, result, stage, shape_id, shape, seed, verdict, detail, mismatch,
+                      median_ns, baseline_median_ns, samples_ns, baseline_samples_ns,
+                      incumbent_samples_ns, warm_samples_ns, prepare_ns, speedup, conditions);
   result.set = shape_set_from_string(query.text("shape_set"));
-  result.shape = query.text("shape");
-  result.seed = static_cast<std::uint64_t>(query.integer("seed"));
-  result.verdict = static_cast<tasks::Verdict>(query.integer("verdict"));
-  result.detail = query.text("detail");
-  if (!query.is_null("mismatch")) {
-    result.mismatch = json::parse(query.text("mismatch")).get<tasks::Mismatch>();
-  }
   result.max_error_ratio = query.real("max_error_ratio");
-  result.median_ns = query.real_or_zero("median_ns");
-  result.baseline_median_ns = query.real_or_zero("baseline_median_ns");
-  result.samples_ns = read_samples(query, "samples_ns");
-  result.baseline_samples_ns = read_samples(query, "baseline_samples_ns");
-  result.incumbent_samples_ns = read_samples(query, "incumbent_samples_ns");
-  result.warm_samples_ns = read_samples(query, "warm_samples_ns");
-  result.prepare_ns = query.real_or_zero("prepare_ns");
-  result.median_bounds_ns = read_bounds(query, "median_low_ns", "median_high_ns");
-  result.speedup = query.real_or_zero("speedup");
-  result.speedup_bounds = read_bounds(query, "speedup_low", "speedup_high");
-  read_json(query, "conditions", result.conditions);
+  result.median_bounds_ns = read_bounds(query, "median", "_ns");
+  result.speedup_bounds = read_bounds(query, "speedup");
   return result;
 }
 

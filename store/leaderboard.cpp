@@ -2,6 +2,7 @@
 // eligibility and ranks.
 #include "base/error.h"
 #include "base/text.h"
+#include "store/row_columns.h"
 #include "store/run_store_state.h"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace winnow::store {
 namespace {
@@ -32,34 +32,15 @@ std::vector<RowId> select_groups(const Database& database, const LeaderboardQuer
 
 LeaderboardRow read_row(const Query& query) {
   LeaderboardRow row;
-  row.task = query.text("task");
-  row.device = query.text("device");
-  row.device_name = query.text("device_name");
-  row.rank = query.integer("rank");
-  row.speedup = query.real("speedup");
-  row.score_ns = query.real_or_zero("score_ns");
+  WINNOW_READ_COLUMNS(query, row, task, device, device_name, rank, speedup, score_ns, origin, model,
+                      parameters, isolation, digest, lines, evaluated_at, evaluator_version,
+                      task_digest, findings, dollars, unranked, shapes, flag, held_out_speedup,
+                      kernel, comparable);
   row.candidate = query.integer("candidate_id");
   row.evaluation = query.integer("evaluation_id");
   row.run = query.integer("run_id");
-  row.origin = query.text("origin");
-  row.model = query.text("model");
-  row.parameters = query.text("parameters");
-  row.isolation = query.text("isolation");
-  row.digest = query.text("digest");
-  row.lines = query.integer("lines");
-  row.evaluated_at = query.text("evaluated_at");
-  row.evaluator_version = query.integer("evaluator_version");
-  row.task_digest = query.text("task_digest");
-  row.findings = nlohmann::json::parse(query.text("findings")).get<std::vector<tasks::Finding>>();
-  row.dollars = query.optional_real("dollars");
-  row.speedup_bounds = {query.real_or_zero("speedup_low"), query.real_or_zero("speedup_high")};
-  row.unranked = query.text("unranked");
   row.run_name = query.text("run");
-  row.shapes = nlohmann::json::parse(query.text("shapes")).get<std::vector<std::string>>();
-  row.flag = query.text("flag");
-  row.held_out_speedup = query.real_or_zero("held_out_speedup");
-  row.kernel = query.text("kernel");
-  row.comparable = query.integer("comparable") != 0;
+  row.speedup_bounds = read_bounds(query, "speedup");
   return row;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "store/row_columns.h"
 #include "store/run_store_state.h"
 #include "tasks/json_number.h"
 
@@ -61,18 +62,12 @@ void insert_row(Database& database, RowId sitting, std::int64_t position, RowId 
 
 SittingRow read_sitting_row(const Query& query) {
   SittingRow row;
-  row.kernel = query.text("kernel");
-  row.verdict = static_cast<tasks::Verdict>(query.integer("verdict"));
-  row.detail = query.text("detail");
-  row.rank = static_cast<int>(query.integer("rank"));
-  row.score_ns = query.real_or_zero("score_ns");
-  row.speedup = query.real_or_zero("speedup");
-  row.speedup_bounds = {query.real_or_zero("speedup_low"), query.real_or_zero("speedup_high")};
-  row.held_out_speedup = query.real_or_zero("held_out_speedup");
+  WINNOW_READ_COLUMNS(query, row, kernel, verdict, detail, rank, score_ns, speedup,
+                      held_out_speedup, races);
+  row.speedup_bounds = read_bounds(query, "speedup");
   for (const json& time : json::parse(query.text("times"))) {
     row.times.push_back({time.at("shape"), time.at("median_ns"), time.at("baseline_median_ns")});
   }
-  row.races = json::parse(query.text("races")).get<std::vector<tasks::RaceResult>>();
   return row;
 }
 
@@ -90,18 +85,10 @@ std::vector<SittingRow> read_rows(const Database& database, RowId sitting) {
 
 StoredSitting read_sitting(const Query& query) {
   StoredSitting sitting;
-  sitting.id = query.integer("id");
+  WINNOW_READ_COLUMNS(query, sitting, id, task);
   sitting.run = query.optional_integer("run_id");
-  sitting.task = query.text("task");
-  sitting.result.device = query.text("device");
-  sitting.result.device_name = query.text("device_name");
-  sitting.result.evaluator_version = static_cast<int>(query.integer("evaluator_version"));
-  sitting.result.seed = static_cast<std::uint64_t>(query.integer("seed"));
-  sitting.result.rounds = static_cast<int>(query.integer("rounds"));
-  sitting.result.baseline_spread = query.real("baseline_spread");
-  sitting.result.widening = query.real("widening");
-  sitting.result.started_at = query.text("started_at");
-  sitting.result.seconds = query.real("seconds");
+  WINNOW_READ_COLUMNS(query, sitting.result, device, device_name, evaluator_version, seed, rounds,
+                      baseline_spread, widening, started_at, seconds);
   return sitting;
 }
 
