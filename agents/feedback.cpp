@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <cstring>
 
 #include <poll.h>
 #include <sys/resource.h>

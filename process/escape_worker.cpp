@@ -4,7 +4,6 @@
 #include "process/escape_attempts.h"
 #include "process/unique_fd.h"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>

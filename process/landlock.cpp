@@ -2,7 +2,6 @@
 #include "process/fence.h"
 #include "process/unique_fd.h"
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 

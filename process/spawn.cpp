@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 
-#include <algorithm>
 #include <condition_variable>
 #include <csignal>
 #include <cstring>

@@ -8,7 +8,6 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
-#include <system_error>
 
 #include <fmt/format.h>
 

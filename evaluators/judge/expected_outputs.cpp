@@ -3,7 +3,6 @@
 #include "evaluators/judge/pattern.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace winnow::evaluators {

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <string_view>
 
 namespace winnow::evaluators {

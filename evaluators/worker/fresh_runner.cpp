@@ -2,8 +2,6 @@
 #include "evaluators/worker/runner.h"
 
 #include <csignal>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

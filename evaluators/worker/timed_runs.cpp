@@ -10,7 +10,6 @@
 #include <iterator>
 #include <numeric>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -6,8 +6,6 @@
 #include "search/search.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
 #include <type_traits>
 

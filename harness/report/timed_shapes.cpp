@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

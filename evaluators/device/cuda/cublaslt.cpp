@@ -6,7 +6,6 @@
 
 #include "base/function_finder.h"
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>

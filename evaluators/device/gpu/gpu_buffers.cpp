@@ -4,7 +4,6 @@
 #include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 #include "evaluators/device/inspect/symbol_names.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 
 #include <elf.h>

@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace winnow::evaluators {

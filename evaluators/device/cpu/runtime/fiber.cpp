@@ -3,7 +3,6 @@
 #include "base/error.h"
 
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 
 #include <boost/context/detail/fcontext.hpp>

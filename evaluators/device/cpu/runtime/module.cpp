@@ -3,7 +3,6 @@
 #include "base/error.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 

@@ -4,7 +4,6 @@
 #include "evaluators/device/inspect/ptxas_log.h"
 
 #include <chrono>
-#include <utility>
 
 namespace winnow::evaluators {
 namespace {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
