@@ -1,12 +1,12 @@
 // Measures the time to compile kernel files, sandbox included, with an empty cache and from the
 // cache.
 //   compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] [--arch sm_90a] [-j THREADS]
-//     [--warm yes|no] FILE...
+//     FILE...
 // Prints one line for each file, in milliseconds, then the medians over the files. For GPU code a
-// line also has the time in the compiler library and the time to load that library; with --warm a
-// child process has loaded it before, as in a run. Defaults: 5 repeats, the cpu device, the
-// compilers that a run would choose. -j also prints the compiles per second of so many threads at
-// once, and of one thread on one core. Needs no GPU. Run it on an otherwise idle machine.
+// line also has the time in the compiler library and the time to load that library. Defaults: 5
+// repeats, the cpu device, the compilers that a run would choose. -j also prints the compiles per
+// second of so many threads at once, and of one thread on one core. Needs no GPU. Run it on an
+// otherwise idle machine.
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
@@ -36,7 +36,6 @@ struct Options {
   std::string device = "cpu";
   std::string architecture = "sm_90a";
   int threads = 0;
-  bool warm = true;
   std::vector<std::string> files;
 };
 
@@ -57,8 +56,6 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.device = value;
     } else if (name == "--arch") {
       options.architecture = value;
-    } else if (name == "--warm") {
-      options.warm = value != "no";
     } else if (name == "-j") {
       options.threads = std::max(1, std::atoi(value.c_str()));
     } else {
@@ -102,7 +99,6 @@ evaluators::CompileRequest request_for(const std::string& file) {
 }
 
 // In a run, much time passes between the request for the first candidate and its compilation.
-constexpr std::chrono::milliseconds kUntilWarm{500};
 
 std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
                                                     const std::filesystem::path& cache) {
@@ -116,12 +112,7 @@ std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
   settings.kind = options.device;
   settings.architecture = options.architecture;
   settings.cache = cache;
-  settings.keep_warm = options.warm;
-  auto compiler = make_gpu_compiler(process::Sandbox::best(), settings);
-  if (options.warm) {
-    std::this_thread::sleep_for(kUntilWarm);
-  }
-  return compiler;
+  return make_gpu_compiler(process::Sandbox::best(), settings);
 }
 
 evaluators::CompileResult compile(evaluators::Compiler& compiler,
@@ -284,7 +275,7 @@ int main(int argc, char** argv) {
     const Options options = parse_options(arguments);
     if (options.files.empty()) {
       fmt::print(stderr, "usage: compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] "
-                         "[--arch sm_90a] [-j THREADS] [--warm yes|no] "
+                         "[--arch sm_90a] [-j THREADS] "
                          "FILE...\n");
       return 2;
     }

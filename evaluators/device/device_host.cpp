@@ -25,7 +25,7 @@ constexpr std::uint64_t kArenaBytes = std::uint64_t{4} << 30;
 
 std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const process::Sandbox& sandbox,
                                         const MachineOptions& machine,
-                                        const std::filesystem::path& cache, bool keep_warm) {
+                                        const std::filesystem::path& cache) {
   if (device.kind == "cpu") {
     CpuCompilerOptions compiler;
     compiler.cache = cache;
@@ -39,7 +39,6 @@ std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const proces
   compiler.cache = cache;
   compiler.timeout = machine.compile_timeout;
   compiler.memory_bytes = std::max(compiler.memory_bytes, machine.memory_bytes);
-  compiler.keep_warm = keep_warm;
   return make_gpu_compiler(sandbox, compiler);
 }
 
@@ -98,8 +97,8 @@ tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
   device.facts =
       kind == "hip" ? hip_architecture_facts(architecture) : cuda_architecture_facts(architecture);
   const process::Sandbox sandbox = process::Sandbox::best(machine.require_isolation);
-  const auto compiler = make_compiler(
-      device, sandbox, machine, machine.cache.empty() ? cache_directory() : machine.cache, false);
+  const auto compiler = make_compiler(device, sandbox, machine,
+                                      machine.cache.empty() ? cache_directory() : machine.cache);
   tasks::Evaluation result = blank_evaluation(kind, architecture, to_string(sandbox.level()));
   std::vector<Diagnostic> errors;
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, file_name);
@@ -153,7 +152,7 @@ DeviceHost::DeviceHost(DeviceReport report, const MachineOptions& machine,
     : device(std::move(report)), lock(device),
       sandbox(process::Sandbox::best(machine.require_isolation)), arena(kArenaBytes),
       cache(machine.cache.empty() ? cache_directory() : machine.cache),
-      compiler(make_compiler(device, sandbox, machine, cache, true)),
+      compiler(make_compiler(device, sandbox, machine, cache)),
       worker_device(worker_device_of(device, run_timeout, *compiler)),
       judge(sandbox, arena, worker_device, cache), runner(make_runner(*this)) {}
 

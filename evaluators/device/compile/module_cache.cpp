@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/files.h"
 
+#include <chrono>
+
 #include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
@@ -22,6 +24,33 @@ ModuleCache::ModuleCache(std::filesystem::path directory, std::string extension)
     throw Error("cannot create the module cache " + directory_.string() + ": " + error.message(),
                 "choose a cache directory that can be written");
   }
+}
+
+CompileResult ModuleCache::compile(
+    const CompileRequest& request, const std::string& key, const char* built,
+    const std::function<Built(const std::filesystem::path& directory)>& build) const {
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<CompileAnswer> answer = find(key);
+  const bool from_cache = answer.has_value();
+  bool stored = from_cache;
+  if (!from_cache) {
+    const TemporaryDirectory directory("compile");
+    Built fresh = build(directory.path());
+    stored = fresh.lasting;
+    if (stored) {
+      store(key, fresh.answer, directory.path() / built);
+    }
+    answer = std::move(fresh.answer);
+  }
+  CompileResult result = compile_result(*answer, request);
+  if (stored && result.verdict == tasks::Verdict::Correct) {
+    result.module = module_path(key);
+  }
+  result.build.from_cache = from_cache;
+  result.build.digest = key;
+  result.build.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
 }
 
 std::filesystem::path ModuleCache::module_path(const std::string& key) const {
@@ -63,6 +92,12 @@ void ModuleCache::store(const std::string& key, const CompileAnswer& answer,
     write_file_atomic(module_path(key), bytes);
   }
   write_file_atomic(directory_ / (key + ".json"), json.dump());
+}
+
+ModuleCache::Built cancelled_compile() {
+  ModuleCache::Built built;
+  built.answer.detail = "cancelled";
+  return built;
 }
 
 } // namespace winnow::evaluators

@@ -16,8 +16,6 @@
 namespace winnow::evaluators {
 namespace {
 
-using tasks::Verdict;
-
 // Time beyond the compiler's own limit, for the source pass, the linker and starting up.
 constexpr std::chrono::milliseconds kWorkerGrace{5'000};
 constexpr std::uint64_t kObjectBytes = std::uint64_t{64} << 20U;
@@ -51,20 +49,14 @@ public:
 
   CompileResult compile(const CompileRequest& request,
                         const std::function<bool()>& cancelled) override {
-    const auto start = std::chrono::steady_clock::now();
     const Toolchain& toolchain = request.mode == BuildMode::Check ? check_ : plain_;
-    const std::string key = cache_key(request, toolchain);
-    CompileResult result;
-    if (const auto answer = cache_.find(key)) {
-      result = to_result(*answer, request, key);
-      result.build.from_cache = true;
-    } else {
-      result = build(request, toolchain, key, cancelled);
-    }
-    result.build.digest = key;
+    CompileResult result = cache_.compile(request, cache_key(request, toolchain), kModuleName,
+                                          [&](const std::filesystem::path& directory) {
+                                            return build({request, toolchain, headers_, directory,
+                                                          options_.timeout, options_.memory_bytes},
+                                                         cancelled);
+                                          });
     result.build.compiler = toolchain.version;
-    result.build.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   }
 
@@ -97,23 +89,14 @@ private:
     return sha256_hex(json_line(key));
   }
 
-  CompileResult build(const CompileRequest& request, const Toolchain& toolchain,
-                      const std::string& key, const std::function<bool()>& cancelled) const {
-    const TemporaryDirectory directory("compile");
-    CompileJob job{request,          toolchain,        headers_,
-                   directory.path(), options_.timeout, options_.memory_bytes};
+  ModuleCache::Built build(const CompileJob& job, const std::function<bool()>& cancelled) const {
     const process::ChildResult child =
         process::run_child(worker_command(job), encode(job), cancelled);
     if (child.end == process::ChildResult::End::Cancelled) {
-      CompileResult result;
-      result.detail = "cancelled";
-      return result;
+      return cancelled_compile();
     }
     const CompileAnswer answer = read_answer(child);
-    if (is_lasting(answer)) {
-      cache_.store(key, answer, directory.path() / kModuleName);
-    }
-    return to_result(answer, request, key);
+    return {answer, is_lasting(answer)};
   }
 
   process::Command worker_command(const CompileJob& job) const {
@@ -135,15 +118,6 @@ private:
     limits.file_bytes = kObjectBytes;
     limits.processes = kProcesses;
     return sandbox_.command("_compile", {}, policy, limits);
-  }
-
-  CompileResult to_result(const CompileAnswer& answer, const CompileRequest& request,
-                          const std::string& key) const {
-    CompileResult result = compile_result(answer, request);
-    if (result.verdict == Verdict::Correct) {
-      result.module = cache_.module_path(key);
-    }
-    return result;
   }
 
   process::Sandbox sandbox_;

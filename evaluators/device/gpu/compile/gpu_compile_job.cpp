@@ -14,7 +14,6 @@
 #include "evaluators/device/source/unsupported_constructs.h"
 
 #include <chrono>
-#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,9 +42,9 @@ std::string with_values(const std::string& kernel, const tasks::ParameterChoice&
   return apply_edits(kernel, std::move(edits));
 }
 
-RuntimeCompileJob basic_job(const GpuCompileJob& job, std::string translated) {
+RuntimeCompileJob runtime_job(const GpuCompileJob& job, const GpuSource& source) {
   RuntimeCompileJob out;
-  out.source = std::move(translated);
+  out.source = source.translated;
   out.file = kModuleFile;
   out.architecture = job.architecture;
   out.fast_math = job.request.fast_math;
@@ -55,11 +54,6 @@ RuntimeCompileJob basic_job(const GpuCompileJob& job, std::string translated) {
   for (const auto& directory : job.toolchain.include_directories) {
     out.include_directories.push_back(directory.string());
   }
-  return out;
-}
-
-RuntimeCompileJob runtime_job(const GpuCompileJob& job, const GpuSource& source) {
-  RuntimeCompileJob out = basic_job(job, source.translated);
   for (const std::string& kernel : job.request.kernels) {
     out.instantiated.push_back(with_values(kernel, job.request.parameters));
   }
@@ -189,7 +183,7 @@ CompileAnswer judge_output(const GpuCompileJob& job, const SourceScan& scan,
 
 } // namespace
 
-CompileAnswer compile_gpu_job(const GpuCompileJob& job, std::unique_ptr<RuntimeCompiler> warm) {
+CompileAnswer compile_gpu_job(const GpuCompileJob& job) {
   const CompileRequest& request = job.request;
   const GpuSource source =
       assemble_gpu_source({request.source, request.parameters, request.kernels, request.constants,
@@ -199,32 +193,15 @@ CompileAnswer compile_gpu_job(const GpuCompileJob& job, std::unique_ptr<RuntimeC
                           place_message(request.file, source.mistake->line, source.mistake->column,
                                         source.mistake->what, request.source));
   }
-  std::chrono::duration<double, std::milli> load{0};
-  std::unique_ptr<RuntimeCompiler> compiler = std::move(warm);
-  if (compiler == nullptr) {
-    const auto start = std::chrono::steady_clock::now();
-    compiler = open_runtime_compiler(job.toolchain);
-    load = std::chrono::steady_clock::now() - start;
-  }
+  const auto start = std::chrono::steady_clock::now();
+  const std::unique_ptr<RuntimeCompiler> compiler = open_runtime_compiler(job.toolchain);
+  const std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
   RuntimeCompileOutput output = compiler->compile(runtime_job(job, source));
   const double compiler_ms = output.compiler_ms;
   CompileAnswer answer = judge_output(job, source.scan, std::move(output));
   answer.load_ms = load.count();
   answer.compiler_ms = compiler_ms;
   return answer;
-}
-
-std::unique_ptr<RuntimeCompiler> warm_up_gpu_compiler(const GpuCompileJob& job) {
-  try {
-    std::unique_ptr<RuntimeCompiler> compiler = open_runtime_compiler(job.toolchain);
-    RuntimeCompileJob smallest = basic_job(job, "#include \"" + job.toolchain.prelude +
-                                                    "\"\n__global__ void warm_up() {}\n");
-    smallest.instantiated = {"warm_up"};
-    (void)compiler->compile(smallest);
-    return compiler;
-  } catch (const std::exception&) {
-    return nullptr;
-  }
 }
 
 } // namespace winnow::evaluators

@@ -6,19 +6,19 @@ namespace winnow::evaluators {
 
 WINNOW_JSON_FIELDS(GpuToolchain, kind, version, prelude, library, builtins, include_directories,
                    readable)
-WINNOW_JSON_FIELDS(GpuCompileJob, request, toolchain, architecture, headers, directory, warm_up)
+WINNOW_JSON_FIELDS(GpuCompileJob, request, toolchain, architecture, headers, directory)
 
 void to_json(nlohmann::json& json, const GpuToolchain& toolchain) {
   json = tasks::write_json(toolchain);
 }
 
 std::string encode(const GpuCompileJob& job) {
-  return json_line(tasks::write_json(job)) + "\n";
+  return json_line(tasks::write_json(job));
 }
 
-GpuCompileJob decode_gpu_compile_job(const std::string& line) {
+GpuCompileJob decode_gpu_compile_job(const std::string& text) {
   GpuCompileJob job;
-  tasks::read_json(tasks::parse_json(line, "job"), "job", job);
+  tasks::read_json(tasks::parse_json(text, "job"), "job", job);
   return job;
 }
 

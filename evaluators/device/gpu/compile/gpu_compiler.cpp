@@ -10,11 +10,7 @@
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
 #include "evaluators/device/headers/device_headers.h"
 
-#include <algorithm>
-#include <atomic>
 #include <csignal>
-#include <exception>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -46,65 +42,6 @@ bool crashed(const process::ChildResult& child) {
           child.signal == SIGFPE || child.signal == SIGILL);
 }
 
-/// The directory and the child of one job. `child` is set if it was started before the job was
-/// known; its compiler is warm.
-struct CompilePlace {
-  TemporaryDirectory directory{"compile"};
-  std::unique_ptr<process::ChildProcess> child;
-};
-
-/// Keeps one child ready while no compile runs. Any thread.
-class WarmCompiler {
-public:
-  /// A compile in progress. While compiles are queued, no child is prepared, because that would
-  /// slow them down.
-  class Compile {
-  public:
-    explicit Compile(WarmCompiler& warm) : warm_(warm) { ++warm_.in_progress_; }
-    ~Compile() {
-      if (--warm_.in_progress_ == 0) {
-        warm_.make_ready();
-      }
-    }
-    Compile(const Compile&) = delete; // counts once
-    Compile& operator=(const Compile&) = delete;
-
-  private:
-    WarmCompiler& warm_;
-  };
-
-  WarmCompiler(bool wanted, std::function<std::unique_ptr<CompilePlace>()> start)
-      : wanted_(wanted), start_(std::move(start)) {}
-
-  void make_ready() noexcept {
-    const std::lock_guard lock(mutex_);
-    if (!wanted_ || place_ != nullptr) {
-      return;
-    }
-    try {
-      place_ = start_();
-    } catch (const std::exception&) { // the next compile will report the same error
-    }
-  }
-
-  /// Returns the prepared place, with its child if one is ready.
-  std::unique_ptr<CompilePlace> take() {
-    std::unique_ptr<CompilePlace> place;
-    {
-      const std::lock_guard lock(mutex_);
-      place = std::move(place_);
-    }
-    return place && place->child->running() ? std::move(place) : std::make_unique<CompilePlace>();
-  }
-
-private:
-  const bool wanted_;
-  const std::function<std::unique_ptr<CompilePlace>()> start_;
-  std::atomic<int> in_progress_{0};
-  std::mutex mutex_;
-  std::unique_ptr<CompilePlace> place_; ///< with its child
-};
-
 class GpuCompiler final : public Compiler {
 public:
   GpuCompiler(process::Sandbox sandbox, GpuCompilerOptions options)
@@ -115,7 +52,6 @@ public:
         headers_(std::filesystem::absolute(options_.cache) /
                  ("headers-" + headers_digest_.substr(0, 16))) {
     write_device_headers(headers_);
-    warm_.make_ready();
   }
 
   std::string_view device_kind() const override { return options_.kind; }
@@ -125,20 +61,13 @@ public:
     if (request.mode == BuildMode::Check) {
       throw Error("there is no check mode for " + options_.kind + " modules");
     }
-    const auto start = std::chrono::steady_clock::now();
-    const std::string key = cache_key(request);
-    CompileResult result;
-    if (const auto answer = cache_.find(key)) {
-      result = to_result(*answer, request, key);
-      result.build.from_cache = true;
-    } else {
-      result = build(request, key, cancelled);
-    }
-    result.build.digest = key;
+    CompileResult result = cache_.compile(
+        request, cache_key(request), kGpuModuleName, [&](const std::filesystem::path& directory) {
+          return build({request, toolchain_, options_.architecture, headers_, directory},
+                       cancelled);
+        });
     result.build.compiler = toolchain_.version;
     result.build.architecture = options_.architecture;
-    result.build.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   }
 
@@ -158,45 +87,14 @@ private:
     return sha256_hex(json_line(key));
   }
 
-  CompileResult build(const CompileRequest& request, const std::string& key,
-                      const std::function<bool()>& cancelled) const {
-    const WarmCompiler::Compile in_progress(warm_);
-    const auto place = warm_.take();
-    const GpuCompileJob job = new_job(request, place->directory.path());
+  ModuleCache::Built build(const GpuCompileJob& job, const std::function<bool()>& cancelled) const {
     const process::ChildResult child =
-        place->child ? place->child->run(encode(job), cancelled)
-                     : process::run_child(worker_command(job), encode(job), cancelled);
+        process::run_child(worker_command(job), encode(job), cancelled);
     if (child.end == process::ChildResult::End::Cancelled) {
-      CompileResult result;
-      result.detail = "cancelled";
-      return result;
+      return cancelled_compile();
     }
     const CompileAnswer answer = explain(child);
-    if (is_lasting(answer) && child.end == process::ChildResult::End::Exited) {
-      cache_.store(key, answer, place->directory.path() / kGpuModuleName);
-      return to_result(answer, request, key);
-    }
-    return compile_result(answer, request);
-  }
-
-  GpuCompileJob new_job(const CompileRequest& request,
-                        const std::filesystem::path& directory) const {
-    GpuCompileJob job;
-    job.request = request;
-    job.toolchain = toolchain_;
-    job.architecture = options_.architecture;
-    job.headers = headers_;
-    job.directory = directory;
-    return job;
-  }
-
-  std::unique_ptr<CompilePlace> start_warm() const {
-    auto place = std::make_unique<CompilePlace>();
-    GpuCompileJob job = new_job({}, place->directory.path());
-    job.warm_up = true;
-    place->child = std::make_unique<process::ChildProcess>(worker_command(job));
-    place->child->write(encode(job), kGpuWorkerGrace);
-    return place;
+    return {answer, is_lasting(answer) && child.end == process::ChildResult::End::Exited};
   }
 
   process::Command worker_command(const GpuCompileJob& job) const {
@@ -232,22 +130,12 @@ private:
     return read_answer(child);
   }
 
-  CompileResult to_result(const CompileAnswer& answer, const CompileRequest& request,
-                          const std::string& key) const {
-    CompileResult result = compile_result(answer, request);
-    if (result.verdict == Verdict::Correct) {
-      result.module = cache_.module_path(key);
-    }
-    return result;
-  }
-
   process::Sandbox sandbox_;
   GpuCompilerOptions options_;
   GpuToolchain toolchain_;
   ModuleCache cache_;
   std::string headers_digest_;
   std::filesystem::path headers_;
-  mutable WarmCompiler warm_{options_.keep_warm, [this] { return start_warm(); }};
 };
 
 } // namespace

@@ -17,8 +17,6 @@ struct GpuCompilerOptions {
   std::filesystem::path cache; ///< directory for modules
   std::chrono::milliseconds timeout{20'000};
   std::uint64_t memory_bytes = std::uint64_t{3} << 30; ///< address space of the compiler
-  /// Keep a child ready that has loaded its compiler. For processes that compile many sources.
-  bool keep_warm = false;
 };
 
 /// Compiles with NVRTC or hiprtc in a fenced `_compile-gpu` child. Needs no GPU. Modules are

@@ -402,28 +402,6 @@ TEST_F(CudaCompilerTest, EndsACompileBomb) {
   EXPECT_TRUE(result.module.empty());
 }
 
-TEST_F(CudaCompilerTest, AChildThatIsReadyAnswersAsAFreshOneDoes) {
-  GpuCompilerOptions warm_options = options();
-  const TemporaryDirectory warm_cache("gpu-compile-test");
-  warm_options.cache = warm_cache.path();
-  warm_options.keep_warm = true;
-  const auto warm = make_gpu_compiler(process::Sandbox::best(), warm_options);
-  const CompileResult expected = compile(softmax_request());
-  ASSERT_EQ(expected.verdict, Verdict::Correct) << expected.detail;
-  EXPECT_GT(expected.build.load_ms, 0);
-  CompileRequest wanted = softmax_request();
-  for (int i = 0; i < 3; ++i) { // each compile uses up one child
-    const CompileResult result = warm->compile(wanted);
-    ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
-    EXPECT_EQ(result.build.load_ms, 0) << "loaded before";
-    EXPECT_EQ(result.build.machine_code_digest, expected.build.machine_code_digest);
-    EXPECT_EQ(result.facts.constants, expected.facts.constants);
-    wanted.source += "// not in the cache\n";
-  }
-  const std::string broken = "__global__ void k(float* x) {\n  x[0] = y;\n}";
-  EXPECT_EQ(warm->compile(request(broken)).detail, compile(broken).detail);
-}
-
 TEST_F(CudaCompilerTest, FindsBuiltModulesAgain) {
   const auto shared = compiler();
   const CompileResult first = shared->compile(softmax_request());
