@@ -2,29 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace winnow::profiling {
-namespace {
-
-constexpr std::size_t kEntropyWindow = 299;
-constexpr std::size_t kMinEntropies = 10; // two points always lie on a line
-constexpr double kMaxAngleDegrees = 0.048;
-constexpr double kMinExplained = 0.36;
-constexpr double kMaxStep = 1e15; // fits into a long long
-
-double times_its_log(double frequency) {
-  return frequency > 0 ? frequency * std::log2(frequency) : 0;
-}
-
-} // namespace
 
 std::string_view to_string(StopReason reason) {
   switch (reason) {
   case StopReason::Converged:
     return "converged";
-  case StopReason::Entropy:
-    return "entropy";
   case StopReason::MaxSamples:
     return "max_samples";
   case StopReason::Budget:
@@ -58,10 +42,7 @@ std::optional<StopReason> StopRule::reason_to_stop(std::span<const double> sampl
   if (converged()) {
     return StopReason::Converged;
   }
-  if (!(spent_ns < limits_.budget_ns)) {
-    return StopReason::Budget;
-  }
-  return entropy_settled() ? std::optional(StopReason::Entropy) : std::nullopt;
+  return spent_ns < limits_.budget_ns ? std::nullopt : std::optional(StopReason::Budget);
 }
 
 void StopRule::follow(std::span<const double> samples) {
@@ -74,15 +55,6 @@ void StopRule::follow(std::span<const double> samples) {
     const double deviation = sample - mean_;
     mean_ += deviation / count_;
     squares_ += deviation * (sample - mean_);
-    const double step =
-        sample > 0 && limits_.relative_error > 0 ? std::log(sample) / limits_.relative_error : 0;
-    double& frequency = frequencies_[static_cast<long long>(std::clamp(step, -kMaxStep, kMaxStep))];
-    sum_of_logs_ += times_its_log(frequency + 1) - times_its_log(frequency);
-    ++frequency;
-    entropies_.push_back(std::log2(count_) - sum_of_logs_ / count_);
-    if (entropies_.size() > kEntropyWindow) {
-      entropies_.pop_front();
-    }
   }
 }
 
@@ -91,27 +63,6 @@ bool StopRule::converged() const {
     return count_ == 1 && limits_.min_samples <= 1; // the caller asked for one sample
   }
   return std::sqrt(squares_ / (count_ - 1) / count_) <= limits_.relative_error * std::abs(mean_);
-}
-
-bool StopRule::entropy_settled() const {
-  if (entropies_.size() < kMinEntropies) {
-    return false;
-  }
-  const auto count = static_cast<double>(entropies_.size());
-  double sum = 0;
-  for (const double entropy : entropies_) {
-    sum += entropy;
-  }
-  const double middle = (count - 1) / 2, mean = sum / count;
-  double across = 0, along = 0, total = 0, position = -middle;
-  for (const double entropy : entropies_) {
-    across += position * (entropy - mean);
-    along += position * position;
-    total += (entropy - mean) * (entropy - mean);
-    ++position;
-  }
-  const double angle = std::atan2(across, along) * 180 / std::numbers::pi;
-  return angle <= kMaxAngleDegrees && across * across >= kMinExplained * along * total;
 }
 
 bool WarmUp::warm(double ns) {

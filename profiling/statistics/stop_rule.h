@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <limits>
-#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -19,20 +17,12 @@ struct StopLimits {
   double overdraft = 4; ///< min_samples of a slow kernel may take this many budgets
 };
 
-enum class StopReason { Converged, Entropy, MaxSamples, Budget };
+enum class StopReason { Converged, MaxSamples, Budget };
 std::string_view to_string(StopReason reason);
 
 /// Decides when a series of samples is long enough. The checks, in this order: the first sample is
 /// always taken. `max_samples` end the series. Below `min_samples` the series goes on until
-/// `overdraft` budgets are spent. Then any of these ends it: the relative standard error, the
-/// budget, the entropy criterion of nvbench.
-///
-/// Entropy: the series ends when more samples no longer change the knowledge about the noise. The
-/// rule follows the Shannon entropy of all samples over the last 299 samples and fits a line. The
-/// entropy has settled if the line rises by at most 0.048 degrees (bits per sample) and explains at
-/// least 36 % of the variance. nvbench treats any two different samples as different, which suits
-/// the steps of its timer. This rule compares samples in steps of `relative_error`. Noisier samples
-/// need more of them, usually some hundred.
+/// `overdraft` budgets are spent. Then the relative standard error or the budget ends it.
 ///
 /// A sample that is not finite counts as a sample but does not enter the statistics.
 class StopRule {
@@ -50,16 +40,12 @@ private:
   void follow(std::span<const double> samples);
   std::optional<StopReason> reason_to_stop(std::span<const double> samples, double spent_ns) const;
   bool converged() const;
-  bool entropy_settled() const;
 
   StopLimits limits_;
   std::optional<StopReason> reason_;
   std::size_t seen_ = 0;
   // Welford's running mean and sum of squares.
   double count_ = 0, mean_ = 0, squares_ = 0;
-  std::map<long long, double> frequencies_; // number of samples in each step
-  double sum_of_logs_ = 0;                  // sum of f log2 f over all frequencies f
-  std::deque<double> entropies_;            // the latest ones
 };
 
 struct WarmUpLimits {

@@ -45,19 +45,6 @@ TEST(StopRule, NoiseEndsAtTheMaximum) {
   EXPECT_EQ(rule.reason(), StopReason::MaxSamples);
 }
 
-TEST(StopRule, NoiseThatIsKnownIsEnough) {
-  StopLimits limits;
-  limits.relative_error = 0.01;
-  limits.max_samples = 100'000;
-  StopRule rule(limits);
-  Dice dice(1);
-  // A tenth of all launches take twice the time. An error of 1 % needs 900 samples.
-  const auto samples = sampled(rule, [&] { return dice.uniform() < 0.1 ? 2000 : 1000; });
-  EXPECT_EQ(rule.reason(), StopReason::Entropy);
-  EXPECT_GT(samples.size(), 10U);
-  EXPECT_LT(samples.size(), 800U);
-}
-
 TEST(StopRule, BudgetEndsIt) {
   StopLimits limits;
   limits.budget_ns = 100;
