@@ -12,6 +12,7 @@ namespace winnow::evaluators {
 /// makes a copy for the hip tree that includes "winnow_hip.h".
 inline constexpr std::string_view kSharedWithHip[] = {
     "builtin_types.h",
+    "cooperative_groups.h",
     "cooperative_groups/memcpy_async.h",
     "cooperative_groups/reduce.h",
     "cooperative_groups/scan.h",

@@ -1,96 +1,30 @@
-// The part of cooperative groups that fits one grid: grid, block, tiles and coalesced groups.
+// The part of cooperative groups that fits one grid: grid, block, tiles and coalesced groups. Tiles
+// may have up to as many threads as a warp has lanes; coalesced groups are CUDA's, of at most 32
+// lanes. `line`: of the candidate's call.
 #pragma once
 #include "winnow_cpu.h"
+#include "winnow_lanes.h"
 
 namespace cooperative_groups {
 
-// Threads of one warp, given by their mask; rank = how many members have a lower lane.
-class winnow_lanes {
-public:
-  explicit winnow_lanes(unsigned mask) : mask_(mask) {}
-  unsigned winnow_mask() const { return mask_; }
-  unsigned thread_rank() const {
-    return unsigned(__builtin_popcount(mask_ & ((1u << winnow_lane()) - 1u)));
-  }
-  unsigned size() const { return unsigned(__builtin_popcount(mask_)); }
-  unsigned num_threads() const { return size(); }
-  void sync(int line = __builtin_LINE()) const { __syncwarp(mask_, line); }
-
-  template <class T> T shfl(T value, int rank, int line = __builtin_LINE()) const {
-    return winnow_shuffle(mask_, value, lane_of(unsigned(rank) % size()), WinnowOpShuffle,
-                          "group.shfl", line);
-  }
-  template <class T> T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const {
-    const unsigned rank = thread_rank();
-    return winnow_shuffle(mask_, value, rank >= delta ? lane_of(rank - delta) : winnow_lane(),
-                          WinnowOpShuffleUp, "group.shfl_up", line);
-  }
-  template <class T> T shfl_down(T value, unsigned delta, int line = __builtin_LINE()) const {
-    const unsigned rank = thread_rank();
-    return winnow_shuffle(mask_, value,
-                          delta < size() - rank ? lane_of(rank + delta) : winnow_lane(),
-                          WinnowOpShuffleDown, "group.shfl_down", line);
-  }
-  template <class T> T shfl_xor(T value, unsigned bits, int line = __builtin_LINE()) const {
-    const unsigned rank = thread_rank() ^ bits;
-    return winnow_shuffle(mask_, value, rank < size() ? lane_of(rank) : winnow_lane(),
-                          WinnowOpShuffleXor, "group.shfl_xor", line);
-  }
-  int any(int predicate, int line = __builtin_LINE()) const {
-    return __any_sync(mask_, predicate, line);
-  }
-  int all(int predicate, int line = __builtin_LINE()) const {
-    return __all_sync(mask_, predicate, line);
-  }
-  unsigned ballot(int predicate, int line = __builtin_LINE()) const {
-    return by_rank(__ballot_sync(mask_, predicate, line));
-  }
-  template <class T> unsigned match_any(T value, int line = __builtin_LINE()) const {
-    return by_rank(__match_any_sync(mask_, value, line));
-  }
-  template <class T> unsigned match_all(T value, int& same, int line = __builtin_LINE()) const {
-    return by_rank(__match_all_sync(mask_, value, &same, line));
-  }
-
-protected:
-  unsigned lane_of(unsigned rank) const { return __fns(mask_, 0, int(rank) + 1); }
-
-private:
-  // Moves bit `lane` to bit `rank of that lane`.
-  unsigned by_rank(unsigned lanes) const {
-    unsigned ranks = 0;
-    unsigned rank = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if ((mask_ >> lane & 1u) != 0) {
-        ranks |= (lanes >> lane & 1u) << rank;
-        ++rank;
-      }
-    }
-    return ranks;
-  }
-  unsigned mask_;
-};
-
 class thread_block {
 public:
-  static void sync(int line = __builtin_LINE()) {
-    winnow_block_sync(WinnowBarrierPlain, 0, "block.sync", line);
-  }
   struct arrival_token {};
+  static void sync(int line = __builtin_LINE()) { winnow_wait_block(line); }
   static unsigned thread_rank() { return winnow_thread_rank(); }
   static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
   static unsigned num_threads() { return size(); }
-  static dim3 group_index() { return dim3(blockIdx); }
-  static dim3 thread_index() { return dim3(threadIdx); }
-  static dim3 group_dim() { return blockDim; }
-  static dim3 dim_threads() { return blockDim; }
+  static dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+  static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+  static dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+  static dim3 dim_threads() { return group_dim(); }
 };
 inline thread_block this_thread_block() { return {}; }
 
 class grid_group {
 public:
   static bool is_valid() { return true; }
-  static void sync(int line = __builtin_LINE()) { winnow_grid_sync(line); }
+  static void sync(int line = __builtin_LINE()) { winnow_wait_grid(line); }
   static unsigned long long num_blocks() {
     return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
   }
@@ -103,9 +37,9 @@ public:
   }
   static unsigned long long size() { return num_blocks() * thread_block::size(); }
   static unsigned long long num_threads() { return size(); }
-  static dim3 block_index() { return dim3(blockIdx); }
-  static dim3 group_dim() { return gridDim; }
-  static dim3 dim_blocks() { return gridDim; }
+  static dim3 block_index() { return thread_block::group_index(); }
+  static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+  static dim3 dim_blocks() { return group_dim(); }
 };
 inline grid_group this_grid() { return {}; }
 
@@ -115,24 +49,16 @@ public:
   unsigned meta_group_rank() const { return 0; }
   unsigned meta_group_size() const { return 1; }
 };
-inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
-  return coalesced_group(__activemask(line));
-}
 
-// Lanes of the tile of `size` threads (a power of two) that this thread belongs to; fewer where
-// the block ends.
-inline unsigned winnow_tile_mask(unsigned size) {
-  const unsigned first = winnow_lane() & ~(size - 1u);
-  const unsigned tile = (size >= 32 ? 0xffffffffu : (1u << size) - 1u) << first;
-  const unsigned warp = winnow_thread_rank() & ~31u;
-  const unsigned left = thread_block::size() - warp;
-  return tile & (left >= 32 ? 0xffffffffu : (1u << left) - 1u);
+inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
+  return coalesced_group(winnow_active_lanes(line));
 }
 
 template <unsigned Size, class Parent = thread_block>
 class thread_block_tile : public winnow_lanes {
 public:
-  static_assert(Size <= 32, "winnow-unsupported: cooperative groups tile of more than 32 threads");
+  static_assert(Size <= winnow_largest_tile,
+                "winnow-unsupported: cooperative groups tile of more threads than a warp has");
   static_assert((Size & (Size - 1)) == 0 && Size > 0, "a tile's size is a power of two");
   thread_block_tile() : winnow_lanes(winnow_tile_mask(Size)) {}
   static unsigned thread_rank() { return winnow_lane() & (Size - 1); }
@@ -185,13 +111,13 @@ template <class Parent> inline thread_group tiled_partition(const Parent&, unsig
 template <class Group>
 inline coalesced_group binary_partition(const Group& group, bool predicate,
                                         int line = __builtin_LINE()) {
-  const unsigned yes = __ballot_sync(group.winnow_mask(), predicate, line);
+  const WinnowLaneMask yes = winnow_lanes_where(group.winnow_mask(), predicate, line);
   return coalesced_group(predicate ? yes : group.winnow_mask() & ~yes);
 }
 template <class Group, class Label>
 inline coalesced_group labeled_partition(const Group& group, Label label,
                                          int line = __builtin_LINE()) {
-  return coalesced_group(__match_any_sync(group.winnow_mask(), label, line));
+  return coalesced_group(winnow_lanes_like(group.winnow_mask(), label, line));
 }
 
 template <class Group> inline void sync(const Group& group, int line = __builtin_LINE()) {
