@@ -136,24 +136,13 @@ private:
   bool refused_ = false;
 };
 
-class ChatFormat final : public FormatBase {
+class ChatFormat final : public OpenAiFormat {
 public:
-  std::string_view name() const final { return "chat"; }
-  std::string_view default_base_url() const final { return kOpenAiBaseUrl; }
-  std::string url(const std::string& base, const std::string&, bool) const final {
-    return BaseUrl(base, kOpenAiBaseUrl).with("/chat/completions");
-  }
-  std::vector<std::string> headers(const std::string& key) const final {
-    return openai_headers(key);
-  }
+  ChatFormat() : OpenAiFormat("chat", "/chat/completions") {}
+
   json encode(const ModelRequest& request, const WireOptions& options) const final;
   std::unique_ptr<StreamDecoder> stream_decoder() const final {
     return std::make_unique<ChatStream>(*this);
-  }
-  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                         const std::string& extra_body) const final {
-    return openai_batch_line(custom_id, "/v1/chat/completions",
-                             encode(request, batch_options(extra_body)));
   }
   Usage usage_of(const json& answer) const final {
     return decode_usage(object_member(answer, "usage"));

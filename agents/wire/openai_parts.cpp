@@ -6,12 +6,36 @@ namespace winnow::agents {
 
 using nlohmann::json;
 
-std::vector<std::string> openai_headers(const std::string& key) {
+std::string_view OpenAiFormat::default_base_url() const {
+  return "https://api.openai.com/v1";
+}
+
+std::string OpenAiFormat::url(const std::string& base, const std::string& /*model*/,
+                              bool /*stream*/) const {
+  return BaseUrl(base, default_base_url()).with(path_);
+}
+
+std::vector<std::string> OpenAiFormat::headers(const std::string& key) const {
   std::vector<std::string> headers{"Content-Type: application/json"};
   if (!key.empty()) {
     headers.push_back("Authorization: Bearer " + key);
   }
   return headers;
+}
+
+std::string OpenAiFormat::batch_line(const std::string& custom_id, const ModelRequest& request,
+                                     const std::string& extra_body) const {
+  WireOptions options;
+  options.stream = false;
+  options.openai_itself = true;
+  options.extra_body = extra_body;
+  json body = encode(request, options);
+  body.erase("stream"); // an extra_body that is used for other requests too may set it
+  body.erase("stream_options");
+  return json_line({{"custom_id", custom_id},
+                    {"method", "POST"},
+                    {"url", "/v1" + std::string(path_)},
+                    {"body", std::move(body)}});
 }
 
 json openai_messages(const std::vector<Turn>& turns) {
@@ -31,21 +55,6 @@ void add_prompt_cache_key(json& body, const ModelRequest& request) {
 bool sends_temperature(const ModelRequest& request, const WireOptions& options) {
   const bool reasons = !request.effort.empty() && request.effort != "none";
   return request.temperature >= 0 && !(options.openai_itself && reasons);
-}
-
-WireOptions batch_options(const std::string& extra_body) {
-  WireOptions options;
-  options.stream = false;
-  options.openai_itself = true;
-  options.extra_body = extra_body;
-  return options;
-}
-
-std::string openai_batch_line(const std::string& custom_id, std::string_view path, json body) {
-  body.erase("stream"); // an extra_body that is used for other requests too may set it
-  body.erase("stream_options");
-  return json_line(
-      {{"custom_id", custom_id}, {"method", "POST"}, {"url", path}, {"body", std::move(body)}});
 }
 
 } // namespace winnow::agents

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agents/wire/format_base.h"
 #include "agents/wire/request_parts.h"
 
 #include <string>
@@ -12,9 +13,24 @@ namespace winnow::agents {
 
 // The common parts of OpenAI's two formats.
 
-constexpr std::string_view kOpenAiBaseUrl = "https://api.openai.com/v1";
+class OpenAiFormat : public FormatBase {
+public:
+  /// `path`: below the base URL, for instance "/responses".
+  OpenAiFormat(std::string_view name, std::string_view path) : name_(name), path_(path) {}
 
-std::vector<std::string> openai_headers(const std::string& key);
+  std::string_view name() const final { return name_; }
+  std::string_view default_base_url() const final;
+  std::string url(const std::string& base, const std::string& model, bool stream) const final;
+  std::vector<std::string> headers(const std::string& key) const final;
+  /// Batches go to OpenAI itself or to providers that take the same files. They never stream.
+  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
+                         const std::string& extra_body) const final;
+
+private:
+  std::string_view name_;
+  std::string_view path_;
+};
+
 nlohmann::json openai_messages(const std::vector<Turn>& turns); ///< [{role, content}]
 
 /// OpenAI sends requests with the same key to the machine whose cache holds their prefix.
@@ -22,10 +38,5 @@ void add_prompt_cache_key(nlohmann::json& body, const ModelRequest& request);
 
 /// False if the model reasons: OpenAI then refuses a temperature.
 bool sends_temperature(const ModelRequest& request, const WireOptions& options);
-
-/// Batches go to OpenAI itself or to providers that take the same files. They never stream.
-WireOptions batch_options(const std::string& extra_body);
-std::string openai_batch_line(const std::string& custom_id, std::string_view path,
-                              nlohmann::json body);
 
 } // namespace winnow::agents

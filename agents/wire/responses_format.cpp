@@ -122,24 +122,13 @@ private:
   bool refused_ = false;
 };
 
-class ResponsesFormat final : public FormatBase {
+class ResponsesFormat final : public OpenAiFormat {
 public:
-  std::string_view name() const final { return "responses"; }
-  std::string_view default_base_url() const final { return kOpenAiBaseUrl; }
-  std::string url(const std::string& base, const std::string&, bool) const final {
-    return BaseUrl(base, kOpenAiBaseUrl).with("/responses");
-  }
-  std::vector<std::string> headers(const std::string& key) const final {
-    return openai_headers(key);
-  }
+  ResponsesFormat() : OpenAiFormat("responses", "/responses") {}
+
   json encode(const ModelRequest& request, const WireOptions& options) const final;
   std::unique_ptr<StreamDecoder> stream_decoder() const final {
     return std::make_unique<ResponsesStream>(*this);
-  }
-  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                         const std::string& extra_body) const final {
-    return openai_batch_line(custom_id, "/v1/responses",
-                             encode(request, batch_options(extra_body)));
   }
   Usage usage_of(const json& answer) const final {
     return decode_usage(object_member(answer, "usage"));
