@@ -73,6 +73,18 @@ std::optional<RowId> find_candidate(const Database& database, RowId run, RowId t
   return query.next() ? std::optional(query.integer("id")) : std::nullopt;
 }
 
+void insert_parents(Database& database, RowId id, const CandidateRow& candidate) {
+  std::vector<RowId> parents = candidate.other_parents;
+  if (candidate.parent_id != 0) {
+    parents.insert(parents.begin(), candidate.parent_id);
+  }
+  Query insert(database, "INSERT INTO candidate_parents (candidate_id, position, parent_id) "
+                         "VALUES (?, ?, ?)");
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    insert.bind(id, static_cast<std::int64_t>(i), parents[i]).run();
+  }
+}
+
 } // namespace
 
 RowId RunStore::add_candidate(RowId run, RowId task, const CandidateRow& candidate) {
@@ -90,7 +102,9 @@ RowId RunStore::add_candidate(RowId run, RowId task, const CandidateRow& candida
         .bind(run, task, candidate.call_key, candidate.parent_id, candidate.origin, kernel_file,
               utc_now())
         .run();
-    return database.last_insert_id();
+    const RowId id = database.last_insert_id();
+    insert_parents(database, id, candidate);
+    return id;
   });
 }
 

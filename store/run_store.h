@@ -82,11 +82,12 @@ struct RunCosts {
 struct CandidateRow {
   RowId id = 0;
   std::string task;
-  std::string call_key; ///< empty for baselines
-  RowId parent_id = 0;  ///< 0: none
-  std::string origin;   ///< "baseline", "model", "person"
-  std::string text;     ///< the kernel file, or the whole reply if it contains no kernel file
-  std::string digest;   ///< sha256 of text
+  std::string call_key;                  ///< empty for baselines
+  RowId parent_id = 0;                   ///< 0: none
+  std::vector<RowId> other_parents = {}; ///< after parent_id; not set when read
+  std::string origin;                    ///< "baseline", "model", "person"
+  std::string text;   ///< the kernel file, or the whole reply if it contains no kernel file
+  std::string digest; ///< sha256 of text
   std::string created_at;
   std::string model;             ///< of its call; set when read
   std::optional<double> dollars; ///< cost of its call; nullopt: unknown or no call; set when read

@@ -416,6 +416,38 @@ TEST(RunStore, EvaluationsAreStoredOnce) {
               ElementsAre("correct|2.0"));
 }
 
+TEST(RunStore, TrialsDoNotCountAndARequestAddsNothingTwice) {
+  TestStore t;
+  const RowId candidate = t.add("k", "text", {correct_evaluation(2)});
+  tasks::Evaluation trial = correct_evaluation(3);
+  trial.verdict = tasks::Verdict::NotJudged;
+  for (const int tile : {8, 16}) {
+    trial.parameters = {{"TILE", tile}};
+    t.store.add_trials(candidate, {trial}, "heat " + std::to_string(tile), 3);
+    t.store.add_trials(candidate, {trial}, "heat " + std::to_string(tile), 3);
+  }
+  const std::vector<tasks::Evaluation> trials = t.store.trials(candidate);
+  ASSERT_EQ(trials.size(), 2U);
+  EXPECT_EQ(trials[1].parameters.at("TILE"), 16);
+  EXPECT_EQ(trials[1].cases.at(0).samples_ns, trial.cases.at(0).samples_ns);
+  EXPECT_EQ(t.store.candidate_state(candidate).best->speedup, 2);
+  t.store.supersede_evaluation(candidate, correct_evaluation(4), "best");
+  t.store.supersede_evaluation(candidate, correct_evaluation(5), "best");
+  EXPECT_EQ(t.store.candidate_state(candidate).best->speedup, 4);
+}
+
+TEST(RunStore, ACandidateMayHaveSeveralParents) {
+  TestStore t;
+  CandidateRow child;
+  child.parent_id = t.add("a", "one", {});
+  child.other_parents = {t.add("b", "two", {})};
+  child.call_key = "c";
+  child.origin = "model";
+  t.store.add_candidate(t.run, t.task, child);
+  EXPECT_THAT(query_file(t.path, "SELECT call_key, parents FROM candidate_overview ORDER BY 1"),
+              ElementsAre("a|[]", "b|[]", "c|[1,2]"));
+}
+
 TEST(RunStore, ACandidateWithoutEvaluationIsPending) {
   TestStore t;
   t.add("a", "one", {});

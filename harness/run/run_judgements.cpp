@@ -114,6 +114,7 @@ store::RowId RunLoop::add_candidate(const TaskState& state, const search::Ask& a
   row.task = state.task->name;
   row.call_key = ask.key;
   row.parent_id = ask.parents.front();
+  row.other_parents.assign(std::next(ask.parents.begin()), ask.parents.end());
   row.origin = "model";
   row.text = text;
   row.digest = sha256_hex(text);

@@ -226,7 +226,10 @@ LEFT JOIN builds AS b ON b.id = e.build_id;
 -- Every candidate with the evaluation that counts (NULL: not evaluated yet).
 CREATE VIEW candidate_overview AS
 SELECT c.id AS candidate_id, c.run_id, r.name AS run, c.task_id, t.name AS task, c.origin,
-       m.model, c.call_key, c.parent_id, coalesce(d.name, 'not_judged') AS verdict,
+       m.model, c.call_key, c.parent_id,
+       (SELECT json_group_array(parent_id)
+        FROM (SELECT p.parent_id FROM candidate_parents AS p WHERE p.candidate_id = c.id
+              ORDER BY p.position)) AS parents, coalesce(d.name, 'not_judged') AS verdict,
        s.name AS stage, e.detail, e.speedup, e.score_ns, v.parameters, e.device, e.device_name,
        e.isolation, k.digest, k.lines, c.created_at, e.started_at AS evaluated_at
 FROM candidates AS c
