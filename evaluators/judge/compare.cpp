@@ -167,14 +167,18 @@ double rms(const ErrorTotals& totals) {
 
 // Describes the errors of an output that is wrong.
 struct Survey {
-  std::int64_t off = 0; ///< elements whose error alone is above the limit of the rms
+  std::int64_t off = 0;   ///< elements whose error alone is above the limit of the rms
+  std::int64_t zeros = 0; ///< those of them that are 0
   double max_units = 0;
   double difference_squares = 0, expected_squares = 0;
   Element worst; ///< element with the largest error; its index follows
   std::int64_t worst_index = 0;
 
   void add(std::int64_t index, const Element& element, const ErrorLimits& limits) {
-    off += element.error.units > limits.norm_multiple ? 1 : 0;
+    if (element.error.units > limits.norm_multiple) {
+      ++off;
+      zeros += element.got == 0 ? 1 : 0;
+    }
     max_units = std::max(max_units, element.error.units);
     const double difference = element.got - element.expected;
     difference_squares += difference * difference;
@@ -200,7 +204,7 @@ std::optional<tasks::Precision> coarser_precision(const Comparison& comparison,
   const double relative = std::sqrt(survey.difference_squares / survey.expected_squares);
   const bool bulk_is_off = kBulk * survey.off >= static_cast<std::int64_t>(totals.counted);
   if (!std::isfinite(totals.max_ratio) || survey.off == 0 || !bulk_is_off ||
-      !(relative < recognisable)) {
+      kBulk * survey.zeros >= survey.off || !(relative < recognisable)) {
     return std::nullopt;
   }
   // If factors of random sign were rounded, the error is proportional to the sum. If sums were

@@ -330,6 +330,23 @@ TEST(Compare, OneElementShowsAPrecisionOnlyWhenItIsOffByLittle) {
   EXPECT_EQ(verdict_of(1 + 0x1p-6F), Verdict::Wrong);
 }
 
+// The row of a softmax with one large logit. The difference is small, but nothing was rounded to 0.
+TEST(Compare, ZerosInBulkAreNoMatterOfPrecision) {
+  const std::size_t size = 21;
+  std::vector<float> got(size, 0.0F);
+  std::vector<double> expected(size, 0.0004);
+  got[0] = 1;
+  expected[0] = 1 - 20 * 0.0004;
+  Comparison comparison;
+  comparison.tensor = "y";
+  comparison.shape = {static_cast<std::int64_t>(size)};
+  comparison.got = std::as_bytes(std::span(got));
+  comparison.expected = expected;
+  comparison.poison = kPoison;
+  comparison.model = {Precision::F32, 4, 1, 0, false};
+  EXPECT_EQ(compare(comparison).verdict, Verdict::Wrong);
+}
+
 TEST(Compare, NanThatTheTaskDoesNotAllowIsTheReferencesFault) {
   for (const float got : {kNan, 1.0F}) {
     const std::vector<double> expected{1.0, std::nan("")};
