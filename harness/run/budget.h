@@ -55,6 +55,8 @@ public:
   /// Reserves the estimate for a call. If that could exceed a limit, reserves nothing and returns
   /// the limit: "limits.calls = 5".
   std::optional<std::string> reserve(const std::string& key, const CallEstimate& estimate);
+  /// What is reserved for the call.
+  const CallEstimate& reserved(const std::string& key) const { return reserved_.at(key); }
   /// The call ended at no cost: it was refused, or the recording has no such reply.
   void release(const std::string& key);
   /// The call ended without an answer. Its reservation may be billed, so it counts against all

@@ -2,6 +2,7 @@
 
 #include "harness/config/duration.h"
 #include "harness/report/counted.h"
+#include "harness/run/run_restore.h"
 
 #include <algorithm>
 
@@ -13,6 +14,7 @@ namespace {
 
 // Interval of updates to the status line while nothing else happens.
 constexpr std::chrono::milliseconds kTick{500};
+constexpr std::chrono::milliseconds kDrainWait{1000};
 
 std::string_view run_status(RunOutcome::End end) {
   switch (end) {
@@ -34,18 +36,11 @@ std::string_view run_status(RunOutcome::End end) {
 } // namespace
 
 RunLoop::RunLoop(RunLoopSetup setup)
-    : setup_(std::move(setup)), started_(setup_.now()),
-      budget_(setup_.config.limits, setup_.price, setup_.config.endpoint.max_output_tokens),
-      queue_(std::make_shared<EventQueue<Event>>()), shelf_(setup_.journal.store()) {
-  evaluations_ = setup_.evaluations(
-      [queue = queue_](evaluators::EvaluationResult result) { queue->push(std::move(result)); });
-}
-
-RunLoop::~RunLoop() {
-  if (!calls_.empty()) { // an exception ends the run
-    setup_.endpoint.cancel_all();
-  }
-}
+    : setup_(std::move(setup)),
+      clock_(setup_.now, setup_.elapsed_before, setup_.config.limits.wall_time),
+      queue_(std::make_shared<RunQueue>()), shelf_(setup_.journal.store()),
+      tally_(setup_, clock_, stop_), prompts_(setup_, shelf_), intake_(setup_, shelf_, tally_),
+      calls_(setup_, queue_, stop_), judgements_(setup_, queue_, clock_, stop_, shelf_, tally_) {}
 
 void RunLoop::interrupt() {
   queue_->push(Interruption{});
@@ -69,8 +64,24 @@ void RunLoop::begin_session() {
     setup_.journal.event("session started", {{"device", setup_.device_kind}});
     for (TaskState& state : tasks_) {
       if (state.is_resumed) {
-        setup_.journal.log(state.row, search::Resumed{}); // restore() has applied it
+        setup_.journal.log(state.row, search::Resumed{}); // the search has applied it
       }
+    }
+  }
+}
+
+void RunLoop::restore() {
+  tasks_ = restored_tasks(setup_, shelf_, tally_);
+  if (!setup_.is_finished) {
+    begin_session();
+  }
+  for (const UnusedReply& unused : restored_replies(setup_, tasks_, calls_, tally_)) {
+    intake_.accept_reply(*unused.state, unused.ask, unused.reply);
+  }
+  for (TaskState& state : tasks_) {
+    for (const search::Evaluate& evaluate : std::exchange(state.unjudged, {})) {
+      begin_session();
+      judgements_.submit(state, evaluate);
     }
   }
 }
@@ -78,47 +89,150 @@ void RunLoop::begin_session() {
 bool RunLoop::step() {
   dispatch();
   show_progress();
-  if (stop_ != Stop::No || (calls_.empty() && judging_.empty())) {
+  if (stop_.is_up() || (calls_.empty() && judgements_.empty())) {
     return false;
   }
-  if (wall_time_spent()) {
-    stop(Stop::WallTime,
-         "limits.wall_time = " + format_duration(setup_.config.limits.wall_time) + " is spent");
+  if (clock_.is_spent()) {
+    stop_.stop(StopSign::Reason::WallTime,
+               "limits.wall_time = " + format_duration(setup_.config.limits.wall_time) +
+                   " is spent");
     return false;
   }
-  if (auto event = next_event(next_wait())) {
+  if (auto event = next_event(clock_.next_wait(kTick))) {
     std::visit([this](auto& what) { handle(what); }, *event);
   }
   return true;
 }
 
+void RunLoop::dispatch() {
+  // A recorded reply may be judged at once, which allows the next decision. So repeats until
+  // nothing was started.
+  bool moved = true;
+  while (moved && !stop_.is_up()) {
+    moved = false;
+    refused_.clear();
+    for (TaskState* state : fewest_asks_first()) {
+      moved = advance(*state) || moved;
+      take_arrived(); // sending many calls takes a while
+    }
+  }
+}
+
+/// Divides a limit on calls fairly: the first calls of all tasks come before the second call of
+/// any.
+std::vector<TaskState*> RunLoop::fewest_asks_first() {
+  std::vector<TaskState*> order;
+  for (TaskState& state : tasks_) {
+    order.push_back(&state);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const TaskState* a, const TaskState* b) {
+    return a->search->asks() < b->search->asks();
+  });
+  return order;
+}
+
+/// Carries out what the search decides: all evaluations, and at most one call. False if no call was
+/// started.
+bool RunLoop::advance(TaskState& state) {
+  if (state.baseline == 0 && !setup_.is_finished) {
+    intake_.add_first_kernels(state);
+  }
+  decide_evaluations(state);
+  if (!state.unsent.empty()) {
+    const search::Ask ask = state.unsent.front();
+    if (!start(state, ask, true)) {
+      return false;
+    }
+    state.unsent.erase(state.unsent.begin());
+    return true;
+  }
+  const auto action = state.search->decide({calls_.free()});
+  const auto* ask = action ? std::get_if<search::Ask>(&*action) : nullptr;
+  if (ask == nullptr) {
+    tell_why_done(state);
+  }
+  return ask != nullptr && start(state, *ask, false);
+}
+
+void RunLoop::decide_evaluations(TaskState& state) {
+  const search::Capacity no_calls;
+  while (const auto action = state.search->decide(no_calls)) {
+    begin_session();
+    commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
+      return {search::Decided{*action, no_calls}};
+    });
+    judgements_.submit(state, std::get<search::Evaluate>(*action));
+  }
+}
+
+bool RunLoop::start(TaskState& state, const search::Ask& ask, bool is_decided) {
+  if (clock_.is_spent()) {
+    refused_ = "limits.wall_time = " + format_duration(setup_.config.limits.wall_time);
+    return false;
+  }
+  if (calls_.free() == 0) {
+    return false;
+  }
+  const agents::ModelRequest request = prompts_.request_for(state, ask);
+  if (auto limit = calls_.reserve(request)) {
+    refused_ = *limit;
+    return false;
+  }
+  begin_session();
+  calls_.send(state, ask, request, is_decided);
+  return true;
+}
+
+void RunLoop::tell_why_done(TaskState& state) {
+  const std::string why = state.search->why_done();
+  if (!why.empty() && !state.is_told_done) {
+    state.is_told_done = true;
+    setup_.progress.event(state.task->name + ": the search is over: " + why,
+                          Progress::Weight::Important);
+  }
+}
+
+std::optional<RunEvent> RunLoop::next_event(std::chrono::milliseconds wait) {
+  if (arrived_.empty()) {
+    if (auto event = queue_->pop(wait)) {
+      take(std::move(*event));
+    }
+  }
+  take_arrived();
+  if (arrived_.empty()) {
+    return std::nullopt;
+  }
+  RunEvent event = std::move(arrived_.front());
+  arrived_.pop_front();
+  return event;
+}
+
+void RunLoop::take_arrived() {
+  while (auto event = queue_->pop(std::chrono::milliseconds{0})) {
+    take(std::move(*event));
+  }
+}
+
+void RunLoop::take(RunEvent event) {
+  if (const auto* reply = std::get_if<Reply>(&event)) {
+    calls_.store(*reply);
+  }
+  arrived_.push_back(std::move(event));
+}
+
+void RunLoop::handle(Reply& event) {
+  const auto answered = calls_.finish(event);
+  if (answered && !stop_.is_up()) { // otherwise the resumed run takes the reply from the store
+    intake_.accept_reply(*answered->state, answered->ask, event.reply);
+  }
+}
+
+void RunLoop::handle(evaluators::EvaluationResult& event) {
+  judgements_.finish(event);
+}
+
 void RunLoop::handle(Interruption&) {
-  stop(Stop::Interrupted, "interrupted");
-}
-
-void RunLoop::stop(Stop reason, std::string message) {
-  if (stop_ == Stop::No) { // only the first reason counts
-    stop_ = reason;
-    stop_message_ = std::move(message);
-  }
-}
-
-std::chrono::milliseconds RunLoop::elapsed() const {
-  return setup_.elapsed_before +
-         std::chrono::duration_cast<std::chrono::milliseconds>(setup_.now() - started_);
-}
-
-std::chrono::milliseconds RunLoop::next_wait() const {
-  const std::chrono::milliseconds limit = setup_.config.limits.wall_time;
-  if (limit.count() == 0) {
-    return kTick;
-  }
-  return std::clamp(limit - elapsed(), std::chrono::milliseconds{1}, kTick);
-}
-
-bool RunLoop::wall_time_spent() const {
-  const std::chrono::milliseconds limit = setup_.config.limits.wall_time;
-  return limit.count() > 0 && elapsed() >= limit;
+  stop_.stop(StopSign::Reason::Interrupted, "interrupted");
 }
 
 void RunLoop::show_progress() {
@@ -127,23 +241,37 @@ void RunLoop::show_progress() {
   const std::int64_t limit = setup_.config.limits.calls;
   snapshot.calls_planned = limit > 0 ? std::min(limit, planned) : planned;
   snapshot.in_flight = static_cast<std::int64_t>(calls_.size());
-  snapshot.judging = static_cast<std::int64_t>(judging_.size());
-  snapshot.verdicts = verdicts_;
+  snapshot.judging = static_cast<std::int64_t>(judgements_.size());
+  snapshot.verdicts = tally_.verdicts();
   for (const TaskState& state : tasks_) {
     if (state.best_speedup > 0) {
       snapshot.best_speedup[state.task->name] = state.best_speedup;
     }
   }
-  snapshot.spend = budget_.spent();
+  snapshot.spend = calls_.spent();
   snapshot.limits = setup_.config.limits;
-  snapshot.elapsed = elapsed();
-  snapshot.last_result = last_result_;
+  snapshot.elapsed = clock_.elapsed();
+  snapshot.last_result = tally_.last_result();
   snapshot.endpoint = setup_.endpoint.health();
   setup_.progress.update(snapshot);
 }
 
+void RunLoop::drain() {
+  calls_.cancel_all();
+  // Waits until every call has ended, at least with Cancelled. Replies that come meanwhile are
+  // kept.
+  for (;;) {
+    auto event = next_event(calls_.empty() ? std::chrono::milliseconds{0} : kDrainWait);
+    if (event) {
+      std::visit([this](auto& what) { handle(what); }, *event);
+    } else if (calls_.empty()) {
+      return;
+    }
+  }
+}
+
 RunOutcome RunLoop::wind_up() {
-  evaluations_->stop();
+  judgements_.stop();
   drain();
   RunOutcome result = outcome();
   setup_.progress.finish();
@@ -161,33 +289,33 @@ RunOutcome RunLoop::wind_up() {
 
 RunOutcome RunLoop::outcome() const {
   RunOutcome result;
-  result.spend = budget_.spent();
-  result.elapsed = elapsed();
-  result.message = stop_message_;
-  switch (stop_) {
-  case Stop::Interrupted:
+  result.spend = calls_.spent();
+  result.elapsed = clock_.elapsed();
+  result.message = stop_.message();
+  switch (stop_.reason()) {
+  case StopSign::Reason::Interrupted:
     result.end = RunOutcome::End::Interrupted;
     break;
-  case Stop::WallTime:
+  case StopSign::Reason::WallTime:
     result.end = RunOutcome::End::BudgetSpent;
     break;
-  case Stop::Failure:
+  case StopSign::Reason::Failure:
     result.end = RunOutcome::End::Failed;
     break;
-  case Stop::No:
-    if (!trouble_.empty()) {
+  case StopSign::Reason::None:
+    if (!stop_.trouble().empty()) {
       result.end = RunOutcome::End::Failed;
-      result.message = trouble_;
-    } else if (deferred_ > 0) {
+      result.message = stop_.trouble();
+    } else if (calls_.deferred() > 0) {
       result.end = RunOutcome::End::Waiting;
-      result.message = "waiting for " + counted(deferred_, "reply", "replies");
+      result.message = "waiting for " + counted(calls_.deferred(), "reply", "replies");
       result.message += refused_.empty() ? "" : "; " + refused_ + " allows no more calls";
     } else if (!refused_.empty()) {
       result.end = RunOutcome::End::BudgetSpent;
       result.message = refused_ + " is spent";
-    } else if (unrecorded_ > 0) {
+    } else if (calls_.unrecorded() > 0) {
       result.end = RunOutcome::End::RecordingSpent;
-      result.message = "the recording has no reply to " + counted(unrecorded_, "call");
+      result.message = "the recording has no reply to " + counted(calls_.unrecorded(), "call");
     }
     break;
   }

@@ -1,0 +1,93 @@
+#include "harness/run/candidate_intake.h"
+
+#include "agents/reply.h"
+#include "agents/reply_diff.h"
+#include "base/digest.h"
+#include "base/files.h"
+#include "evaluators/evaluation/evaluator.h"
+#include "tasks/plan/parameter_choices.h"
+
+#include <iterator>
+#include <optional>
+
+namespace winnow::harness {
+
+void CandidateIntake::add_first_kernels(TaskState& state) {
+  store::CandidateRow row;
+  row.task = state.task->name;
+  row.origin = "baseline";
+  row.text = state.task->baseline;
+  row.digest = sha256_hex(row.text);
+  commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
+    state.baseline = setup_.journal.add_candidate(state.row, row);
+    // The baseline is not tuned: tuned, it would be faster than the yardstick of other results.
+    std::vector<search::Event> events{search::Added{state.baseline, "", 0, {}}};
+    if (!setup_.config.seed_kernel.empty()) {
+      row.origin = "person";
+      row.text = read_file(setup_.config.seed_kernel, tasks::kMaxKernelFileBytes);
+      row.digest = sha256_hex(row.text);
+      events.push_back(
+          search::Added{setup_.journal.add_candidate(state.row, row), "", 0, choices_of(row.text)});
+    }
+    return events;
+  });
+}
+
+void CandidateIntake::accept_reply(TaskState& state, const search::Ask& ask,
+                                   const agents::ModelReply& reply) {
+  const agents::ExtractedKernel kernel =
+      ask.op == "diff" ? agents::extract_changed_kernel(shelf_.at(ask.parents.front()).text,
+                                                        reply.text, reply.finish_reason)
+                       : agents::extract_kernel_file(reply.text, reply.finish_reason);
+  const std::optional<tasks::Evaluation> bad =
+      kernel.text ? std::nullopt : std::optional(bad_reply(kernel.problem));
+  commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
+    const store::RowId id = add_candidate(state, ask, kernel.text.value_or(reply.text));
+    if (!bad) {
+      return {search::Added{id, ask.key, reply.dollars.value_or(0), choices_of(*kernel.text)}};
+    }
+    setup_.journal.add_evaluations(id, {*bad});
+    return {search::Added{id, ask.key, reply.dollars.value_or(0), {}},
+            search::Evaluated{id, search::outcome_of(*bad, reply.text)}};
+  });
+  if (bad) {
+    tally_.count(bad->verdict);
+    tally_.tell(state, ask.key, *bad);
+  }
+}
+
+tasks::Evaluation CandidateIntake::bad_reply(const std::string& problem) const {
+  tasks::Evaluation evaluation =
+      evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
+  evaluation.verdict = tasks::Verdict::BadReply;
+  evaluation.stage = tasks::Stage::Parse;
+  evaluation.detail = problem;
+  return evaluation;
+}
+
+/// The choices of the file's parameters that may be tried; none if it is not to be tuned.
+std::vector<tasks::ParameterChoice> CandidateIntake::choices_of(const std::string& text) const {
+  const auto most = static_cast<std::size_t>(setup_.config.max_variants);
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, "candidate.cu");
+  try {
+    return most > 1 && parsed.kernel_file ? tasks::parameter_choices(parsed.kernel_file->plan, most)
+                                          : std::vector<tasks::ParameterChoice>{};
+  } catch (const tasks::ExpressionError&) { // the evaluation reports it
+    return {};
+  }
+}
+
+store::RowId CandidateIntake::add_candidate(const TaskState& state, const search::Ask& ask,
+                                            const std::string& text) {
+  store::CandidateRow row;
+  row.task = state.task->name;
+  row.call_key = ask.key;
+  row.parent_id = ask.parents.front();
+  row.other_parents.assign(std::next(ask.parents.begin()), ask.parents.end());
+  row.origin = "model";
+  row.text = text;
+  row.digest = sha256_hex(text);
+  return setup_.journal.add_candidate(state.row, row);
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,166 @@
+#include "harness/run/model_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using agents::ModelReply;
+
+// The endpoint retries by itself. After this many final failures in a row it counts as down.
+constexpr int kFailuresInARow = 3;
+
+std::size_t prompt_bytes(const agents::ModelRequest& request) {
+  std::size_t bytes = 0;
+  for (const agents::Message& message : request.messages) {
+    bytes += message.text.size();
+  }
+  return bytes;
+}
+
+bool was_paid(const ModelReply& reply) {
+  return reply.usage.prompt_tokens + reply.usage.completion_tokens > 0;
+}
+
+} // namespace
+
+ModelCalls::ModelCalls(const RunLoopSetup& setup, std::shared_ptr<RunQueue> queue, StopSign& stop)
+    : setup_(setup), queue_(std::move(queue)), stop_(stop),
+      budget_(setup.config.limits, setup.price, setup.config.endpoint.max_output_tokens) {
+  const store::RunCosts costs = setup_.journal.costs();
+  budget_.add_unconfirmed(
+      {costs.unconfirmed_sendings, costs.unconfirmed_tokens, costs.unconfirmed_dollars});
+}
+
+ModelCalls::~ModelCalls() {
+  cancel_all(); // an exception ends the run
+}
+
+void ModelCalls::cancel_all() {
+  if (!calls_.empty()) {
+    setup_.endpoint.cancel_all();
+  }
+}
+
+void ModelCalls::count_stored(const store::ModelCallRow& call) {
+  budget_.settle(call.key, reply_from_row(call));
+}
+
+int ModelCalls::free() const {
+  const auto parallel = static_cast<std::int64_t>(setup_.config.endpoint.parallel);
+  return static_cast<int>(
+      std::max<std::int64_t>(parallel - static_cast<std::int64_t>(calls_.size()), 0));
+}
+
+std::optional<std::string> ModelCalls::reserve(const agents::ModelRequest& request) {
+  return budget_.reserve(request.key, budget_.estimate(prompt_bytes(request)));
+}
+
+void ModelCalls::send(TaskState& state, const search::Ask& ask, const agents::ModelRequest& request,
+                      bool is_decided) {
+  const bool bills = setup_.endpoint.kind() != "replay" && setup_.endpoint.kind() != "batch";
+  const std::optional<CallEstimate> at_stake =
+      bills ? std::optional(budget_.reserved(request.key)) : std::nullopt;
+  const search::Capacity capacity{free()};
+  store::RowId row = 0;
+  commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
+    row = setup_.journal.begin_call(state.row, request, setup_.endpoint.kind(), at_stake);
+    return is_decided ? std::vector<search::Event>{}
+                      : std::vector<search::Event>{search::Decided{ask, capacity}};
+  });
+  calls_[request.key] = {&state, ask, request, row, at_stake};
+  if (setup_.config.endpoint.reuse) {
+    if (auto reply = setup_.journal.recorded_reply(row)) {
+      queue_->push(Reply{request.key, std::move(*reply)});
+      return;
+    }
+  }
+  setup_.endpoint.start(request, [queue = queue_, key = request.key](ModelReply reply) {
+    queue->push(Reply{key, std::move(reply)});
+  });
+}
+
+void ModelCalls::store(const Reply& reply) {
+  const auto call = calls_.find(reply.key);
+  if (call != calls_.end() && reply.reply.status == ModelReply::Status::Ok) {
+    setup_.journal.finish_call(call->second.row, call->second.request, setup_.endpoint.kind(),
+                               reply.reply);
+  }
+}
+
+std::optional<ModelCalls::Answered> ModelCalls::finish(const Reply& event) {
+  const auto it = calls_.find(event.key);
+  if (it == calls_.end()) {
+    return std::nullopt;
+  }
+  const Call call = std::move(it->second);
+  calls_.erase(it);
+  switch (event.reply.status) {
+  case ModelReply::Status::Ok:
+    budget_.settle(event.key, event.reply);
+    failures_in_a_row_ = 0;
+    return Answered{call.state, call.ask};
+  case ModelReply::Status::Cancelled:
+    call.at_stake ? budget_.cut_off(event.key) : budget_.release(event.key);
+    break;
+  // The reply may still come and cost: the budget keeps its reservation.
+  case ModelReply::Status::Deferred:
+    ++deferred_;
+    // The store keeps no reservation, because this process did not send the call.
+    setup_.journal.set_reservation(call.row, std::nullopt);
+    break;
+  case ModelReply::Status::Failed:
+  case ModelReply::Status::Exhausted:
+    fail(call, event.reply);
+    break;
+  }
+  return std::nullopt;
+}
+
+/// The call stays open in the store, so that a resumed run sends it again.
+void ModelCalls::fail(const Call& call, const ModelReply& reply) {
+  keep_cost(call, reply);
+  if (reply.status == ModelReply::Status::Exhausted) {
+    ++unrecorded_;
+    give_up(call, "the recording has no reply to this call");
+    return;
+  }
+  give_up(call, "the call failed: " + reply.error);
+  stop_.note_trouble(fmt::format("call {} failed: {}", call.request.key, reply.error));
+  ++failures_in_a_row_;
+  const bool none_succeeded = budget_.spent().calls == 0;
+  if (none_succeeded || failures_in_a_row_ >= kFailuresInARow) {
+    stop_.stop(StopSign::Reason::Failure, stop_.trouble());
+  }
+}
+
+/// Of a call that failed.
+void ModelCalls::keep_cost(const Call& call, const ModelReply& reply) {
+  if (was_paid(reply)) {
+    budget_.settle(call.request.key, reply);
+    const double at_most = call.at_stake ? call.at_stake->dollars : 0;
+    setup_.journal.set_reservation(
+        call.row, CallEstimate{reply.usage.prompt_tokens + reply.usage.completion_tokens,
+                               reply.dollars.value_or(at_most)});
+    return;
+  }
+  budget_.release(call.request.key);
+  if (call.at_stake) {
+    setup_.journal.set_reservation(call.row, std::nullopt);
+  }
+}
+
+/// Until the next session.
+void ModelCalls::give_up(const Call& call, const std::string& why) {
+  commit(setup_.journal, *call.state, [&]() -> std::vector<search::Event> {
+    setup_.journal.event("call given up", {{"key", call.ask.key}, {"reason", why}});
+    return {search::Unanswered{call.ask.key}};
+  });
+  setup_.progress.event(call.ask.key + ": " + why, Progress::Weight::Important);
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,98 @@
+#include "harness/run/prompt_writer.h"
+
+#include "agents/reply.h"
+#include "evaluators/evaluation/profile.h"
+#include "harness/run/prompt_facts.h"
+
+namespace winnow::harness {
+namespace {
+
+std::vector<profiling::ShapeProfile> profiles_of(const tasks::Evaluation& evaluation) {
+  std::vector<profiling::ShapeProfile> profiles;
+  for (evaluators::ProfiledShape& shape : evaluators::profile_of(evaluation)) {
+    profiles.push_back(std::move(shape.shape));
+  }
+  return profiles;
+}
+
+} // namespace
+
+agents::ModelRequest PromptWriter::request_for(const TaskState& state, const search::Ask& ask) {
+  const agents::EndpointConfig& endpoint = setup_.config.endpoint;
+  agents::ModelRequest request;
+  request.key = ask.key;
+  request.model = endpoint.model;
+  request.messages = setup_.prompts(context_for(state, ask));
+  request.temperature = endpoint.temperature;
+  request.max_output_tokens = endpoint.max_output_tokens;
+  request.effort = endpoint.effort;
+  if (endpoint.structured_output) {
+    request.schema = agents::kernel_reply_schema();
+  }
+  return request;
+}
+
+agents::ProposalContext PromptWriter::context_for(const TaskState& state, const search::Ask& ask) {
+  agents::ProposalContext context;
+  context.task = state.task.get();
+  context.facts = setup_.facts;
+  context.device = setup_.device_kind;
+  context.device_name = setup_.device_name;
+  context.structured = setup_.config.endpoint.structured_output;
+  context.variants = setup_.config.max_variants;
+  context.baseline = attempt({state.baseline, 0}, false);
+  add_prompt_facts(context);
+  context.op = ask.op;
+  if (ask.op != "improve" && ask.op != "seed") {
+    const store::RowId parent = ask.parents.front();
+    context.parent = attempt({parent, state.search->find(parent)->number}, true);
+  }
+  if (ask.second) {
+    context.second = attempt(*ask.second, true);
+  }
+  context.older = ask.older;
+  for (const search::Card& card : ask.history) {
+    context.history.push_back(attempt(card, false));
+  }
+  if (ask.best) {
+    context.best = attempt(*ask.best, true);
+  }
+  if (ask.previous) {
+    context.previous = attempt(*ask.previous, true);
+  }
+  if (context.parent || context.best) {
+    const store::RowId shown = context.parent ? ask.parents.front() : ask.best->candidate;
+    context.surface = surface_text(setup_.journal.store().trials(shown), shelf_.at(shown).text);
+  }
+  return context;
+}
+
+agents::Attempt PromptWriter::attempt(const search::Card& card, bool with_limits) {
+  const ShelvedCandidate& candidate = shelf_.at(card.candidate);
+  agents::Attempt shown{card.number, candidate.text, candidate.evaluation, {}};
+  if (with_limits) {
+    shown.limits = limits_of(card.candidate);
+  }
+  return shown;
+}
+
+/// The limiters of a candidate, and their changes from the nearest ancestor that is correct.
+std::string PromptWriter::limits_of(store::RowId candidate) {
+  const ShelvedCandidate own = shelf_.at(candidate);
+  const std::vector<profiling::ShapeProfile> profiles = profiles_of(own.evaluation);
+  if (profiles.empty()) {
+    return "";
+  }
+  tasks::Evaluation parent;
+  for (store::RowId id = own.parent; id != 0 && parent.verdict != tasks::Verdict::Correct;) {
+    const ShelvedCandidate& ancestor = shelf_.at(id);
+    parent = ancestor.evaluation;
+    id = ancestor.parent;
+  }
+  const std::string& code = own.evaluation.build.machine_code_digest;
+  return profiling::limiter_feedback(profiles, profiles_of(parent),
+                                     !code.empty() && code == parent.build.machine_code_digest) +
+         launch_lines(own.evaluation);
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "harness/run/candidate_shelf.h"
+#include "harness/run/run_setup.h"
+#include "harness/run/task_state.h"
+
+#include <string>
+
+namespace winnow::harness {
+
+/// Writes the request of a call that a search has decided.
+class PromptWriter {
+public:
+  PromptWriter(const RunLoopSetup& setup, CandidateShelf& shelf) : setup_(setup), shelf_(shelf) {}
+
+  agents::ModelRequest request_for(const TaskState& state, const search::Ask& ask);
+
+private:
+  agents::ProposalContext context_for(const TaskState& state, const search::Ask& ask);
+  agents::Attempt attempt(const search::Card& card, bool with_limits);
+  std::string limits_of(store::RowId candidate);
+
+  const RunLoopSetup& setup_;
+  CandidateShelf& shelf_;
+};
+
+} // namespace winnow::harness

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "agents/model_endpoint.h"
+#include "agents/prompts.h"
+#include "evaluators/evaluation/evaluations.h"
+#include "harness/config/config.h"
+#include "harness/run/journal.h"
+#include "harness/run/progress.h"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::harness {
+
+/// Everything that a run needs. All references must outlive the loop.
+struct RunLoopSetup {
+  const RunConfig& config;
+  std::vector<tasks::Task> tasks;
+  tasks::DeviceFacts facts;
+  std::string device_kind;
+  std::string device_name;
+  Journal& journal;
+  agents::ModelEndpoint& endpoint;
+  std::function<std::vector<agents::Message>(const agents::ProposalContext&)> prompts;
+  evaluators::EvaluationsFactory evaluations;
+  Progress& progress;
+  std::optional<agents::Price> price = {};     ///< price of the endpoint's calls; nullopt: unknown
+  bool is_finished = false;                    ///< an earlier session finished the run
+  std::chrono::milliseconds elapsed_before{0}; ///< duration of the run's earlier sessions
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+};
+
+} // namespace winnow::harness

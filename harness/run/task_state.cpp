@@ -1,0 +1,43 @@
+#include "harness/run/task_state.h"
+
+#include "evaluators/evaluation/evaluator.h"
+
+namespace winnow::harness {
+namespace {
+
+// The archive search stops when the best kernel reaches this share of the speed of light at every
+// search shape.
+constexpr double kEnoughSpeedOfLight = 0.95;
+// The tuning of a candidate begins no further rung after so many seconds of the device.
+constexpr double kTuningSeconds = 20;
+
+} // namespace
+
+search::Settings search_settings(const RunConfig& config, const std::string& task) {
+  search::Settings settings;
+  settings.task = task;
+  settings.proposals = static_cast<std::size_t>(config.proposals);
+  settings.lineages = static_cast<std::size_t>(config.chains);
+  settings.evaluator_version = evaluators::kEvaluatorVersion;
+  settings.seeds = static_cast<std::size_t>(config.seeds);
+  settings.patience = static_cast<std::size_t>(config.patience);
+  settings.enough_speed_of_light = kEnoughSpeedOfLight;
+  settings.tuning_seconds = kTuningSeconds;
+  return settings;
+}
+
+void commit(Journal& journal, TaskState& state,
+            const std::function<std::vector<search::Event>()>& work) {
+  std::vector<search::Event> events;
+  journal.transaction([&] {
+    events = work();
+    for (const search::Event& event : events) {
+      journal.log(state.row, event);
+    }
+  });
+  for (const search::Event& event : events) {
+    state.search->apply(event);
+  }
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "harness/config/config.h"
+#include "harness/run/journal.h"
+#include "search/search.h"
+#include "tasks/task.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace winnow::harness {
+
+/// What the search of a task needs to know of the configuration.
+search::Settings search_settings(const RunConfig& config, const std::string& task);
+
+/// A task of a run, and its search.
+struct TaskState {
+  std::shared_ptr<const tasks::Task> task;
+  store::RowId row = 0;
+  store::RowId baseline = 0; ///< its candidate; 0: not in the store yet
+  std::unique_ptr<search::Search> search;
+  bool is_told_done = false;              ///< why its search is over was said
+  bool is_resumed = false;                ///< an earlier session has logged something
+  std::vector<search::Ask> unsent;        ///< earlier sessions decided them; they have no reply
+  std::vector<search::Evaluate> unjudged; ///< earlier sessions decided them; they have no result
+  double best_speedup = 0;                ///< of promoted candidates
+};
+
+/// Stores the events that `work` returns, in one transaction with what `work` writes. Then applies
+/// them.
+void commit(Journal& journal, TaskState& state,
+            const std::function<std::vector<search::Event>()>& work);
+
+} // namespace winnow::harness
