@@ -47,9 +47,6 @@ void RunLoop::interrupt() {
 }
 
 RunOutcome RunLoop::run() {
-  if (!setup_.is_finished) {
-    begin_session();
-  }
   restore();
   while (step()) {
   }

@@ -298,6 +298,18 @@ TEST_F(RunLoopTest, AFaultOfTheMachineIsNeverRecordedAsAVerdict) {
   EXPECT_GT(recompute_decisions(), 12);
 }
 
+TEST_F(RunLoopTest, TheLogSaysWhenARunWasResumed) {
+  config_.limits.calls = 5;
+  for (int i = 0; i < 2; ++i) {
+    ScriptedModel endpoint([](const ModelRequest& request) {
+      return request.key == "a/0/0" ? test::ok_reply(test::reply_text("infrastructure", 0))
+                                    : scripted(request);
+    });
+    EXPECT_EQ(session(endpoint).end, End::BudgetSpent);
+  }
+  EXPECT_GT(recompute_decisions(), 10);
+}
+
 TEST_F(RunLoopTest, AMachineThatKeepsFailingStopsTheRun) {
   tasks_[0].baseline = tasks_[1].baseline = test::kernel_text("infrastructure", 0);
   tasks_.push_back(test::small_task("c"));
