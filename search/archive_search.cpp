@@ -20,6 +20,13 @@ constexpr double kWorthwhileGain = 0.02;
 constexpr std::size_t kGenerations = 8;
 constexpr CandidateId kNoLimit = std::numeric_limits<CandidateId>::max();
 
+// Before this many calls have ended, their prices and gains say little.
+constexpr int kCallsBeforePricesCount = 4;
+
+std::string arm_name(const std::string& op, const std::string& model) {
+  return model.empty() ? op : op + "@" + model;
+}
+
 bool contains(const std::vector<CandidateId>& line, CandidateId candidate) {
   return std::find(line.begin(), line.end(), candidate) != line.end();
 }
@@ -29,12 +36,13 @@ bool contains(const std::vector<CandidateId>& line, CandidateId candidate) {
 ArchiveSearch::ArchiveSearch(Settings settings)
     : Population(std::move(settings)),
       // Shares of the calls that published systems found useful.
-      arms_({{"diff", 0.45}, {"rewrite", 0.25}, {"crossover", 0.15}, {"contrast", 0.15}}) {}
+      arms_({{"diff", 0.45}, {"rewrite", 0.25}, {"crossover", 0.15}, {"contrast", 0.15}}),
+      models_({}) {}
 
 std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
   if (std::optional<Evaluate> evaluate = next_evaluation()) {
-    if (leader_ != 0 && evaluate->candidate != leader_ && !evaluate->is_heat()) {
-      evaluate->incumbent = leader_;
+    if (leader() != nullptr && evaluate->candidate != leader()->id && !evaluate->is_heat()) {
+      evaluate->incumbent = leader()->id;
     }
     return *evaluate;
   }
@@ -75,13 +83,6 @@ const Individual* ArchiveSearch::root() const {
   return outcome.verdict == Verdict::NotJudged ? nullptr : counts(outcome) ? given() : baseline;
 }
 
-/// The logarithm of the speedup that the kernel has at least.
-double ArchiveSearch::value(const Individual& individual) const {
-  const Outcome& outcome = outcome_of(individual);
-  const double low = outcome.speedup_bounds.known() ? outcome.speedup_bounds.low : outcome.speedup;
-  return low > 0 ? std::log(low) : 0;
-}
-
 /// The best value of the kernel and its children.
 double ArchiveSearch::quality(const Individual& individual) const {
   const auto node = nodes_.find(individual.id);
@@ -99,14 +100,15 @@ Ask ArchiveSearch::new_ask(std::string op) const {
   for (std::size_t i = first; i < attempts_.size(); ++i) {
     ask.history.push_back(card_of(*find(attempts_[i])));
   }
-  if (leader_ != 0) {
-    ask.best = card_of(*find(leader_));
+  if (leader() != nullptr) {
+    ask.best = card_of(*leader());
   }
   return ask;
 }
 
 Ask ArchiveSearch::seed() const {
   Ask ask = new_ask("seed");
+  ask.model = model_in_turn(asks());
   ask.parents = {root()->id};
   return ask;
 }
@@ -118,6 +120,7 @@ std::optional<Ask> ArchiveSearch::repair() const {
   }
   const Individual& failed = *find(repairable_.back());
   Ask ask = new_ask("repair");
+  ask.model = settings().models.size() < 2 ? "" : models_.choose(settings().models);
   ask.parents = {failed.id};
   ask.previous = card_of(failed);
   return ask;
@@ -143,7 +146,10 @@ Ask ArchiveSearch::with_operator(const Individual& parent) const {
   if (slower != nullptr) {
     operators.emplace_back("contrast");
   }
-  Ask ask = new_ask(arms_.choose(operators));
+  const std::string arm = arms_.choose(arms_of(operators));
+  const std::size_t at = arm.find('@');
+  Ask ask = new_ask(arm.substr(0, at));
+  ask.model = at == std::string::npos ? "" : arm.substr(at + 1);
   ask.parents = {parent.id};
   ask.previous = card_of(parent);
   if (ask.op == "crossover") {
@@ -153,6 +159,17 @@ Ask ArchiveSearch::with_operator(const Individual& parent) const {
     ask.second = card_of(*slower);
   }
   return ask;
+}
+
+/// Each operator with each model.
+std::vector<std::string> ArchiveSearch::arms_of(const std::vector<std::string>& operators) const {
+  std::vector<std::string> arms;
+  for (const std::string& op : operators) {
+    for (std::size_t i = 0; i < std::max<std::size_t>(settings().models.size(), 1); ++i) {
+      arms.push_back(arm_name(op, model_in_turn(i)));
+    }
+  }
+  return arms;
 }
 
 const Individual* ArchiveSearch::best_parent() const {
@@ -178,7 +195,7 @@ std::vector<const Individual*> ArchiveSearch::owners_by_score() const {
     owners.push_back(find(owner));
   }
   std::stable_sort(owners.begin(), owners.end(),
-                   [this](const auto* a, const auto* b) { return value(*a) > value(*b); });
+                   [](const auto* a, const auto* b) { return value(*a) > value(*b); });
   if (owners.empty()) {
     return owners;
   }
@@ -257,22 +274,34 @@ const Individual* ArchiveSearch::slower_band(const Individual& parent) const {
 }
 
 bool ArchiveSearch::promotes(CandidateId /*candidate*/, const Outcome& outcome) const {
-  const Individual* leader = leader_ != 0 ? find(leader_) : nullptr;
-  const double best = leader != nullptr ? std::max(1.0, outcome_of(*leader).speedup) : 1;
-  return outcome.speedup <= best
+  const Individual* best = leader();
+  const double speedup = best != nullptr ? std::max(1.0, outcome_of(*best).speedup) : 1;
+  return outcome.speedup <= speedup
              ? outcome.promoted
-             : may_lead(outcome, leader != nullptr ? &*leader->outcome : nullptr);
+             : may_lead(outcome, best != nullptr ? &*best->outcome : nullptr);
 }
 
 std::string ArchiveSearch::why_done() const {
-  if (leader_ != 0 && settings().enough_speed_of_light > 0 &&
-      outcome_of(*find(leader_)).speed_of_light >= settings().enough_speed_of_light) {
+  if (leader() != nullptr && settings().enough_speed_of_light > 0 &&
+      outcome_of(*leader()).speed_of_light >= settings().enough_speed_of_light) {
     return "the best kernel is near the roofline";
   }
   if (settings().patience > 0 && calls_since_gain_ >= settings().patience) {
     return "the last " + std::to_string(calls_since_gain_) + " calls gained nothing";
   }
-  return {};
+  return is_worthwhile() ? "" : "the expected gain of the next call is worth less than its price";
+}
+
+/// Whether the gain that a call promises is worth its price, for one arm at least.
+bool ArchiveSearch::is_worthwhile() const {
+  if (settings().value_of_doubling <= 0 || arms_.ended() < kCallsBeforePricesCount ||
+      (given() == nullptr && asks() < settings().seeds)) {
+    return true;
+  }
+  const std::vector<std::string> arms = arms_of({"diff", "rewrite", "crossover", "contrast"});
+  return std::any_of(arms.begin(), arms.end(), [this](const std::string& arm) {
+    return arms_.expected_doublings(arm) * settings().value_of_doubling >= arms_.price_of(arm);
+  });
 }
 
 void ArchiveSearch::on_asked(const Ask& ask) {
@@ -283,7 +312,8 @@ void ArchiveSearch::on_asked(const Ask& ask) {
     std::erase(repairable_, ask.parents.front());
     ++repairs_;
   }
-  arms_.begin(ask.op);
+  arms_.begin(arm_name(ask.op, ask.model));
+  models_.begin(ask.model);
 }
 
 void ArchiveSearch::on_added(Individual& added) {
@@ -295,10 +325,15 @@ void ArchiveSearch::on_added(Individual& added) {
   }
 }
 
-void ArchiveSearch::on_settled(Individual& judged) {
-  credit(judged);
-  unjudged_ -= judged.ask ? 1 : 0;
+void ArchiveSearch::on_settled(Individual& judged, double gain) {
   const Outcome& outcome = *judged.outcome;
+  if (judged.ask) {
+    --unjudged_;
+    const std::string& model = judged.ask->model;
+    arms_.end(arm_name(judged.ask->op, model), gain, judged.dollars, outcome.device_seconds);
+    models_.end(model, gain, judged.dollars, outcome.device_seconds);
+    calls_since_gain_ = gain > kWorthwhileGain ? 0 : calls_since_gain_ + 1;
+  }
   const auto worth = static_cast<int>(repairs_worth(outcome.verdict));
   if (judged.ask && repair_depth(judged) < std::min(worth, kRepairsOfOne)) {
     repairable_.push_back(judged.id);
@@ -308,11 +343,6 @@ void ArchiveSearch::on_settled(Individual& judged) {
   }
   if (judged.ask) {
     by_value_.insert({value(judged), judged.id});
-  }
-  const Individual* leader = leader_ != 0 ? find(leader_) : nullptr;
-  if (&judged != correct_baseline() &&
-      beats(outcome, leader != nullptr ? &*leader->outcome : nullptr)) {
-    leader_ = judged.id;
   }
   const auto [cell, is_new] = cells_.try_emplace(outcome.cell, judged.id);
   if (!is_new && value(judged) > value(*find(cell->second))) {
@@ -336,20 +366,6 @@ void ArchiveSearch::on_unanswered(const Ask& ask) {
 
 void ArchiveSearch::on_resumed() {
   unanswered_.clear();
-}
-
-/// Tells the bandit what the call has gained over the leader. Call before the leader changes.
-void ArchiveSearch::credit(const Individual& judged) {
-  if (!judged.ask) {
-    return;
-  }
-  const Individual* leader = leader_ != 0 ? find(leader_) : nullptr;
-  double gain = 0;
-  if (counts(*judged.outcome) && beats(*judged.outcome, leader ? &*leader->outcome : nullptr)) {
-    gain = std::max(value(judged) - (leader != nullptr ? value(*leader) : 0), 0.0);
-  }
-  arms_.end(judged.ask->op, gain, judged.dollars, judged.outcome->device_seconds);
-  calls_since_gain_ = gain > kWorthwhileGain ? 0 : calls_since_gain_ + 1;
 }
 
 } // namespace winnow::search

@@ -19,9 +19,9 @@ namespace winnow::search {
 /// Q + c P sqrt(1 + T) / (1 + visits): Q is the best value of the kernel and its children, P falls
 /// with the kernel's rank, a visit is a call that builds on the kernel or a near descendant
 /// (GPU Forecasters' max-reward PUCT). A cell whose ancestor or descendant is in a call that is
-/// under way is passed over. A bandit chooses the operator (arms.h). Failures that are worth it are
-/// repaired, in a share of the calls of their own. No call builds on a kernel that is much slower
-/// than its parent.
+/// under way is passed over. A bandit chooses the operator and the model (arms.h); seeds ask the
+/// models in turn. Failures that are worth it are repaired, in a share of the calls of their own,
+/// by the model that earns most. No call builds on a kernel that is much slower than its parent.
 class ArchiveSearch : public Population {
 public:
   explicit ArchiveSearch(Settings settings);
@@ -36,7 +36,7 @@ public:
 protected:
   void on_asked(const Ask& ask) override;
   void on_added(Individual& added) override;
-  void on_settled(Individual& judged) override;
+  void on_settled(Individual& judged, double gain) override;
   void on_reopened(Individual& unlucky) override;
   void on_unanswered(const Ask& ask) override;
   void on_resumed() override;
@@ -54,7 +54,6 @@ private:
     std::set<CandidateId> ancestors; ///< the parents and their near ancestors
   };
 
-  double value(const Individual& individual) const;
   double quality(const Individual& individual) const;
   Ask new_ask(std::string op) const;
   Ask seed() const;
@@ -71,17 +70,18 @@ private:
   const Individual* slower_band(const Individual& parent) const;
   const Individual* root() const;
   bool is_waiting_for_a_first_kernel() const;
-  void credit(const Individual& judged);
+  std::vector<std::string> arms_of(const std::vector<std::string>& operators) const;
+  bool is_worthwhile() const;
 
   std::map<std::string, CandidateId> cells_;
   std::map<CandidateId, Node> nodes_;
   std::vector<CandidateId> attempts_;   ///< in the order in which they came
-  CandidateId leader_ = 0;              ///< 0: nothing beats the baseline yet
   std::vector<CandidateId> repairable_; ///< failures that a call may still repair, oldest first
   std::set<std::pair<double, CandidateId>> by_value_; ///< replies that count, slowest first
   std::set<std::string> unanswered_;                  ///< calls that get no reply in this session
   int unjudged_ = 0;                                  ///< replies without a result
-  Arms arms_;
+  Arms arms_;   ///< by operator, or operator and model: "diff@cheap"
+  Arms models_; ///< by model
   std::size_t repairs_ = 0;
   std::size_t calls_since_gain_ = 0;
 };

@@ -10,6 +10,11 @@ constexpr double kDecay = 0.95;
 constexpr double kDoubt = 0.05;
 constexpr double kPriorOfAnUnknownArm = 0.1;
 
+std::string_view model_in(std::string_view arm) {
+  const std::size_t at = arm.find('@');
+  return at == std::string_view::npos ? std::string_view() : arm.substr(at + 1);
+}
+
 } // namespace
 
 void Arms::begin(const std::string& arm) {
@@ -47,12 +52,40 @@ double Arms::relative_cost(const Arm& arm) const {
 double Arms::index(const std::string& name) const {
   const auto prior = prior_.find(name.substr(0, name.find('@')));
   const double weight = prior == prior_.end() ? kPriorOfAnUnknownArm : prior->second;
+  const Arm arm = find(name);
+  return weight * expected(arm, arm.calls + arm.in_flight) / std::max(relative_cost(arm), 0.05);
+}
+
+Arms::Arm Arms::find(const std::string& name) const {
   const auto found = arms_.find(name);
-  const Arm arm = found == arms_.end() ? Arm{} : found->second;
-  const double calls = arm.calls + arm.in_flight;
+  return found == arms_.end() ? Arm{} : found->second;
+}
+
+/// The reward that a call promises after so many calls.
+double Arms::expected(const Arm& arm, double calls) const {
   const double mean = calls > 0 ? arm.rewards / calls : 0;
-  const double doubt = kDoubt * std::sqrt(std::log(2.0 + ended_) / (1 + calls));
-  return weight * (mean + doubt) / std::max(relative_cost(arm), 0.05);
+  return mean + kDoubt * std::sqrt(std::log(2.0 + ended_) / (1 + calls));
+}
+
+double Arms::expected_doublings(const std::string& arm) const {
+  const Arm own = find(arm);
+  return expected(own, own.calls) / std::log(2.0);
+}
+
+double Arms::price_of(const std::string& arm) const {
+  Arm known = find(arm);
+  if (known.ended == 0) {
+    for (const auto& [name, other] : arms_) {
+      if (model_in(name) == model_in(arm)) {
+        known.ended += other.ended;
+        known.dollars += other.dollars;
+      }
+    }
+  }
+  if (known.ended > 0) {
+    return known.dollars / known.ended;
+  }
+  return ended_ > 0 ? dollars_ / ended_ : 0;
 }
 
 std::string Arms::choose(const std::vector<std::string>& arms) const {

@@ -1,5 +1,7 @@
 #include "search/arms.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace winnow::search {
@@ -56,6 +58,36 @@ TEST(Arms, ADearArmHasToGainMore) {
   }
   EXPECT_EQ(arms.choose(kBoth), "diff") << "a tenth of the dollars";
   EXPECT_GT(arms.index("diff"), arms.index("rewrite"));
+}
+
+TEST(Arms, ShareTheirOperatorsPrior) {
+  const Arms arms({{"rewrite", 0.3}, {"diff", 0.6}});
+  EXPECT_EQ(arms.choose({"rewrite@dear", "diff@dear", "rewrite@cheap"}), "diff@dear");
+}
+
+TEST(Arms, PromiseWhatTheyHaveGainedAndALittleMore) {
+  Arms arms({});
+  for (int i = 0; i < 20; ++i) {
+    arms.begin("diff");
+    arms.end("diff", std::log(2), 0.1, 1);
+  }
+  EXPECT_GT(arms.expected_doublings("diff"), 1);
+  EXPECT_LT(arms.expected_doublings("diff"), 1.1);
+  const double promised = arms.expected_doublings("diff");
+  arms.begin("diff");
+  EXPECT_EQ(arms.expected_doublings("diff"), promised) << "a call under way changes nothing";
+}
+
+TEST(Arms, OneThatWasNotTriedHasThePriceOfItsModel) {
+  Arms arms({});
+  EXPECT_EQ(arms.price_of("diff@dear"), 0);
+  arms.end("seed@dear", 0, 3, 0);
+  arms.end("seed@cheap", 0, 1, 0);
+  EXPECT_EQ(arms.price_of("diff@dear"), 3);
+  EXPECT_EQ(arms.price_of("diff@cheap"), 1);
+  EXPECT_EQ(arms.price_of("diff@new"), 2) << "the mean of all";
+  arms.end("diff@dear", 0, 5, 0);
+  EXPECT_EQ(arms.price_of("diff@dear"), 5);
 }
 
 } // namespace

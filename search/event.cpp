@@ -30,6 +30,9 @@ std::optional<Card> optional_card(const json& ask, const char* name) {
 json ask_json(const Ask& ask) {
   json written{{"ask", ask.key},         {"lineage", ask.lineage}, {"operator", ask.op},
                {"parents", ask.parents}, {"older", ask.older},     {"history", json::array()}};
+  if (!ask.model.empty()) {
+    written["model"] = ask.model;
+  }
   for (const Card& card : ask.history) {
     written["history"].push_back(card_json(card));
   }
@@ -100,6 +103,7 @@ Action action_from(const json& action) {
   action.at("ask").get_to(ask.key);
   action.at("lineage").get_to(ask.lineage);
   action.at("operator").get_to(ask.op);
+  ask.model = action.value("model", "");
   action.at("parents").get_to(ask.parents);
   action.at("older").get_to(ask.older);
   ask.best = optional_card(action, "best");

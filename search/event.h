@@ -28,6 +28,7 @@ struct Ask {
   std::string key;                  ///< names the call within its run: "row_softmax/0/3"
   std::size_t lineage = 0;          ///< proposals of a lineage build on one another
   std::string op = "improve";       ///< the operator: what the model is asked to do
+  std::string model;                ///< which of Settings::models is asked; empty: the only one
   std::vector<CandidateId> parents; ///< the new kernel builds on these; the first one counts most
   std::optional<Card> best;         ///< the fastest correct attempt so far
   std::optional<Card> previous;     ///< the latest attempt, if it is worth showing in full

@@ -30,6 +30,7 @@ std::vector<Event> all_events() {
   ask.previous = Card{9, 22};
   ask.history = {{8, 21}, {9, 22}};
   ask.older = 20;
+  ask.model = "cheap";
   return {Decided{ask, {3}},
           Decided{Ask{}, {1}},
           Decided{Evaluate{7, 5}, {}},
@@ -60,6 +61,12 @@ TEST(SearchEvent, SurvivesTheLog) {
   const Event read = event_of(entry_of(all_events().front()));
   EXPECT_EQ(std::get<Decided>(read).action, std::get<Decided>(all_events().front()).action);
   EXPECT_EQ(std::get<Decided>(read).capacity.asks, 3);
+}
+
+TEST(SearchEvent, OfAnEarlierVersionNamesNoModel) {
+  const LogEntry entry{"decided", R"({"asks":1,"action":{"ask":"a/0/0","lineage":0,
+      "operator":"improve","parents":[1],"older":0,"history":[]}})"};
+  EXPECT_EQ(std::get<Ask>(std::get<Decided>(event_of(entry)).action).model, "");
 }
 
 TEST(SearchEvent, OfAStoreThatWasChangedByHandIsAnError) {

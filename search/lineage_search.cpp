@@ -81,6 +81,7 @@ Ask LineageSearch::ask(std::size_t index) const {
   Ask ask;
   ask.key = settings().task + "/" + std::to_string(index) + "/" + std::to_string(step);
   ask.lineage = index;
+  ask.model = model_in_turn(index);
   ask.parents = {correct_baseline()->id};
   if (step == 0) {
     return ask;
@@ -161,7 +162,7 @@ void LineageSearch::on_added(Individual& added) {
   }
 }
 
-void LineageSearch::on_settled(Individual& judged) {
+void LineageSearch::on_settled(Individual& judged, double /*gain*/) {
   if (judged.ask) {
     --lineages_[judged.ask->lineage].pending;
   }

@@ -11,7 +11,8 @@ namespace winnow::search {
 /// on the fastest correct attempt of its lineage, unless the latest attempt failed in a way that is
 /// worth a repair. A latest attempt that is correct but much slower than the best one is not shown
 /// in full: in published logs such parents led to gains half as often as other parents. best-of-n
-/// has a lineage for each call.
+/// has a lineage for each call. All calls of a lineage ask one model; lineages take the models in
+/// turn.
 class LineageSearch : public Population {
 public:
   explicit LineageSearch(Settings settings);
@@ -22,7 +23,7 @@ public:
 protected:
   void on_asked(const Ask& ask) override;
   void on_added(Individual& added) override;
-  void on_settled(Individual& judged) override;
+  void on_settled(Individual& judged, double gain) override;
   void on_reopened(Individual& unlucky) override;
   void on_unanswered(const Ask& ask) override;
   void on_resumed() override;

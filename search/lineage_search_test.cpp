@@ -364,5 +364,23 @@ TEST(MakeSearch, AnUnknownNameGetsTheNearest) {
   }
 }
 
+TEST_F(LineageSearchTest, LineagesTakeTheModelsInTurn) {
+  Settings settings{"axpy", 6, 3, kVersion};
+  settings.models = {"cheap", "dear"};
+  search_ = make_search("one-plus-one", settings);
+  search_->apply(Added{kBaseline, "", 0});
+  decided<Evaluate>();
+  search_->apply(Evaluated{kBaseline, outcome(Verdict::Correct, 1)});
+  std::vector<Ask> asks;
+  for (int i = 0; i < 3; ++i) {
+    asks.push_back(decided<Ask>());
+  }
+  EXPECT_EQ(asks[0].model, "cheap");
+  EXPECT_EQ(asks[1].model, "dear");
+  EXPECT_EQ(asks[2].model, "cheap");
+  answer(asks[1], outcome(Verdict::Correct, 2));
+  EXPECT_EQ(decided<Ask>().model, "dear") << "the next call of lineage 1";
+}
+
 } // namespace
 } // namespace winnow::search

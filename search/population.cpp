@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace winnow::search {
@@ -39,6 +41,7 @@ void Population::on(const Decided& event) {
   on_asked(ask);
   asked_[ask.key] = ask;
   ++asks_;
+  ++earned_by(ask).calls;
 }
 
 void Population::on(const Added& event) {
@@ -51,6 +54,9 @@ void Population::on(const Added& event) {
     (baseline_ == 0 ? baseline_ : given_) = event.candidate;
   }
   added.dollars = event.dollars;
+  if (added.ask) {
+    earned_by(*added.ask).dollars += event.dollars;
+  }
   unjudged_.insert(event.candidate);
   if (event.choices.size() > 1) {
     families_[event.candidate].choices = event.choices;
@@ -108,7 +114,45 @@ void Population::settle(Individual& judged, Outcome outcome) {
       families_.erase(family);
     }
   }
-  on_settled(judged);
+  const double gain = follow_leader(judged);
+  if (judged.ask) {
+    Earnings& earned = earned_by(*judged.ask);
+    earned.correct += judged.outcome->verdict == Verdict::Correct ? 1 : 0;
+    earned.device_seconds += judged.outcome->device_seconds;
+    earned.log_gain += gain;
+  }
+  on_settled(judged, gain);
+}
+
+/// Returns what the candidate has gained over the leader before, beyond the noise.
+double Population::follow_leader(const Individual& judged) {
+  const Individual* before = leader();
+  if (&judged == correct_baseline() || !counts(*judged.outcome) ||
+      !beats(*judged.outcome, before != nullptr ? &*before->outcome : nullptr)) {
+    return 0;
+  }
+  leader_ = judged.id;
+  return std::max(value(judged) - (before != nullptr ? value(*before) : 0), 0.0);
+}
+
+Earnings& Population::earned_by(const Ask& ask) {
+  Earnings& earned = earnings_[{ask.op, ask.model}];
+  earned.op = ask.op;
+  earned.model = ask.model;
+  return earned;
+}
+
+std::vector<Earnings> Population::earnings() const {
+  std::vector<Earnings> all;
+  for (const auto& [arm, earned] : earnings_) {
+    all.push_back(earned);
+  }
+  return all;
+}
+
+std::string Population::model_in_turn(std::size_t turn) const {
+  const std::vector<std::string>& models = settings_.models;
+  return models.size() < 2 ? "" : models[turn % models.size()];
 }
 
 void Population::on(const Faulted& event) {
@@ -174,6 +218,12 @@ std::optional<Evaluate> Population::next_evaluation() const {
 const Outcome& outcome_of(const Individual& individual) {
   static const Outcome none;
   return individual.outcome ? *individual.outcome : none;
+}
+
+double value(const Individual& individual) {
+  const Outcome& outcome = outcome_of(individual);
+  const double low = outcome.speedup_bounds.known() ? outcome.speedup_bounds.low : outcome.speedup;
+  return low > 0 ? std::log(low) : 0;
 }
 
 Card card_of(const Individual& individual) {

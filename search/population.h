@@ -5,6 +5,9 @@
 
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace winnow::search {
 
@@ -20,11 +23,13 @@ public:
   void apply(const Event& event) final;
   const Individual* find(CandidateId candidate) const final;
   std::size_t asks() const final { return asks_; }
+  std::vector<Earnings> earnings() const final;
 
 protected:
   virtual void on_asked(const Ask& /*ask*/) {}
   virtual void on_added(Individual& /*added*/) {}
-  virtual void on_settled(Individual& /*judged*/) {}   ///< it has an outcome now, and is tuned
+  /// It has an outcome now, and is tuned. `gain`: what its call has gained over the leader before.
+  virtual void on_settled(Individual& /*judged*/, double /*gain*/) {}
   virtual void on_reopened(Individual& /*unlucky*/) {} ///< it is judged again in this session
   virtual void on_unanswered(const Ask& /*ask*/) {}
   virtual void on_resumed() {}
@@ -34,6 +39,10 @@ protected:
   const Individual* correct_baseline() const;
   /// The kernel that the user starts from; nullptr: there is none.
   const Individual* given() const { return given_ != 0 ? find(given_) : nullptr; }
+  /// The newest kernel that beat the leader before it; nullptr: nothing beats the baseline yet.
+  const Individual* leader() const { return leader_ != 0 ? find(leader_) : nullptr; }
+  /// The model of Settings::models whose turn this is; empty: there is no choice.
+  std::string model_in_turn(std::size_t turn) const;
   /// The calls without a reply, by key.
   const std::map<std::string, Ask>& asked() const { return asked_; }
   /// The evaluation to begin next: of the candidate that has waited longest, or a heat of a tuning.
@@ -59,16 +68,20 @@ private:
   };
   void go_on(Individual& tuned);
   void settle(Individual& judged, Outcome outcome);
+  double follow_leader(const Individual& judged);
+  Earnings& earned_by(const Ask& ask);
 
   Settings settings_;
   CandidateId baseline_ = 0;
   CandidateId given_ = 0;
+  CandidateId leader_ = 0; ///< 0: there is none
   std::map<CandidateId, Individual> individuals_;
   std::map<std::string, Ask> asked_;
   /// Their next evaluation in full is not decided yet.
   std::set<CandidateId> unjudged_;
   std::map<CandidateId, Family> families_; ///< that are not settled
   std::size_t asks_ = 0;
+  std::map<std::pair<std::string, std::string>, Earnings> earnings_; ///< by operator and model
 };
 
 /// A correct kernel below this share of its parent's speed has regressed: it is a bad parent.
@@ -76,6 +89,9 @@ constexpr double kRegressedFraction = 0.85;
 
 /// The outcome of an individual, or one with the verdict NotJudged.
 const Outcome& outcome_of(const Individual& individual);
+
+/// The logarithm of the speedup that the kernel has at least.
+double value(const Individual& individual);
 
 /// How many failures of this kind in a row lead to a request for a repair; 0: none.
 std::size_t repairs_worth(tasks::Verdict verdict);

@@ -3,6 +3,7 @@
 #include "search/event.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,17 @@ struct Individual {
   int faults = 0;     ///< evaluations that the machine has failed, in a row
 };
 
+/// What the calls of one operator to one model have cost and brought.
+struct Earnings {
+  std::string op;
+  std::string model;      ///< Ask::model
+  std::int64_t calls = 0; ///< that were decided
+  std::int64_t correct = 0;
+  double dollars = 0; ///< as far as known
+  double device_seconds = 0;
+  double log_gain = 0; ///< sum of the gains over the best kernel at that time, as log speedups
+};
+
 /// Decides what to do next on one task. All state is a fold of events: apply() is the only
 /// mutation, and decide() is a function of the state and the capacity. It knows no text, endpoint,
 /// device, disk or clock. So the same events in the same order give the same decisions; the log of
@@ -41,6 +53,8 @@ public:
   virtual const Individual* find(CandidateId candidate) const = 0;
   /// Number of calls that were decided so far.
   virtual std::size_t asks() const = 0;
+  /// In the order of operators and models.
+  virtual std::vector<Earnings> earnings() const = 0;
   /// Why the search makes no more calls before `proposals` is reached; empty: it goes on.
   virtual std::string why_done() const { return {}; }
 };
@@ -50,12 +64,17 @@ struct Settings {
   std::size_t proposals = 6; ///< calls
   std::size_t lineages = 1;  ///< one-plus-one: the calls are divided among this many lineages
   int evaluator_version = 0; ///< outcomes of other versions do not count
+  /// The names of the models that calls may ask. Empty or one: there is no choice.
+  std::vector<std::string> models = {};
   // For `archive`:
   std::size_t seeds = 3; ///< calls that ask for kernels of different structure
   /// Stops when the best kernel has this share of the speed of light at every search shape; 0:
   /// never.
   double enough_speed_of_light = 0;
   std::size_t patience = 0; ///< stops after so many calls without a gain of 2 %; 0: never
+  /// Stops when the gain that the next call promises is worth less than the call's price. A kernel
+  /// twice as fast is worth so many dollars; 0: never stops.
+  double value_of_doubling = 0;
   /// The tuning of a candidate begins no further rung after so many seconds of the device; 0: no
   /// limit.
   double tuning_seconds = 0;
