@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/config/endpoints.h"
+#include "harness/config/model_arms.h"
 #include "harness/machine.h"
 #include "store/text_table.h"
 #include "tasks/task.h"
@@ -64,7 +65,10 @@ Availability local_server(const agents::Provider& provider) {
 void add_endpoints(std::vector<Examined>& findings, const RunConfig& config) {
   const std::string configured =
       config.endpoint.provider.empty() ? config.endpoint.kind : config.endpoint.provider;
-  findings.push_back({"endpoint", configured, probe_run_endpoint(config.endpoint)});
+  for (const ModelArm& model : models_of(config)) {
+    findings.push_back({"endpoint", model.name.empty() ? configured : model.name,
+                        probe_run_endpoint(model.endpoint)});
+  }
   for (const agents::Provider& provider : agents::providers()) {
     const bool same_key = provider.name == "openai-chat"; // the same key as "openai"
     if (provider.name == configured || same_key) {

@@ -7,6 +7,17 @@
 
 namespace winnow::search {
 
+Earnings& Earnings::operator+=(const Earnings& other) {
+  op = other.op;
+  model = other.model;
+  calls += other.calls;
+  correct += other.correct;
+  dollars += other.dollars;
+  device_seconds += other.device_seconds;
+  log_gain += other.log_gain;
+  return *this;
+}
+
 const std::vector<std::string>& strategy_names() {
   static const std::vector<std::string> names{"one-plus-one", "best-of-n", "archive"};
   return names;

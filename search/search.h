@@ -33,6 +33,8 @@ struct Earnings {
   double dollars = 0; ///< as far as known
   double device_seconds = 0;
   double log_gain = 0; ///< sum of the gains over the best kernel at that time, as log speedups
+  /// Adds the sums of `other`, and takes its names.
+  Earnings& operator+=(const Earnings& other);
 };
 
 /// Decides what to do next on one task. All state is a fold of events: apply() is the only

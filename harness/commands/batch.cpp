@@ -66,6 +66,10 @@ const agents::WireFormat& find_format(const std::string& asked, const std::strin
 
 /// Checks the settings before any work is done. Throws UsageError if the file cannot be written.
 RequestWriter request_writer(const RequestOutput& output, const RunConfig& config) {
+  if (!config.models.empty()) {
+    throw UsageError("a file of requests asks one model, but the config has several in [[models]]",
+                     "take a config without [[models]], or start a run with `winnow run`");
+  }
   agents::EndpointConfig endpoint = config.endpoint;
   agents::resolve_provider(endpoint);
   RequestWriter writer{endpoint, find_format(output.format, endpoint.kind), output.file};

@@ -72,7 +72,7 @@ std::vector<ConfigOverride> overrides_of(const RunOptions& options) {
                                       {"model", model},
                                       {"base_url", ""},
                                       {"api_key_env", ""}}) {
-      overrides.push_back({std::string("endpoint.") + name, value, "", true});
+      overrides.push_back({std::string("endpoint.") + name, value, "--model", true});
     }
   }
   for (const std::string& text : options.set) {

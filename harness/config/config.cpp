@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "harness/config/config_keys.h"
+#include "harness/config/model_arms.h"
 
 #include <nlohmann/json.hpp>
 
@@ -51,6 +52,9 @@ nlohmann::json config_to_json(const RunConfig& config) {
   for (const ConfigKey& key : config_keys()) {
     json[key.section][key.name] = key.get(config);
   }
+  if (!config.models.empty()) {
+    json["models"] = models_to_json(config);
+  }
   return json;
 }
 
@@ -66,6 +70,13 @@ RunConfig config_from_json(const nlohmann::json& json) {
     } catch (const BadValue& error) {
       throw Error("stored configuration of the run: " + key.section + "." + key.name +
                   ": expected " + error.what());
+    }
+  }
+  if (const auto models = json.find("models"); models != json.end()) {
+    try {
+      models_from_json(config, *models);
+    } catch (const BadValue& error) {
+      throw Error(std::string("stored configuration of the run: models: expected ") + error.what());
     }
   }
   return config;

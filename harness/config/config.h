@@ -14,6 +14,14 @@
 
 namespace winnow::harness {
 
+/// A model that searches may ask: a table of [[models]].
+struct ModelArm {
+  std::string name;                ///< empty: the only model of a run without [[models]]
+  agents::EndpointConfig endpoint; ///< [endpoint], with what the table names
+  std::string table;               ///< what the table names: the text of a JSON object
+  std::string where;               ///< FILE:LINE:COLUMN of the table; empty: it was stored
+};
+
 /// The configuration of a run. config_keys.cpp lists the keys with their defaults and units.
 struct RunConfig {
   std::string name = "run";
@@ -24,11 +32,14 @@ struct RunConfig {
   std::int64_t chains = 1;
   std::int64_t seeds = 3;    ///< archive: first calls, for kernels of different structure
   std::int64_t patience = 0; ///< archive: stops after so many calls without a gain; 0: never
-  std::string seed_kernel;   ///< archive: the kernel file to start from; empty: none
+  /// archive: dollars that a kernel twice as fast is worth to the user; 0: prices stop nothing
+  double value_of_doubling = 0;
+  std::string seed_kernel; ///< archive: the kernel file to start from; empty: none
   std::int64_t max_variants = 32;
   std::int64_t finalists = 8; ///< per board; timed against each other when the run ends
   Limits limits;
   agents::EndpointConfig endpoint;
+  std::vector<ModelArm> models; ///< empty: the model of `endpoint`
   evaluators::EvaluationOptions evaluation;
   std::string prompts; ///< directory of templates; empty: the built-in templates
 };

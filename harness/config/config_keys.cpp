@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/config/duration.h"
+#include "harness/config/model_arms.h"
 #include "search/search.h"
 
 #include <algorithm>
@@ -185,6 +186,7 @@ std::vector<ConfigKey> run_keys() {
       key("run", "chains", WINNOW_MEMBER(chains), {1, 1000}),
       key("run", "seeds", WINNOW_MEMBER(seeds), {1, 1000}),
       key("run", "patience", WINNOW_MEMBER(patience), {0, 100'000}),
+      key("run", "value_of_doubling", WINNOW_MEMBER(value_of_doubling)),
       existing_path("run", "seed_kernel", WINNOW_MEMBER(seed_kernel)),
       key("run", "parallel", WINNOW_MEMBER(endpoint.parallel), {1, 1000}),
       key("run", "max_variants", WINNOW_MEMBER(max_variants), {1, 10'000}),
@@ -365,11 +367,15 @@ void check_config(const RunConfig& config) {
         "run.seed_kernel needs run.strategy = \"archive\" and one task in run.tasks",
         "the kernel file solves one task, and other strategies start from baseline.cu");
   }
-  if (!config.endpoint.api_key_env.empty() && !is_variable_name(config.endpoint.api_key_env)) {
-    // The message does not repeat the text, which may be the key itself.
-    throw UsageError("endpoint.api_key_env is not the name of an environment variable",
-                     "keys come from the environment: set endpoint.api_key_env to the name of a "
-                     "variable, for instance OPENAI_API_KEY, and put the key into that variable");
+  for (const ModelArm& model : models_of(config)) {
+    const std::string& variable = model.endpoint.api_key_env;
+    if (!variable.empty() && !is_variable_name(variable)) {
+      // The message does not repeat the text, which may be the key itself.
+      throw UsageError("endpoint.api_key_env is not the name of an environment variable" +
+                           in_words(model),
+                       "keys come from the environment: set endpoint.api_key_env to the name of a "
+                       "variable, for instance OPENAI_API_KEY, and put the key into that variable");
+    }
   }
 }
 

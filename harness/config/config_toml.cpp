@@ -4,6 +4,7 @@
 #include "base/text/toml.h"
 #include "harness/config/config.h"
 #include "harness/config/config_keys.h"
+#include "harness/config/model_arms.h"
 
 #include <algorithm>
 
@@ -55,9 +56,12 @@ public:
   Reader(RunConfig& config, std::filesystem::path file) : config_(config), file_(std::move(file)) {}
 
   void read(const JsonValue& root) {
-    const auto sections = config_sections();
+    auto sections = config_sections();
+    sections.emplace_back("models");
     for (const auto& [section, at, value] : root.members) {
-      if (std::find(sections.begin(), sections.end(), section) == sections.end()) {
+      if (section == "models") {
+        read_models(value);
+      } else if (std::find(sections.begin(), sections.end(), section) == sections.end()) {
         mistake(at, "unknown section [" + section + "]" + suggestion(section, sections));
       } else if (value.kind == JsonValue::Kind::Object) {
         read_section(section, value);
@@ -86,14 +90,69 @@ private:
   }
 
   void apply(const ConfigKey& key, const JsonValue& value) {
+    apply(key, value, config_, key.section);
+  }
+
+  /// False: the value is a mistake.
+  bool apply(const ConfigKey& key, const JsonValue& value, RunConfig& config,
+             const std::string& section) {
     try {
       if (value.kind == JsonValue::Kind::Null) {
         throw BadValue("a plain value");
       }
-      key.set(config_, to_json(value), file_.parent_path());
+      key.set(config, to_json(value), file_.parent_path());
+      return true;
     } catch (const BadValue& error) {
-      mistake(value.at, key.section + "." + key.name + ": expected " + error.what());
+      mistake(value.at, section + "." + key.name + ": expected " + error.what());
+      return false;
     }
+  }
+
+  void read_models(const JsonValue& tables) {
+    const bool is_list =
+        tables.kind == JsonValue::Kind::Array && !tables.items.empty() &&
+        std::all_of(tables.items.begin(), tables.items.end(),
+                    [](const auto& item) { return item.kind == JsonValue::Kind::Object; });
+    if (!is_list) {
+      mistake(tables.at, "'models' is not a list of tables; expected [[models]]");
+      return;
+    }
+    for (const JsonValue& table : tables.items) {
+      read_model(table);
+    }
+  }
+
+  void read_model(const JsonValue& table) {
+    if (table.members.empty()) {
+      mistake(table.at,
+              "this table of [[models]] is empty; expected at least one key of [endpoint]");
+    }
+    ModelArm model;
+    model.where = fmt::format("{}:{}:{}", file_.string(), table.at.line, table.at.column);
+    json named = json::object();
+    for (const auto& [name, at, value] : table.members) {
+      const ConfigKey* key = find_config_key("endpoint", name);
+      RunConfig scratch;
+      if (name == "name") {
+        read_model_name(value, model);
+      } else if (key == nullptr && names_a_secret(name)) {
+        mistake(at, fmt::format("models.{}: {}", name, kKeysBelongElsewhere));
+      } else if (key == nullptr) {
+        mistake(at, fmt::format("unknown key '{}' in [[models]]{}", name,
+                                suggestion(name, model_key_names())));
+      } else if (apply(*key, value, scratch, "models")) {
+        named[name] = key->get(scratch);
+      }
+    }
+    model.table = named.dump();
+    config_.models.push_back(std::move(model));
+  }
+
+  void read_model_name(const JsonValue& value, ModelArm& model) {
+    if (value.kind != JsonValue::Kind::String || value.text.empty()) {
+      mistake(value.at, "models.name: expected a string that is not empty");
+    }
+    model.name = value.text;
   }
 
   void mistake(SourcePosition at, const std::string& what) {
@@ -150,8 +209,13 @@ RunConfig parse_config(std::string_view text, const std::filesystem::path& file,
 
 void apply_overrides(RunConfig& config, const std::vector<ConfigOverride>& overrides) {
   for (const ConfigOverride& item : overrides) {
+    if (item.option == "--model" && !config.models.empty()) {
+      throw UsageError("--model names one model, but the config has several in [[models]]",
+                       "leave --model out, or take a config without [[models]]");
+    }
     apply_override(config, item);
   }
+  resolve_models(config);
   check_config(config);
 }
 

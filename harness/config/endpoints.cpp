@@ -2,6 +2,7 @@
 
 #include "agents/http/url.h"
 #include "agents/money/prices.h"
+#include "agents/providers.h"
 #include "agents/record/replay_endpoint.h"
 #include "agents/wire/wire_format.h"
 #include "base/error.h"
@@ -80,7 +81,9 @@ Availability probe_run_endpoint(const agents::EndpointConfig& config) {
   }
 }
 
-std::optional<agents::Price> run_price(const agents::EndpointConfig& config) {
+std::optional<agents::Price> run_price(const agents::EndpointConfig& given) {
+  agents::EndpointConfig config = given;
+  agents::resolve_provider(config);
   const agents::WireFormat* format = agents::find_wire_format(config.kind);
   if (format == nullptr) {
     return std::nullopt; // the endpoint is a replay
@@ -91,11 +94,12 @@ std::optional<agents::Price> run_price(const agents::EndpointConfig& config) {
 }
 
 void check_dollar_limit(const Limits& limits, const agents::EndpointConfig& config,
-                        const std::optional<agents::Price>& price) {
-  if (limits.dollars > 0 && config.kind != "replay" && !price) {
+                        const std::optional<agents::Price>& price, const std::string& of_model) {
+  const bool bills = config.kind != "replay" || !config.provider.empty();
+  if (limits.dollars > 0 && bills && !price) {
     throw UsageError(
-        fmt::format("Winnow cannot keep limits.dollars: the price of '{}' is unknown",
-                    config.model),
+        fmt::format("Winnow cannot keep limits.dollars: the price of '{}'{} is unknown",
+                    config.model, of_model),
         "add the price to a file such as configs/prices.toml (endpoint.prices), or set "
         "endpoint.dollars_per_million_input and endpoint.dollars_per_million_output");
   }

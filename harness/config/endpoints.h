@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace winnow::harness {
 
@@ -19,7 +20,9 @@ Availability probe_run_endpoint(const agents::EndpointConfig& config);
 /// which costs nothing. Throws UsageError for a price file with a mistake.
 std::optional<agents::Price> run_price(const agents::EndpointConfig& config);
 /// Throws UsageError if a limit on dollars cannot be enforced because the price is unknown.
+/// `of_model` follows the model's name in the message.
 void check_dollar_limit(const Limits& limits, const agents::EndpointConfig& config,
-                        const std::optional<agents::Price>& price);
+                        const std::optional<agents::Price>& price,
+                        const std::string& of_model = {});
 
 } // namespace winnow::harness

@@ -102,6 +102,17 @@ TEST(RunPrice, ComesFromTheEndpointOrAFile) {
   EXPECT_EQ(run_price(config)->output, 3);
 }
 
+TEST(RunPrice, OfAProviderNeedsNoKind) {
+  agents::EndpointConfig config;
+  config.provider = "openai";
+  config.model = "no-such-model";
+  EXPECT_FALSE(run_price(config));
+  EXPECT_THROW(check_dollar_limit({.dollars = 3}, config, run_price(config)), UsageError);
+  config.dollars_per_million_input = config.dollars_per_million_output = 3;
+  ASSERT_TRUE(run_price(config));
+  EXPECT_NO_THROW(check_dollar_limit({.dollars = 3}, config, run_price(config)));
+}
+
 TEST(RunPrice, ALimitOnDollarsNeedsIt) {
   const TemporaryDirectory directory("run-price");
   agents::EndpointConfig config;

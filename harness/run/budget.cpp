@@ -14,16 +14,17 @@ constexpr std::int64_t kFirstCompletionTokens = 2048;
 
 } // namespace
 
-Budget::Budget(const Limits& limits, std::optional<agents::Price> price,
-               std::int64_t max_output_tokens)
-    : limits_(limits), price_(std::move(price)), max_output_tokens_(max_output_tokens) {}
-
-CallEstimate Budget::estimate(std::size_t prompt_bytes) const {
+CallEstimate Budget::estimate(std::size_t prompt_bytes, const CallTerms& terms) const {
   const auto input = static_cast<std::int64_t>(prompt_bytes) / kBytesPerToken + 1;
-  const std::int64_t output = max_output_tokens_ > 0
-                                  ? max_output_tokens_
+  const std::int64_t output = terms.max_output_tokens > 0
+                                  ? terms.max_output_tokens
                                   : std::max(longest_completion_, kFirstCompletionTokens);
-  return {input + output, price_ ? agents::highest_cost(*price_, input, output) : 0.0};
+  return {input + output, terms.price ? agents::highest_cost(*terms.price, input, output) : 0.0};
+}
+
+bool Budget::allows_one(const CallEstimate& estimate) const {
+  return (limits_.tokens == 0 || estimate.tokens <= limits_.tokens) &&
+         (limits_.dollars == 0 || estimate.dollars <= limits_.dollars);
 }
 
 std::optional<std::string> Budget::reserve(const std::string& key, const CallEstimate& estimate) {

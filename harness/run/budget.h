@@ -40,18 +40,25 @@ struct Spend {
 /// The expected cost of a call, for a reservation.
 using CallEstimate = store::CallReservation;
 
+/// What decides how much a call to a model may cost.
+struct CallTerms {
+  std::optional<agents::Price> price = {}; ///< nullopt: unknown; an estimate has no dollars
+  std::int64_t max_output_tokens = 0;
+};
+
 /// Keeps a run within its limits. It adds up three costs: answered calls, calls that may have been
 /// billed without an answer, and reservations for calls in flight. A reply can be longer than its
 /// estimate only if endpoint.max_output_tokens is not set. Not thread-safe. The run loop checks the
 /// limit on wall time.
 class Budget {
 public:
-  /// `price`: nullopt means unknown; then reservations contain no dollars.
-  Budget(const Limits& limits, std::optional<agents::Price> price, std::int64_t max_output_tokens);
+  explicit Budget(const Limits& limits) : limits_(limits) {}
 
   /// Computed from the prompt's size and max_output_tokens; without max_output_tokens, from the
   /// longest reply so far.
-  CallEstimate estimate(std::size_t prompt_bytes) const;
+  CallEstimate estimate(std::size_t prompt_bytes, const CallTerms& terms) const;
+  /// Whether the limits allow one such call, if nothing is spent.
+  bool allows_one(const CallEstimate& estimate) const;
   /// Reserves the estimate for a call. If that could exceed a limit, reserves nothing and returns
   /// the limit: "limits.calls = 5".
   std::optional<std::string> reserve(const std::string& key, const CallEstimate& estimate);
@@ -72,8 +79,6 @@ public:
 
 private:
   Limits limits_;
-  std::optional<agents::Price> price_;
-  std::int64_t max_output_tokens_;
   Spend spent_;
   std::int64_t longest_completion_ = 0;
   std::map<std::string, CallEstimate> reserved_;

@@ -1,5 +1,7 @@
 #include "harness/run/model_calls.h"
 
+#include "harness/report/counted.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -22,6 +24,11 @@ std::size_t prompt_bytes(const agents::ModelRequest& request) {
   return bytes;
 }
 
+std::string in_words(const CallEstimate& estimate) {
+  return counted(estimate.tokens, "token") +
+         (estimate.dollars > 0 ? fmt::format(", ${:.4f}", estimate.dollars) : "");
+}
+
 bool was_paid(const ModelReply& reply) {
   return reply.usage.prompt_tokens + reply.usage.completion_tokens > 0;
 }
@@ -29,8 +36,7 @@ bool was_paid(const ModelReply& reply) {
 } // namespace
 
 ModelCalls::ModelCalls(const RunLoopSetup& setup, std::shared_ptr<RunQueue> queue, StopSign& stop)
-    : setup_(setup), queue_(std::move(queue)), stop_(stop),
-      budget_(setup.config.limits, setup.price, setup.config.endpoint.max_output_tokens) {
+    : setup_(setup), queue_(std::move(queue)), stop_(stop), budget_(setup.config.limits) {
   const store::RunCosts costs = setup_.journal.costs();
   budget_.add_unconfirmed(
       {costs.unconfirmed_sendings, costs.unconfirmed_tokens, costs.unconfirmed_dollars});
@@ -42,7 +48,9 @@ ModelCalls::~ModelCalls() {
 
 void ModelCalls::cancel_all() {
   if (!calls_.empty()) {
-    setup_.endpoint.cancel_all();
+    for (const RunModel& model : setup_.models) {
+      model.endpoint.cancel_all();
+    }
   }
 }
 
@@ -56,30 +64,41 @@ int ModelCalls::free() const {
       std::max<std::int64_t>(parallel - static_cast<std::int64_t>(calls_.size()), 0));
 }
 
-std::optional<std::string> ModelCalls::reserve(const agents::ModelRequest& request) {
-  return budget_.reserve(request.key, budget_.estimate(prompt_bytes(request)));
+std::optional<ModelCalls::Refusal> ModelCalls::reserve(const search::Ask& ask,
+                                                       const agents::ModelRequest& request) {
+  const RunModel& model = setup_.model_of(ask);
+  const CallEstimate estimate =
+      budget_.estimate(prompt_bytes(request), {model.price, model.config.max_output_tokens});
+  const auto limit = budget_.reserve(request.key, estimate);
+  if (!limit) {
+    return std::nullopt;
+  }
+  return Refusal{*limit, budget_.allows_one(estimate)
+                             ? "is spent"
+                             : "is less than one call may need: " + in_words(estimate)};
 }
 
 void ModelCalls::send(TaskState& state, const search::Ask& ask, const agents::ModelRequest& request,
                       bool is_decided) {
-  const bool bills = setup_.endpoint.kind() != "replay" && setup_.endpoint.kind() != "batch";
+  const RunModel& model = setup_.model_of(ask);
+  const bool bills = model.endpoint.kind() != "replay" && model.endpoint.kind() != "batch";
   const std::optional<CallEstimate> at_stake =
       bills ? std::optional(budget_.reserved(request.key)) : std::nullopt;
   const search::Capacity capacity{free()};
   store::RowId row = 0;
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
-    row = setup_.journal.begin_call(state.row, request, setup_.endpoint.kind(), at_stake);
+    row = setup_.journal.begin_call(state.row, request, model.endpoint.kind(), at_stake);
     return is_decided ? std::vector<search::Event>{}
                       : std::vector<search::Event>{search::Decided{ask, capacity}};
   });
   calls_[request.key] = {&state, ask, request, row, at_stake};
-  if (setup_.config.endpoint.reuse) {
+  if (model.config.reuse) {
     if (auto reply = setup_.journal.recorded_reply(row)) {
       queue_->push(Reply{request.key, std::move(*reply)});
       return;
     }
   }
-  setup_.endpoint.start(request, [queue = queue_, key = request.key](ModelReply reply) {
+  model.endpoint.start(request, [queue = queue_, key = request.key](ModelReply reply) {
     queue->push(Reply{key, std::move(reply)});
   });
 }
@@ -87,9 +106,19 @@ void ModelCalls::send(TaskState& state, const search::Ask& ask, const agents::Mo
 void ModelCalls::store(const Reply& reply) {
   const auto call = calls_.find(reply.key);
   if (call != calls_.end() && reply.reply.status == ModelReply::Status::Ok) {
-    setup_.journal.finish_call(call->second.row, call->second.request, setup_.endpoint.kind(),
-                               reply.reply);
+    setup_.journal.finish_call(call->second.row, call->second.request,
+                               setup_.model_of(call->second.ask).endpoint.kind(), reply.reply);
   }
+}
+
+agents::EndpointHealth ModelCalls::health() const {
+  agents::EndpointHealth worst;
+  for (const RunModel& model : setup_.models) {
+    if (const agents::EndpointHealth own = model.endpoint.health(); own.state > worst.state) {
+      worst = own;
+    }
+  }
+  return worst;
 }
 
 std::optional<ModelCalls::Answered> ModelCalls::finish(const Reply& event) {

@@ -27,9 +27,12 @@ public:
   void count_stored(const store::ModelCallRow& call);
 
   int free() const; ///< number of further calls that may be in flight
-  /// Reserves the cost of a call. If that could exceed a limit, reserves nothing and returns the
-  /// limit: "limits.calls = 5".
-  std::optional<std::string> reserve(const agents::ModelRequest& request);
+  struct Refusal {
+    std::string limit; ///< "limits.calls = 5"
+    std::string why;   ///< "is spent"
+  };
+  /// Reserves the cost of a call. If that could exceed a limit, reserves nothing.
+  std::optional<Refusal> reserve(const search::Ask& ask, const agents::ModelRequest& request);
   /// Sends a call whose cost is reserved. `is_decided`: the log has its decision.
   void send(TaskState& state, const search::Ask& ask, const agents::ModelRequest& request,
             bool is_decided);
@@ -48,6 +51,7 @@ public:
   const Spend& spent() const { return budget_.spent(); }
   std::int64_t deferred() const { return deferred_; }
   std::int64_t unrecorded() const { return unrecorded_; }
+  agents::EndpointHealth health() const; ///< of the endpoint in the worst state
 
 private:
   struct Call {

@@ -18,7 +18,7 @@ std::vector<profiling::ShapeProfile> profiles_of(const tasks::Evaluation& evalua
 } // namespace
 
 agents::ModelRequest PromptWriter::request_for(const TaskState& state, const search::Ask& ask) {
-  const agents::EndpointConfig& endpoint = setup_.config.endpoint;
+  const agents::EndpointConfig& endpoint = setup_.model_of(ask).config;
   agents::ModelRequest request;
   request.key = ask.key;
   request.model = endpoint.model;
@@ -38,7 +38,7 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
   context.facts = setup_.facts;
   context.device = setup_.device_kind;
   context.device_name = setup_.device_name;
-  context.structured = setup_.config.endpoint.structured_output;
+  context.structured = setup_.model_of(ask).config.structured_output;
   context.variants = setup_.config.max_variants;
   context.baseline = attempt({state.baseline, 0}, false);
   add_prompt_facts(context);

@@ -5,6 +5,8 @@
 #include "harness/run/run_restore.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -107,7 +109,7 @@ void RunLoop::dispatch() {
   bool moved = true;
   while (moved && !stop_.is_up()) {
     moved = false;
-    refused_.clear();
+    refused_.reset();
     for (TaskState* state : fewest_asks_first()) {
       moved = advance(*state) || moved;
       take_arrived(); // sending many calls takes a while
@@ -163,21 +165,37 @@ void RunLoop::decide_evaluations(TaskState& state) {
 }
 
 bool RunLoop::start(TaskState& state, const search::Ask& ask, bool is_decided) {
-  if (clock_.is_spent()) {
-    refused_ = "limits.wall_time = " + format_duration(setup_.config.limits.wall_time);
-    return false;
-  }
-  if (calls_.free() == 0) {
+  if (!may_start()) {
     return false;
   }
   const agents::ModelRequest request = prompts_.request_for(state, ask);
-  if (auto limit = calls_.reserve(request)) {
-    refused_ = *limit;
+  if (auto refusal = calls_.reserve(ask, request)) {
+    refused_ = std::move(refusal);
     return false;
   }
   begin_session();
   calls_.send(state, ask, request, is_decided);
   return true;
+}
+
+/// Whether a call may begin now, whatever its price.
+bool RunLoop::may_start() {
+  if (clock_.is_spent()) {
+    refused_ = {"limits.wall_time = " + format_duration(setup_.config.limits.wall_time),
+                "is spent"};
+    return false;
+  }
+  if (!clock_.is_in_reserve()) {
+    return calls_.free() > 0;
+  }
+  if (!is_told_reserve_) {
+    is_told_reserve_ = true;
+    setup_.progress.event(
+        fmt::format("limits.wall_time: the last {} % are kept for judging and the final",
+                    RunClock::kReservePercent),
+        Progress::Weight::Important);
+  }
+  return false;
 }
 
 void RunLoop::tell_why_done(TaskState& state) {
@@ -249,7 +267,7 @@ void RunLoop::show_progress() {
   snapshot.limits = setup_.config.limits;
   snapshot.elapsed = clock_.elapsed();
   snapshot.last_result = tally_.last_result();
-  snapshot.endpoint = setup_.endpoint.health();
+  snapshot.endpoint = calls_.health();
   setup_.progress.update(snapshot);
 }
 
@@ -288,6 +306,7 @@ RunOutcome RunLoop::outcome() const {
   RunOutcome result;
   result.spend = calls_.spent();
   result.elapsed = clock_.elapsed();
+  result.earnings = earnings();
   result.message = stop_.message();
   switch (stop_.reason()) {
   case StopSign::Reason::Interrupted:
@@ -306,10 +325,10 @@ RunOutcome RunLoop::outcome() const {
     } else if (calls_.deferred() > 0) {
       result.end = RunOutcome::End::Waiting;
       result.message = "waiting for " + counted(calls_.deferred(), "reply", "replies");
-      result.message += refused_.empty() ? "" : "; " + refused_ + " allows no more calls";
-    } else if (!refused_.empty()) {
+      result.message += refused_ ? "; " + refused_->limit + " allows no more calls" : "";
+    } else if (refused_) {
       result.end = RunOutcome::End::BudgetSpent;
-      result.message = refused_ + " is spent";
+      result.message = refused_->limit + " " + refused_->why;
     } else if (calls_.unrecorded() > 0) {
       result.end = RunOutcome::End::RecordingSpent;
       result.message = "the recording has no reply to " + counted(calls_.unrecorded(), "call");
@@ -317,6 +336,20 @@ RunOutcome RunLoop::outcome() const {
     break;
   }
   return result;
+}
+
+std::vector<search::Earnings> RunLoop::earnings() const {
+  std::map<std::pair<std::string, std::string>, search::Earnings> sums;
+  for (const TaskState& state : tasks_) {
+    for (const search::Earnings& of_task : state.search->earnings()) {
+      sums[{of_task.model, of_task.op}] += of_task;
+    }
+  }
+  std::vector<search::Earnings> all;
+  for (const auto& [arm, sum] : sums) {
+    all.push_back(sum);
+  }
+  return all;
 }
 
 } // namespace winnow::harness

@@ -37,6 +37,8 @@ struct RunOutcome {
   std::string message;       ///< why the run stopped; empty if it finished
   Spend spend;
   std::chrono::milliseconds elapsed{0}; ///< includes earlier sessions
+  /// What the calls have earned in all tasks and sessions, by operator and model.
+  std::vector<search::Earnings> earnings = {};
 };
 
 /// Carries out what the search of each task decides, until no search has more to do, a limit is
@@ -66,6 +68,7 @@ private:
   bool advance(TaskState& state);
   void decide_evaluations(TaskState& state);
   bool start(TaskState& state, const search::Ask& ask, bool is_decided);
+  bool may_start();
   void tell_why_done(TaskState& state);
 
   std::optional<RunEvent> next_event(std::chrono::milliseconds wait);
@@ -79,6 +82,7 @@ private:
   void drain();
   RunOutcome wind_up();
   RunOutcome outcome() const;
+  std::vector<search::Earnings> earnings() const;
 
   RunLoopSetup setup_;
   RunClock clock_;
@@ -86,7 +90,8 @@ private:
   std::deque<RunEvent> arrived_; ///< events taken from the queue; their replies are stored already
   std::vector<TaskState> tasks_;
   bool session_begun_ = false;
-  std::string refused_; ///< the limit that stopped the last dispatch
+  std::optional<ModelCalls::Refusal> refused_; ///< the limit that stopped the last dispatch
+  bool is_told_reserve_ = false;               ///< that the rest of the time is kept was said
   StopSign stop_;
   CandidateShelf shelf_;
   VerdictTally tally_;

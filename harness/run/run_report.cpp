@@ -3,9 +3,12 @@
 #include "harness/config/duration.h"
 #include "harness/report/counted.h"
 #include "store/export.h"
+#include "store/text_table.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -60,6 +63,16 @@ std::string spend_text(const RunOutcome& outcome) {
   return text;
 }
 
+std::vector<std::string> earnings_row(const search::Earnings& earned) {
+  return {earned.model,
+          earned.op,
+          std::to_string(earned.calls),
+          std::to_string(earned.correct),
+          fmt::format("{:.4f}", earned.dollars),
+          fmt::format("{:.1f}", earned.device_seconds),
+          fmt::format("x{:.2f}", std::exp(earned.log_gain))};
+}
+
 } // namespace
 
 ExitCode exit_code(RunOutcome::End end) {
@@ -89,6 +102,27 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
                                                   store.baseline_standings(rows));
 }
 
+std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
+  const bool several = config.models.size() > 1;
+  if (outcome.earnings.empty() || (!several && config.strategy != "archive")) {
+    return "";
+  }
+  store::TextTable table;
+  table.columns = {{"model"},         {"operator"},       {"calls", true}, {"correct", true},
+                   {"dollars", true}, {"device s", true}, {"gain", true}};
+  std::map<std::string, search::Earnings> of_models;
+  for (const search::Earnings& earned : outcome.earnings) {
+    table.rows.push_back(earnings_row(earned));
+    of_models[earned.model] += earned;
+  }
+  for (auto& [model, earned] : of_models) {
+    earned.op = "all";
+    table.rows.push_back(earnings_row(earned));
+  }
+  store::remove_empty_columns(table);
+  return store::to_aligned_text(table, 0) + "\n";
+}
+
 std::string run_summary(const RunOutcome& outcome, const RunConfig& config, const std::string& run,
                         const std::string& go_on) {
   const std::string store = " --store " + shell_word(config.store);
@@ -109,8 +143,10 @@ std::string run_summary(const RunOutcome& outcome, const RunConfig& config, cons
             "\neverything is saved; solve the problem, then go on with: " + go_on + where;
     break;
   case RunOutcome::End::RecordingSpent:
-    text += "stopped: " + outcome.message + "\nto go on, ask a model: " + go_on +
-            " --model PROVIDER/MODEL" + where;
+    text += "stopped: " + outcome.message;
+    text += config.models.empty()
+                ? "\nto go on, ask a model: " + go_on + " --model PROVIDER/MODEL" + where
+                : "\nto go on, start a run whose [[models]] can answer\n";
     break;
   case RunOutcome::End::Waiting:
     text +=

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "harness/config/endpoints.h"
+#include "harness/config/model_arms.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
 #include "harness/report/terminal.h"
@@ -112,31 +113,38 @@ struct RunSession {
   evaluators::OpenDevices devices;
   RunStore& store;
   store::RunRow run;
-  agents::ModelEndpoint& endpoint;
+  std::vector<RunModel> models;
   bool by_files = false; ///< the endpoint only collects requests for a file
 };
 
-/// The endpoint of a run: `instead` if given, otherwise the configured one. Create it before
-/// devices are opened: it removes the key from the environment, and no other thread may read the
-/// environment at that time.
-class Endpoint {
+/// The endpoints of a run's models: `instead` if given, otherwise the configured ones. Create them
+/// before devices are opened: that removes keys from the environment, and no other thread may read
+/// the environment at that time. Throws UsageError for a model that cannot be asked, or whose
+/// unknown price a limit needs.
+class Endpoints {
 public:
-  Endpoint(const RunConfig& config, agents::ModelEndpoint* instead)
-      : configured_(instead == nullptr ? make_run_endpoint(config.endpoint) : nullptr),
-        used_(instead == nullptr ? *configured_ : *instead) {}
-  agents::ModelEndpoint& operator*() const { return used_; }
+  Endpoints(const RunConfig& config, agents::ModelEndpoint* instead) {
+    for (const ModelArm& model : models_of(config)) {
+      agents::ModelEndpoint& endpoint = instead != nullptr ? *instead : configured(model);
+      const std::optional<agents::Price> price = run_price(model.endpoint);
+      check_dollar_limit(config.limits, model.endpoint, price, in_words(model));
+      models_.push_back({model.name, model.endpoint, endpoint, price});
+    }
+  }
+  const std::vector<RunModel>& models() const { return models_; }
 
 private:
-  std::unique_ptr<agents::ModelEndpoint> configured_;
-  agents::ModelEndpoint& used_;
-};
+  agents::ModelEndpoint& configured(const ModelArm& model) {
+    try {
+      return *configured_.emplace_back(make_run_endpoint(model.endpoint));
+    } catch (const UsageError& error) {
+      throw UsageError(error.what() + in_words(model), error.remedy());
+    }
+  }
 
-/// The price of the run's calls; nullopt: unknown. Throws UsageError if a limit needs the price.
-std::optional<agents::Price> known_price(const RunConfig& config) {
-  const std::optional<agents::Price> price = run_price(config.endpoint);
-  check_dollar_limit(config.limits, config.endpoint, price);
-  return price;
-}
+  std::vector<std::unique_ptr<agents::ModelEndpoint>> configured_;
+  std::vector<RunModel> models_;
+};
 
 RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) {
   const agents::PromptTemplates templates(session.config.prompts);
@@ -148,26 +156,26 @@ RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) 
                 .device_kind = device.kind,
                 .device_name = device.name,
                 .journal = journal,
-                .endpoint = session.endpoint,
+                .models = session.models,
                 .prompts = [&](const auto& context) { return templates.proposal(context); },
                 .evaluations = session.devices.factory(),
                 .progress = progress,
-                .price = known_price(session.config),
                 .is_finished = session.run.status == "finished",
                 .elapsed_before = elapsed_before(session.store.events(session.run.id))});
   const OnInterrupt stop(interrupt, [&] { loop.interrupt(); });
   return loop.run();
 }
 
-/// Holds a final for the tasks of the run that have none yet.
-void hold_final(RunSession& session, Interrupt& interrupt, Progress& progress) {
+/// Holds a final for the tasks of the run. `is_new`: this session has changed the run, so that an
+/// earlier final does not count.
+void hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress& progress) {
   const std::vector<store::StoredSitting> held = session.store.sittings();
   std::vector<tasks::Task> tasks;
   std::copy_if(session.tasks.begin(), session.tasks.end(), std::back_inserter(tasks),
                [&](const tasks::Task& task) {
-                 return std::none_of(held.begin(), held.end(), [&](const auto& sitting) {
-                   return sitting.run == session.run.id && sitting.task == task.name;
-                 });
+                 return is_new || std::none_of(held.begin(), held.end(), [&](const auto& sitting) {
+                          return sitting.run == session.run.id && sitting.task == task.name;
+                        });
                });
   if (tasks.empty() || session.config.evaluation.seed) {
     return;
@@ -195,7 +203,7 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
   RunOutcome outcome = drive(session, interrupt, progress);
   if (outcome.end == RunOutcome::End::Finished && !interrupt.interrupted()) {
     const auto start = std::chrono::steady_clock::now();
-    hold_final(session, interrupt, progress);
+    hold_final(session, !outcome.was_finished, interrupt, progress);
     outcome.elapsed += std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - start);
   }
@@ -207,6 +215,7 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
               << "\n";
     return ExitCode::Interrupted;
   }
+  std::cerr << earnings_table(outcome, session.config);
   std::cerr << run_summary(outcome, session.config, session.run.name,
                            session.by_files ? "winnow batch export -o REQUESTS --run"
                                             : "winnow resume");
@@ -244,8 +253,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
   Interrupt interrupt; // before any other thread starts
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
   check_isolation(config.evaluation);
-  const Endpoint endpoint(config, instead);
-  known_price(config);
+  const Endpoints endpoints(config, instead);
   evaluators::OpenDevices devices(config.evaluation, config.evaluation.run_timeout);
   const evaluators::DeviceReport& device = devices.first();
   config.evaluation.device = devices.names();
@@ -258,9 +266,13 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
     config.name = free_name(store, config.name);
   }
   store.create_run(config.name, stored_config(config, tasks, device), describe_environment(device));
-  RunSession session{
-      config,    std::move(tasks),  std::move(devices), store, locked_run(store, config.name),
-      *endpoint, instead != nullptr};
+  RunSession session{config,
+                     std::move(tasks),
+                     std::move(devices),
+                     store,
+                     locked_run(store, config.name),
+                     endpoints.models(),
+                     instead != nullptr};
   return drive_and_report(session, interrupt);
 }
 
@@ -282,13 +294,13 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   check_same_tasks(nlohmann::json::parse(run.config), tasks);
   check_has_log(store, run, tasks);
   check_isolation(config.evaluation);
-  const Endpoint endpoint(config, instead);
+  const Endpoints endpoints(config, instead);
   RunSession session{config,
                      std::move(tasks),
                      evaluators::OpenDevices(config.evaluation, config.evaluation.run_timeout),
                      store,
                      run,
-                     *endpoint,
+                     endpoints.models(),
                      instead != nullptr};
   return drive_and_report(session, interrupt);
 }

@@ -19,6 +19,12 @@ search::Settings search_settings(const RunConfig& config, const std::string& tas
   settings.proposals = static_cast<std::size_t>(config.proposals);
   settings.lineages = static_cast<std::size_t>(config.chains);
   settings.evaluator_version = evaluators::kEvaluatorVersion;
+  if (config.models.size() > 1) {
+    for (const ModelArm& model : config.models) {
+      settings.models.push_back(model.name);
+    }
+  }
+  settings.value_of_doubling = config.value_of_doubling;
   settings.seeds = static_cast<std::size_t>(config.seeds);
   settings.patience = static_cast<std::size_t>(config.patience);
   settings.enough_speed_of_light = kEnoughSpeedOfLight;

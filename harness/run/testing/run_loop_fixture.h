@@ -41,6 +41,12 @@ protected:
   /// One session: opens the store, creates or finds the run, and drives it.
   RunOutcome session(agents::ModelEndpoint& endpoint, const std::function<void()>& after_write = {},
                      const std::function<void(RunLoop&)>& with_loop = {}) {
+    return session(std::vector<RunModel>{{"", config_.endpoint, endpoint, price_}}, after_write,
+                   with_loop);
+  }
+  RunOutcome session(const std::vector<RunModel>& models,
+                     const std::function<void()>& after_write = {},
+                     const std::function<void(RunLoop&)>& with_loop = {}) {
     store::RunStore store(store_path(), store::RunStore::Mode::ReadWrite);
     if (!store.find_run(run_name_)) {
       store.create_run(run_name_, nlohmann::json::object(), nlohmann::json::object());
@@ -55,11 +61,10 @@ protected:
                   .device_kind = "cpu",
                   .device_name = "double",
                   .journal = journal,
-                  .endpoint = endpoint,
+                  .models = models,
                   .prompts = prompt,
                   .evaluations = test::on_lane(lane_),
                   .progress = progress,
-                  .price = price_,
                   .is_finished = store.find_run(run_name_)->status == "finished",
                   .elapsed_before = elapsed_before(store.events(run)),
                   .now = now_});
