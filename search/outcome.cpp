@@ -24,15 +24,19 @@ bool raced(const Outcome& outcome, const Outcome* incumbent) {
 
 } // namespace
 
+std::vector<double> ratios_to_incumbent(const tasks::CaseResult& timed) {
+  std::vector<double> ratios;
+  const auto pairs = std::min(timed.samples_ns.size(), timed.incumbent_samples_ns.size());
+  for (std::size_t i = 0; i < pairs; ++i) {
+    ratios.push_back(timed.incumbent_samples_ns[i] / timed.samples_ns[i]);
+  }
+  return ratios;
+}
+
 Trial trial_of(const tasks::Evaluation& evaluation) {
   Trial trial{evaluation.parameters, evaluation.verdict, evaluation.build.machine_code_digest, {}};
   for (const tasks::CaseResult& timed : evaluation.cases) {
-    std::vector<double> ratios;
-    const auto pairs = std::min(timed.samples_ns.size(), timed.incumbent_samples_ns.size());
-    for (std::size_t i = 0; i < pairs; ++i) {
-      ratios.push_back(timed.incumbent_samples_ns[i] / timed.samples_ns[i]);
-    }
-    trial.speeds.push_back(tasks::median(std::move(ratios)));
+    trial.speeds.push_back(tasks::median(ratios_to_incumbent(timed)));
   }
   return trial;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -32,6 +33,9 @@ struct Outcome {
   std::string cell;          ///< cell_of()
   double device_seconds = 0; ///< what the evaluation took
 };
+
+/// At each turn, the incumbent's time / the candidate's time.
+std::vector<double> ratios_to_incumbent(const tasks::CaseResult& timed);
 
 /// A trial of a heat, as its evaluation tells it.
 Trial trial_of(const tasks::Evaluation& evaluation);
