@@ -245,9 +245,30 @@ ReplySchema kernel_reply_schema() {
               "properties": {"reasoning": {"type": "string"}, "kernel_file": {"type": "string"}}})"};
 }
 
+std::string idea_of(std::string_view reply, std::size_t max_bytes) {
+  const std::optional<std::string> reasoning = structured_member(reply, "reasoning");
+  std::string_view said = reasoning ? std::string_view(*reasoning) : reply;
+  if (!reasoning) {
+    if (!skip_thoughts(said)) {
+      return "";
+    }
+    for (const std::string_view kernel : {"```", "~~~", "<<<<<<<", "/*@winnow"}) {
+      said = said.substr(0, said.find(kernel));
+    }
+  }
+  std::string line;
+  for (const char c : to_valid_utf8(trim(said))) {
+    const bool is_space = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (!is_space || !line.ends_with(' ')) {
+      line += is_space ? ' ' : c;
+    }
+  }
+  return shortened(line, max_bytes);
+}
+
 ExtractedKernel extract_kernel_file(std::string_view reply, std::string_view finish_reason) {
   try {
-    if (const auto kernel_file = structured_kernel_file(reply)) {
+    if (const auto kernel_file = structured_member(reply, "kernel_file")) {
       return extract(*kernel_file, finish_reason);
     }
     return extract(reply, finish_reason);

@@ -26,4 +26,8 @@ ReplySchema kernel_reply_schema();
 /// follows kernel_reply_schema() is searched in its "kernel_file". Never throws.
 ExtractedKernel extract_kernel_file(std::string_view reply, std::string_view finish_reason);
 
+/// What a reply says about its kernel before it shows the kernel: one line of about `max_bytes` at
+/// most. Empty: the reply says nothing.
+std::string idea_of(std::string_view reply, std::size_t max_bytes);
+
 } // namespace winnow::agents

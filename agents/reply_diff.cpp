@@ -322,7 +322,7 @@ AppliedBlocks apply_blocks(std::string_view parent, std::string_view reply) {
 ExtractedKernel extract_changed_kernel(std::string_view parent, std::string_view reply,
                                        std::string_view finish_reason) {
   try {
-    const std::optional<std::string> structured = structured_kernel_file(reply);
+    const std::optional<std::string> structured = structured_member(reply, "kernel_file");
     std::string_view answer = structured ? std::string_view(*structured) : reply;
     if (reply.size() > kMaxReplyBytes || !skip_thoughts(answer) || !has_block(answer)) {
       ExtractedKernel whole = extract_kernel_file(reply, finish_reason);

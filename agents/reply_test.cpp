@@ -181,5 +181,17 @@ TEST(Reply, SurvivesBinary) {
   EXPECT_FALSE(extract("```").text);
 }
 
+TEST(IdeaOf, IsWhatTheReplySaysBeforeTheKernel) {
+  const auto idea = [](const std::string& reply) { return idea_of(reply, 40); };
+  EXPECT_EQ(idea("DRAM limits it:\n  wider   loads.\n\n```cuda\nx\n```\nMore."),
+            "DRAM limits it: wider loads.");
+  EXPECT_EQ(idea("<think>hm</think>Fewer barriers.\n<<<<<<< SEARCH\nx"), "Fewer barriers.");
+  EXPECT_EQ(idea(R"({"reasoning": "Wider loads.", "kernel_file": "x"})"), "Wider loads.");
+  EXPECT_EQ(idea("```cuda\nx\n```"), "");
+  EXPECT_EQ(idea(""), "");
+  EXPECT_EQ(idea("One two three four five six seven eight nine ten"),
+            "One two three four five six seven ...");
+}
+
 } // namespace
 } // namespace winnow::agents

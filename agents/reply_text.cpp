@@ -45,13 +45,13 @@ bool skip_thoughts(std::string_view& reply) {
   return true;
 }
 
-std::optional<std::string> structured_kernel_file(std::string_view reply) {
+std::optional<std::string> structured_member(std::string_view reply, const char* name) {
   if (!trim(reply).starts_with('{')) {
     return std::nullopt;
   }
   try {
     const nlohmann::json json = parse_untrusted_json(reply);
-    const std::string text = text_member(json, "kernel_file");
+    const std::string text = text_member(json, name);
     return text.empty() ? std::nullopt : std::optional(text);
   } catch (const Error&) {
     return std::nullopt; // not JSON: device code may begin with a brace

@@ -21,7 +21,8 @@ PlanComment find_plan(std::string_view text);
 /// only reasoning.
 bool skip_thoughts(std::string_view& reply);
 
-/// The "kernel_file" of a reply that follows kernel_reply_schema(); nullopt for any other reply.
-std::optional<std::string> structured_kernel_file(std::string_view reply);
+/// A member ("kernel_file", "reasoning") of a reply that follows kernel_reply_schema(); nullopt if
+/// the member is empty, and for any other reply.
+std::optional<std::string> structured_member(std::string_view reply, const char* name);
 
 } // namespace winnow::agents

@@ -15,6 +15,8 @@ constexpr double kSlowerBand = 1.3;
 constexpr int kRepairsOfOne = 2;
 constexpr std::size_t kCallsPerRepair = 5; // repairs are at most this part of all calls
 constexpr std::size_t kNewest = 8;
+constexpr std::ptrdiff_t kFailures = 6; // that a prompt tells of
+constexpr std::size_t kFamilies = 8;    // that a prompt tells of
 constexpr double kWorthwhileGain = 0.02;
 // A call counts as a visit of so many ancestors, and related kernels are looked for so far back.
 constexpr std::size_t kGenerations = 8;
@@ -100,6 +102,9 @@ Ask ArchiveSearch::new_ask(std::string op) const {
   for (std::size_t i = first; i < attempts_.size(); ++i) {
     ask.history.push_back(card_of(*find(attempts_[i])));
   }
+  for (const CandidateId failed : failures_) {
+    ask.failures.push_back(card_of(*find(failed)));
+  }
   if (leader() != nullptr) {
     ask.best = card_of(*leader());
   }
@@ -110,6 +115,11 @@ Ask ArchiveSearch::seed() const {
   Ask ask = new_ask("seed");
   ask.model = model_in_turn(asks());
   ask.parents = {root()->id};
+  for (const Individual* owner : owners_by_value()) {
+    if (owner->ask && ask.families.size() < kFamilies) {
+      ask.families.push_back(card_of(*owner));
+    }
+  }
   return ask;
 }
 
@@ -188,14 +198,20 @@ const Individual* ArchiveSearch::best_parent() const {
   return best_unrelated != nullptr ? best_unrelated : best != nullptr ? best : root();
 }
 
-/// The owners of all cells, by the PUCT score that the class describes, highest first.
-std::vector<const Individual*> ArchiveSearch::owners_by_score() const {
+/// The owners of all cells, fastest first.
+std::vector<const Individual*> ArchiveSearch::owners_by_value() const {
   std::vector<const Individual*> owners;
   for (const auto& [cell, owner] : cells_) {
     owners.push_back(find(owner));
   }
   std::stable_sort(owners.begin(), owners.end(),
                    [](const auto* a, const auto* b) { return value(*a) > value(*b); });
+  return owners;
+}
+
+/// The owners of all cells, by the PUCT score that the class describes, highest first.
+std::vector<const Individual*> ArchiveSearch::owners_by_score() const {
+  std::vector<const Individual*> owners = owners_by_value();
   if (owners.empty()) {
     return owners;
   }
@@ -231,6 +247,15 @@ bool ArchiveSearch::is_related(const Individual& individual, const Relatives& re
   return relatives.ancestors.contains(individual.id) ||
          std::any_of(line.begin(), line.end(),
                      [&](CandidateId ancestor) { return relatives.parents.contains(ancestor); });
+}
+
+/// The idea behind the kernel was tried correctly and made its parent slower.
+bool ArchiveSearch::is_failure(const Individual& judged) const {
+  if (!judged.ask || judged.ask->op == "repair") {
+    return false;
+  }
+  const Individual& parent = *find(judged.ask->parents.front());
+  return counts(outcome_of(parent)) && value(judged) < value(parent) - kWorthwhileGain;
 }
 
 bool ArchiveSearch::is_bad_parent(const Individual& individual) const {
@@ -340,6 +365,11 @@ void ArchiveSearch::on_settled(Individual& judged, double gain) {
   }
   if (!counts(outcome)) {
     return;
+  }
+  if (is_failure(judged)) {
+    failures_.push_back(judged.id);
+    failures_.erase(failures_.begin(),
+                    failures_.end() - std::min<std::ptrdiff_t>(std::ssize(failures_), kFailures));
   }
   if (judged.ask) {
     by_value_.insert({value(judged), judged.id});

@@ -61,9 +61,11 @@ private:
   int repair_depth(const Individual& individual) const;
   Ask with_operator(const Individual& parent) const;
   const Individual* best_parent() const;
+  std::vector<const Individual*> owners_by_value() const;
   std::vector<const Individual*> owners_by_score() const;
   Relatives relatives_of_calls() const;
   bool is_related(const Individual& individual, const Relatives& relatives) const;
+  bool is_failure(const Individual& judged) const;
   bool is_bad_parent(const Individual& individual) const;
   std::vector<CandidateId> line_of(const Individual& individual) const;
   const Individual* other_cell(const Individual& parent) const;
@@ -76,6 +78,7 @@ private:
   std::map<std::string, CandidateId> cells_;
   std::map<CandidateId, Node> nodes_;
   std::vector<CandidateId> attempts_;   ///< in the order in which they came
+  std::vector<CandidateId> failures_;   ///< the newest ideas that made their parent slower
   std::vector<CandidateId> repairable_; ///< failures that a call may still repair, oldest first
   std::set<std::pair<double, CandidateId>> by_value_; ///< replies that count, slowest first
   std::set<std::string> unanswered_;                  ///< calls that get no reply in this session

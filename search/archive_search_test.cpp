@@ -116,6 +116,26 @@ TEST_F(ArchiveSearchTest, NoSecondCallBuildsOnAParentWhileAnotherKernelIsJudged)
   EXPECT_THAT(ask().parents, ElementsAre(last_));
 }
 
+TEST_F(ArchiveSearchTest, PromptsTellOfFamiliesAndOfIdeasThatMadeTheirParentSlower) {
+  begin({.proposals = 40, .seeds = 4});
+  const Ask first = ask(), second = ask(), third = ask();
+  EXPECT_TRUE(third.families.empty());
+  answer(first, fast(2, "shared memory"));
+  const CandidateId best = answer(second, fast(4, "tensor cores"));
+  const CandidateId failure = answer(third, fast(0.6, "atomics"));
+  const Ask seed = ask();
+  EXPECT_THAT(seed.families, ElementsAre(Card{best, 2}, Card{best - 1, 1}, Card{failure, 3}));
+  EXPECT_THAT(seed.failures, ElementsAre(Card{failure, 3}));
+  for (int i = 0; i < 8; ++i) {
+    const Ask call = ask();
+    EXPECT_TRUE(call.families.empty());
+    answer(call, fast(0.5));
+  }
+  const std::vector<Card> failures = ask().failures;
+  EXPECT_EQ(failures.size(), 6);
+  EXPECT_EQ(failures.back().candidate, last_);
+}
+
 TEST_F(ArchiveSearchTest, BuildsOnTheBestAndSpreadsOverCells) {
   begin({.proposals = 40, .seeds = 2});
   const Ask first = ask();

@@ -22,19 +22,40 @@ Card card_from(const json& card) {
   return {card.at("candidate"), card.at("number")};
 }
 
+json cards_json(const std::vector<Card>& cards) {
+  json written = json::array();
+  for (const Card& card : cards) {
+    written.push_back(card_json(card));
+  }
+  return written;
+}
+
+/// An absent list stands for none.
+std::vector<Card> cards_from(const json& ask, const char* name) {
+  std::vector<Card> cards;
+  for (const json& card : ask.value(name, json::array())) {
+    cards.push_back(card_from(card));
+  }
+  return cards;
+}
+
 std::optional<Card> optional_card(const json& ask, const char* name) {
   const auto card = ask.find(name);
   return card == ask.end() ? std::nullopt : std::optional(card_from(*card));
 }
 
 json ask_json(const Ask& ask) {
-  json written{{"ask", ask.key},         {"lineage", ask.lineage}, {"operator", ask.op},
-               {"parents", ask.parents}, {"older", ask.older},     {"history", json::array()}};
+  json written{{"ask", ask.key},     {"lineage", ask.lineage},
+               {"operator", ask.op}, {"parents", ask.parents},
+               {"older", ask.older}, {"history", cards_json(ask.history)}};
   if (!ask.model.empty()) {
     written["model"] = ask.model;
   }
-  for (const Card& card : ask.history) {
-    written["history"].push_back(card_json(card));
+  if (!ask.families.empty()) {
+    written["families"] = cards_json(ask.families);
+  }
+  if (!ask.failures.empty()) {
+    written["failures"] = cards_json(ask.failures);
   }
   if (ask.best) {
     written["best"] = card_json(*ask.best);
@@ -109,9 +130,9 @@ Action action_from(const json& action) {
   ask.best = optional_card(action, "best");
   ask.previous = optional_card(action, "previous");
   ask.second = optional_card(action, "second");
-  for (const json& card : action.at("history")) {
-    ask.history.push_back(card_from(card));
-  }
+  ask.history = cards_from(action, "history");
+  ask.families = cards_from(action, "families");
+  ask.failures = cards_from(action, "failures");
   return ask;
 }
 

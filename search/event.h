@@ -34,6 +34,8 @@ struct Ask {
   std::optional<Card> previous;     ///< the latest attempt, if it is worth showing in full
   std::optional<Card> second;       ///< crossover: the other parent; contrast: the slower kernel
   std::vector<Card> history;        ///< the newest attempts of the lineage, oldest first
+  std::vector<Card> families;       ///< seed: the best kernel of each structure, fastest first
+  std::vector<Card> failures;       ///< newest kernels that are slower than their parent
   int older = 0;                    ///< number of attempts before `history`
   bool operator==(const Ask&) const = default;
 };

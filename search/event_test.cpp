@@ -29,6 +29,8 @@ std::vector<Event> all_events() {
   ask.best = Card{5, 3};
   ask.previous = Card{9, 22};
   ask.history = {{8, 21}, {9, 22}};
+  ask.families = {{9, 22}, {3, 2}};
+  ask.failures = {{8, 21}};
   ask.older = 20;
   ask.model = "cheap";
   return {Decided{ask, {3}},

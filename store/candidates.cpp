@@ -193,7 +193,10 @@ CandidateRow RunStore::candidate(RowId id) const {
 CandidateState RunStore::candidate_state(RowId id) const {
   Database& database = state_->database;
   return database.read([&] {
-    return CandidateState{candidate(id), evaluation_of_candidate(database, id)};
+    Query reply(database, "SELECT m.reply FROM candidates AS c "
+                          "JOIN model_calls AS m ON m.id = c.call_id WHERE c.id = ?");
+    return CandidateState{candidate(id), evaluation_of_candidate(database, id),
+                          reply.bind(id).next() ? reply.text("reply") : ""};
   });
 }
 

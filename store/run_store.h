@@ -97,6 +97,7 @@ struct CandidateRow {
 struct CandidateState {
   CandidateRow row;
   std::optional<tasks::Evaluation> best; ///< nullopt: not evaluated yet
+  std::string reply; ///< the whole reply; empty: not from a model. Only candidate_state() sets it
 };
 
 /// One event of a search (search/event.h).

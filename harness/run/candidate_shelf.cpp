@@ -1,10 +1,13 @@
 #include "harness/run/candidate_shelf.h"
 
+#include "agents/reply.h"
+
 namespace winnow::harness {
 namespace {
 
 // A prompt names some twenty candidates; each takes some ten kilobytes.
 constexpr std::size_t kMostOnTheShelf = 1000;
+constexpr std::size_t kMaxIdeaBytes = 400;
 
 void drop_samples(tasks::Evaluation& evaluation) {
   for (tasks::CaseResult& result : evaluation.cases) {
@@ -27,6 +30,7 @@ const ShelvedCandidate& CandidateShelf::at(store::RowId candidate) {
   store::CandidateState stored = store_.candidate_state(candidate);
   ShelvedCandidate& shelved = shelf_[candidate];
   shelved.parent = stored.row.parent_id;
+  shelved.idea = agents::idea_of(stored.reply, kMaxIdeaBytes);
   shelved.evaluation.verdict = tasks::Verdict::Infrastructure;
   if (stored.best) {
     shelved.evaluation = *std::move(stored.best);

@@ -10,6 +10,7 @@ namespace winnow::harness {
 /// A candidate of the store, as prompts and races need it.
 struct ShelvedCandidate {
   std::string text; ///< the kernel file; empty if the reply contained none
+  std::string idea; ///< what the reply says about it in a line; empty: nothing, or no reply
   store::RowId parent = 0;
   /// Without raw samples. The verdict is Infrastructure if the candidate is not judged.
   tasks::Evaluation evaluation;

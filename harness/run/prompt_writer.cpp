@@ -3,6 +3,9 @@
 #include "agents/reply.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/run/prompt_facts.h"
+#include "search/population.h"
+
+#include <fmt/format.h>
 
 namespace winnow::harness {
 namespace {
@@ -13,6 +16,10 @@ std::vector<profiling::ShapeProfile> profiles_of(const tasks::Evaluation& evalua
     profiles.push_back(std::move(shape.shape));
   }
   return profiles;
+}
+
+std::string idea_text(const ShelvedCandidate& candidate) {
+  return candidate.idea.empty() ? "" : ". Idea: " + candidate.idea;
 }
 
 } // namespace
@@ -54,6 +61,12 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
   for (const search::Card& card : ask.history) {
     context.history.push_back(attempt(card, false));
   }
+  for (const search::Card& card : ask.families) {
+    context.families.push_back(family_line(state, card));
+  }
+  for (const search::Card& card : ask.failures) {
+    context.do_not.push_back(failure_line(state, card));
+  }
   if (ask.best) {
     context.best = attempt(*ask.best, true);
   }
@@ -65,6 +78,23 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
     context.surface = surface_text(setup_.journal.store().trials(shown), shelf_.at(shown).text);
   }
   return context;
+}
+
+/// "attempt 3, 2.50x: 1 kernel, shared 16 KB. Idea: ..."
+std::string PromptWriter::family_line(const TaskState& state, const search::Card& card) {
+  const ShelvedCandidate& candidate = shelf_.at(card.candidate);
+  return fmt::format("attempt {}, {:.2f}x: {}{}", card.number, candidate.evaluation.speedup,
+                     outcome_of(*state.search->find(card.candidate)).cell, idea_text(candidate));
+}
+
+/// "attempt 5, 0.61x the speed of attempt 3. Idea: ..."
+std::string PromptWriter::failure_line(const TaskState& state, const search::Card& card) {
+  const search::Individual& failed = *state.search->find(card.candidate);
+  const search::Individual& parent = *state.search->find(failed.ask->parents.front());
+  const double share = outcome_of(failed).speedup / outcome_of(parent).speedup;
+  return fmt::format("attempt {}, {:.2f}x the speed of {}{}", card.number, share,
+                     parent.ask ? fmt::format("attempt {}", parent.number) : "the first kernel",
+                     idea_text(shelf_.at(card.candidate)));
 }
 
 agents::Attempt PromptWriter::attempt(const search::Card& card, bool with_limits) {

@@ -17,6 +17,8 @@ public:
 
 private:
   agents::ProposalContext context_for(const TaskState& state, const search::Ask& ask);
+  std::string family_line(const TaskState& state, const search::Card& card);
+  std::string failure_line(const TaskState& state, const search::Card& card);
   agents::Attempt attempt(const search::Card& card, bool with_limits);
   std::string limits_of(store::RowId candidate);
 
