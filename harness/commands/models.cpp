@@ -7,6 +7,7 @@
 #include "harness/commands/run_options.h"
 #include "harness/config/config.h"
 #include "harness/config/endpoints.h"
+#include "harness/config/model_arms.h"
 #include "store/text_table.h"
 
 #include <future>
@@ -32,8 +33,8 @@ struct ModelsCommand {
   bool json = false;
 };
 
-EndpointConfig configured_endpoint(const ModelsCommand& command) {
-  return load_config(find_config(command.config), overrides_of(command.shared)).endpoint;
+std::vector<ModelArm> configured_models(const ModelsCommand& command) {
+  return models_of(load_config(find_config(command.config), overrides_of(command.shared)));
 }
 
 std::string priced_models(const std::string& host) {
@@ -64,9 +65,9 @@ nlohmann::ordered_json describe(const agents::Provider& provider) {
           {"priced_models", priced_models(agents::parse_url(provider.base_url)->host)}};
 }
 
-/// Describes the endpoint of the selected config.
-nlohmann::ordered_json describe_configured(const ModelsCommand& command) {
-  const EndpointConfig endpoint = configured_endpoint(command);
+/// Describes a model of the selected config.
+nlohmann::ordered_json describe_configured(const ModelsCommand& command,
+                                           const EndpointConfig& endpoint) {
   const Availability found = probe_run_endpoint(endpoint);
   const std::optional<agents::Price> price = run_price(endpoint);
   return {{"config", find_config(command.config).string()},
@@ -100,7 +101,10 @@ std::string to_text(const nlohmann::ordered_json& provider) {
 }
 
 ExitCode list(const ModelsCommand& command) {
-  const nlohmann::ordered_json chosen = describe_configured(command);
+  nlohmann::ordered_json chosen = nlohmann::ordered_json::array();
+  for (const ModelArm& model : configured_models(command)) {
+    chosen.push_back(describe_configured(command, model.endpoint));
+  }
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const agents::Provider& provider : agents::providers()) {
     all.push_back(describe(provider));
@@ -108,13 +112,16 @@ ExitCode list(const ModelsCommand& command) {
   if (command.json) {
     std::cout << nlohmann::ordered_json{{"schema", "winnow.models"},
                                         {"version", 1},
-                                        {"configured", chosen},
+                                        {"configured", chosen.front()},
+                                        {"models", chosen},
                                         {"providers", all}}
                      .dump(2)
               << '\n';
     return ExitCode::Done;
   }
-  std::cout << fitted(configured_text(chosen));
+  for (const nlohmann::ordered_json& model : chosen) {
+    std::cout << fitted(configured_text(model));
+  }
   for (const nlohmann::ordered_json& provider : all) {
     std::cout << fitted(to_text(provider));
   }
@@ -181,7 +188,12 @@ std::string to_text(const ModelReply& reply) {
 }
 
 ExitCode test(const ModelsCommand& command) {
-  EndpointConfig endpoint = configured_endpoint(command);
+  const std::vector<ModelArm> models = configured_models(command);
+  if (models.size() > 1) {
+    throw UsageError("the command tests one model, but the config has several in [[models]]",
+                     "name the model: winnow models test --model PROVIDER/MODEL");
+  }
+  EndpointConfig endpoint = models.front().endpoint;
   if (endpoint.kind == "replay" && endpoint.provider.empty()) {
     throw UsageError(
         "the command names no model, and the endpoint of the config replays a recording",
