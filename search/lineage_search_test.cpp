@@ -371,10 +371,7 @@ TEST_F(LineageSearchTest, LineagesTakeTheModelsInTurn) {
   search_->apply(Added{kBaseline, "", 0});
   decided<Evaluate>();
   search_->apply(Evaluated{kBaseline, outcome(Verdict::Correct, 1)});
-  std::vector<Ask> asks;
-  for (int i = 0; i < 3; ++i) {
-    asks.push_back(decided<Ask>());
-  }
+  const std::vector<Ask> asks{decided<Ask>(), decided<Ask>(), decided<Ask>()};
   EXPECT_EQ(asks[0].model, "cheap");
   EXPECT_EQ(asks[1].model, "dear");
   EXPECT_EQ(asks[2].model, "cheap");

@@ -144,6 +144,7 @@ Earnings& Population::earned_by(const Ask& ask) {
 
 std::vector<Earnings> Population::earnings() const {
   std::vector<Earnings> all;
+  all.reserve(earnings_.size());
   for (const auto& [arm, earned] : earnings_) {
     all.push_back(earned);
   }

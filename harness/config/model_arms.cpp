@@ -52,7 +52,7 @@ std::string usual_name(const agents::EndpointConfig& endpoint) {
 void name_models(std::vector<ModelArm>& models) {
   const auto shares_name = [&](const ModelArm& model) {
     return std::any_of(models.begin(), models.end(), [&](const ModelArm& other) {
-      const std::string& name = other.name.empty() ? usual_name(other.endpoint) : other.name;
+      const std::string name = other.name.empty() ? usual_name(other.endpoint) : other.name;
       return &other != &model && name == usual_name(model.endpoint);
     });
   };
@@ -61,7 +61,7 @@ void name_models(std::vector<ModelArm>& models) {
     const std::string& effort = model.endpoint.effort;
     const std::string usual = usual_name(model.endpoint);
     names.push_back(!model.name.empty()                     ? model.name
-                    : shares_name(model) && !effort.empty() ? usual + " " + effort
+                    : shares_name(model) && !effort.empty() ? fmt::format("{} {}", usual, effort)
                                                             : usual);
   }
   for (std::size_t i = 0; i < models.size(); ++i) {

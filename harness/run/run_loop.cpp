@@ -346,6 +346,7 @@ std::vector<search::Earnings> RunLoop::earnings() const {
     }
   }
   std::vector<search::Earnings> all;
+  all.reserve(sums.size());
   for (const auto& [arm, sum] : sums) {
     all.push_back(sum);
   }

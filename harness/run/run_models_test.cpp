@@ -56,7 +56,7 @@ protected:
       EXPECT_EQ(request.model, "dear-model");
       return paid(test::reply_text("correct", std::pow(1.3, 1 + step_of(request))), dear_dollars_);
     });
-    const RunOutcome outcome = session(
+    RunOutcome outcome = session(
         {{"cheap", config_.models[0].endpoint, cheap, price_of_output(cheap_dollars_ * 1000)},
          {"dear", config_.models[1].endpoint, dear, price_of_output(dear_dollars_ * 1000)}});
     asked_cheap_ = cheap.asked();

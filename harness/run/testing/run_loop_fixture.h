@@ -71,7 +71,7 @@ protected:
     if (with_loop) {
       with_loop(loop);
     }
-    const RunOutcome outcome = loop.run();
+    RunOutcome outcome = loop.run();
     said_ = progress_text.str();
     return outcome;
   }
