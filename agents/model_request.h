@@ -23,7 +23,8 @@ struct ReplySchema {
 };
 
 struct ModelRequest {
-  std::string key; ///< names the call within its run: "row_softmax/0/3"
+  std::string key;         ///< names the call within its run: "row_softmax/0/3"
+  std::string device = {}; ///< the kind of device that the kernel is for; only replays look at it
   std::string model;
   std::vector<Message> messages;
   double temperature = -1; ///< negative: not sent

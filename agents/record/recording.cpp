@@ -143,6 +143,9 @@ std::string encode_call(const RecordedCall& call) {
   if (reply.repaired) {
     line["repaired"] = true;
   }
+  if (!call.device.empty()) {
+    line["device"] = call.device;
+  }
   if (!reply.error.empty()) {
     line["error"] = reply.error;
   }
@@ -154,6 +157,7 @@ RecordedCall decode_call(std::string_view line) {
   check_schema(json);
   RecordedCall call;
   call.key = required_text(json, "key").get<std::string>();
+  call.device = text_member(json, "device");
   call.reply = decode_reply(json);
   if (const auto request = json.find("request"); request != json.end() && !request->is_null()) {
     call.request = request->is_string() ? request->get<std::string>() : request->dump();
@@ -170,7 +174,7 @@ std::vector<RecordedCall> read_recording(const std::filesystem::path& path) {
                      "name a file of recorded calls (JSON lines) in [endpoint] file");
   }
   std::vector<RecordedCall> calls;
-  std::map<std::string, int> lines;
+  std::map<std::pair<std::string, std::string>, int> lines;
   int number = 0;
   for (const std::string_view line : split_lines(text)) {
     ++number;
@@ -182,11 +186,12 @@ std::vector<RecordedCall> read_recording(const std::filesystem::path& path) {
     } catch (const Error& failure) {
       throw UsageError(fmt::format("{}:{}: {}", path.string(), number, failure.what()));
     }
-    const auto [earlier, fresh] = lines.emplace(calls.back().key, number);
+    const RecordedCall& call = calls.back();
+    const auto [earlier, fresh] = lines.emplace(std::pair(call.key, call.device), number);
     if (!fresh) {
       throw UsageError(fmt::format(
           "{}:{}: line {} already has a reply for the key '{}'; expected one line for each key",
-          path.string(), number, earlier->second, calls.back().key));
+          path.string(), number, earlier->second, call.key));
     }
   }
   return calls;

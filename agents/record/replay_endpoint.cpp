@@ -14,7 +14,7 @@ constexpr double kMaxLatencySeconds = 86400; // a larger value could overflow th
 ReplayEndpoint::ReplayEndpoint(std::vector<RecordedCall> calls, int parallel, double latency_scale)
     : parallel_(static_cast<std::size_t>(std::max(parallel, 1))), latency_scale_(latency_scale) {
   for (RecordedCall& call : calls) {
-    replies_.emplace(std::move(call.key), std::move(call.reply));
+    replies_.emplace(std::pair(std::move(call.key), std::move(call.device)), std::move(call.reply));
   }
   thread_ = std::thread([this] { serve(); });
 }
@@ -32,7 +32,8 @@ ReplayEndpoint::~ReplayEndpoint() {
 void ReplayEndpoint::start(ModelRequest request, std::function<void(ModelReply)> done) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back({std::move(request.key), std::move(done), {}, false});
+    waiting_.push_back(
+        {std::move(request.key), std::move(request.device), std::move(done), {}, false});
   }
   changed_.notify_all();
 }
@@ -54,8 +55,8 @@ void ReplayEndpoint::admit() {
   while (in_flight_.size() < parallel_ && !waiting_.empty()) {
     Call call = std::move(waiting_.front());
     waiting_.pop_front();
-    const auto reply = replies_.find(call.key);
-    double seconds = reply == replies_.end() ? 0 : reply->second.seconds * latency_scale_;
+    const ModelReply* reply = recorded(call);
+    double seconds = reply == nullptr ? 0 : reply->seconds * latency_scale_;
     seconds = std::clamp(seconds, 0.0, kMaxLatencySeconds);
     call.due = Clock::now() +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -101,13 +102,21 @@ ModelReply ReplayEndpoint::answer(const Call& call) const {
     none.error = "cancelled";
     return none;
   }
-  const auto reply = replies_.find(call.key);
-  if (reply != replies_.end()) {
-    return reply->second;
+  if (const ModelReply* reply = recorded(call)) {
+    return *reply;
   }
   none.status = ModelReply::Status::Exhausted;
   none.error = fmt::format("the recording has no reply for '{}'", call.key);
   return none;
+}
+
+const ModelReply* ReplayEndpoint::recorded(const Call& call) const {
+  for (const std::string& device : {call.device, std::string()}) {
+    if (const auto found = replies_.find({call.key, device}); found != replies_.end()) {
+      return &found->second;
+    }
+  }
+  return nullptr;
 }
 
 } // namespace winnow::agents

@@ -14,7 +14,8 @@
 
 namespace winnow::agents {
 
-/// Answers each key with its recorded reply. Serves at most `parallel` calls at a time; each takes
+/// Answers each key with its recorded reply for the device of the request, otherwise with the one
+/// for any device. Serves at most `parallel` calls at a time; each takes
 /// its recorded seconds times the latency scale. A recorded failure fails again; a key without a
 /// recorded reply is Exhausted.
 class ReplayEndpoint final : public ModelEndpoint {
@@ -31,7 +32,7 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   struct Call {
-    std::string key;
+    std::string key, device;
     std::function<void(ModelReply)> done;
     Clock::time_point due;
     bool cancelled = false;
@@ -41,8 +42,9 @@ private:
   void admit(); ///< moves waiting calls into flight; the caller holds the lock
   bool take_due(Call& call, std::unique_lock<std::mutex>& lock);
   ModelReply answer(const Call& call) const;
+  const ModelReply* recorded(const Call& call) const; ///< nullptr: there is none
 
-  std::map<std::string, ModelReply> replies_;
+  std::map<std::pair<std::string, std::string>, ModelReply> replies_; ///< by key and device
   std::size_t parallel_;
   double latency_scale_;
   std::mutex mutex_;

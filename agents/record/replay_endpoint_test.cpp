@@ -16,10 +16,12 @@ RecordedCall call(const std::string& key, const std::string& text, double second
   return recorded;
 }
 
-std::future<ModelReply> ask(ModelEndpoint& endpoint, const std::string& key) {
+std::future<ModelReply> ask(ModelEndpoint& endpoint, const std::string& key,
+                            const std::string& device = "cpu") {
   auto promise = std::make_shared<std::promise<ModelReply>>();
   ModelRequest request;
   request.key = key;
+  request.device = device;
   endpoint.start(std::move(request), [promise](ModelReply reply) { promise->set_value(reply); });
   return promise->get_future();
 }
@@ -31,6 +33,14 @@ TEST(ReplayEndpoint, AnswersByKey) {
   const ModelReply none = ask(endpoint, "c").get();
   EXPECT_EQ(none.status, ModelReply::Status::Exhausted);
   EXPECT_EQ(none.error, "the recording has no reply for 'c'");
+}
+
+TEST(ReplayEndpoint, PrefersTheReplyForTheDevice) {
+  RecordedCall for_cuda = call("a", "C");
+  for_cuda.device = "cuda";
+  ReplayEndpoint endpoint({call("a", "A"), for_cuda}, 1, 0);
+  EXPECT_EQ(ask(endpoint, "a", "cuda").get().text, "C");
+  EXPECT_EQ(ask(endpoint, "a", "hip").get().text, "A");
 }
 
 TEST(ReplayEndpoint, LetsDoneStartTheNextCall) {

@@ -28,6 +28,7 @@ agents::ModelRequest PromptWriter::request_for(const TaskState& state, const sea
   const agents::EndpointConfig& endpoint = setup_.model_of(ask).config;
   agents::ModelRequest request;
   request.key = ask.key;
+  request.device = setup_.device_kind;
   request.model = endpoint.model;
   request.messages = setup_.prompts(context_for(state, ask));
   request.temperature = endpoint.temperature;
