@@ -81,7 +81,7 @@ protected:
 
   /// Ends all heats. `speed`: of the last choice.
   void tune(double speed) {
-    for (int rung = 0; rung < 3; ++rung) {
+    for (int rung = 0; rung < 2; ++rung) {
       const auto heat = decided<Evaluate>();
       ASSERT_TRUE(heat.is_heat());
       EXPECT_FALSE(heat.incumbent);
@@ -113,7 +113,7 @@ TEST_F(FamilyTest, TheBestChoiceIsEvaluatedInFull) {
   EXPECT_EQ(decided<Evaluate>(), (Evaluate{last_, std::nullopt, {choices_[2]}, 0}));
   search_->apply(Evaluated{last_, of_choice(2, 2)});
   EXPECT_EQ(search_->find(last_)->outcome->kernel, "BLOCK 2");
-  EXPECT_DOUBLE_EQ(search_->find(last_)->outcome->device_seconds, 1.5);
+  EXPECT_DOUBLE_EQ(search_->find(last_)->outcome->device_seconds, 1.0);
   EXPECT_EQ(decided<Ask>().best, (Card{last_, 1}));
 }
 

@@ -1,5 +1,7 @@
 #include "search/tuning.h"
 
+#include "search/speed_forecast.h"
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -10,9 +12,13 @@ using tasks::Verdict;
 
 constexpr int kFirstTurns = 3;
 constexpr int kLastTurns = 12;
-constexpr std::size_t kKeptShare = 4; // a rung keeps one choice of so many
+// bench/tuning_bench measures what these numbers are worth.
+constexpr std::size_t kSpreadShare = 8; // one choice of so many is in the spread sample
+constexpr std::size_t kWaveShare = 16;  // and in each wave of promising ones
+constexpr std::size_t kLeastWave = 6;
+constexpr std::size_t kWaves = 2;
 // Three turns are noisy, so the best of them may be luck.
-constexpr std::size_t kLeastKept = 3;
+constexpr std::size_t kFinalists = 2;
 // Small enough that many compilers work on a rung at once, large enough that the default's own
 // turns do not take most of the time.
 constexpr std::size_t kHeatSize = 8;
@@ -22,18 +28,22 @@ bool was_timed(const Trial& trial) {
   return !trial.speeds.empty();
 }
 
+std::size_t spread_size(std::size_t choices) {
+  return std::max(kHeatSize, choices / kSpreadShare);
+}
+
+std::size_t wave_size(std::size_t choices) {
+  return std::max(kLeastWave, choices / kWaveShare);
+}
+
 } // namespace
 
 Tuning::Tuning(std::vector<tasks::ParameterChoice> choices, double most_seconds)
     : most_seconds_(most_seconds), turns_(kFirstTurns) {
-  std::vector<std::size_t> all;
   for (tasks::ParameterChoice& choice : choices) {
-    if (!trials_.empty()) {
-      all.push_back(trials_.size());
-    }
     trials_.emplace_back().choice = std::move(choice);
   }
-  begin_rung(all);
+  begin_wave(ChoiceSpace(trials_).spread(spread_size(trials_.size())));
 }
 
 std::optional<Tuning::Heat> Tuning::next() const {
@@ -95,29 +105,64 @@ std::size_t Tuning::index_of(const tasks::ParameterChoice& choice) const {
   throw std::out_of_range("no such choice");
 }
 
-void Tuning::begin_rung(const std::vector<std::size_t>& contestants) {
-  rung_ = contestants;
+void Tuning::begin_heats(const std::vector<std::size_t>& contestants) {
   unlucky_.clear();
-  for (std::size_t first = 0; first < rung_.size(); first += kHeatSize) {
+  for (std::size_t first = 0; first < contestants.size(); first += kHeatSize) {
     Heat& heat = waiting_.emplace_back();
     heat.turns = turns_;
-    for (std::size_t i = first; i < std::min(first + kHeatSize, rung_.size()); ++i) {
-      heat.choices.push_back(trials_[rung_[i]].choice);
+    for (std::size_t i = first; i < std::min(first + kHeatSize, contestants.size()); ++i) {
+      heat.choices.push_back(trials_[contestants[i]].choice);
     }
   }
 }
 
+void Tuning::begin_wave(std::vector<std::size_t> newcomers) {
+  std::sort(newcomers.begin(), newcomers.end());
+  rung_.insert(rung_.end(), newcomers.begin(), newcomers.end());
+  begin_heats(newcomers);
+}
+
 void Tuning::end_rung() {
-  std::erase_if(rung_, [this](std::size_t one) { return !was_timed(trials_[one]); });
   const bool is_spent = most_seconds_ > 0 && device_seconds_ >= most_seconds_;
+  if (turns_ == kFirstTurns && !is_spent) {
+    if (const std::vector<std::size_t> newcomers = promising(); !newcomers.empty()) {
+      begin_wave(newcomers);
+      return;
+    }
+  }
+  std::erase_if(rung_, [this](std::size_t one) { return !was_timed(trials_[one]); });
   if (rung_.empty() || turns_ >= kLastTurns || is_spent) {
     return;
   }
-  turns_ *= 2;
-  begin_rung(best_of(rung_));
+  turns_ = kLastTurns;
+  rung_ = best_of(rung_);
+  begin_heats(rung_);
 }
 
-/// The best share of the contestants overall, and the best one at each shape.
+/// The next wave: the choices that promise most of those that were not tried. Empty: it is time for
+/// the last rung.
+std::vector<std::size_t> Tuning::promising() const {
+  const std::size_t size = wave_size(trials_.size());
+  if (rung_.size() >= spread_size(trials_.size()) + kWaves * size) {
+    return {};
+  }
+  std::vector<std::size_t> tried = rung_, untried;
+  tried.push_back(0);
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    if (std::find(tried.begin(), tried.end(), i) == tried.end()) {
+      untried.push_back(i);
+    }
+  }
+  if (!untried.empty()) {
+    const std::vector<double> speeds = forecast_speeds(ChoiceSpace(trials_), trials_, tried);
+    std::stable_sort(untried.begin(), untried.end(),
+                     [&](std::size_t a, std::size_t b) { return speeds[a] > speeds[b]; });
+    untried.resize(std::min(size, untried.size()));
+  }
+  return untried;
+}
+
+/// The best of the contestants overall, and the best one at each shape.
 std::vector<std::size_t> Tuning::best_of(const std::vector<std::size_t>& contestants) const {
   std::vector<std::size_t> kept = contestants;
   const auto best_first = [&](const auto& speed) {
@@ -132,8 +177,7 @@ std::vector<std::size_t> Tuning::best_of(const std::vector<std::size_t>& contest
     best.push_back(kept.front());
   }
   best_first([](const Trial& trial) { return overall(trial); });
-  const std::size_t share = (kept.size() + kKeptShare - 1) / kKeptShare;
-  kept.resize(std::min(std::max(share, kLeastKept), kept.size()));
+  kept.resize(std::min(kFinalists, kept.size()));
   for (const std::size_t one : best) {
     if (std::find(kept.begin(), kept.end(), one) == kept.end()) {
       kept.push_back(one);

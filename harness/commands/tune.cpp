@@ -151,8 +151,9 @@ void add_options(CLI::App& sub, TuneCommand& command) {
   sub.add_option("FILE", command.file, "a kernel file with parameters")->required();
   sub.add_option("-o,--output", command.output,
                  "path of the tuned file; default: NAME.tuned.cu in the current folder");
-  sub.add_option("--max-variants", command.max_variants,
-                 "number of parameter choices to try; of more choices Winnow takes a sample")
+  sub.add_option(
+         "--max-variants", command.max_variants,
+         "number of parameter choices to choose from; of more choices Winnow takes a sample")
       ->check(CLI::Range(2, 10'000))
       ->capture_default_str();
   sub.add_option("--seconds", command.seconds,

@@ -183,8 +183,8 @@ TEST_F(RunOrderTest, NoChoiceOfAFamilyIsMeasuredTwiceAfterASigkill) {
   ScriptedModel whole(family_answer);
   ASSERT_EQ(session(whole).end, End::Finished);
   const std::string expected = choices_in(store_path());
-  EXPECT_THAT(expected, testing::HasSubstr("a/0/0: best P=3; timed {\"P=2\": 3, \"P=3\": 3}"));
-  EXPECT_THAT(expected, testing::HasSubstr("a/0/2: best P=1; timed {\"P=2\": 3, \"P=3\": 3}"));
+  EXPECT_THAT(expected, testing::HasSubstr("a/0/0: best P=3; timed {\"P=2\": 2, \"P=3\": 2}"));
+  EXPECT_THAT(expected, testing::HasSubstr("a/0/2: best P=1; timed {\"P=2\": 2, \"P=3\": 2}"));
   int kills = 0;
   for (int nth = 1; killed_at(nth, kFirstKeyFirst, family_answer); nth += 6, ++kills) {
     ScriptedModel endpoint(family_answer);

@@ -34,10 +34,11 @@ std::optional<tasks::Evaluation> evaluate(EvaluationRequest request,
   return result ? std::optional(std::move(result->evaluations.front())) : std::nullopt;
 }
 
-std::size_t timed_or_failed(const std::vector<search::Trial>& trials) {
-  return static_cast<std::size_t>(std::count_if(trials.begin(), trials.end(), [](const auto& one) {
-    return !one.speeds.empty() || one.verdict != tasks::Verdict::NotJudged;
-  }));
+std::vector<search::Trial> timed_or_failed(std::vector<search::Trial> trials) {
+  std::erase_if(trials, [](const search::Trial& one) {
+    return one.speeds.empty() && one.verdict == tasks::Verdict::NotJudged;
+  });
+  return trials;
 }
 
 /// Runs the heats until the tuning is over. False: interrupted.
@@ -70,7 +71,7 @@ bool run_heats(EvaluationRequest request, search::Tuning& tuning, evaluators::On
       tuning.finish(trials, device_seconds);
     }
     begun.pop_front();
-    progress(timed_or_failed(tuning.trials()), tuning.trials().size());
+    progress(timed_or_failed(tuning.trials()).size(), tuning.trials().size());
   }
   return true;
 }
@@ -124,7 +125,7 @@ tune_family(const TuningRequest& tuning_request, evaluators::OneByOne& evaluatio
     return std::nullopt;
   }
   family.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  family.trials = tuning.trials();
+  family.trials = timed_or_failed(tuning.trials());
   family.device_seconds = tuning.device_seconds();
   request.protocol.time_budget = tuning_request.race_budget;
   if (const auto winner = tuning.winner()) {

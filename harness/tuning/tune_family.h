@@ -16,7 +16,7 @@ namespace winnow::harness {
 /// A kernel family after its tuning.
 struct TunedFamily {
   tasks::Evaluation of_default;      ///< in full. If it is not correct, nothing else was done
-  std::vector<search::Trial> trials; ///< one for each choice, the default first
+  std::vector<search::Trial> trials; ///< one for each choice that was tried, the default first
   /// In full, beside the default: of the choice that was the fastest in its trials. nullopt: none
   /// was faster than the default.
   std::optional<tasks::Evaluation> of_winner;
