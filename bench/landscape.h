@@ -27,6 +27,7 @@ struct RecordedChoice {
 /// The speeds of all choices of a family on one device.
 struct Landscape {
   static constexpr std::array<int, 2> kTurns{3, 12}; ///< short and long heats
+  static constexpr std::size_t kHeatSize = 8;        ///< choices, beside the default
 
   std::string task, file, device;
   std::vector<std::string> shapes;

@@ -32,8 +32,8 @@ using winnow::bench::RecordedChoice;
 namespace evaluators = winnow::evaluators;
 namespace tasks = winnow::tasks;
 
-constexpr std::size_t kHeatSize = 8; // as in search/tuning.cpp
-constexpr int kLongHeats = 2;        // of each choice
+constexpr std::size_t kHeatSize = Landscape::kHeatSize;
+constexpr int kLongHeats = 2; // of each choice
 constexpr std::size_t kFewestChoices = 8;
 constexpr std::size_t kMostAllowed = 100'000;
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;

@@ -1,7 +1,8 @@
 // Measures how good the tuner's choice is and what the choice costs, on landscapes that were
 // recorded exhaustively (landscape_recorder). Each turn of a heat draws one of the recorded ratios,
-// by a seeded generator. The peers measure one choice after another and may spend the device
-// seconds that the tuner spent with the same seed. Prints Markdown.
+// by a seeded generator. The peers measure one choice after another, at the price of a place in a
+// full heat, and may spend the device seconds that the tuner spent with the same seed. Prints
+// Markdown.
 //   tuning_bench [--seeds 100] [LANDSCAPES.jsonl]...
 //   tuning_bench --synthetic 20                      on made-up landscapes
 // Without files it reads bench/landscapes/*.jsonl.
@@ -70,11 +71,21 @@ public:
     return trial;
   }
 
-  /// A heat costs a start, and the same time for each turn.
+  /// What a choice costs in a full heat.
   double seconds(std::size_t number, int turns) const {
-    const auto& [few, many] = landscape_.choices[number].seconds;
-    const double a_turn = (many - few) / (Landscape::kTurns[1] - Landscape::kTurns[0]);
-    return std::max(0.0, few + a_turn * (turns - Landscape::kTurns[0]));
+    return start_of(number) + a_turn_of(number) * turns;
+  }
+
+  /// A heat costs its start, whatever its size, and the turns of its choices and of the default.
+  double seconds(const std::vector<std::size_t>& heat, int turns) const {
+    double start = 0, a_turn = 0; // means over the choices
+    for (const std::size_t number : heat) {
+      start += start_of(number) / static_cast<double>(heat.size());
+      a_turn += a_turn_of(number) / static_cast<double>(heat.size());
+    }
+    constexpr double kRecorded = Landscape::kHeatSize;
+    const double running = static_cast<double>(heat.size() + 1) / (kRecorded + 1);
+    return kRecorded * (start + a_turn * turns * running);
   }
 
   double exhaustive_seconds() const {
@@ -86,6 +97,15 @@ public:
   }
 
 private:
+  double a_turn_of(std::size_t number) const {
+    const auto& [few, many] = landscape_.choices[number].seconds;
+    return std::max(0.0, many - few) / (Landscape::kTurns[1] - Landscape::kTurns[0]);
+  }
+  double start_of(std::size_t number) const {
+    const double few = landscape_.choices[number].seconds.front();
+    return std::max(0.0, few - a_turn_of(number) * Landscape::kTurns[0]);
+  }
+
   const Landscape& landscape_;
   std::vector<tasks::ParameterChoice> choices_;
   std::vector<double> speeds_; ///< by choice; 0: does not run
@@ -101,13 +121,12 @@ Found tuned(const Replay& replay, Random& random) {
   while (const auto heat = tuning.next()) {
     tuning.begin(*heat);
     std::vector<Trial> trials;
-    double seconds = 0;
+    std::vector<std::size_t> numbers;
     for (const tasks::ParameterChoice& choice : heat->choices) {
-      const std::size_t number = replay.number_of(choice);
-      trials.push_back(replay.trial(number, heat->turns, random));
-      seconds += replay.seconds(number, heat->turns);
+      numbers.push_back(replay.number_of(choice));
+      trials.push_back(replay.trial(numbers.back(), heat->turns, random));
     }
-    tuning.finish(trials, seconds);
+    tuning.finish(trials, replay.seconds(numbers, heat->turns));
   }
   const auto winner = tuning.winner();
   return {replay.share_of_best(winner ? replay.number_of(*winner) : 0), tuning.device_seconds()};
