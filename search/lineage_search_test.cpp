@@ -79,8 +79,8 @@ protected:
     return made;
   }
 
-  /// Ends all heats. `speed`: of the last choice.
-  void tune(double speed) {
+  /// Ends all heats. `speed`: of the last choice; `other`: of the one before.
+  void tune(double speed, double other = 1) {
     for (int rung = 0; rung < 2; ++rung) {
       const auto heat = decided<Evaluate>();
       ASSERT_TRUE(heat.is_heat());
@@ -88,7 +88,7 @@ protected:
       Tried tried{last_, {}, 0.5};
       for (const tasks::ParameterChoice& choice : heat.choices) {
         tried.trials.push_back(
-            {choice, Verdict::NotJudged, "", {choice == choices_[2] ? speed : 1}});
+            {choice, Verdict::NotJudged, "", {choice == choices_[2] ? speed : other}});
       }
       search_->apply(tried);
     }
@@ -123,6 +123,16 @@ TEST_F(FamilyTest, TheDefaultCountsUnlessTheChoiceIsCorrectAndFaster) {
   decided<Evaluate>();
   search_->apply(Evaluated{last_, outcome(Verdict::Wrong)});
   EXPECT_EQ(search_->find(last_)->outcome->kernel, "BLOCK 0");
+}
+
+TEST_F(FamilyTest, TheNextChoiceFollowsAWrongOne) {
+  search_->apply(Evaluated{last_, of_choice(0, 1.5)});
+  tune(1.4, 1.2);
+  EXPECT_THAT(decided<Evaluate>().choices, testing::ElementsAre(choices_[2]));
+  search_->apply(Evaluated{last_, outcome(Verdict::WrongUnseen)});
+  EXPECT_THAT(decided<Evaluate>().choices, testing::ElementsAre(choices_[1]));
+  search_->apply(Evaluated{last_, of_choice(1, 1.8)});
+  EXPECT_EQ(search_->find(last_)->outcome->kernel, "BLOCK 1");
 }
 
 TEST_F(FamilyTest, WithoutAFasterChoiceTheDefaultCounts) {

@@ -69,6 +69,12 @@ void Population::on(const Evaluated& event) {
   Individual& judged = individuals_.at(event.candidate);
   judged.faults = 0;
   if (judged.of_default) { // this was the best choice
+    const Verdict verdict = event.outcome.verdict;
+    if (verdict != Verdict::Correct && verdict != Verdict::Infrastructure) {
+      families_.at(event.candidate).tuning->reject_winner(verdict);
+      go_on(judged);
+      return;
+    }
     const bool better = is_better(event.outcome, *judged.of_default);
     settle(judged, better ? event.outcome : *judged.of_default);
     return;

@@ -95,6 +95,11 @@ std::optional<tasks::ParameterChoice> Tuning::winner() const {
   return best == &trials_.front() ? std::nullopt : std::optional(best->choice);
 }
 
+void Tuning::reject_winner(Verdict verdict) {
+  const tasks::ParameterChoice rejected = winner().value();
+  trials_[index_of(rejected)] = {rejected, verdict, {}, {}};
+}
+
 /// Throws out_of_range for a choice that the family does not have.
 std::size_t Tuning::index_of(const tasks::ParameterChoice& choice) const {
   for (std::size_t i = 0; i < trials_.size(); ++i) {

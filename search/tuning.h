@@ -40,6 +40,8 @@ public:
   /// The fastest choice, if it is faster than the default by more than the noise of a short timing.
   /// Call when the tuning is over. nullopt: the default is the best.
   std::optional<tasks::ParameterChoice> winner() const;
+  /// The winner is not correct: the next finalist wins. Call while there is a winner.
+  void reject_winner(tasks::Verdict verdict);
   /// One for each choice, the default first. A choice that was not tried has no speeds and the
   /// verdict NotJudged. A finalist has the speeds of the last rung.
   const std::vector<Trial>& trials() const { return trials_; }

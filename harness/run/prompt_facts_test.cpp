@@ -11,6 +11,7 @@ namespace winnow::harness {
 namespace {
 
 using testing::DoubleNear;
+using testing::HasSubstr;
 
 tasks::Task gemm() {
   return tasks::find_task(std::filesystem::path(WINNOW_SOURCE_DIR) / "tasks/catalogue", "gemm_f16");
@@ -74,7 +75,7 @@ TEST(PromptFacts, TakeMeasuredValuesFromTheBaselinesProfile) {
       profile_text(task.shapes_of(tasks::ShapeSet::Search, "cuda")[0]);
   add_prompt_facts(context);
   EXPECT_EQ(context.bounds[0].least_ns, 130e3);
-  EXPECT_THAT(context.bounds[0].measured, testing::HasSubstr("a plain copy of the same 100 MB"));
+  EXPECT_THAT(context.bounds[0].measured, HasSubstr("a plain copy of the same 100 MB"));
   EXPECT_EQ(context.bounds[1].measured, "") << "it has no profile";
   EXPECT_THAT(ceiling(context, "a plain copy (DRAM), measured"), DoubleNear(4e12, 1e9));
   EXPECT_THAT(ceiling(context, "f16_tensor operations, measured"), DoubleNear(7e14, 1e10));

@@ -125,15 +125,19 @@ tune_family(const TuningRequest& tuning_request, evaluators::OneByOne& evaluatio
     return std::nullopt;
   }
   family.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  family.trials = timed_or_failed(tuning.trials());
   family.device_seconds = tuning.device_seconds();
   request.protocol.time_budget = tuning_request.race_budget;
-  if (const auto winner = tuning.winner()) {
+  while (const auto winner = tuning.winner()) {
     family.of_winner = evaluate(request, *winner, evaluations);
     if (!family.of_winner) {
       return std::nullopt;
     }
+    if (family.of_winner->verdict == tasks::Verdict::Correct) {
+      break;
+    }
+    tuning.reject_winner(family.of_winner->verdict);
   }
+  family.trials = timed_or_failed(tuning.trials());
   return family;
 }
 

@@ -17,8 +17,8 @@ namespace winnow::harness {
 struct TunedFamily {
   tasks::Evaluation of_default;      ///< in full. If it is not correct, nothing else was done
   std::vector<search::Trial> trials; ///< one for each choice that was tried, the default first
-  /// In full, beside the default: of the choice that was the fastest in its trials. nullopt: none
-  /// was faster than the default.
+  /// In full, beside the default: of the choice that was the fastest in its trials; if that one is
+  /// not correct, of the next one. nullopt: none was faster than the default.
   std::optional<tasks::Evaluation> of_winner;
   double device_seconds = 0; ///< of the trials
   double seconds = 0;        ///< from the first trial to the end of the last one
