@@ -1,0 +1,184 @@
+// A replayed run of the strategy `archive` on the CPU device: every operator, a reply that is
+// repaired, blocks that apply and blocks that do not, tuned families, kernels with two parents.
+#include "base/files.h"
+#include "tests/e2e/winnow_program.h"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsSupersetOf;
+
+/// A kernel for axpy that does its work `repeats` times.
+std::string plain(int repeats, const std::string& blocks) {
+  return fmt::format(R"cu(/*@winnow
+{{ "params": {{ "BLOCK": {} }},
+  "launches": [ {{ "kernel": "axpy", "grid": "ceil_div(n, BLOCK)", "block": "BLOCK",
+                  "args": ["x", "y", "z", "alpha", "n"] }} ] }}
+@*/
+extern "C" __global__ void axpy(const float* x, const float* y, volatile float* z, float alpha,
+                                int n) {{
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int repeat = 0; repeat < {} && i < n; ++repeat) {{
+    z[i] = alpha * x[i] + y[i];
+  }}
+}}
+)cu",
+                     blocks, repeats);
+}
+
+/// The same with a barrier, which is another structure.
+std::string with_barrier() {
+  return R"cu(/*@winnow
+{ "launches": [ { "kernel": "axpy", "grid": "ceil_div(n, 8192)", "block": 64,
+                  "args": ["x", "y", "z", "alpha", "n"] } ] }
+@*/
+extern "C" __global__ void axpy(const float* x, const float* y, volatile float* z, float alpha,
+                                int n) {
+  __shared__ float factor;
+  if (threadIdx.x == 0) {
+    factor = alpha;
+  }
+  __syncthreads();
+  const int end = min(n, (int)(blockIdx.x + 1) * 8192);
+  for (int repeat = 0; repeat < 8; ++repeat) {
+    for (int i = blockIdx.x * 8192 + threadIdx.x; i < end; i += 64) {
+      z[i] = factor * x[i] + y[i];
+    }
+  }
+}
+)cu";
+}
+
+std::string fenced(const std::string& kernel) {
+  return "```cuda\n" + kernel + "```\n";
+}
+
+std::string block(const std::string& search, const std::string& replace) {
+  return fmt::format("<<<<<<< SEARCH\n{}\n=======\n{}\n>>>>>>> REPLACE\n", search, replace);
+}
+
+struct Reply {
+  std::string text;
+  double dollars = 0;
+};
+
+/// By number of the call. Two seeds and a broken one, which is repaired; blocks that do not apply,
+/// which are repaired, too; a rewrite without a kernel; blocks that apply; two more. Nothing is
+/// faster than the first seed. What costs much is not chosen again soon, so the dollars make the
+/// operators take turns.
+std::vector<Reply> replies() {
+  std::string broken = plain(8, "[64, 128]");
+  broken.replace(broken.find("alpha * x"), 5, "alfa");
+  const std::string applies = block("  const int i = blockIdx.x * blockDim.x + threadIdx.x;",
+                                    "  const int i = threadIdx.x + blockDim.x * blockIdx.x;");
+  return {{fenced(plain(1, "[64]"))},
+          {fenced(with_barrier())},
+          {fenced(broken)},
+          {fenced(plain(8, "[64, 128]"))},
+          {block("  no such line", "  another"), 300},
+          {fenced(plain(8, "[64]"))},
+          {"I cannot do that.", 200},
+          {applies},
+          {fenced(plain(8, "[64]"))},
+          {fenced(plain(8, "[64]"))}};
+}
+
+/// Writes the recording and the configuration. Returns the latter's path.
+std::string write_run(const std::filesystem::path& folder) {
+  std::ofstream recording(folder / "replies.jsonl");
+  int number = 0;
+  for (const Reply& reply : replies()) {
+    recording << nlohmann::json{{"schema", "winnow.call"},
+                                {"version", 1},
+                                {"key", fmt::format("axpy/0/{}", number++)},
+                                {"reply", reply.text},
+                                {"dollars", reply.dollars}}
+                     .dump()
+              << '\n';
+  }
+  const std::filesystem::path config = folder / "archive.toml";
+  std::ofstream(config) << R"([run]
+name = "archive"
+tasks = ["axpy"]
+strategy = "archive"
+proposals = 10
+seeds = 3
+device = "cpu"
+parallel = 1
+
+[endpoint]
+kind = "replay"
+file = "replies.jsonl"
+
+[evaluation]
+time_budget = "3ms"
+tiny_seeds = 1
+check = false
+)";
+  return config;
+}
+
+/// The rows of a query with one column.
+std::vector<std::string> rows(const std::string& store, const std::string& query) {
+  SQLite::Database database(store, SQLite::OPEN_READONLY);
+  SQLite::Statement statement(database, query);
+  std::vector<std::string> values;
+  while (statement.executeStep()) {
+    values.push_back(statement.getColumn(0).getString());
+  }
+  return values;
+}
+
+ProgramResult resume(const std::string& store, const std::string& max_calls) {
+  return run_winnow({"resume", "archive", "--store", store, "--max-calls", max_calls});
+}
+
+TEST(Archive, AReplayedRunUsesEveryOperatorAndTunes) {
+  const TemporaryDirectory directory("archive-test");
+  const std::string store = directory.path() / "run.db";
+  // Stops twice, so that what the bandit chooses by does not depend on the machine's speed.
+  const ProgramResult seeds =
+      run_winnow({"run", write_run(directory.path()), "--store", store, "--max-calls", "3"});
+  ASSERT_EQ(seeds.exit_code, 5) << seeds.err;
+  const ProgramResult more = resume(store, "7");
+  ASSERT_EQ(more.exit_code, 5) << more.err;
+  const ProgramResult run = resume(store, "0");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string op = "json_extract(detail, '$.action.operator')";
+  EXPECT_THAT(rows(store, "SELECT DISTINCT " + op +
+                              " AS op FROM search_log WHERE kind = 'decided' "
+                              "AND op IS NOT NULL ORDER BY op"),
+              ElementsAre("contrast", "crossover", "diff", "repair", "rewrite", "seed"));
+  const std::string ask =
+      "(SELECT json_extract(detail, '$.action.ask') FROM search_log WHERE " + op + " = '{}')";
+  const auto verdicts = [&](const std::string& which) {
+    return rows(store, "SELECT verdict FROM candidate_overview WHERE call_key IN " +
+                           fmt::format(fmt::runtime(ask), which));
+  };
+  EXPECT_THAT(verdicts("repair"), Contains("correct"));
+  EXPECT_THAT(verdicts("diff"), IsSupersetOf({"correct", "bad_reply"}));
+  for (const std::string& parents :
+       rows(store, "SELECT parents FROM candidate_overview WHERE call_key IN " +
+                       fmt::format(fmt::runtime(ask), "crossover"))) {
+    const auto both = nlohmann::json::parse(parents);
+    ASSERT_EQ(both.size(), 2U);
+    EXPECT_NE(both[0], both[1]);
+  }
+  EXPECT_THAT(rows(store, "SELECT DISTINCT turns FROM evaluations WHERE turns > 0 ORDER BY turns"),
+              ElementsAre("3", "12"));
+}
+
+} // namespace
+} // namespace winnow::test
