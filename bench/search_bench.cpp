@@ -1,6 +1,7 @@
-// Time of one decision of the archive search, and of reading the log of a whole search, by the
-// number of candidates. Usage: search_bench [CANDIDATES]
+// Time of one decision of the archive search, of reading the log of a whole search, and of tuning
+// one family; the memory of the program. Usage: search_bench [CANDIDATES]
 #include "search/search.h"
+#include "search/tuning.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace {
 
@@ -67,6 +69,32 @@ Run run(std::size_t candidates, int in_flight) {
   }
 }
 
+/// Decides all heats of a family of two parameters; in us.
+double tune(std::int64_t choices) {
+  std::vector<tasks::ParameterChoice> all;
+  for (std::int64_t i = 0; i < choices; ++i) {
+    all.push_back({{"A", i / 8}, {"B", i % 8}});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  Tuning tuning(all, 0);
+  while (const auto heat = tuning.next()) {
+    tuning.begin(*heat);
+    std::vector<Trial> trials;
+    for (const tasks::ParameterChoice& choice : heat->choices) {
+      const auto speed = static_cast<double>(1 + choice.at("A") + choice.at("B"));
+      trials.push_back({choice, tasks::Verdict::NotJudged, "", {speed}});
+    }
+    tuning.finish(trials, 0);
+  }
+  return microseconds(start);
+}
+
+double peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1000;
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
@@ -83,7 +111,8 @@ int main(int count, char** arguments) {
   }
   fmt::print(
       "{} calls, 8 in flight; a decision among the last {}: median {:.0f} us, p99 {:.0f} us\n"
-      "the log, {} entries, parsed and applied: {:.2f} s\n",
+      "the log, {} entries, parsed and applied: {:.2f} s\n"
+      "tuning of 32 choices: {:.0f} us, of 256: {:.0f} us; peak memory {:.0f} MB\n",
       made.decisions.size(), newest, late[late.size() / 2], late[late.size() * 99 / 100],
-      made.log.size(), microseconds(start) / 1e6);
+      made.log.size(), microseconds(start) / 1e6, tune(32), tune(256), peak_megabytes());
 }

@@ -71,6 +71,13 @@ ChoiceSpace::ChoiceSpace(const std::vector<Trial>& trials) {
       values[name].insert(value);
     }
   }
+  std::size_t most = 1;
+  for (const auto& [name, all] : values) {
+    most = std::max(most, all.size());
+  }
+  for (std::size_t distance = 0; distance < most; ++distance) {
+    likeness_by_distance_.push_back(std::pow(kNeighbours, static_cast<double>(distance)));
+  }
   for (const Trial& trial : trials) {
     std::vector<std::size_t>& point = points_.emplace_back();
     for (const auto& [name, value] : trial.choice) {
@@ -87,7 +94,7 @@ double ChoiceSpace::likeness(std::size_t a, std::size_t b) const {
   const std::size_t dimensions = points_[a].size();
   for (std::size_t i = 0; i < dimensions; ++i) {
     const std::size_t x = points_[a][i], y = points_[b][i];
-    const double like = std::pow(kNeighbours, static_cast<double>(x > y ? x - y : y - x));
+    const double like = likeness_by_distance_[x > y ? x - y : y - x];
     sum += like;
     product *= like;
   }

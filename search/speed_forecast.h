@@ -20,6 +20,7 @@ public:
 
 private:
   std::vector<std::vector<std::size_t>> points_;
+  std::vector<double> likeness_by_distance_; ///< of two values of a parameter
 };
 
 /// Predicts the speed of choices that were not tried from those that were: a Gaussian process with
