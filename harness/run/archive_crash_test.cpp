@@ -178,7 +178,7 @@ TEST_F(ArchiveCrashTest, UsesEveryOperatorAndMeetsEveryEvent) {
   EXPECT_THAT(operators,
               testing::ElementsAre("contrast", "crossover", "diff", "repair", "rewrite", "seed"));
   EXPECT_THAT(kinds, testing::ElementsAre("added", "ask", "evaluate", "evaluated", "faulted",
-                                          "heat", "tried", "unanswered"));
+                                          "heat", "resumed", "tried", "unanswered"));
 }
 
 TEST_F(ArchiveCrashTest, DecidesAsItsLogSaysAfterASigkillAtAnyEvent) {
