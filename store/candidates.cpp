@@ -178,6 +178,13 @@ std::vector<CandidateState> RunStore::candidates(RowId run) const {
   });
 }
 
+bool RunStore::has_file(RowId run, RowId task, std::string_view digest) const {
+  Query query(state_->database,
+              "SELECT 1 FROM candidates AS c JOIN kernel_files AS k ON k.id = c.kernel_file_id "
+              "WHERE c.run_id = ? AND c.task_id = ? AND k.digest = ?");
+  return query.bind(run, task, digest).next();
+}
+
 CandidateRow RunStore::candidate(RowId id) const {
   Database& database = state_->database;
   return database.read([&] {

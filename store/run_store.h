@@ -224,6 +224,8 @@ public:
   /// The evaluations of the heats of this candidate, oldest first.
   std::vector<tasks::Evaluation> trials(RowId candidate) const;
   std::vector<CandidateState> candidates(RowId run) const;
+  /// Whether a candidate of the run has the kernel file with this digest.
+  bool has_file(RowId run, RowId task, std::string_view digest) const;
   /// Throws UsageError if the candidate does not exist.
   CandidateState candidate_state(RowId id) const;
 

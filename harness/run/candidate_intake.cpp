@@ -42,9 +42,12 @@ void CandidateIntake::accept_reply(TaskState& state, const search::Ask& ask,
   const std::optional<tasks::Evaluation> bad =
       kernel.text ? std::nullopt : std::optional(bad_reply(kernel.problem));
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
-    const store::RowId id = add_candidate(state, ask, kernel.text.value_or(reply.text));
-    if (!bad) {
-      return {search::Added{id, ask.key, reply.dollars.value_or(0), choices_of(*kernel.text)}};
+    const std::string& text = kernel.text ? *kernel.text : reply.text;
+    const bool is_known = setup_.journal.has_file(state.row, sha256_hex(text));
+    const store::RowId id = add_candidate(state, ask, text);
+    if (!bad) { // a file that a model sends again is judged, but not tuned again
+      return {search::Added{id, ask.key, reply.dollars.value_or(0),
+                            is_known ? std::vector<tasks::ParameterChoice>{} : choices_of(text)}};
     }
     setup_.journal.add_evaluations(id, {*bad});
     return {search::Added{id, ask.key, reply.dollars.value_or(0), {}},

@@ -50,6 +50,9 @@ public:
   void transaction(const std::function<void()>& work);
   void set_status(std::string_view status);
 
+  bool has_file(store::RowId task, std::string_view digest) const {
+    return store_.has_file(run_, task, digest);
+  }
   std::vector<store::ModelCallRow> finished_calls() const { return store_.finished_calls(run_); }
   store::RunCosts costs() const { return store_.run_costs(run_); }
   std::vector<search::Event> search_events(store::RowId task) const;

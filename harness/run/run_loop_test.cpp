@@ -271,6 +271,28 @@ TEST_F(RunLoopTest, ARecordingThatEndsLeavesItsCallsToOthers) {
   EXPECT_THAT(live.asked(), testing::ElementsAre("a/0/2"));
 }
 
+TEST_F(RunLoopTest, AFileThatAModelSendsAgainIsNotTunedAgain) {
+  std::atomic<int> heats{0};
+  class Counting : public test::FakeLane {
+  public:
+    explicit Counting(std::atomic<int>& count) : count_(count) {}
+    std::vector<tasks::Evaluation> evaluate(const evaluators::EvaluationRequest& request,
+                                            const std::stop_token& stop) override {
+      count_ += request.depth == evaluators::Depth::Trial ? 1 : 0;
+      return FakeLane::evaluate(request, stop);
+    }
+
+  private:
+    std::atomic<int>& count_;
+  };
+  lane_ = [&] { return std::make_unique<Counting>(heats); };
+  config_.max_variants = 4;
+  ScriptedModel endpoint(
+      [](const ModelRequest&) { return test::ok_reply(test::family_reply_text(2, 1.2)); });
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  EXPECT_EQ(heats, 2 * 2) << "two rungs for each of two tasks";
+}
+
 TEST_F(RunLoopTest, AFaultOfTheMachineIsNeverRecordedAsAVerdict) {
   std::atomic<int> judged{0};
   ScriptedModel endpoint([](const ModelRequest& request) {

@@ -47,6 +47,15 @@ std::vector<tasks::Task> load_tasks(const std::vector<std::string>& names) {
   return loaded;
 }
 
+/// By which a resumed run finds the task again: its name, or its folder outside of the catalogue.
+std::string lasting_name(const tasks::Task& task) {
+  const std::vector<tasks::CatalogueEntry> listed = tasks::list_tasks(tasks::find_catalogue());
+  const bool is_listed = std::any_of(listed.begin(), listed.end(), [&](const auto& entry) {
+    return std::filesystem::equivalent(entry.folder, task.folder);
+  });
+  return is_listed ? task.name : std::filesystem::absolute(task.folder).string();
+}
+
 std::string free_name(const RunStore& store, const std::string& wanted) {
   std::string name = wanted;
   for (int number = 2; store.find_run(name); ++number) {
@@ -259,7 +268,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
   config.evaluation.device = devices.names();
   config.tasks.clear();
   for (const tasks::Task& task : tasks) {
-    config.tasks.push_back(task.name);
+    config.tasks.push_back(lasting_name(task));
   }
   RunStore store(config.store, RunStore::Mode::ReadWrite);
   if (!name_is_given) {

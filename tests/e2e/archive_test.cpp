@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -108,10 +109,13 @@ std::string write_run(const std::filesystem::path& folder) {
                      .dump()
               << '\n';
   }
+  // A task of the user's own, which a resumed run has to find again.
+  const std::filesystem::path task = folder / "axpy";
+  std::filesystem::copy(project_folder() / "tasks/catalogue/blas/axpy", task,
+                        std::filesystem::copy_options::recursive);
   const std::filesystem::path config = folder / "archive.toml";
-  std::ofstream(config) << R"([run]
-name = "archive"
-tasks = ["axpy"]
+  std::ofstream(config) << fmt::format("[run]\ntasks = [\"{}\"]\n", task.string())
+                        << R"(name = "archive"
 strategy = "archive"
 proposals = 10
 seeds = 3
