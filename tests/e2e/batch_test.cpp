@@ -51,6 +51,9 @@ const std::map<std::string, std::string>& recorded_replies() {
   static const std::map<std::string, std::string> replies = [] {
     std::map<std::string, std::string> by_id;
     for (const json& call : json_lines(project_folder() / "configs/quickstart_replies.jsonl")) {
+      if (call.contains("device")) { // for a GPU
+        continue;
+      }
       auto id = call.at("key").get<std::string>();
       std::replace(id.begin(), id.end(), '/', '-');
       by_id[id] = call.at("reply").get<std::string>();
