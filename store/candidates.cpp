@@ -190,8 +190,7 @@ CandidateRow RunStore::candidate(RowId id) const {
   return database.read([&] {
     Query query(database, kSelectCandidates + std::string("WHERE c.id = ?"));
     if (!query.bind(id).next()) {
-      throw UsageError(fmt::format("no candidate {} in the store {}", id, database.path().string()),
-                       "`winnow leaderboard` shows the candidates' numbers");
+      throw no_candidate(database, id);
     }
     return read_candidate(query);
   });

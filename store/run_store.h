@@ -142,6 +142,8 @@ struct LeaderboardQuery {
   std::int64_t top = 10; ///< ranked rows per task and device, plus as many unranked; 0: all
 };
 
+struct CandidateRecord; // store/candidate_record.h
+
 struct VerdictCount {
   std::string run, task, device; ///< device: empty before the evaluation
   std::string verdict;
@@ -275,6 +277,13 @@ public:
   std::vector<VerdictCount> verdict_counts(const LeaderboardQuery& query) const;
   /// The candidate with its kernel file. Throws UsageError if it does not exist.
   CandidateRow candidate(RowId id) const;
+  /// The candidate with this number or, if there is none, the candidate whose file's digest begins
+  /// with `name`, which then has at least 4 hex digits. Of several candidates with one file: the
+  /// first one of `task` (empty: of any task), correct ones before others. Throws UsageError with
+  /// the nearest number or digest, or with all digests that begin so.
+  RowId candidate_named(std::string_view name, const std::string& task = {}) const;
+  /// Throws UsageError if the candidate does not exist.
+  CandidateRecord candidate_record(RowId id) const;
 
 private:
   struct State;

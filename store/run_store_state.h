@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/error.h"
 #include "store/database.h"
 #include "store/run_store.h"
 
@@ -22,5 +23,7 @@ struct RunStore::State {
 
 /// The id of the run. Throws UsageError with the nearest names. Call inside a transaction.
 RowId require_run(const Database& database, const std::string& name);
+/// Names the nearest number. Call inside a transaction.
+UsageError no_candidate(const Database& database, RowId id);
 
 } // namespace winnow::store

@@ -31,6 +31,8 @@ void add_tune(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
 void add_resume(CLI::App& app, Action& chosen);
 void add_leaderboard(CLI::App& app, Action& chosen);
+void add_show(CLI::App& app, Action& chosen);
+void add_diff(CLI::App& app, Action& chosen);
 void add_reverify(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
 void add_batch(CLI::App& app, Action& chosen);

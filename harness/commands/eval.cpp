@@ -4,6 +4,7 @@
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
+#include "harness/commands/kernel_text.h"
 #include "harness/config/config.h"
 #include "harness/interrupt.h"
 #include "harness/report/activity.h"
@@ -27,6 +28,7 @@ namespace {
 struct EvalCommand {
   std::string task;
   std::vector<std::string> files;
+  std::string store;
   std::string architecture;
   JudgingOptions judging;
   bool no_promotion = false;
@@ -65,8 +67,13 @@ void judge_files(const EvalCommand& command, const tasks::Task& task,
   std::size_t added = 0;
   for (std::size_t printed = 0; printed < files.size(); ++printed) {
     for (; added < std::min(files.size(), printed + kFilesAtOnce); ++added) {
-      request.text = read_kernel(files[added]);
-      request.file_name = files[added];
+      KernelText kernel = read_kernel(files[added], command.store, task.name);
+      request.text = std::move(kernel.text);
+      request.file_name = kernel.name;
+      request.choices.clear();
+      if (!kernel.parameters.empty()) {
+        request.choices = {std::move(kernel.parameters)};
+      }
       request.id = evaluators::request_id(request, static_cast<std::int64_t>(added));
       digests.push_back(sha256_hex(request.text));
       results.expect(request.id);
@@ -98,14 +105,14 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
   EvalPrinter printer(std::cout, task.name, command.json, command.files.size());
   bool all_compile = true;
   for (const std::string& file : command.files) {
-    const std::string text = read_kernel(file);
+    const KernelText kernel = read_kernel(file, command.store, task.name);
     const tasks::Evaluation evaluation = evaluators::compile_only(
-        task, text, file, kind, command.architecture.empty() ? fallback : command.architecture,
-        options);
+        task, kernel.text, kernel.name, kind,
+        command.architecture.empty() ? fallback : command.architecture, options);
     all_compile = all_compile && evaluation.verdict == tasks::Verdict::NotJudged;
     evaluators::EvaluationResult result;
     result.evaluations = {evaluation};
-    printer.add(file, sha256_hex(text), result);
+    printer.add(kernel.name, sha256_hex(kernel.text), result);
   }
   return all_compile ? ExitCode::Done : ExitCode::NotCorrect;
 }
@@ -114,7 +121,8 @@ ExitCode eval(const EvalCommand& command) {
   Interrupt interrupt; // before any other thread starts
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
   for (const std::string& file : command.files) {
-    read_kernel(file); // reports an unreadable file before other files are judged
+    read_kernel(file, command.store,
+                task.name); // reports an unreadable file before other files are judged
   }
   if (command.compile_only) {
     return compile_files(command, task);
@@ -146,7 +154,8 @@ ExitCode eval(const EvalCommand& command) {
 void add_options(CLI::App& sub, EvalCommand& command) {
   sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
   sub.add_option("FILE", command.files,
-                 "kernel files: device code with a launch plan, at most 1 MiB each")
+                 std::string("kernel files: device code with a launch plan, at most 1 MiB each") +
+                     kOrCandidate)
       ->required();
   add_judging_options(sub, command.judging,
                       "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");

@@ -1,19 +1,15 @@
 #include "harness/commands/judging.h"
 
 #include "base/error.h"
-#include "base/files.h"
 #include "harness/config/duration.h"
 #include "harness/machine.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 
 #include <CLI/CLI.hpp>
 
 namespace winnow::harness {
-
-namespace fs = std::filesystem;
 
 void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices) {
   sub.add_option("--device", options.evaluation.device, devices)->capture_default_str();
@@ -52,23 +48,6 @@ evaluators::EvaluationOptions resolved(const JudgingOptions& options) {
 
 std::chrono::milliseconds race_budget(std::string_view device_kind) {
   return std::chrono::milliseconds(device_kind == "cpu" ? 1000 : 300);
-}
-
-std::string read_kernel(const std::string& file) {
-  if (fs::is_directory(file)) {
-    throw UsageError(file + " is a directory; expected a kernel file");
-  }
-  if (!fs::exists(file)) {
-    throw UsageError(file + ": no such file");
-  }
-  std::error_code not_regular; // a pipe has no size; read_file() limits its size too
-  const auto bytes = fs::file_size(file, not_regular);
-  if (!not_regular && bytes > tasks::kMaxKernelFileBytes) {
-    throw UsageError(file + " has " + std::to_string(bytes) +
-                     " bytes; a kernel file may have at most " +
-                     std::to_string(tasks::kMaxKernelFileBytes) + " bytes");
-  }
-  return read_file(file, tasks::kMaxKernelFileBytes);
 }
 
 tasks::Evaluation evaluation_of(std::optional<evaluators::EvaluationResult> result) {

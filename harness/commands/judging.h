@@ -34,9 +34,6 @@ evaluators::EvaluationOptions resolved(const JudgingOptions& options);
 /// The default of --time-budget where a race decides.
 std::chrono::milliseconds race_budget(std::string_view device_kind);
 
-/// The text of a kernel file. Throws UsageError if the file does not exist or is too long.
-std::string read_kernel(const std::string& file);
-
 /// The first evaluation. Throws Error for a fault. nullopt, which means interrupted, becomes an
 /// evaluation without a verdict.
 tasks::Evaluation evaluation_of(std::optional<evaluators::EvaluationResult> result);

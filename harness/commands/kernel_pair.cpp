@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
+#include "harness/commands/kernel_text.h"
 #include "harness/interrupt.h"
 #include "harness/report/activity.h"
 #include "tasks/plan/parameter_choices.h"
@@ -87,16 +88,19 @@ std::optional<tasks::ParameterChoice> allowed_choice(const tasks::KernelFile& fi
 }
 
 /// Throws UsageError.
-NamedKernel load_kernel(const std::string& file, const std::vector<std::string>& assignments) {
+NamedKernel load_kernel(KernelText read, const std::vector<std::string>& given) {
   NamedKernel kernel;
-  kernel.file = file;
-  kernel.text = read_kernel(file);
-  kernel.kernel_file = tasks::parse_kernel_file(kernel.text, file).kernel_file;
+  kernel.file = read.name;
+  kernel.text = std::move(read.text);
+  std::vector<std::string> assignments = assignments_of(read.parameters);
+  assignments.insert(assignments.end(), given.begin(), given.end()); // the later one counts
+  kernel.kernel_file = tasks::parse_kernel_file(kernel.text, kernel.file).kernel_file;
   if (kernel.kernel_file) {
     const auto choice = allowed_choice(*kernel.kernel_file, assignments);
     if (!choice && !assignments.empty()) {
-      throw UsageError(file + ": no choice of parameters has these values and satisfies every "
-                              "`where` of the plan");
+      throw UsageError(kernel.file +
+                       ": no choice of parameters has these values and satisfies every "
+                       "`where` of the plan");
     }
     kernel.parameters = choice.value_or(tasks::ParameterChoice{});
     if (!choice) {
@@ -162,10 +166,13 @@ ExitCode exit_code_of(const KernelPair& pair, bool needs_race) {
 ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   Interrupt interrupt; // before any other thread starts
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
-  const NamedKernel kernel = load_kernel(command.file, command.parameters);
+  const auto load = [&](const std::string& name, const std::vector<std::string>& assignments) {
+    return load_kernel(read_kernel(name, command.store, task.name), assignments);
+  };
+  const NamedKernel kernel = load(command.file, command.parameters);
   std::optional<NamedKernel> against;
   if (!command.against.empty()) {
-    against = load_kernel(command.against, command.against_parameters);
+    against = load(command.against, command.against_parameters);
   }
   const evaluators::DeviceReport device =
       evaluators::select_device(command.judging.evaluation.device);

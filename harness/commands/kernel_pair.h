@@ -16,6 +16,7 @@ namespace winnow::harness {
 /// The command line of `race` and `profile`.
 struct PairCommand {
   std::string task;
+  std::string store;                                       ///< for candidates
   std::string file, against;                               ///< `against` may be empty
   std::vector<std::string> parameters, against_parameters; ///< "NAME=VALUE"
   JudgingOptions judging;
@@ -32,7 +33,8 @@ struct PairMethod {
 };
 
 /// Judges the kernels and prints the report. Of a plan's parameters it takes the first choice that
-/// the plan allows and that has the given values. Throws UsageError, DeviceUnavailable, Error.
+/// the plan allows and that has the given values and, for a candidate, the candidate's values.
+/// Throws UsageError, DeviceUnavailable, Error.
 ExitCode judge_pair(const PairCommand& command, const PairMethod& method);
 
 } // namespace winnow::harness

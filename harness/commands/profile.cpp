@@ -1,5 +1,6 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/kernel_pair.h"
+#include "harness/commands/kernel_text.h"
 
 #include <memory>
 
@@ -28,11 +29,12 @@ ExitCode profile(const ProfileCommand& command) {
 
 void add_comparison(CLI::App& sub, ProfileCommand& command) {
   sub.add_option("--param", command.parameters,
-                 "NAME=VALUE, a parameter of FILE's plan; default: the plan's first choice")
+                 "NAME=VALUE, a parameter of FILE's plan; default: the candidate's, or the plan's "
+                 "first choice")
       ->allow_extra_args(false);
-  CLI::Option* against = sub.add_option(
-      "--against", command.against,
-      "another kernel file; Winnow measures both kernels and times them launch beside launch");
+  CLI::Option* against = sub.add_option("--against", command.against,
+                                        "another kernel file, or @ID; Winnow measures both kernels "
+                                        "and times them launch beside launch");
   sub.add_option("--against-param", command.against_parameters,
                  "NAME=VALUE, a parameter of the other kernel's plan")
       ->allow_extra_args(false)
@@ -41,7 +43,9 @@ void add_comparison(CLI::App& sub, ProfileCommand& command) {
 
 void add_options(CLI::App& sub, ProfileCommand& command) {
   sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
-  sub.add_option("FILE", command.file, "the kernel file, at most 1 MiB")->required();
+  sub.add_option("FILE", command.file, std::string("the kernel file, at most 1 MiB") + kOrCandidate)
+      ->required();
+  add_store_of_kernels(sub, command.store);
   add_comparison(sub, command);
   command.judging.timeout = "60s";
   add_judging_options(sub, command.judging, "best, cpu, cuda, hip, or one device such as cuda:0");

@@ -1,5 +1,6 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/kernel_pair.h"
+#include "harness/commands/kernel_text.h"
 
 #include <memory>
 
@@ -16,13 +17,19 @@ ExitCode race(const PairCommand& command) {
 
 void add_options(CLI::App& sub, PairCommand& command) {
   sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
-  sub.add_option("A", command.file, "a kernel file; the verdict is about A")->required();
-  sub.add_option("B", command.against, "the kernel file that A races against")->required();
+  sub.add_option("A", command.file,
+                 std::string("a kernel file") + kOrCandidate + "; the verdict is about A")
+      ->required();
+  sub.add_option("B", command.against,
+                 std::string("the kernel file that A races against") + kOrCandidate)
+      ->required();
+  add_store_of_kernels(sub, command.store);
   sub.add_option("--param-a", command.parameters,
-                 "NAME=VALUE, a parameter of A's plan; default: the plan's first choice")
+                 "NAME=VALUE, a parameter of A's plan; default: the candidate's, or the plan's "
+                 "first choice")
       ->allow_extra_args(false);
   sub.add_option("--param-b", command.against_parameters,
-                 "NAME=VALUE, a parameter of B's plan; default: the plan's first choice")
+                 "NAME=VALUE, a parameter of B's plan; default: as for A")
       ->allow_extra_args(false);
   command.judging.timeout = "60s";
   add_judging_options(sub, command.judging, "best, cpu, cuda, hip, or one device such as cuda:0");

@@ -4,6 +4,7 @@
 #include "evaluators/evaluation/open_devices.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
+#include "harness/commands/kernel_text.h"
 #include "harness/interrupt.h"
 #include "harness/report/activity.h"
 #include "harness/report/tuning_report.h"
@@ -24,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TuneCommand {
-  std::string task, file, output;
+  std::string task, file, output, store;
   std::size_t max_variants = 256;
   double seconds = 60;
   JudgingOptions judging;
@@ -54,7 +55,7 @@ std::vector<tasks::ParameterChoice> choices_of(const TuneCommand& command,
 }
 
 fs::path output_of(const TuneCommand& command) {
-  return command.output.empty() ? fs::path(fs::path(command.file).stem().string() + ".tuned.cu")
+  return command.output.empty() ? fs::path(stem_of(command.file) + ".tuned.cu")
                                 : fs::path(command.output);
 }
 
@@ -97,10 +98,12 @@ std::string tuned_text(const tasks::KernelFile& file, TuningRequest tuning,
   return is_faster ? *dispatching : with_best;
 }
 
-ExitCode tune(const TuneCommand& command) {
+ExitCode tune(TuneCommand command) {
   Interrupt interrupt; // before any other thread starts
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
-  const std::string text = read_kernel(command.file);
+  const KernelText read = read_kernel(command.file, command.store, task.name);
+  command.file = read.name;
+  const std::string& text = read.text;
   const tasks::KernelFile file = parsed_file(command, text);
   TuningRequest tuning;
   tuning.choices = choices_of(command, file);
@@ -148,9 +151,12 @@ ExitCode tune(const TuneCommand& command) {
 
 void add_options(CLI::App& sub, TuneCommand& command) {
   sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
-  sub.add_option("FILE", command.file, "a kernel file with parameters")->required();
+  sub.add_option("FILE", command.file, std::string("a kernel file with parameters") + kOrCandidate)
+      ->required();
+  add_store_of_kernels(sub, command.store);
   sub.add_option("-o,--output", command.output,
-                 "path of the tuned file; default: NAME.tuned.cu in the current folder");
+                 "path of the tuned file; default: NAME.tuned.cu or candidate-ID.tuned.cu in the "
+                 "current folder");
   sub.add_option(
          "--max-variants", command.max_variants,
          "number of parameter choices to choose from; of more choices Winnow takes a sample")

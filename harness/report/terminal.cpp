@@ -66,6 +66,10 @@ std::optional<std::size_t> columns_of(int descriptor) {
 
 } // namespace
 
+bool stdout_is_terminal() {
+  return isatty(STDOUT_FILENO) == 1;
+}
+
 bool stderr_is_terminal() {
   return isatty(STDERR_FILENO) == 1;
 }

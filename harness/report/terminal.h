@@ -6,6 +6,7 @@
 
 namespace winnow::harness {
 
+bool stdout_is_terminal();
 bool stderr_is_terminal();
 std::size_t terminal_columns(); ///< of stderr; $COLUMNS if set; 80 if unknown
 /// Columns of stdout; $COLUMNS if set; nullopt if stdout is not a terminal.

@@ -41,7 +41,7 @@ json trials_json(std::vector<search::Trial> trials) {
   return list;
 }
 
-std::string speed_text(const json& speed) {
+std::string overall_speed_text(const json& speed) {
   return speed.is_null() ? "" : fmt::format("{:.3f}x", speed.get<double>());
 }
 
@@ -57,10 +57,10 @@ std::string table_text(const json& document) {
   const json& shapes = document.at("shapes");
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     columns.push_back({{shapes[i], true}, "speeds", [i](const json& speeds) {
-                         return i < speeds.size() ? speed_text(speeds[i]) : "";
+                         return i < speeds.size() ? overall_speed_text(speeds[i]) : "";
                        }});
   }
-  columns.push_back({{"overall", true}, "speed", speed_text});
+  columns.push_back({{"overall", true}, "speed", overall_speed_text});
   std::string text = to_aligned_text(store::json_table(rows, columns), 0);
   if (all > kMostRows) {
     text += fmt::format("... and {} more; --json has all\n", all - kMostRows);

@@ -1,0 +1,131 @@
+#include "base/error.h"
+#include "base/json_dump.h"
+#include "base/text.h"
+#include "harness/commands/commands.h"
+#include "harness/report/candidate_report.h"
+#include "harness/report/diff_report.h"
+#include "harness/report/terminal.h"
+#include "store/json_table.h"
+
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+struct ShowCommand {
+  std::string candidate;
+  std::string store;
+  bool source = false, plan = false, reply = false, prompt = false, log = false, samples = false;
+  bool json = false;
+};
+
+struct DiffCommand {
+  std::string a, b;
+  std::string store;
+  bool json = false;
+};
+
+constexpr const char* kIdHelp =
+    "number of a candidate, or the first 4 or more digits of its file's digest; a leading @ is "
+    "allowed";
+
+store::CandidateRecord record_of(const store::RunStore& store, const std::string& name) {
+  return store.candidate_record(
+      store.candidate_named(name.starts_with('@') ? name.substr(1) : name));
+}
+
+/// `text` with a line end; `what` names the text in the message if there is none.
+std::string required(const std::string& text, const nlohmann::json& document, const char* what) {
+  if (text.empty()) {
+    throw UsageError(
+        fmt::format("candidate {} has no {}", store::text_at(document, "candidate_id"), what));
+  }
+  return text.ends_with('\n') ? text : text + "\n";
+}
+
+std::string selected(const ShowCommand& command, const nlohmann::json& document) {
+  if (command.source) {
+    return required(store::text_at(document, "source"), document, "source");
+  }
+  if (command.plan) {
+    return required(store::text_at(document, "plan"), document, "launch plan");
+  }
+  if (command.reply) {
+    return required(store::text_at(document, "reply"), document, "reply of a model");
+  }
+  if (command.prompt) {
+    return required(prompt_text(document), document, "prompt");
+  }
+  if (command.log) {
+    return required(store::text_at(document, "evaluation/build/log"), document,
+                    "messages of the compiler");
+  }
+  return command.samples ? samples_text(document) : candidate_text(document);
+}
+
+ExitCode show(const ShowCommand& command) {
+  const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
+  const nlohmann::json document =
+      candidate_json(record_of(store, command.candidate), {command.prompt, command.reply});
+  if (command.json) {
+    std::cout << json_document(document);
+    return ExitCode::Done;
+  }
+  const std::string text = selected(command, document);
+  std::cout << (stdout_is_terminal() ? to_valid_utf8(text) : text);
+  return ExitCode::Done;
+}
+
+ExitCode diff(const DiffCommand& command) {
+  const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
+  const nlohmann::json document = diff_json(candidate_json(record_of(store, command.a), {}),
+                                            candidate_json(record_of(store, command.b), {}));
+  std::cout << (command.json ? json_document(document) : diff_text(document));
+  return ExitCode::Done;
+}
+
+void add_parts(CLI::App& sub, ShowCommand& command) {
+  CLI::Option_group* parts = sub.add_option_group("part");
+  parts->add_flag("--source", command.source, "the kernel file");
+  parts->add_flag("--plan", command.plan, "the launch plan, JSON");
+  parts->add_flag("--reply", command.reply, "the model's whole reply");
+  parts->add_flag("--prompt", command.prompt, "the messages that the model was sent");
+  parts->add_flag("--log", command.log, "the compiler's messages");
+  parts->add_flag("--samples", command.samples,
+                  "each measured time in ns, as columns separated by tabs");
+  parts->require_option(0, 1);
+}
+
+} // namespace
+
+void add_show(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<ShowCommand>();
+  CLI::App* sub = app.add_subcommand(
+      "show", "One candidate: who wrote it and how, its verdict, times, parameters, resources and "
+              "findings; or one part of it as plain text");
+  sub->add_option("ID", command->candidate, kIdHelp)->required();
+  sub->add_option("--store", command->store, kStoreHelp);
+  add_parts(*sub, *command);
+  sub->add_flag("--json", command->json,
+                "one JSON document, schema winnow.candidate, version 1; it has the prompt and the "
+                "reply only with --prompt and --reply");
+  sub->callback([command, &chosen] { chosen = [command] { return show(*command); }; });
+}
+
+void add_diff(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<DiffCommand>();
+  CLI::App* sub = app.add_subcommand(
+      "diff", "Compare two candidates: parameters, plan, resources, times, counters and lines");
+  sub->add_option("A", command->a, kIdHelp)->required();
+  sub->add_option("B", command->b, "the other candidate")->required();
+  sub->add_option("--store", command->store, kStoreHelp);
+  sub->add_flag("--json", command->json, "one JSON document, schema winnow.diff, version 1");
+  sub->callback([command, &chosen] { chosen = [command] { return diff(*command); }; });
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,164 @@
+#include "harness/report/candidate_report.h"
+
+#include "base/text.h"
+#include "harness/report/counted.h"
+#include "harness/report/eval_report.h"
+#include "harness/report/timed_shapes.h"
+#include "store/json_table.h"
+#include "tasks/source/kernel_file_scan.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+using store::number_at;
+using store::text_at;
+
+json final_json(const std::optional<store::FinalStanding>& standing) {
+  if (!standing) {
+    return nullptr;
+  }
+  json document{{"rank", standing->rank},
+                {"score_ns", measured_json(standing->score_ns)},
+                {"held_out_speedup", measured_json(standing->held_out_speedup)}};
+  put_measured(document, "speedup", "", standing->speedup, standing->speedup_bounds);
+  return document;
+}
+
+json messages_json(const std::vector<store::CallMessage>& messages) {
+  json list = json::array();
+  for (const store::CallMessage& message : messages) {
+    list.push_back({{"role", message.role}, {"text", to_valid_utf8(message.text)}});
+  }
+  return list;
+}
+
+json text_or_null(const std::string& text) {
+  return text.empty() ? json() : json(text);
+}
+
+/// "label: value", or nothing without a value.
+std::string fact(const char* label, const std::string& value) {
+  return value.empty() ? "" : fmt::format("{}: {}\n", label, store::on_one_line(value));
+}
+
+std::string parents_text(const json& parents) {
+  std::vector<std::string> numbers;
+  for (const json& parent : parents) {
+    numbers.push_back(fmt::format("@{}", parent.get<std::int64_t>()));
+  }
+  return join(numbers, ", ");
+}
+
+std::string tokens_text(const json& document) {
+  const double read = number_at(document, "prompt_tokens");
+  const double written = number_at(document, "completion_tokens");
+  return read + written > 0 ? fmt::format("{:.0f} read, {:.0f} written", read, written) : "";
+}
+
+std::string final_text(const json& standing) {
+  if (standing.is_null()) {
+    return {};
+  }
+  const std::string interval = ratio_interval_text(store::bounds_at(standing, "speedup"));
+  const double held_out = number_at(standing, "held_out_speedup");
+  return fmt::format("rank {}, {}{}{}", text_at(standing, "rank"),
+                     ratio_text(number_at(standing, "speedup")),
+                     interval.empty() ? "" : " (95 %: " + interval + ")",
+                     held_out > 0 ? ", held-out " + ratio_text(held_out) : "");
+}
+
+} // namespace
+
+std::string plan_text(const std::string& kernel_file) {
+  const tasks::KernelFileScan scan = tasks::scan_kernel_file(kernel_file);
+  if (scan.plans.size() != 1 || !scan.plans.front().closed) {
+    return {};
+  }
+  const auto& plan = scan.plans.front();
+  return std::string(
+      trim(std::string_view(kernel_file).substr(plan.json_begin, plan.json_end - plan.json_begin)));
+}
+
+json candidate_json(const store::CandidateRecord& record, const CandidateParts& parts) {
+  const store::CandidateRow& row = record.state.row;
+  const bool asked = !row.call_key.empty();
+  const auto tokens = [&](std::int64_t count) { return asked ? json(count) : json(); };
+  return {{"schema", "winnow.candidate"},
+          {"version", 1},
+          {"candidate_id", row.id},
+          {"run_id", record.run},
+          {"run", record.run_name},
+          {"task", row.task},
+          {"task_digest", record.task_digest},
+          {"origin", row.origin},
+          {"model", text_or_null(row.model)},
+          {"operator", text_or_null(record.op)},
+          {"call_key", text_or_null(row.call_key)},
+          {"parents", record.parents},
+          {"created_at", row.created_at},
+          {"digest", row.digest},
+          {"lines", record.lines},
+          {"dollars", row.dollars ? json(*row.dollars) : json()},
+          {"prompt_tokens", tokens(record.prompt_tokens)},
+          {"completion_tokens", tokens(record.completion_tokens)},
+          {"reasoning_tokens", tokens(record.reasoning_tokens)},
+          {"final", final_json(record.final)},
+          {"source", row.text},
+          {"plan", text_or_null(plan_text(row.text))},
+          {"evaluation", record.state.best ? tasks::evaluation_json(*record.state.best) : json()},
+          {"messages", parts.prompt && asked ? messages_json(record.messages) : json()},
+          {"reply", parts.reply && asked ? json(record.state.reply) : json()}};
+}
+
+std::string candidate_text(const json& document) {
+  const bool has_model = !document.at("model").is_null();
+  std::string text = fmt::format("candidate {}, file {}, {}\n", text_at(document, "candidate_id"),
+                                 text_at(document, "digest").substr(0, 8),
+                                 counted(document.at("lines").get<std::int64_t>(), "line"));
+  text += fact("task", text_at(document, "task"));
+  text += fact("run", text_at(document, "run"));
+  text += fact("by", text_at(document, has_model ? "model" : "origin"));
+  text += fact("operator", text_at(document, "operator"));
+  text += fact("parents", parents_text(document.at("parents")));
+  text += fact("tokens", tokens_text(document));
+  text += document.at("dollars").is_null()
+              ? ""
+              : fmt::format("cost: {:.4f} dollars\n", number_at(document, "dollars"));
+  text += fact("created", text_at(document, "created_at"));
+  text += fact("final", final_text(document.at("final")));
+  text = wrap_lines(text, store::table_columns(), 2) + "\n";
+  const json& evaluation = document.at("evaluation");
+  return text + (evaluation.is_null() ? "not judged yet\n" : eval_text(evaluation));
+}
+
+std::string prompt_text(const json& document) {
+  std::string text;
+  for (const json& message : document.at("messages")) {
+    text += fmt::format("{}---- {} ----\n{}\n", text.empty() ? "" : "\n", text_at(message, "role"),
+                        text_at(message, "text"));
+  }
+  return text;
+}
+
+std::string samples_text(const json& document) {
+  std::string text = "shape_id\tshape\tkernel\tordinal\ttime_ns\n";
+  for (const json& result : store::value_at(document, "evaluation/cases")) {
+    for (const char* kernel : {"candidate", "baseline", "incumbent", "warm"}) {
+      const std::string member = kernel == std::string_view("candidate")
+                                     ? "samples_ns"
+                                     : kernel + std::string("_samples_ns");
+      std::size_t ordinal = 0;
+      for (const json& time : store::value_at(result, member)) {
+        text += fmt::format("{}\t{}\t{}\t{}\t{}\n", text_at(result, "shape_id"),
+                            text_at(result, "shape"), kernel, ordinal++, text_at(time, ""));
+      }
+    }
+  }
+  return text;
+}
+
+} // namespace winnow::harness

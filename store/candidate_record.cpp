@@ -1,0 +1,101 @@
+// The RunStore method that reads all about one candidate.
+#include "store/candidate_record.h"
+
+#include "base/json_dump.h"
+#include "store/row_columns.h"
+#include "store/run_store_state.h"
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::store {
+namespace {
+
+void read_facts(const Database& database, CandidateRecord& record) {
+  Query query(database, "SELECT c.run_id, r.name AS run, t.digest AS task_digest, k.lines, "
+                        "m.prompt_tokens, m.completion_tokens, m.reasoning_tokens "
+                        "FROM candidates AS c JOIN runs AS r ON r.id = c.run_id "
+                        "JOIN tasks AS t ON t.id = c.task_id "
+                        "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
+                        "LEFT JOIN model_calls AS m ON m.id = c.call_id WHERE c.id = ?");
+  query.bind(record.state.row.id).next();
+  record.run = query.integer("run_id");
+  record.run_name = query.text("run");
+  record.task_digest = query.text("task_digest");
+  record.lines = query.integer("lines");
+  record.prompt_tokens = query.integer("prompt_tokens");
+  record.completion_tokens = query.integer("completion_tokens");
+  record.reasoning_tokens = query.integer("reasoning_tokens");
+}
+
+std::vector<RowId> parents_of(const Database& database, RowId candidate) {
+  Query query(database, "SELECT parent_id FROM candidate_parents WHERE candidate_id = ? "
+                        "ORDER BY position");
+  query.bind(candidate);
+  std::vector<RowId> parents;
+  while (query.next()) {
+    parents.push_back(query.integer("parent_id"));
+  }
+  return parents;
+}
+
+/// The search log has the decision to ask for the candidate. The search for the text of the key is
+/// ten times as fast as parsing each decision.
+std::string operator_of(const Database& database, RowId candidate) {
+  Query query(database, "SELECT c.call_key, l.detail FROM candidates AS c JOIN search_log AS l "
+                        "ON l.run_id = c.run_id AND l.task_id = c.task_id "
+                        "WHERE c.id = ?1 AND c.call_key <> '' AND l.kind = 'decided' "
+                        "AND instr(l.detail, json_quote(c.call_key)) > 0");
+  query.bind(candidate);
+  while (query.next()) {
+    const auto detail = nlohmann::json::parse(query.text("detail"));
+    const nlohmann::json& action = detail.at("action");
+    if (action.value("ask", "") == query.text("call_key")) {
+      return action.value("operator", "");
+    }
+  }
+  return {};
+}
+
+std::vector<CallMessage> messages_of(const Database& database, RowId candidate) {
+  Query query(database, "SELECT p.role, p.text FROM candidates AS c "
+                        "JOIN call_messages AS p ON p.call_id = c.call_id WHERE c.id = ? "
+                        "ORDER BY p.position");
+  query.bind(candidate);
+  std::vector<CallMessage> messages;
+  while (query.next()) {
+    messages.push_back({query.text("role"), query.text("text")});
+  }
+  return messages;
+}
+
+std::optional<FinalStanding> final_of(const Database& database, RowId candidate) {
+  Query query(database, "SELECT f.rank, f.speedup, f.speedup_low, f.speedup_high, f.score_ns, "
+                        "f.held_out_speedup FROM evaluations AS e "
+                        "JOIN finalists AS f ON f.evaluation_id = e.id "
+                        "JOIN leaderboard_groups AS g ON g.id = f.group_id "
+                        "WHERE e.candidate_id = ? AND e.ordinal = 0 AND g.run_id IS NULL");
+  if (!query.bind(candidate).next()) {
+    return std::nullopt;
+  }
+  return FinalStanding{query.integer("rank"), query.real_or_zero("speedup"),
+                       read_bounds(query, "speedup"), query.real_or_zero("score_ns"),
+                       query.real_or_zero("held_out_speedup")};
+}
+
+} // namespace
+
+CandidateRecord RunStore::candidate_record(RowId id) const {
+  Database& database = state_->database;
+  return database.read([&] {
+    CandidateRecord record;
+    record.state = candidate_state(id);
+    read_facts(database, record);
+    record.parents = parents_of(database, id);
+    record.op = operator_of(database, id);
+    record.messages = messages_of(database, id);
+    record.final = final_of(database, id);
+    return record;
+  });
+}
+
+} // namespace winnow::store

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "store/run_store.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::store {
+
+/// The row of a candidate in the newest final of the board over all runs.
+struct FinalStanding {
+  std::int64_t rank = 0;
+  double speedup = 0;
+  tasks::Bounds speedup_bounds;
+  double score_ns = 0;
+  double held_out_speedup = 0; ///< 0: not measured
+};
+
+struct CallMessage {
+  std::string role, text;
+};
+
+/// All that the store knows of one candidate.
+struct CandidateRecord {
+  CandidateState state;
+  RowId run = 0;
+  std::string run_name, task_digest;
+  std::int64_t lines = 0;
+  std::vector<RowId> parents;
+  std::string op; ///< the operator: what the model was asked to do; empty: not known
+  std::int64_t prompt_tokens = 0, completion_tokens = 0, reasoning_tokens = 0;
+  std::vector<CallMessage> messages; ///< of the prompt
+  std::optional<FinalStanding> final;
+};
+
+} // namespace winnow::store
