@@ -59,7 +59,7 @@ TEST(Cli, ItsReferenceNamesEveryCommandAndOption) {
   for (const char* text : {".SS tasks selftest", "\\-\\-require\\-isolation", ".SH EXIT STATUS"}) {
     EXPECT_THAT(man.out, HasSubstr(text));
   }
-  for (const char* text : {"|\"tasks selftest\"|", "commands=\"list show selftest\"",
+  for (const char* text : {"|\"tasks selftest\"|", "commands=\"list show template selftest\"",
                            "\" --log-level\") words=\"trace debug info warn error off\""}) {
     EXPECT_THAT(bash.out, HasSubstr(text));
   }
@@ -195,6 +195,27 @@ TEST_F(CliRuns, TheOnlyRunIsTheOneWhoseRecordingIsExported) {
   EXPECT_EQ(which.code, to_int(ExitCode::Usage));
   EXPECT_THAT(which.err, HasSubstr("the store has several runs: first, second"));
   EXPECT_THAT(winnow({"export", "recording", "--run", "2"}).out, HasSubstr("of second"));
+}
+
+TEST(Cli, AKernelOnABoardIsJudgedInFull) {
+  for (const char* option : {"--no-check", "--no-timing", "--no-promotion", "--seed=1"}) {
+    const Output out = run({"eval", "axpy", "a.cu", "--store", "s.db", option});
+    EXPECT_EQ(out.code, 2) << option;
+    EXPECT_THAT(out.err, HasSubstr("--store needs a full evaluation")) << option;
+  }
+  EXPECT_THAT(run({"eval", "axpy", "a.cu", "--as", "me"}).err, HasSubstr("--as works only with"));
+  EXPECT_THAT(run({"eval", "axpy", "a.cu", "--store", "s.db"}).err, HasSubstr("no such file"));
+}
+
+TEST(Cli, ExportHasFormatsAndKernels) {
+  EXPECT_THAT(run({"export"}).err, HasSubstr("FORMAT is required"));
+  EXPECT_THAT(run({"export", "kernel"}).err, HasSubstr("ID is required"));
+  EXPECT_EQ(run({"export", "kernel", "1", "dir", "--store", "none.db"}).code, 2);
+}
+
+TEST(Cli, ATemplateIsAKernelFile) {
+  EXPECT_THAT(run({"tasks", "template", "axpy"}).out, HasSubstr("/*@winnow\n"));
+  EXPECT_EQ(run({"tasks", "template", "axpy", "/dev/null"}).code, 2); // exists already
 }
 
 TEST(Cli, AMissingStoreIsAUsageError) {

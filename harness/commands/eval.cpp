@@ -5,6 +5,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/commands/kernel_text.h"
+#include "harness/commands/own_kernels.h"
 #include "harness/config/config.h"
 #include "harness/interrupt.h"
 #include "harness/report/activity.h"
@@ -28,7 +29,8 @@ namespace {
 struct EvalCommand {
   std::string task;
   std::vector<std::string> files;
-  std::string store;
+  std::string store; ///< empty: nothing is stored
+  std::string as;
   std::string architecture;
   JudgingOptions judging;
   bool no_promotion = false;
@@ -44,7 +46,7 @@ evaluators::EvaluationOptions resolved_options(const EvalCommand& command) {
   options.promotion = !command.no_promotion;
   options.check = !command.no_check;
   options.timing = !command.no_timing;
-  options.reuse = !command.no_reuse;
+  options.reuse = !command.no_reuse && command.store.empty();
   return options;
 }
 
@@ -54,7 +56,7 @@ constexpr std::size_t kFilesAtOnce = 256;
 
 void judge_files(const EvalCommand& command, const tasks::Task& task,
                  const evaluators::Protocol& protocol, const evaluators::OpenDevices& devices,
-                 Interrupt& interrupt, Activity& activity, EvalPrinter& printer) {
+                 Interrupt& interrupt, Activity& activity, EvalPrinter& printer, OwnKernels* own) {
   evaluators::OrderedResults results;
   const auto evaluations = devices.evaluations(
       [&](evaluators::EvaluationResult result) { results.put(std::move(result)); });
@@ -63,7 +65,7 @@ void judge_files(const EvalCommand& command, const tasks::Task& task,
   request.protocol = protocol;
   const OnInterrupt stop(interrupt, [&] { results.interrupt(); });
   const std::vector<std::string>& files = command.files;
-  std::vector<std::string> digests;
+  std::vector<std::string> digests, texts;
   std::size_t added = 0;
   for (std::size_t printed = 0; printed < files.size(); ++printed) {
     for (; added < std::min(files.size(), printed + kFilesAtOnce); ++added) {
@@ -76,6 +78,7 @@ void judge_files(const EvalCommand& command, const tasks::Task& task,
       }
       request.id = evaluators::request_id(request, static_cast<std::int64_t>(added));
       digests.push_back(sha256_hex(request.text));
+      texts.push_back(own == nullptr ? std::string() : request.text);
       results.expect(request.id);
       evaluations->submit(request);
     }
@@ -88,11 +91,28 @@ void judge_files(const EvalCommand& command, const tasks::Task& task,
     }
     activity.away([&] {
       printer.add(files[printed], digests[printed], *result);
+      if (own != nullptr && !result->evaluations.empty()) {
+        std::cerr << own->keep(files[printed], texts[printed], result->evaluations.front()) << '\n';
+        texts[printed].clear();
+      }
       std::cout << std::flush;
     });
     activity.count(fmt::format("{}/{} judged", printed + 1, files.size()));
   }
   evaluations->stop();
+}
+
+/// What a board shows must have been judged in full.
+void check_storable(const EvalCommand& command) {
+  if (command.store.empty() && !command.as.empty()) {
+    throw UsageError("--as works only with --store FILE");
+  }
+  const bool is_partial = command.no_promotion || command.no_check || command.no_timing ||
+                          command.compile_only || command.judging.evaluation.seed.has_value();
+  if (!command.store.empty() && is_partial) {
+    throw UsageError("--store needs a full evaluation with new inputs",
+                     "remove --no-promotion, --no-check, --no-timing, --compile-only and --seed");
+  }
 }
 
 ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
@@ -119,6 +139,7 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
 
 ExitCode eval(const EvalCommand& command) {
   Interrupt interrupt; // before any other thread starts
+  check_storable(command);
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
   for (const std::string& file : command.files) {
     read_kernel(file, command.store,
@@ -137,7 +158,13 @@ ExitCode eval(const EvalCommand& command) {
   evaluators::EvaluationOptions options = resolved_options(command);
   options.waiting = activity->listener();
   const evaluators::OpenDevices devices(options, options.run_timeout);
-  judge_files(command, task, options, devices, interrupt, *activity, printer);
+  std::optional<OwnKernels> own;
+  if (!command.store.empty()) {
+    own.emplace(command.store, command.as.empty() ? kOwnKernelsRun : command.as, task,
+                devices.first());
+  }
+  judge_files(command, task, options, devices, interrupt, *activity, printer,
+              own ? &*own : nullptr);
   activity.reset();
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";
@@ -157,6 +184,11 @@ void add_options(CLI::App& sub, EvalCommand& command) {
                  std::string("kernel files: device code with a launch plan, at most 1 MiB each") +
                      kOrCandidate)
       ->required();
+  sub.add_option("--store", command.store,
+                 "put the kernels on the board of this SQLite file, as a person's, and look @ID up "
+                 "there (default: store nothing, and look @ID up where `winnow leaderboard` does)");
+  sub.add_option("--as", command.as,
+                 "name of the run that keeps the kernels in the store (default: person)");
   add_judging_options(sub, command.judging,
                       "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");
   sub.add_flag("--compile-only", command.compile_only,

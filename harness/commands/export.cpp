@@ -87,14 +87,21 @@ void add_export(CLI::App& app, Action& chosen) {
   sub->add_option("FORMAT", command->format,
                   "csv, json or md; recording: the model's replies as JSON lines for the replay "
                   "endpoint (only this format contains replies)")
-      ->required()
       ->check(CLI::IsMember({"csv", "json", "md", "recording"}));
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--output", command->output, "file to write (default: stdout)");
   sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
   sub->add_option("--task", command->query.task, "only this task (default: all)");
   sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
-  sub->callback([command, &chosen] { chosen = [command] { return run_export(*command); }; });
+  add_export_kernel(*sub, chosen);
+  sub->callback([command, sub, &chosen] {
+    if (sub->get_subcommands().empty()) {
+      if (command->format.empty()) { // required() would hold for the subcommands, too
+        throw CLI::RequiredError("FORMAT");
+      }
+      chosen = [command] { return run_export(*command); };
+    }
+  });
 }
 
 } // namespace winnow::harness

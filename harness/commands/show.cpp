@@ -9,6 +9,7 @@
 
 #include <iostream>
 #include <memory>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -90,15 +91,19 @@ ExitCode diff(const DiffCommand& command) {
 }
 
 void add_parts(CLI::App& sub, ShowCommand& command) {
-  CLI::Option_group* parts = sub.add_option_group("part");
-  parts->add_flag("--source", command.source, "the kernel file");
-  parts->add_flag("--plan", command.plan, "the launch plan, JSON");
-  parts->add_flag("--reply", command.reply, "the model's whole reply");
-  parts->add_flag("--prompt", command.prompt, "the messages that the model was sent");
-  parts->add_flag("--log", command.log, "the compiler's messages");
-  parts->add_flag("--samples", command.samples,
-                  "each measured time in ns, as columns separated by tabs");
-  parts->require_option(0, 1);
+  const std::vector<CLI::Option*> parts{
+      sub.add_flag("--source", command.source, "print the kernel file"),
+      sub.add_flag("--plan", command.plan, "print the launch plan, JSON"),
+      sub.add_flag("--reply", command.reply, "print the model's whole reply"),
+      sub.add_flag("--prompt", command.prompt, "print the messages that the model was sent"),
+      sub.add_flag("--log", command.log, "print the compiler's messages"),
+      sub.add_flag("--samples", command.samples,
+                   "print each measured time in ns, in columns separated by tabs")};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (std::size_t j = i + 1; j < parts.size(); ++j) {
+      parts[i]->excludes(parts[j]);
+    }
+  }
 }
 
 } // namespace

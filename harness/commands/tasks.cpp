@@ -1,7 +1,11 @@
+#include "base/error.h"
+#include "base/files.h"
 #include "harness/commands/commands.h"
 #include "harness/report/task_report.h"
+#include "tasks/starter_file.h"
 #include "tasks/task.h"
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -13,6 +17,7 @@ namespace {
 
 struct TasksCommand {
   std::string task;
+  std::string file; ///< of the starter file; empty: stdout
   bool json = false;
 };
 
@@ -33,12 +38,26 @@ ExitCode show(const TasksCommand& command) {
   return ExitCode::Done;
 }
 
+ExitCode write_template(const TasksCommand& command) {
+  const std::string text =
+      tasks::starter_file(tasks::find_task(tasks::find_catalogue(), command.task));
+  if (command.file.empty()) {
+    std::cout << text;
+    return ExitCode::Done;
+  }
+  if (std::filesystem::exists(command.file)) {
+    throw UsageError(command.file + " exists already", "name another file");
+  }
+  write_file_atomic(command.file, text);
+  return ExitCode::Done;
+}
+
 } // namespace
 
 void add_tasks(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<TasksCommand>();
-  CLI::App* sub =
-      app.add_subcommand("tasks", "List, show and test the tasks that kernels are written for");
+  CLI::App* sub = app.add_subcommand(
+      "tasks", "List, show and test the tasks that kernels are written for, and begin a kernel");
   sub->require_subcommand(1);
   CLI::App* lister = sub->add_subcommand("list", "Every task of the catalogue");
   lister->add_flag("--json", command->json, "one JSON document, schema winnow.tasks, version 1");
@@ -48,6 +67,13 @@ void add_tasks(CLI::App& app, Action& chosen) {
   shower->add_option("TASK", command->task, "name, category/name or folder")->required();
   shower->add_flag("--json", command->json, "one JSON document, schema winnow.task, version 2");
   shower->callback([command, &chosen] { chosen = [command] { return show(*command); }; });
+  CLI::App* starter = sub->add_subcommand(
+      "template", "Write a kernel file to begin with: the plan with the task's tensors as "
+                  "arguments, and a kernel that compiles and computes nothing");
+  starter->add_option("TASK", command->task, "name, category/name or folder")->required();
+  starter->add_option("FILE", command->file, "file to write (default: stdout)");
+  starter->callback(
+      [command, &chosen] { chosen = [command] { return write_template(*command); }; });
   add_selftest(*sub, chosen);
 }
 

@@ -87,6 +87,7 @@ public:
   int column_of(std::string_view name) const;
 
   struct Node;
+  const Node& root() const { return *root_; } ///< of a non-empty expression
 
 private:
   std::string text_;

@@ -10,7 +10,8 @@
 
 namespace winnow::tasks {
 
-// The syntax tree of an Expression. Only its parser and its evaluator include this file.
+// The syntax tree of an Expression. Only its parser, its evaluator and its translation to
+// C++ (tasks/host_program/) include this file.
 enum class Operator : std::uint8_t {
   Integer,
   Real,

@@ -1,0 +1,66 @@
+#include "harness/commands/own_kernels.h"
+
+#include "base/error.h"
+#include "harness/machine.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+constexpr const char* kKind = "kind";
+constexpr const char* kPerson = "person";
+
+store::RowId run_of_person(store::RunStore& store, const std::string& name,
+                           const evaluators::DeviceReport& device) {
+  const std::optional<store::RunRow> known = store.find_run(name);
+  if (!known) {
+    const store::RowId run =
+        store.create_run(name, {{kKind, kPerson}}, describe_environment(device));
+    store.set_run_status(run, "finished");
+    return run;
+  }
+  const auto config = nlohmann::json::parse(known->config);
+  if (known->name != name || !config.is_object() || config.value(kKind, "") != kPerson) {
+    throw UsageError("the store has a search of the name '" + known->name + "'",
+                     "give the kernels another name with --as NAME");
+  }
+  return known->id;
+}
+
+} // namespace
+
+OwnKernels::OwnKernels(const std::string& store, const std::string& run, const tasks::Task& task,
+                       const evaluators::DeviceReport& device)
+    : store_(store, store::RunStore::Mode::ReadWrite), path_(store),
+      run_(run_of_person(store_, run, device)), task_(store_.add_task(task)) {}
+
+std::string OwnKernels::keep(const std::string& file, const std::string& text,
+                             const tasks::Evaluation& evaluation) {
+  using tasks::Verdict;
+  if (evaluation.verdict == Verdict::Infrastructure || evaluation.verdict == Verdict::NotJudged) {
+    return file + ": not stored, because the machine could not judge the kernel";
+  }
+  store::CandidateRow row;
+  row.origin = kPerson;
+  row.text = text;
+  const store::RowId candidate = store_.add_candidate(run_, task_, row);
+  const bool is_known = store_.candidate_state(candidate).best.has_value();
+  store_.add_evaluations(candidate, {evaluation});
+  if (is_known) {
+    return fmt::format("{}: is candidate {} already, and its first evaluation counts; `winnow "
+                       "reverify --store {}` times the leaders again",
+                       file, candidate, path_);
+  }
+  const bool ranked = evaluation.verdict == Verdict::Correct && evaluation.promoted;
+  return fmt::format("{}: is candidate {}{}", file, candidate,
+                     ranked
+                         ? fmt::format("; `winnow leaderboard --store {0}` shows the kernel, and "
+                                       "`winnow reverify --store {0}` ranks the leaders in a "
+                                       "final",
+                                       path_)
+                         : ", which boards do not rank");
+}
+
+} // namespace winnow::harness

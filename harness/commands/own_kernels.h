@@ -1,0 +1,33 @@
+#pragma once
+
+#include "evaluators/evaluation/evaluator.h"
+#include "store/run_store.h"
+#include "tasks/task.h"
+
+#include <string>
+
+namespace winnow::harness {
+
+constexpr const char* kOwnKernelsRun = "person";
+
+/// Puts kernels that a person wrote on the board of a store. A run of its own keeps them.
+class OwnKernels {
+public:
+  /// `run`: the name of the run, which is created if the store has none. Throws UsageError if a
+  /// search has that name.
+  OwnKernels(const std::string& store, const std::string& run, const tasks::Task& task,
+             const evaluators::DeviceReport& device);
+
+  /// Stores the kernel and its evaluation. Says in one line what became of the kernel. The first
+  /// evaluation of a text counts: the best of several would reward luck.
+  std::string keep(const std::string& file, const std::string& text,
+                   const tasks::Evaluation& evaluation);
+
+private:
+  store::RunStore store_;
+  std::string path_;
+  store::RowId run_ = 0;
+  store::RowId task_ = 0;
+};
+
+} // namespace winnow::harness

@@ -1,0 +1,78 @@
+#include "base/error.h"
+#include "base/files.h"
+#include "harness/commands/own_kernels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using testing::HasSubstr;
+
+tasks::Evaluation own_evaluation(tasks::Verdict verdict, double speedup) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = verdict;
+  evaluation.stage = tasks::Stage::Done;
+  evaluation.speedup = speedup;
+  evaluation.score_ns = 1000;
+  evaluation.device = "cpu";
+  evaluation.device_name = "a cpu";
+  evaluation.evaluator_version = 17;
+  evaluation.started_at = "2026-11-20T09:44:26.123Z";
+  return evaluation;
+}
+
+struct KernelsOfAPerson : testing::Test {
+  OwnKernels open(const std::string& run) const {
+    tasks::Task task;
+    task.name = task.digest = "axpy";
+    return {path, run, task, evaluators::DeviceReport{}};
+  }
+  std::vector<store::LeaderboardRow> board(const std::string& run = "") const {
+    store::LeaderboardQuery query;
+    query.run = run;
+    return store::RunStore(path, store::RunStore::Mode::ReadOnly).leaderboard(query);
+  }
+
+  TemporaryDirectory directory{"own-kernels-test"};
+  std::string path = directory.path() / "store.db";
+};
+
+TEST_F(KernelsOfAPerson, AreOnTheBoard) {
+  OwnKernels own = open("alice");
+  EXPECT_THAT(own.keep("a.cu", "a", own_evaluation(tasks::Verdict::Correct, 2)),
+              HasSubstr("is candidate 1; `winnow leaderboard"));
+  EXPECT_THAT(own.keep("b.cu", "b", own_evaluation(tasks::Verdict::Wrong, 0)),
+              HasSubstr("which boards do not rank"));
+  ASSERT_EQ(board("alice").size(), 1U);
+  EXPECT_EQ(board().front().origin, "person");
+  EXPECT_EQ(board().front().run_name, "alice");
+  EXPECT_EQ(board().front().speedup, 2);
+}
+
+TEST_F(KernelsOfAPerson, KeepTheirFirstEvaluation) {
+  open("alice").keep("a.cu", "a", own_evaluation(tasks::Verdict::Correct, 2));
+  EXPECT_THAT(open("alice").keep("a.cu", "a", own_evaluation(tasks::Verdict::Correct, 9)),
+              HasSubstr("its first evaluation counts"));
+  ASSERT_EQ(board().size(), 1U);
+  EXPECT_EQ(board().front().speedup, 2);
+}
+
+TEST_F(KernelsOfAPerson, ThatTheMachineCouldNotJudgeAreNotStored) {
+  EXPECT_THAT(open("alice").keep("a.cu", "a", own_evaluation(tasks::Verdict::Infrastructure, 0)),
+              HasSubstr("not stored"));
+  open("alice").keep("a.cu", "a", own_evaluation(tasks::Verdict::Correct, 3));
+  EXPECT_EQ(board().size(), 1U);
+}
+
+TEST_F(KernelsOfAPerson, DoNotJoinASearch) {
+  store::RunStore(path, store::RunStore::Mode::ReadWrite)
+      .create_run("quickstart", {{"tasks", {"axpy"}}}, nullptr);
+  EXPECT_THROW(open("quickstart"), UsageError);
+  EXPECT_THROW(open("1"), UsageError); // the number of the search
+}
+
+} // namespace
+} // namespace winnow::harness

@@ -1,0 +1,169 @@
+#include "base/error.h"
+#include "base/files.h"
+#include "tasks/host_program/expression_cpp.h"
+#include "tasks/host_program/host_program.h"
+#include "tasks/host_program/plan_cpp.h"
+#include "tasks/plan/parameter_choices.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::tasks {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const CppNames kPlainNames{[](const std::string& name) { return name; },
+                           [](const std::string&) { return std::int64_t{4}; }};
+
+std::string cpp_of(const std::string& text) {
+  return integer_cpp(Expression::parse(text), kPlainNames);
+}
+std::string real_cpp_of(const std::string& text) {
+  return real_cpp(Expression::parse(text), kPlainNames);
+}
+
+TEST(ExpressionCpp, KeepsTheMeaningOfIntegers) {
+  EXPECT_EQ(cpp_of("n"), "n");
+  EXPECT_EQ(cpp_of("ceil_div(n, 4 * BLOCK)"), "plan::ceil_div(n, (4 * BLOCK))");
+  EXPECT_EQ(cpp_of("n / 2 % 3"), "plan::remainder(plan::floor_div(n, 2), 3)");
+  EXPECT_EQ(cpp_of("(n + 1) * 65536"), "(n + 1) * 65536LL");
+  EXPECT_EQ(cpp_of("1 << k"), "plan::shift_left(1, k)");
+  EXPECT_EQ(cpp_of("!a && b <= -2"), "(a == 0 ? 1 : 0) && (b <= (-2))");
+  EXPECT_EQ(cpp_of("a ? b : 0"), "a != 0 ? b : 0");
+  EXPECT_EQ(cpp_of("sizeof(x) * min(a, b, 3)"), "4 * plan::min(a, b, 3)");
+}
+
+TEST(ExpressionCpp, ComputesFloatsInDouble) {
+  EXPECT_EQ(real_cpp_of("1 / sqrt(d)"), "1.0 / std::sqrt(double(d))");
+  EXPECT_EQ(real_cpp_of("min(a, 0.5)"), "plan::real_min(double(a), 0.5)");
+  EXPECT_EQ(real_cpp_of("ceil_div(a, 2) + 1"), "double(plan::ceil_div(a, 2)) + 1.0");
+  EXPECT_EQ(real_literal(1e300), "1e+300");
+  EXPECT_EQ(real_literal(2), "2.0");
+}
+
+Task catalogue_task(const std::string& name) {
+  return find_task(WINNOW_CATALOGUE, name);
+}
+
+KernelFile kernel_of(const std::string& text) {
+  KernelFileResult result = parse_kernel_file(text, "k.cu");
+  EXPECT_TRUE(result.kernel_file) << to_string(result.errors.front());
+  return std::move(*result.kernel_file);
+}
+
+std::string translated(const std::string& plan) {
+  return plan_cpp(kernel_of("/*@winnow\n" + plan + "\n@*/\ntemplate <int N> __global__ void k();"),
+                  catalogue_task("axpy"), "KernelPlan", "::");
+}
+
+// The whole text, so that a change of the translation is seen.
+TEST(PlanCpp, OfABaseline) {
+  const Task task = catalogue_task("axpy");
+  EXPECT_EQ(plan_cpp(kernel_of(task.baseline), task, "KernelPlan", "::"), R"(struct KernelPlan {
+  template <class S>
+  static void scratch(const plan::Device& device_, std::vector<plan::Buffer>& buffers_) {
+    (void)device_;
+    [[maybe_unused]] constexpr plan::Number BLOCK = S::BLOCK;
+    [[maybe_unused]] constexpr plan::Number n = S::n;
+    [[maybe_unused]] constexpr double alpha = S::alpha;
+    (void)buffers_;
+  }
+  template <class S>
+  static void prepare(cudaStream_t stream_, const plan::Device& device_, const plan::Buffer* buffers_) {
+    (void)device_;
+    [[maybe_unused]] constexpr plan::Number BLOCK = S::BLOCK;
+    [[maybe_unused]] constexpr plan::Number n = S::n;
+    [[maybe_unused]] constexpr double alpha = S::alpha;
+    [[maybe_unused]] const plan::Buffer& x = buffers_[0];
+    [[maybe_unused]] const plan::Buffer& y = buffers_[1];
+    [[maybe_unused]] const plan::Buffer& z = buffers_[2];
+    (void)stream_;
+    (void)buffers_;
+  }
+  template <class S>
+  static void run(cudaStream_t stream_, const plan::Device& device_, const plan::Buffer* buffers_) {
+    (void)device_;
+    [[maybe_unused]] constexpr plan::Number BLOCK = S::BLOCK;
+    [[maybe_unused]] constexpr plan::Number n = S::n;
+    [[maybe_unused]] constexpr double alpha = S::alpha;
+    [[maybe_unused]] const plan::Buffer& x = buffers_[0];
+    [[maybe_unused]] const plan::Buffer& y = buffers_[1];
+    [[maybe_unused]] const plan::Buffer& z = buffers_[2];
+    plan::launch(stream_, ::axpy, plan::Size3{plan::ceil_div(n, BLOCK)}, plan::Size3{BLOCK},
+                 0, plan::Size3{}, false,
+                 plan::Place{&x},
+                 plan::Place{&y},
+                 plan::Place{&z},
+                 alpha,
+                 n);
+  }
+};
+)");
+}
+
+TEST(PlanCpp, HasEveryKindOfStep) {
+  const std::string text = translated(R"json({
+    "params": {"B": [64]},
+    "let": {"later": "parts + 1", "parts": "ceil_div(n, B)", "many": "sm_count * 2"},
+    "scratch": {"t": {"dtype": "f16", "count": "parts", "once": 1}},
+    "tensor_maps": {"m": {"tensor": "x", "extents": ["n"], "box": [64], "swizzle": "128B"}},
+    "launches": [
+      {"fill": "t", "value": "inf", "count": 2, "when": "many > 4"},
+      {"copy": {"tensor": "x", "at": 1}, "to": "z", "count": 3, "rows": 2, "from_stride": 8},
+      {"repeat": 3, "as": "i", "do": [
+        {"kernel": "k<{i}>", "grid": "parts", "block": 32, "when": "i < parts", "args": [
+          {"tensor_map": "m"}, {"pick": ["x", null], "by": "i % 2", "at": 4}, null,
+          {"float": "1 / alpha"}, "alpha", "later"]}]},
+      {"repeat": "n", "do": [
+        {"kernel": "k<{B}>", "grid": ["min(n, resident_blocks)"], "block": [8, 8], "cluster": [2],
+         "cooperative": true, "shared_bytes": "B * 1024", "args": ["z"]}]}]
+})json");
+  for (const char* part :
+       {"constexpr plan::Number parts = plan::ceil_div(n, B);\n    [[maybe_unused]] const plan::"
+        "Number many = sm_count * 2;\n    [[maybe_unused]] constexpr plan::Number later = parts + "
+        "1",
+        "buffers_.push_back({\"t\", winnow::tasks::DType::F16, 2});",
+        "plan::fill(nullptr, {&buffers_.back()}, 1.0, -1);", "CU_TENSOR_MAP_SWIZZLE_128B",
+        "if ((many > 4) != 0) {\n      plan::fill(stream_, plan::Place{&t, 0}, INFINITY, 2);",
+        "plan::copy(stream_, plan::Place{&x, 1}, plan::Place{&z, 0}, 3, 2, 8, -1);",
+        "plan::unroll<3>([&](auto index_) {", "if constexpr ((i < parts) != 0) {", "::k<i>",
+        "plan::pick(plan::remainder(i, 2), {&x, nullptr}, 4)", "1.0 / double(alpha)", "m(),",
+        "plan::resident_blocks(device_, ::k<B>, plan::Size3{8, 8}, B * 1024LL)",
+        "B * 1024LL, plan::Size3{2}, true"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(PlanCpp, SaysWhichKernelsNameIsKnownTooLate) {
+  try {
+    translated(R"({"launches": [{"kernel": "k<{sm_count}>", "grid": 1, "block": 1, "args": []}]})");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("k.cu:2:15: the name of kernel 'k<{sm_count}>' depends on "
+                                        "'sm_count'"));
+  }
+}
+
+TEST(HostProgram, HasTheKernelTheReferenceAndTheShapes) {
+  const Task task = catalogue_task("axpy");
+  const KernelFile file = kernel_of(task.baseline);
+  const HostProgram program{
+      file, task, {{"BLOCK", 512}}, task.shapes_of(ShapeSet::Search, "cuda"), "A\nb", "sm_90a"};
+  const std::string text = host_program(program);
+  for (const char* part :
+       {"// A b\n// Task: axpy (AXPY).\n// Build: nvcc -O3 -std=c++17 --expt-relaxed-constexpr "
+        "-gencode arch=compute_90a,code=sm_90a main.cu -o kernel\n",
+        "namespace reference {",
+        "[[maybe_unused]] constexpr int BLOCK = 512;\n#line 1 \"kernel.cu\"",
+        "struct shape_search_2 {", "static constexpr plan::Number n = 16777216;",
+        "GeneratorSpec::Kind::HeavyTail", "int main() {"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("#pragma once")));
+  EXPECT_THAT(text, Not(HasSubstr("99991"))); // a held-out size
+}
+
+} // namespace
+} // namespace winnow::tasks

@@ -1,0 +1,39 @@
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/plan_resolve.h"
+#include "tasks/starter_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::tasks {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(StarterFile, HasAPlanThatHoldsAtEveryShapeOfTheCatalogue) {
+  for (const CatalogueEntry& entry : list_tasks(WINNOW_CATALOGUE)) {
+    const Task task = load_task(entry.folder);
+    Task named = task;
+    named.name = entry.name;
+    const KernelFileResult parsed = parse_kernel_file(starter_file(named), entry.name + ".cu");
+    ASSERT_TRUE(parsed.kernel_file) << entry.name << ": " << to_string(parsed.errors.front());
+    EXPECT_TRUE(parsed.warnings.empty()) << to_string(parsed.warnings.front());
+    std::vector<Diagnostic> errors;
+    const auto names =
+        kernel_names(*parsed.kernel_file, named, named.shapes, {{"BLOCK", 256}}, {}, errors);
+    EXPECT_TRUE(errors.empty()) << to_string(errors.front());
+    EXPECT_EQ(names.size(), 1U) << entry.name;
+  }
+}
+
+TEST(StarterFile, NamesTheTensors) {
+  const std::string text = starter_file(find_task(WINNOW_CATALOGUE, "axpy"));
+  for (const char* part :
+       {"\"args\": [\"x\", \"y\", \"z\", \"alpha\", \"n\"]", "const float* __restrict__ x",
+        "float* __restrict__ z", "float alpha", "long long n", "// AXPY.\n", "winnow eval axpy"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+} // namespace
+} // namespace winnow::tasks
