@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "harness/machine.h"
+#include "harness/run/session.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,20 +10,16 @@
 namespace winnow::harness {
 namespace {
 
-constexpr const char* kKind = "kind";
-constexpr const char* kPerson = "person";
-
 store::RowId run_of_person(store::RunStore& store, const std::string& name,
                            const evaluators::DeviceReport& device) {
   const std::optional<store::RunRow> known = store.find_run(name);
   if (!known) {
     const store::RowId run =
-        store.create_run(name, {{kKind, kPerson}}, describe_environment(device));
+        store.create_run(name, config_of_person(), describe_environment(device));
     store.set_run_status(run, "finished");
     return run;
   }
-  const auto config = nlohmann::json::parse(known->config);
-  if (known->name != name || !config.is_object() || config.value(kKind, "") != kPerson) {
+  if (known->name != name || !is_of_person(nlohmann::json::parse(known->config))) {
     throw UsageError("the store has a search of the name '" + known->name + "'",
                      "give the kernels another name with --as NAME");
   }
@@ -43,7 +40,7 @@ std::string OwnKernels::keep(const std::string& file, const std::string& text,
     return file + ": not stored, because the machine could not judge the kernel";
   }
   store::CandidateRow row;
-  row.origin = kPerson;
+  row.origin = "person";
   row.text = text;
   const store::RowId candidate = store_.add_candidate(run_, task_, row);
   const bool is_known = store_.candidate_state(candidate).best.has_value();

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/commands/own_kernels.h"
+#include "harness/run/session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,6 +66,17 @@ TEST_F(KernelsOfAPerson, ThatTheMachineCouldNotJudgeAreNotStored) {
               HasSubstr("not stored"));
   open("alice").keep("a.cu", "a", own_evaluation(tasks::Verdict::Correct, 3));
   EXPECT_EQ(board().size(), 1U);
+}
+
+TEST_F(KernelsOfAPerson, AreNoSearchThatGoesOn) {
+  open("alice");
+  const store::RunStore store(path, store::RunStore::Mode::ReadOnly);
+  try {
+    resumed_config(*store.find_run("alice"), {});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("run 'alice' keeps the kernels of a person"));
+  }
 }
 
 TEST_F(KernelsOfAPerson, DoNotJoinASearch) {

@@ -285,9 +285,22 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
   return drive_and_report(session, interrupt);
 }
 
+nlohmann::json config_of_person() {
+  return {{"kind", "person"}};
+}
+
+bool is_of_person(const nlohmann::json& run_config) {
+  return run_config == config_of_person();
+}
+
 RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverride>& overrides) {
   check_resumable_overrides(overrides);
-  RunConfig config = config_from_json(nlohmann::json::parse(run.config));
+  const auto stored = nlohmann::json::parse(run.config);
+  if (is_of_person(stored)) {
+    throw UsageError("run '" + run.name + "' keeps the kernels of a person, and has no search",
+                     "name a run that `winnow run` began");
+  }
+  RunConfig config = config_from_json(stored);
   apply_overrides(config, overrides);
   return config;
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace winnow::harness {
 
 /// Creates a run from its configuration and drives it until it ends, is interrupted or reaches a
@@ -25,6 +27,10 @@ ExitCode resume_run(const std::string& store, const std::string& run,
 /// The run's original configuration with the overrides applied. Throws UsageError for an override
 /// that may not change.
 RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverride>& overrides);
+
+/// The configuration of a run that keeps kernels which a person wrote (`winnow eval --store`).
+nlohmann::json config_of_person();
+bool is_of_person(const nlohmann::json& run_config);
 
 /// Throws UsageError if the run does not exist.
 store::RunRow named_run(const store::RunStore& store, const std::string& name_or_number);
