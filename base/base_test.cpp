@@ -1,6 +1,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/packing.h"
 #include "base/parallel.h"
 #include "base/recent.h"
 #include "base/text.h"
@@ -15,6 +16,20 @@ namespace winnow {
 namespace {
 
 using testing::StartsWith;
+
+TEST(Packing, EncodesThePublishedVectors) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(base64(sha256_bytes("abc")), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+}
+
+TEST(Packing, GzipIsShortAndRepeatable) {
+  const std::string text(1 << 20, 'x');
+  EXPECT_THAT(gzip(text), StartsWith("\x1f\x8b"));
+  EXPECT_LT(gzip(text).size(), 2000U);
+  EXPECT_EQ(gzip(text), gzip(text));
+}
 
 TEST(Digest, MatchesThePublishedVector) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -32,6 +32,11 @@ std::string sha256_hex(std::string_view bytes) {
   return text;
 }
 
+std::string sha256_bytes(std::string_view bytes) {
+  const auto digest = sha256(bytes);
+  return {digest.begin(), digest.end()};
+}
+
 std::uint64_t derived_seed(std::uint64_t seed, std::string_view what) {
   const auto digest = sha256(std::to_string(seed) + " " + std::string(what));
   std::uint64_t derived = 0;

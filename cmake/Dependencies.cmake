@@ -8,6 +8,7 @@ find_package(tomlplusplus REQUIRED)
 find_package(CURL REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
+find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBSECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 set(Boost_USE_STATIC_LIBS ON)  # libboost_context has its version in its name, so link it statically
@@ -31,3 +32,7 @@ endif()
 if(WINNOW_TESTS)
   find_package(GTest REQUIRED)
 endif()
+
+# D3 draws the charts of `winnow export html`. It is optional: without it the page has tables only.
+find_file(WINNOW_D3 d3.min.js HINTS /usr/share/nodejs/d3/dist DOC "d3.min.js of D3 5 or later")
+mark_as_advanced(WINNOW_D3)

@@ -7,7 +7,7 @@ packages=(
   cmake ninja-build g++ clang binutils pkg-config ccache
   nlohmann-json3-dev libfmt-dev libspdlog-dev libcli11-dev libtomlplusplus-dev libvalijson-dev
   libsqlitecpp-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libseccomp-dev
-  libboost-context-dev bubblewrap ca-certificates
+  libboost-context-dev zlib1g-dev bubblewrap ca-certificates
 )
 tests=
 hip=

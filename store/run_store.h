@@ -19,6 +19,8 @@
 
 namespace winnow::store {
 
+class Database;
+
 using RowId = std::int64_t;
 
 struct RunRow {
@@ -166,6 +168,8 @@ public:
   /// Makes one transaction of all methods that `work` calls on this store. If `work` throws,
   /// nothing of it is stored.
   void transaction(const std::function<void()>& work);
+  /// Lets `work` query the file. All that it reads here and through this store is one snapshot.
+  void read(const std::function<void(const Database&)>& work) const;
 
   // ---- runs and events ----
   /// Throws UsageError if the name is taken.

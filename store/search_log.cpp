@@ -4,6 +4,10 @@
 
 namespace winnow::store {
 
+void RunStore::read(const std::function<void(const Database&)>& work) const {
+  state_->database.read([&] { work(state_->database); });
+}
+
 void RunStore::transaction(const std::function<void()>& work) {
   state_->database.write([&] { work(); });
 }

@@ -5,9 +5,11 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
+#include "harness/machine.h"
 #include "harness/report/terminal.h"
 #include "harness/run/journal.h"
 #include "harness/run/session.h"
+#include "store/board/board.h"
 
 #include <iostream>
 #include <memory>
@@ -22,6 +24,8 @@ struct ExportCommand {
   std::string store;
   std::string output;
   store::LeaderboardQuery query;
+  bool with_prompts = false;
+  std::size_t max_size = 20'000'000;
 };
 
 /// The named run; without a name, the only run.
@@ -64,6 +68,10 @@ std::string exported(const ExportCommand& command) {
   store::LeaderboardQuery query = command.query;
   query.run = only_run(store, query.run);
   store.require_known(query);
+  if (command.format == "html") {
+    return store::board_page(store,
+                             {query, command.with_prompts, command.max_size, winnow_version()});
+  }
   return store::export_run(store, query, format);
 }
 
@@ -84,15 +92,24 @@ void add_export(CLI::App& app, Action& chosen) {
   command->query.top = 0;
   CLI::App* sub = app.add_subcommand(
       "export", "Write out a store: ranks, candidates, verdicts, cases and kernel files");
-  sub->add_option("FORMAT", command->format,
-                  "csv, json or md; recording: the model's replies as JSON lines for the replay "
-                  "endpoint (only this format contains replies)")
-      ->check(CLI::IsMember({"csv", "json", "md", "recording"}));
+  sub->add_option(
+         "FORMAT", command->format,
+         "html: a page for a browser, which needs no network; csv, json or md; recording: the "
+         "model's replies as JSON lines for the replay endpoint")
+      ->check(CLI::IsMember({"html", "csv", "json", "md", "recording"}));
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--output", command->output, "file to write (default: stdout)");
   sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
   sub->add_option("--task", command->query.task, "only this task (default: all)");
   sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
+  sub->add_flag("--with-prompts", command->with_prompts,
+                "html: prompts and replies, too; without it only a recording has replies");
+  sub->add_option("--max-size", command->max_size,
+                  "html: bytes, at most. Left out in this order: samples of candidates that lead "
+                  "no board, prompts and replies, kernel files of incorrect candidates, candidates "
+                  "below the top of their board")
+      ->transform(CLI::AsSizeValue(true))
+      ->capture_default_str();
   add_export_kernel(*sub, chosen);
   sub->callback([command, sub, &chosen] {
     if (sub->get_subcommands().empty()) {

@@ -1,0 +1,372 @@
+#include "store/board/board_data.h"
+
+#include "base/json_dump.h"
+#include "base/text.h"
+#include "store/board/board_parts.h"
+#include "store/board/query_json.h"
+#include "store/leaderboard_format.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::store {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kLeaders = 10;          ///< rows of a board whose samples go last
+constexpr std::int64_t kShown = 50;            ///< rows of a board on the pages Shapes and Roofline
+constexpr std::size_t kBytesOfCandidate = 900; ///< in the index, about
+constexpr std::size_t kSlice = 1000;           ///< rows that are JSON at a time
+
+/// What the rows of a query belong to. Every query names these columns.
+constexpr const char* kAskedFor = "?1 IN ('', o.run) AND ?2 IN ('', o.task) "
+                                  "AND ?3 IN ('', coalesce(o.device, ''))";
+
+constexpr const char* kCandidates =
+    "WITH judged AS (SELECT run_id, json_extract(detail, '$.key') AS key, "
+    "max(json_extract(detail, '$.elapsed_seconds')) AS elapsed FROM events "
+    "WHERE kind = 'judged' GROUP BY run_id, key) "
+    "SELECT o.candidate_id, o.run_id, o.task_id, o.origin, o.model, o.call_key, o.parents, "
+    "o.verdict, o.stage, substr(o.detail, 1, 160) AS detail, e.id AS evaluation_id, e.speedup, "
+    "e.speedup_low, e.speedup_high, e.score_ns, o.parameters, o.device, o.device_name, o.digest, "
+    "o.lines, o.created_at, o.evaluated_at, e.evaluator_version, e.kernel, e.promoted, e.race, "
+    "j.elapsed AS elapsed_seconds, x.prompt_tokens, x.completion_tokens, x.dollars, "
+    "(SELECT max(json_extract(value, '$.registers')) FROM json_each(b.kernels)) AS registers, "
+    "(SELECT sum(json_extract(value, '$.spill_store_bytes')) FROM json_each(b.kernels)) AS spills, "
+    "o.isolation "
+    "FROM candidate_overview AS o "
+    "LEFT JOIN evaluations AS e ON e.candidate_id = o.candidate_id AND e.ordinal = 0 "
+    "LEFT JOIN builds AS b ON b.id = e.build_id "
+    "LEFT JOIN candidate_costs AS x ON x.candidate_id = o.candidate_id "
+    "LEFT JOIN judged AS j ON j.run_id = o.run_id "
+    "AND j.key = CASE o.call_key WHEN '' THEN o.task ELSE o.call_key END WHERE ";
+constexpr const char* kCandidateFields =
+    "candidate_id:i run_id:i task_id:i origin:t model:t call_key:t parents:j verdict:t stage:t "
+    "detail:t evaluation_id:i speedup:r speedup_low:r speedup_high:r score_ns:r parameters:j "
+    "device:t device_name:t digest:t lines:i created_at:t evaluated_at:t evaluator_version:i "
+    "kernel:t promoted:i race:j elapsed_seconds:r prompt_tokens:i completion_tokens:i dollars:r "
+    "registers:i spills:i isolation:t";
+
+constexpr const char* kShapes =
+    "SELECT k.candidate_id, k.case_id, k.shape, k.median_ns, k.median_low_ns, k.median_high_ns, "
+    "k.baseline_median_ns, k.speedup, k.speedup_low, k.speedup_high FROM evaluations AS e "
+    "JOIN case_overview AS k ON k.evaluation_id = e.id "
+    "WHERE e.candidate_id = ? AND e.ordinal = 0 AND k.shape_set = 'search' AND k.median_ns > 0 "
+    "ORDER BY k.case_id";
+constexpr const char* kShapeFields =
+    "candidate_id:i case_id:i shape:t median_ns:r median_low_ns:r median_high_ns:r "
+    "baseline_median_ns:r speedup:r speedup_low:r speedup_high:r";
+
+/// Counters of hidden shapes stay here.
+constexpr const char* kProfiles =
+    "SELECT p.candidate_id, (SELECT json_group_array(json(s.value)) FROM json_each(p.content) AS s "
+    "WHERE json_extract(s.value, '$.shape_id') LIKE 'search/%') AS shapes "
+    "FROM evaluations AS e JOIN evaluation_profiles AS p ON p.evaluation_id = e.id "
+    "WHERE e.candidate_id = ? AND e.ordinal = 0";
+
+constexpr const char* kRuns =
+    "SELECT o.*, json_extract(n.content, '$.device.name') AS device_name, "
+    "json_extract(n.content, '$.isolation') AS isolation, "
+    "json_extract(n.content, '$.kernel') AS kernel, "
+    "json_extract(n.content, '$.evaluator_version') AS evaluator_version, "
+    "json_extract(n.content, '$.winnow') AS winnow "
+    "FROM run_overview AS o LEFT JOIN environments AS n ON n.run_id = o.run_id "
+    "WHERE ?1 IN ('', o.run) ORDER BY o.run_id";
+constexpr const char* kRunFields =
+    "run_id:i run:t status:t started_at:t finished_at:t candidates:i calls:i calls_from_record:i "
+    "prompt_tokens:i completion_tokens:i dollars:r calls_without_price:i unconfirmed_sendings:i "
+    "unconfirmed_tokens:i unconfirmed_dollars:r device_name:t isolation:t kernel:t "
+    "evaluator_version:i winnow:t";
+
+struct Selection {
+  std::vector<RowId> all;     ///< ascending
+  std::vector<RowId> leaders; ///< of some board
+  std::vector<RowId> others;  ///< all but the leaders
+  std::vector<RowId> correct, incorrect;
+  std::vector<RowId> shown; ///< on the pages Shapes and Roofline
+};
+
+class BoardReader {
+public:
+  BoardReader(const RunStore& store, const Database& database, const BoardOptions& options,
+              std::size_t max_bytes)
+      : store_(store), database_(database), options_(options), max_bytes_(max_bytes),
+        candidates_(database) {}
+
+  BoardData read() {
+    std::int64_t top = first_top();
+    while (!fits(top)) {
+      top = top == 0 ? 4096 : top / 2;
+    }
+    add_optional_parts();
+    return {document(), std::move(chunks_)};
+  }
+
+private:
+  /// How many rows of a board are sure to fit; 0: all.
+  std::int64_t first_top() {
+    Query count(database_, "SELECT count(*) AS n, (SELECT count(*) FROM leaderboard_groups "
+                           "WHERE run_id IS NULL) AS boards FROM candidates");
+    count.next();
+    const auto room = static_cast<std::int64_t>(max_bytes_ / kBytesOfCandidate);
+    const std::int64_t boards = std::max<std::int64_t>(1, count.integer("boards"));
+    return count.integer("n") <= room ? 0 : std::max<std::int64_t>(1, room / boards);
+  }
+
+  /// Reads the parts that no page goes without. False if these are too large; then fewer
+  /// candidates are needed.
+  bool fits(std::int64_t top) {
+    top_ = top;
+    selection_ = {};
+    placed_.clear();
+    chunks_.clear();
+    read_leaderboard();
+    read_candidates();
+    read_shapes();
+    bytes_ = leaderboard_.size() + candidate_rows_.size() + shapes_.size() + profiles_.size();
+    const bool packed = add("results", selection_.all, &CandidateReader::result) &&
+                        add("kernels", selection_.correct, &CandidateReader::kernel_file) &&
+                        add("samples", selection_.leaders, &CandidateReader::samples);
+    return packed || top == 1;
+  }
+
+  void add_optional_parts() {
+    const bool all = add("kernels", selection_.incorrect, &CandidateReader::kernel_file);
+    if (!all) {
+      dropped_.emplace_back("kernel files of incorrect candidates");
+    }
+    const bool talks = all && (!options_.with_prompts || add("conversations", selection_.all,
+                                                             &CandidateReader::conversation));
+    if (!talks && options_.with_prompts) {
+      dropped_.emplace_back("prompts and replies");
+    }
+    if (!talks || !add("samples", selection_.others, &CandidateReader::samples)) {
+      dropped_.emplace_back(
+          fmt::format("samples of candidates below the first {} of their board", kLeaders));
+    }
+    if (top_ > 0) {
+      dropped_.emplace_back(fmt::format("candidates below the first {} rows of their board", top_));
+    }
+  }
+
+  bool add(const char* name, const std::vector<RowId>& candidates,
+           std::string (CandidateReader::*value)(RowId)) {
+    const std::size_t room = max_bytes_ > bytes_ ? max_bytes_ - bytes_ : 0;
+    auto packed =
+        pack_part({name, candidates, [&](RowId id) { return (candidates_.*value)(id); }}, room);
+    if (!packed) {
+      return false;
+    }
+    for (BoardChunk& chunk : *packed) {
+      bytes_ += chunk.packed.size();
+      chunks_.push_back(std::move(chunk));
+    }
+    return true;
+  }
+
+  /// The rows of `leaderboard --json` without the names of their members.
+  void read_leaderboard() {
+    LeaderboardQuery query = options_.query;
+    query.top = top_;
+    const std::vector<LeaderboardRow> rows = store_.leaderboard(query);
+    baselines_ = leaderboard_json({}, store_.baseline_standings(rows))["baselines"];
+    leaderboard_ = R"({"columns":)" + json_line(leaderboard_columns()) + R"(,"rows":[)";
+    for (std::size_t begin = 0; begin < rows.size(); begin += kSlice) {
+      const auto first = rows.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto last =
+          rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), begin + kSlice));
+      const json slice = leaderboard_json({first, last}, {});
+      for (const json& row : slice["rows"]) {
+        leaderboard_ += (leaderboard_.back() == '[' ? "\n" : ",\n") + values_of(row);
+      }
+    }
+    leaderboard_ += "]}";
+    select_leaders(rows);
+  }
+
+  static json leaderboard_columns() {
+    const json sample = leaderboard_json({LeaderboardRow{}}, {});
+    json names = json::array();
+    for (const auto& [name, value] : sample["rows"][0].items()) {
+      names.push_back(name);
+    }
+    return names;
+  }
+
+  static std::string values_of(const json& row) {
+    json values = json::array();
+    for (const auto& [name, value] : row.items()) {
+      values.push_back(value);
+    }
+    return json_line(values);
+  }
+
+  void select_leaders(const std::vector<LeaderboardRow>& rows) {
+    std::int64_t position = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      position = i > 0 && same_group(rows[i - 1], rows[i]) ? position + 1 : 0;
+      if (position < kLeaders) {
+        selection_.leaders.push_back(rows[i].candidate);
+      }
+      if (position < kShown) {
+        selection_.shown.push_back(rows[i].candidate);
+      }
+      placed_.insert(rows[i].candidate);
+    }
+    std::sort(selection_.leaders.begin(), selection_.leaders.end());
+  }
+
+  void read_candidates() {
+    Query query(database_, std::string(kCandidates) + kAskedFor + " ORDER BY o.candidate_id");
+    query.bind(options_.query.run, options_.query.task, options_.query.device);
+    const std::vector<JsonField> fields = json_fields(kCandidateFields);
+    candidate_rows_.clear();
+    while (query.next()) {
+      const RowId id = query.integer("candidate_id");
+      if (top_ > 0 && !placed_.contains(id) && query.text("origin") == "model") {
+        continue;
+      }
+      select(id, query.text("verdict") == "correct");
+      json row = json::array();
+      for (const JsonField& field : fields) {
+        row.push_back(field_json(query, field));
+      }
+      candidate_rows_ += (candidate_rows_.empty() ? "\n" : ",\n") + json_line(row);
+    }
+  }
+
+  void select(RowId id, bool correct) {
+    selection_.all.push_back(id);
+    (correct ? selection_.correct : selection_.incorrect).push_back(id);
+    if (!std::binary_search(selection_.leaders.begin(), selection_.leaders.end(), id)) {
+      selection_.others.push_back(id);
+    }
+  }
+
+  void read_shapes() {
+    Query shapes(database_, kShapes), profiles(database_, kProfiles);
+    json shape_rows = json::array(), profile_rows = json::array();
+    const std::vector<JsonField> fields = json_fields(kShapeFields);
+    for (const RowId id : selection_.shown) {
+      for (json& row : objects_json(shapes.bind(id), fields)) {
+        shape_rows.push_back(std::move(row));
+      }
+      for (json& row : objects_json(profiles.bind(id), json_fields("candidate_id:i shapes:j"))) {
+        profile_rows.push_back(std::move(row));
+      }
+    }
+    shapes_ = json_line(shape_rows);
+    profiles_ = json_line(profile_rows);
+  }
+
+  std::string rows_of(const char* sql, const char* fields) const {
+    Query query(database_, sql);
+    query.bind(options_.query.run);
+    return json_line(objects_json(query, json_fields(fields)));
+  }
+
+  json verdict_counts() const {
+    json list = json::array();
+    for (const VerdictCount& count : store_.verdict_counts(options_.query)) {
+      list.push_back({{"run", count.run},
+                      {"task", count.task},
+                      {"device", count.device},
+                      {"verdict", count.verdict},
+                      {"candidates", count.candidates}});
+    }
+    return list;
+  }
+
+  std::string chunk_table() const {
+    json list = json::array();
+    for (const BoardChunk& chunk : chunks_) {
+      list.push_back({{"part", chunk.part}, {"first", chunk.first}, {"last", chunk.last}});
+    }
+    return json_line(list);
+  }
+
+  json head() const {
+    return {{"schema", "winnow.board"},
+            {"version", 1},
+            {"made_at", utc_now()},
+            {"winnow", options_.winnow_version},
+            {"store", to_valid_utf8(database_.path().filename().string())},
+            {"with_prompts", options_.with_prompts},
+            {"max_bytes", options_.max_bytes},
+            {"dropped", dropped_},
+            {"baselines", baselines_},
+            {"verdict_counts", verdict_counts()}};
+  }
+
+  std::string document() const {
+    std::string text = json_line(head());
+    text.pop_back();
+    const auto member = [&](const char* name, const std::string& value) {
+      text += fmt::format(",\n\"{}\":", name) + value;
+    };
+    json names = json::array();
+    for (const JsonField& field : json_fields(kCandidateFields)) {
+      names.push_back(field.name);
+    }
+    member("leaderboard", leaderboard_);
+    member("candidates",
+           R"({"columns":)" + json_line(names) + R"(,"rows":[)" + candidate_rows_ + "]}");
+    member("shapes", shapes_);
+    member("profiles", profiles_);
+    member("runs", rows_of(kRuns, kRunFields));
+    member("tasks", rows_of("SELECT id AS task_id, name, title, category, digest FROM tasks "
+                            "WHERE ?1 IS NOT NULL ORDER BY id",
+                            "task_id:i name:t title:t category:t digest:t"));
+    member("races",
+           rows_of("SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, "
+                   "ratio_high, raced_at, sitting_id FROM races WHERE ?1 IS NOT NULL",
+                   "task_id:i device_name:t kernel:t rival:t verdict:t ratio:r "
+                   "ratio_low:r ratio_high:r raced_at:t sitting_id:i"));
+    member("sittings",
+           rows_of("SELECT s.id AS sitting_id, s.run_id, s.task_id, s.device_name, s.rounds, "
+                   "s.baseline_spread, s.widening, s.started_at, s.seconds, f.kernel, f.rank, "
+                   "f.speedup, f.speedup_low, f.speedup_high, f.held_out_speedup, f.score_ns, "
+                   "v.name AS verdict, e.candidate_id FROM sittings AS s "
+                   "JOIN sitting_rows AS f ON f.sitting_id = s.id "
+                   "JOIN verdicts AS v ON v.number = f.verdict "
+                   "JOIN evaluations AS e ON e.id = f.evaluation_id "
+                   "WHERE ?1 IS NOT NULL ORDER BY s.id, f.position",
+                   "sitting_id:i run_id:i task_id:i device_name:t rounds:i baseline_spread:r "
+                   "widening:r started_at:t seconds:r kernel:t rank:i speedup:r speedup_low:r "
+                   "speedup_high:r held_out_speedup:r score_ns:r verdict:t candidate_id:i"));
+    member("held_out",
+           rows_of("SELECT h.run_id, h.task_id, h.device_name, h.candidate_id, v.name AS verdict, "
+                   "h.speedup, h.judged_at FROM held_out_results AS h "
+                   "JOIN verdicts AS v ON v.number = h.verdict WHERE ?1 IS NOT NULL",
+                   "run_id:i task_id:i device_name:t candidate_id:i verdict:t speedup:r "
+                   "judged_at:t"));
+    member("chunks", chunk_table());
+    return text + "}";
+  }
+
+  const RunStore& store_;
+  const Database& database_;
+  const BoardOptions& options_;
+  std::size_t max_bytes_, bytes_ = 0;
+  CandidateReader candidates_;
+  std::int64_t top_ = 0;
+  Selection selection_;
+  std::set<RowId> placed_;
+  json baselines_;
+  std::string leaderboard_, candidate_rows_, shapes_, profiles_;
+  std::vector<std::string> dropped_;
+  std::vector<BoardChunk> chunks_;
+};
+
+} // namespace
+
+BoardData read_board(const RunStore& store, const Database& database, const BoardOptions& options,
+                     std::size_t max_bytes) {
+  return BoardReader(store, database, options, max_bytes).read();
+}
+
+} // namespace winnow::store

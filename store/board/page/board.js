@@ -1,0 +1,59 @@
+// Board: one group of comparable kernels, as `winnow leaderboard` ranks them.
+pages.board = {
+  title: 'Board',
+  draw(main, state) {
+    const b = boardAt(state);
+    if (!b) return nothing(main);
+    const words = (state.filter ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+    const text = p => [p.model ?? p.origin, p.run, p.digest, p.candidate_id, parameters(p.parameters), p.unranked].join(' ').toLowerCase();
+    const rows = b.rows.filter(p => words.every(w => text(p).includes(w)));
+    main.append(h('h2', {}, b.name), h('div', {class: 'bar'}, chooseBoard(state),
+      h('label', {}, 'Filter ', h('input', {name: 'filter', type: 'search', value: state.filter ?? '', placeholder: 'model, run, digest, BLOCK=128',
+        on: {change: event => go(state, {filter: event.target.value})}})),
+      h('span', {class: 'soft'}, `${rows.length} of ${b.rows.length} kernels`)));
+    main.append(note(`Revision ${shortDigest(b.first.task_digest)} of the task, evaluator ${b.first.evaluator_version}. Search shapes: ${b.first.shapes.join('; ') || 'not stored'}.`));
+    const lines = [{at: 1, text: 'baseline.cu'}, ...this.libraries(b).filter(l => l.relative_time).map(l => ({at: 1 / l.relative_time, text: `${l.name} ${l.version}`}))];
+    whiskers(main, 'Speedup with its 95 % interval; an open circle has no interval. Point at a row, or click for its samples.',
+      rows.slice(0, 40).map(p => whiskerRow(p, p.rank === null ? 'var(--grey)' : p.origin === 'model' ? hue(0) : hue(3))), {lines});
+    if (rows.length > 40) main.append(note(`The chart has the first 40 of ${rows.length} rows; the table has all.`));
+    main.append(table(rows, this.columns(b), {id: 'board-rows', sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
+    const notes = this.libraries(b);
+    if (notes.length) main.append(h('h3', {}, 'Libraries and frameworks'), table(notes, [
+      {name: 'name', value: l => `${l.name} ${l.version}`}, {name: 'speedup', num: true, cell: l => l.relative_time ? speed(1 / l.relative_time) : 'not measured'},
+      {name: 'shapes', num: true, value: l => l.shapes}, {name: 'agrees', value: l => l.agrees ? 'yes' : 'no'}, {name: 'note', value: l => l.note || none}]));
+  },
+  libraries: b => board.baselines.filter(l => l.task === b.first.task && l.task_digest === b.first.task_digest && l.device_name === b.first.device_name && l.evaluator_version === b.first.evaluator_version),
+  columns(b) {
+    const leader = b.rows[0], c = p => byId.get(p.candidate_id);
+    const light = p => { const f = fractions(p.candidate_id); return f.length ? Math.min(...f) : null; };
+    return [
+      {name: 'rank', num: true, value: p => p.rank, cell: rank},
+      {name: 'kernel', value: p => p.candidate_id, cell: p => toCandidate(p.candidate_id)},
+      {name: 'by', value: p => p.model ?? p.origin},
+      {name: 'speedup', num: true, value: p => p.speedup, cell: p => speed(p.speedup)},
+      {name: '95 % interval', num: true, value: p => p.speedup_low, cell: bounds},
+      {name: 'time', num: true, value: p => p.score_ns, cell: p => time(p.score_ns)},
+      {name: 'held out', num: true, value: p => p.held_out_speedup, cell: p => known(p.held_out_speedup) ? speed(p.held_out_speedup) : none},
+      {name: 'of light', num: true, value: light, cell: p => percent(light(p))},
+      {name: 'race with leader', wide: true, value: p => raceOf(c(p), byId.get(leader.candidate_id))?.ratio, cell: p => p === leader ? 'leader' : raceText(raceOf(c(p), byId.get(leader.candidate_id))) ?? none},
+      {name: 'registers', num: true, value: p => c(p)?.registers, cell: p => known(c(p)?.registers) ? c(p).registers + (c(p).spills ? ` +${c(p).spills} B spilled` : '') : none},
+      {name: 'lines', num: true, value: p => p.lines},
+      {name: 'cost', num: true, value: p => p.dollars, cell: p => p.origin === 'model' ? dollars(p.dollars) : none},
+      {name: 'parameters', value: p => parameters(p.parameters)},
+      {name: 'findings', value: p => p.findings.length, cell: p => p.findings.map(f => f.detail ?? f.kind).join('; ') || none},
+      {name: 'why no rank', value: p => p.unranked, cell: p => p.unranked || none}];
+  },
+};
+const profileOf = new Map(board.profiles.map(p => [p.candidate_id, p.shapes ?? []]));
+const fractions = id => (profileOf.get(id) ?? []).map(s => s.speed_of_light?.fraction).filter(known);
+const racesOf = groups(board.races.flatMap(r => [[r.kernel, r], [r.rival, r]]), e => e[0]);
+/// The newest race of two candidates, seen from the first: ratio above 1, the first is faster.
+function raceOf(a, b) {
+  if (!a?.kernel || !b?.kernel || a.kernel === b.kernel) return null;
+  const found = (racesOf.get(a.kernel) ?? []).map(e => e[1]).find(r => (r.kernel === b.kernel || r.rival === b.kernel) && r.task_id === a.task_id && r.device_name === a.device_name);
+  if (!found || found.kernel === a.kernel) return found ?? null;
+  const turned = {faster: 'slower', slower: 'faster'};
+  return {...found, kernel: found.rival, rival: found.kernel, verdict: turned[found.verdict] ?? found.verdict, ratio: 1 / found.ratio,
+    ratio_low: found.ratio_high > 0 ? 1 / found.ratio_high : null, ratio_high: found.ratio_low > 0 ? 1 / found.ratio_low : null};
+}
+const raceText = r => r && `${r.verdict} ${r.ratio.toFixed(3)}` + (r.ratio_high > 0 ? ` (${r.ratio_low.toFixed(3)}\u2013${r.ratio_high.toFixed(3)})` : '');

@@ -1,0 +1,169 @@
+// Candidate: one kernel with everything that is known of it.
+pages.candidate = {
+  title: 'Candidate',
+  async draw(main, state) {
+    const c = byId.get(Number(state.id)) ?? byId.get(places[0]?.candidate_id) ?? candidates[0];
+    if (!c) return nothing(main);
+    if (state.id && String(c.candidate_id) !== state.id) main.append(note(`This page has no candidate ${state.id}. This is candidate ${c.candidate_id}.`, 'warn'));
+    main.append(h('h2', {}, `#${c.candidate_id} ${c.task}, by ${c.by}`), this.chooser(c));
+    const p = placeOf.get(c.candidate_id);
+    main.append(h('div', {class: 'cols'}, this.facts(c, p), this.family(c, p)));
+    const result = await part('results', c.candidate_id);
+    if (result) await this.measured(main, c, result);
+    await this.source(main, c, state);
+    if (result?.log) main.append(h('h3', {}, 'Compiler log'), h('pre', {}, result.log));
+    if (board.with_prompts) await this.conversation(main, c);
+  },
+  chooser: c => h('form', {class: 'bar', on: {submit: event => { event.preventDefault(); go({page: 'candidate'}, {id: event.target.elements.id.value.trim()}); }}},
+    h('label', {}, 'Candidate ', h('input', {name: 'id', inputmode: 'numeric', size: 7, value: c.candidate_id})), h('button', {class: 'plain'}, 'Open')),
+  facts(c, p) {
+    return facts([
+      ['Verdict', h('span', {class: c.verdict === 'correct' ? null : 'bad'}, c.verdict + (c.stage && c.verdict !== 'correct' ? `, at stage ${c.stage}` : ''))],
+      ['Why', c.verdict === 'correct' ? null : c.detail],
+      ['Rank', p ? rank(p) + (p.unranked ? ` (${p.unranked})` : '') + (p.tied ? ', shared: no race tells them apart' : '') : none],
+      ['Speedup', p ? `${speed(p.speedup)}, 95 %: ${bounds(p)}` : `${speed(c.speedup)}, 95 %: ${bounds(c)}`],
+      ['When judged', p && known(c.speedup) && p.speedup !== c.speedup ? `${speed(c.speedup)}, 95 %: ${bounds(c)}; the final has the number above` : null],
+      ['Held-out shapes', p && known(p.held_out_speedup) ? speed(p.held_out_speedup) : null],
+      ['Time', time(p?.score_ns ?? c.score_ns)], ['Parameters', parameters(c.parameters) || none],
+      ['Device', c.device_name ? `${c.device_name}, isolation ${c.isolation}, evaluator ${c.evaluator_version}` : 'not evaluated yet'],
+      ['Promoted', c.promoted === 0 ? 'no: correct, but slow on hidden shapes' : null]]);
+  },
+  family(c) {
+    const children = candidates.filter(o => (o.parents ?? []).includes(c.candidate_id)).slice(0, 30);
+    const links = ids => ids.flatMap((id, i) => [i ? ', ' : '', toCandidate(id)]);
+    const leader = boards.find(b => b.rows.includes(placeOf.get(c.candidate_id)))?.first;
+    return facts([
+      ['Run', `${runOf.get(c.run_id)?.run ?? '?'}${c.call_key ? ', call ' + c.call_key : ''}`],
+      ['Made', (c.created_at ?? '').slice(0, 19).replace('T', ' ')], ['Digest', shortDigest(c.digest)],
+      ['Tokens', known(c.prompt_tokens) ? `${count(c.prompt_tokens)} in, ${count(c.completion_tokens)} out` : null],
+      ['Cost', c.origin === 'model' ? dollars(c.dollars) : null],
+      ['Builds on', c.parents?.length ? h('span', {}, links(c.parents)) : 'nothing'], ['Used by', children.length ? h('span', {}, links(children.map(o => o.candidate_id))) : 'nobody'],
+      ['Compare', h('span', {}, c.parents?.length ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: c.parents[0]})}, 'with its parent') : null, c.parents?.length ? ' ' : null,
+        leader && leader.candidate_id !== c.candidate_id ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: leader.candidate_id})}, 'with the leader') : null)],
+      ['Race', raceText(c.race && {verdict: c.race.verdict, ratio: c.race.ratio, ratio_low: c.race.bounds?.[0], ratio_high: c.race.bounds?.[1]})
+        ? h('span', {}, 'against ', byKernel.get(c.race.rival) ? toCandidate(byKernel.get(c.race.rival).candidate_id) : shortDigest(c.race.rival), ': ',
+          raceText({verdict: c.race.verdict, ratio: c.race.ratio, ratio_low: c.race.bounds?.[0], ratio_high: c.race.bounds?.[1]}), `, 99 %, ${c.race.blocks ?? '?'} blocks`) : null]]);
+  },
+  async measured(main, c, result) {
+    if (result.detail && c.verdict !== 'correct' && result.detail.length > (c.detail ?? '').length) main.append(h('h3', {}, 'Why, in full'), h('pre', {}, result.detail));
+    const timed = result.cases.filter(k => k.median_ns > 0);
+    if (timed.length) {
+      main.append(h('h3', {}, 'At each search shape'));
+      whiskers(main, 'Speedup at each search shape', timed.map(k => ({label: k.shape, low: k.speedup_low, mid: k.speedup, high: k.speedup_high, tip: `${k.shape}: ${speed(k.speedup)} (${bounds(k)})`, href: null})), {lines: [{at: 1, text: 'baseline.cu'}]});
+      main.append(table(timed, caseColumns));
+      const samples = await part('samples', c.candidate_id);
+      main.append(h('h3', {}, 'Samples, in the order of measurement'));
+      if (!samples) main.append(note('The samples are not in this page. The store has them.'));
+      for (const k of samples ? timed : []) {
+        main.append(h('p', {}, k.shape + conditions(k.conditions)));
+        const series = Object.entries(samples[k.case_id] ?? {}).map(([name, values]) => ({name, values}));
+        strip(main, `Times at ${k.shape}`, series);
+        main.append(h('details', {}, h('summary', {}, 'The numbers, in ns'), h('pre', {}, series.map(s => s.name + ': ' + s.values.join(' ')).join('\n'))));
+      }
+    }
+    this.checks(main, result);
+    const shapes = profileOf.get(c.candidate_id);
+    if (shapes?.length) main.append(h('h3', {}, 'Speed of light and counters'), table(shapes, lightColumns));
+    const kernels = result.kernels ?? [];
+    if (kernels.length) main.append(h('h3', {}, 'Compiled code'), note([result.compiler, result.architecture, ...(result.features ?? [])].filter(Boolean).join(', ')), table(kernels, [
+      {name: 'kernel', value: k => k.kernel}, {name: 'registers', num: true, value: k => k.registers}, {name: 'spilled bytes', num: true, cell: k => `${k.spill_store_bytes} stored, ${k.spill_load_bytes} loaded`},
+      {name: 'stack', num: true, value: k => k.stack_bytes}, {name: 'static shared', num: true, value: k => k.static_shared_bytes}]));
+    for (const f of result.findings ?? []) main.append(note(`Finding in the machine code: ${f.kind}: ${f.detail}`, 'warn'));
+    for (const text of result.notes ?? []) main.append(note('Note: ' + text));
+  },
+  checks(main, result) {
+    const failed = result.cases.filter(k => k.verdict !== 'correct');
+    const tiny = result.cases.filter(k => k.shape_set === 'tiny');
+    main.append(h('h3', {}, 'Checks'), note([`tiny shapes: ${tiny.filter(k => k.verdict === 'correct').length} of ${tiny.length} correct`,
+      ...result.hidden.map(k => `${k.shape_set} shapes (hidden): ${k.cases} ${k.verdict}`)].join('; ') + '.'));
+    if (failed.length) main.append(table(failed, [{name: 'shape', value: k => k.shape}, {name: 'stage', value: k => k.stage}, {name: 'verdict', value: k => k.verdict},
+      {name: 'detail', wide: true, value: k => k.detail}, {name: 'pattern', value: k => k.mismatch ? `${k.mismatch.tensor}: ${k.mismatch.wrong} of ${k.mismatch.total} wrong, ${k.mismatch.pattern}` : none}]));
+  },
+  async source(main, c, state) {
+    const text = await part('kernels', c.candidate_id);
+    main.append(h('h3', {}, 'Kernel file'));
+    if (text === null) return main.append(note(c.verdict === 'bad_reply' || c.verdict === 'not_judged' ? 'The reply has no kernel file that was judged.' : 'The kernel file is not in this page. The store has it.'));
+    const other = byId.get(Number(state.diff));
+    const others = [c.parents?.[0] && [c.parents[0], `its parent, #${c.parents[0]}`], ...(c.parents ?? []).slice(1).map(id => [id, `#${id}`])].filter(Boolean);
+    if (others.length) main.append(h('div', {class: 'bar'}, choice('Show the difference to', 'diff', [['', 'nothing'], ...others], state)));
+    main.append(other ? diffView(await part('kernels', other.candidate_id) ?? '', text) : codeView(text));
+  },
+  async conversation(main, c) {
+    const talk = await part('conversations', c.candidate_id);
+    if (!talk) return;
+    for (const m of talk.messages) main.append(h('details', {}, h('summary', {}, `Prompt: ${m.role}`), h('pre', {}, m.text)));
+    main.append(h('details', {}, h('summary', {}, 'Reply'), h('pre', {}, talk.reply)));
+  },
+};
+const conditions = k => k ? ': ' + [k.stopped_by && 'stopped: ' + k.stopped_by, k.median_clock_mhz && Math.round(k.median_clock_mhz) + ' MHz', k.temperature_c && k.temperature_c + ' \u00b0C', k.power_w && Math.round(k.power_w) + ' W',
+  k.outliers && k.outliers + ' outliers', k.drift && `drift ${percent(k.drift)}`, k.bimodal && 'two groups of times', k.discarded && k.discarded + ' discarded', ...(k.throttle_reasons ?? [])].filter(Boolean).join(', ') : '';
+const caseColumns = [
+  {name: 'shape', value: k => k.shape}, {name: 'time', num: true, cell: k => time(k.median_ns)},
+  {name: '95 % interval', num: true, cell: k => known(k.median_low_ns) ? `${time(k.median_low_ns)} \u2013 ${time(k.median_high_ns)}` : 'no interval'},
+  {name: 'baseline.cu', num: true, cell: k => time(k.baseline_median_ns)}, {name: 'speedup', num: true, cell: k => speed(k.speedup)}, {name: '95 %', num: true, cell: bounds},
+  {name: 'error / limit', num: true, cell: k => known(k.max_error_ratio) ? k.max_error_ratio.toPrecision(3) : none}];
+const lightColumns = [
+  {name: 'shape', value: s => s.shape}, {name: 'of light', num: true, cell: s => percent(s.speed_of_light?.fraction)}, {name: 'bound', cell: s => s.speed_of_light?.bound ?? s.no_speed_of_light ?? none},
+  {name: 'limited by', wide: true, cell: s => (s.limiters ?? []).map(l => `${l.limiter}: ${l.because}`).join('; ') || none},
+  {name: 'counters', wide: true, cell: s => Object.entries(s.counters?.counters ?? {}).filter(e => known(e[1]?.value)).map(([name, v]) => `${name} ${Number(v.value.toPrecision(4)).toLocaleString('en')}`).join(', ') || s.counters?.unavailable || none}];
+
+// ---- text of kernels ----
+const tokens = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(^[ \t]*#[^\n]*)|\b(__global__|__device__|__shared__|__restrict__|__launch_bounds__|extern|template|typename|const|constexpr|static|inline|void|int|unsigned|float|double|bool|char|short|long|auto|struct|using|if|else|for|while|do|return|break|continue|switch|case|sizeof|namespace)\b/gm;
+const codeLimit = 4000; // lines; longer lines than 20,000 characters are cut
+function codeLine(line, open) {
+  const nodes = [];
+  let at = 0;
+  if (line.length < 2000) for (const m of line.matchAll(tokens)) {
+    nodes.push(visible(line.slice(at, m.index)), h('span', {class: m[1] ? 't-c' : m[2] ? 't-s' : m[3] ? 't-p' : 't-k'}, m[0]));
+    at = m.index + m[0].length;
+  }
+  const rest = line.slice(at);
+  nodes.push(rest.length > 20000 ? rest.slice(0, 20000) + ` [... ${rest.length - 20000} more characters]` : rest);
+  return withMarks(nodes);
+}
+/// The names of invisible marks stand out.
+const withMarks = nodes => nodes.flatMap(n => n instanceof Node ? [n] : visible(n).split(/(\u27e8U\+[0-9A-F]{4}\u27e9)/).map(t => /^\u27e8U/.test(t) ? h('span', {class: 'mark'}, t) : t));
+const codeTable = rows => h('div', {class: 'code', tabindex: 0}, h('table', {}, h('tbody', {}, rows)));
+function codeView(text) {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const rows = lines.slice(0, codeLimit).map((line, i) => h('tr', {}, h('td', {class: 'line'}, i + 1), h('td', {}, codeLine(line))));
+  if (lines.length > codeLimit) rows.push(h('tr', {}, h('td'), h('td', {}, `[... ${lines.length - codeLimit} more lines]`)));
+  return codeTable(rows);
+}
+/// The lines of both texts as [' ', '-' or '+', line], by their longest common subsequence.
+function lineDiff(before, after) {
+  const a = before.split('\n'), b = after.split('\n');
+  let head = 0, tail = 0;
+  while (head < Math.min(a.length, b.length) && a[head] === b[head]) ++head;
+  while (tail < Math.min(a.length, b.length) - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) ++tail;
+  const x = a.slice(head, a.length - tail), y = b.slice(head, b.length - tail), width = y.length + 1;
+  const middle = [];
+  if (x.length * y.length > 4e6) middle.push(...x.map(l => ['-', l]), ...y.map(l => ['+', l]));
+  else {
+    const best = new Uint16Array((x.length + 1) * width);
+    for (let i = x.length - 1; i >= 0; --i) for (let j = y.length - 1; j >= 0; --j)
+      best[i * width + j] = x[i] === y[j] ? best[(i + 1) * width + j + 1] + 1 : Math.max(best[(i + 1) * width + j], best[i * width + j + 1]);
+    let i = 0, j = 0;
+    while (i < x.length || j < y.length) {
+      if (i < x.length && j < y.length && x[i] === y[j]) { middle.push([' ', x[i]]); ++i; ++j; }
+      else if (i < x.length && (j === y.length || best[(i + 1) * width + j] >= best[i * width + j + 1])) middle.push(['-', x[i++]]);
+      else middle.push(['+', y[j++]]);
+    }
+  }
+  return [...a.slice(0, head).map(l => [' ', l]), ...middle, ...a.slice(a.length - tail).map(l => [' ', l])];
+}
+function diffView(before, after) {
+  const lines = lineDiff(before, after), near = new Set();
+  lines.forEach((l, i) => { if (l[0] !== ' ') for (let k = -4; k <= 4; ++k) near.add(i + k); });
+  const rows = [];
+  let one = 0, two = 0, skipped = 0;
+  lines.forEach(([sign, line], i) => {
+    if (sign !== '+') ++one;
+    if (sign !== '-') ++two;
+    if (!near.has(i)) { ++skipped; return; }
+    if (skipped) rows.push(h('tr', {}, h('td', {class: 'line'}, '\u22ee'), h('td', {class: 'line'}), h('td', {class: 't-c'}, `${skipped} equal lines`)));
+    skipped = 0;
+    rows.push(h('tr', {class: sign === '+' ? 'add' : sign === '-' ? 'del' : null}, h('td', {class: 'line'}, sign === '+' ? '' : one), h('td', {class: 'line'}, sign === '-' ? '' : two), h('td', {}, sign + ' ', codeLine(line))));
+  });
+  return near.size ? codeTable(rows) : note('The two texts are equal.');
+}

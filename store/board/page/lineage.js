@@ -1,0 +1,48 @@
+// Lineage: which kernel came from which. The axes are the order of candidates and the speed.
+pages.lineage = {
+  title: 'Lineage',
+  draw(main, state) {
+    const b = boardAt(state);
+    if (!b) return nothing(main);
+    const all = candidates.filter(c => inBoard(b, c)).sort((x, y) => x.candidate_id - y.candidate_id);
+    main.append(h('h2', {}, b.name), h('div', {class: 'bar'}, chooseBoard(state)));
+    const path = this.path(b.first.candidate_id);
+    this.picture(main, all, path);
+    main.append(h('h3', {}, 'The way to the leader'));
+    main.append(table([...path].map(id => byId.get(id)).reverse(), [
+      {name: 'kernel', cell: c => toCandidate(c.candidate_id)}, {name: 'by', value: c => c.by}, {name: 'verdict', value: c => c.verdict},
+      {name: 'speedup', num: true, cell: c => speed(value(c).speedup)}, {name: '95 % interval', num: true, cell: c => bounds(value(c))},
+      {name: 'changes', cell: c => c.parents?.length ? h('a', {href: link({page: 'candidate', id: c.candidate_id, diff: c.parents[0]})}, `against #${c.parents[0]}`) : 'the first'}]));
+  },
+  path(id) {
+    const path = new Set();
+    for (let c = byId.get(id); c && !path.has(c.candidate_id); c = byId.get(c.parents?.[0])) path.add(c.candidate_id);
+    return path;
+  },
+  picture(main, all, path) {
+    const timed = all.filter(c => value(c).speedup > 0), failed = all.filter(c => c.verdict !== 'correct' && c.verdict !== 'not_judged');
+    const kinds = [...new Set(failed.map(c => c.verdict))].sort(), tint = hues(['', ...kinds]);
+    const width = roomFor(main), left = 64, top = 26, floor = 380, height = floor + 62, order = new Map(all.map((c, i) => [c.candidate_id, i + 1]));
+    const frame = chart(main, 'Each circle is a kernel with its interval, each tick below a failure. A line leads to the parent; the way to the leader is bold. A click shows the change.', width, height, (svg, tell) => {
+      const x = d3.scaleLinear().domain([0, all.length + 1]).range([left, width - 16]);
+      const y = logScale(timed.flatMap(c => [value(c).speedup, value(c).speedup_low]), [floor - 12, top], [1]);
+      axis(svg, y, 'left', left, width - 16 - left, 'speedup', v => plain(v) + 'x');
+      axis(svg, x, 'bottom', floor + 20, 0, 'order of candidates', whole, false);
+      const edges = timed.flatMap(c => (c.parents ?? []).map(id => [byId.get(id), c])).filter(e => value(e[0] ?? {}).speedup > 0 && order.has(e[0].candidate_id));
+      const bold = e => path.has(e[0].candidate_id) && path.has(e[1].candidate_id);
+      svg.append('g').selectAll('line').data(edges).join('line').attr('x1', e => x(order.get(e[0].candidate_id))).attr('x2', e => x(order.get(e[1].candidate_id)))
+        .attr('y1', e => y(value(e[0]).speedup)).attr('y2', e => y(value(e[1]).speedup)).attr('stroke', e => bold(e) ? 'var(--ink)' : 'var(--grey)').attr('stroke-width', e => bold(e) ? 2.5 : 1).attr('stroke-opacity', e => bold(e) ? 1 : .45);
+      const href = c => link({page: 'candidate', id: c.candidate_id, diff: c.parents?.[0]});
+      const line = c => `#${c.candidate_id} ${c.by}: ${c.verdict}${value(c).speedup > 0 ? `, ${speed(value(c).speedup)} (${bounds(value(c))})` : ': ' + (c.detail ?? '')}`;
+      const mark = (list, at) => svg.append('g').selectAll('a').data(list).join('a').attr('href', href).attr('transform', c => `translate(${x(order.get(c.candidate_id))},${at(c)})`)
+        .on('mouseenter', function () { tell(line(d3.select(this).datum())); }).on('mouseleave', () => tell());
+      const dots = mark(timed, c => y(value(c).speedup));
+      dots.filter(c => known(value(c).speedup_low)).append('line').attr('y1', c => y(value(c).speedup_low) - y(value(c).speedup)).attr('y2', c => y(value(c).speedup_high) - y(value(c).speedup)).attr('stroke', hue(0)).attr('stroke-width', 1.5);
+      dots.append('circle').attr('r', all.length > 400 ? 2.5 : 5).attr('fill', c => path.has(c.candidate_id) ? 'var(--ink)' : hue(0));
+      mark(failed, () => floor).append('rect').attr('x', -1.5).attr('width', 3).attr('height', 14).attr('fill', c => tint(c.verdict));
+    });
+    if (frame && kinds.length) frame.append(legend(kinds.map(k => [k, tint(k)])));
+  },
+};
+/// The numbers of a candidate: those of its row on the board, or as they were measured.
+const value = c => placeOf.get(c.candidate_id) ?? c;

@@ -1,0 +1,108 @@
+// Charts, drawn with D3: whiskers on a log axis, samples, legends. Without D3 the tables say it all.
+const hasD3 = typeof d3 !== 'undefined';
+const hue = i => i < 8 ? `var(--s${i})` : 'var(--grey)';
+const hues = names => { const order = [...new Set(names)]; return name => hue(order.indexOf(name)); };
+
+/// A chart of this size in a frame; draw(svg) fills it. Below it is the line that a mark under the pointer explains.
+function chart(main, label, width, height, draw) {
+  if (!hasD3) {
+    if (!main.querySelector('.no-d3')) main.append(h('p', {class: 'warn no-d3'}, 'This page was made without D3, so it has tables and no charts.'));
+    return null;
+  }
+  const svg = d3.create('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('width', width).attr('height', height).attr('role', 'img').attr('aria-label', visible(label));
+  const tip = h('div', {class: 'tip'}, label);
+  draw(svg, text => { tip.textContent = visible(text ?? label); });
+  const frame = h('figure', {}, svg.node(), tip);
+  main.append(frame);
+  return frame;
+}
+const roomFor = main => Math.max(560, Math.min(1180, (main.clientWidth || 1000) - 20));
+
+/// A log scale that holds the values, with some room.
+function logScale(values, range, around = null) {
+  const list = values.filter(v => known(v) && v > 0).concat(around ?? []);
+  let low = Math.min(...list), high = Math.max(...list);
+  if (!list.length) low = high = 1;
+  const room = Math.max(1.03, Math.pow(high / low, 0.04));
+  return d3.scaleLog().domain([low / room, high * room]).range(range).clamp(true);
+}
+/// Ticks that do not overlap: powers and round steps between them, or evenly spaced ones in a narrow range.
+function logTicks(scale, most) {
+  const [low, high] = scale.domain();
+  if (high / low < 4) return d3.scaleLinear().domain([low, high]).ticks(Math.min(most, 6));
+  for (const steps of [[1, 2, 5], [1, 3], [1]]) {
+    const list = [];
+    for (let p = Math.floor(Math.log10(low)); p <= Math.ceil(Math.log10(high)); ++p) for (const s of steps) list.push(s * 10 ** p);
+    const inside = list.filter(v => v >= low && v <= high);
+    if (inside.length <= most) return inside;
+  }
+  return scale.ticks(most).filter((v, i, all) => i % Math.ceil(all.length / most) === 0);
+}
+const whole = d => String(d);
+const plain = x => x >= 1000 ? d3.format('.3~s')(x) : String(Number(x.toPrecision(3)));
+function axis(svg, scale, side, at, length, title, format = plain, log = true) {
+  const span = Math.abs(scale.range()[1] - scale.range()[0]), most = Math.max(2, Math.floor(span / (side === 'bottom' ? 70 : 34)));
+  const make = side === 'bottom' ? d3.axisBottom(scale) : d3.axisLeft(scale);
+  const ticks = (log ? logTicks(scale, most) : scale.ticks(most)).filter(t => format !== whole || Number.isInteger(t));
+  svg.append('g').attr('class', 'grid').attr('transform', side === 'bottom' ? `translate(0,${at})` : `translate(${at},0)`)
+    .call(make.tickValues(ticks).tickSize(-length).tickFormat(format).tickPadding(6)).call(g => g.select('.domain').remove());
+  const text = svg.append('text').text(title).attr('font-size', 12);
+  if (side === 'bottom') text.attr('x', scale.range()[1]).attr('y', at + 34).attr('text-anchor', 'end');
+  else text.attr('x', at - 34).attr('y', Math.min(...scale.range()) - 8);
+}
+
+/// Rows {label, low, mid, high, color, href, tip} as whiskers below each other. lines: {at, text}.
+function whiskers(main, label, rows, {lines = [], title = 'speedup against baseline.cu', href = r => r.href} = {}) {
+  if (!rows.length) return null;
+  const width = roomFor(main), left = Math.min(310, Math.max(170, width * 0.27)), step = 20, marks = lines.filter(l => known(l.at) && l.at > 0);
+  const top = 12 + 15 * marks.length, bottom = top + step * rows.length;
+  return chart(main, label, width, bottom + 42, (svg, tell) => {
+    const x = logScale(rows.flatMap(r => [r.low ?? r.mid, r.mid, r.high ?? r.mid]), [left, width - 170], marks.map(l => l.at));
+    axis(svg, x, 'bottom', bottom, bottom - top, title, v => plain(v) + 'x');
+    marks.forEach((l, i) => {
+      const at = x(l.at), end = at > width * 0.55;
+      svg.append('line').attr('x1', at).attr('x2', at).attr('y1', 14 + 15 * i).attr('y2', bottom).attr('stroke', 'var(--mute)').attr('stroke-dasharray', '3 3');
+      svg.append('text').text(visible(l.text)).attr('x', at + (end ? -4 : 4)).attr('y', 14 + 15 * i).attr('text-anchor', end ? 'end' : 'start');
+    });
+    const row = svg.selectAll('a.row').data(rows).join('a').attr('class', 'row').attr('href', href)
+      .attr('transform', (r, i) => `translate(0,${top + step * i + step / 2})`)
+      .on('mouseenter', function () { tell(d3.select(this).datum().tip); }).on('mouseleave', () => tell());
+    row.append('rect').attr('x', 0).attr('y', -step / 2).attr('width', width).attr('height', step).attr('fill', 'transparent');
+    const letters = Math.floor(left / 6.6);
+    row.append('text').attr('x', left - 10).attr('y', 4).attr('text-anchor', 'end').attr('class', 'ink')
+      .text(r => { const t = visible(r.label); return t.length > letters ? t.slice(0, letters - 1) + '\u2026' : t; });
+    row.filter(r => known(r.low)).append('path').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 2).attr('fill', 'none')
+      .attr('d', r => `M${x(r.low)},-4V4M${x(r.low)},0H${x(r.high)}M${x(r.high)},-4V4`);
+    row.append('circle').attr('cx', r => x(r.mid)).attr('r', 3.5).attr('fill', r => known(r.low) ? r.color ?? hue(0) : 'var(--card)').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 1.5);
+    row.append('text').attr('x', width - 4).attr('y', 4).attr('text-anchor', 'end').text(r => speed(r.mid) + (known(r.low) && r.high > 0 ? ` (${digits(r.low)}\u2013${digits(r.high)})` : ''));
+  });
+}
+
+/// series: {name, values} in order of measurement. Drift and two groups of times are seen here.
+function strip(main, label, series) {
+  const shown = series.filter(s => s.values?.length);
+  if (!shown.length) return null;
+  const width = Math.min(1000, roomFor(main)), height = 200, left = 70, tint = hues(shown.map(s => s.name));
+  const frame = chart(main, label, width, height, (svg, tell) => {
+    const y = logScale(shown.flatMap(s => s.values), [height - 40, 24]);
+    const x = d3.scaleLinear().domain([0, Math.max(1, ...shown.map(s => s.values.length - 1))]).range([left + 12, width - 24]);
+    axis(svg, y, 'left', left, width - 16 - left, 'time', v => time(v).replace(/\.?0+ /, ' '));
+    axis(svg, x, 'bottom', height - 34, 0, 'order of measurement', whole, false);
+    const step = (x(1) - x(0)) / (shown.length + 1);
+    shown.forEach((s, k) => {
+      svg.append('g').selectAll('circle').data(s.values).join('circle').attr('cx', (v, i) => x(i) + Math.min(step, 8) * (k - (shown.length - 1) / 2)).attr('cy', v => y(v)).attr('r', 3).attr('fill', tint(s.name)).attr('fill-opacity', .75)
+        .on('mouseenter', function () { tell(`${s.name}: ${time(d3.select(this).datum())}`); }).on('mouseleave', () => tell());
+      svg.append('line').attr('x1', left).attr('x2', width - 16).attr('y1', y(median(s.values))).attr('y2', y(median(s.values))).attr('stroke', tint(s.name)).attr('stroke-opacity', .6);
+    });
+  });
+  if (frame) frame.append(legend(shown.map(s => [`${s.name}: median ${time(median(s.values))} of ${s.values.length}`, tint(s.name)])));
+  return frame;
+}
+const legend = entries => h('div', {class: 'legend'}, entries.map(([text, color]) => h('span', {}, swatch(color), text)));
+function swatch(color) {
+  if (!hasD3) return '';
+  return d3.create('svg').attr('width', 10).attr('height', 10).call(s => s.append('rect').attr('width', 10).attr('height', 10).attr('rx', 2).attr('fill', color)).node();
+}
+const whiskerRow = (p, color) => ({label: `${rank(p)}  ${p.model ?? p.origin} #${p.candidate_id}`, low: p.speedup_low, mid: p.speedup, high: p.speedup_high, color,
+  href: link({page: 'candidate', id: p.candidate_id}),
+  tip: `#${p.candidate_id}: ${speed(p.speedup)} (${bounds(p)}), ${time(p.score_ns)}, rank ${rank(p)}${p.unranked ? ', ' + p.unranked : ''}; a click shows the samples`});
