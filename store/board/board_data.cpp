@@ -82,6 +82,14 @@ constexpr const char* kRunFields =
     "unconfirmed_tokens:i unconfirmed_dollars:r device_name:t isolation:t kernel:t "
     "evaluator_version:i winnow:t";
 
+constexpr std::size_t kEscapeBytes = 5;         ///< that \u003c has more than <
+constexpr std::size_t kChunkElementBytes = 150; ///< of its element, and of its row in the index
+constexpr std::size_t kSpareBytes = 1000;       ///< for the texts that say what was left out
+
+bool is_escaped(char c) {
+  return c == '<' || c == '>';
+}
+
 struct Selection {
   std::vector<RowId> all;     ///< ascending
   std::vector<RowId> leaders; ///< of some board
@@ -100,7 +108,7 @@ public:
   BoardData read() {
     std::int64_t top = first_top();
     while (!fits(top)) {
-      top = top == 0 ? 4096 : top / 2;
+      top = (top == 0 ? largest_board() : top) / 2;
     }
     add_optional_parts();
     return {document(), std::move(chunks_)};
@@ -117,6 +125,14 @@ private:
     return count.integer("n") <= room ? 0 : std::max<std::int64_t>(1, room / boards);
   }
 
+  std::int64_t largest_board() {
+    Query rows(database_, "SELECT max(n) AS n FROM (SELECT count(*) AS n FROM standings AS s "
+                          "JOIN leaderboard_groups AS g ON g.id = s.group_id "
+                          "WHERE g.run_id IS NULL GROUP BY g.id)");
+    rows.next();
+    return std::max<std::int64_t>(2, rows.integer("n"));
+  }
+
   /// Reads the parts that no page goes without. False if these are too large; then fewer
   /// candidates are needed.
   bool fits(std::int64_t top) {
@@ -127,11 +143,15 @@ private:
     read_leaderboard();
     read_candidates();
     read_shapes();
-    bytes_ = leaderboard_.size() + candidate_rows_.size() + shapes_.size() + profiles_.size();
+    const std::string index = document();
+    bytes_ = index.size() +
+             kEscapeBytes *
+                 static_cast<std::size_t>(std::count_if(index.begin(), index.end(), is_escaped)) +
+             kSpareBytes;
     const bool packed = add("results", selection_.all, &CandidateReader::result) &&
                         add("kernels", selection_.correct, &CandidateReader::kernel_file) &&
                         add("samples", selection_.leaders, &CandidateReader::samples);
-    return packed || top == 1;
+    return packed || top == 1; // one row of each board is the least
   }
 
   void add_optional_parts() {
@@ -162,7 +182,7 @@ private:
       return false;
     }
     for (BoardChunk& chunk : *packed) {
-      bytes_ += chunk.packed.size();
+      bytes_ += chunk.packed.size() + kChunkElementBytes;
       chunks_.push_back(std::move(chunk));
     }
     return true;

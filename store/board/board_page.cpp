@@ -35,23 +35,22 @@ std::string_view d3_script() {
 }
 
 /// JSON that can stand in a script element. JSON has these characters in texts only.
-std::string inert(std::string_view json) {
+std::string inert(const std::string& json) {
   std::string text;
   text.reserve(json.size() + json.size() / 64);
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const std::string_view rest = json.substr(i, 3);
-    if (rest == "\u2028" || rest == "\u2029") {
-      text += rest == "\u2028" ? "\\u2028" : "\\u2029";
-      i += 2;
-    } else if (json[i] == '<') {
-      text += "\\u003c";
-    } else if (json[i] == '>') {
-      text += "\\u003e";
-    } else {
-      text += json[i];
+  std::size_t begin = 0;
+  const auto escape = [&](std::size_t at, std::size_t length, const char* instead) {
+    text.append(json, begin, at - begin).append(instead);
+    begin = at + length;
+  };
+  for (std::size_t at = 0; (at = json.find_first_of("<>\xE2", at)) != std::string::npos; ++at) {
+    if (json[at] != '\xE2') {
+      escape(at, 1, json[at] == '<' ? "\\u003c" : "\\u003e");
+    } else if (json.compare(at, 3, "\u2028") == 0 || json.compare(at, 3, "\u2029") == 0) {
+      escape(at, 3, json[at + 2] == '\xA8' ? "\\u2028" : "\\u2029");
     }
   }
-  return text;
+  return text.append(json, begin, std::string::npos);
 }
 
 std::string hash_source(std::string_view text) {

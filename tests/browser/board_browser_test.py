@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The page of `winnow export html` in a real browser: board_browser_test.py WINNOW SOURCES."""
+import json
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import browser
+
+WINNOW, SOURCES = sys.argv[1:3] if len(sys.argv) > 2 else ("", "")
+SKIPPED = 77  # as SKIP_RETURN_CODE in CMakeLists.txt
+PAGES = ["overview", "board", "candidate", "ab", "lineage", "convergence", "shapes", "roofline", "verdicts", "models", "heldout"]
+ATTACKS = ["</script><script>document.title='owned'</script>", "<img src=x onerror=\"document.title='owned'\">", "<!--<script>",
+           "a\u2028b\u2029c", "right \u202eto left\u202c", "javascript:document.title='owned'", "nul \x00 here", "y" * 1_000_000]
+
+
+def winnow(*arguments):
+    subprocess.run([WINNOW, *map(str, arguments)], cwd=SOURCES, check=True, capture_output=True, timeout=300)
+
+
+class BoardTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(cls.folder.name)
+        cls.store, cls.page = folder / "store.db", folder / "board.html"
+        winnow("run", "configs/quickstart.toml", "--store", cls.store, "--device", "cpu", "--set", 'run.tasks=["axpy","reduce_sum"]',
+               "--set", "run.proposals=4", "--set", "evaluation.time_budget=20ms")
+        winnow("export", "html", "--store", cls.store, "--output", cls.page)
+        board = json.loads(subprocess.run([WINNOW, "leaderboard", "--json", "--top", "0", "--store", str(cls.store)],
+                                          check=True, capture_output=True).stdout)
+        cls.rows = board["rows"]
+        cls.browser = browser.Browser()
+        cls.browser.open("about:blank")
+        cls.browser.logged("performance")  # of the browser's own first page
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.load(self.page)
+
+    def tearDown(self):
+        self.assertEqual(self.browser.logged(), [], "the console has messages")
+        sent = [json.loads(entry["message"])["message"] for entry in self.browser.logged("performance")]
+        urls = [m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"]
+        self.assertEqual([url for url in urls if not url.startswith(("file:", "data:"))], [])
+
+    def load(self, page, fragment="#/overview"):
+        self.browser.open("about:blank")
+        self.browser.open(page.as_uri() + fragment)
+        self.wait(fragment[2:].split("?")[0])
+
+    def wait(self, page):
+        for _ in range(200):
+            if self.browser.run("return document.body.dataset.ready") == page:
+                return
+        self.fail(f"the page {page} is not ready")
+
+    def go(self, fragment):
+        self.browser.run("delete document.body.dataset.ready; if (location.hash === arguments[0]) show(); else location.hash = arguments[0]", fragment)
+        self.wait(fragment[2:].split("?")[0])
+
+    def column(self, number):
+        return self.browser.run("return [...document.querySelectorAll(arguments[0])].map(cell => cell.textContent)",
+                                f"#board-rows tbody td:nth-child({number})")
+
+    def test_every_page_is_drawn_at_both_widths(self):
+        for page in PAGES:
+            self.go("#/" + page)
+            self.assertIsNone(self.browser.run("return document.querySelector('.bad.warn')?.textContent"), page)
+            self.assertGreater(self.browser.run("return document.getElementById('main').textContent.length"), 40, page)
+            wide = self.browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            self.assertLessEqual(wide, 0, f"{page} is wider than the window")
+
+    def test_board_shows_what_the_leaderboard_says(self):
+        self.go("#/board?board=0")
+        first = self.rows[0]
+        rows = [row for row in self.rows if row["task"] == first["task"]]
+        self.assertEqual(self.column(2), [f"#{row['candidate_id']}" for row in rows])
+        self.assertEqual(self.column(4), [f"{row['speedup']:.2f}x" for row in rows])
+
+    def test_filter_stays_in_the_link(self):
+        self.go("#/board?board=0")
+        before = len(self.column(2))
+        self.browser.run("const box = document.querySelector('input[name=filter]'); box.value = 'baseline'; box.dispatchEvent(new Event('change'))")
+        self.wait("board")
+        self.go(self.browser.run("return location.hash"))
+        self.assertIn("filter=baseline", self.browser.run("return location.hash"))
+        self.assertEqual(set(self.column(3)), {"baseline"})
+        self.assertLess(len(self.column(2)), before)
+
+    def test_sort(self):
+        self.go("#/board?board=0&sort=-lines")
+        lines = [int(text) for text in self.column(11)]
+        self.assertEqual(lines, sorted(lines, reverse=True))
+        self.go("#/board?board=0")
+        self.browser.run("[...document.querySelectorAll('#board-rows th button')].find(b => b.textContent === 'lines').click()")
+        self.go(self.browser.run("return location.hash"))
+        lines = [int(text) for text in self.column(11)]
+        self.assertEqual(lines, sorted(lines))
+
+    def test_a_click_leads_to_the_samples(self):
+        self.go("#/board?board=0")
+        self.browser.click("#board-rows tbody tr:first-child a")
+        self.wait("candidate")
+        text = self.browser.run("return document.getElementById('main').textContent")
+        self.assertIn(f"#{self.rows[0]['candidate_id']} ", text)
+        self.assertIn("order of measurement", text)
+        self.assertIn("The numbers, in ns", text)
+
+    def test_permalink_to_a_difference(self):
+        with sqlite3.connect(self.store) as database:
+            child, parent = database.execute("SELECT candidate_id, parent_id FROM candidate_parents ORDER BY 1 LIMIT 1").fetchone()
+        self.load(self.page, f"#/candidate?id={child}&diff={parent}")
+        self.assertGreater(self.browser.run("return document.querySelectorAll('.code tr.add, .code tr.del').length"), 0)
+        self.load(self.page, f"#/ab?a={child}&b={parent}")
+        self.assertGreater(self.browser.run("return document.querySelectorAll('.code tr.add, .code tr.del').length"), 0)
+
+    def test_line_diff_gives_back_both_texts(self):
+        self.assertTrue(self.browser.run("""
+          const texts = ['', 'a', 'a\\nb\\nc', 'b\\nc\\nd', 'x\\na\\nb\\nc', 'c\\nb\\na', 'a\\na\\na', 'a\\n\\nb'];
+          const side = (diff, sign) => diff.filter(l => l[0] !== sign).map(l => l[1]).join('\\n');
+          return texts.every(a => texts.every(b => side(lineDiff(a, b), '+') === a && side(lineDiff(a, b), '-') === b));"""))
+
+    def test_unknown_candidate_is_said(self):
+        self.go("#/candidate?id=123456")
+        self.assertIn("no candidate 123456", self.browser.run("return document.getElementById('main').textContent"))
+
+    def test_prints(self):
+        self.go("#/board?board=0")
+        self.assertGreater(self.browser.printed(), 10_000)
+
+    def test_without_decompression_the_index_still_shows(self):
+        self.browser.run("delete globalThis.DecompressionStream")
+        self.go("#/board?board=0")
+        self.assertGreater(len(self.column(2)), 0)
+        self.go(f"#/candidate?id={self.rows[0]['candidate_id']}")
+        self.assertIn("no DecompressionStream", self.browser.run("return document.getElementById('main').textContent"))
+
+    def test_without_d3_there_are_tables(self):
+        plain = self.page.with_name("plain.html")
+        plain.write_text(self.page.read_text().replace("https://d3js.org", "https://d3js.orG", 1))
+        self.browser.open("about:blank")
+        self.browser.open(plain.as_uri() + "#/board")  # the policy refuses the changed script
+        self.wait("board")
+        self.assertIn("without D3", self.browser.run("return document.getElementById('main').textContent"))
+        self.assertGreater(len(self.column(2)), 0)
+        self.assertIn("Content Security Policy", json.dumps(self.browser.logged()))
+
+    def test_hostile_texts_are_inert(self):
+        hostile = self.store.with_name("hostile.db")
+        with sqlite3.connect(self.store) as source, sqlite3.connect(hostile) as database:
+            source.backup(database)
+            ids = [row[0] for row in database.execute("SELECT id FROM candidates ORDER BY id")]
+            for i, candidate in enumerate(ids):
+                text = ATTACKS[i % len(ATTACKS)]
+                database.execute("UPDATE kernel_files SET text = ? || text WHERE id = (SELECT kernel_file_id FROM candidates WHERE id = ?)", (text, candidate))
+                database.execute("UPDATE evaluations SET detail = ?, notes = json_array(?) WHERE candidate_id = ?", (text, text, candidate))
+            database.execute("UPDATE model_calls SET model = ?, answering_model = NULL", (ATTACKS[0] + ATTACKS[4],))
+            database.execute("UPDATE tasks SET title = ?", (ATTACKS[1],))
+            database.execute("UPDATE runs SET name = ?", (ATTACKS[1],))
+            database.execute("UPDATE cases SET shape = ? WHERE shape_set = 'search'", (ATTACKS[1],))
+        page = hostile.with_suffix(".html")
+        winnow("export", "html", "--with-prompts", "--store", hostile, "--output", page)
+        self.load(page)
+        for fragment in [f"#/{name}" for name in PAGES] + [f"#/candidate?id={candidate}" for candidate in ids]:
+            self.go(fragment)
+            self.assertNotIn("owned", self.browser.run("return document.title"), fragment)
+            self.assertEqual(self.browser.run("return document.querySelectorAll('main img, main script, main iframe').length"), 0, fragment)
+            self.assertIsNone(self.browser.run("return document.querySelector('.bad.warn')?.textContent"), fragment)
+            self.assertNotIn("\u202e", self.browser.run("return document.getElementById('main').textContent"), fragment)
+            self.assertEqual(self.browser.run("return [...document.querySelectorAll('main a')].map(a => a.getAttribute('href')).filter(h => h && !h.startsWith('#/'))"), [])
+
+
+if __name__ == "__main__":
+    absent = browser.missing()
+    if absent:
+        print(f"skipped: no {absent} here; scripts/install-packages.sh --tests installs it on Debian")
+        sys.exit(SKIPPED)
+    unittest.main(argv=sys.argv[:1], verbosity=1)
