@@ -34,7 +34,11 @@ nlohmann::json describe_environment(const evaluators::DeviceReport& device) {
   uname(&system);
   return {{"winnow", winnow_version()},
           {"evaluator_version", evaluators::kEvaluatorVersion},
-          {"device", {{"kind", device.kind}, {"name", device.name}}},
+          {"device",
+           {{"kind", device.kind},
+            {"name", device.name},
+            {"uuid", device.uuid},
+            {"driver", device.driver}}},
           {"isolation", std::string(to_string(process::probe_isolation().best()))},
           {"compilers", compilers},
           {"kernel", std::string(system.sysname) + " " + system.release + " " + system.machine}};

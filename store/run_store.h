@@ -102,6 +102,13 @@ struct CandidateState {
   std::string reply; ///< the whole reply; empty: not from a model. Only candidate_state() sets it
 };
 
+/// What a device reached with Winnow's own kernels.
+struct StoredCeilings {
+  std::string device_name, uuid, driver; ///< uuid: empty if the device has none
+  std::string content;                   ///< JSON, see profiling/roofline/ceilings.h
+  std::string measured_at;
+};
+
 /// One event of a search (search/event.h).
 struct SearchLogRow {
   std::int64_t seq = 0; ///< from 1, within the run and task
@@ -234,6 +241,13 @@ public:
   bool has_file(RowId run, RowId task, std::string_view digest) const;
   /// Throws UsageError if the candidate does not exist.
   CandidateState candidate_state(RowId id) const;
+
+  // ---- devices ----
+  /// Stores the measured ceilings of a device (JSON) once for each measurement.
+  void add_ceilings(const StoredCeilings& ceilings);
+  std::vector<StoredCeilings> ceilings() const; ///< oldest first
+  /// Stores the race of an evaluation that belongs to no candidate. No board rests on it.
+  void add_race(RowId task, const std::string& kernel, const tasks::Evaluation& evaluation);
 
   // ---- searches ----
   void append_search_log(RowId run, RowId task, std::string_view kind, std::string_view detail);

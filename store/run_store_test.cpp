@@ -505,5 +505,25 @@ TEST(RunStore, TwoProgramsMayUseOneFile) {
   EXPECT_THAT(query_file(t.path, "SELECT kind FROM events"), ElementsAre("seen"));
 }
 
+TEST(DeviceFacts, CeilingsAreStoredOncePerMeasurement) {
+  TestStore t;
+  const StoredCeilings ceilings{"NVIDIA H200", "GPU-1", "CUDA 13.0", R"({"rates":{}})", "2026"};
+  t.store.add_ceilings(ceilings);
+  t.store.add_ceilings(ceilings);
+  ASSERT_EQ(t.store.ceilings().size(), 1U);
+  EXPECT_EQ(t.store.ceilings()[0].content, ceilings.content);
+}
+
+TEST(DeviceFacts, AnAskedRaceIsStoredBesideTheBoard) {
+  TestStore t;
+  tasks::Evaluation raced = correct_evaluation(2);
+  EXPECT_THROW(t.store.add_race(t.task, "a", raced), Error) << "no race";
+  raced.race = tasks::RaceResult{"b", "faster", 1.5, {1.25, 1.75}, 8};
+  t.store.add_race(t.task, "a", raced);
+  EXPECT_EQ(query_file(t.path, "SELECT kernel, rival, verdict, ratio, ratio_low FROM asked_races"),
+            std::vector<std::string>{"a|b|faster|1.5|1.25"});
+  EXPECT_EQ(query_file(t.path, "SELECT count(*) FROM races"), std::vector<std::string>{"0"});
+}
+
 } // namespace
 } // namespace winnow::store

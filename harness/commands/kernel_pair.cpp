@@ -7,6 +7,7 @@
 #include "harness/commands/kernel_text.h"
 #include "harness/interrupt.h"
 #include "harness/report/activity.h"
+#include "store/run_store.h"
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
@@ -196,6 +197,10 @@ ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
+  }
+  if (!command.store.empty() && pair.kernel.evaluation.race) {
+    store::RunStore store(command.store, store::RunStore::Mode::ReadWrite);
+    store.add_race(store.add_task(task), pair.kernel.digest, pair.kernel.evaluation);
   }
   const nlohmann::json document = method.document(pair);
   std::cout << (command.json ? document.dump(2) + "\n" : method.text(document));

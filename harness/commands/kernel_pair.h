@@ -21,6 +21,7 @@ struct PairCommand {
   std::vector<std::string> parameters, against_parameters; ///< "NAME=VALUE"
   JudgingOptions judging;
   bool json = false;
+  std::string store; ///< where a race is stored; empty: nowhere
 };
 
 /// How a command judges a pair and shows it.

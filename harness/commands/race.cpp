@@ -40,6 +40,9 @@ void add_options(CLI::App& sub, PairCommand& command) {
                  "each kernel")
       ->check(CLI::Range(6, 100'000))
       ->capture_default_str();
+  sub.add_option("--store", command.store,
+                 "store the race in this file; `export html` shows it beside the board, which does "
+                 "not rest on it");
   sub.add_flag("--json", command.json,
                "one JSON document, schema winnow.race, version 2; times in ns");
 }

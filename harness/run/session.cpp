@@ -1,7 +1,9 @@
 #include "harness/run/session.h"
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
+#include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "harness/config/endpoints.h"
 #include "harness/config/model_arms.h"
@@ -200,6 +202,18 @@ void hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress
       progress);
 }
 
+/// The ceilings that the run's workers measured or found, for the store's readers.
+void keep_ceilings(const RunSession& session) {
+  const profiling::CeilingsOwner owner = evaluators::ceilings_owner(session.devices.first());
+  const std::filesystem::path& folder = session.config.evaluation.cache;
+  const auto loaded = profiling::load_ceilings(
+      (folder.empty() ? cache_directory() : folder) / profiling::ceilings_file_name(owner), owner);
+  if (loaded.ceilings) {
+    session.store.add_ceilings({owner.device, owner.uuid, owner.driver,
+                                nlohmann::json(*loaded.ceilings).dump(), loaded.ceilings->date});
+  }
+}
+
 ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
   Progress progress(std::cerr, stderr_is_terminal(), terminal_columns());
   progress.event("run '" + session.run.name + "' on " + session.devices.names() + " (" +
@@ -216,6 +230,7 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
     outcome.elapsed += std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - start);
   }
+  keep_ceilings(session);
   progress.finish();
   std::cout << run_leaderboard(session.store, session.run.name);
   if (outcome.end == RunOutcome::End::Finished && interrupt.interrupted()) {

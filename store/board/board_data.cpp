@@ -342,10 +342,16 @@ private:
                             "WHERE ?1 IS NOT NULL ORDER BY id",
                             "task_id:i name:t title:t category:t digest:t"));
     member("races",
-           rows_of("SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, "
-                   "ratio_high, raced_at, sitting_id FROM races WHERE ?1 IS NOT NULL",
+           rows_of("SELECT * FROM (SELECT task_id, device_name, kernel, rival, verdict, ratio, "
+                   "ratio_low, ratio_high, raced_at, sitting_id FROM races UNION ALL "
+                   "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, "
+                   "ratio_high, raced_at, NULL FROM asked_races) WHERE ?1 IS NOT NULL "
+                   "ORDER BY sitting_id IS NULL, raced_at DESC",
                    "task_id:i device_name:t kernel:t rival:t verdict:t ratio:r "
                    "ratio_low:r ratio_high:r raced_at:t sitting_id:i"));
+    member("ceilings", rows_of("SELECT device_name, uuid, driver, content, measured_at "
+                               "FROM ceilings WHERE ?1 IS NOT NULL ORDER BY id",
+                               "device_name:t uuid:t driver:t content:j measured_at:t"));
     member("sittings",
            rows_of("SELECT s.id AS sitting_id, s.run_id, s.task_id, s.device_name, s.rounds, "
                    "s.baseline_spread, s.widening, s.started_at, s.seconds, f.kernel, f.rank, "

@@ -1,0 +1,55 @@
+// The RunStore methods for facts that belong to a device and to no run: ceilings, and asked races.
+#include "base/error.h"
+#include "store/row_columns.h"
+#include "store/run_store_state.h"
+
+namespace winnow::store {
+
+void RunStore::add_ceilings(const StoredCeilings& ceilings) {
+  Database& database = state_->database;
+  database.write([&] {
+    Query(database, "INSERT INTO ceilings (device_name, uuid, driver, content, measured_at) "
+                    "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+        .bind(ceilings.device_name, ceilings.uuid, ceilings.driver, ceilings.content,
+              ceilings.measured_at)
+        .run();
+  });
+}
+
+std::vector<StoredCeilings> RunStore::ceilings() const {
+  Database& database = state_->database;
+  return database.read([&] {
+    std::vector<StoredCeilings> rows;
+    Query query(database, "SELECT device_name, uuid, driver, content, measured_at FROM ceilings "
+                          "ORDER BY id");
+    while (query.next()) {
+      WINNOW_READ_COLUMNS(query, rows.emplace_back(), device_name, uuid, driver, content,
+                          measured_at);
+    }
+    return rows;
+  });
+}
+
+void RunStore::add_race(RowId task, const std::string& kernel,
+                        const tasks::Evaluation& evaluation) {
+  if (!evaluation.race) {
+    throw Error("the evaluation has no race to store");
+  }
+  const tasks::RaceResult& race = *evaluation.race;
+  const auto bound = [&](double end) {
+    return race.bounds.known() ? std::optional(end) : std::nullopt;
+  };
+  Database& database = state_->database;
+  database.write([&] {
+    Query(database,
+          "INSERT INTO asked_races (task_id, device_name, evaluator_version, kernel, rival, "
+          "verdict, ratio, ratio_low, ratio_high, blocks, raced_at) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(task, evaluation.device_name, evaluation.evaluator_version, kernel, race.rival,
+              race.verdict, race.ratio, bound(race.bounds.low), bound(race.bounds.high),
+              race.blocks, evaluation.started_at)
+        .run();
+  });
+}
+
+} // namespace winnow::store
