@@ -29,9 +29,10 @@ pages.lineage = {
       axis(svg, y, 'left', left, width - 16 - left, 'speedup', v => plain(v) + 'x');
       axis(svg, x, 'bottom', floor + 20, 0, 'order of candidates', whole, false);
       const edges = timed.flatMap(c => (c.parents ?? []).map(id => [byId.get(id), c])).filter(e => value(e[0] ?? {}).speedup > 0 && order.has(e[0].candidate_id));
-      const bold = e => path.has(e[0].candidate_id) && path.has(e[1].candidate_id);
+      const spine = [...path].map(id => byId.get(id)).filter(c => value(c).speedup > 0 && order.has(c.candidate_id));
       svg.append('g').selectAll('line').data(edges).join('line').attr('x1', e => x(order.get(e[0].candidate_id))).attr('x2', e => x(order.get(e[1].candidate_id)))
-        .attr('y1', e => y(value(e[0]).speedup)).attr('y2', e => y(value(e[1]).speedup)).attr('stroke', e => bold(e) ? 'var(--ink)' : 'var(--grey)').attr('stroke-width', e => bold(e) ? 2.5 : 1).attr('stroke-opacity', e => bold(e) ? 1 : .45);
+        .attr('y1', e => y(value(e[0]).speedup)).attr('y2', e => y(value(e[1]).speedup)).attr('stroke', 'var(--grey)').attr('stroke-opacity', .45);
+      svg.append('path').datum(spine).attr('fill', 'none').attr('stroke', 'var(--ink)').attr('stroke-width', 2.5).attr('d', d3.line().x(c => x(order.get(c.candidate_id))).y(c => y(value(c).speedup)));
       const href = c => link({page: 'candidate', id: c.candidate_id, diff: c.parents?.[0]});
       const line = c => `#${c.candidate_id} ${c.by}: ${c.verdict}${value(c).speedup > 0 ? `, ${speed(value(c).speedup)} (${bounds(value(c))})` : ': ' + (c.detail ?? '')}`;
       const mark = (list, at) => svg.append('g').selectAll('a').data(list).join('a').attr('href', href).attr('transform', c => `translate(${x(order.get(c.candidate_id))},${at(c)})`)

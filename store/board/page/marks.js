@@ -52,17 +52,21 @@ function axis(svg, scale, side, at, length, title, format = plain, log = true) {
 }
 
 /// Rows {label, low, mid, high, color, href, tip} as whiskers below each other. lines: {at, text}.
-function whiskers(main, label, rows, {lines = [], title = 'speedup against baseline.cu', href = r => r.href} = {}) {
+function whiskers(main, label, rows, {lines = [], title = 'speedup against baseline.cu', href = r => r.href, whole = false} = {}) {
   if (!rows.length) return null;
   const width = roomFor(main), left = Math.min(310, Math.max(170, width * 0.27)), step = 20, marks = lines.filter(l => known(l.at) && l.at > 0);
   const top = 12 + 15 * marks.length, bottom = top + step * rows.length;
   return chart(main, label, width, bottom + 42, (svg, tell) => {
-    const x = logScale(rows.flatMap(r => [r.low ?? r.mid, r.mid, r.high ?? r.mid]), [left, width - 170], marks.map(l => l.at));
+    // Slow rows would squeeze the whiskers of the fast ones, so a row far below stands at the edge, with an arrow.
+    const best = Math.max(...rows.map(r => r.mid)), fast = rows.filter(r => r.mid > best / 3), near = whole || fast.length < 2 ? rows : fast;
+    const ends = near.flatMap(r => [r.low ?? r.mid, r.mid, r.high ?? r.mid]), reach = near === rows ? Infinity : 2;
+    const x = logScale(ends, [left, width - 170], marks.map(l => l.at).filter(at => at > Math.min(...ends) / reach && at < Math.max(...ends) * reach));
+    const [lowest, highest] = x.domain(), arrow = (at, text) => at < lowest ? '\u25c2 ' + text : at > highest ? text + ' \u25b8' : text;
     axis(svg, x, 'bottom', bottom, bottom - top, title, v => plain(v) + 'x');
     marks.forEach((l, i) => {
       const at = x(l.at), end = at > width * 0.55;
       svg.append('line').attr('x1', at).attr('x2', at).attr('y1', 14 + 15 * i).attr('y2', bottom).attr('stroke', 'var(--mute)').attr('stroke-dasharray', '3 3');
-      svg.append('text').text(visible(l.text)).attr('x', at + (end ? -4 : 4)).attr('y', 14 + 15 * i).attr('text-anchor', end ? 'end' : 'start');
+      svg.append('text').text(visible(arrow(l.at, l.text))).attr('x', at + (end ? -4 : 4)).attr('y', 14 + 15 * i).attr('text-anchor', end ? 'end' : 'start');
     });
     const row = svg.selectAll('a.row').data(rows).join('a').attr('class', 'row').attr('href', href)
       .attr('transform', (r, i) => `translate(0,${top + step * i + step / 2})`)
@@ -71,9 +75,10 @@ function whiskers(main, label, rows, {lines = [], title = 'speedup against basel
     const letters = Math.floor(left / 6.6);
     row.append('text').attr('x', left - 10).attr('y', 4).attr('text-anchor', 'end').attr('class', 'ink')
       .text(r => { const t = visible(r.label); return t.length > letters ? t.slice(0, letters - 1) + '\u2026' : t; });
-    row.filter(r => known(r.low)).append('path').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 2).attr('fill', 'none')
+    row.filter(r => known(r.low) && r.mid >= lowest).append('path').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 2).attr('fill', 'none')
       .attr('d', r => `M${x(r.low)},-4V4M${x(r.low)},0H${x(r.high)}M${x(r.high)},-4V4`);
-    row.append('circle').attr('cx', r => x(r.mid)).attr('r', 3.5).attr('fill', r => known(r.low) ? r.color ?? hue(0) : 'var(--card)').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 1.5);
+    row.filter(r => r.mid < lowest).append('path').attr('d', `M${left - 4},0l8,-5v10z`).attr('fill', r => r.color ?? hue(0));
+    row.filter(r => r.mid >= lowest).append('circle').attr('cx', r => x(r.mid)).attr('r', 3.5).attr('fill', r => known(r.low) ? r.color ?? hue(0) : 'var(--card)').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 1.5);
     row.append('text').attr('x', width - 4).attr('y', 4).attr('text-anchor', 'end').text(r => speed(r.mid) + (known(r.low) && r.high > 0 ? ` (${digits(r.low)}\u2013${digits(r.high)})` : ''));
   });
 }

@@ -15,7 +15,7 @@ pages.overview = {
     if (!boards.length) return;
     main.append(h('h3', {}, 'The leader of each board'));
     whiskers(main, 'The fastest kernel of each board, with its 95 % interval', boards.map(b => ({...whiskerRow(b.first, b.first.origin === 'model' ? hue(0) : 'var(--grey)'), label: b.name,
-      href: link({page: 'board', board: b.key})})), {lines: [{at: 1, text: 'baseline.cu'}]});
+      href: link({page: 'board', board: b.key})})), {lines: [{at: 1, text: 'baseline.cu'}], whole: true});
     main.append(table(boards, [
       {name: 'board', cell: b => h('a', {href: link({page: 'board', board: b.key})}, b.name)},
       {name: 'leader', cell: b => toCandidate(b.first.candidate_id, `#${b.first.candidate_id} ${b.first.model ?? b.first.origin}`)},
