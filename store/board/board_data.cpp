@@ -360,14 +360,16 @@ private:
                    "JOIN sitting_rows AS f ON f.sitting_id = s.id "
                    "JOIN verdicts AS v ON v.number = f.verdict "
                    "JOIN evaluations AS e ON e.id = f.evaluation_id "
-                   "WHERE ?1 IS NOT NULL ORDER BY s.id, f.position",
+                   "WHERE ?1 IN ('', (SELECT name FROM runs WHERE id = s.run_id)) "
+                   "ORDER BY s.id, f.position",
                    "sitting_id:i run_id:i task_id:i device_name:t rounds:i baseline_spread:r "
                    "widening:r started_at:t seconds:r kernel:t rank:i speedup:r speedup_low:r "
                    "speedup_high:r held_out_speedup:r score_ns:r verdict:t candidate_id:i"));
     member("held_out",
            rows_of("SELECT h.run_id, h.task_id, h.device_name, h.candidate_id, v.name AS verdict, "
                    "h.speedup, h.judged_at FROM held_out_results AS h "
-                   "JOIN verdicts AS v ON v.number = h.verdict WHERE ?1 IS NOT NULL",
+                   "JOIN verdicts AS v ON v.number = h.verdict "
+                   "WHERE ?1 IN ('', (SELECT name FROM runs WHERE id = h.run_id))",
                    "run_id:i task_id:i device_name:t candidate_id:i verdict:t speedup:r "
                    "judged_at:t"));
     member("chunks", chunk_table());
