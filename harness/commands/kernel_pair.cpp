@@ -198,7 +198,7 @@ ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
   }
-  if (!command.store.empty() && pair.kernel.evaluation.race) {
+  if (method.needs_race && !command.store.empty() && pair.kernel.evaluation.race) {
     store::RunStore store(command.store, store::RunStore::Mode::ReadWrite);
     store.add_race(store.add_task(task), pair.kernel.digest, pair.kernel.evaluation);
   }

@@ -16,12 +16,13 @@ namespace winnow::harness {
 /// The command line of `race` and `profile`.
 struct PairCommand {
   std::string task;
-  std::string store;                                       ///< for candidates
+  /// Of candidates; a race is stored there, too. Empty: the usual store for candidates, and the
+  /// race is stored nowhere.
+  std::string store;
   std::string file, against;                               ///< `against` may be empty
   std::vector<std::string> parameters, against_parameters; ///< "NAME=VALUE"
   JudgingOptions judging;
   bool json = false;
-  std::string store; ///< where a race is stored; empty: nowhere
 };
 
 /// How a command judges a pair and shows it.

@@ -23,7 +23,6 @@ void add_options(CLI::App& sub, PairCommand& command) {
   sub.add_option("B", command.against,
                  std::string("the kernel file that A races against") + kOrCandidate)
       ->required();
-  add_store_of_kernels(sub, command.store);
   sub.add_option("--param-a", command.parameters,
                  "NAME=VALUE, a parameter of A's plan; default: the candidate's, or the plan's "
                  "first choice")
@@ -41,8 +40,9 @@ void add_options(CLI::App& sub, PairCommand& command) {
       ->check(CLI::Range(6, 100'000))
       ->capture_default_str();
   sub.add_option("--store", command.store,
-                 "store the race in this file; `export html` shows it beside the board, which does "
-                 "not rest on it");
+                 "SQLite file with the candidates, which also keeps the race: `export html` shows "
+                 "the race beside the board, which does not rest on it (default: candidates come "
+                 "from $WINNOW_STORE, else the newest *.db; the race is not kept)");
   sub.add_flag("--json", command.json,
                "one JSON document, schema winnow.race, version 2; times in ns");
 }
