@@ -114,24 +114,30 @@ KernelFile parsed_reference(const Task& task) {
   return std::move(*parsed.kernel_file);
 }
 
-/// Macros of the kernel must not change the plan's names.
-std::string undefined_names(const KernelFile& file, const Task& task) {
-  std::set<std::string> names;
-  const auto add = [&](const auto& entries) {
-    for (const auto& entry : entries) {
-      names.insert(cpp_name(entry.name));
-    }
-  };
-  add(file.plan.parameters);
-  add(file.plan.let);
-  add(file.plan.scratch);
-  add(file.plan.tensor_maps);
-  add(task.axes);
-  add(task.scalars);
-  add(task.tensors);
+/// The name that "#define NAME ..." defines; empty: the line is no such directive.
+std::string_view defined_name(std::string_view line) {
+  if (!is_directive(line, "define")) {
+    return {};
+  }
+  const std::string_view rest = trim(trim(trim(line).substr(1)).substr(6));
+  const auto end = std::find_if(rest.begin(), rest.end(),
+                                [](char c) { return !is_identifier(std::string("_") + c); });
+  return rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+}
+
+/// Macros of the kernel must not change the program after it.
+std::string undefined_names(const KernelFile& file) {
+  std::set<std::string_view> names;
+  for (const Parameter& parameter : file.plan.parameters) {
+    names.insert(parameter.name);
+  }
+  for (const std::string_view line : split_lines(file.source)) {
+    names.insert(defined_name(line));
+  }
+  names.erase("");
   std::string text;
-  for (const std::string& name : names) {
-    text += "#undef " + name + "\n";
+  for (const std::string_view name : names) {
+    text += fmt::format("#undef {}\n", name);
   }
   return text;
 }
@@ -300,7 +306,7 @@ std::string host_program(const HostProgram& program) {
   text += "\n// ---- the kernel\n" + parameter_lines(program.file, program.choice) +
           "#line 1 \"kernel.cu\"\n" + program.file.source + "\n";
   text += fmt::format("#line {} \"main.cu\"\n", std::count(text.begin(), text.end(), '\n') + 2);
-  text += undefined_names(program.file, program.task) + "\n// ---- the launch plan\n" +
+  text += undefined_names(program.file) + "\n// ---- the launch plan\n" +
           plan_cpp(program.file, program.task, "KernelPlan", "::");
   text += "\n// ---- the shapes\nconstexpr unsigned long long kSeed = 1;\n" +
           shape_with_parameters("KernelAt", program.choice) +

@@ -146,6 +146,13 @@ TEST(PlanCpp, SaysWhichKernelsNameIsKnownTooLate) {
   }
 }
 
+TEST(HostProgram, KeepsMacrosOfTheKernelOutOfTheProgram) {
+  const Task task = catalogue_task("axpy");
+  const KernelFile file = kernel_of(task.baseline + "#define F64 1\n#  define F(x) \\\n  x\n");
+  const std::string text = host_program({file, task, {{"BLOCK", 512}}, {}, "A", "sm_90a"});
+  EXPECT_THAT(text, HasSubstr("#undef BLOCK\n#undef F\n#undef F64\n"));
+}
+
 TEST(HostProgram, HasTheKernelTheReferenceAndTheShapes) {
   const Task task = catalogue_task("axpy");
   const KernelFile file = kernel_of(task.baseline);
