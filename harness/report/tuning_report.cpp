@@ -71,7 +71,7 @@ std::string table_text(const json& document) {
 std::string result_text(const json& document) {
   const json& winner = document.at("winner");
   if (winner.is_null()) {
-    return "no choice is faster than the default beyond the noise of the trials\n";
+    return "over all shapes no choice is faster than the default beyond the noise of the trials\n";
   }
   const std::string name = store::parameters_at(winner);
   const json& race = winner.at("race");
