@@ -112,7 +112,7 @@ const std::vector<BoardColumn>& board_columns() {
       {{{"file", kLeft, kMayGo},
         "digest",
         [](const json& digest) { return digest.get<std::string>().substr(0, kShortDigest); }}},
-      {{{"by"}, "", [](const json& row) { return either(row, "model", "origin"); }}, kInTitle},
+      {{{"by"}, "", author_at}, kInTitle},
       {{{"parameters"}, "", parameters_at}},
       {{{"isolation", kLeft, kMayGo}, "isolation"}, kInTitle},
       {{{"evaluated", kLeft, kMayGo}, "evaluated_at", minute_text}, kInTitle},

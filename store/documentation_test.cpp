@@ -1,6 +1,7 @@
 // Checks docs/store.md against the store.
 #include "base/files.h"
 #include "base/text.h"
+#include "store/board/board.h"
 #include "store/export.h"
 #include "store/test_store.h"
 #include "tests/support/json_page.h"
@@ -85,6 +86,13 @@ TEST(JsonDocumentation, ListsEveryFieldOfBoardsAndExports) {
   EXPECT_EQ(exported["sittings"].size(), 1U);
   EXPECT_FALSE(exported["baselines"].empty());
   EXPECT_THAT(json_page.missing(exported), ::testing::IsEmpty());
+  t.store.add_ceilings({"a gpu", "GPU-1", "580", "{}", "2026-11-24"});
+  const std::string html = board_page(t.store, {}), begin = "id=\"board\">";
+  const std::size_t from = html.find(begin) + begin.size();
+  const auto data = nlohmann::json::parse(html.substr(from, html.find("</script>", from) - from));
+  EXPECT_EQ(data["ceilings"].size(), 1U);
+  EXPECT_EQ(data["sittings"].size(), 1U);
+  EXPECT_THAT(json_page.missing(data), ::testing::IsEmpty());
 }
 
 TEST(JsonDocumentation, AFieldThatIsNotListedIsFound) {

@@ -71,9 +71,6 @@ std::string reason_text(const json& candidate) {
 }
 
 std::string candidates_table(const json& candidates) {
-  const auto author = [](const json& candidate) {
-    return text_at(candidate, candidate.at("model").is_null() ? "origin" : "model");
-  };
   const auto short_digest = [](const json& digest) {
     return digest.get<std::string>().substr(0, kShownDigest);
   };
@@ -81,7 +78,7 @@ std::string candidates_table(const json& candidates) {
                                              {{"task"}, "task"},
                                              {{"candidate", true}, "candidate_id"},
                                              {{"parent", true}, "parent_id"},
-                                             {{"by"}, "", author},
+                                             {{"by"}, "", author_at},
                                              {{"verdict"}, "verdict"},
                                              {{"rank", true}, "", place_text},
                                              {{"speedup", true}, "", speedup_text},

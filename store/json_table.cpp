@@ -38,6 +38,11 @@ std::string parameters_at(const json& document) {
   return choice.is_object() ? tasks::parameters_text(choice.get<tasks::ParameterChoice>()) : "";
 }
 
+std::string author_at(const json& document) {
+  const std::string model = text_at(document, "model"), origin = text_at(document, "origin");
+  return !model.empty() ? model : origin == "person" ? text_at(document, "run") : origin;
+}
+
 std::string cell_of(const JsonColumn& column, const json& row) {
   return column.text ? column.text(value_at(row, column.path)) : text_at(row, column.path);
 }

@@ -24,6 +24,9 @@ tasks::Bounds bounds_at(const nlohmann::json& document, const std::string& name,
                         const std::string& unit = "");
 /// "BLOCK=128 VEC=4" from the member "parameters"; empty for none.
 std::string parameters_at(const nlohmann::json& document);
+/// Who wrote the kernel, from the members "model", "origin" and "run". The kernels of a person are
+/// in a run with the person's name.
+std::string author_at(const nlohmann::json& document);
 
 /// A column of a table that has a row for each object of a list.
 struct JsonColumn {

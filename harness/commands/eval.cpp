@@ -8,6 +8,7 @@
 #include "harness/commands/own_kernels.h"
 #include "harness/config/config.h"
 #include "harness/interrupt.h"
+#include "harness/machine.h"
 #include "harness/report/activity.h"
 #include "harness/report/eval_printer.h"
 #include "search/outcome.h"
@@ -161,7 +162,7 @@ ExitCode eval(const EvalCommand& command) {
   std::optional<OwnKernels> own;
   if (!command.store.empty()) {
     own.emplace(command.store, command.as.empty() ? kOwnKernelsRun : command.as, task,
-                devices.first());
+                describe_environment(devices.first()));
   }
   judge_files(command, task, options, devices, interrupt, *activity, printer,
               own ? &*own : nullptr);

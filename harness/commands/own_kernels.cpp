@@ -1,7 +1,6 @@
 #include "harness/commands/own_kernels.h"
 
 #include "base/error.h"
-#include "harness/machine.h"
 #include "harness/run/session.h"
 
 #include <fmt/format.h>
@@ -11,11 +10,10 @@ namespace winnow::harness {
 namespace {
 
 store::RowId run_of_person(store::RunStore& store, const std::string& name,
-                           const evaluators::DeviceReport& device) {
+                           const nlohmann::json& environment) {
   const std::optional<store::RunRow> known = store.find_run(name);
   if (!known) {
-    const store::RowId run =
-        store.create_run(name, config_of_person(), describe_environment(device));
+    const store::RowId run = store.create_run(name, config_of_person(), environment);
     store.set_run_status(run, "finished");
     return run;
   }
@@ -29,9 +27,9 @@ store::RowId run_of_person(store::RunStore& store, const std::string& name,
 } // namespace
 
 OwnKernels::OwnKernels(const std::string& store, const std::string& run, const tasks::Task& task,
-                       const evaluators::DeviceReport& device)
+                       const nlohmann::json& environment)
     : store_(store, store::RunStore::Mode::ReadWrite), path_(store),
-      run_(run_of_person(store_, run, device)), task_(store_.add_task(task)) {}
+      run_(run_of_person(store_, run, environment)), task_(store_.add_task(task)) {}
 
 std::string OwnKernels::keep(const std::string& file, const std::string& text,
                              const tasks::Evaluation& evaluation) {

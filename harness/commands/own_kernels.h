@@ -1,10 +1,11 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluator.h"
 #include "store/run_store.h"
 #include "tasks/task.h"
 
 #include <string>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace winnow::harness {
 
@@ -13,10 +14,10 @@ constexpr const char* kOwnKernelsRun = "person";
 /// Puts kernels that a person wrote on the board of a store. A run of its own keeps them.
 class OwnKernels {
 public:
-  /// `run`: the name of the run, which is created if the store has none. Throws UsageError if a
-  /// search has that name.
+  /// `run`: the name of the run, which is created in this environment if the store has none. Throws
+  /// UsageError if a search has that name.
   OwnKernels(const std::string& store, const std::string& run, const tasks::Task& task,
-             const evaluators::DeviceReport& device);
+             const nlohmann::json& environment);
 
   /// Stores the kernel and its evaluation. Says in one line what became of the kernel. The first
   /// evaluation of a text counts: the best of several would reward luck.

@@ -2,6 +2,7 @@
 #include "base/files.h"
 #include "harness/commands/own_kernels.h"
 #include "harness/run/session.h"
+#include "store/export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ struct KernelsOfAPerson : testing::Test {
   OwnKernels open(const std::string& run) const {
     tasks::Task task;
     task.name = task.digest = "axpy";
-    return {path, run, task, evaluators::DeviceReport{}};
+    return {path, run, task, nlohmann::json::object()};
   }
   std::vector<store::LeaderboardRow> board(const std::string& run = "") const {
     store::LeaderboardQuery query;
@@ -51,6 +52,7 @@ TEST_F(KernelsOfAPerson, AreOnTheBoard) {
   EXPECT_EQ(board().front().origin, "person");
   EXPECT_EQ(board().front().run_name, "alice");
   EXPECT_EQ(board().front().speedup, 2);
+  EXPECT_THAT(store::format_leaderboard(board(), store::Format::Table), HasSubstr("alice"));
 }
 
 TEST_F(KernelsOfAPerson, KeepTheirFirstEvaluation) {

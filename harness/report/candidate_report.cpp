@@ -115,13 +115,12 @@ json candidate_json(const store::CandidateRecord& record, const CandidateParts& 
 }
 
 std::string candidate_text(const json& document) {
-  const bool has_model = !document.at("model").is_null();
   std::string text = fmt::format("candidate {}, file {}, {}\n", text_at(document, "candidate_id"),
                                  text_at(document, "digest").substr(0, 8),
                                  counted(document.at("lines").get<std::int64_t>(), "line"));
   text += fact("task", text_at(document, "task"));
   text += fact("run", text_at(document, "run"));
-  text += fact("by", text_at(document, has_model ? "model" : "origin"));
+  text += fact("by", store::author_at(document));
   text += fact("operator", text_at(document, "operator"));
   text += fact("parents", parents_text(document.at("parents")));
   text += fact("tokens", tokens_text(document));

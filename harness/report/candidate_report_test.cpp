@@ -87,9 +87,10 @@ TEST(CandidateReport, OfACandidateWithoutAnEvaluation) {
   store::CandidateRecord record;
   record.state.row.id = 1;
   record.state.row.origin = "person";
+  record.run_name = "alice";
   record.state.row.text = "\xff no kernel";
   const json document = candidate_json(record, {});
-  EXPECT_THAT(candidate_text(document), HasSubstr("by: person\n"));
+  EXPECT_THAT(candidate_text(document), HasSubstr("by: alice\n"));
   EXPECT_THAT(candidate_text(document), HasSubstr("not judged yet"));
   EXPECT_THAT(diff_text(diff_json(document, document)), HasSubstr("the kernel files are equal"));
 }

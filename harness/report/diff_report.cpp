@@ -172,16 +172,14 @@ json side_json(const json& candidate) {
 }
 
 std::string side_line(const char* name, const json& side) {
-  const bool has_model = !side.at("model").is_null();
   const std::string interval = ratio_interval_text(store::bounds_at(side, "speedup"));
   const double speedup = number_at(side, "speedup");
-  return store::on_one_line(fmt::format("{}: candidate {}, file {}, {} by {} in run {}: {}{}{}",
-                                        name, text_at(side, "candidate_id"),
-                                        text_at(side, "digest").substr(0, 8), text_at(side, "task"),
-                                        text_at(side, has_model ? "model" : "origin"),
-                                        text_at(side, "run"), text_at(side, "verdict"),
-                                        speedup > 0 ? ", " + ratio_text(speedup) : "",
-                                        interval.empty() ? "" : " (95 %: " + interval + ")")) +
+  return store::on_one_line(
+             fmt::format("{}: candidate {}, file {}, {} by {} in run {}: {}{}{}", name,
+                         text_at(side, "candidate_id"), text_at(side, "digest").substr(0, 8),
+                         text_at(side, "task"), store::author_at(side), text_at(side, "run"),
+                         text_at(side, "verdict"), speedup > 0 ? ", " + ratio_text(speedup) : "",
+                         interval.empty() ? "" : " (95 %: " + interval + ")")) +
          "\n";
 }
 

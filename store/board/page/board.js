@@ -5,7 +5,7 @@ pages.board = {
     const b = boardAt(state);
     if (!b) return nothing(main);
     const words = (state.filter ?? '').toLowerCase().split(/\s+/).filter(Boolean);
-    const text = p => [p.model ?? p.origin, p.run, p.digest, p.candidate_id, parameters(p.parameters), p.unranked].join(' ').toLowerCase();
+    const text = p => [author(p), p.run, p.digest, p.candidate_id, parameters(p.parameters), p.unranked].join(' ').toLowerCase();
     const rows = b.rows.filter(p => words.every(w => text(p).includes(w)));
     main.append(h('h2', {}, b.name), h('div', {class: 'bar'}, chooseBoard(state),
       h('label', {}, 'Filter ', h('input', {name: 'filter', type: 'search', value: state.filter ?? '', placeholder: 'model, run, digest, BLOCK=128',
@@ -29,7 +29,7 @@ pages.board = {
     return [
       {name: 'rank', num: true, value: p => p.rank, cell: rank},
       {name: 'kernel', value: p => p.candidate_id, cell: p => toCandidate(p.candidate_id)},
-      {name: 'by', value: p => p.model ?? p.origin},
+      {name: 'by', value: author},
       {name: 'speedup', num: true, value: p => p.speedup, cell: p => speed(p.speedup)},
       {name: '95 % interval', num: true, value: p => p.speedup_low, cell: bounds},
       {name: 'time', num: true, value: p => p.score_ns, cell: p => time(p.score_ns)},

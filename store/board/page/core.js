@@ -13,7 +13,12 @@ const placeOf = new Map(places.map(p => [p.candidate_id, p]));
 const byKernel = new Map(candidates.filter(c => c.kernel).map(c => [c.kernel, c]).reverse());
 for (const c of candidates) {
   c.task = taskOf.get(c.task_id)?.name ?? '?';
-  c.by = c.model ?? c.origin;
+  c.by = author(c);
+}
+
+/// The model. The kernels of a person are in a run with the person's name.
+function author(c) {
+  return c.model ?? (c.origin === 'person' ? runOf.get(c.run_id)?.run : null) ?? c.origin;
 }
 
 // Marks that change the direction of a text, and other invisible ones, are shown by their numbers.

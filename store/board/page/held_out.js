@@ -8,7 +8,7 @@ pages.heldout = {
     if (!rows.length) main.append(note('No board of this store has a final yet. A run that ends makes one, and winnow reverify does.', 'warn'));
     this.picture(main, rows.slice(0, 60));
     if (rows.length) main.append(table(rows, [
-      {name: 'task', value: p => p.task}, {name: 'device', value: p => p.device_name}, {name: 'rank', num: true, cell: rank}, {name: 'kernel', cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: p => p.model ?? p.origin},
+      {name: 'task', value: p => p.task}, {name: 'device', value: p => p.device_name}, {name: 'rank', num: true, cell: rank}, {name: 'kernel', cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: author},
       {name: 'at search shapes', num: true, cell: p => `${speed(p.speedup)} (${bounds(p)})`}, {name: 'at held-out shapes', num: true, cell: p => speed(p.held_out_speedup)}, {name: 'held out / search', num: true, cell: p => (p.held_out_speedup / p.speedup).toFixed(2)}]));
     const lost = board.sittings.filter(s => s.verdict !== 'correct');
     if (lost.length) main.append(h('h3', {}, 'Lost their place in a final'), table(lost, [{name: 'task', cell: s => taskOf.get(s.task_id)?.name}, {name: 'kernel', cell: s => toCandidate(s.candidate_id)}, {name: 'verdict', value: s => s.verdict}, {name: 'final', value: s => s.started_at.slice(0, 16).replace('T', ' ')}]));

@@ -108,6 +108,6 @@ function swatch(color) {
   if (!hasD3) return '';
   return d3.create('svg').attr('width', 10).attr('height', 10).call(s => s.append('rect').attr('width', 10).attr('height', 10).attr('rx', 2).attr('fill', color)).node();
 }
-const whiskerRow = (p, color) => ({label: `${rank(p)}  ${p.model ?? p.origin} #${p.candidate_id}`, low: p.speedup_low, mid: p.speedup, high: p.speedup_high, color,
+const whiskerRow = (p, color) => ({label: `${rank(p)}  ${author(p)} #${p.candidate_id}`, low: p.speedup_low, mid: p.speedup, high: p.speedup_high, color,
   href: link({page: 'candidate', id: p.candidate_id}),
   tip: `#${p.candidate_id}: ${speed(p.speedup)} (${bounds(p)}), ${time(p.score_ns)}, rank ${rank(p)}${p.unranked ? ', ' + p.unranked : ''}; a click shows the samples`});
