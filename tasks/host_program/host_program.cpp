@@ -1,321 +1,64 @@
 #include "tasks/host_program/host_program.h"
 
-#include "base/embedded_file.h"
-#include "base/error.h"
 #include "base/text.h"
-#include "tasks/host_program/expression_cpp.h"
 #include "tasks/host_program/plan_cpp.h"
-#include "tasks/inputs/input_generator.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/host_program/program_text.h"
 
 #include <algorithm>
-#include <array>
-#include <set>
-#include <vector>
 
 #include <fmt/format.h>
-
-namespace winnow::host_program_files {
-const std::vector<winnow::EmbeddedFile>& embedded_files();
-}
 
 namespace winnow::tasks {
 namespace {
 
-constexpr const char* kIncludes = R"(#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <initializer_list>
-#include <set>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include <sys/types.h>
-
-#include <cuda.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
-#include <cuda_runtime.h>
-
+constexpr const char* kMain = R"(
+int main() try {
+  const plan::Device device = plan::this_device();
+  std::printf("%s\n", device.name);
+  bool good = true;
+  for (const plan::Shape<Sizes>& shape : kShapes) {
+    good = plan::run_shape<KernelPlan, ReferencePlan>(device, shape, kTensors, kReferenceTensors) &&
+           good;
+  }
+  std::printf(good ? "correct\n" : "WRONG\n");
+  return good ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "error: %s\n", error.what());
+  return 1;
+}
 )";
 
-/// The headers that draw and convert elements, and support.cuh.
-std::string support_text() {
-  std::string text;
-  for (const EmbeddedFile& file : host_program_files::embedded_files()) {
-    for (const std::string_view line : split_lines(file.text)) {
-      const bool is_own = line.starts_with("#pragma once") || line.starts_with("#include \"");
-      text += is_own ? "" : std::string(line) + "\n";
-    }
-    text += "\n";
-  }
-  return text;
-}
-
-bool is_directive(std::string_view line, std::string_view name) {
-  line = trim(line);
-  return line.starts_with('#') && trim(line.substr(1)).starts_with(name);
-}
-
-/// Whether `line` has `name` as a whole word.
-bool mentions(std::string_view line, std::string_view name) {
-  const auto in_word = [&](std::size_t at) {
-    return at < line.size() && is_identifier(std::string("_") + line[at]);
-  };
-  for (auto at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
-    if ((at == 0 || !in_word(at - 1)) && !in_word(at + name.size())) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool fits_int(std::int64_t value) {
-  return value == static_cast<std::int64_t>(static_cast<std::int32_t>(value));
-}
-
-/// Device code sees each parameter as a constant, or as a macro if a directive tests it.
-std::string parameter_lines(const KernelFile& file, const ParameterChoice& choice) {
-  std::string text;
-  const std::vector<std::string_view> lines = split_lines(file.source);
-  for (const auto& entry : choice) {
-    const auto& name = entry.first;
-    const std::int64_t value = entry.second;
-    const bool tested = std::any_of(lines.begin(), lines.end(), [&](std::string_view line) {
-      return (is_directive(line, "if") || is_directive(line, "elif")) && mentions(line, name);
-    });
-    text += tested ? fmt::format("#define {} {}\n", name, value)
-                   : fmt::format("[[maybe_unused]] constexpr {} {} = {};\n",
-                                 fits_int(value) ? "int" : "long long", name, value);
-  }
-  return text;
-}
-
-/// The namespace that keeps the reference's names apart from the kernel's.
-std::string reference_text(const KernelFile& file, const ParameterChoice& choice) {
-  std::string includes, code;
-  for (const std::string_view line : split_lines(file.source)) {
-    (is_directive(line, "include") ? includes : code) += std::string(line) + "\n";
-  }
-  return includes + "namespace reference {\n" + parameter_lines(file, choice) +
-         std::string(trim(code)) + "\n} // namespace reference\n";
-}
-
-KernelFile parsed_reference(const Task& task) {
-  KernelFileResult parsed = parse_kernel_file(task.reference, "reference.cu");
-  if (!parsed.kernel_file) {
-    throw Error("task " + task.name + ": " + to_string(parsed.errors.front()));
-  }
-  return std::move(*parsed.kernel_file);
-}
-
-/// The name that "#define NAME ..." defines; empty: the line is no such directive.
-std::string_view defined_name(std::string_view line) {
-  if (!is_directive(line, "define")) {
-    return {};
-  }
-  const std::string_view rest = trim(trim(trim(line).substr(1)).substr(6));
-  const auto end = std::find_if(rest.begin(), rest.end(),
-                                [](char c) { return !is_identifier(std::string("_") + c); });
-  return rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
-}
-
-/// Macros of the kernel must not change the program after it.
-std::string undefined_names(const KernelFile& file) {
-  std::set<std::string_view> names;
-  for (const Parameter& parameter : file.plan.parameters) {
-    names.insert(parameter.name);
-  }
-  for (const std::string_view line : split_lines(file.source)) {
-    names.insert(defined_name(line));
-  }
-  names.erase("");
-  std::string text;
-  for (const std::string_view name : names) {
-    text += fmt::format("#undef {}\n", name);
-  }
-  return text;
-}
-
-/// "KernelAt": a shape with the parameters of a plan.
-std::string shape_with_parameters(const char* name, const ParameterChoice& choice) {
-  std::string text = fmt::format("template <class Shape> struct {} : Shape {{\n", name);
-  for (const auto& [parameter, value] : choice) {
-    text += fmt::format("  static constexpr plan::Number {} = {};\n", cpp_name(parameter), value);
-  }
-  return text + "};\n";
-}
-
-const char* kind_name(GeneratorSpec::Kind kind) {
-  constexpr std::array kNames{"Normal",   "Uniform",    "HeavyTail", "SmallIntegers", "Index",
-                              "Constant", "LogUniform", "Sparse",    "Ties",          "Permutation",
-                              "OneHot",   "Denormal",   "Special"};
-  return kNames.at(static_cast<std::size_t>(kind));
-}
-
-std::string draw_text(const Task& task, const Shape& shape) {
-  std::string text = "  static void draw(const std::vector<plan::Buffer>& buffers) {\n";
-  for (std::size_t i = 0; i < task.tensors.size(); ++i) {
-    const TensorSpec& tensor = task.tensors[i];
-    if (tensor.role == Role::Output) {
-      continue;
-    }
-    const GeneratorSpec spec = generator_at(tensor, shape);
-    text += fmt::format("    plan::generate(buffers[{}], {{winnow::tasks::GeneratorSpec::Kind::{}, "
-                        "{}, {}}}, kSeed, {}ULL);\n",
-                        i, kind_name(spec.kind), real_literal(spec.a), real_literal(spec.b),
-                        hash_name(tensor.name));
-  }
-  return text + "  }\n";
-}
-
-std::string limits_text(const Task& task, const Shape& shape) {
-  Scope scope;
-  bind_shape(task, shape, scope);
-  const Tolerance& tolerance = task.tolerance;
-  std::string text = "  static plan::Limits limits(std::size_t tensor) {\n"
-                     "    const plan::Limits all[] = {\n";
-  for (const TensorSpec& tensor : task.tensors) {
-    const bool exact = !is_floating(tensor.dtype);
-    const double multiple = exact ? 0 : tolerance.multiple.evaluate_float(scope);
-    const double norm = exact ? 0 : tolerance.norm_multiple.evaluate_float(scope);
-    text += fmt::format("        {{{}, {}, {}, {}, {}, {}, {}}},\n", real_literal(multiple),
-                        real_literal(norm), real_literal(epsilon(tolerance.accumulate)),
-                        real_literal(exact ? 0 : epsilon(tensor.dtype) / 2),
-                        real_literal(tolerance.absolute), tolerance.nan_allowed, exact);
-  }
-  return text + "    };\n    return all[tensor];\n  }\n";
-}
-
-std::string shape_name(const Shape& shape) {
-  std::string name = "shape_" + shape.id;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return !is_identifier(std::string("_") + c); }, '_');
-  return name;
-}
-
-std::string shape_text(const Task& task, const Shape& shape) {
-  std::string text =
-      fmt::format("struct {} {{\n  static constexpr const char* text = \"{} ({})\";\n",
-                  shape_name(shape), shape.id, to_string(shape));
-  for (const auto& [axis, size] : shape.axes) {
-    text += fmt::format("  static constexpr plan::Number {} = {};\n", cpp_name(axis), size);
-  }
-  for (const ScalarSpec& scalar : task.scalars) {
-    const double value = shape.scalars.at(scalar.name);
-    const bool real = is_floating(scalar.dtype);
-    text += fmt::format("  static constexpr {} {} = {};\n", real ? "double" : "plan::Number",
-                        cpp_name(scalar.name),
-                        real ? real_literal(value) : fmt::format("{:.0f}", value));
-  }
-  std::vector<std::string> counts;
-  for (const TensorSpec& tensor : task.tensors) {
-    counts.push_back(std::to_string(element_count(tensor, shape)));
-  }
-  text += fmt::format("  static constexpr plan::Number counts[] = {{{}}};\n", join(counts, ", "));
-  return text + draw_text(task, shape) + limits_text(task, shape) + "};\n";
-}
-
-const char* role_name(Role role) {
-  return role == Role::Input ? "Input" : role == Role::Output ? "Output" : "InOut";
-}
-
-int index_of(const Task& task, const std::string& tensor) {
-  const auto found = std::find_if(task.tensors.begin(), task.tensors.end(),
-                                  [&](const TensorSpec& spec) { return spec.name == tensor; });
-  return found == task.tensors.end() ? -1 : static_cast<int>(found - task.tensors.begin());
-}
-
-/// `other`: the view on the same tensors in which `reference` is an index.
-std::string tensors_text(const char* name, const Task& view, const Task& other) {
-  constexpr std::string_view kMagnitude = "_magnitude";
-  std::string text = fmt::format("const std::vector<plan::Tensor> {} = {{\n", name);
-  for (const TensorSpec& tensor : view.tensors) {
-    int reference = index_of(other, tensor.name);
-    if (reference < 0 && tensor.name.ends_with(kMagnitude)) { // of the same size as its tensor
-      reference = index_of(other, tensor.name.substr(0, tensor.name.size() - kMagnitude.size()));
-    }
-    text += fmt::format("    {{\"{}\", {}, {}, plan::Role::{}, {}, {}}},\n", tensor.name,
-                        dtype_cpp(tensor.dtype), size_bytes(tensor.dtype), role_name(tensor.role),
-                        reference, index_of(other, tensor.name + std::string(kMagnitude)));
-  }
-  return text + "};\n";
-}
-
-std::string main_text(const std::vector<Shape>& shapes) {
-  std::string text = "int main() {\n"
-                     "  const plan::Device device = plan::this_device();\n"
-                     "  std::printf(\"%s\\n\", device.name);\n"
-                     "  bool good = true;\n";
-  for (const Shape& shape : shapes) {
-    const std::string name = shape_name(shape);
-    text += fmt::format("  good = plan::run_shape<{0}, KernelPlan, KernelAt<{0}>, ReferencePlan,\n"
-                        "                         ReferenceAt<{0}>>(device, kTensors, "
-                        "kReferenceTensors) &&\n         good;\n",
-                        name);
-  }
-  return text + "  std::printf(good ? \"correct\\n\" : \"WRONG\\n\");\n"
-                "  return good ? 0 : 1;\n}\n";
-}
-
-/// A comment must not continue on the next line.
-std::string one_line(const std::string& text) {
-  std::string line = to_valid_utf8(text);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t' || c == '\\'; }, ' ');
-  return line;
-}
+constexpr const char* kExplanation =
+    R"(// The program draws inputs, compares the kernel's outputs with those of the task's reference, and
+// times the kernel. KernelPlan has the kernel's launches.
+// Times are measured as on Winnow's board: before each launch the program draws new inputs and
+// empties the L2 cache by reading. It holds the stream until the launch and an event on either side
+// are queued. The time between two events with nothing between them is taken off. A plan of
+// several steps is launched as a graph. The result is the median of 101 launches.
+)";
 
 std::string comment_text(const HostProgram& program) {
-  return fmt::format("// {}\n// Task: {} ({}).\n"
-                     "// Build: {}\n"
-                     "// The program draws inputs, compares the kernel's outputs with those of the "
-                     "task's reference, and\n// times the kernel with events, with cold caches. "
-                     "KernelPlan has the kernel's launches.\n",
-                     one_line(program.title), program.task.name, one_line(program.task.title),
-                     build_command(program));
+  return fmt::format("// {}\n// Task: {} ({}).\n// Build: {}\n{}", one_line(program.title),
+                     program.task.name, one_line(program.task.title), build_command(program),
+                     kExplanation);
 }
 
 } // namespace
 
 std::string build_command(const HostProgram& program) {
-  const std::string& architecture = program.architecture;
-  const bool fast = uses_fast_math(program.file.plan, program.choice);
-  // nvcc compiles -arch=sm_90a for sm_90, too, which lacks the instructions of sm_90a.
-  return fmt::format(
-      "nvcc -O3 -std=c++17 --expt-relaxed-constexpr {}{} main.cu -o kernel",
-      architecture.starts_with("sm_")
-          ? fmt::format("-gencode arch=compute_{0},code=sm_{0}", architecture.substr(3))
-          : "-arch=native",
-      fast ? " --use_fast_math" : "");
+  const bool is_known = program.architecture.starts_with("sm_");
+  return fmt::format("nvcc -std=c++17 {}{} main.cu -o kernel", join(compiler_options(program), " "),
+                     is_known ? "" : " -arch=native");
 }
 
 std::string host_program(const HostProgram& program) {
-  const Task view = reference_view(program.task);
-  const KernelFile reference = parsed_reference(program.task);
-  const ParameterChoice reference_choice =
-      choice_with(reference.plan, {}).value_or(ParameterChoice{});
-  std::string text = comment_text(program) + kIncludes + support_text();
-  text += "// ---- the task's reference\n" + reference_text(reference, reference_choice) + "\n" +
-          plan_cpp(reference, view, "ReferencePlan", "::reference::");
-  text += "\n// ---- the kernel\n" + parameter_lines(program.file, program.choice) +
-          "#line 1 \"kernel.cu\"\n" + program.file.source + "\n";
-  text += fmt::format("#line {} \"main.cu\"\n", std::count(text.begin(), text.end(), '\n') + 2);
-  text += undefined_names(program.file) + "\n// ---- the launch plan\n" +
-          plan_cpp(program.file, program.task, "KernelPlan", "::");
-  text += "\n// ---- the shapes\nconstexpr unsigned long long kSeed = 1;\n" +
-          shape_with_parameters("KernelAt", program.choice) +
-          shape_with_parameters("ReferenceAt", reference_choice);
-  for (const Shape& shape : program.shapes) {
-    text += shape_text(program.task, shape);
-  }
-  return text + tensors_text("kTensors", program.task, view) +
-         tensors_text("kReferenceTensors", view, program.task) + "\n" + main_text(program.shapes);
+  std::string text =
+      comment_text(program) + includes_text() +
+      support_text({"inputs/dtype_core.h", "inputs/generator_core.h", "host_program/plan.cuh",
+                    "host_program/check.cuh", "host_program/program.cuh"}) +
+      sizes_cpp(program.task) + reference_text(program);
+  text += kernel_text(program, std::count(text.begin(), text.end(), '\n'), "main.cu");
+  return text + shapes_text(program) + kMain;
 }
 
 } // namespace winnow::tasks

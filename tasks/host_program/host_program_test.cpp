@@ -53,41 +53,33 @@ KernelFile kernel_of(const std::string& text) {
   return std::move(*result.kernel_file);
 }
 
-std::string translated(const std::string& plan) {
-  return plan_cpp(kernel_of("/*@winnow\n" + plan + "\n@*/\ntemplate <int N> __global__ void k();"),
-                  catalogue_task("axpy"), "KernelPlan", "::");
+std::string translated(const std::string& plan, const ParameterChoice& choice = {}) {
+  const KernelFile file =
+      kernel_of("/*@winnow\n" + plan + "\n@*/\ntemplate <int N> __global__ void k();");
+  const Task task = catalogue_task("axpy");
+  const std::vector<Shape> shapes = task.shapes_of(ShapeSet::Search, "cuda");
+  return plan_cpp({file, task, choice, shapes}, "KernelPlan", "::");
 }
 
 // The whole text, so that a change of the translation is seen.
 TEST(PlanCpp, OfABaseline) {
   const Task task = catalogue_task("axpy");
-  EXPECT_EQ(plan_cpp(kernel_of(task.baseline), task, "KernelPlan", "::"), R"(struct KernelPlan {
-  template <class S>
-  static void scratch(const plan::Device& device_, std::vector<plan::Buffer>& buffers_) {
-    (void)device_;
-    [[maybe_unused]] constexpr plan::Number BLOCK = S::BLOCK;
-    [[maybe_unused]] constexpr plan::Number n = S::n;
-    [[maybe_unused]] constexpr double alpha = S::alpha;
-    (void)buffers_;
+  const KernelFile file = kernel_of(task.baseline);
+  EXPECT_EQ(sizes_cpp(task), "struct Sizes {\n  plan::Number n;\n  double alpha;\n};\n");
+  EXPECT_EQ(plan_cpp({file, task, {{"BLOCK", 512}}, {}}, "KernelPlan", "::"), R"(struct KernelPlan {
+  static constexpr plan::Number BLOCK = 512;
+  static void scratch(const Sizes& sizes_, const plan::Device& device_,
+      std::vector<plan::Buffer>& buffers_) {
   }
-  template <class S>
-  static void prepare(cudaStream_t stream_, const plan::Device& device_, const plan::Buffer* buffers_) {
-    (void)device_;
-    [[maybe_unused]] constexpr plan::Number BLOCK = S::BLOCK;
-    [[maybe_unused]] constexpr plan::Number n = S::n;
-    [[maybe_unused]] constexpr double alpha = S::alpha;
-    [[maybe_unused]] const plan::Buffer& x = buffers_[0];
-    [[maybe_unused]] const plan::Buffer& y = buffers_[1];
-    [[maybe_unused]] const plan::Buffer& z = buffers_[2];
-    (void)stream_;
-    (void)buffers_;
+  static void fill_once(cudaStream_t stream_, const plan::Buffer* buffers_) {
   }
-  template <class S>
-  static void run(cudaStream_t stream_, const plan::Device& device_, const plan::Buffer* buffers_) {
-    (void)device_;
-    [[maybe_unused]] constexpr plan::Number BLOCK = S::BLOCK;
-    [[maybe_unused]] constexpr plan::Number n = S::n;
-    [[maybe_unused]] constexpr double alpha = S::alpha;
+  static void prepare(const Sizes& sizes_, const plan::Device& device_,
+      cudaStream_t stream_, const plan::Buffer* buffers_) {
+  }
+  static void run(const Sizes& sizes_, const plan::Device& device_,
+      cudaStream_t stream_, const plan::Buffer* buffers_) {
+    [[maybe_unused]] const plan::Number n = sizes_.n;
+    [[maybe_unused]] const double alpha = sizes_.alpha;
     [[maybe_unused]] const plan::Buffer& x = buffers_[0];
     [[maybe_unused]] const plan::Buffer& y = buffers_[1];
     [[maybe_unused]] const plan::Buffer& z = buffers_[2];
@@ -119,16 +111,18 @@ TEST(PlanCpp, HasEveryKindOfStep) {
       {"repeat": "n", "do": [
         {"kernel": "k<{B}>", "grid": ["min(n, resident_blocks)"], "block": [8, 8], "cluster": [2],
          "cooperative": true, "shared_bytes": "B * 1024", "args": ["z"]}]}]
-})json");
+})json",
+                                      {{"B", 64}});
   for (const char* part :
-       {"constexpr plan::Number parts = plan::ceil_div(n, B);\n    [[maybe_unused]] const plan::"
-        "Number many = sm_count * 2;\n    [[maybe_unused]] constexpr plan::Number later = parts + "
-        "1",
-        "buffers_.push_back({\"t\", winnow::tasks::DType::F16, 2});",
-        "plan::fill(nullptr, {&buffers_.back()}, 1.0, -1);", "CU_TENSOR_MAP_SWIZZLE_128B",
+       {"const plan::Number parts = plan::ceil_div(n, B);\n    [[maybe_unused]] const plan::Number "
+        "many = sm_count * 2;\n    [[maybe_unused]] const plan::Number later = parts + 1",
+        "static constexpr plan::Number B = 64;",
+        "buffers_.push_back({\"t\", winnow::tasks::DType::F16, 2, parts});",
+        "plan::fill(stream_, {&buffers_[3]}, 1.0, -1);", "CU_TENSOR_MAP_SWIZZLE_128B",
         "if ((many > 4) != 0) {\n      plan::fill(stream_, plan::Place{&t, 0}, INFINITY, 2);",
         "plan::copy(stream_, plan::Place{&x, 1}, plan::Place{&z, 0}, 3, 2, 8, -1);",
-        "plan::unroll<3>([&](auto index_) {", "if constexpr ((i < parts) != 0) {", "::k<i>",
+        "for (plan::Number i = 0, end2_ = 3; i < end2_; ++i) {", "if ((i < parts) != 0) {",
+        "if (i == 0) {\n            launch_(::k<0>);\n          } else if (i == 1) {",
         "plan::pick(plan::remainder(i, 2), {&x, nullptr}, 4)", "1.0 / double(alpha)", "m(),",
         "plan::resident_blocks(device_, ::k<B>, plan::Size3{8, 8}, B * 1024LL)",
         "B * 1024LL, plan::Size3{2}, true"}) {
@@ -136,14 +130,43 @@ TEST(PlanCpp, HasEveryKindOfStep) {
   }
 }
 
-TEST(PlanCpp, SaysWhichKernelsNameIsKnownTooLate) {
-  try {
-    translated(R"({"launches": [{"kernel": "k<{sm_count}>", "grid": 1, "block": 1, "args": []}]})");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("k.cu:2:15: the name of kernel 'k<{sm_count}>' depends on "
-                                        "'sm_count'"));
+TEST(PlanCpp, ChoosesAKernelByTheValuesInItsName) {
+  const std::string text = translated(R"({
+    "params": {"B": [64]},
+    "let": {"wide": "n > 20000000 ? 4 : 2", "tile": "sm_count > 100 ? 256 : 128"},
+    "launches": [
+      {"kernel": "k<{B}, {wide}, {tile}>", "grid": 1, "block": 1, "args": []},
+      {"kernel": "k<{wide}>", "when": "n < 10", "grid": 1, "block": 1, "args": []}]
+})",
+                                      {{"B", 64}});
+  for (const char* part :
+       {"if (wide == 2 && tile == 128) {\n        launch_(::k<B, 2, 128>);\n",
+        "} else if (wide == 4 && tile == 256) {\n        launch_(::k<B, 4, 256>);\n",
+        "      } else {\n        plan::no_kernel(\"k<{B}, {wide}, {tile}>\", std::string() + \" "
+        "wide = "
+        "\" + std::to_string(wide) + \" tile = \" + std::to_string(tile));\n",
+        "if ((n < 10) != 0) {\n      plan::no_kernel("}) {
+    EXPECT_THAT(text, HasSubstr(part));
   }
+}
+
+std::string refusal(const std::string& kernel) {
+  try {
+    translated(R"({"launches": [{"kernel": ")" + kernel +
+               R"(", "grid": 1, "block": 1, "args": []}]})");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(PlanCpp, SaysWhichKernelsNameIsKnownTooLate) {
+  EXPECT_EQ(refusal("k<{l2_bytes}>"),
+            "k.cu:2:15: the name of kernel 'k<{l2_bytes}>' depends on 'l2_bytes', which only a "
+            "running program knows");
+  EXPECT_EQ(refusal("k<{sm_count}>"),
+            "k.cu:2:15: the name of kernel 'k<{sm_count}>' has more than 64 values at these shapes "
+            "on GPUs of 16 to 256 multiprocessors");
 }
 
 TEST(HostProgram, KeepsMacrosOfTheKernelOutOfTheProgram) {
@@ -160,12 +183,12 @@ TEST(HostProgram, HasTheKernelTheReferenceAndTheShapes) {
       file, task, {{"BLOCK", 512}}, task.shapes_of(ShapeSet::Search, "cuda"), "A\nb", "sm_90a"};
   const std::string text = host_program(program);
   for (const char* part :
-       {"// A b\n// Task: axpy (AXPY).\n// Build: nvcc -O3 -std=c++17 --expt-relaxed-constexpr "
-        "-gencode arch=compute_90a,code=sm_90a main.cu -o kernel\n",
+       {"// A b\n// Task: axpy (AXPY).\n// Build: nvcc -std=c++17 -O3 --expt-relaxed-constexpr "
+        "-gencode=arch=compute_90a,code=sm_90a main.cu -o kernel\n",
         "namespace reference {",
         "[[maybe_unused]] constexpr int BLOCK = 512;\n#line 1 \"kernel.cu\"",
-        "struct shape_search_2 {", "static constexpr plan::Number n = 16777216;",
-        "GeneratorSpec::Kind::HeavyTail", "int main() {"}) {
+        "{\"search/2 (n=16777216, alpha=2.5)\",\n     {16777216, 2.5},\n",
+        "{16777216, {winnow::tasks::GeneratorSpec::Kind::HeavyTail, ", "int main() try {"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, Not(HasSubstr("#pragma once")));

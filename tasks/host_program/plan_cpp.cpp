@@ -1,6 +1,5 @@
 #include "tasks/host_program/plan_cpp.h"
 
-#include "base/error.h"
 #include "base/text.h"
 #include "tasks/host_program/expression_cpp.h"
 #include "tasks/plan/device_facts.h"
@@ -173,15 +172,24 @@ const char* map_type(DType dtype) {
   }
 }
 
+std::string string_literal(const std::string& text) {
+  std::string literal = "\"";
+  for (const char c : text) {
+    literal += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  }
+  return literal + "\"";
+}
+
 std::string bytes_name(int bytes, const char* unit) {
   return bytes == 0 ? "NONE" : fmt::format("{}{}B", unit, bytes);
 }
 
 class PlanWriter {
 public:
-  PlanWriter(const KernelFile& file, const Task& task, std::string scope)
-      : file_(file), plan_(file.plan), task_(task), scope_(std::move(scope)) {
-    for (const TensorSpec& tensor : task.tensors) {
+  PlanWriter(const PlanToWrite& plan, std::string scope)
+      : plan_(plan.file.plan), task_(plan.task), choice_(plan.choice), scope_(std::move(scope)),
+        kernel_values_(kernel_values(plan)) {
+    for (const TensorSpec& tensor : task_.tensors) {
       add_buffer(tensor.name, tensor.dtype);
     }
     for (const ScratchBuffer& scratch : plan_.scratch) {
@@ -202,12 +210,13 @@ public:
 
   std::string text(const std::string& name) {
     std::string out = "struct " + name + " {\n";
-    out += function("scratch", "const plan::Device& device_, std::vector<plan::Buffer>& buffers_",
-                    scratch_text());
-    const std::string steps = "cudaStream_t stream_, const plan::Device& device_, "
-                              "const plan::Buffer* buffers_";
-    out += function("prepare", steps, buffers_text() + maps_text() + steps_text(plan_.prepare, 2));
-    out += function("run", steps, buffers_text() + maps_text() + steps_text(plan_.launches, 2));
+    for (const auto& [parameter, value] : choice_) {
+      out += fmt::format("  static constexpr plan::Number {} = {};\n", cpp_name(parameter), value);
+    }
+    out += function("scratch", "std::vector<plan::Buffer>& buffers_", scratch_text());
+    out += "  static void fill_once(cudaStream_t stream_, const plan::Buffer* buffers_) {\n" +
+           once_text() + "  }\n";
+    out += steps("prepare", plan_.prepare) + steps("run", plan_.launches);
     return out + "};\n";
   }
 
@@ -251,43 +260,33 @@ private:
     return is_empty(value) ? otherwise : integer(value);
   }
 
-  /// Whether C++ knows the value only when the program runs.
-  bool is_late(const Expression& expression) const {
-    const std::vector<std::string> names = expression.names();
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return late_.contains(name) || (device_facts().contains(name) && !is_defined(name));
-    });
+  std::string function(const char* name, const char* parameters, const std::string& body) const {
+    return fmt::format("  static void {}(const Sizes& sizes_, const plan::Device& device_,\n"
+                       "      {}) {{\n{}{}  }}\n",
+                       name, parameters, body.empty() ? "" : names_text(), body);
   }
-
-  std::string function(const char* name, const std::string& parameters, const std::string& body) {
-    return fmt::format("  template <class S>\n  static void {}({}) {{\n    (void)device_;\n{}{}  "
-                       "}}\n",
-                       name, parameters, names_text(), body);
+  std::string steps(const char* name, const std::vector<Launch>& launches) const {
+    return function(name, "cudaStream_t stream_, const plan::Buffer* buffers_",
+                    launches.empty() ? "" : buffers_text() + maps_text() + steps_text(launches, 2));
   }
 
   static std::string constant(const char* type, const std::string& name, const std::string& value) {
-    return fmt::format("    [[maybe_unused]] {} {} = {};\n", type, cpp_name(name), value);
+    return fmt::format("    [[maybe_unused]] const {} {} = {};\n", type, cpp_name(name), value);
   }
 
   /// The names that expressions may use.
-  std::string names_text() {
-    late_.clear();
+  std::string names_text() const {
     std::string out;
-    for (const Parameter& parameter : plan_.parameters) {
-      out += constant("constexpr plan::Number", parameter.name, "S::" + cpp_name(parameter.name));
-    }
     for (const Axis& axis : task_.axes) {
-      out += constant("constexpr plan::Number", axis.name, "S::" + cpp_name(axis.name));
+      out += constant("plan::Number", axis.name, "sizes_." + cpp_name(axis.name));
     }
     for (const ScalarSpec& scalar : task_.scalars) {
-      const bool real = is_floating(scalar.dtype);
-      out += constant(real ? "constexpr double" : "constexpr plan::Number", scalar.name,
-                      "S::" + cpp_name(scalar.name));
+      out += constant(is_floating(scalar.dtype) ? "double" : "plan::Number", scalar.name,
+                      "sizes_." + cpp_name(scalar.name));
     }
     for (const std::string& fact : device_facts()) {
       if (used_.contains(fact) && !is_defined(fact)) {
-        out += constant("const plan::Number", fact, "device_." + fact);
-        late_.insert(fact);
+        out += constant("plan::Number", fact, "device_." + fact);
       }
     }
     return out + bindings_text(plan_.let, 4);
@@ -301,15 +300,12 @@ private:
            std::any_of(task_.scalars.begin(), task_.scalars.end(), named);
   }
 
-  std::string bindings_text(const std::vector<LetBinding>& bindings, std::size_t indent) {
+  std::string bindings_text(const std::vector<LetBinding>& bindings, std::size_t indent) const {
     std::string out;
     for (const LetBinding* binding : ordered(bindings)) {
       const bool is_device = !binding->device_constant.empty();
-      const bool late = !is_device && is_late(binding->value.expression);
-      late ? void(late_.insert(binding->name)) : void(late_.erase(binding->name));
       out += std::string(indent, ' ') +
-             fmt::format("[[maybe_unused]] {} plan::Number {} = {};\n",
-                         late ? "const" : "constexpr", cpp_name(binding->name),
+             fmt::format("[[maybe_unused]] const plan::Number {} = {};\n", cpp_name(binding->name),
                          is_device ? device_constant(*binding) : integer(binding->value));
     }
     return out;
@@ -328,16 +324,21 @@ private:
   std::string scratch_text() const {
     std::string out;
     for (const ScratchBuffer& scratch : plan_.scratch) {
-      out += fmt::format("    buffers_.push_back({{\"{}\", {}, {}}});\n"
-                         "    plan::allocate(buffers_.back(), {});\n",
-                         scratch.name, dtype_cpp(scratch.dtype), size_bytes(scratch.dtype),
-                         integer(scratch.count));
-      if (scratch.once) {
-        out += fmt::format("    plan::fill(nullptr, {{&buffers_.back()}}, {}, -1);\n",
-                           real_literal(*scratch.once));
+      out +=
+          fmt::format("    buffers_.push_back({{\"{}\", {}, {}, {}}});\n", scratch.name,
+                      dtype_cpp(scratch.dtype), size_bytes(scratch.dtype), integer(scratch.count));
+    }
+    return out;
+  }
+  std::string once_text() const {
+    std::string out;
+    for (std::size_t i = 0; i < plan_.scratch.size(); ++i) {
+      if (const auto& once = plan_.scratch[i].once) {
+        out += fmt::format("    plan::fill(stream_, {{&buffers_[{}]}}, {}, -1);\n",
+                           task_.tensors.size() + i, real_literal(*once));
       }
     }
-    return out.empty() ? "    (void)buffers_;\n" : out;
+    return out;
   }
 
   std::string buffers_text() const {
@@ -417,22 +418,20 @@ private:
     return integer_cpp(value, names_); // also the name of a float scalar
   }
 
-  std::string steps_text(const std::vector<Launch>& launches, std::size_t depth) {
+  std::string steps_text(const std::vector<Launch>& launches, std::size_t depth) const {
     std::string out;
     for (const Launch& launch : launches) {
       out += step_text(launch, depth);
     }
-    return out.empty() && depth == 2 ? "    (void)stream_;\n    (void)buffers_;\n" : out;
+    return out;
   }
 
-  std::string step_text(const Launch& launch, std::size_t depth) {
+  std::string step_text(const Launch& launch, std::size_t depth) const {
     const std::string indent(2 * depth, ' ');
     if (!is_empty(launch.when)) {
-      const bool late = is_late(launch.when.expression);
       Launch inner = launch;
       inner.when = {};
-      return fmt::format("{}if {}(({}) != 0) {{\n", indent, late ? "" : "constexpr ",
-                         integer(launch.when)) +
+      return fmt::format("{}if (({}) != 0) {{\n", indent, integer(launch.when)) +
              step_text(inner, depth + 1) + indent + "}\n";
     }
     if (const auto* kernel = std::get_if<KernelLaunch>(&launch.what)) {
@@ -451,58 +450,19 @@ private:
     return repeat_text(std::get<Repeat>(launch.what), depth);
   }
 
-  /// A kernel's name that uses the loop variable makes C++ unroll the loop.
-  std::string repeat_text(const Repeat& repeat, std::size_t depth) {
+  std::string repeat_text(const Repeat& repeat, std::size_t depth) const {
     const std::string indent(2 * depth, ' ');
     const std::string index =
         repeat.as.empty() ? fmt::format("index{}_", depth) : cpp_name(repeat.as);
-    const bool unrolled =
-        !repeat.as.empty() && names_kernels(repeat) && !is_late(repeat.times.expression);
-    const Names outside = late_;
-    unrolled ? void(late_.erase(repeat.as)) : void(late_.insert(repeat.as));
-    const std::string head =
-        unrolled ? fmt::format("{0}plan::unroll<{1}>([&](auto index_) {{\n{0}  [[maybe_unused]] "
-                               "constexpr plan::Number {2} = decltype(index_)::value;\n",
-                               indent, integer(repeat.times), index)
-                 : fmt::format("{0}for (plan::Number {2} = 0, end{3}_ = {1}; {2} < end{3}_; "
-                               "++{2}) {{\n",
-                               indent, integer(repeat.times), index, depth);
-    const std::string body =
-        bindings_text(repeat.let, 2 * depth + 2) + steps_text(repeat.body, depth + 1);
-    late_ = outside;
-    return head + body + indent + (unrolled ? "});\n" : "}\n");
+    return fmt::format("{0}for (plan::Number {2} = 0, end{3}_ = {1}; {2} < end{3}_; ++{2}) {{\n",
+                       indent, integer(repeat.times), index, depth) +
+           bindings_text(repeat.let, 2 * depth + 2) + steps_text(repeat.body, depth + 1) + indent +
+           "}\n";
   }
 
-  /// Whether a kernel's name in the loop has a placeholder that changes from turn to turn.
-  static bool names_kernels(const Repeat& repeat) {
-    Names inner{repeat.as};
-    for (const LetBinding& binding : repeat.let) {
-      inner.insert(binding.name);
-    }
-    return std::any_of(repeat.body.begin(), repeat.body.end(), [&](const Launch& launch) {
-      if (const auto* loop = std::get_if<Repeat>(&launch.what)) {
-        return names_kernels(*loop) || uses(*loop, inner);
-      }
-      const auto* kernel = std::get_if<KernelLaunch>(&launch.what);
-      return kernel != nullptr && has_placeholder(*kernel, inner);
-    });
-  }
-  static bool uses(const Repeat& loop, const Names& names) {
-    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Launch& launch) {
-      const auto* kernel = std::get_if<KernelLaunch>(&launch.what);
-      return kernel != nullptr && has_placeholder(*kernel, names);
-    });
-  }
-  static bool has_placeholder(const KernelLaunch& kernel, const Names& names) {
-    bool found = false;
-    replace_placeholders(kernel.kernel, [&](std::string_view inside) {
-      found = found || names.contains(std::string(inside));
-      return std::optional<std::string>();
-    });
-    return found;
-  }
-
-  std::string kernel_name(const KernelLaunch& launch, SourcePosition at) const {
+  /// The name of the kernel at these values of its `late` placeholders.
+  std::string kernel_name(const KernelLaunch& launch, const std::vector<std::string>& late,
+                          const NameValues& values) const {
     constexpr std::string_view kDType = "dtype:";
     return scope_ +
            replace_placeholders(
@@ -512,18 +472,12 @@ private:
                    return dtype ? std::optional(std::string(device_type_name(*dtype)))
                                 : std::nullopt;
                  }
-                 if (!is_identifier(inside)) {
-                   return std::nullopt;
+                 const auto found = std::find(late.begin(), late.end(), inside);
+                 if (found != late.end()) {
+                   return std::to_string(values[static_cast<std::size_t>(found - late.begin())]);
                  }
-                 if (is_late(Expression::parse(inside))) {
-                   throw UsageError(
-                       fmt::format("{}:{}:{}: the name of kernel '{}' depends on '{}', which a C++ "
-                                   "program knows only when it runs",
-                                   file_.file, at.line, at.column, launch.kernel, inside),
-                       "export the kernel without its program, or name the kernel by parameters "
-                       "and sizes only");
-                 }
-                 return cpp_name(std::string(inside));
+                 return is_identifier(inside) ? std::optional(cpp_name(std::string(inside)))
+                                              : std::nullopt;
                });
   }
 
@@ -531,47 +485,102 @@ private:
     return "plan::Size3" + list(values);
   }
 
+  /// One launch, or a choice of the kernel by the values in its name.
   std::string kernel_text(const KernelLaunch& launch, SourcePosition at,
                           const std::string& indent) const {
-    const std::string kernel = kernel_name(launch, at);
-    const std::string shared = integer_or(launch.shared_bytes, "0");
-    const bool uses_resident =
-        std::any_of(launch.grid.begin(), launch.grid.end(), [](const PlanExpression& value) {
-          return value.expression.column_of(kResidentBlocks) != 0;
-        });
-    std::string before, after;
-    if (uses_resident) {
-      before = fmt::format("{0}{{\n{0}const plan::Number {1} =\n"
-                           "{0}    plan::resident_blocks(device_, {2}, {3}, {4});\n",
-                           indent, kResidentBlocks, kernel, size3(launch.block), shared);
-      after = indent + "}\n";
+    const std::vector<std::string> late = late_names(launch, plan_);
+    if (late.empty()) {
+      const std::string kernel = kernel_name(launch, {}, {});
+      return uses_resident(launch)
+                 ? indent + "{\n" + call_text(launch, kernel, indent + "  ") + indent + "}\n"
+                 : call_text(launch, kernel, indent);
     }
-    std::string call = fmt::format(
-        "{0}plan::launch(stream_, {1}, {2}, {3},\n{0}             {4}, {5}, {6}", indent, kernel,
-        size3(launch.grid), size3(launch.block), shared, size3(launch.cluster), launch.cooperative);
-    for (const Argument& one : launch.arguments) {
-      call += fmt::format(",\n{}             {}", indent, argument(one));
+    const auto values = kernel_values_.find({at.line, at.column});
+    if (values == kernel_values_.end()) { // no shape comes here
+      return no_kernel_text(launch, late, indent);
     }
-    return before + call + ");\n" + after;
+    std::string out = indent + "{\n" + indent + "  const auto launch_ = [&](auto kernel_) {\n" +
+                      call_text(launch, "kernel_", indent + "    ") + indent + "  };\n" + indent +
+                      "  ";
+    for (const NameValues& one : values->second) {
+      out += choice_text(launch, late, one, indent + "  ");
+    }
+    return out + "{\n" + no_kernel_text(launch, late, indent + "    ") + indent + "  }\n" + indent +
+           "}\n";
   }
 
-  const KernelFile& file_;
+  static std::string no_kernel_text(const KernelLaunch& launch,
+                                    const std::vector<std::string>& late,
+                                    const std::string& indent) {
+    std::string seen = "std::string()";
+    for (const std::string& name : late) {
+      seen += fmt::format(" + \" {} = \" + std::to_string({})", name, cpp_name(name));
+    }
+    return fmt::format("{}plan::no_kernel({}, {});\n", indent, string_literal(launch.kernel), seen);
+  }
+
+  std::string choice_text(const KernelLaunch& launch, const std::vector<std::string>& late,
+                          const NameValues& values, const std::string& indent) const {
+    std::vector<std::string> conditions;
+    for (std::size_t i = 0; i < late.size(); ++i) {
+      conditions.push_back(fmt::format("{} == {}", cpp_name(late[i]), values[i]));
+    }
+    return fmt::format("if ({1}) {{\n{0}  launch_({2});\n{0}}} else ", indent,
+                       join(conditions, " && "), kernel_name(launch, late, values));
+  }
+
+  static bool uses_resident(const KernelLaunch& launch) {
+    return std::any_of(launch.grid.begin(), launch.grid.end(), [](const PlanExpression& value) {
+      return value.expression.column_of(kResidentBlocks) != 0;
+    });
+  }
+
+  std::string call_text(const KernelLaunch& launch, const std::string& kernel,
+                        const std::string& indent) const {
+    const std::string shared = integer_or(launch.shared_bytes, "0");
+    std::string out;
+    if (uses_resident(launch)) {
+      out = fmt::format("{0}const plan::Number {1} =\n"
+                        "{0}    plan::resident_blocks(device_, {2}, {3}, {4});\n",
+                        indent, kResidentBlocks, kernel, size3(launch.block), shared);
+    }
+    out += fmt::format("{0}plan::launch(stream_, {1}, {2}, {3},\n{0}             {4}, {5}, {6}",
+                       indent, kernel, size3(launch.grid), size3(launch.block), shared,
+                       size3(launch.cluster), launch.cooperative);
+    for (const Argument& one : launch.arguments) {
+      out += fmt::format(",\n{}             {}", indent, argument(one));
+    }
+    return out + ");\n";
+  }
+
   const Plan& plan_;
   const Task& task_;
+  const ParameterChoice& choice_;
   std::string scope_;
+  std::map<std::pair<int, int>, std::set<NameValues>> kernel_values_;
   std::vector<std::pair<std::string, DType>> buffers_;
   Scope sizes_;
   CppNames names_;
   Names used_;
   Names loop_names_; ///< loop variables and the let bindings of loops
-  Names late_;       ///< names whose values C++ knows only when the program runs
 };
 
 } // namespace
 
-std::string plan_cpp(const KernelFile& file, const Task& task, const std::string& name,
-                     const std::string& scope) {
-  return PlanWriter(file, task, scope).text(name);
+std::string sizes_cpp(const Task& task) {
+  std::string text = "struct Sizes {\n";
+  for (const Axis& axis : task.axes) {
+    text += "  plan::Number " + cpp_name(axis.name) + ";\n";
+  }
+  for (const ScalarSpec& scalar : task.scalars) {
+    text += fmt::format("  {} {};\n", is_floating(scalar.dtype) ? "double" : "plan::Number",
+                        cpp_name(scalar.name));
+  }
+  return text + "};\n";
+}
+
+std::string plan_cpp(const PlanToWrite& plan, const std::string& name, const std::string& scope) {
+  return PlanWriter(plan, scope).text(name);
 }
 
 std::string cpp_name(const std::string& name) {

@@ -1,22 +1,24 @@
 #pragma once
 
-#include "tasks/plan/kernel_file.h"
-#include "tasks/task.h"
+#include "tasks/host_program/kernel_values.h"
 
 #include <string>
 
 namespace winnow::tasks {
 
-/// A launch plan as C++: a struct NAME with static functions.
-///   template <class S> static void scratch(const plan::Device&, std::vector<plan::Buffer>&);
-///   template <class S> static void prepare(cudaStream_t, const plan::Device&, const
-///   plan::Buffer*); template <class S> static void run(cudaStream_t, const plan::Device&, const
-///   plan::Buffer*);
-/// `S` has the sizes of a shape and the parameters as static members. The buffers are the tensors
-/// of `task` in order, then the scratch of the plan. `scope`: the namespace of the kernels, "::" or
-/// "::reference::". Throws UsageError as host_program() does.
-std::string plan_cpp(const KernelFile& file, const Task& task, const std::string& name,
-                     const std::string& scope);
+/// "struct Sizes { ... };": the axes of a task in order, then the scalars.
+std::string sizes_cpp(const Task& task);
+
+/// A launch plan as C++: a struct NAME with the parameters and static functions.
+///   void scratch(const Sizes&, const plan::Device&, std::vector<plan::Buffer>&);
+///   void fill_once(cudaStream_t, const plan::Buffer*);
+///   void prepare(const Sizes&, const plan::Device&, cudaStream_t, const plan::Buffer*);
+///   void run(const Sizes&, const plan::Device&, cudaStream_t, const plan::Buffer*);
+/// The buffers are the tensors of the task in order, then the scratch of the plan, which scratch()
+/// adds without memory. `scope`: the namespace of the kernels, "::" or "::reference::". A kernel
+/// whose name depends on the sizes or on the number of multiprocessors is chosen among those of the
+/// shapes. Throws UsageError as kernel_values() does.
+std::string plan_cpp(const PlanToWrite& plan, const std::string& name, const std::string& scope);
 
 /// The name in C++ for a name of the plan or the task: another one if C++ has a use for it.
 std::string cpp_name(const std::string& name);

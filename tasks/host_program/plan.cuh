@@ -1,12 +1,11 @@
-// The part of a host program that is the same for every kernel. Names of the launch plan stand for
+// The functions that host code of a launch plan calls. Names of the launch plan stand for
 // themselves; the functions of its expressions are in the namespace `plan`.
 namespace plan {
 
 using Number = long long;
 
-[[noreturn]] inline void fail(const char* what, const char* why) {
-  std::fprintf(stderr, "error: %s: %s\n", what, why);
-  std::exit(1);
+[[noreturn]] inline void fail(const std::string& what, const std::string& why) {
+  throw std::runtime_error(what + ": " + why);
 }
 inline void check(cudaError_t result, const char* call) {
   if (result != cudaSuccess) {
@@ -16,14 +15,18 @@ inline void check(cudaError_t result, const char* call) {
 #define PLAN_CHECK(call) ::plan::check((call), #call)
 
 // ---- the functions of expressions. Integers have 64 bits, and `/` rounds down.
+constexpr Number positive(Number divisor) {
+  return divisor > 0 ? divisor
+                     : throw std::invalid_argument("a divisor of the launch plan is not above 0");
+}
 constexpr Number floor_div(Number a, Number b) {
-  return a / b - (a % b < 0 ? 1 : 0);
+  return a / positive(b) - (a % b < 0 ? 1 : 0);
 }
 constexpr Number remainder(Number a, Number b) {
   return a - floor_div(a, b) * b;
 }
 constexpr Number ceil_div(Number a, Number b) {
-  return a / b + (a % b > 0 ? 1 : 0);
+  return a / positive(b) + (a % b > 0 ? 1 : 0);
 }
 constexpr Number align_up(Number a, Number b) {
   return ceil_div(a, b) * b;
@@ -89,10 +92,10 @@ inline Place pick(Number index, std::initializer_list<const Buffer*> buffers, Nu
   return {buffers.begin()[index], offset};
 }
 
-inline void allocate(Buffer& buffer, Number count) {
-  buffer.count = count;
+inline void allocate(Buffer& buffer) {
+  const Number bytes = buffer.count * buffer.element_bytes;
   PLAN_CHECK(cudaMalloc(reinterpret_cast<void**>(&buffer.data),
-                        static_cast<std::size_t>(count > 0 ? count * buffer.element_bytes : 1)));
+                        static_cast<std::size_t>(bytes > 0 ? bytes : 1)));
 }
 
 template <class Bits> __global__ void fill_elements(Bits* to, Bits bits, Number count) {
@@ -151,8 +154,10 @@ struct Device {
   char name[256];
 };
 inline Device this_device() {
+  int number = 0;
   cudaDeviceProp found{};
-  PLAN_CHECK(cudaGetDeviceProperties(&found, 0));
+  PLAN_CHECK(cudaGetDevice(&number));
+  PLAN_CHECK(cudaGetDeviceProperties(&found, number));
   Device device{};
   device.sm_count = found.multiProcessorCount;
   device.warp_size = found.warpSize;
@@ -181,9 +186,15 @@ template <class To, class From> To converted(const From& value) {
     if constexpr (std::is_pointer_v<To>) {
       return static_cast<To>(value.pointer());
     } else {
-      static_assert(std::is_pointer_v<To>, "the plan passes a buffer to a parameter that is no pointer");
+      static_assert(std::is_pointer_v<To>,
+                    "the plan passes a buffer to a parameter that is no pointer");
     }
   } else if constexpr (std::is_same_v<From, To> || std::is_arithmetic_v<To>) {
+    if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+      if (static_cast<From>(static_cast<To>(value)) != value) {
+        fail("a launch", std::to_string(value) + " is too large for the kernel's parameter");
+      }
+    }
     return static_cast<To>(value);
   } else {
     return To(static_cast<double>(value)); // a half, a bfloat16, an 8-bit float
@@ -251,13 +262,9 @@ void launch(cudaStream_t stream, void (*kernel)(Parameters...), Size3 grid, Size
       values);
 }
 
-template <class Body, Number... kIndices>
-void unroll(const Body& body, std::integer_sequence<Number, kIndices...>) {
-  (body(std::integral_constant<Number, kIndices>{}), ...);
-}
-/// Calls `body` with the integral constants 0, 1, ..., kTimes - 1.
-template <Number kTimes, class Body> void unroll(const Body& body) {
-  unroll(body, std::make_integer_sequence<Number, kTimes>{});
+/// The kernels whose names depend on sizes are those of the shapes that the host code knows.
+[[noreturn]] inline void no_kernel(const char* name, const std::string& values) {
+  fail(name, "this exported kernel was written for other shapes, and has none for" + values);
 }
 
 // ---- tensor maps
@@ -275,8 +282,8 @@ inline CUtensorMap tensor_map(const Place& place, CUtensorMapDataType type, Numb
     PLAN_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
                                                 cudaEnableDefault, &result));
 #else
-    PLAN_CHECK(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault,
-                                       &result));
+    PLAN_CHECK(
+        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &result));
 #endif
     if (found == nullptr || result != cudaDriverEntryPointSuccess) {
       fail("cuTensorMapEncodeTiled", "the driver has no such function");
@@ -292,8 +299,8 @@ inline CUtensorMap tensor_map(const Place& place, CUtensorMapDataType type, Numb
     boxes[i] = static_cast<cuuint32_t>(box.begin()[i]);
     packed *= extents.begin()[i];
     if (i + 1 < rank) {
-      gaps[i] = static_cast<cuuint64_t>(
-          (strides.size() == 0 ? packed : strides.begin()[i]) * element_bytes);
+      gaps[i] = static_cast<cuuint64_t>((strides.size() == 0 ? packed : strides.begin()[i]) *
+                                        element_bytes);
     }
     if (element_strides.size() != 0) {
       steps[i] = static_cast<cuuint32_t>(element_strides.begin()[i]);
@@ -305,226 +312,6 @@ inline CUtensorMap tensor_map(const Place& place, CUtensorMapDataType type, Numb
     fail("cuTensorMapEncodeTiled", place.buffer->name);
   }
   return map;
-}
-
-// ---- inputs
-__global__ void generate_inputs(winnow::tasks::GeneratorSpec spec, DType dtype,
-                                winnow::tasks::core::RandomStream stream, char* to,
-                                Number element_bytes, Number count) {
-  for (Number i = blockIdx.x * Number{blockDim.x} + threadIdx.x; i < count;
-       i += Number{gridDim.x} * blockDim.x) {
-    const unsigned long long bits = winnow::tasks::core::element_bits(
-        dtype, winnow::tasks::core::generate(spec, stream, static_cast<unsigned long long>(i)));
-    for (Number b = 0; b < element_bytes; ++b) {
-      to[i * element_bytes + b] = static_cast<char>(bits >> (8 * b));
-    }
-  }
-}
-inline void generate(const Buffer& buffer, const winnow::tasks::GeneratorSpec& spec,
-                     unsigned long long seed, unsigned long long name_hash) {
-  generate_inputs<<<2048, 256>>>(spec, buffer.dtype, {seed, name_hash}, buffer.data,
-                                 buffer.element_bytes, buffer.count);
-  PLAN_CHECK(cudaGetLastError());
-}
-
-// ---- the comparison with the reference
-/// An element may differ by multiple * unit * magnitude + rounding * |expected| + absolute. The
-/// root mean square of (difference - the last two) / (unit * magnitude) is at most norm_multiple.
-struct Limits {
-  double multiple, norm_multiple, unit, rounding, absolute;
-  bool nan_allowed, exact;
-};
-struct Differences {
-  unsigned long long wrong;
-  unsigned long long first; ///< index of a wrong element, the smallest
-  unsigned long long counted;
-  double squares;
-};
-__device__ inline double element(const Buffer& buffer, Number i) {
-  unsigned long long bits = 0;
-  for (Number b = 0; b < buffer.element_bytes; ++b) {
-    bits |= static_cast<unsigned long long>(
-                static_cast<unsigned char>(buffer.data[i * buffer.element_bytes + b]))
-            << (8 * b);
-  }
-  return winnow::tasks::core::element_value(buffer.dtype, bits);
-}
-__global__ void compare_elements(Buffer got, Buffer expected, Buffer magnitude, Limits limits,
-                                 Differences* out) {
-  double squares = 0;
-  unsigned long long counted = 0;
-  for (Number i = blockIdx.x * Number{blockDim.x} + threadIdx.x; i < got.count;
-       i += Number{gridDim.x} * blockDim.x) {
-    const double g = element(got, i), e = element(expected, i);
-    bool good = g == e || (g != g && e != e && (limits.nan_allowed || limits.exact));
-    if (!good && !limits.exact && g == g && e == e && ::fabs(g) < 1e308 * 10 &&
-        ::fabs(e) < 1e308 * 10) {
-      const double fixed = limits.rounding * ::fabs(e) + limits.absolute;
-      const double scale = limits.unit * ::fabs(element(magnitude, i));
-      const double rest = ::fmax(::fabs(g - e) - fixed, 0.0);
-      good = rest <= limits.multiple * scale;
-      const double units = scale > 0 ? rest / scale : 0;
-      squares += units * units;
-    }
-    ++counted;
-    if (!good) {
-      atomicAdd(&out->wrong, 1ULL);
-      atomicMin(&out->first, static_cast<unsigned long long>(i));
-    }
-  }
-  atomicAdd(&out->squares, squares);
-  atomicAdd(&out->counted, counted);
-}
-/// Prints the result; true if `got` is within the limits.
-inline bool compare(const Buffer& got, const Buffer& expected, const Buffer& magnitude,
-                    const Limits& limits) {
-  Differences* device = nullptr;
-  PLAN_CHECK(cudaMalloc(reinterpret_cast<void**>(&device), sizeof(Differences)));
-  Differences found{0, ~0ULL, 0, 0};
-  PLAN_CHECK(cudaMemcpy(device, &found, sizeof(found), cudaMemcpyHostToDevice));
-  compare_elements<<<1024, 256>>>(got, expected, magnitude, limits, device);
-  PLAN_CHECK(cudaGetLastError());
-  PLAN_CHECK(cudaMemcpy(&found, device, sizeof(found), cudaMemcpyDeviceToHost));
-  PLAN_CHECK(cudaFree(device));
-  const double norm =
-      found.counted == 0 ? 0 : std::sqrt(found.squares / static_cast<double>(found.counted));
-  const bool good = found.wrong == 0 && (limits.exact || norm <= limits.norm_multiple);
-  if (found.wrong != 0) {
-    std::printf("  %s: WRONG: %llu of %lld elements differ, the first is element %llu\n", got.name,
-                found.wrong, got.count, found.first);
-  } else {
-    std::printf("  %s: %s, error %.3g of a limit of %.3g (root mean square)\n", got.name,
-                good ? "correct" : "WRONG", norm, limits.norm_multiple);
-  }
-  return good;
-}
-
-// ---- times
-template <class Reset, class Run>
-double median_microseconds(const Device& device, const Reset& reset, const Run& run) {
-  constexpr int kWarmUps = 5, kSamples = 101;
-  const std::size_t flushed = static_cast<std::size_t>(device.l2_bytes) * 4 + (1U << 20U);
-  void* flush = nullptr;
-  PLAN_CHECK(cudaMalloc(&flush, flushed));
-  cudaEvent_t begin{}, end{};
-  PLAN_CHECK(cudaEventCreate(&begin));
-  PLAN_CHECK(cudaEventCreate(&end));
-  std::vector<double> times;
-  for (int i = 0; i < kWarmUps + kSamples; ++i) {
-    reset();
-    PLAN_CHECK(cudaMemsetAsync(flush, i, flushed)); // cold caches, as on the board
-    PLAN_CHECK(cudaEventRecord(begin));
-    run();
-    PLAN_CHECK(cudaEventRecord(end));
-    PLAN_CHECK(cudaEventSynchronize(end));
-    float milliseconds = 0;
-    PLAN_CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-    if (i >= kWarmUps) {
-      times.push_back(1000.0 * static_cast<double>(milliseconds));
-    }
-  }
-  PLAN_CHECK(cudaEventDestroy(begin));
-  PLAN_CHECK(cudaEventDestroy(end));
-  PLAN_CHECK(cudaFree(flush));
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
-
-// ---- one shape
-enum class Role { Input, Output, InOut };
-struct Tensor {
-  const char* name;
-  DType dtype;
-  Number element_bytes;
-  Role role;
-  int reference; ///< the index of the reference's tensor
-  int magnitude; ///< the index of the magnitude that its error limit scales with; -1: exact
-};
-
-__global__ void convert_elements(Buffer from, Buffer to) {
-  for (Number i = blockIdx.x * Number{blockDim.x} + threadIdx.x; i < from.count;
-       i += Number{gridDim.x} * blockDim.x) {
-    const unsigned long long bits = winnow::tasks::core::element_bits(to.dtype, element(from, i));
-    for (Number b = 0; b < to.element_bytes; ++b) {
-      to.data[i * to.element_bytes + b] = static_cast<char>(bits >> (8 * b));
-    }
-  }
-}
-
-inline Buffer buffer_of(const Tensor& tensor, Number count) {
-  Buffer buffer{tensor.name, tensor.dtype, tensor.element_bytes};
-  allocate(buffer, count);
-  return buffer;
-}
-
-/// Checks and times the kernel at the shape. `Kernel` and `Reference` are the plans; their shapes
-/// have the parameters of each, too.
-template <class Shape, class Kernel, class KernelShape, class Reference, class ReferenceShape>
-bool run_shape(const Device& device, const std::vector<Tensor>& tensors,
-               const std::vector<Tensor>& reference_tensors) {
-  std::printf("%s\n", Shape::text);
-  std::vector<Buffer> buffers, begins; // `begins` has the contents before a run
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    buffers.push_back(buffer_of(tensors[i], Shape::counts[i]));
-    begins.push_back(tensors[i].role == Role::InOut ? buffer_of(tensors[i], Shape::counts[i])
-                                                    : buffers.back());
-  }
-  Shape::draw(begins);
-  std::vector<Buffer> expected;
-  for (const Tensor& tensor : reference_tensors) {
-    const Buffer& own = begins[static_cast<std::size_t>(tensor.reference)];
-    expected.push_back(tensor.role == Role::Input ? own : buffer_of(tensor, own.count));
-    if (tensor.role == Role::InOut) {
-      convert_elements<<<1024, 256>>>(own, expected.back());
-      PLAN_CHECK(cudaGetLastError());
-    }
-  }
-  Reference::template scratch<ReferenceShape>(device, expected);
-  Reference::template prepare<ReferenceShape>(nullptr, device, expected.data());
-  Reference::template run<ReferenceShape>(nullptr, device, expected.data());
-  const auto reset = [&] {
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      if (tensors[i].role == Role::InOut) {
-        copy(nullptr, {&begins[i]}, {&buffers[i]}, -1, 1, -1, -1);
-      }
-    }
-  };
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (tensors[i].role == Role::Output) { // an element that nothing writes is no number
-      PLAN_CHECK(cudaMemset(buffers[i].data, 0xff,
-                            static_cast<std::size_t>(buffers[i].count * buffers[i].element_bytes)));
-    }
-  }
-  Kernel::template scratch<KernelShape>(device, buffers);
-  Kernel::template prepare<KernelShape>(nullptr, device, buffers.data());
-  reset();
-  Kernel::template run<KernelShape>(nullptr, device, buffers.data());
-  PLAN_CHECK(cudaDeviceSynchronize());
-  bool good = true;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const Tensor& tensor = tensors[i];
-    if (tensor.role != Role::Input) {
-      const int magnitude = tensor.magnitude < 0 ? tensor.reference : tensor.magnitude;
-      const Buffer& wanted = expected[static_cast<std::size_t>(tensor.reference)];
-      good = compare(buffers[i], wanted, expected[static_cast<std::size_t>(magnitude)],
-                     Shape::limits(i)) &&
-             good;
-    }
-  }
-  const double median = median_microseconds(device, reset, [&] {
-    Kernel::template run<KernelShape>(nullptr, device, buffers.data());
-  });
-  std::printf("  median of 101 runs with cold caches: %.2f us\n", median);
-  std::set<char*> owned;
-  for (const std::vector<Buffer>* all : {&buffers, &begins, &expected}) {
-    for (const Buffer& buffer : *all) {
-      owned.insert(buffer.data);
-    }
-  }
-  for (char* data : owned) {
-    PLAN_CHECK(cudaFree(data));
-  }
-  return good;
 }
 
 } // namespace plan
