@@ -83,7 +83,8 @@ ExitCode export_kernel(const ExportKernelCommand& command) {
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), record.state.row.task);
   if (task.digest != record.task_digest) {
     std::cerr << "warning: the task " << task.name
-              << " has changed since the candidate was judged: main.cu has the task of today\n";
+              << " has changed since the candidate was judged: main.cu and extension.py have the "
+                 "task of today\n";
   }
   const tasks::KernelFile file = tuned_kernel(record);
   const std::string architecture =
@@ -99,8 +100,11 @@ ExitCode export_kernel(const ExportKernelCommand& command) {
   fs::create_directories(folder);
   write_new(folder / "kernel.cu", file.text);
   write_new(folder / "main.cu", tasks::host_program(program));
+  write_new(folder / "extension.py", tasks::torch_extension(program));
   std::cout << "build and run the program on a machine with the CUDA toolkit:\n  cd "
-            << folder.string() << " && " << tasks::build_command(program) << " && ./kernel\n";
+            << folder.string() << " && " << tasks::build_command(program) << " && ./kernel\n"
+            << "or, where PyTorch 2 is installed, too, check and time the extension:\n  cd "
+            << folder.string() << " && python3 extension.py\n";
   return ExitCode::Done;
 }
 
@@ -109,16 +113,17 @@ ExitCode export_kernel(const ExportKernelCommand& command) {
 void add_export_kernel(CLI::App& export_command, Action& chosen) {
   auto command = std::make_shared<ExportKernelCommand>();
   CLI::App* sub = export_command.add_subcommand(
-      "kernel", "Write a candidate as kernel.cu, a kernel file with its tuned parameters, and as "
-                "main.cu, a CUDA program that launches, checks and times the kernel and needs no "
-                "Winnow");
+      "kernel", "Write a candidate as kernel.cu, a kernel file with its tuned parameters, as "
+                "main.cu, a CUDA program that launches, checks and times the kernel, and as "
+                "extension.py, a PyTorch extension. The last two need no Winnow");
   sub->add_option("ID", command->candidate,
                   "number of a candidate, or the first 4 or more digits of its file's digest")
       ->required();
   sub->add_option("DIR", command->folder, "folder for the files; Winnow makes it if needed")
       ->required();
-  sub->add_option("--shape", command->shape,
-                  "write main.cu for this search shape only, such as search/0 (default: all)");
+  sub->add_option(
+      "--shape", command->shape,
+      "write main.cu and extension.py for this search shape only, such as search/0 (default: all)");
   sub->add_option("--store", command->store, kStoreHelp);
   sub->callback([command, &chosen] { chosen = [command] { return export_kernel(*command); }; });
 }

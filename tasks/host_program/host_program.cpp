@@ -16,7 +16,7 @@ int main() try {
   const plan::Device device = plan::this_device();
   std::printf("%s\n", device.name);
   bool good = true;
-  for (const plan::Shape<Sizes>& shape : kShapes) {
+  for (const plan::Shape<plan::Sizes>& shape : kShapes) {
     good = plan::run_shape<KernelPlan, ReferencePlan>(device, shape, kTensors, kReferenceTensors) &&
            good;
   }

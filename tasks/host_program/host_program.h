@@ -8,7 +8,7 @@
 
 namespace winnow::tasks {
 
-/// A kernel to be written as a CUDA program of its own.
+/// A kernel to be written as a CUDA program of its own, or as a PyTorch extension.
 struct HostProgram {
   const KernelFile& file;
   const Task& task;
@@ -20,12 +20,17 @@ struct HostProgram {
 
 /// The text of main.cu: the kernel, and the launch plan as host code. The program needs only the
 /// CUDA toolkit. For each shape it allocates the buffers, draws inputs, compares the outputs with
-/// those of the task's reference, and times the plan with events. Throws Error if the task's
+/// those of the task's reference, and times the plan as the board does. Throws Error if the task's
 /// reference has mistakes, UsageError if the program cannot be written: a kernel's name depends on
-/// a number that C++ does not know before the program runs.
+/// a number that only a running program knows.
 std::string host_program(const HostProgram& program);
 
 /// The command that builds main.cu: "nvcc -O3 ... main.cu -o kernel".
 std::string build_command(const HostProgram& program);
+
+/// The text of extension.py: a function with the task's interface that PyTorch builds by
+/// load_inline. Run as a program, the file checks itself against PyTorch and times the kernel.
+/// Throws as host_program() does.
+std::string torch_extension(const HostProgram& program);
 
 } // namespace winnow::tasks

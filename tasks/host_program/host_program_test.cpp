@@ -65,18 +65,19 @@ std::string translated(const std::string& plan, const ParameterChoice& choice = 
 TEST(PlanCpp, OfABaseline) {
   const Task task = catalogue_task("axpy");
   const KernelFile file = kernel_of(task.baseline);
-  EXPECT_EQ(sizes_cpp(task), "struct Sizes {\n  plan::Number n;\n  double alpha;\n};\n");
+  EXPECT_EQ(sizes_cpp(task), "namespace plan {\nstruct Sizes {\n  plan::Number n;\n  double "
+                             "alpha;\n};\n} // namespace plan\n");
   EXPECT_EQ(plan_cpp({file, task, {{"BLOCK", 512}}, {}}, "KernelPlan", "::"), R"(struct KernelPlan {
   static constexpr plan::Number BLOCK = 512;
-  static void scratch(const Sizes& sizes_, const plan::Device& device_,
+  static void scratch(const plan::Sizes& sizes_, const plan::Device& device_,
       std::vector<plan::Buffer>& buffers_) {
   }
   static void fill_once(cudaStream_t stream_, const plan::Buffer* buffers_) {
   }
-  static void prepare(const Sizes& sizes_, const plan::Device& device_,
+  static void prepare(const plan::Sizes& sizes_, const plan::Device& device_,
       cudaStream_t stream_, const plan::Buffer* buffers_) {
   }
-  static void run(const Sizes& sizes_, const plan::Device& device_,
+  static void run(const plan::Sizes& sizes_, const plan::Device& device_,
       cudaStream_t stream_, const plan::Buffer* buffers_) {
     [[maybe_unused]] const plan::Number n = sizes_.n;
     [[maybe_unused]] const double alpha = sizes_.alpha;

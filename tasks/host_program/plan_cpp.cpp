@@ -261,7 +261,7 @@ private:
   }
 
   std::string function(const char* name, const char* parameters, const std::string& body) const {
-    return fmt::format("  static void {}(const Sizes& sizes_, const plan::Device& device_,\n"
+    return fmt::format("  static void {}(const plan::Sizes& sizes_, const plan::Device& device_,\n"
                        "      {}) {{\n{}{}  }}\n",
                        name, parameters, body.empty() ? "" : names_text(), body);
   }
@@ -568,7 +568,7 @@ private:
 } // namespace
 
 std::string sizes_cpp(const Task& task) {
-  std::string text = "struct Sizes {\n";
+  std::string text = "namespace plan {\nstruct Sizes {\n";
   for (const Axis& axis : task.axes) {
     text += "  plan::Number " + cpp_name(axis.name) + ";\n";
   }
@@ -576,7 +576,7 @@ std::string sizes_cpp(const Task& task) {
     text += fmt::format("  {} {};\n", is_floating(scalar.dtype) ? "double" : "plan::Number",
                         cpp_name(scalar.name));
   }
-  return text + "};\n";
+  return text + "};\n} // namespace plan\n";
 }
 
 std::string plan_cpp(const PlanToWrite& plan, const std::string& name, const std::string& scope) {

@@ -6,14 +6,14 @@
 
 namespace winnow::tasks {
 
-/// "struct Sizes { ... };": the axes of a task in order, then the scalars.
+/// plan::Sizes, a struct: the axes of a task in order, then the scalars.
 std::string sizes_cpp(const Task& task);
 
 /// A launch plan as C++: a struct NAME with the parameters and static functions.
-///   void scratch(const Sizes&, const plan::Device&, std::vector<plan::Buffer>&);
+///   void scratch(const plan::Sizes&, const plan::Device&, std::vector<plan::Buffer>&);
 ///   void fill_once(cudaStream_t, const plan::Buffer*);
-///   void prepare(const Sizes&, const plan::Device&, cudaStream_t, const plan::Buffer*);
-///   void run(const Sizes&, const plan::Device&, cudaStream_t, const plan::Buffer*);
+///   void prepare(const plan::Sizes&, const plan::Device&, cudaStream_t, const plan::Buffer*);
+///   void run(const plan::Sizes&, const plan::Device&, cudaStream_t, const plan::Buffer*);
 /// The buffers are the tensors of the task in order, then the scratch of the plan, which scratch()
 /// adds without memory. `scope`: the namespace of the kernels, "::" or "::reference::". A kernel
 /// whose name depends on the sizes or on the number of multiprocessors is chosen among those of the

@@ -255,7 +255,7 @@ std::string shapes_text(const HostProgram& program) {
   const Task view = reference_view(program.task);
   std::string text = "\n// ---- the shapes\n" + tensors_text("kTensors", program.task, view) +
                      tensors_text("kReferenceTensors", view, program.task) +
-                     "const std::vector<plan::Shape<Sizes>> kShapes = {\n";
+                     "const std::vector<plan::Shape<plan::Sizes>> kShapes = {\n";
   for (const Shape& shape : program.shapes) {
     text += shape_text(program.task, shape);
   }
