@@ -209,10 +209,18 @@ struct Size3 {
 };
 
 template <class Kernel> void allow_shared(Kernel* kernel, Number bytes) {
-  if (bytes > 48 * 1024) {
-    PLAN_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+  if (bytes <= 48 * 1024) {
+    return;
+  }
+  static thread_local std::map<std::pair<int, const void*>, Number> allowed;
+  int device = 0;
+  PLAN_CHECK(cudaGetDevice(&device));
+  const auto* function = reinterpret_cast<const void*>(kernel);
+  Number& most = allowed[{device, function}];
+  if (bytes > most) {
+    PLAN_CHECK(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(bytes)));
+    most = bytes;
   }
 }
 

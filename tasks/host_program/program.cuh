@@ -92,6 +92,7 @@ public:
   template <class Work> double time(const Work& work, bool held) {
     PLAN_CHECK(cudaDeviceSynchronize());
     const cudaStream_t stream = streams_[++turn_ % kStreams];
+    host_[4] = host_[6] = 0;
     PLAN_CHECK(cudaCtxResetPersistingL2Cache());
     read_all<<<8 * multiprocessors_, 256, 0, stream>>>(filler_, zeros_, words_ + 2);
     if (held) {
@@ -111,9 +112,12 @@ public:
   }
   /// The host was too slow: the last time may contain time of the host.
   bool disturbed() const { return host_[1] == turn_; }
+  /// The clock of multiprocessor 0 while the work ran; 0: not known.
   double megahertz() const {
-    const auto ns = static_cast<double>(host_[6] - host_[4]);
-    return ns > 0 ? 1000.0 * static_cast<double>(host_[7] - host_[5]) / ns : 0;
+    const unsigned long long begin = host_[4], end = host_[6];
+    return begin == 0 || end <= begin ? 0
+                                      : 1000.0 * static_cast<double>(host_[7] - host_[5]) /
+                                            static_cast<double>(end - begin);
   }
   /// Between two events with nothing between them.
   double empty_us() const { return empty_us_; }
@@ -184,18 +188,24 @@ private:
 /// `renew` draws new inputs before each launch.
 template <class Renew, class Run>
 void print_time(const Device& device, const Renew& renew, const Run& run) {
-  constexpr std::size_t kWarmUps = 10, kSamples = 101, kMostTurns = 500;
+  constexpr std::size_t kWarmUps = 10, kSamples = 101, kMostTurns = 500, kMostDisturbed = 20;
   Timer timer(device);
   const Replay replay(run);
   std::vector<double> times, clocks;
+  std::size_t disturbed = 0;
   for (std::size_t turn = 0; turn < kMostTurns && times.size() < kSamples; ++turn) {
     renew(turn);
-    const double us =
-        timer.time([&](cudaStream_t stream) { replay.launch(stream, run); }, turn > 0);
+    const bool held = turn > 0 && disturbed < kMostDisturbed;
+    const double us = timer.time([&](cudaStream_t stream) { replay.launch(stream, run); }, held);
+    disturbed += timer.disturbed() ? 1 : 0;
     if (turn >= kWarmUps && !timer.disturbed()) {
       times.push_back(us);
       clocks.push_back(timer.megahertz());
     }
+  }
+  if (disturbed > 0) {
+    std::printf("    in %zu launches the host was too slow%s\n", disturbed,
+                disturbed < kMostDisturbed ? "" : ": the times contain time of the host");
   }
   const double raw = quantile(times, 0.5);
   std::printf("  time: %.2f us (median of %zu launches with cold caches and new inputs)\n",
