@@ -1,4 +1,5 @@
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/torch/torch_child.h"
 #include "harness/cli.h"
 #include "process/escape_attempts.h"
 
@@ -15,11 +16,12 @@ struct Worker {
   int (*run)(std::vector<std::string> arguments);
 };
 
-constexpr std::array<Worker, 8> kWorkers{{
+constexpr std::array<Worker, 9> kWorkers{{
     {"_compile", evaluators::compile_worker_main},
     {"_compile-gpu", evaluators::compile_gpu_worker_main},
     {"_run", evaluators::run_worker_main},
     {"_judge", evaluators::judge_worker_main},
+    {"_torch", evaluators::torch_worker_main},
     {"_probe", process::probe_worker_main},
     {"_escape", process::escape_worker_main},
     {"_devices", evaluators::device_probe_worker_main},

@@ -29,6 +29,9 @@ struct TensorSpec {
   GeneratorSpec generator;       ///< inputs and inouts only; generator_at() adds the extent
   std::string description;
   bool is_static = false; ///< inputs only: the same over many runs; a plan may prepare it once
+  /// Inputs of a task with a TorchReference only: the name of the module's parameter or buffer that
+  /// holds the tensor, such as "conv.weight". Empty: an argument of forward().
+  std::string state = {};
   Expression generator_extent = {}; ///< over axes: `a` of Index, Permutation, OneHot; else empty
 };
 
@@ -94,7 +97,13 @@ struct LibraryBaseline {
   Expression alpha; ///< float expression
 };
 
-/// A task: the four files of a folder catalogue/<category>/<name>/.
+/// The reference is the PyTorch module `Model` in reference.py, run in float64. There is no
+/// reference.cu.
+struct TorchReference {
+  bool training = false; ///< the module's mode: true uses the statistics of the batch in BatchNorm
+};
+
+/// A task: the files of a folder catalogue/<category>/<name>/.
 struct Task {
   std::string name;
   std::string category;
@@ -109,11 +118,12 @@ struct Task {
   Expression bytes;      ///< float expression over axes: the least bytes that a run must move
   std::vector<LibraryBaseline> library_baselines;
   std::vector<Shape> shapes;
-  std::string task_toml;        ///< text of task.toml
-  std::string reference;        ///< text of reference.cu
-  std::string baseline;         ///< text of baseline.cu
-  std::string reference_python; ///< text of reference.py
-  std::string digest;           ///< sha256 over the four files; changes with every edit of the task
+  std::string task_toml;               ///< text of task.toml
+  std::optional<TorchReference> torch; ///< nullopt: the reference is reference.cu
+  std::string reference;               ///< text of reference.cu; empty with `torch`
+  std::string baseline;                ///< text of baseline.cu
+  std::string reference_python;        ///< text of reference.py
+  std::string digest; ///< sha256 over the files; changes with every edit of the task
 
   /// The shapes of the set for `device` ("cpu", "cuda", "hip"), in file order.
   std::vector<Shape> shapes_of(ShapeSet set, std::string_view device) const;
@@ -127,7 +137,7 @@ Task load_task(const std::filesystem::path& folder);
 
 struct TaskTexts {
   std::string task_toml;
-  std::string reference;        ///< reference.cu
+  std::string reference;        ///< reference.cu; empty if the reference is a PyTorch module
   std::string baseline;         ///< baseline.cu
   std::string reference_python; ///< reference.py
 };

@@ -36,11 +36,12 @@ public:
 
   void parse() {
     root_.allow_keys({"title", "description", "operations", "bytes", "axes", "tensors", "scalars",
-                      "tolerance", "shapes", "library_baselines"});
+                      "tolerance", "shapes", "library_baselines", "reference"});
     task_.title = root_.string("title");
     task_.description = root_.string("description");
     task_.operations = read_expression(root_, "operations");
     task_.bytes = read_expression(root_, "bytes");
+    parse_reference();
     parse_axes();
     parse_tensors();
     parse_scalars();
@@ -72,6 +73,27 @@ private:
     if (!names_.insert(name).second) {
       table.fail(name, fmt::format("the name '{}' is used twice", name),
                  "different names for all axes, tensors and scalars");
+    }
+  }
+
+  void parse_reference() {
+    const auto reference = root_.optional_table("reference");
+    if (!reference) {
+      return;
+    }
+    reference->allow_keys({"kind", "mode"});
+    const std::string kind = reference->string("kind");
+    if (kind != "torch" && kind != "kernel") {
+      reference->fail_unknown("kind", "kind of reference", kind, {"kernel", "torch"});
+    }
+    const std::string mode = reference->string_or("mode", "eval");
+    if (mode != "eval" && mode != "train") {
+      reference->fail_unknown("mode", "mode of the module", mode, {"eval", "train"});
+    }
+    if (kind == "torch") {
+      task_.torch = TorchReference{mode == "train"};
+    } else if (reference->has("mode")) {
+      reference->fail("mode", "reference.cu has no mode", "mode with kind = \"torch\" only");
     }
   }
 
@@ -108,14 +130,23 @@ private:
     }
   }
 
-  static TensorSpec parse_tensor(const TomlReader& table, const std::string& name) {
-    table.allow_keys({"role", "dtype", "shape", "generator", "description", "static"});
+  void parse_state(const TomlReader& table, TensorSpec& tensor) const {
+    tensor.state = table.string_or("state", "");
+    if (!tensor.state.empty() && (!task_.torch || tensor.role != Role::Input)) {
+      table.fail("state", fmt::format("'{}' is the state of a PyTorch module", tensor.name),
+                 "state for inputs of a task with [reference] kind = \"torch\" only");
+    }
+  }
+
+  TensorSpec parse_tensor(const TomlReader& table, const std::string& name) const {
+    table.allow_keys({"role", "dtype", "shape", "generator", "description", "static", "state"});
     TensorSpec tensor;
     tensor.name = name;
     tensor.role = parse_role(table);
     tensor.dtype = read_dtype(table, "dtype");
     tensor.shape = read_expressions(table, "shape");
     tensor.description = table.string_or("description", "");
+    parse_state(table, tensor);
     tensor.is_static = table.boolean_or("static", false);
     if (tensor.is_static && tensor.role != Role::Input) {
       table.fail("static", fmt::format("{} '{}' is static", to_string(tensor.role), name),
@@ -317,15 +348,20 @@ private:
   std::set<std::string> names_;
 };
 
-std::string read_part(const std::filesystem::path& folder, const char* name) {
-  const std::filesystem::path path = folder / name;
+constexpr const char* kReference = "reference.cu";
+
+bool has_part(const std::filesystem::path& folder, const char* name) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) {
+  return std::filesystem::is_regular_file(folder / name, ignored);
+}
+
+std::string read_part(const std::filesystem::path& folder, const char* name) {
+  if (!has_part(folder, name)) {
     throw UsageError(fmt::format("{}: no such file; expected a task folder to hold task.toml, "
                                  "reference.cu, baseline.cu and reference.py",
-                                 path.string()));
+                                 (folder / name).string()));
   }
-  return read_file(path, kMaxFileBytes);
+  return read_file(folder / name, kMaxFileBytes);
 }
 
 std::string digest_of(const TaskTexts& texts) {
@@ -351,9 +387,18 @@ Task parse_task(TaskTexts texts, const std::string& file) {
 }
 
 Task load_task(const std::filesystem::path& folder) {
-  TaskTexts texts{read_part(folder, "task.toml"), read_part(folder, "reference.cu"),
+  const bool has_reference = has_part(folder, kReference);
+  TaskTexts texts{read_part(folder, "task.toml"),
+                  has_reference ? read_part(folder, kReference) : std::string(),
                   read_part(folder, "baseline.cu"), read_part(folder, "reference.py")};
   Task task = parse_task(std::move(texts), (folder / "task.toml").string());
+  if (!task.torch) {
+    read_part(folder, kReference); // says what is missing
+  } else if (has_reference) {
+    throw UsageError(fmt::format("{}: the reference of this task is the PyTorch module in "
+                                 "reference.py; remove this file, or [reference] in task.toml",
+                                 (folder / kReference).string()));
+  }
   const std::filesystem::path absolute =
       (std::filesystem::absolute(folder) / "").lexically_normal().parent_path();
   task.folder = folder;

@@ -333,6 +333,33 @@ INSTANTIATE_TEST_SUITE_P(
                 "no shape of 'held_out' is for device 'cuda'"},
         BadTask{"[[shapes.tiny]]", "[[shapes.tinny]]", "did you mean 'tiny'?"}));
 
+constexpr const char* kTorch = "[reference]\nkind = \"torch\"\nmode = \"train\"\n";
+
+TEST(Task, MayHaveAPyTorchModuleAsItsReference) {
+  EXPECT_FALSE(parsed(kTaskToml).torch);
+  EXPECT_FALSE(parsed(std::string(kTaskToml) + "[reference]\nkind = \"kernel\"\n").torch);
+  const Task task =
+      parsed(changed("shape = [\"rows + 1\", 2]", "state = \"a.b\"\nshape = [\"rows\"]") + kTorch);
+  ASSERT_TRUE(task.torch);
+  EXPECT_TRUE(task.torch->training);
+  EXPECT_EQ(task.find_tensor("index")->state, "a.b");
+  EXPECT_EQ(task.find_tensor("x")->state, "");
+}
+
+TEST(Task, RefusesMistakesAboutThePyTorchModule) {
+  const std::string toml = kTaskToml;
+  EXPECT_THAT(error_of(toml + "[reference]\nkind = \"torsh\"\n"),
+              HasSubstr("did you mean 'torch'?"));
+  EXPECT_THAT(error_of(toml + "[reference]\nkind = \"torch\"\nmode = \"test\"\n"),
+              HasSubstr("unknown mode of the module 'test'"));
+  EXPECT_THAT(error_of(toml + "[reference]\nkind = \"kernel\"\nmode = \"eval\"\n"),
+              HasSubstr("reference.cu has no mode"));
+  EXPECT_THAT(error_of(changed("role = \"input\"", "role = \"input\"\nstate = \"w\"")),
+              HasSubstr("'x' is the state of a PyTorch module"));
+  EXPECT_THAT(error_of(changed("role = \"output\"", "role = \"output\"\nstate = \"w\"") + kTorch),
+              HasSubstr("state for inputs"));
+}
+
 TEST(Task, RefusesInvalidUtf8AndDeepToml) {
   EXPECT_THAT(error_of("title = \"\xff\""),
               HasSubstr("task.toml:1:10: this character is not ASCII"));
@@ -400,6 +427,15 @@ TEST_F(Catalogue, NamesTheNearestTask) {
 TEST_F(Catalogue, NamesAMissingFile) {
   std::filesystem::remove(root() / "row/softmax/baseline.cu");
   EXPECT_THAT(find_error("softmax"), HasSubstr("row/softmax/baseline.cu: no such file"));
+}
+
+TEST_F(Catalogue, ATaskHasOneReference) {
+  write_file_atomic(root() / "row/softmax/task.toml", std::string(kTaskToml) + kTorch);
+  EXPECT_THAT(find_error("softmax"), HasSubstr("remove this file, or [reference] in task.toml"));
+  std::filesystem::remove(root() / "row/softmax/reference.cu");
+  EXPECT_TRUE(find_task(root(), "softmax").torch);
+  write_file_atomic(root() / "row/softmax/task.toml", kTaskToml);
+  EXPECT_THAT(find_error("softmax"), HasSubstr("row/softmax/reference.cu: no such file"));
 }
 
 TEST_F(Catalogue, IsTakenFromTheEnvironment) {

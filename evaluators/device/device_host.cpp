@@ -22,6 +22,7 @@ namespace {
 
 // The memory file is sparse: only the pages that a stage's outputs use take memory.
 constexpr std::uint64_t kArenaBytes = std::uint64_t{4} << 30;
+constexpr std::uint64_t kExchangeBytes = std::uint64_t{32} << 30; // sparse
 
 std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const process::Sandbox& sandbox,
                                         const MachineOptions& machine,
@@ -151,10 +152,11 @@ DeviceHost::DeviceHost(DeviceReport report, const MachineOptions& machine,
                        std::chrono::milliseconds run_timeout)
     : device(std::move(report)), lock(device),
       sandbox(process::Sandbox::best(machine.require_isolation)), arena(kArenaBytes),
-      cache(machine.cache.empty() ? cache_directory() : machine.cache),
+      exchange(kExchangeBytes), cache(machine.cache.empty() ? cache_directory() : machine.cache),
       compiler(make_compiler(device, sandbox, machine, cache)),
       worker_device(worker_device_of(device, run_timeout, *compiler)),
-      judge(sandbox, arena, worker_device, cache), runner(make_runner(*this)) {}
+      judge(sandbox, arena, exchange, worker_device, cache),
+      torch(sandbox, exchange, device, cache), runner(make_runner(*this)) {}
 
 BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
                          const tasks::KernelFile& file, const tasks::Task& view,

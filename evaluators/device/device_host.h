@@ -3,6 +3,7 @@
 #include "evaluators/device/compiler.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/judge/judge.h"
+#include "evaluators/torch/torch_child.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/runner.h"
 
@@ -51,10 +52,12 @@ struct DeviceHost {
   GpuLock lock;
   process::Sandbox sandbox;
   Arena arena;
+  Arena exchange; ///< see kExchangeFd
   std::filesystem::path cache;
   std::unique_ptr<Compiler> compiler;
   WorkerDevice worker_device;
   ReferenceJudge judge;
+  TorchChild torch; ///< starts with its first question
   std::unique_ptr<Runner> runner;
   HostStatistics spent; ///< by all evaluations so far
 };

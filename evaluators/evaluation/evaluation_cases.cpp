@@ -187,8 +187,7 @@ bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& c
   for (const PlannedCase& planned : cases) {
     shapes.push_back(planned.shape);
   }
-  on_device_.own_kernel(on_device_.reference_file, on_device_.reference_task, shapes,
-                        on_device_.reference);
+  on_device_.prepare_reference(shapes);
   std::vector<RunCase> run_list = run_cases_of(on_device_, cases);
   ask_for_repetitions(stage, cases, run_list);
   std::size_t judged = 0;

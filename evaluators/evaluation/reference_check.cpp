@@ -1,6 +1,7 @@
 #include "evaluators/evaluation/reference_check.h"
 
 #include "base/error.h"
+#include "evaluators/torch/torch_question.h"
 #include "evaluators/worker/arena.h"
 
 #include <cmath>
@@ -15,12 +16,7 @@ constexpr std::uint64_t kSliceAlignment = 64;
 
 std::vector<std::int64_t> dimensions(const tasks::TensorSpec& tensor, const tasks::Task& task,
                                      const tasks::Shape& shape) {
-  tasks::Scope scope;
-  tasks::bind_shape(task, shape, scope);
-  std::vector<std::int64_t> extents;
-  for (const tasks::Expression& extent : tensor.shape) {
-    extents.push_back(extent.evaluate(scope));
-  }
+  const std::vector<std::int64_t> extents = extents_of(task, tensor, shape);
   return extents.empty() ? std::vector<std::int64_t>{1} : extents;
 }
 
@@ -72,8 +68,17 @@ JudgeRequest judge_request(const TaskOnDevice& on_device, const tasks::Shape& sh
                            std::optional<std::uint64_t> draw) {
   JudgeRequest request;
   request.shape = on_device.task.digest + " " + shape.id;
-  request.module = on_device.reference.compiled.module;
-  request.plan = on_device.own_plan(on_device.reference, shape);
+  if (on_device.task.torch) {
+    request.plan = tasks::tensors_only(on_device.reference_task, shape);
+    TorchQuestion question =
+        torch_question(on_device.task, shape, seeds.launch, on_device.host->exchange.size_bytes());
+    request.inputs = std::move(question.inputs);
+    request.answers = std::move(question.answers);
+    request.question = std::move(question.line);
+  } else {
+    request.module = on_device.reference.compiled.module;
+    request.plan = on_device.own_plan(on_device.reference, shape);
+  }
   request.seed = seeds.launch;
   request.static_seed = seeds.of_static;
   request.salt = salt;
@@ -111,8 +116,7 @@ JudgeReply
 ReferenceCheck::compare(const tasks::Shape& shape, std::uint64_t seed,
                         const std::map<std::string, std::span<const std::byte>>& outputs) {
   TaskOnDevice& on_device = *on_device_;
-  on_device.own_kernel(on_device.reference_file, on_device.reference_task, {shape},
-                       on_device.reference);
+  on_device.prepare_reference({shape});
   std::uint64_t needed = 0;
   const std::vector<ArenaSlice> slices = output_slices(on_device.task, shape, needed);
   {

@@ -4,6 +4,7 @@
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
+#include "evaluators/torch/torch_child.h"
 #include "tests/support/worker_main.h"
 
 #include <memory>
@@ -23,6 +24,7 @@ const std::vector<HiddenSubcommand>& hidden_subcommands() {
       {"_compile-gpu", &evaluators::compile_gpu_worker_main},
       {"_run", &evaluators::run_worker_main},
       {"_judge", &evaluators::judge_worker_main},
+      {"_torch", &evaluators::torch_worker_main},
       {"_devices", &evaluators::device_probe_worker_main}};
   return commands;
 }

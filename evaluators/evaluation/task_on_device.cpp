@@ -33,7 +33,8 @@ TaskOnDevice::TaskOnDevice(tasks::Task task_to_judge, std::shared_ptr<DeviceHost
     : task(std::move(task_to_judge)), reference_task(tasks::reference_view(task)),
       memorisable(tasks::why_timings_can_be_memorised(task, device_host->device.kind)),
       options(std::move(evaluation_options)), host(std::move(device_host)),
-      reference_file(parse_own(task.reference, task.folder / "reference.cu")),
+      reference_file(task.torch ? tasks::KernelFile()
+                                : parse_own(task.reference, task.folder / "reference.cu")),
       baseline_file(parse_own(task.baseline, task.folder / "baseline.cu")) {}
 
 tasks::Evaluation TaskOnDevice::new_evaluation() const {
@@ -52,10 +53,18 @@ void TaskOnDevice::prepare() {
   host->judge.start();
   const std::string& device = host->device.kind;
   for (const ShapeSet set : {ShapeSet::Tiny, ShapeSet::Search, ShapeSet::Promotion}) {
-    own_kernel(reference_file, reference_task, task.shapes_of(set, device), reference);
+    prepare_reference(task.shapes_of(set, device));
   }
   if (options.timing) {
     own_kernel(baseline_file, task, task.shapes_of(ShapeSet::Search, device), baseline);
+  }
+}
+
+void TaskOnDevice::prepare_reference(const std::vector<tasks::Shape>& shapes) {
+  if (task.torch) {
+    host->torch.start();
+  } else {
+    own_kernel(reference_file, reference_task, shapes, reference);
   }
 }
 
@@ -96,9 +105,28 @@ JudgeReply TaskOnDevice::ask(const JudgeRequest& request) {
 }
 
 std::vector<JudgeReply> TaskOnDevice::ask(const std::vector<JudgeRequest>& requests) {
-  tell("", "reference.cu answers, and the judge compares", judge_timeout(options));
+  tell("", fmt::format("reference.{} answers, and the judge compares", task.torch ? "py" : "cu"),
+       judge_timeout(options));
   const SpentTime spent(host->spent.judge_seconds);
-  return host->judge.ask(requests, judge_timeout(options));
+  if (!task.torch) {
+    return host->judge.ask(requests, judge_timeout(options));
+  }
+  std::vector<JudgeReply> replies;
+  for (const JudgeRequest& request : requests) {
+    replies.push_back(host->judge.ask(request, judge_timeout(options), [this](const auto& asked) {
+      return answer_by_torch(asked);
+    }));
+  }
+  return replies;
+}
+
+std::string TaskOnDevice::answer_by_torch(const JudgeRequest& request) {
+  try {
+    host->torch.ask(request.question, judge_timeout(options));
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 tasks::ResolvedPlan TaskOnDevice::own_plan(const BuiltKernel& kernel,

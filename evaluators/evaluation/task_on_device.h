@@ -39,6 +39,8 @@ struct TaskOnDevice {
   BuiltKernel build(const tasks::KernelFile& file, const tasks::Task& view,
                     const tasks::ParameterChoice& choice, const std::vector<tasks::Shape>& shapes,
                     BuildMode mode, std::vector<Diagnostic>& errors);
+  /// Compiles reference.cu for these shapes, or starts PyTorch. Throws Error.
+  void prepare_reference(const std::vector<tasks::Shape>& shapes);
   /// The baseline or the reference. Throws Error, with the name of the task's file, when it does
   /// not compile.
   const BuiltKernel& own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
@@ -48,6 +50,8 @@ struct TaskOnDevice {
   /// Asks the device's judge and adds the time to HostStatistics.
   JudgeReply ask(const JudgeRequest& request);
   std::vector<JudgeReply> ask(const std::vector<JudgeRequest>& requests);
+  /// Why PyTorch has no answer; empty: the answer is in the exchange.
+  std::string answer_by_torch(const JudgeRequest& request);
   tasks::ResolvedPlan own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
   /// The incumbent, built for these shapes. nullptr when there is no incumbent or it does not
   /// build.
@@ -58,7 +62,7 @@ struct TaskOnDevice {
   std::string memorisable; ///< result of tasks::why_timings_can_be_memorised() on this device
   EvaluationOptions options;
   std::shared_ptr<DeviceHost> host;
-  tasks::KernelFile reference_file;
+  tasks::KernelFile reference_file; ///< empty for a task with a TorchReference
   tasks::KernelFile baseline_file;
   BuiltKernel reference;
   BuiltKernel baseline;

@@ -34,6 +34,21 @@ std::optional<DeviceFault> ExpectedOutputs::run(bool verify) {
   return fault || !verify ? fault : runner_.verify();
 }
 
+void ExpectedOutputs::give_inputs(const ArenaView& exchange,
+                                  const std::vector<ArenaSlice>& inputs) {
+  runner_.poison(0);
+  for (const ArenaSlice& input : inputs) {
+    runner_.download(input.tensor, exchange.slice(input.offset, input.bytes));
+  }
+}
+
+void ExpectedOutputs::take_answers(const ArenaView& exchange,
+                                   const std::vector<ArenaSlice>& answers) {
+  for (const ArenaSlice& answer : answers) {
+    runner_.upload(answer.tensor, exchange.slice(answer.offset, answer.bytes));
+  }
+}
+
 ComparisonResult ExpectedOutputs::compare(const Comparison& comparison, std::vector<Piece> pieces) {
   if (pieces.empty()) {
     const auto all = static_cast<std::uint64_t>(runner_.buffer(comparison.tensor).count);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "evaluators/judge/compare.h"
+#include "evaluators/worker/arena.h"
 #include "evaluators/worker/case_runner.h"
+#include "evaluators/worker/protocol.h"
 
 #include <optional>
 #include <string>
@@ -21,6 +23,10 @@ public:
   /// of a candidate. `verify` also checks that the reference wrote only its outputs, which takes as
   /// long as drawing the inputs.
   std::optional<DeviceFault> run(bool verify);
+  /// Instead of run(), for a reference outside of the judge: copies the inputs into the exchange,
+  /// and takes the outputs from there.
+  void give_inputs(const ArenaView& exchange, const std::vector<ArenaSlice>& inputs);
+  void take_answers(const ArenaView& exchange, const std::vector<ArenaSlice>& answers);
   /// Compares on the device if the device can. If the output is wrong, the host compares again to
   /// explain the errors. `comparison` comes without the expected values; this call fills them in.
   /// `pieces`: the positions of the elements in `comparison.got`, one piece after the other; empty:

@@ -13,8 +13,10 @@ constexpr std::size_t kMaxReplyBytes = 1U << 20U;
 } // namespace
 
 ReferenceJudge::ReferenceJudge(const process::Sandbox& sandbox, const Arena& arena,
-                               WorkerDevice device, std::filesystem::path modules)
-    : sandbox_(sandbox), arena_(arena), device_(std::move(device)), modules_(std::move(modules)) {}
+                               const Arena& exchange, WorkerDevice device,
+                               std::filesystem::path modules)
+    : sandbox_(sandbox), arena_(arena), exchange_(exchange), device_(std::move(device)),
+      modules_(std::move(modules)) {}
 
 ReferenceJudge::~ReferenceJudge() = default;
 
@@ -27,7 +29,8 @@ void ReferenceJudge::start() {
   limits.output_bytes = kMaxReplyBytes;
   const process::SandboxPolicy policy = sandbox_policy(device_, modules_);
   child_ = std::make_unique<process::ChildProcess>(
-      sandbox_.command("_judge", arguments_of(device_), policy, limits, {{arena_.fd(), kArenaFd}}));
+      sandbox_.command("_judge", arguments_of(device_), policy, limits,
+                       {{arena_.fd(), kArenaFd}, {exchange_.fd(), kExchangeFd}}));
   ++starts_;
 }
 
@@ -60,13 +63,37 @@ std::vector<JudgeReply> ReferenceJudge::ask(const std::vector<JudgeRequest>& req
   return replies;
 }
 
+JudgeReply ReferenceJudge::ask(const JudgeRequest& request, std::chrono::milliseconds timeout,
+                               const Outside& outside) {
+  try {
+    start();
+    std::optional<std::string> line;
+    if (child_->write(encode(request), timeout)) {
+      line = child_->read_line(timeout);
+    }
+    if (!line || !asks(*line)) {
+      return line ? reply_of(*line) : failed("it does not ask for an answer");
+    }
+    if (!child_->write(encode_answered(outside(request)), timeout)) {
+      return failed("it takes no answer");
+    }
+    return next_reply(timeout);
+  } catch (const std::exception& error) {
+    return failed(error.what());
+  }
+}
+
 JudgeReply ReferenceJudge::next_reply(std::chrono::milliseconds timeout) {
   const auto line = child_->read_line(timeout);
   if (!line) {
     return failed(
         fmt::format("no answer after {:.1f} s", std::chrono::duration<double>(timeout).count()));
   }
-  JudgeReply reply = decode_judge_reply(*line);
+  return reply_of(*line);
+}
+
+JudgeReply ReferenceJudge::reply_of(const std::string& line) {
+  JudgeReply reply = decode_judge_reply(line);
   if (reply.verdict == tasks::Verdict::Infrastructure) {
     child_.reset(); // the child's device may be unusable
   }

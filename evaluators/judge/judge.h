@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -17,8 +18,13 @@ namespace winnow::evaluators {
 /// every judged launch has inputs of its own, so nobody asks for an older answer again.
 class ReferenceJudge {
 public:
-  ReferenceJudge(const process::Sandbox& sandbox, const Arena& arena, WorkerDevice device,
-                 std::filesystem::path modules);
+  /// Puts the answer of a reference outside of the judge into the exchange. The result says why
+  /// there is none; empty: there is one.
+  using Outside = std::function<std::string(const JudgeRequest&)>;
+
+  /// `exchange`: see kExchangeFd.
+  ReferenceJudge(const process::Sandbox& sandbox, const Arena& arena, const Arena& exchange,
+                 WorkerDevice device, std::filesystem::path modules);
   ~ReferenceJudge();
   ReferenceJudge(const ReferenceJudge&) = delete; // owns the child
   ReferenceJudge& operator=(const ReferenceJudge&) = delete;
@@ -34,15 +40,20 @@ public:
   /// holds for each reply.
   std::vector<JudgeReply> ask(const std::vector<JudgeRequest>& requests,
                               std::chrono::milliseconds timeout);
+  /// As above, for a reference outside of the judge.
+  JudgeReply ask(const JudgeRequest& request, std::chrono::milliseconds timeout,
+                 const Outside& outside);
   /// Number of children that have been started.
   int starts() const { return starts_; }
 
 private:
   JudgeReply next_reply(std::chrono::milliseconds timeout);
+  JudgeReply reply_of(const std::string& line);
   JudgeReply failed(const std::string& why);
 
   const process::Sandbox& sandbox_;
   const Arena& arena_;
+  const Arena& exchange_;
   WorkerDevice device_;
   std::filesystem::path modules_; ///< directory of the references' modules
   int starts_ = 0;

@@ -23,6 +23,8 @@
 namespace winnow::evaluators {
 namespace {
 
+constexpr const char* kReference = "reference.cu";
+
 class JudgeWorker {
 public:
   explicit JudgeWorker(const WorkerDevice& spec)
@@ -30,7 +32,7 @@ public:
 
   JudgeReply answer(const JudgeRequest& request) {
     if (const auto fault = ensure_answer(request)) {
-      return broken_reference(fault->detail);
+      return broken_reference(fault->detail, is_outside(request) ? "reference.py" : kReference);
     }
     JudgeReply reply;
     reply.verdict = tasks::Verdict::Correct;
@@ -63,11 +65,14 @@ private:
     [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, line.data(), line.size());
   }
 
-  static JudgeReply broken_reference(const std::string& detail) {
+  static JudgeReply broken_reference(const std::string& detail,
+                                     const std::string& file = kReference) {
     JudgeReply reply;
-    reply.detail = "reference.cu failed: " + detail;
+    reply.detail = file + " failed: " + detail;
     return reply;
   }
+
+  static bool is_outside(const JudgeRequest& request) { return !request.answers.empty(); }
 
   std::optional<DeviceFault> ensure_answer(const JudgeRequest& request) {
     const InputSeeds seeds{request.seed, request.static_seed};
@@ -76,17 +81,36 @@ private:
       return std::nullopt;
     }
     answer_.reset(); // frees its buffers for the next answer
-    if (module_ != request.module) {
+    if (!is_outside(request) && module_ != request.module) {
       device_->load_module(request.module);
       module_ = request.module;
     }
     answer_.emplace(*device_, request.plan, seeds);
     question_ = question;
-    auto fault = answer_->run(verified_.emplace(request.module, request.shape).second);
+    auto fault = is_outside(request)
+                     ? answer_from_outside(request)
+                     : answer_->run(verified_.emplace(request.module, request.shape).second);
     if (fault) {
       answer_.reset();
     }
     return fault;
+  }
+
+  std::optional<DeviceFault> answer_from_outside(const JudgeRequest& request) {
+    if (!exchange_) {
+      exchange_.emplace(kExchangeFd);
+    }
+    answer_->give_inputs(*exchange_, request.inputs);
+    std::cout << encode_asks() << std::flush;
+    std::string line;
+    if (!std::getline(std::cin, line)) {
+      return DeviceFault{tasks::Verdict::Infrastructure, "nobody answered"};
+    }
+    if (const std::string error = decode_answered(line); !error.empty()) {
+      return DeviceFault{tasks::Verdict::Infrastructure, error};
+    }
+    answer_->take_answers(*exchange_, request.answers);
+    return std::nullopt;
   }
 
   ComparisonResult compare_tensor(const JudgeRequest& request, const JudgedTensor& tensor) {
@@ -101,6 +125,7 @@ private:
   }
 
   ArenaView arena_;
+  std::optional<ArenaView> exchange_;
   std::unique_ptr<Device> device_;
   std::filesystem::path module_; ///< the module on device_
   /// Modules, with the shapes at which the reference was seen to write only its outputs.

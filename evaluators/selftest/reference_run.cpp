@@ -45,9 +45,7 @@ void write_as(tasks::DType dtype, const tasks::HostTensor& tensor, std::span<std
 } // namespace
 
 ReferenceRun::ReferenceRun(TaskOnDevice& on_device) : on_device_(on_device) {
-  on_device.own_kernel(on_device.reference_file, on_device.reference_task,
-                       shapes_for(on_device.task, on_device.host->device.kind),
-                       on_device.reference);
+  on_device.prepare_reference(shapes_for(on_device.task, on_device.host->device.kind));
 }
 
 StageOutcome ReferenceRun::run(const BuiltKernel& built, std::vector<RunCase> cases,

@@ -48,7 +48,7 @@ public:
   /// Prepares a launch on inputs that no earlier launch had: draws inputs and inouts from `seed`,
   /// except static inputs, and poisons the other buffers with `salt`.
   void renew(std::uint64_t seed, std::uint64_t salt);
-  /// Overwrites the contents of an input or inout; call it after poison().
+  /// Overwrites the contents of a tensor; call it after poison().
   void upload(const std::string& tensor, std::span<const std::byte> bytes);
   /// Runs the plan's `prepare` steps; call it once, after poison().
   std::optional<DeviceFault> run_prepare();

@@ -44,7 +44,8 @@ WINNOW_JSON_FIELDS(RunCaseReport, index, fault, rival, samples_ns, rival_samples
 WINNOW_JSON_FIELDS(Piece, first, count)
 WINNOW_JSON_FIELDS(ErrorModel, accumulate, multiple, norm_multiple, absolute, nan_allowed)
 WINNOW_JSON_FIELDS(JudgedTensor, slice, pieces, dtype, shape)
-WINNOW_JSON_FIELDS(JudgeRequest, shape, module, plan, seed, static_seed, salt, model, tensors)
+WINNOW_JSON_FIELDS(JudgeRequest, shape, module, plan, seed, static_seed, salt, model, tensors,
+                   inputs, answers, question)
 WINNOW_JSON_FIELDS(JudgeReply, verdict, detail, mismatch, max_error_ratio)
 
 namespace {
@@ -125,6 +126,23 @@ std::string encode(const JudgeRequest& request) {
 
 JudgeRequest decode_judge_request(const std::string& text) {
   return decoded<JudgeRequest>(json::parse(text), "request");
+}
+
+std::string encode_asks() {
+  return line({{"asks", true}});
+}
+
+bool asks(const std::string& text) {
+  const json message = json::parse(text, nullptr, false);
+  return message.is_object() && message.contains("asks");
+}
+
+std::string encode_answered(const std::string& error) {
+  return line({{"answered", error}});
+}
+
+std::string decode_answered(const std::string& text) {
+  return json::parse(text).at("answered").get<std::string>();
 }
 
 std::string encode(const JudgeReply& reply) {

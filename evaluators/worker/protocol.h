@@ -21,6 +21,8 @@ namespace winnow::evaluators {
 // child inherits as descriptor kArenaFd.
 
 constexpr int kArenaFd = 3;
+/// The exchange: a second shared memory file, of the judge and the reference outside of it.
+constexpr int kExchangeFd = 4;
 
 /// A part of the arena.
 struct ArenaSlice {
@@ -151,6 +153,11 @@ struct JudgeRequest {
   std::uint64_t salt = 0; ///< salt of the poison in the candidate's outputs
   ErrorModel model;
   std::vector<JudgedTensor> tensors;
+  /// Of a reference outside of the judge: the judge puts the inputs into the exchange, asks for the
+  /// answer, and takes the outputs of tasks::reference_view() from the exchange. `plan` then has
+  /// buffers only. No `answers`: the reference is a kernel in `module`.
+  std::vector<ArenaSlice> inputs, answers;
+  std::string question; ///< of a reference outside: TorchQuestion::line, for Outside
 };
 
 struct JudgeReply {
@@ -174,6 +181,14 @@ bool add_line(RunReport& report, const std::string& line);
 
 std::string encode(const JudgeRequest& request);
 JudgeRequest decode_judge_request(const std::string& line);
+/// The judge's line that asks for the answer of the reference outside: the inputs are in the
+/// exchange.
+std::string encode_asks();
+bool asks(const std::string& line);
+/// The next line to the judge. `error`: why there is no answer; empty: the answer is in the
+/// exchange.
+std::string encode_answered(const std::string& error);
+std::string decode_answered(const std::string& line);
 std::string encode(const JudgeReply& reply);
 JudgeReply decode_judge_reply(const std::string& line);
 

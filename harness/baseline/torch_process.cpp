@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "evaluators/torch/python.h"
+#include "evaluators/torch/torch_question.h"
 #include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
@@ -26,9 +28,6 @@ using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
 constexpr const char* kScript = "torch_baseline.py";
-constexpr const char* kInstall = "install PyTorch with `pip install torch` "
-                                 "(https://pytorch.org/get-started/locally has the command "
-                                 "for each GPU), or name a Python that has PyTorch with --python";
 constexpr std::uint64_t kMaxOutputBytes = 8U << 20U; // torch.compile writes long warnings
 constexpr std::size_t kMaxErrorBytes = 1500;
 // Maximum time from the end of the child's stdout to its exit.
@@ -56,41 +55,9 @@ bool is_written(const tasks::TensorSpec& tensor) {
 
 json tensor_json(const tasks::Task& task, const tasks::TensorSpec& tensor,
                  const tasks::Shape& shape) {
-  tasks::Scope scope;
-  tasks::bind_shape(task, shape, scope);
-  json extents = json::array();
-  for (const tasks::Expression& extent : tensor.shape) {
-    extents.push_back(extent.evaluate(scope));
-  }
-  return {{"name", tensor.name}, {"dtype", to_string(tensor.dtype)}, {"shape", extents}};
-}
-
-/// The value that a kernel gets: rounded to the scalar's dtype.
-json scalar_json(const tasks::ScalarSpec& scalar, double value) {
-  switch (scalar.dtype) {
-  case tasks::DType::I32:
-  case tasks::DType::I64:
-    return static_cast<std::int64_t>(value);
-  case tasks::DType::F32:
-    return static_cast<double>(static_cast<float>(value));
-  default:
-    return value;
-  }
-}
-
-/// The device's name in torch. The child sees only the requested GPU, so that is always number 0.
-std::string torch_device(const evaluators::DeviceReport& device) {
-  return device.kind == "cpu" ? "cpu" : "cuda:0";
-}
-
-std::string visible_device(const evaluators::DeviceReport& device) {
-  if (device.kind == "cpu") {
-    return "";
-  }
-  if (device.uuid.starts_with("GPU-") || device.uuid.starts_with("MIG-")) {
-    return device.uuid;
-  }
-  return device.id.substr(std::min(device.id.find(':'), device.id.size() - 1) + 1);
+  return {{"name", tensor.name},
+          {"dtype", to_string(tensor.dtype)},
+          {"shape", evaluators::extents_of(task, tensor, shape)}};
 }
 
 } // namespace
@@ -110,15 +77,15 @@ TorchProcess::TorchProcess(const tasks::Task& task, fs::path directory, TorchPro
 process::Command TorchProcess::command() const {
   process::Command command;
   command.argv = {options_.python.string(), (directory_ / kScript).string(), directory_.string(),
-                  torch_device(options_.device)};
+                  evaluators::torch_device(options_.device)};
   for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"}) {
     if (const char* value = std::getenv(name)) {
       command.environment[name] = value;
     }
   }
-  command.environment["CUDA_VISIBLE_DEVICES"] = visible_device(options_.device);
+  command.environment["CUDA_VISIBLE_DEVICES"] = evaluators::visible_device(options_.device);
   if (options_.device.kind == "hip") {
-    command.environment["HIP_VISIBLE_DEVICES"] = visible_device(options_.device);
+    command.environment["HIP_VISIBLE_DEVICES"] = evaluators::visible_device(options_.device);
   }
   command.environment["TMPDIR"] = directory_.string();
   command.environment["TORCHINDUCTOR_CACHE_DIR"] = (directory_ / "inductor").string();
@@ -137,12 +104,12 @@ void TorchProcess::start() {
   child_ = std::make_unique<process::ChildProcess>(command());
   const auto line = child_->read_line(options_.timeout);
   if (!line) {
-    throw Error("PyTorch did not start: " + ended(asked), kInstall);
+    throw Error("PyTorch did not start: " + ended(asked), std::string(evaluators::kInstallTorch));
   }
   const json hello = json::parse(*line, nullptr, false);
   if (hello.is_object() && hello.contains("missing")) {
     child_.reset();
-    throw Error(hello.value("missing", ""), kInstall);
+    throw Error(hello.value("missing", ""), std::string(evaluators::kInstallTorch));
   }
   if (!hello.is_object() || !hello.contains("torch")) {
     child_.reset();
@@ -189,7 +156,7 @@ std::string TorchProcess::request(TorchMode mode, bool timed, bool float64) cons
     }
   }
   for (const tasks::ScalarSpec& scalar : task_.scalars) {
-    request["scalars"].push_back(scalar_json(scalar, shape_.scalars.at(scalar.name)));
+    request["scalars"].push_back(evaluators::scalar_json(scalar, shape_.scalars.at(scalar.name)));
   }
   if (timed) {
     request["sampling"] = {{"warmup", kWarmupRuns},
@@ -243,28 +210,6 @@ std::string TorchProcess::ended(Clock::time_point asked) {
   // The end of the text contains the error.
   const std::size_t kept = std::min(said.size(), kMaxErrorBytes);
   return said.empty() ? why : why + ": " + to_valid_utf8(said.substr(said.size() - kept));
-}
-
-fs::path find_python(const std::string& name) {
-  if (name.find('/') != std::string::npos) {
-    if (access(name.c_str(), X_OK) == 0 && fs::is_regular_file(name)) {
-      return fs::absolute(name);
-    }
-    throw UsageError("--python " + name + ": no such program",
-                     "give the path of a Python with PyTorch");
-  }
-  const char* path = std::getenv("PATH");
-  const std::string directories = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
-  for (std::size_t begin = 0; begin <= directories.size();) {
-    const std::size_t end = std::min(directories.find(':', begin), directories.size());
-    const fs::path candidate = fs::path(directories.substr(begin, end - begin)) / name;
-    if (candidate.is_absolute() && access(candidate.c_str(), X_OK) == 0) {
-      return candidate;
-    }
-    begin = end + 1;
-  }
-  throw UsageError("--python " + name + ": no such program in PATH",
-                   "install Python with PyTorch, or give the path of the program");
 }
 
 } // namespace winnow::harness

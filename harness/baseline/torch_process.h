@@ -71,7 +71,4 @@ private:
   std::string no_compile_;
 };
 
-/// The path of a program that is named as on a command line. Throws UsageError if there is none.
-std::filesystem::path find_python(const std::string& name);
-
 } // namespace winnow::harness

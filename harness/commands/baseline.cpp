@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "evaluators/torch/python.h"
 #include "harness/baseline/torch_baseline.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/commands/commands.h"
@@ -30,7 +31,7 @@ ExitCode torch(const BaselineCommand& command) {
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
   TorchBaselineOptions options;
   options.evaluation = command.options;
-  options.python = find_python(command.python);
+  options.python = evaluators::find_python(command.python);
   options.timeout = duration_option("--timeout", command.timeout);
   if (!command.time_budget.empty()) {
     options.evaluation.time_budget = duration_option("--time-budget", command.time_budget);

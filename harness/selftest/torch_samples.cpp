@@ -1,6 +1,7 @@
 // Runs reference.py with PyTorch.
 #include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/torch/python.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/selftest/reference_samples.h"
 
@@ -61,7 +62,7 @@ ReferenceSamples run_torch(const tasks::Task& task, const std::string& python,
                            std::chrono::milliseconds timeout, std::uint64_t seed) {
   const TemporaryDirectory directory("selftest");
   TorchProcessOptions options;
-  options.python = find_python(python);
+  options.python = evaluators::find_python(python);
   options.device = evaluators::select_device("cpu");
   options.timeout = timeout;
   TorchProcess process(task, directory.path(), options);

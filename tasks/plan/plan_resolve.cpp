@@ -94,20 +94,11 @@ private:
   }
 
   void add_tensors() {
-    for (const TensorSpec& tensor : context_.task().tensors) {
-      Buffer buffer;
-      buffer.name = tensor.name;
-      buffer.kind = buffer_kind(tensor.role);
-      buffer.dtype = tensor.dtype;
-      try {
-        buffer.generator = generator_at(tensor, context_.shape());
-        buffer.is_static = tensor.is_static;
-        buffer.count = element_count(tensor, context_.shape());
-      } catch (const ExpressionError& error) {
-        context_.fail({}, context_.hidden() ? error.reason() : std::string(error.what()),
-                      error.expected());
-      }
-      plan_.buffers.push_back(std::move(buffer));
+    try {
+      plan_.buffers = tensors_only(context_.task(), context_.shape()).buffers;
+    } catch (const ExpressionError& error) {
+      context_.fail({}, context_.hidden() ? error.reason() : std::string(error.what()),
+                    error.expected());
     }
   }
 
@@ -292,6 +283,21 @@ private:
 };
 
 } // namespace
+
+ResolvedPlan tensors_only(const Task& task, const Shape& shape) {
+  ResolvedPlan plan;
+  for (const TensorSpec& tensor : task.tensors) {
+    Buffer buffer;
+    buffer.name = tensor.name;
+    buffer.kind = buffer_kind(tensor.role);
+    buffer.dtype = tensor.dtype;
+    buffer.generator = generator_at(tensor, shape);
+    buffer.is_static = tensor.is_static;
+    buffer.count = element_count(tensor, shape);
+    plan.buffers.push_back(std::move(buffer));
+  }
+  return plan;
+}
 
 std::vector<std::string> kernel_names(const KernelFile& file, const Task& task,
                                       const std::vector<Shape>& shapes,

@@ -92,6 +92,9 @@ struct ResolvedPlan {
   std::vector<Step> steps;
 };
 
+/// A plan without steps: the buffers of the task's tensors at this shape. Throws ExpressionError.
+ResolvedPlan tensors_only(const Task& task, const Shape& shape);
+
 /// The distinct instantiated kernel names for these shapes, in order of first use. The file is not
 /// compiled yet. A launch whose `when` or repeat depends on a device constant counts as needed. A
 /// kernel name that depends on a device constant is an error. Appends errors to `errors`.

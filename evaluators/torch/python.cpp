@@ -1,0 +1,84 @@
+#include "evaluators/torch/python.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "process/child_process.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace winnow::evaluators {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kAnswerWithin{60};
+constexpr const char* kAskForFolders =
+    "import json, site, sys\n"
+    "print(json.dumps([sys.prefix, sys.base_prefix, *sys.path, site.getusersitepackages()]))";
+
+} // namespace
+
+const std::string_view kInstallTorch = "install PyTorch with `pip install torch` "
+                                       "(https://pytorch.org/get-started/locally has the command "
+                                       "for each GPU), or name a Python that has PyTorch with "
+                                       "--python or in WINNOW_PYTHON";
+
+fs::path find_python(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    if (access(name.c_str(), X_OK) == 0 && fs::is_regular_file(name)) {
+      return fs::absolute(name);
+    }
+    throw UsageError("Python " + name + ": no such program",
+                     "give the path of a Python with PyTorch");
+  }
+  const char* path = std::getenv("PATH");
+  const std::string directories = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  for (std::size_t begin = 0; begin <= directories.size();) {
+    const std::size_t end = std::min(directories.find(':', begin), directories.size());
+    const fs::path candidate = fs::path(directories.substr(begin, end - begin)) / name;
+    if (candidate.is_absolute() && access(candidate.c_str(), X_OK) == 0) {
+      return candidate;
+    }
+    begin = end + 1;
+  }
+  throw UsageError("Python " + name + ": no such program in PATH",
+                   "install Python with PyTorch, or give the path of the program");
+}
+
+std::string default_python() {
+  const char* named = std::getenv("WINNOW_PYTHON");
+  return named != nullptr && *named != '\0' ? named : "python3";
+}
+
+std::vector<fs::path> python_folders(const fs::path& python) {
+  process::Command command;
+  command.argv = {python.string(), "-c", kAskForFolders};
+  if (const char* home = std::getenv("HOME")) {
+    command.environment["HOME"] = home; // has the user's own packages
+  }
+  command.limits.wall = kAnswerWithin;
+  const process::ChildResult child = process::run_child(command, "");
+  const nlohmann::json answer = nlohmann::json::parse(child.out, nullptr, false);
+  if (!answer.is_array()) {
+    throw Error(fs::path(python).string() + " does not say from where it imports: " +
+                    truncate_text(to_valid_utf8(trim(child.err + child.error)), 300),
+                "name another Python with --python or in WINNOW_PYTHON");
+  }
+  std::vector<fs::path> folders;
+  for (const nlohmann::json& item : answer) {
+    const fs::path folder = item.is_string() ? fs::path(item.get<std::string>()) : fs::path();
+    std::error_code ignored;
+    const bool is_known = folder.string().rfind("/usr", 0) == 0 ||
+                          std::find(folders.begin(), folders.end(), folder) != folders.end();
+    if (folder.is_absolute() && !is_known && fs::exists(folder, ignored)) {
+      folders.push_back(folder);
+    }
+  }
+  return folders;
+}
+
+} // namespace winnow::evaluators

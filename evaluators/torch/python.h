@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// What to do where PyTorch is missing.
+extern const std::string_view kInstallTorch;
+
+/// The path of a Python program that is named as on a command line. Throws UsageError if there is
+/// none.
+std::filesystem::path find_python(const std::string& name);
+
+/// $WINNOW_PYTHON, or "python3".
+std::string default_python();
+
+/// The folders outside of /usr that this Python imports from. Runs the program once, without a
+/// fence. Throws Error when it does not answer.
+std::vector<std::filesystem::path> python_folders(const std::filesystem::path& python);
+
+} // namespace winnow::evaluators

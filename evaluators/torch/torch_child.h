@@ -1,0 +1,52 @@
+#pragma once
+
+#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/worker/arena.h"
+#include "process/child_process.h"
+#include "process/sandbox.h"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::evaluators {
+
+/// The `_torch` child of a device: a fenced Python that runs the PyTorch modules of tasks
+/// (torch_child.py). It serves all tasks of a session. Tensors travel through `exchange`, which the
+/// `_judge` child has, too, and no candidate.
+class TorchChild {
+public:
+  /// `cache`: a folder where the Python files are kept.
+  TorchChild(const process::Sandbox& sandbox, const Arena& exchange, DeviceReport device,
+             const std::filesystem::path& cache);
+  ~TorchChild();
+  TorchChild(const TorchChild&) = delete; // owns the child
+  TorchChild& operator=(const TorchChild&) = delete;
+
+  /// Throws Error with what to install if PyTorch is missing or cannot use the device.
+  void start();
+  /// Of PyTorch; valid after start().
+  const std::string& version() const { return version_; }
+  /// Sends one line and returns the answer. Throws Error when the child has no answer or its answer
+  /// has an error; the next question then starts a new child if this one has ended.
+  nlohmann::json ask(const std::string& line, std::chrono::milliseconds timeout);
+
+private:
+  process::Command command() const;
+  std::string ended();
+
+  const process::Sandbox& sandbox_;
+  const Arena& exchange_;
+  DeviceReport device_;
+  std::filesystem::path folder_; ///< of the Python files
+  std::unique_ptr<process::ChildProcess> child_;
+  std::string version_;
+};
+
+/// Entry point of the hidden subcommand `_torch`: puts up the fence and becomes Python.
+int torch_worker_main(std::vector<std::string> arguments);
+
+} // namespace winnow::evaluators

@@ -1,0 +1,151 @@
+#include "evaluators/torch/torch_question.h"
+
+#include "base/error.h"
+#include "base/json_dump.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::evaluators {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kExchangeAlignment = 64;
+constexpr std::string_view kMagnitude = "_magnitude"; // see tasks::reference_view()
+
+class Question {
+public:
+  Question(const tasks::Task& task, const tasks::Shape& shape)
+      : task_(task), view_(tasks::reference_view(task)), shape_(shape) {}
+
+  TorchQuestion ask(std::uint64_t seed, std::uint64_t capacity_bytes) {
+    json request{{"do", "answer"},
+                 {"source", task_.reference_python},
+                 {"mode", task_.torch->training ? "train" : "eval"},
+                 {"axes", shape_.axes},
+                 {"scalars", json::array()},
+                 {"seed", seed >> 8U}, // PyTorch takes 63 bits, and each noisy run needs a seed
+                 {"accumulate", to_string(task_.tolerance.accumulate)},
+                 {"inputs", inputs()},
+                 {"outputs", outputs()}};
+    for (const tasks::ScalarSpec& scalar : task_.scalars) {
+      request["scalars"].push_back(scalar_json(scalar, shape_.scalars.at(scalar.name)));
+    }
+    if (end_ > capacity_bytes) {
+      throw Error(fmt::format("inputs and answers of {} take {} bytes, and {} fit", shape_.id, end_,
+                              capacity_bytes),
+                  "give the task a smaller shape");
+    }
+    question_.line = json_line(request) + "\n";
+    return std::move(question_);
+  }
+
+private:
+  json inputs() {
+    json list = json::array();
+    for (const tasks::TensorSpec& tensor : view_.tensors) {
+      if (tensor.role == tasks::Role::Output) {
+        continue;
+      }
+      const ArenaSlice slice = next_slice(tensor);
+      question_.inputs.push_back(slice);
+      json item = described(tensor);
+      item["offset"] = slice.offset;
+      item["bytes"] = slice.bytes;
+      item["state"] = tensor.state;
+      item["inout"] = tensor.role == tasks::Role::InOut;
+      list.push_back(std::move(item));
+    }
+    return list;
+  }
+
+  json outputs() {
+    json list = json::array();
+    for (const tasks::TensorSpec& tensor : task_.tensors) {
+      if (tensor.role == tasks::Role::Input) {
+        continue;
+      }
+      json item = described(tensor);
+      item["offset"] = answer(tensor.name);
+      if (view_.find_tensor(tensor.name + std::string(kMagnitude)) != nullptr) {
+        item["magnitude_offset"] = answer(tensor.name + std::string(kMagnitude));
+      }
+      list.push_back(std::move(item));
+    }
+    return list;
+  }
+
+  std::uint64_t answer(const std::string& name) {
+    question_.answers.push_back(next_slice(*view_.find_tensor(name)));
+    return question_.answers.back().offset;
+  }
+
+  json described(const tasks::TensorSpec& tensor) const {
+    return {{"name", tensor.name},
+            {"dtype", to_string(tensor.dtype)},
+            {"shape", extents_of(task_, tensor, shape_)}};
+  }
+
+  ArenaSlice next_slice(const tasks::TensorSpec& tensor) {
+    const ArenaSlice slice{tensor.name, end_,
+                           static_cast<std::uint64_t>(tasks::element_count(tensor, shape_)) *
+                               tasks::size_bytes(tensor.dtype)};
+    end_ += (slice.bytes + kExchangeAlignment - 1) / kExchangeAlignment * kExchangeAlignment;
+    return slice;
+  }
+
+  const tasks::Task& task_;
+  tasks::Task view_;
+  const tasks::Shape& shape_;
+  std::uint64_t end_ = 0;
+  TorchQuestion question_;
+};
+
+} // namespace
+
+TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
+                             std::uint64_t capacity_bytes) {
+  return Question(task, shape).ask(seed, capacity_bytes);
+}
+
+json scalar_json(const tasks::ScalarSpec& scalar, double value) {
+  switch (scalar.dtype) {
+  case tasks::DType::I32:
+  case tasks::DType::I64:
+    return static_cast<std::int64_t>(value);
+  case tasks::DType::F32:
+    return static_cast<double>(static_cast<float>(value));
+  default:
+    return value;
+  }
+}
+
+std::vector<std::int64_t> extents_of(const tasks::Task& task, const tasks::TensorSpec& tensor,
+                                     const tasks::Shape& shape) {
+  tasks::Scope scope;
+  tasks::bind_shape(task, shape, scope);
+  std::vector<std::int64_t> extents;
+  for (const tasks::Expression& extent : tensor.shape) {
+    extents.push_back(extent.evaluate(scope));
+  }
+  return extents;
+}
+
+std::string torch_device(const DeviceReport& device) {
+  return device.kind == "cpu" ? "cpu" : "cuda:0";
+}
+
+std::string visible_device(const DeviceReport& device) {
+  if (device.kind == "cpu") {
+    return "";
+  }
+  if (device.uuid.starts_with("GPU-") || device.uuid.starts_with("MIG-")) {
+    return device.uuid;
+  }
+  return device.id.substr(std::min(device.id.find(':'), device.id.size() - 1) + 1);
+}
+
+} // namespace winnow::evaluators

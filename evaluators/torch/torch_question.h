@@ -1,0 +1,39 @@
+#pragma once
+
+#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/worker/protocol.h"
+#include "tasks/task.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::evaluators {
+
+/// A question to the `_torch` child (torch_child.py), and the parts of the exchange that it names.
+struct TorchQuestion {
+  /// The inputs: tensors of tasks::reference_view(), so inouts are doubles.
+  std::vector<ArenaSlice> inputs;
+  /// The outputs of tasks::reference_view(): floating outputs in double, each with its magnitude.
+  std::vector<ArenaSlice> answers;
+  std::string line; ///< JSON
+};
+
+/// The answer of the task's module at this shape. `seed` draws the noise of the error scale.
+/// Throws Error when the tensors do not fit into `capacity_bytes`.
+TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
+                             std::uint64_t capacity_bytes);
+
+/// The value that a kernel gets: rounded to the scalar's dtype.
+nlohmann::json scalar_json(const tasks::ScalarSpec& scalar, double value);
+std::vector<std::int64_t> extents_of(const tasks::Task& task, const tasks::TensorSpec& tensor,
+                                     const tasks::Shape& shape);
+
+/// The device's name in PyTorch. The child sees only the one GPU, so that is always number 0.
+std::string torch_device(const DeviceReport& device);
+/// The value of CUDA_VISIBLE_DEVICES that shows only this device; empty: no GPU.
+std::string visible_device(const DeviceReport& device);
+
+} // namespace winnow::evaluators

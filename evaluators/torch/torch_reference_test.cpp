@@ -1,0 +1,135 @@
+// Judges kernels by a PyTorch module on the CPU device. A fake stands for Python with PyTorch.
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "evaluators/device/device_host.h"
+#include "evaluators/evaluation/open_devices.h"
+#include "evaluators/torch/torch_question.h"
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::evaluators {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kFake = WINNOW_SOURCE_DIR "/evaluators/torch/testing/python_fake.py";
+constexpr const char* kSoftmax = WINNOW_SOURCE_DIR "/tasks/catalogue/reduction/row_softmax";
+
+class TorchReference : public testing::Test {
+protected:
+  void SetUp() override {
+    fs::copy_file(kFake, python_);
+    setenv("WINNOW_PYTHON", python_.c_str(), 1);
+    options_.cache = directory_.path() / "cache";
+    options_.device = "cpu";
+    options_.timing = false;
+    options_.promotion = false;
+    options_.check = false;
+    try {
+      host_ = open_device(select_device("cpu"), options_, options_.run_timeout);
+    } catch (const DeviceUnavailable& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+  void TearDown() override { unsetenv("WINNOW_PYTHON"); }
+
+  /// row_softmax with a PyTorch module as its reference. `line` is added to the module.
+  static tasks::Task softmax(const std::string& line = "") {
+    const tasks::Task task = tasks::load_task(kSoftmax);
+    return tasks::parse_task({task.task_toml + "[reference]\nkind = \"torch\"\n", "", task.baseline,
+                              task.reference_python + line},
+                             "task.toml");
+  }
+  static std::string told(const tasks::Evaluation& evaluation) {
+    return fmt::format("{}: {}", to_string(evaluation.verdict), evaluation.detail);
+  }
+  std::string judged(const tasks::Task& task, const std::string& kernel) {
+    return told(Evaluator(task, host_, options_).evaluate_text(kernel, "kernel.cu"));
+  }
+
+  TemporaryDirectory directory_{"torch-reference-test"};
+  fs::path python_ = directory_.path() / "python";
+  EvaluationOptions options_;
+  std::shared_ptr<DeviceHost> host_;
+};
+
+TEST_F(TorchReference, TellsRightFromWrong) {
+  const tasks::Task task = softmax();
+  EXPECT_EQ(judged(task, task.baseline), "correct: ");
+  std::string wrong = task.baseline;
+  const std::size_t at = wrong.find("expf");
+  ASSERT_NE(at, std::string::npos);
+  wrong.replace(at, 4, "cosf");
+  EXPECT_THAT(judged(task, wrong), StartsWith("wrong: tiny/"));
+  EXPECT_EQ(host_->torch.version(), "0.0");
+}
+
+TEST_F(TorchReference, JudgesTimedLaunches) {
+  const tasks::Task task = softmax();
+  options_.timing = true;
+  const tasks::Evaluation evaluation =
+      Evaluator(task, host_, options_).evaluate_text(task.baseline, "kernel.cu");
+  EXPECT_EQ(told(evaluation), "correct: ");
+  EXPECT_GT(evaluation.speedup, 0);
+}
+
+TEST_F(TorchReference, AFailureOfTheModuleIsNoVerdictOnTheKernel) {
+  const tasks::Task task = softmax();
+  EXPECT_THAT(judged(softmax("# raise"), task.baseline),
+              AllOf(StartsWith("infrastructure: tiny/0"),
+                    HasSubstr("reference.py failed: ValueError: the module says no")));
+  EXPECT_THAT(judged(softmax("# exit"), task.baseline),
+              AllOf(StartsWith("infrastructure: "), HasSubstr("exited with 3")));
+  EXPECT_EQ(judged(task, task.baseline), "correct: ") << "a new child answers";
+}
+
+TEST_F(TorchReference, AModuleThatNeverEndsIsStopped) {
+  options_.run_timeout = std::chrono::milliseconds(100);
+  const tasks::Task task = softmax("# sleep");
+  EXPECT_THAT(judged(task, task.baseline),
+              AllOf(StartsWith("infrastructure: "), HasSubstr("no answer within 0.3 s")));
+}
+
+TEST_F(TorchReference, SaysWhatToInstall) {
+  write_file_atomic(directory_.path() / "TORCH_IS_MISSING", "");
+  try {
+    Evaluator(softmax(), host_, options_).prepare();
+    FAIL() << "PyTorch is missing";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("python3 cannot import torch"));
+    EXPECT_THAT(error.remedy(), HasSubstr("install PyTorch"));
+  }
+}
+
+TEST(TorchQuestion, NamesTensorsAxesAndPlacesInTheExchange) {
+  const tasks::Task loaded = tasks::load_task(kSoftmax);
+  const tasks::Task task =
+      tasks::parse_task({loaded.task_toml + "[reference]\nkind = \"torch\"\nmode = \"train\"\n", "",
+                         loaded.baseline, loaded.reference_python},
+                        "task.toml");
+  const tasks::Shape shape = task.shapes_of(tasks::ShapeSet::Tiny, "cpu").at(1);
+  const TorchQuestion question = torch_question(task, shape, 1U << 20U, 1U << 20U);
+  const nlohmann::json request = nlohmann::json::parse(question.line);
+  EXPECT_EQ(request.at("axes"), (nlohmann::json{{"rows", 3}, {"cols", 7}}));
+  EXPECT_EQ(request.at("mode"), "train");
+  EXPECT_EQ(request.at("inputs").at(0).at("bytes"), 3 * 7 * 4);
+  EXPECT_EQ(request.at("outputs").at(0).at("dtype"), "f32");
+  ASSERT_EQ(question.answers.size(), 2U);
+  EXPECT_EQ(question.answers[0].bytes, 3U * 7 * 8) << "in double";
+  EXPECT_EQ(question.answers[1].tensor, "y_magnitude");
+  EXPECT_EQ(request.at("outputs").at(0).at("magnitude_offset"), question.answers[1].offset);
+  EXPECT_THROW(torch_question(task, shape, 1, 100), Error) << "does not fit";
+}
+
+} // namespace
+} // namespace winnow::evaluators
