@@ -16,7 +16,9 @@ pages.board = {
     whiskers(main, 'Speedup with its 95 % interval; an open circle has no interval, an arrow stands for a place further out. Point at a row, or click for its samples.',
       rows.slice(0, 40).map(p => whiskerRow(p, p.rank === null ? 'var(--grey)' : p.origin === 'model' ? hue(0) : hue(3))), {lines});
     if (rows.length > 40) main.append(note(`The chart has the first 40 of ${rows.length} rows; the table has all.`));
-    main.append(table(rows, this.columns(b), {id: 'board-rows', sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
+    const all = this.columns(b), columns = filled(b.rows, all), empty = all.filter(c => !columns.includes(c)).map(c => c.name);
+    main.append(table(rows, columns, {id: 'board-rows', sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
+    if (empty.length) main.append(note(`No row has a value for: ${empty.join(', ')}.`));
     const notes = this.libraries(b);
     if (notes.length) main.append(h('h3', {}, 'Libraries and frameworks'), table(notes, [
       {name: 'name', value: l => `${l.name} ${l.version}`}, {name: 'speedup', num: true, cell: l => l.relative_time ? speed(1 / l.relative_time) : 'not measured'},
