@@ -62,14 +62,13 @@ public:
   /// The prompt, and what the lines of one board have in common.
   json head(const TrainingFacts& facts, const char* selection) {
     json head{{"schema", "winnow.training"}, {"version", 1}, {"selection", selection}};
-    add_fields(board_, kBoardFields, facts.candidate, head);
-    head["messages"] =
-        objects_json(messages_.bind(facts.candidate), json_fields("role:t content:t"));
+    add_fields(board_, board_fields_, facts.candidate, head);
+    head["messages"] = objects_json(messages_.bind(facts.candidate), message_fields_);
     return head;
   }
 
   void add_example(const TrainingFacts& facts, json& object) {
-    add_fields(example_, kExampleFields, facts.candidate, object);
+    add_fields(example_, example_fields_, facts.candidate, object);
     const TrainingReply reply = options_.split(to_valid_utf8(example_.text("reply")));
     object["reasoning"] = text_or_null(reply.reasoning);
     object["reply"] = reply.answer;
@@ -98,9 +97,10 @@ public:
   }
 
 private:
-  static void add_fields(Query& query, const char* fields, RowId candidate, json& object) {
+  static void add_fields(Query& query, const std::vector<JsonField>& fields, RowId candidate,
+                         json& object) {
     query.bind(candidate).next();
-    for (const JsonField& field : json_fields(fields)) {
+    for (const JsonField& field : fields) {
       object[field.name] = field_json(query, field);
     }
   }
@@ -108,6 +108,9 @@ private:
   const TrainingOptions& options_;
   const std::function<void(std::string_view)>& line_;
   Query example_, board_, messages_;
+  const std::vector<JsonField> example_fields_ = json_fields(kExampleFields),
+                               board_fields_ = json_fields(kBoardFields),
+                               message_fields_ = json_fields("role:t content:t");
   std::size_t lines_ = 0, secret_lines_ = 0;
   std::set<std::string> tasks_;
 };
