@@ -41,7 +41,7 @@ pages.board = {
       {name: 'registers', num: true, value: p => c(p)?.registers, cell: p => known(c(p)?.registers) ? c(p).registers + (c(p).spills ? ` +${c(p).spills} B spilled` : '') : none},
       {name: 'lines', num: true, value: p => p.lines},
       {name: 'cost', num: true, value: p => p.dollars, cell: p => p.origin === 'model' ? dollars(p.dollars) : none},
-      {name: 'parameters', value: p => parameters(p.parameters)},
+      {name: 'parameters', wide: true, value: p => parameters(p.parameters)},
       {name: 'findings', value: p => p.findings.length, cell: p => p.findings.map(f => f.detail ?? f.kind).join('; ') || none},
       {name: 'why no rank', value: p => p.unranked, cell: p => p.unranked || none}];
   },

@@ -32,7 +32,7 @@ pages.overview = {
     const best = (model, task) => {
       const all = candidates.filter(c => c.by === model && c.task === task);
       const top = all.map(c => placeOf.get(c.candidate_id)).filter(Boolean).sort((a, b) => b.speedup - a.speedup)[0];
-      if (top) return toCandidate(top.candidate_id, `${speed(top.speedup)} (${bounds(top)})`);
+      if (top) return toCandidate(top.candidate_id, [speed(top.speedup) + ' ', h('span', {class: 'whole'}, `(${bounds(top)})`)]);
       const failed = [...groups(all, c => c.verdict)].sort((a, b) => b[1].length - a[1].length)[0];
       return failed ? h('a', {href: link({page: 'verdicts', task, by: model})}, failed[0]) : none;
     };
