@@ -37,13 +37,12 @@ pages.board = {
       {name: 'time', num: true, value: p => p.score_ns, cell: p => time(p.score_ns)},
       {name: 'held out', num: true, value: p => p.held_out_speedup, cell: p => known(p.held_out_speedup) ? speed(p.held_out_speedup) : none},
       {name: 'of light', num: true, value: light, cell: p => percent(light(p))},
-      {name: 'race with leader', wide: true, value: p => raceOf(c(p), byId.get(leader.candidate_id))?.ratio, cell: p => p === leader ? 'leader' : raceText(raceOf(c(p), byId.get(leader.candidate_id))) ?? none},
+      {name: 'race with leader', wide: true, value: p => raceOf(c(p), byId.get(leader.candidate_id))?.ratio, cell: p => p === leader ? 'leader' : [raceText(raceOf(c(p), byId.get(leader.candidate_id))), p.unranked].filter(Boolean).join('; ') || none},
       {name: 'registers', num: true, value: p => c(p)?.registers, cell: p => known(c(p)?.registers) ? c(p).registers + (c(p).spills ? ` +${c(p).spills} B spilled` : '') : none},
       {name: 'lines', num: true, value: p => p.lines},
       {name: 'cost', num: true, value: p => p.dollars, cell: p => p.origin === 'model' ? dollars(p.dollars) : none},
       {name: 'parameters', wide: true, value: p => parameters(p.parameters)},
-      {name: 'findings', value: p => p.findings.length, cell: p => p.findings.map(f => f.detail ?? f.kind).join('; ') || none},
-      {name: 'why no rank', value: p => p.unranked, cell: p => p.unranked || none}];
+      {name: 'findings', wide: true, value: p => p.findings.length, cell: p => p.findings.map(f => f.detail ?? f.kind).join('; ') || none}];
   },
 };
 const profileOf = new Map(board.profiles.map(p => [p.candidate_id, p.shapes ?? []]));
