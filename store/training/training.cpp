@@ -21,15 +21,16 @@ using nlohmann::json;
 /// files of the machine. A text that is no kernel file is the model's whole reply.
 constexpr const char* kExample =
     "SELECT o.candidate_id, o.run, o.model, o.parents, o.verdict, s.name AS stage, o.digest, "
-    "o.parameters, e.speedup, coalesce(e.speedup_low, e.speedup) AS speedup_low, "
-    "coalesce(e.speedup_high, e.speedup) AS speedup_high, nullif(m.prompt_tokens, 0) AS "
-    "prompt_tokens, "
+    "o.parameters, timed.speedup, coalesce(timed.speedup_low, timed.speedup) AS speedup_low, "
+    "coalesce(timed.speedup_high, timed.speedup) AS speedup_high, "
+    "nullif(m.prompt_tokens, 0) AS prompt_tokens, "
     "nullif(m.completion_tokens, 0) AS completion_tokens, "
     "CASE WHEN m.completion_tokens > 0 THEN m.reasoning_tokens END AS reasoning_tokens, m.reply, "
     "CASE WHEN o.verdict NOT IN ('not_judged', 'bad_reply') THEN k.text END AS kernel_file "
     "FROM candidate_overview AS o JOIN candidates AS c ON c.id = o.candidate_id "
     "JOIN model_calls AS m ON m.id = c.call_id JOIN kernel_files AS k ON k.id = c.kernel_file_id "
     "LEFT JOIN evaluations AS e ON e.candidate_id = o.candidate_id AND e.ordinal = 0 "
+    "LEFT JOIN evaluations AS timed ON timed.id = e.id AND o.verdict = 'correct' "
     "LEFT JOIN stages AS s ON s.number = e.stage WHERE o.candidate_id = ?";
 constexpr const char* kExampleFields =
     "candidate_id:i run:t model:t parents:j verdict:t stage:t digest:t parameters:j speedup:r "

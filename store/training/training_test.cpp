@@ -86,6 +86,18 @@ TEST(Training, ALineHasThePromptTheReplyAndTheResult) {
   EXPECT_EQ(line["parents"], json::array());
 }
 
+TEST(Training, AWrongKernelHasNoSpeed) {
+  TrainingStore t;
+  tasks::Evaluation unseen = correct_evaluation(3);
+  unseen.verdict = tasks::Verdict::WrongUnseen;
+  t.answer("a", "ask", "r", unseen);
+  const auto lines = lines_of(t.store, options_of(TrainingSelection::Rewards));
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0]["speedup"], nullptr);
+  EXPECT_EQ(lines[0]["speedup_high"], nullptr);
+  EXPECT_EQ(lines[0]["reward"], 0);
+}
+
 TEST(Training, NamesTheParents) {
   TrainingStore t;
   const RowId parent = t.answer("a", "ask", "r", correct_evaluation(2));
