@@ -31,7 +31,7 @@ std::string clean_cell(std::string_view text) {
 }
 
 std::string csv_field(const std::string& cell) {
-  const std::string text = clean_cell(cell);
+  std::string text = clean_cell(cell);
   if (text.find_first_of(",\"\r\n") == std::string::npos) {
     return text;
   }

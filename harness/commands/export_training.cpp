@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "harness/commands/commands.h"
 #include "harness/report/counted.h"
+#include "harness/report/terminal.h"
 #include "harness/run/journal.h"
 #include "harness/run/session.h"
 #include "store/training/training.h"
@@ -77,7 +78,7 @@ store::TrainingSummary write_lines(const store::RunStore& store,
                                  [](std::string_view line) { std::cout << line << '\n'; });
   }
   AtomicFile file(output);
-  const store::TrainingSummary summary =
+  store::TrainingSummary summary =
       store::write_training(store, options, [&](std::string_view line) {
         file.write(line);
         file.write("\n");

@@ -68,6 +68,7 @@ void take_turns(std::vector<Element>& list, std::size_t per_task, LeftOut& left_
                 const TaskOf& task_of) {
   std::map<std::string, std::size_t> count;
   std::vector<std::pair<std::size_t, Element>> turns;
+  turns.reserve(list.size());
   for (const Element& element : list) {
     turns.emplace_back(count[task_of(element)]++, element);
   }

@@ -7,7 +7,6 @@ namespace winnow::store {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 
 /// A correct reply of 100 tokens to a prompt of its own, whose speedup is known within 10 %.
