@@ -46,7 +46,7 @@ constexpr const char* kBoardFields =
     "task:t task_digest:t category:t device:t device_name:t evaluator_version:i";
 
 constexpr const char* kMessages =
-    "SELECT p.role, p.text AS content FROM candidates AS c "
+    "SELECT p.role, p.text FROM candidates AS c "
     "JOIN call_messages AS p ON p.call_id = c.call_id WHERE c.id = ? ORDER BY p.position";
 
 json text_or_null(const std::string& text) {
@@ -60,11 +60,10 @@ public:
       : options_(options), line_(line), example_(database, kExample), board_(database, kBoard),
         messages_(database, kMessages) {}
 
-  /// The prompt, and what the lines of one board have in common.
+  /// What the lines of one board have in common.
   json head(const TrainingFacts& facts, const char* selection) {
     json head{{"schema", "winnow.training"}, {"version", 1}, {"selection", selection}};
     add_fields(board_, board_fields_, facts.candidate, head);
-    head["messages"] = objects_json(messages_.bind(facts.candidate), message_fields_);
     return head;
   }
 
@@ -75,8 +74,10 @@ public:
     object["reply"] = reply.answer;
   }
 
+  /// Writes the object with its prompt.
   void write(const TrainingFacts& facts, const json& object) {
-    const std::string text = json_line(object);
+    std::string text = json_line(object);
+    text.insert(1, "\"messages\":" + messages(facts.candidate) + ",");
     const bool is_secret =
         std::any_of(options_.secret.begin(), options_.secret.end(),
                     [&](const auto& secret) { return text.find(secret) != std::string::npos; });
@@ -98,6 +99,28 @@ public:
   }
 
 private:
+  struct Message {
+    std::string role, text;
+    std::string encoded; ///< JSON
+  };
+
+  /// JSON. Prompts begin alike, so a message often is the one of the line before.
+  std::string messages(RowId candidate) {
+    messages_.bind(candidate);
+    std::string list;
+    for (std::size_t i = 0; messages_.next(); ++i) {
+      std::string role = messages_.text("role"), text = messages_.text("text");
+      last_messages_.resize(std::max(last_messages_.size(), i + 1));
+      Message& last = last_messages_[i];
+      if (last.role != role || last.text != text) {
+        const json encoded{{"role", to_valid_utf8(role)}, {"content", to_valid_utf8(text)}};
+        last = {std::move(role), std::move(text), json_line(encoded)};
+      }
+      list += (i == 0 ? "" : ",") + last.encoded;
+    }
+    return "[" + list + "]";
+  }
+
   static void add_fields(Query& query, const std::vector<JsonField>& fields, RowId candidate,
                          json& object) {
     query.bind(candidate).next();
@@ -110,8 +133,8 @@ private:
   const std::function<void(std::string_view)>& line_;
   Query example_, board_, messages_;
   const std::vector<JsonField> example_fields_ = json_fields(kExampleFields),
-                               board_fields_ = json_fields(kBoardFields),
-                               message_fields_ = json_fields("role:t content:t");
+                               board_fields_ = json_fields(kBoardFields);
+  std::vector<Message> last_messages_; ///< by position
   std::size_t lines_ = 0, secret_lines_ = 0;
   std::set<std::string> tasks_;
 };
