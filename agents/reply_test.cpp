@@ -1,4 +1,5 @@
 #include "agents/reply.h"
+#include "agents/reply_text.h"
 
 #include <string>
 
@@ -191,6 +192,24 @@ TEST(IdeaOf, IsWhatTheReplySaysBeforeTheKernel) {
   EXPECT_EQ(idea(""), "");
   EXPECT_EQ(idea("One two three four five six seven eight nine ten"),
             "One two three four five six seven ...");
+}
+
+TEST(ReplyParts, HaveTheReasoningApart) {
+  struct Case {
+    const char *reply, *reasoning, *answer;
+  };
+  for (const Case& c : std::initializer_list<Case>{{"plain", "", "plain"},
+                                                   {"<think>\nhm\n</think>\nyes", "hm", "yes"},
+                                                   {"hm</thinking> yes", "hm", "yes"},
+                                                   {"<reasoning>only", "only", ""},
+                                                   {"", "", ""}}) {
+    const ReplyParts parts = split_reply(c.reply);
+    EXPECT_EQ(parts.reasoning, c.reasoning) << c.reply;
+    EXPECT_EQ(parts.answer, c.answer) << c.reply;
+  }
+  const std::string structured = R"({"reasoning": "wider", "kernel_file": "x"})";
+  EXPECT_EQ(split_reply(structured).reasoning, "wider");
+  EXPECT_EQ(split_reply(structured).answer, structured);
 }
 
 } // namespace

@@ -27,8 +27,28 @@ PlanComment find_plan(std::string_view text) {
   return plan;
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 3> kTags{"think", "thinking", "reasoning"};
+
+/// The thoughts without the tags around them. The closing tag is missing if the reply ends in them.
+std::string without_tags(std::string_view thoughts) {
+  thoughts = trim(thoughts);
+  for (const std::string_view tag : kTags) {
+    const std::string open = fmt::format("<{}>", tag), close = fmt::format("</{}>", tag);
+    if (thoughts.starts_with(open)) {
+      thoughts.remove_prefix(open.size());
+    }
+    if (thoughts.ends_with(close)) {
+      thoughts.remove_suffix(close.size());
+    }
+  }
+  return std::string(trim(thoughts));
+}
+
+} // namespace
+
 bool skip_thoughts(std::string_view& reply) {
-  constexpr std::array<std::string_view, 3> kTags{"think", "thinking", "reasoning"};
   for (const std::string_view tag : kTags) {
     // The last closing tag counts. The opening tag may be missing, because some chat templates
     // remove it.
@@ -43,6 +63,17 @@ bool skip_thoughts(std::string_view& reply) {
     }
   }
   return true;
+}
+
+ReplyParts split_reply(std::string_view reply) {
+  if (const auto reasoning = structured_member(reply, "reasoning")) {
+    return {*reasoning, std::string(reply)};
+  }
+  std::string_view answer = reply;
+  if (!skip_thoughts(answer)) {
+    return {without_tags(reply), ""};
+  }
+  return {without_tags(reply.substr(0, reply.size() - answer.size())), std::string(trim(answer))};
 }
 
 std::optional<std::string> structured_member(std::string_view reply, const char* name) {

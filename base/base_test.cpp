@@ -159,5 +159,22 @@ TEST(Text, ALineIsWrappedUnderItsDescription) {
   EXPECT_EQ(wrap_lines("  a b c\nd\n", 5, 4), "  a b\n    c\nd\n");
 }
 
+TEST(AtomicFile, ReplacesOnlyWhatIsWhole) {
+  const TemporaryDirectory directory("files");
+  const auto path = directory.path() / "a.txt";
+  write_file_atomic(path, "old");
+  {
+    AtomicFile file(path);
+    file.write("half");
+  }
+  EXPECT_EQ(read_file(path, 100), "old");
+  AtomicFile file(path);
+  file.write("one ");
+  file.write("two");
+  file.commit();
+  EXPECT_EQ(read_file(path, 100), "one two");
+  EXPECT_THROW(AtomicFile(directory.path() / "none" / "b.txt"), Error);
+}
+
 } // namespace
 } // namespace winnow

@@ -59,21 +59,45 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, unknown);
 }
 
-void write_file_atomic(const fs::path& path, std::string_view bytes) {
-  const fs::path temporary = path.string() + fmt::format(".{}.tmp", getpid());
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
+AtomicFile::AtomicFile(fs::path path)
+    : path_(std::move(path)), temporary_(path_.string() + fmt::format(".{}.tmp", getpid())),
+      file_(temporary_, std::ios::binary | std::ios::trunc) {
+  check();
+}
+
+AtomicFile::~AtomicFile() {
   std::error_code code;
-  if (!file) {
-    const std::string reason = std::strerror(errno);
-    fs::remove(temporary, code);
-    throw Error(fmt::format("{}: cannot be written: {}", path.string(), reason));
-  }
-  fs::rename(temporary, path, code);
+  fs::remove(temporary_, code);
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  check();
+}
+
+void AtomicFile::commit() {
+  file_.close();
+  check();
+  std::error_code code;
+  fs::rename(temporary_, path_, code);
   if (code) {
-    throw Error(fmt::format("{}: cannot be replaced: {}", path.string(), code.message()));
+    throw Error(fmt::format("{}: cannot be replaced: {}", path_.string(), code.message()));
   }
+}
+
+void AtomicFile::check() {
+  if (!file_) {
+    const std::string reason = std::strerror(errno);
+    std::error_code code;
+    fs::remove(temporary_, code);
+    throw Error(fmt::format("{}: cannot be written: {}", path_.string(), reason));
+  }
+}
+
+void write_file_atomic(const fs::path& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
 }
 
 TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,25 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 /// Replaces the file in one step (temporary file + rename), so that no reader sees a half-written
 /// file.
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
+
+/// A file that is written piece by piece and replaced in one step, as by write_file_atomic().
+class AtomicFile {
+public:
+  /// Throws Error if no file can be written beside `path`.
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();                          ///< without commit() nothing is replaced
+  AtomicFile(const AtomicFile&) = delete; // owns the temporary file
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view bytes);
+  void commit(); ///< call it once; throws Error if not all bytes could be written
+
+private:
+  void check();
+
+  std::filesystem::path path_, temporary_;
+  std::ofstream file_;
+};
 
 /// True for a regular file and for a link to one. False also if the file system gives an error.
 bool is_file(const std::filesystem::path& path);

@@ -102,17 +102,23 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
 }
 
 std::string to_valid_utf8(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return static_cast<unsigned char>(c) < 0x80 && !is_forbidden_control(c);
+  };
   std::string clean;
   clean.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_sequence_length(text.substr(i));
-    if (length == 0 || (length == 1 && is_forbidden_control(text[i]))) {
-      clean += kReplacement;
-      ++i;
-      continue;
+  while (!text.empty()) {
+    const auto plain = static_cast<std::size_t>(
+        std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+    clean.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) {
+      break;
     }
-    clean.append(text.substr(i, length));
-    i += length;
+    const std::size_t length = utf8_sequence_length(text);
+    const bool is_valid = length > 1; // all other characters of one byte are plain
+    clean.append(is_valid ? text.substr(0, length) : std::string_view(kReplacement));
+    text.remove_prefix(is_valid ? length : 1);
   }
   return clean;
 }

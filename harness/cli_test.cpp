@@ -197,6 +197,14 @@ TEST_F(CliRuns, TheOnlyRunIsTheOneWhoseRecordingIsExported) {
   EXPECT_THAT(winnow({"export", "recording", "--run", "2"}).out, HasSubstr("of second"));
 }
 
+TEST_F(CliRuns, WithoutACandidateHaveNothingToTrainWith) {
+  const std::string output = directory_.path() / "out.jsonl";
+  const Output none = winnow({"export", "training", "--output", output});
+  EXPECT_EQ(none.code, to_int(ExitCode::Usage));
+  EXPECT_THAT(none.err, HasSubstr("store.db has no reply of a model that is asked for"));
+  EXPECT_FALSE(std::filesystem::exists(output));
+}
+
 TEST(Cli, AKernelOnABoardIsJudgedInFull) {
   for (const char* option : {"--no-check", "--no-timing", "--no-promotion", "--seed=1"}) {
     const Output out = run({"eval", "axpy", "a.cu", "--store", "s.db", option});

@@ -57,6 +57,45 @@ TEST(StoreDocumentation, NamesEveryTableAndView) {
   }
 }
 
+nlohmann::json datasette_database() {
+  const auto path = std::filesystem::path(WINNOW_SOURCE_DIR) / "docs" / "datasette.json";
+  return nlohmann::json::parse(read_file(path, 1U << 20U)).at("databases").at("quickstart");
+}
+
+TEST(DatasetteMetadata, NamesOnlyTablesAndColumnsThatExist) {
+  const TestStore t;
+  const nlohmann::json database = datasette_database();
+  for (const auto& [table, about] : database.at("tables").items()) {
+    const auto columns = query_file(t.path, "SELECT name FROM pragma_table_info('" + table + "')");
+    EXPECT_FALSE(columns.empty()) << table;
+    std::vector<std::string> named;
+    for (const char* part : {"columns", "units"}) {
+      const nlohmann::json columns_of_part = about.value(part, nlohmann::json::object());
+      for (const auto& [column, text] : columns_of_part.items()) {
+        named.push_back(column);
+      }
+    }
+    const auto facets = about.value("facets", std::vector<std::string>{});
+    named.insert(named.end(), facets.begin(), facets.end());
+    named.push_back(about.value("sort", columns.empty() ? "" : columns.front()));
+    for (const std::string& column : named) {
+      EXPECT_THAT(columns, ::testing::Contains(column)) << table;
+    }
+  }
+}
+
+TEST(DatasetteMetadata, HasTheQueriesOfThePage) {
+  std::vector<std::string> queries;
+  const TestStore t;
+  const nlohmann::json database = datasette_database();
+  for (const auto& [name, query] : database.at("queries").items()) {
+    queries.push_back(query.at("sql"));
+    EXPECT_NO_THROW(query_file(t.path, queries.back())) << name;
+    EXPECT_NE(query.at("title"), "");
+  }
+  EXPECT_THAT(queries, ::testing::UnorderedElementsAreArray(examples(page())));
+}
+
 TEST(JsonDocumentation, ListsEveryFieldOfBoardsAndExports) {
   TestStore t;
   tasks::Evaluation raced = correct_evaluation(2);

@@ -93,6 +93,18 @@ TEST(TextTable, CsvQuotesWhatNeedsIt) {
   EXPECT_EQ(to_csv(table), "a,b\r\n\"x,y\",\"say \"\"hi\"\"\"\r\n\"two\nlines\",\r\n");
 }
 
+TEST(TextTable, CsvCellsAreNeverFormulas) {
+  const TextTable table{{{"a", false}, {"b", false}},
+                        {{"=cmd()", "@SUM(A1)"},
+                         {"+1+cmd", "-2.5"},
+                         {"-x", "-inf"},
+                         {std::string("a\0b", 3), "lone \xED\xA0\x80"},
+                         {"one\r\ntwo", "\u202Eright"}}};
+  EXPECT_EQ(to_csv(table), "a,b\r\n'=cmd(),'@SUM(A1)\r\n'+1+cmd,-2.5\r\n'-x,-inf\r\n"
+                           "a\uFFFDb,lone \uFFFD\uFFFD\uFFFD\r\n"
+                           "\"one\r\ntwo\",\u202Eright\r\n");
+}
+
 TEST(TextTable, MarkdownCellsCannotBreakTheTable) {
   const TextTable table{{{"a", false}, {"b", true}}, {{"x|y\nz", "<script>"}}};
   EXPECT_EQ(to_markdown(table), "| a | b |\n|---|---:|\n| x\\|y z | &lt;script&gt; |\n");

@@ -4,12 +4,34 @@
 #include "store/table_layout.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 namespace winnow::store {
 namespace {
 
-std::string csv_field(const std::string& text) {
+/// Whether a spreadsheet would compute the cell, such as =cmd(). A number is none.
+bool looks_like_formula(const std::string& text) {
+  if (text.empty() || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) {
+    return false;
+  }
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return end != text.c_str() + text.size();
+}
+
+/// Valid UTF-8 without control characters. Line ends stay as they are.
+std::string clean_cell(std::string_view text) {
+  std::string clean = looks_like_formula(std::string(text)) ? "'" : "";
+  for (std::size_t end = 0; (end = text.find('\r')) != std::string_view::npos;) {
+    clean += to_valid_utf8(text.substr(0, end)) + '\r';
+    text.remove_prefix(end + 1);
+  }
+  return clean + to_valid_utf8(text);
+}
+
+std::string csv_field(const std::string& cell) {
+  std::string text = clean_cell(cell);
   if (text.find_first_of(",\"\r\n") == std::string::npos) {
     return text;
   }

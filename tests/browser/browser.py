@@ -84,6 +84,11 @@ class Browser:
         """The size of the page as PDF, in base64."""
         return len(self.call("POST", self.session + "/print", {}))
 
+    def emulate_print(self, on):
+        """Whether the page has the style of paper."""
+        command = {"cmd": "Emulation.setEmulatedMedia", "params": {"media": "print" if on else ""}}
+        self.call("POST", self.session + "/goog/cdp/execute", command)
+
     def screenshot(self):
         """A PNG of the window, in base64."""
         return self.call("GET", self.session + "/screenshot")

@@ -38,6 +38,7 @@ const std::vector<BadCommand> kBadCommands{
     {"UnknownKey", {"run", "--set", "run.stratgy=x"}, 2, "strategy"},
     {"MissingConfig", {"run", "configs/none.toml"}, 2, "none.toml"},
     {"MissingStore", {"leaderboard", "--store", "runs/none.db"}, 2, "none.db"},
+    {"UnknownSelection", {"export", "training", "--select", "best"}, 2, "supervised"},
     {"UnknownRun", {"resume", "nothing", "--store", "runs/none.db"}, 2, "none.db"},
 };
 std::string command_name(const testing::TestParamInfo<BadCommand>& info) {

@@ -1,12 +1,15 @@
 // The recording behind the quickstart holds what models really send: each kind of mistake is there
 // and gets its verdict, and later replies improve on earlier ones.
 #include "base/files.h"
+#include "base/text.h"
 #include "tests/e2e/prompt_leak.h"
 #include "tests/e2e/winnow_program.h"
 
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
@@ -62,6 +65,43 @@ TEST(PromptLeak, IsNoMeasurement) {
   }
 }
 
+/// The lines of `winnow export training` of one selection.
+std::vector<nlohmann::json> training_lines(const std::string& store, const std::string& selection) {
+  const ProgramResult result =
+      run_winnow({"export", "training", "--select", selection, "--store", store});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("from 42 replies of models"), std::string::npos) << result.err;
+  std::vector<nlohmann::json> lines;
+  for (const std::string_view line : split_lines(result.out)) {
+    EXPECT_EQ(line.find(std::filesystem::path(store).parent_path().string()), line.npos);
+    EXPECT_EQ(line.find("held_out"), line.npos);
+    lines.push_back(nlohmann::json::parse(line));
+  }
+  return lines;
+}
+
+void expect_training_data(const std::string& store) {
+  for (const nlohmann::json& line : training_lines(store, "supervised")) {
+    EXPECT_EQ(line.value("verdict", ""), "correct");
+    EXPECT_GT(line.value("speedup_low", 0.0), 1);
+    EXPECT_GE(line.at("messages").size(), 2U);
+    EXPECT_NE(line.value("kernel_file", ""), "");
+  }
+  std::map<std::string, int> verdicts;
+  for (const nlohmann::json& line : training_lines(store, "rewards")) {
+    const std::string verdict = line.value("verdict", "");
+    ++verdicts[verdict];
+    EXPECT_EQ(line.value("reward", 0.0) > 0, verdict == "correct") << line;
+  }
+  EXPECT_GE(verdicts.size(), 7U);
+  EXPECT_FALSE(verdicts.contains("unsupported")) << "it is no fault of the reply";
+  EXPECT_TRUE(training_lines(store, "preferences").empty()) << "each reply has its own prompt";
+  const ProgramResult nowhere =
+      run_winnow({"export", "training", "--store", store, "--output", "/nonexistent/a.jsonl"});
+  EXPECT_NE(nowhere.exit_code, 0);
+  EXPECT_NE(nowhere.err.find("/nonexistent/a.jsonl: cannot be written"), std::string::npos);
+}
+
 TEST(Quickstart, EndsWithARankedLeaderboardOfAllSixTasks) {
   const TemporaryDirectory directory("quickstart");
   const std::string store = directory.path() / "quickstart.db";
@@ -73,6 +113,7 @@ TEST(Quickstart, EndsWithARankedLeaderboardOfAllSixTasks) {
                  options);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_GE(prompts_without_hidden_shapes(store), 36);
+  expect_training_data(store);
   const nlohmann::json all = json_output(run_winnow({"export", "json", "--store", store}));
   std::map<std::string, int> tried;
   std::set<std::string> improved, verdicts;

@@ -16,7 +16,9 @@ pages.board = {
     whiskers(main, 'Speedup with its 95 % interval; an open circle has no interval, an arrow stands for a place further out. Point at a row, or click for its samples.',
       rows.slice(0, 40).map(p => whiskerRow(p, p.rank === null ? 'var(--grey)' : p.origin === 'model' ? hue(0) : hue(3))), {lines});
     if (rows.length > 40) main.append(note(`The chart has the first 40 of ${rows.length} rows; the table has all.`));
-    main.append(table(rows, this.columns(b), {id: 'board-rows', sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
+    const all = this.columns(b), columns = filled(b.rows, all), empty = all.filter(c => !columns.includes(c)).map(c => c.name);
+    main.append(table(rows, columns, {id: 'board-rows', sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
+    if (empty.length) main.append(note(`No row has a value for: ${empty.join(', ')}.`));
     const notes = this.libraries(b);
     if (notes.length) main.append(h('h3', {}, 'Libraries and frameworks'), table(notes, [
       {name: 'name', value: l => `${l.name} ${l.version}`}, {name: 'speedup', num: true, cell: l => l.relative_time ? speed(1 / l.relative_time) : 'not measured'},
@@ -35,13 +37,12 @@ pages.board = {
       {name: 'time', num: true, value: p => p.score_ns, cell: p => time(p.score_ns)},
       {name: 'held out', num: true, value: p => p.held_out_speedup, cell: p => known(p.held_out_speedup) ? speed(p.held_out_speedup) : none},
       {name: 'of light', num: true, value: light, cell: p => percent(light(p))},
-      {name: 'race with leader', wide: true, value: p => raceOf(c(p), byId.get(leader.candidate_id))?.ratio, cell: p => p === leader ? 'leader' : raceText(raceOf(c(p), byId.get(leader.candidate_id))) ?? none},
+      {name: 'race with leader', wide: true, value: p => raceOf(c(p), byId.get(leader.candidate_id))?.ratio, cell: p => p === leader ? 'leader' : [raceText(raceOf(c(p), byId.get(leader.candidate_id))), p.unranked].filter(Boolean).join('; ') || none},
       {name: 'registers', num: true, value: p => c(p)?.registers, cell: p => known(c(p)?.registers) ? c(p).registers + (c(p).spills ? ` +${c(p).spills} B spilled` : '') : none},
       {name: 'lines', num: true, value: p => p.lines},
       {name: 'cost', num: true, value: p => p.dollars, cell: p => p.origin === 'model' ? dollars(p.dollars) : none},
-      {name: 'parameters', value: p => parameters(p.parameters)},
-      {name: 'findings', value: p => p.findings.length, cell: p => p.findings.map(f => f.detail ?? f.kind).join('; ') || none},
-      {name: 'why no rank', value: p => p.unranked, cell: p => p.unranked || none}];
+      {name: 'parameters', wide: true, value: p => parameters(p.parameters)},
+      {name: 'findings', wide: true, value: p => p.findings.length, cell: p => p.findings.map(f => f.detail ?? f.kind).join('; ') || none}];
   },
 };
 const profileOf = new Map(board.profiles.map(p => [p.candidate_id, p.shapes ?? []]));

@@ -35,7 +35,7 @@ pages.candidate = {
     return facts([
       ['Run', `${runOf.get(c.run_id)?.run ?? '?'}${c.call_key ? ', call ' + c.call_key : ''}`],
       ['Made', (c.created_at ?? '').slice(0, 19).replace('T', ' ')], ['Digest', shortDigest(c.digest)],
-      ['Tokens', known(c.prompt_tokens) ? `${count(c.prompt_tokens)} in, ${count(c.completion_tokens)} out` : null],
+      ['Tokens', c.completion_tokens > 0 ? `${count(c.prompt_tokens)} in, ${count(c.completion_tokens)} out` : null],
       ['Cost', c.origin === 'model' ? dollars(c.dollars) : null],
       ['Builds on', c.parents?.length ? h('span', {}, links(c.parents)) : 'nothing'], ['Used by', children.length ? h('span', {}, links(children.map(o => o.candidate_id))) : 'nobody'],
       ['Compare', h('span', {}, c.parents?.length ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: c.parents[0]})}, 'with its parent') : null, c.parents?.length ? ' ' : null,
@@ -96,7 +96,7 @@ pages.candidate = {
   },
 };
 const conditions = k => k ? ': ' + [k.stopped_by && 'stopped: ' + k.stopped_by, k.median_clock_mhz && Math.round(k.median_clock_mhz) + ' MHz', k.temperature_c && k.temperature_c + ' \u00b0C', k.power_w && Math.round(k.power_w) + ' W',
-  k.outliers && k.outliers + ' outliers', k.drift && `drift ${percent(k.drift)}`, k.bimodal && 'two groups of times', k.discarded && k.discarded + ' discarded', ...(k.throttle_reasons ?? [])].filter(Boolean).join(', ') : '';
+  k.outliers && k.outliers + (k.outliers === 1 ? ' outlier' : ' outliers'), k.drift && `drift ${percent(k.drift)}`, k.bimodal && 'two groups of times', k.discarded && k.discarded + ' discarded', ...(k.throttle_reasons ?? [])].filter(Boolean).join(', ') : '';
 const caseColumns = [
   {name: 'shape', value: k => k.shape}, {name: 'time', num: true, cell: k => time(k.median_ns)},
   {name: '95 % interval', num: true, cell: k => known(k.median_low_ns) ? `${time(k.median_low_ns)} \u2013 ${time(k.median_high_ns)}` : 'no interval'},

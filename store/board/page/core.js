@@ -101,6 +101,8 @@ async function part(name, id) {
 
 // ---- tables and controls ----
 const rowsShown = 200;
+/// The columns in which some row has a value. Columns without `value` stay.
+const filled = (rows, columns) => columns.filter(c => !c.value || rows.some(row => ![null, undefined, '', 0].includes(c.value(row))));
 /// columns: {name, value(row), cell(row), num, wide}. `sort`: the name of a column, with - for falling.
 function table(rows, columns, {sort = '', onSort = null, now = null, id = null, limit = rowsShown} = {}) {
   const falling = sort.startsWith('-'), by = sort ? columns.find(c => c.name === sort.replace(/^-/, '')) : null;

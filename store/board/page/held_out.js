@@ -4,18 +4,18 @@ pages.heldout = {
   draw(main) {
     main.append(h('h2', {}, 'On shapes that the search has never seen'));
     main.append(note('A final times the leaders at held-out shapes, too. A kernel whose speed is the same there was not made for the search shapes only. The shapes stay secret.'));
-    const rows = places.filter(p => known(p.held_out_speedup));
+    const rows = places.filter(p => known(p.held_out_speedup)), devices = new Set(board.sittings.map(s => s.device_name));
     if (!rows.length) main.append(note('No board of this store has a final yet. A run that ends makes one, and winnow reverify does.', 'warn'));
     this.picture(main, rows.slice(0, 60));
     if (rows.length) main.append(table(rows, [
-      {name: 'task', value: p => p.task}, {name: 'device', value: p => p.device_name}, {name: 'rank', num: true, cell: rank}, {name: 'kernel', cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: author},
+      {name: 'task', value: p => p.task}, ...(devices.size > 1 ? [{name: 'device', value: p => p.device_name}] : []), {name: 'rank', num: true, cell: rank}, {name: 'kernel', cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: author},
       {name: 'at search shapes', num: true, cell: p => `${speed(p.speedup)} (${bounds(p)})`}, {name: 'at held-out shapes', num: true, cell: p => speed(p.held_out_speedup)}, {name: 'held out / search', num: true, cell: p => (p.held_out_speedup / p.speedup).toFixed(2)}]));
     const lost = board.sittings.filter(s => s.verdict !== 'correct');
     if (lost.length) main.append(h('h3', {}, 'Lost their place in a final'), table(lost, [{name: 'task', cell: s => taskOf.get(s.task_id)?.name}, {name: 'kernel', cell: s => toCandidate(s.candidate_id)}, {name: 'verdict', value: s => s.verdict}, {name: 'final', value: s => s.started_at.slice(0, 16).replace('T', ' ')}]));
     if (board.held_out.length) main.append(h('h3', {}, 'Leaders of runs, judged there'), table(board.held_out, [{name: 'run', cell: r => runOf.get(r.run_id)?.run}, {name: 'task', cell: r => taskOf.get(r.task_id)?.name}, {name: 'kernel', cell: r => toCandidate(r.candidate_id)},
       {name: 'verdict', value: r => r.verdict}, {name: 'speedup', num: true, cell: r => speed(r.speedup)}]));
     const finals = [...groups(board.sittings, s => s.sitting_id).values()].map(list => ({...list[0], n: list.length}));
-    if (finals.length) main.append(h('h3', {}, 'Finals'), table(finals, [{name: 'final', num: true, value: s => s.sitting_id}, {name: 'task', cell: s => taskOf.get(s.task_id)?.name}, {name: 'device', value: s => s.device_name}, {name: 'run', cell: s => runOf.get(s.run_id)?.run ?? 'all runs'},
+    if (finals.length) main.append(h('h3', {}, 'Finals'), table(finals, [{name: 'final', num: true, value: s => s.sitting_id}, {name: 'task', cell: s => taskOf.get(s.task_id)?.name}, ...(devices.size > 1 ? [{name: 'device', value: s => s.device_name}] : []), {name: 'run', cell: s => runOf.get(s.run_id)?.run ?? 'all runs'},
       {name: 'started', value: s => s.started_at.slice(0, 16).replace('T', ' ')}, {name: 'finalists', num: true, value: s => s.n}, {name: 'rounds', num: true, value: s => s.rounds}, {name: 'seconds', num: true, cell: s => s.seconds.toFixed(1)},
       {name: 'baseline\u2019s spread', num: true, cell: s => percent(s.baseline_spread)}]));
   },

@@ -25,7 +25,8 @@ pages.lineage = {
     const width = roomFor(main), left = 64, top = 26, floor = 380, height = floor + 62, order = new Map(all.map((c, i) => [c.candidate_id, i + 1]));
     const frame = chart(main, 'Each circle is a kernel with its interval, each tick below a failure. A line leads to the parent; the way to the leader is bold. A click shows the change.', width, height, (svg, tell) => {
       const x = d3.scaleLinear().domain([0, all.length + 1]).range([left, width - 16]);
-      const y = logScale(timed.flatMap(c => [value(c).speedup, value(c).speedup_low]), [floor - 12, top], [1]);
+      const most = 4 * Math.max(...timed.map(c => value(c).speedup)); // so that no wide interval squeezes the others
+      const y = logScale(timed.flatMap(c => [value(c).speedup, value(c).speedup_low, Math.min(most, value(c).speedup_high ?? 0)]), [floor - 12, top], [1]);
       axis(svg, y, 'left', left, width - 16 - left, 'speedup', v => plain(v) + 'x');
       axis(svg, x, 'bottom', floor + 20, 0, 'order of candidates', whole, false);
       const edges = timed.flatMap(c => (c.parents ?? []).map(id => [byId.get(id), c])).filter(e => value(e[0] ?? {}).speedup > 0 && order.has(e[0].candidate_id));

@@ -72,7 +72,7 @@ function whiskers(main, label, rows, {lines = [], title = 'speedup against basel
       .attr('transform', (r, i) => `translate(0,${top + step * i + step / 2})`)
       .on('mouseenter', function () { tell(d3.select(this).datum().tip); }).on('mouseleave', () => tell());
     row.append('rect').attr('x', 0).attr('y', -step / 2).attr('width', width).attr('height', step).attr('fill', 'transparent');
-    const letters = Math.floor(left / 6.6);
+    const letters = Math.floor((left - 14) / 7.2);
     row.append('text').attr('x', left - 10).attr('y', 4).attr('text-anchor', 'end').attr('class', 'ink')
       .text(r => { const t = visible(r.label); return t.length > letters ? t.slice(0, letters - 1) + '\u2026' : t; });
     row.filter(r => known(r.low) && r.mid >= lowest).append('path').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 2).attr('fill', 'none')
@@ -85,9 +85,10 @@ function whiskers(main, label, rows, {lines = [], title = 'speedup against basel
 
 /// series: {name, values} in order of measurement. Drift and two groups of times are seen here.
 function strip(main, label, series) {
-  const shown = series.filter(s => s.values?.length);
+  const all = series.filter(s => s.values?.length), middle = median((all.find(s => s.name === 'candidate') ?? all[0])?.values ?? [1]);
+  const shown = all.filter(s => s.name !== 'baseline' || median(s.values) < 4 * middle); // a slow one would flatten the others
   if (!shown.length) return null;
-  const width = Math.min(1000, roomFor(main)), height = 200, left = 70, tint = hues(shown.map(s => s.name));
+  const width = Math.min(1000, roomFor(main)), height = 200, left = 70, tint = hues(all.map(s => s.name));
   const frame = chart(main, label, width, height, (svg, tell) => {
     const y = logScale(shown.flatMap(s => s.values), [height - 40, 24]);
     const x = d3.scaleLinear().domain([0, Math.max(1, ...shown.map(s => s.values.length - 1))]).range([left + 12, width - 24]);
@@ -100,7 +101,7 @@ function strip(main, label, series) {
       svg.append('line').attr('x1', left).attr('x2', width - 16).attr('y1', y(median(s.values))).attr('y2', y(median(s.values))).attr('stroke', tint(s.name)).attr('stroke-opacity', .6);
     });
   });
-  if (frame) frame.append(legend(shown.map(s => [`${s.name}: median ${time(median(s.values))} of ${s.values.length}`, tint(s.name)])));
+  if (frame) frame.append(legend(all.map(s => [`${s.name}: median ${time(median(s.values))} of ${s.values.length}` + (shown.includes(s) ? '' : ', above the chart'), shown.includes(s) ? tint(s.name) : 'none'])));
   return frame;
 }
 const legend = entries => h('div', {class: 'legend'}, entries.map(([text, color]) => h('span', {}, swatch(color), text)));

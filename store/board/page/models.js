@@ -15,8 +15,8 @@ pages.models = {
       {name: 'correct', num: true, value: m => m.right / m.n, cell: m => percent(m.right / m.n)}, {name: `fast_${p}`, num: true, cell: m => percent(share(m, p, false))}, {name: `surely`, num: true, cell: m => percent(share(m, p, true))},
       {name: 'pass@1', num: true, cell: m => percent(estimate(m, 1))}, {name: 'pass@5', num: true, cell: m => percent(estimate(m, 5))},
       {name: 'best', num: true, value: m => m.best, cell: m => m.best ? `${speed(m.best)} (${digits(m.low)}\u2013${digits(m.high)})` : none},
-      {name: 'cost', num: true, cell: m => dollars(m.dollars)}, {name: 'a correct one', num: true, cell: m => m.right ? dollars(m.dollars === null ? null : m.dollars / m.right) : none},
-      {name: 'one over 1x', num: true, cell: m => m.faster ? dollars(m.dollars === null ? null : m.dollars / m.faster) : none}],
+      ...(models.some(m => known(m.dollars)) ? [{name: 'cost', num: true, cell: m => dollars(m.dollars)}, {name: 'a correct one', num: true, cell: m => m.right ? dollars(m.dollars === null ? null : m.dollars / m.right) : none},
+      {name: 'one over 1x', num: true, cell: m => m.faster ? dollars(m.dollars === null ? null : m.dollars / m.faster) : none}] : [])],
       {sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
     main.append(note('Surely: as fast_p, counted by the lower end of the interval. Best: the geometric mean over tasks of the best kernel. A correct one, one over 1x: the cost of each correct kernel, and of each that is faster than baseline.cu. pass@k: the chance that one of k candidates of a task is correct, the mean over tasks with k candidates or more. The interval of a mean is the mean of the intervals\u2019 ends.'));
     this.costs(main, models.filter(m => m.dollars > 0 && m.best));

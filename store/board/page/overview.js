@@ -32,7 +32,7 @@ pages.overview = {
     const best = (model, task) => {
       const all = candidates.filter(c => c.by === model && c.task === task);
       const top = all.map(c => placeOf.get(c.candidate_id)).filter(Boolean).sort((a, b) => b.speedup - a.speedup)[0];
-      if (top) return toCandidate(top.candidate_id, `${speed(top.speedup)} (${bounds(top)})`);
+      if (top) return toCandidate(top.candidate_id, [speed(top.speedup) + ' ', h('span', {class: 'whole'}, `(${bounds(top)})`)]);
       const failed = [...groups(all, c => c.verdict)].sort((a, b) => b[1].length - a[1].length)[0];
       return failed ? h('a', {href: link({page: 'verdicts', task, by: model})}, failed[0]) : none;
     };
@@ -45,6 +45,6 @@ pages.overview = {
       {name: 'run', value: r => r.run}, {name: 'status', value: r => r.status}, {name: 'started', value: r => r.started_at?.slice(0, 16).replace('T', ' ')},
       {name: 'device', value: r => r.device_name}, {name: 'isolation', value: r => r.isolation}, {name: 'evaluator', num: true, value: r => r.evaluator_version},
       {name: 'candidates', num: true, cell: r => count(r.candidates)}, {name: 'calls', num: true, cell: r => count(r.calls) + (r.calls_from_record ? ` (${r.calls_from_record} recorded)` : '')},
-      {name: 'tokens in / out', num: true, cell: r => `${count(r.prompt_tokens)} / ${count(r.completion_tokens)}`}, {name: 'cost', num: true, cell: cost}]));
+      {name: 'tokens in / out', num: true, cell: r => r.calls && !r.completion_tokens ? 'unknown' : `${count(r.prompt_tokens)} / ${count(r.completion_tokens)}`}, {name: 'cost', num: true, cell: cost}]));
   },
 };

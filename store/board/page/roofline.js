@@ -29,11 +29,14 @@ pages.roofline = {
       axis(svg, x, 'bottom', height - 48, height - 76, 'operations a byte');
       axis(svg, y, 'left', left, width - 20 - left, 'operations a second', d3.format('.2~s'));
       const [x0, x1] = x.domain(), [y0, y1] = y.domain(), roof = Math.max(...peaks.map(p => p.rate), 0) || y1;
-      copies.forEach((c, i) => {
-        const from = Math.max(x0, y0 / c.rate), to = Math.min(x1, roof / c.rate);
-        svg.append('line').attr('x1', x(from)).attr('x2', x(to)).attr('y1', y(from * c.rate)).attr('y2', y(to * c.rate)).attr('stroke', 'var(--mute)').attr('stroke-width', 1.5);
-        svg.append('text').text(`${c.level} ${d3.format('.3~s')(c.rate)}B/s`).attr('x', x(from) + 8).attr('y', y(from * c.rate) + 18 + 15 * i).attr('class', 'ink');
-      });
+      // Levels of one speed share a line, and their names stand along it.
+      for (const alike of groups(copies, c => copies.find(o => Math.abs(o.rate / c.rate - 1) < 0.05)).values()) {
+        const {rate} = alike[0], from = Math.max(x0, y0 / rate), to = Math.min(x1, roof / rate);
+        const [left, low, right, high] = [x(from), y(from * rate), x(to), y(to * rate)];
+        svg.append('line').attr('x1', left).attr('x2', right).attr('y1', low).attr('y2', high).attr('stroke', 'var(--mute)').attr('stroke-width', 1.5);
+        svg.append('text').text(`${alike.map(c => c.level).join('; ')} ${d3.format('.3~s')(rate)}B/s`).attr('class', 'ink').attr('x', 8).attr('y', -5)
+          .attr('transform', `translate(${left},${low}) rotate(${Math.atan2(high - low, right - left) * 180 / Math.PI})`);
+      }
       peaks.forEach((p, i) => {
         const from = copies.length ? Math.max(x0, p.rate / Math.max(...copies.map(c => c.rate))) : x0;
         svg.append('line').attr('x1', x(from)).attr('x2', x(x1)).attr('y1', y(p.rate)).attr('y2', y(p.rate)).attr('stroke', 'var(--mute)').attr('stroke-width', 1.5);
