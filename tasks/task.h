@@ -121,9 +121,10 @@ struct Task {
   std::string task_toml;               ///< text of task.toml
   std::optional<TorchReference> torch; ///< nullopt: the reference is reference.cu
   std::string reference;               ///< text of reference.cu; empty with `torch`
-  std::string baseline;                ///< text of baseline.cu
-  std::string reference_python;        ///< text of reference.py
-  std::string digest; ///< sha256 over the files; changes with every edit of the task
+  std::string baseline; ///< text of baseline.cu; may be empty with `torch`: then speedups are
+                        ///< against PyTorch eager
+  std::string reference_python; ///< text of reference.py
+  std::string digest;           ///< sha256 over the files; changes with every edit of the task
 
   /// The shapes of the set for `device` ("cpu", "cuda", "hip"), in file order.
   std::vector<Shape> shapes_of(ShapeSet set, std::string_view device) const;
@@ -138,7 +139,7 @@ Task load_task(const std::filesystem::path& folder);
 struct TaskTexts {
   std::string task_toml;
   std::string reference;        ///< reference.cu; empty if the reference is a PyTorch module
-  std::string baseline;         ///< baseline.cu
+  std::string baseline;         ///< baseline.cu; may be empty then
   std::string reference_python; ///< reference.py
 };
 /// As load_task(), from texts. `file` is the name of task.toml in messages. Leaves name, category

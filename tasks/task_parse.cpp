@@ -387,14 +387,16 @@ Task parse_task(TaskTexts texts, const std::string& file) {
 }
 
 Task load_task(const std::filesystem::path& folder) {
-  const bool has_reference = has_part(folder, kReference);
-  TaskTexts texts{read_part(folder, "task.toml"),
-                  has_reference ? read_part(folder, kReference) : std::string(),
-                  read_part(folder, "baseline.cu"), read_part(folder, "reference.py")};
+  const auto optional_part = [&folder](const char* name) {
+    return has_part(folder, name) ? read_part(folder, name) : std::string();
+  };
+  TaskTexts texts{read_part(folder, "task.toml"), optional_part(kReference),
+                  optional_part("baseline.cu"), read_part(folder, "reference.py")};
   Task task = parse_task(std::move(texts), (folder / "task.toml").string());
   if (!task.torch) {
     read_part(folder, kReference); // says what is missing
-  } else if (has_reference) {
+    read_part(folder, "baseline.cu");
+  } else if (has_part(folder, kReference)) {
     throw UsageError(fmt::format("{}: the reference of this task is the PyTorch module in "
                                  "reference.py; remove this file, or [reference] in task.toml",
                                  (folder / kReference).string()));

@@ -193,7 +193,9 @@ bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& c
   std::size_t judged = 0;
   bool passed = true;
   const auto judge_up_to = [&](std::size_t end, const RunReport& report) {
-    for (; judged < std::min(end, cases.size()); ++judged) {
+    // A judge that fails once, perhaps after a long wait, is not asked again.
+    for (; judged < std::min(end, cases.size()) && result_.verdict != Verdict::Infrastructure;
+         ++judged) {
       passed =
           add_case(judge_run(stage, cases[judged], run_list[judged], report, judged)) && passed;
     }

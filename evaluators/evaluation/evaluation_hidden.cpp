@@ -61,12 +61,8 @@ bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cas
   std::vector<tasks::Shape> shapes;
   std::transform(cases.begin(), cases.end(), std::back_inserter(shapes),
                  [](const PlannedCase& planned) { return planned.shape; });
-  on_device_.own_kernel(on_device_.baseline_file, on_device_.task, shapes, on_device_.baseline);
+  const auto rivals = on_device_.rivals_for(shapes, result_.race.has_value());
   const std::size_t first_case = result_.cases.size();
-  std::vector<const BuiltKernel*> rivals{&on_device_.baseline};
-  if (const BuiltKernel* incumbent = result_.race ? on_device_.incumbent_for(shapes) : nullptr) {
-    rivals.push_back(incumbent);
-  }
   if (!take_turns(stage, cases, built, rivals)) {
     return false;
   }

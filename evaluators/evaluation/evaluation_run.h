@@ -61,6 +61,7 @@ private:
   /// `cases`: one per shape.
   bool take_turns(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                   const BuiltKernel& built, const std::vector<const BuiltKernel*>& rivals);
+  bool add_eager_times(const tasks::Shape& shape, RunCaseReport& report);
   bool judge_timed(const RunCase& run_case, const PlannedCase& planned, const RunCaseReport& report,
                    tasks::CaseResult& timed);
   SamplingRequest sampling_request() const;

@@ -1,4 +1,5 @@
 // The timing stage of EvaluationRun: times the candidate beside the task's baseline.
+#include "base/error.h"
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/library_timing.h"
@@ -6,6 +7,7 @@
 #include "evaluators/timing/hidden_speed.h"
 #include "evaluators/timing/physical_floor.h"
 #include "evaluators/timing/timed_case.h"
+#include "evaluators/torch/eager_times.h"
 
 #include <algorithm>
 
@@ -105,12 +107,7 @@ bool EvaluationRun::time() {
   result_.stage = Stage::Time;
   const std::vector<tasks::Shape> shapes =
       on_device_.task.shapes_of(ShapeSet::Search, result_.device);
-  on_device_.own_kernel(on_device_.baseline_file, on_device_.task, shapes, on_device_.baseline);
-  std::vector<const BuiltKernel*> rivals{&on_device_.baseline};
-  if (const BuiltKernel* incumbent =
-          depth_ == Depth::Full ? on_device_.incumbent_for(shapes) : nullptr) {
-    rivals.push_back(incumbent);
-  }
+  const auto rivals = on_device_.rivals_for(shapes, depth_ == Depth::Full);
   std::vector<PlannedCase> cases;
   if (!plan_cases(shapes, 1, built_, cases)) {
     return false;
@@ -153,6 +150,7 @@ std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCas
   std::vector<SamplingRequest> sampling;
   for (const PlannedCase& planned : cases) {
     SamplingRequest& of_shape = sampling.emplace_back(sampling_request());
+    of_shape.has_baseline = on_device_.has_baseline();
     for (const BuiltKernel* rival : rivals) {
       of_shape.rivals.push_back(on_device_.own_plan(*rival, planned.shape));
     }
@@ -173,12 +171,12 @@ bool EvaluationRun::fail_timing(const StageOutcome& outcome) {
   if (!by_rival) {
     return fail(outcome.fault->verdict, "while timing the kernel: " + outcome.fault->detail);
   }
-  if (*faulty->rival > 0) {
+  const bool by_baseline = on_device_.has_baseline() && *faulty->rival == 0;
+  if (!by_baseline) {
     on_device_.incumbent.reset(); // the next attempt runs without the incumbent
   }
   return fail(Verdict::Infrastructure,
-              fmt::format("while timing {}: {}",
-                          *faulty->rival == 0 ? "the baseline" : "the incumbent",
+              fmt::format("while timing {}: {}", by_baseline ? "the baseline" : "the incumbent",
                           outcome.fault->detail));
 }
 
@@ -195,9 +193,12 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
   if (outcome.fault || outcome.cancelled) {
     return fail_timing(outcome);
   }
-  for (const RunCaseReport& report : outcome.report.cases) {
+  for (RunCaseReport report : outcome.report.cases) {
     if (report.index >= run_list.size() || report.rival_samples_ns.size() != rivals.size()) {
       return fail(Verdict::Infrastructure, "the worker reports a case that was not requested");
+    }
+    if (!on_device_.has_baseline() && !add_eager_times(cases[report.index].shape, report)) {
+      return false;
     }
     CaseResult& timed = result_.cases[first_case + report.index];
     take_samples(report, timed);
@@ -206,6 +207,16 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
     }
   }
   return true;
+}
+
+// PyTorch's times stand for those of the baseline.
+bool EvaluationRun::add_eager_times(const tasks::Shape& shape, RunCaseReport& report) {
+  try {
+    report.rival_samples_ns.insert(report.rival_samples_ns.begin(), eager_times(on_device_, shape));
+    return true;
+  } catch (const Error& error) {
+    return fail(Verdict::Infrastructure, error.what());
+  }
 }
 
 bool EvaluationRun::judge_timed(const RunCase& run_case, const PlannedCase& planned,

@@ -59,7 +59,7 @@ LibraryTiming measure(TaskOnDevice& on_device, const tasks::LibraryBaselinePlan&
 
 std::vector<LibraryTiming> library_timings(TaskOnDevice& on_device, const tasks::Shape& shape,
                                            std::uint64_t seed, const SamplingRequest& sampling) {
-  if (on_device.host->device.kind != "cuda") {
+  if (on_device.host->device.kind != "cuda" || !on_device.has_baseline()) {
     return {};
   }
   if (const auto known = on_device.libraries.find(shape.id); known != on_device.libraries.end()) {

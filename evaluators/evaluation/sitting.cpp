@@ -4,6 +4,8 @@
 #include "base/random_bits.h"
 #include "evaluators/evaluation/contest.h"
 #include "evaluators/evaluation/evaluation_run.h"
+#include "evaluators/torch/against_eager.h"
+#include "evaluators/torch/eager_times.h"
 #include "profiling/statistics/sitting.h"
 
 #include <algorithm>
@@ -67,12 +69,14 @@ struct Sitting::State : TaskOnDevice {
   std::vector<tasks::Evaluation> refused;
   const tasks::Evaluation blank;
   std::vector<tasks::Shape> shapes; ///< search shapes, then held-out shapes
-  Contest contest;                  ///< contestant 0 is the task's baseline
+  /// Contestant 0 is the task's baseline; without one, the first finalist that was admitted.
+  Contest contest;
   /// By round, shape and contestant; empty: the contestant had been dropped before.
   std::vector<std::vector<profiling::RoundTimes>> times;
   double seconds = 0;
 
 private:
+  void add_yardstick();
   void add(std::size_t finalist);
   Contest::Series series() const;
   void take(const Contest::Turns& turns);
@@ -81,14 +85,16 @@ private:
                            const profiling::Sitting& held_out) const;
   void add_races(tasks::SittingRow& row, std::size_t finalist,
                  const std::vector<std::size_t>& running, const profiling::Sitting& search) const;
+  std::vector<double> samples(std::size_t shape, std::size_t contestant) const;
   double median_ns(std::size_t shape, std::size_t contestant) const;
+  double baseline_median_ns(std::size_t shape) const;
+  AgainstEager yardstick(tasks::ShapeSet set) const;
   profiling::Sitting over(tasks::ShapeSet set, const std::vector<std::size_t>& running) const;
 };
 
 void Sitting::State::admit() {
   const auto start = Clock::now();
-  own_kernel(baseline_file, task, shapes, baseline);
-  contest.add(baseline, shapes);
+  add_yardstick();
   for (std::size_t i = 0; i < finalists.size() && !cancelled; ++i) {
     if (!files[i]) {
       continue;
@@ -103,6 +109,17 @@ void Sitting::State::admit() {
   }
   prepare_reference(shapes);
   seconds += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void Sitting::State::add_yardstick() {
+  if (has_baseline()) {
+    own_kernel(baseline_file, task, shapes, baseline);
+    contest.add(baseline, shapes);
+    return;
+  }
+  for (const tasks::Shape& shape : shapes) {
+    eager_times(*this, shape);
+  }
 }
 
 void Sitting::State::add(std::size_t finalist) {
@@ -142,6 +159,9 @@ Contest::Series Sitting::State::series() const {
 }
 
 void Sitting::State::round() {
+  if (contest.contestants().empty()) {
+    return; // no finalist was admitted, and the task has no baseline
+  }
   const auto start = Clock::now();
   if (const auto turns = contest.take_turns([this] { return series(); })) {
     take(*turns);
@@ -176,12 +196,36 @@ void Sitting::State::take(const Contest::Turns& turns) {
   times.push_back(std::move(of_round));
 }
 
-double Sitting::State::median_ns(std::size_t shape, std::size_t contestant) const {
+std::vector<double> Sitting::State::samples(std::size_t shape, std::size_t contestant) const {
   std::vector<double> all;
   for (const auto& round : times) {
     all.insert(all.end(), round[shape][contestant].begin(), round[shape][contestant].end());
   }
-  return tasks::median(std::move(all));
+  return all;
+}
+
+double Sitting::State::median_ns(std::size_t shape, std::size_t contestant) const {
+  return tasks::median(samples(shape, contestant));
+}
+
+double Sitting::State::baseline_median_ns(std::size_t shape) const {
+  return has_baseline() ? median_ns(shape, 0) : tasks::median(eager.at(shapes[shape].id));
+}
+
+/// The speed of contestant 0, which the speeds of the others are multiplied by.
+AgainstEager Sitting::State::yardstick(tasks::ShapeSet set) const {
+  if (has_baseline()) {
+    return {};
+  }
+  std::vector<tasks::Shape> of_set;
+  std::vector<std::vector<double>> samples_ns;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i].set == set) {
+      of_set.push_back(shapes[i]);
+      samples_ns.push_back(samples(i, 0));
+    }
+  }
+  return against_eager(*this, of_set, samples_ns);
 }
 
 profiling::Sitting Sitting::State::over(tasks::ShapeSet set,
@@ -226,15 +270,17 @@ tasks::SittingRow Sitting::State::row_of(std::size_t finalist,
   const auto index = static_cast<std::size_t>(place - running.begin());
   std::vector<double> medians;
   for (std::size_t i = 0; i < shapes.size() && shapes[i].set == tasks::ShapeSet::Search; ++i) {
-    row.times.push_back({shapes[i].id, median_ns(i, *contestant_of[finalist]), median_ns(i, 0)});
+    row.times.push_back(
+        {shapes[i].id, median_ns(i, *contestant_of[finalist]), baseline_median_ns(i)});
     medians.push_back(row.times.back().median_ns);
   }
   row.score_ns = tasks::geometric_mean(medians);
-  row.speedup = search.ratio(index, 0);
+  const AgainstEager eager = yardstick(tasks::ShapeSet::Search);
+  row.speedup = search.ratio(index, 0) * eager.ratio;
   const profiling::Interval bounds =
-      search.repeat_interval(index, 0, index == 0 ? 0 : baseline_spread);
-  row.speedup_bounds = {bounds.low, bounds.high};
-  row.held_out_speedup = held_out.ratio(index, 0);
+      search.repeat_interval(index, 0, index == 0 && has_baseline() ? 0 : baseline_spread);
+  row.speedup_bounds = bounds_of_product(search.ratio(index, 0), bounds, eager);
+  row.held_out_speedup = held_out.ratio(index, 0) * yardstick(tasks::ShapeSet::HeldOut).ratio;
   add_races(row, finalist, running, search);
   return row;
 }

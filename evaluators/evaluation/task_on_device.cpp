@@ -35,7 +35,9 @@ TaskOnDevice::TaskOnDevice(tasks::Task task_to_judge, std::shared_ptr<DeviceHost
       options(std::move(evaluation_options)), host(std::move(device_host)),
       reference_file(task.torch ? tasks::KernelFile()
                                 : parse_own(task.reference, task.folder / "reference.cu")),
-      baseline_file(parse_own(task.baseline, task.folder / "baseline.cu")) {}
+      baseline_file(task.baseline.empty() ? tasks::KernelFile()
+                                          : parse_own(task.baseline, task.folder / "baseline.cu")) {
+}
 
 tasks::Evaluation TaskOnDevice::new_evaluation() const {
   tasks::Evaluation blank =
@@ -55,7 +57,7 @@ void TaskOnDevice::prepare() {
   for (const ShapeSet set : {ShapeSet::Tiny, ShapeSet::Search, ShapeSet::Promotion}) {
     prepare_reference(task.shapes_of(set, device));
   }
-  if (options.timing) {
+  if (options.timing && has_baseline()) {
     own_kernel(baseline_file, task, task.shapes_of(ShapeSet::Search, device), baseline);
   }
 }
@@ -138,6 +140,19 @@ tasks::ResolvedPlan TaskOnDevice::own_plan(const BuiltKernel& kernel,
     reject_own(*kernel.file, to_string(errors.front()));
   }
   return std::move(*plan);
+}
+
+std::vector<const BuiltKernel*> TaskOnDevice::rivals_for(const std::vector<tasks::Shape>& shapes,
+                                                         bool with_incumbent) {
+  std::vector<const BuiltKernel*> rivals;
+  if (has_baseline()) {
+    own_kernel(baseline_file, task, shapes, baseline);
+    rivals.push_back(&baseline);
+  }
+  if (const BuiltKernel* kernel = with_incumbent ? incumbent_for(shapes) : nullptr) {
+    rivals.push_back(kernel);
+  }
+  return rivals;
 }
 
 const BuiltKernel* TaskOnDevice::incumbent_for(const std::vector<tasks::Shape>& shapes) {

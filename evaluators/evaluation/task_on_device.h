@@ -41,6 +41,11 @@ struct TaskOnDevice {
                     BuildMode mode, std::vector<Diagnostic>& errors);
   /// Compiles reference.cu for these shapes, or starts PyTorch. Throws Error.
   void prepare_reference(const std::vector<tasks::Shape>& shapes);
+  bool has_baseline() const { return !task.baseline.empty(); }
+  /// The kernels that a candidate is timed beside at these shapes, built for them: the baseline if
+  /// the task has one, then the incumbent if `with_incumbent` and there is one. Throws Error.
+  std::vector<const BuiltKernel*> rivals_for(const std::vector<tasks::Shape>& shapes,
+                                             bool with_incumbent);
   /// The baseline or the reference. Throws Error, with the name of the task's file, when it does
   /// not compile.
   const BuiltKernel& own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
@@ -63,7 +68,7 @@ struct TaskOnDevice {
   EvaluationOptions options;
   std::shared_ptr<DeviceHost> host;
   tasks::KernelFile reference_file; ///< empty for a task with a TorchReference
-  tasks::KernelFile baseline_file;
+  tasks::KernelFile baseline_file;  ///< empty for a task without baseline.cu
   BuiltKernel reference;
   BuiltKernel baseline;
   std::optional<Incumbent> incumbent;
@@ -71,6 +76,8 @@ struct TaskOnDevice {
   /// Full evaluations, by a key of machine code and launches (EvaluationRun::fingerprint()). GPU
   /// code only. Each holds all its samples, so only the last ones are kept.
   Recent<std::string, tasks::Evaluation> known{kMostKnown};
+  /// Of a task without baseline.cu: see eager_times(). By shape.
+  std::map<std::string, std::vector<double>> eager;
   /// Timings of the task's library baselines, by shape.
   std::map<std::string, std::vector<tasks::LibraryTiming>> libraries;
   std::atomic<bool> cancelled{false};

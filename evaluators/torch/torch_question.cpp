@@ -18,19 +18,19 @@ constexpr std::string_view kMagnitude = "_magnitude"; // see tasks::reference_vi
 
 class Question {
 public:
-  Question(const tasks::Task& task, const tasks::Shape& shape)
-      : task_(task), view_(tasks::reference_view(task)), shape_(shape) {}
+  /// `view`: has the types in which tensors travel.
+  Question(const tasks::Task& task, tasks::Task view, const tasks::Shape& shape)
+      : task_(task), view_(std::move(view)), shape_(shape) {}
 
-  TorchQuestion ask(std::uint64_t seed, std::uint64_t capacity_bytes) {
-    json request{{"do", "answer"},
-                 {"source", task_.reference_python},
+  /// `more`: the fields of this kind of question.
+  TorchQuestion ask(const json& more, std::uint64_t capacity_bytes) {
+    json request{{"source", task_.reference_python},
                  {"mode", task_.torch->training ? "train" : "eval"},
                  {"axes", shape_.axes},
                  {"scalars", json::array()},
-                 {"seed", seed >> 8U}, // PyTorch takes 63 bits, and each noisy run needs a seed
-                 {"accumulate", to_string(task_.tolerance.accumulate)},
                  {"inputs", inputs()},
                  {"outputs", outputs()}};
+    request.update(more);
     for (const tasks::ScalarSpec& scalar : task_.scalars) {
       request["scalars"].push_back(scalar_json(scalar, shape_.scalars.at(scalar.name)));
     }
@@ -108,7 +108,27 @@ private:
 
 TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
                              std::uint64_t capacity_bytes) {
-  return Question(task, shape).ask(seed, capacity_bytes);
+  return Question(task, tasks::reference_view(task), shape)
+      .ask({{"do", "answer"},
+            // PyTorch takes 63 bits, and each noisy run needs a seed
+            {"seed", seed >> 8U},
+            {"accumulate", to_string(task.tolerance.accumulate)}},
+           capacity_bytes);
+}
+
+TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape,
+                           const TorchSampling& sampling, std::uint64_t capacity_bytes) {
+  TorchQuestion question = Question(task, task, shape)
+                               .ask({{"do", "time"},
+                                     {"how", "eager"},
+                                     {"sampling",
+                                      {{"warmup", sampling.warm_ups},
+                                       {"min_samples", sampling.min_samples},
+                                       {"max_samples", sampling.max_samples},
+                                       {"budget_ns", sampling.budget.count()}}}},
+                                    capacity_bytes);
+  question.answers.clear();
+  return question;
 }
 
 json scalar_json(const tasks::ScalarSpec& scalar, double value) {

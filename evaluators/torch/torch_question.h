@@ -4,6 +4,7 @@
 #include "evaluators/worker/protocol.h"
 #include "tasks/task.h"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +26,17 @@ struct TorchQuestion {
 /// Throws Error when the tensors do not fit into `capacity_bytes`.
 TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
                              std::uint64_t capacity_bytes);
+
+/// How often PyTorch runs a module to time it, as in torch_child.py.
+struct TorchSampling {
+  int warm_ups = 3;
+  int min_samples = 20;
+  int max_samples = 200;
+  std::chrono::nanoseconds budget{0};
+};
+/// How long the module takes, eagerly, in the task's own types. `answers` is empty.
+TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape,
+                           const TorchSampling& sampling, std::uint64_t capacity_bytes);
 
 /// The value that a kernel gets: rounded to the scalar's dtype.
 nlohmann::json scalar_json(const tasks::ScalarSpec& scalar, double value);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/open_devices.h"
+#include "evaluators/evaluation/sitting.h"
 #include "evaluators/torch/torch_question.h"
 
 #include <cstdlib>
@@ -23,6 +24,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr const char* kFake = WINNOW_SOURCE_DIR "/evaluators/torch/testing/python_fake.py";
+constexpr double kEagerNs = 1e9; // of the fake
 constexpr const char* kSoftmax = WINNOW_SOURCE_DIR "/tasks/catalogue/reduction/row_softmax";
 
 class TorchReference : public testing::Test {
@@ -35,6 +37,7 @@ protected:
     options_.timing = false;
     options_.promotion = false;
     options_.check = false;
+    options_.tiny_seeds = 1;
     try {
       host_ = open_device(select_device("cpu"), options_, options_.run_timeout);
     } catch (const DeviceUnavailable& error) {
@@ -49,6 +52,11 @@ protected:
     return tasks::parse_task({task.task_toml + "[reference]\nkind = \"torch\"\n", "", task.baseline,
                               task.reference_python + line},
                              "task.toml");
+  }
+  /// The same without baseline.cu.
+  static tasks::Task without_baseline() {
+    const tasks::Task task = softmax();
+    return tasks::parse_task({task.task_toml, "", "", task.reference_python}, "task.toml");
   }
   static std::string told(const tasks::Evaluation& evaluation) {
     return fmt::format("{}: {}", to_string(evaluation.verdict), evaluation.detail);
@@ -81,6 +89,46 @@ TEST_F(TorchReference, JudgesTimedLaunches) {
       Evaluator(task, host_, options_).evaluate_text(task.baseline, "kernel.cu");
   EXPECT_EQ(told(evaluation), "correct: ");
   EXPECT_GT(evaluation.speedup, 0);
+}
+
+TEST_F(TorchReference, TimesPyTorchWhereThereIsNoBaseline) {
+  options_.timing = options_.promotion = true;
+  const std::string kernel = softmax().baseline;
+  Evaluator evaluator(without_baseline(), host_, options_);
+  const tasks::Evaluation alone = evaluator.evaluate_text(kernel, "kernel.cu");
+  EXPECT_EQ(told(alone), "correct: ");
+  for (const tasks::CaseResult& timed : alone.cases) {
+    if (timed.stage == tasks::Stage::Time) {
+      EXPECT_EQ(timed.baseline_median_ns, kEagerNs);
+      EXPECT_NEAR(timed.speedup, kEagerNs / timed.median_ns, 0.05 * timed.speedup);
+    }
+  }
+  EXPECT_GT(alone.speedup, 1);
+  EXPECT_GT(alone.hidden_speedup, 1);
+  evaluator.set_incumbent(KernelToBeat{kernel, alone.parameters});
+  const tasks::Evaluation raced = evaluator.evaluate_text(kernel + "// again\n", "again.cu");
+  EXPECT_EQ(told(raced), "correct: ");
+  ASSERT_TRUE(raced.race);
+  EXPECT_NEAR(raced.race->ratio, 1, 0.5);
+}
+
+TEST_F(TorchReference, HoldsAFinalWithoutABaseline) {
+  SittingRequest request;
+  request.boards.resize(1);
+  request.boards[0].task = std::make_shared<const tasks::Task>(without_baseline());
+  const std::string kernel = softmax().baseline;
+  request.boards[0].finalists = {{kernel, "one.cu", {{"BLOCK", 128}}, "one"},
+                                 {"no kernel", "two.cu", {}, "two"}};
+  const SittingAnswer answer = hold_sittings(request, host_, options_, {}, [](int, int) {});
+  ASSERT_EQ(answer.boards.size(), 1U);
+  EXPECT_EQ(answer.boards[0].fault, "");
+  const tasks::SittingRow& row = answer.boards[0].result.value().rows.at(0);
+  EXPECT_EQ(row.rank, 1);
+  EXPECT_EQ(row.times.at(0).baseline_median_ns, kEagerNs);
+  EXPECT_NEAR(row.speedup, kEagerNs / row.score_ns, 0.1 * row.speedup);
+  EXPECT_LE(row.speedup_bounds.low, row.speedup);
+  EXPECT_GE(row.speedup_bounds.high, row.speedup);
+  EXPECT_GT(row.held_out_speedup, 1);
 }
 
 TEST_F(TorchReference, AFailureOfTheModuleIsNoVerdictOnTheKernel) {

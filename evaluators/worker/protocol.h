@@ -41,6 +41,7 @@ struct SamplingRequest {
   /// Plans that take turns with the case's own plan, each on inputs of its own. Plan i runs in
   /// module i + 1 of the request.
   std::vector<tasks::ResolvedPlan> rivals;
+  bool has_baseline = true; ///< rival 0 is the task's baseline; a further one is the incumbent
   /// True for a final: every contestant is judged, and each takes part until its own budget is
   /// spent. False: only the case's own plan is judged, because the rivals were judged when they
   /// were candidates.

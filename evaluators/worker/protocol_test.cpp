@@ -35,6 +35,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   request.cases[0].sampling->places = 9;
   request.cases[0].sampling->judged = 2.5;
   request.cases[0].sampling->least_baseline_ns = 20e3;
+  request.cases[0].sampling->has_baseline = false;
   request.cases[0].sampling->areas = 3;
   request.cases[0].sampling->area_bytes = 4096;
   const RunRequest read = decode_run_request(encode(request));
@@ -50,6 +51,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   EXPECT_EQ(sampling.places, 9);
   EXPECT_EQ(sampling.judged, 2.5);
   EXPECT_EQ(sampling.least_baseline_ns, 20e3);
+  EXPECT_FALSE(sampling.has_baseline);
   EXPECT_EQ(sampling.areas, 3);
   EXPECT_EQ(sampling.area_bytes, 4096U);
   EXPECT_TRUE(sampling.all_judged);

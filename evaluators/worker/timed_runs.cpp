@@ -281,13 +281,17 @@ bool TimedRuns::warmed_up(bool first_at_place) {
   return first_at_place ? all : warm_;
 }
 
-// True if the kernel leads: it is faster than the incumbent, which comes after the baseline.
+bool TimedRuns::has_incumbent() const {
+  return contestants_.size() > (sampling_.has_baseline ? 2U : 1U);
+}
+
+// True if the kernel leads: it is faster than the incumbent.
 bool TimedRuns::leads() const {
-  return contestants_.size() > 2 && race_.blocks() > 0 && race_.ratio() > 1;
+  return has_incumbent() && race_.blocks() > 0 && race_.ratio() > 1;
 }
 
 bool TimedRuns::baseline_is_too_short() const {
-  if (contestants_.size() < 2 || !(sampling_.least_baseline_ns > 0)) {
+  if (!sampling_.has_baseline || contestants_.size() < 2 || !(sampling_.least_baseline_ns > 0)) {
     return false;
   }
   const std::vector<double>& baseline = contestants_[1].samples;
@@ -339,7 +343,7 @@ bool TimedRuns::more(RunCaseReport& report) {
 // Only the race against the incumbent is prolonged. The race against the baseline decides nothing
 // more.
 bool TimedRuns::may_win() const {
-  return sampling_.stop_when_lost && contestants_.size() > 2 &&
+  return sampling_.stop_when_lost && has_incumbent() &&
          race_.verdict() == profiling::RaceVerdict::Undecided && race_.ratio() > kWorthDrawingOut &&
          spent_ns_ < kBudgetsToWin * whole_budget_ns() &&
          contestants_.front().samples.size() < static_cast<std::size_t>(sampling_.max_samples);

@@ -87,6 +87,7 @@ private:
   void take(bool first_at_place, bool slow_clock, RunCaseReport& report);
   bool warmed_up(bool first_at_place);
   bool more(RunCaseReport& report);
+  bool has_incumbent() const;
   bool leads() const;
   bool baseline_is_too_short() const;
   bool may_win() const;

@@ -14,6 +14,9 @@ import sys
 import time
 
 
+EAGER_NS = 1e9
+
+
 def answer(request):
     source = request["source"]
     if "exit" in source:
@@ -22,6 +25,8 @@ def answer(request):
         time.sleep(3600)
     if "raise" in source:
         return {"error": "ValueError: the module says no"}
+    if request["do"] == "time":
+        return {"error": None, "times_ns": [EAGER_NS] * request["sampling"]["min_samples"]}
     x, y = request["inputs"][0], request["outputs"][0]
     memory = mmap.mmap(3, os.fstat(3).st_size)
     rows, cols = x["shape"]
