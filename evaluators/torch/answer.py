@@ -1,0 +1,110 @@
+"""The requests "answer" and "time": a task's inputs are in the memory file."""
+
+import importlib
+import json
+
+import torch
+
+import precision
+import timing
+from noise import error_scales
+from problem import Problem
+from tensors import Memory, as_list, check, widened
+
+
+class Case:
+    """The inputs of one request: forward's arguments, and the state of the model."""
+
+    def __init__(self, request, memory, device, float64):
+        self.memory, self.device, self.float64 = memory, device, float64
+        self.specs = [t for t in request["inputs"] if not t.get("state")]
+        self.arguments = [self.load(t) for t in self.specs]
+        self.versions = [t._version for t in self.arguments]
+        self.state = {t["state"]: self.load(t) for t in request["inputs"] if t.get("state")}
+
+    def load(self, spec):
+        tensor = self.memory.load(spec, self.device)
+        return widened(tensor) if self.float64 else tensor
+
+    def restore(self):
+        """Loads again what forward has changed in place."""
+        for i, tensor in enumerate(self.arguments):
+            if tensor._version != self.versions[i]:
+                tensor.copy_(self.load(self.specs[i]))
+                self.versions[i] = tensor._version
+
+    def outputs(self, results):
+        """What forward returned; if nothing, the arguments that it changes."""
+        if results is None:
+            return [t for s, t in zip(self.specs, self.arguments) if s.get("inout")]
+        return as_list(results)
+
+
+class Answers:
+    """Keeps the last model that was built."""
+
+    def __init__(self, device):
+        self.device = torch.device(device)
+        self.key, self.problem = None, None
+
+    def kept(self, request, float64):
+        fields = [request[name] for name in ("source", "axes", "scalars", "mode")]
+        key = json.dumps([fields, float64], sort_keys=True)
+        if key != self.key:
+            self.forget()
+            self.problem = Problem(*[fields[i] for i in (0, 1, 2, 3)], self.device, float64)
+            self.key = key
+        return self.problem
+
+    def forget(self):
+        self.key, self.problem = None, None
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def run(self, problem, case):
+        case.restore()
+        problem.set_state(case.state)
+        results = case.outputs(problem.run(case.arguments))
+        return [tensor.clone() for tensor in results]  # not a view of an argument
+
+    def answer(self, request):
+        precision.use_exact_products()
+        memory = Memory()
+        case = Case(request, memory, self.device, True)
+        problem = self.kept(request, True)
+        exact = self.run(problem, case)
+        check_all(request["outputs"], exact, True)
+        again = lambda: self.run(problem, case)
+        scales = error_scales(again, exact, request["seed"], request["accumulate"], self.device)
+        for expected, y, scale in zip(request["outputs"], exact, scales):
+            memory.store(y, expected["offset"])
+            if scale is not None:
+                memory.store(scale, expected["magnitude_offset"])
+        return {}
+
+    def time(self, request):
+        precision.use_exact_products()
+        precision.allow_fused_attention(True)
+        case = Case(request, Memory(), self.device, False)
+        problem = self.kept(request, False)
+        problem.set_state(case.state)
+        model = problem.model
+        if request["how"] == "compile":
+            importlib.import_module("torch._dynamo").reset()  # compile each shape separately
+            model = torch.compile(model)
+        with torch.no_grad():
+            results = case.outputs(model(*case.arguments))
+            check_all(request["outputs"], results, False)
+            del results
+            run = lambda: model(*case.arguments)
+            times = timing.samples(run, case.restore, self.device, request["sampling"])
+        return {"times_ns": times}
+
+
+def check_all(expected, results, float64):
+    if len(expected) != len(results):
+        raise ValueError(
+            f"forward() returns {len(results)} tensors, but the task has {len(expected)} outputs"
+        )
+    for spec, result in zip(expected, results):
+        check(spec, result, float64)

@@ -1,0 +1,136 @@
+"""The integers of a module file that can be set to other values, found in its syntax tree.
+
+A knob is one of these:
+- a module-level NAME = 128, also in `rows, cols = 8192, 4096` and `height = width = 128`,
+- an element of a module-level tuple or list, named NAME_0, NAME_1, ...,
+- a literal size of a tensor in get_inputs(), named size_0, size_1, ...
+Names that the file derives from its knobs follow, because the file is executed again.
+"""
+
+import ast
+
+DRAWS = {"rand", "randn", "randint", "zeros", "ones", "full", "arange", "empty", "normal"}
+
+
+def integer(node):
+    """The value of an expression of integer literals, else None."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, ast.BinOp) or (isinstance(node, ast.UnaryOp)):
+        parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
+        if isinstance(getattr(node, "op", None), (ast.Pow, ast.LShift)):
+            parts += [ast.Constant(None)] if (integer(node.right) or 0) > 64 else []
+        if any(integer(part) is None for part in parts):
+            return None
+        try:
+            value = eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}})
+        except ArithmeticError:
+            return None
+        return value if type(value) is int else None
+    return None
+
+
+def single_assignments(tree):
+    """Rewrites a = b = 3 and a, b = 3, 4 as one assignment a name, so that each can be set."""
+    body = []
+    for node in tree.body:
+        for target, value in pairs(node):
+            body.append(ast.copy_location(ast.Assign([target], value), node))
+        if not pairs(node):
+            body.append(node)
+    tree.body = body
+    return ast.fix_missing_locations(tree)
+
+
+def pairs(node):
+    if isinstance(node, ast.AnnAssign) and node.value is not None and node.simple:
+        return [(node.target, node.value)]
+    if not isinstance(node, ast.Assign):
+        return []
+    found = []
+    for target in node.targets:
+        both = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+        if both and len(target.elts) == len(node.value.elts) and not depends(node):
+            found += zip(target.elts, node.value.elts)
+        elif len(node.targets) > 1 and not isinstance(node.value, (ast.Constant, ast.BinOp, ast.UnaryOp)):
+            return []  # a = b = [] is one list, not two
+        else:
+            found.append((target, node.value))
+    return found
+
+
+def depends(node):
+    """Whether a, b = ... reads a or b, as a swap does."""
+    written = {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+    return any(isinstance(n, ast.Name) and n.id in written for n in ast.walk(node.value))
+
+
+class Slot:
+    """A place in the tree that holds an integer."""
+
+    def __init__(self, name, holder, field, index=None):
+        self.name, self.holder, self.field, self.index = name, holder, field, index
+        self.value = integer(self.node())
+
+    def node(self):
+        place = getattr(self.holder, self.field)
+        return place if self.index is None else place[self.index]
+
+    def put(self, value):
+        fresh = ast.copy_location(ast.Constant(value), self.node())
+        if self.index is None:
+            setattr(self.holder, self.field, fresh)
+        else:
+            getattr(self.holder, self.field)[self.index] = fresh
+
+
+def slots(tree):
+    """All knobs of the tree, in the file's order; the last assignment of a name counts."""
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found += assigned(node.targets[0].id, node)
+        if isinstance(node, ast.FunctionDef) and node.name == "get_inputs":
+            found += literal_sizes(node)
+    return [slot for slot in found if slot.value is not None]
+
+
+def assigned(name, node):
+    if isinstance(node.value, (ast.Tuple, ast.List)):
+        count = len(node.value.elts)
+        return [Slot(f"{name}_{i}", node.value, "elts", i) for i in range(count)]
+    return [Slot(name, node, "value")]
+
+
+def literal_sizes(function):
+    found = []
+    for call in ast.walk(function):
+        if not isinstance(call, ast.Call) or ast.unparse(call.func).split(".")[-1] not in DRAWS:
+            continue
+        for i, argument in enumerate(call.args):
+            if isinstance(argument, (ast.Tuple, ast.List)):
+                found += [Slot("", argument, "elts", j) for j in range(len(argument.elts))]
+            else:
+                found.append(Slot("", call, "args", i))
+    found = [slot for slot in found if slot.value is not None]
+    for i, slot in enumerate(found):
+        slot.name = f"size_{i}"
+    return found
+
+
+def parse(source):
+    return single_assignments(ast.parse(source, "reference.py"))
+
+
+def knobs_of(source):
+    """{name: value}, in the file's order."""
+    return {slot.name: slot.value for slot in slots(parse(source))}
+
+
+def compiled(source, values):
+    """The file as code, with each knob that `values` names set."""
+    tree = parse(source)
+    for slot in slots(tree):
+        if slot.name in values:
+            slot.put(values[slot.name])
+    return compile(ast.fix_missing_locations(tree), "reference.py", "exec")

@@ -1,0 +1,91 @@
+"""How a module is run in double precision although it names other dtypes, and exact settings."""
+
+import contextlib
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+import noise
+
+RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell"}
+NARROWING = {"float", "half", "bfloat16"}
+TENSOR_TYPES = {"torch.FloatTensor", "torch.HalfTensor", "torch.BFloat16Tensor"}
+
+
+def widened_dtype(value):
+    """float64 or complex128 in place of another floating or complex dtype."""
+    if isinstance(value, torch.dtype):
+        if value.is_floating_point:
+            return torch.float64
+        return torch.complex128 if value.is_complex else value
+    if isinstance(value, str) and value.replace("cuda.", "") in TENSOR_TYPES:
+        return torch.float64
+    return value
+
+
+class Plain(TorchFunctionMode):
+    """Recurrent networks run as separate operations, not as one call of cuDNN."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if getattr(func, "__name__", "") in RECURRENT:
+            with torch.backends.cudnn.flags(enabled=False):
+                return func(*args, **(kwargs or {}))
+        return func(*args, **(kwargs or {}))
+
+
+class Widened(Plain):
+    """Whatever floating dtype the module names, it gets float64."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        name = getattr(func, "__name__", "")
+        if name in NARROWING and len(args) == 1:
+            return args[0].double()
+        kwargs = {key: widened_dtype(value) for key, value in (kwargs or {}).items()}
+        args = tuple(widened_dtype(value) for value in args)
+        if name == "_scaled_mm":
+            return scaled_mm(*args, **kwargs)
+        if name == "_int_mm":
+            return int_mm(*args)
+        return super().__torch_function__(func, types, args, kwargs)
+
+
+def scaled_mm(a, b, scale_a, scale_b, bias=None, **ignored):
+    """torch's product of 8-bit floats as it is documented: of any size."""
+    product = a.double() @ b.double() * (scale_a.double() * scale_b.double())
+    return product if bias is None else product + bias.double()
+
+
+def int_mm(a, b):
+    """Doubles hold these sums exactly; torch has no product of int64 on GPUs."""
+    with noise.paused():
+        return (a.double() @ b.double()).int()
+
+
+@contextlib.contextmanager
+def default_dtype(dtype):
+    kept = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(kept)
+
+
+@contextlib.contextmanager
+def double_precision():
+    with default_dtype(torch.float64), Widened():
+        yield
+
+
+def use_exact_products():
+    """No TF32; attention as separate operations, so that the noise model sees each."""
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
+    allow_fused_attention(False)
+
+
+def allow_fused_attention(allowed):
+    for kind in ("flash", "mem_efficient", "cudnn"):
+        enable = getattr(torch.backends.cuda, f"enable_{kind}_sdp", None)
+        if enable is not None:
+            enable(allowed)

@@ -1,0 +1,82 @@
+"""A module file in KernelBench's form: Model, get_inputs() and get_init_inputs()."""
+
+import linecache
+import sys
+import types
+
+import torch
+
+import precision
+from knobs import compiled
+
+CONSTRUCTION_SEED = 20231107  # tensors that the state does not hold are the same in each build
+
+
+def load_module(source, axes):
+    """Executes the file with the integers that `axes` names."""
+    module = types.ModuleType("reference")
+    module.__file__ = "reference.py"
+    lines = source.splitlines(True)
+    linecache.cache["reference.py"] = (len(source), None, lines, "reference.py")
+    sys.modules["reference"] = module  # dataclasses and torch.jit look there
+    exec(compiled(source, axes), module.__dict__)
+    for name in ("Model", "get_init_inputs"):
+        if not callable(module.__dict__.get(name)):
+            raise ValueError(f"the file has no {name}")
+    return module
+
+
+def construct(module, scalars, mode, device):
+    """A fresh model. The caller sets the default dtype."""
+    arguments = module.get_init_inputs()
+    if scalars and len(scalars) != len(arguments):
+        raise ValueError(
+            f"get_init_inputs() has {len(arguments)} values, but the task has {len(scalars)} scalars"
+        )
+    torch.manual_seed(CONSTRUCTION_SEED)
+    model = module.Model(*(scalars or arguments))
+    if not isinstance(model, torch.nn.Module):
+        raise ValueError("Model is no torch.nn.Module")
+    return model.to(device).train(mode == "train")
+
+
+class Problem:
+    """A model of given sizes, kept for several runs."""
+
+    def __init__(self, source, axes, scalars, mode, device, float64):
+        self.device = device
+        self.float64 = float64
+        with torch.no_grad(), self.dtypes():
+            self.module = load_module(source, axes)
+            self.model = construct(self.module, scalars, mode, device)
+            if float64:
+                self.model.double()
+        self.initial = {name: b.detach().clone() for name, b in self.model.named_buffers()}
+
+    def dtypes(self):
+        return precision.double_precision() if self.float64 else precision.Plain()
+
+    def set_state(self, state):
+        """Loads {name: tensor}. Buffers that it does not name get their first values again."""
+        places = dict(self.model.named_parameters())
+        missing = sorted(set(places) - set(state))
+        if missing:
+            raise ValueError(f"no input is the parameter {missing[0]}")
+        places.update(self.model.named_buffers())
+        unknown = sorted(set(state) - set(places))
+        if unknown:
+            raise ValueError(f"the model has no parameter or buffer {unknown[0]}")
+        with torch.no_grad():
+            for name, place in places.items():
+                value = state.get(name, self.initial.get(name))
+                if list(value.shape) != list(place.shape):
+                    raise ValueError(
+                        f"{name} is {list(place.shape)}, but its input is {list(value.shape)}"
+                    )
+                place.copy_(value)
+
+    def run(self, arguments, model=None):
+        """What forward returns: a tensor, or a tuple or list of them."""
+        torch.manual_seed(CONSTRUCTION_SEED)
+        with torch.no_grad(), self.dtypes():
+            return (model or self.model)(*arguments)

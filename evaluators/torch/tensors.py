@@ -1,0 +1,87 @@
+"""Tensors in the shared memory file, and the names that tasks give to dtypes."""
+
+import mmap
+
+import torch
+
+MEMORY_FILE = 3
+NAMES = {
+    "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16",
+    "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "i8": "int8", "u8": "uint8",
+    "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64",
+    "u64": "uint64", "bool": "bool", "i4x2": "uint8",
+}  # fmt: skip
+
+
+def torch_dtype(name):
+    dtype = getattr(torch, NAMES.get(name, "?"), None)
+    if dtype is None:
+        raise ValueError(f"PyTorch {torch.__version__} has no tensors of {name}")
+    return dtype
+
+
+def task_dtype(dtype):
+    """The task's name of a dtype of torch."""
+    for ours, theirs in NAMES.items():
+        if getattr(torch, theirs, None) == dtype:
+            return ours
+    raise ValueError(f"no task has tensors of {dtype}")
+
+
+def elements(shape):
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count
+
+
+class Memory:
+    """The memory file as it is now: it may have grown since the last request."""
+
+    def __init__(self, file=MEMORY_FILE):
+        self.map = mmap.mmap(file, 0)
+
+    def view(self, offset, dtype, shape):
+        count = elements(shape)
+        end = offset + count * torch.empty(0, dtype=dtype).element_size()
+        if offset < 0 or end > len(self.map):
+            raise ValueError(f"a tensor ends at byte {end} of a memory file of {len(self.map)}")
+        flat = torch.frombuffer(self.map, dtype=torch.uint8, count=end - offset, offset=offset)
+        if flat.data_ptr() % 8:
+            flat = flat.clone()  # only reads: outputs are aligned
+        return flat.view(dtype).reshape(shape)
+
+    def load(self, tensor, device):
+        typed = self.view(tensor["offset"], torch_dtype(tensor["dtype"]), tensor["shape"])
+        return typed.clone() if device.type == "cpu" else typed.to(device)
+
+    def store(self, tensor, offset):
+        if offset % 8:
+            raise ValueError(f"an output is at byte {offset}, which is no multiple of 8")
+        self.view(offset, tensor.dtype, list(tensor.shape)).copy_(tensor)
+
+
+def widened(tensor):
+    return tensor.double() if tensor.is_floating_point() else tensor
+
+
+def as_list(results):
+    """What forward returned, as a list of tensors."""
+    found = list(results) if isinstance(results, (tuple, list)) else [results]
+    for i, value in enumerate(found):
+        if isinstance(value, (bool, int, float)):
+            found[i] = torch.tensor(value)
+        elif not isinstance(value, torch.Tensor):
+            raise ValueError(f"forward() returns a {type(value).__name__} as output {i}")
+    return found
+
+
+def check(expected, result, float64):
+    """Raises if a result is not what the task says of it."""
+    dtype = torch_dtype(expected["dtype"])
+    dtype = torch.float64 if float64 and dtype.is_floating_point else dtype
+    if result.dtype != dtype or list(result.shape) != list(expected["shape"]):
+        raise ValueError(
+            f"output '{expected['name']}' is {result.dtype} {list(result.shape)}, but the task says "
+            f"{dtype} {list(expected['shape'])}"
+        )

@@ -1,0 +1,119 @@
+"""Answers for a task whose reference is a PyTorch module: a child process inside a sandbox.
+
+    python3 torch_child.py DEVICE      # cpu, cuda:0
+
+File descriptor 3 is a memory file with the tensors. The first line of stdout is {"torch": version,
+"device": name}, or {"missing": why}. Each line of stdin is a request and gets one line; README.md
+lists the requests. An error in a module ends no child: {"error": "Type: text"}.
+stdout is for these lines only: whatever else prints goes to stderr.
+"""
+
+import json
+import os
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+MAX_ERROR_CHARACTERS = 2000
+MEMORY_SHARE = 0.9
+
+
+def limit_memory():
+    """A module that asks for more than the machine has gets an error, and no process is killed."""
+    import resource
+
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = int(total * MEMORY_SHARE)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+
+def open_child(device):
+    """Whoever answers requests, and the first line; (None, line) when something is missing."""
+    try:
+        import torch
+    except (ImportError, OSError) as error:
+        return None, {"missing": f"{sys.executable} cannot import torch: {error}"}
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        return None, {"missing": f"torch {torch.__version__} cannot use a GPU here"}
+    name = "cpu"
+    if device.startswith("cuda"):
+        name = torch.cuda.get_device_name(device)
+    else:
+        limit_memory()
+    return Child(device), {"torch": torch.__version__, "device": name}
+
+
+class Child:
+    def __init__(self, device):
+        import answer
+
+        self.device = device
+        self.answers = answer.Answers(device)
+
+    def describe(self, request):
+        import describe
+
+        self.answers.forget()
+        return describe.describe(request, self.device)
+
+    def handle(self, line):
+        """The answer to one request, which may be an error."""
+        start = time.perf_counter()
+        try:
+            request = json.loads(line)
+            known = {
+                "answer": self.answers.answer,
+                "time": self.answers.time,
+                "describe": self.describe,
+            }
+            if request["do"] not in known:
+                raise ValueError(f"no request is named {request['do']}")
+            reply = known[request["do"]](request)
+        except (Exception, SystemExit) as error:
+            self.answers.forget()
+            return {"error": error_text(error)}
+        return {"error": None, **reply, "seconds": time.perf_counter() - start}
+
+    def usable(self):
+        """False after a GPU error that every later call would repeat."""
+        import torch
+
+        if self.device == "cpu":
+            return True
+        try:
+            torch.cuda.synchronize(self.device)
+            return True
+        except Exception:
+            return False
+
+
+def error_text(error):
+    text = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode()
+    return text[:MAX_ERROR_CHARACTERS]
+
+
+def main():
+    protocol = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def say(message):
+        protocol.write(json.dumps(message) + "\n")
+        protocol.flush()
+
+    child, first_line = open_child(sys.argv[1])
+    say(first_line)
+    if child is None:
+        return
+    for line in sys.stdin:
+        say(child.handle(line))
+        if not child.usable():
+            sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
