@@ -51,7 +51,9 @@ def open_child(device):
 class Child:
     def __init__(self, device):
         import answer
+        import compat
 
+        compat.add_missing()
         self.device = device
         self.answers = answer.Answers(device)
 
