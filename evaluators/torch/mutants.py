@@ -103,8 +103,8 @@ class Study:
         other = self.trial.arguments(SEEDS[1])
         rows.append(self.row("other inputs", self.trial.run(False, other)))
         for name, bits in MANTISSAS.items():
-            with Operands(bits) as operands:
-                got = self.trial.run(False, self.arguments)
+            operands = Operands(bits)
+            got = self.trial.run(False, self.arguments, watch=operands)
             if operands.used:
                 rows.append(self.row(name, got))
         rows.append(self.row("half of the inputs", self.trial.run(False, halved(self.arguments))))

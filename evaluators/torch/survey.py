@@ -13,7 +13,7 @@ from rules import EXACT, NORMS, PRODUCTS, SOFTMAXES, SUMS, terms
 from tensors import as_list
 
 REAL_LIMIT = 2e7  # elements of what is really computed where no shape rule exists
-LONG_SUM = 1024  # sums of more terms may be split over blocks
+LONG_SUM = 256  # sums of more terms may be split over blocks
 NORM_OPERATIONS = 4  # for each element: the sums, and the result
 GAPS = (NotImplementedError,) + tuple(
     getattr(fake_tensor, name)

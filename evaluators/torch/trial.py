@@ -1,5 +1,7 @@
 """Runs of a module on drawn inputs and weights, as Winnow will draw them."""
 
+import contextlib
+
 import torch
 
 from drawing import Draws, draw, of_weights
@@ -61,8 +63,8 @@ class Trial:
             for name, dtype, shape in self.found.state
         }
 
-    def run(self, float64, arguments, seed=0, problem=None):
-        """The outputs for arguments of the CPU; `seed` draws the weights."""
+    def run(self, float64, arguments, seed=0, problem=None, watch=None):
+        """The outputs for arguments of the CPU. `seed` draws the weights, `watch` is a mode."""
         problem = problem or self.problem(float64)
         problem.set_state(self.state(seed))
         moved = []
@@ -70,7 +72,9 @@ class Trial:
             if isinstance(value, torch.Tensor):
                 value = (widened(value) if float64 else value).to(self.device, copy=True)
             moved.append(value)
-        return [tensor.clone() for tensor in as_list(problem.run(moved))]
+        with watch or contextlib.nullcontext():
+            results = as_list(problem.run(moved))
+        return [tensor.clone() for tensor in results]
 
 
 def weight_generators(module, values):
