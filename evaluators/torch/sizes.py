@@ -9,6 +9,7 @@ BATCH = re.compile(r"batch|^N$|^B$|^n$|^bs$", re.I)
 SPATIAL = re.compile(r"height|width|depth|length|seq|^[DHWLhwlM]$|dim[123]|size_\d|input_shape|rows|cols|^m$")
 STRUCTURE = re.compile(r"kernel|stride|pad|dil|group|head|^max|^min|layers?$|axis|eps|seed", re.I)
 LARGEST_TRIES = 30
+PATIENCE = 16
 PASSES = [(0, 8), (1, 16), (0, 2), (1, 2), (2, 2)]  # rank, least value
 
 
@@ -30,6 +31,11 @@ class Limits:
     def hold(self, found):
         fits = self.size is None or found.bytes() <= self.size
         return fits and found.operations <= self.operations and found.elements <= self.elements
+
+    def bearable(self, found):
+        """Not within the limits, but only slower: weights cannot always be shrunk."""
+        slow = Limits(PATIENCE * self.operations, PATIENCE * self.elements, self.size)
+        return slow.hold(found)
 
     def excess(self, found):
         parts = [found.operations / self.operations, found.elements / self.elements]
@@ -70,7 +76,7 @@ class Module:
             if allowed <= largest_rank:
                 values = self.halved(values, limits, allowed, floor)
         found = self.survey(values)
-        if not limits.hold(found):
+        if not limits.hold(found) and (largest_rank < 2 or not limits.bearable(found)):
             raise TooLarge(
                 f"no smaller sizes fit: {found.operations:.3g} operations and {found.bytes()} bytes "
                 f"are left of {limits.operations:.3g} and {limits.size or limits.elements}"

@@ -64,7 +64,7 @@ class Child:
         return describe.describe(request, self.device)
 
     def handle(self, line):
-        """The answer to one request, which may be an error."""
+        """The line that answers one request; it may say an error."""
         start = time.perf_counter()
         try:
             request = json.loads(line)
@@ -75,11 +75,12 @@ class Child:
             }
             if request["do"] not in known:
                 raise ValueError(f"no request is named {request['do']}")
-            reply = known[request["do"]](request)
+            reply = {"error": None, **known[request["do"]](request)}
+            reply["seconds"] = time.perf_counter() - start
+            return json.dumps(reply, allow_nan=False)
         except (Exception, SystemExit) as error:
             self.answers.forget()
-            return {"error": error_text(error)}
-        return {"error": None, **reply, "seconds": time.perf_counter() - start}
+            return json.dumps({"error": error_text(error)})
 
     def usable(self):
         """False after a GPU error that every later call would repeat."""
@@ -103,12 +104,12 @@ def main():
     protocol = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
-    def say(message):
-        protocol.write(json.dumps(message) + "\n")
+    def say(text):
+        protocol.write(text + "\n")
         protocol.flush()
 
     child, first_line = open_child(sys.argv[1])
-    say(first_line)
+    say(json.dumps(first_line))
     if child is None:
         return
     for line in sys.stdin:

@@ -44,8 +44,9 @@ class Trial:
             name, dtype, shape, seen = entry
             generator = self.generators[name]
             if generator is not None:
-                limit = {"limit": seen["limit"]} if generator["kind"] == "index" else {}
-                found.append(draw({**generator, **limit}, shape, dtype, random))
+                if seen and generator["kind"] == seen["kind"] == "index":
+                    generator = seen  # its limit may follow from the sizes
+                found.append(draw(generator, shape, dtype, random))
                 continue
             own = own or self.own_inputs(seed)
             found.append(own[i])
