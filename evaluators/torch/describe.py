@@ -10,6 +10,7 @@ import precision
 from drawing import signed
 from mutants import MULTIPLE, NORM_MULTIPLE, Study
 from naming import name_everything
+from scalars import init_numbers, ranges
 from shapes import ShapeSets
 from sizes import Limits, Module, TooLarge
 from survey import Refused
@@ -130,13 +131,21 @@ class Description:
         tolerance.update(
             multiple=MULTIPLE * study.factor, norm_multiple=NORM_MULTIPLE * study.factor, L=study.factor
         )
-        named = name_everything(self.sets, self.generators, self.module)
+        scalars = ranges(init_numbers(self.module), self.works_with)
+        named = name_everything(self.sets, self.generators, self.module, scalars)
         return {
-            "refused": "", "title": title(self.module.source), **named, "scalars": [],
+            "refused": "", "title": title(self.module.source), **named, "scalars": scalars,
             "operations": [self.search.operations], "bytes": [self.search.bytes()],
             "tolerance": tolerance, "reproducible": not self.search.reduces,
             "mutants": rows, "flags": list(dict.fromkeys(self.flags)),
         }  # fmt: skip
+
+    def works_with(self, scalars):
+        trial = Trial(self.module, self.sets.base, self.generators, self.device, scalars)
+        try:
+            return finite(trial.run(False, trial.arguments(SEEDS[0])))
+        except (RuntimeError, ValueError):
+            return False
 
     def precision(self):
         floating = [dtype for _, dtype, _ in self.search.outputs if dtype.is_floating_point]

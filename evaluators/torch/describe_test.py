@@ -2,7 +2,7 @@
 
 import unittest
 
-from child_for_tests import NETWORK, ChildCase, module
+from child_for_tests import NETWORK, ChildCase, module, reference
 import torch
 
 from drawing import draw
@@ -122,6 +122,19 @@ class DescribeTest(ChildCase):
         reply = self.describe(source)
         self.assertIn("computed input: x", reply["flags"])
         self.assertEqual(reply["tensors"][0]["generator"], {"kind": "reference"})
+
+    def test_numbers_of_the_constructor_are_scalars(self):
+        reply = self.describe(reference("stencil/stencil2d"))
+        self.assertEqual(reply["scalars"], [
+            {"name": "center", "dtype": "f32", "value": 0.5, "low": 0.25, "high": 0.75},
+            {"name": "side", "dtype": "f32", "value": 0.125, "low": 0.0625, "high": 0.1875},
+        ])  # fmt: skip
+
+    def test_a_task_of_the_catalogue(self):
+        reply = self.proves_its_shapes(reference("reduction/row_softmax"))
+        self.assertEqual(reply["tensors"][0]["shape"], ["rows", "cols"])
+        self.assertEqual(reply["tensors"][0]["generator"]["std"], 2)
+        self.assertEqual(self.passing(reply), [])
 
     def test_flags(self):
         big = lambda body: module(body).replace("4, 5", "64, 50")

@@ -110,16 +110,17 @@ def rounded(value):
 
 
 def draw(generator, shape, dtype, random):
-    """A tensor of this generator. `random` is a torch.Generator of the CPU."""
+    """A tensor of this generator, on the device of `random`, a torch.Generator."""
     shape, kind = list(shape), generator["kind"]
+    place = {"generator": random, "device": random.device}
     if kind == "uniform":
         low, high = generator["low"], generator["high"]
-        return (torch.rand(shape, generator=random) * (high - low) + low).to(dtype)
+        return (torch.rand(shape, **place) * (high - low) + low).to(dtype)
     if kind == "constant":
-        return torch.full(shape, generator["value"]).to(dtype)
+        return torch.full(shape, generator["value"], device=random.device).to(dtype)
     if kind in ("index", "small_integers"):
         low = generator.get("low", 0)
         high = generator["limit"] if kind == "index" else generator["high"] + 1
-        return torch.randint(low, high, shape, generator=random).to(dtype)
-    values = torch.randn(shape, generator=random).clamp(-4.9, 4.9)
+        return torch.randint(low, high, shape, **place).to(dtype)
+    values = torch.randn(shape, **place).clamp(-4.9, 4.9)
     return (values * generator["std"] + generator["mean"]).to(dtype)

@@ -4,13 +4,13 @@ from shapes import C_WORDS, Extents, identifier
 from tensors import task_dtype
 
 
-def name_everything(sets, generators, module):
+def name_everything(sets, generators, module, scalars):
     """The parts "axes", "tensors" and "shapes" of a description."""
     usable = [
         name for name, kind in sets.kinds.items() if kind not in ("dead", "fixed") and name not in C_WORDS
     ]
     extents = Extents(sets.observed(), usable)
-    taken = set(usable) | set(C_WORDS)
+    taken = set(usable) | set(C_WORDS) | {scalar["name"] for scalar in scalars}
     search = module.survey(sets.search)
     labels = label_tensors(search, taken)
     tensors = [

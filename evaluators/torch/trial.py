@@ -5,7 +5,8 @@ import contextlib
 import torch
 
 from drawing import Draws, draw, of_weights
-from problem import Problem
+from precision import Plain
+from problem import Problem, construct, load_module
 from survey import own_inputs, state_of
 from tensors import as_list, widened
 
@@ -18,11 +19,12 @@ class Trial:
     An input without a generator is what get_inputs() gives.
     """
 
-    def __init__(self, module, values, generators, device):
+    def __init__(self, module, values, generators, device, scalars=()):
+        self.scalars = list(scalars)
         self.module, self.values, self.generators = module, values, generators
         self.device = torch.device(device)
         self.found = module.survey(values)
-        self.problems = {}
+        self.problems, self.kept_state = {}, (None, None)
 
     def problem(self, float64):
         if float64 not in self.problems:
@@ -31,11 +33,11 @@ class Trial:
 
     def build(self, float64, **fields):
         source, mode = self.module.source, self.module.mode
-        return Problem(source, self.values, [], mode, self.device, float64, **fields)
+        return Problem(source, self.values, self.scalars, mode, self.device, float64, **fields)
 
     def arguments(self, seed):
-        """forward's arguments in the module's own dtypes, on the CPU."""
-        random = torch.Generator().manual_seed(seed)
+        """forward's arguments in the module's own dtypes."""
+        random = torch.Generator(self.device).manual_seed(seed)
         own, found = None, []
         for i, entry in enumerate(self.found.inputs):
             if not isinstance(entry, tuple):
@@ -58,14 +60,17 @@ class Trial:
             return own_inputs(self.problem(False).module, Draws(signed=True))
 
     def state(self, seed):
-        random = torch.Generator().manual_seed(1000 + seed)
-        return {
-            name: draw(self.generators[name], shape, dtype, random)
-            for name, dtype, shape in self.found.state
-        }
+        if self.kept_state[0] != seed:
+            random = torch.Generator(self.device).manual_seed(1000 + seed)
+            state = {
+                name: draw(self.generators[name], shape, dtype, random)
+                for name, dtype, shape in self.found.state
+            }
+            self.kept_state = (seed, state)
+        return self.kept_state[1]
 
     def run(self, float64, arguments, seed=0, problem=None, watch=None):
-        """The outputs for arguments of the CPU. `seed` draws the weights, `watch` is a mode."""
+        """The outputs. `seed` draws the weights, `watch` is a mode."""
         problem = problem or self.problem(float64)
         problem.set_state(self.state(seed))
         moved = []
@@ -80,9 +85,11 @@ class Trial:
 
 def weight_generators(module, values):
     """{name: generator} of the state, from a build at these sizes."""
-    built = Problem(module.source, values, [], module.mode, torch.device("cpu"), False)
+    with torch.no_grad(), Plain():
+        code = load_module(module.source, values)
+        model = construct(code, [], module.mode, torch.device("cpu"))
     generators = {}
-    for name, tensor in state_of(built.model, module.mode).items():
+    for name, tensor in state_of(model, module.mode).items():
         if name.endswith("running_var"):
             generators[name] = {"kind": "uniform", "low": 0.5, "high": 2.0}
         else:
