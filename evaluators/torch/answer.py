@@ -7,8 +7,10 @@ import torch
 
 import precision
 import timing
-from noise import error_scales
-from problem import Problem
+from drawing import Draws
+from noise import LARGEST_SEED, error_scales
+from problem import Problem, load_module
+from survey import own_inputs
 from tensors import Memory, as_list, check, widened
 
 
@@ -80,6 +82,20 @@ class Answers:
             memory.store(y, expected["offset"])
             if scale is not None:
                 memory.store(scale, expected["magnitude_offset"])
+        return {}
+
+    def inputs(self, request):
+        """Writes what get_inputs() computes for the inputs that the request names."""
+        module = load_module(request["source"], request["axes"])
+        torch.manual_seed(request["seed"] % LARGEST_SEED)
+        with torch.no_grad():
+            values = own_inputs(module, Draws(signed=request.get("signed", True)))
+        tensors = [value for value in values if isinstance(value, torch.Tensor)]
+        memory = Memory()
+        for spec in request["inputs"]:
+            value = tensors[spec["index"]]
+            check(spec, value, False)
+            memory.store(value, spec["offset"])
         return {}
 
     def time(self, request):

@@ -30,19 +30,21 @@ class ShapeSets:
     def tiny_set(self):
         odd = dict(self.base)
         for name in self.free:
-            value = self.single(self.base, name, [*primes_below(odd[name], 1), prime_above(odd[name])])
-            odd[name] = value or odd[name]
+            if odd[name] == self.base[name]:  # it may have moved with another one
+                tries = [*primes_below(odd[name], 1), prime_above(odd[name])]
+                odd = self.changed(odd, name, tries)
         shapes = [self.base]
         if odd != self.base and self.module.runs(odd):
             shapes.append(odd)
         return shapes
 
-    def single(self, values, name, tries):
-        """The first of the values that runs with one knob changed, else None."""
+    def changed(self, values, name, tries):
+        """The sizes with one knob at the first value that runs; as they are if none does."""
         for value in tries:
-            if self.module.runs({**values, name: value}):
-                return value
-        return None
+            trial = self.module.with_knob(values, name, value) if value >= 1 else None
+            if trial:
+                return trial
+        return values
 
     def hidden(self):
         """Two sets: near the search shape, and around a quarter of it; at odd and prime sizes."""
@@ -64,11 +66,12 @@ class ShapeSets:
         """The search shape with each free knob at a prime below; the first one divided, too."""
         values = dict(self.search)
         for position, name in enumerate(self.free):
+            if values[name] != self.search[name]:
+                continue  # it moved with another one
             size = values[name] // divisor if position == 0 else values[name]
             primes = primes_below(size + (divisor > 1), 3)
             tries = primes[index:] + primes[:index] + [size - 1 - 2 * index, size - 2, size // 2]
-            value = self.single(values, name, [v for v in tries if v >= 1])
-            values[name] = value or values[name]
+            values = self.changed(values, name, tries)
         return values if self.fits(values) else None
 
     def only_batch(self, index):
@@ -76,8 +79,8 @@ class ShapeSets:
         if len(self.free) != 1:
             return None
         name = self.free[0]
-        value = self.single(self.search, name, [1, 2] if index else [prime_above(self.search[name])])
-        values = {**self.search, name: value or self.search[name]}
+        tries = [1, 2] if index else [prime_above(self.search[name])]
+        values = self.changed(self.search, name, tries)
         return values if self.fits(values) else None
 
     def fits(self, values):

@@ -66,6 +66,16 @@ class Module:
     def runs(self, values):
         return not isinstance(self.survey(values), BaseException)
 
+    def with_knob(self, values, name, value):
+        """The sizes with one knob changed, or with those of the same value, too: some sizes must
+        agree. None if neither runs."""
+        alone = {**values, name: value}
+        if self.runs(alone):
+            return alone
+        same = {n: value for n, v in self.knobs.items() if v == self.knobs[name] and v > 2}
+        together = {**values, **same}
+        return together if len(same) > 1 and name in same and self.runs(together) else None
+
     def shrunk(self, limits, largest_rank, start=None):
         """Sizes within the limits: knobs are halved, in the order of their rank."""
         values = dict(start or self.knobs)
@@ -101,10 +111,10 @@ class Module:
     def smaller(self, values, name, limits, floor):
         excess = limits.excess(self.survey(values))
         for value in halves(values[name]):
-            trial = {**values, name: value}
             if value < floor:
                 break
-            if self.runs(trial):
+            trial = self.with_knob(values, name, value)
+            if trial:
                 return trial if limits.excess(self.survey(trial)) < 0.95 * excess else None
         return None
 
@@ -118,9 +128,10 @@ class Module:
     def kind(self, name, base, start):
         kind = "fixed"
         for value in other_values(base[name]):
-            found = self.survey({**base, name: value})
-            if isinstance(found, BaseException):
+            trial = self.with_knob(base, name, value)
+            if trial is None:
                 continue
+            found = self.survey(trial)
             if shapes_of(found.state) != shapes_of(start.state):
                 return "weight"
             if found.init != start.init:

@@ -5,6 +5,8 @@ import unittest
 from child_for_tests import DEVICE, NETWORK, ChildCase, accepts, module, network_state, reference
 import torch
 
+from tensors import Memory
+
 
 def rounded(tensor, bits):
     """A float32 tensor with a mantissa of so many bits."""
@@ -129,6 +131,16 @@ class AnswerTest(ChildCase):
         x = torch.randn(4, 5)
         [(y, _)] = self.good(module("return x.mul_(2).add_(1)"), [x], [x])
         self.assertTrue(torch.equal(y, 2 * x.double() + 1))
+
+    def test_inputs_that_the_module_computes(self):
+        source = module("return x").replace("torch.rand(4, 5)", "torch.rand(4, 5).tril()")
+        request = self.child.request(source, [], [torch.empty(6, 5)], do="inputs", seed=4)
+        request["axes"] = {"size_0": 6}
+        request["inputs"] = [dict(request["outputs"][0], index=0)]
+        self.assertIsNone(self.child.say(request)["error"])
+        x = Memory(self.child.file).view(request["outputs"][0]["offset"], torch.float32, [6, 5])
+        self.assertTrue(torch.equal(x, x.tril()))
+        self.assertLess(float(x.min()), 0)
 
     def test_times(self):
         x = torch.randn(4, 5)
