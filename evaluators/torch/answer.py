@@ -7,8 +7,10 @@ import torch
 
 import precision
 import timing
-from noise import error_scales
-from problem import Problem
+from drawing import Draws
+from noise import LARGEST_SEED, error_scales
+from problem import Problem, load_module
+from survey import own_inputs
 from tensors import Memory, as_list, check, widened
 
 
@@ -64,7 +66,7 @@ class Answers:
     def run(self, problem, case):
         case.restore()
         problem.set_state(case.state)
-        results = case.outputs(problem.run(case.arguments))
+        results = case.outputs(problem.run(problem.with_plain_values(case.arguments)))
         return [tensor.clone() for tensor in results]  # not a view of an argument
 
     def answer(self, request):
@@ -82,6 +84,20 @@ class Answers:
                 memory.store(scale, expected["magnitude_offset"])
         return {}
 
+    def inputs(self, request):
+        """Writes what get_inputs() computes for the inputs that the request names."""
+        module = load_module(request["source"], request["axes"])
+        torch.manual_seed(request["seed"] % LARGEST_SEED)
+        with torch.no_grad():
+            values = own_inputs(module, Draws(signed=request.get("signed", True)))
+        tensors = [value for value in values if isinstance(value, torch.Tensor)]
+        memory = Memory()
+        for spec in request["inputs"]:
+            value = tensors[spec["index"]]
+            check(spec, value, False)
+            memory.store(value, spec["offset"])
+        return {}
+
     def time(self, request):
         precision.use_exact_products()
         precision.allow_fused_attention(True)
@@ -92,11 +108,12 @@ class Answers:
         if request["how"] == "compile":
             importlib.import_module("torch._dynamo").reset()  # compile each shape separately
             model = torch.compile(model)
+        arguments = problem.with_plain_values(case.arguments)
         with torch.no_grad():
-            results = case.outputs(model(*case.arguments))
+            results = case.outputs(model(*arguments))
             check_all(request["outputs"], results, False)
             del results
-            run = lambda: model(*case.arguments)
+            run = lambda: model(*arguments)
             times = timing.samples(run, case.restore, self.device, request["sampling"])
         return {"times_ns": times}
 

@@ -1,22 +1,83 @@
-"""Starts the real child over a memory file, for tests."""
+"""Starts the real child over a memory file, for tests. WINNOW_TORCH_DEVICE names its device."""
 
 import json
 import mmap
 import os
 import subprocess
 import sys
+import unittest
 
-import torch
+sys.dont_write_bytecode = True
+
+try:
+    import torch
+except ImportError as error:
+    if sys.argv[0].endswith("_test.py"):
+        print(f"skipped: {sys.executable} cannot import torch: {error}")
+        sys.exit(77)
+    raise unittest.SkipTest(f"no torch: {error}")
 
 from knobs import knobs_of
 from tensors import Memory, elements, task_dtype
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+CATALOGUE = os.path.join(HERE, "..", "..", "tasks", "catalogue")
+DEVICE = os.environ.get("WINNOW_TORCH_DEVICE", "cpu")
 ALIGNMENT = 256
+LIMIT_MAX, LIMIT_RMS = 32, 4
+
+
+NETWORK = '''
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self, features, classes):
+        super().__init__()
+        self.linear = nn.Linear(features, classes)
+        self.norm = nn.BatchNorm1d(classes)
+
+    def forward(self, x):
+        return torch.relu(self.norm(self.linear(x)).float())
+
+batch = size = 16
+features = 2 * 24
+classes = 40
+
+def get_inputs():
+    return [torch.rand(batch, features)]
+
+def get_init_inputs():
+    return [features, classes]
+'''
+
+
+def reference(task):
+    with open(os.path.join(CATALOGUE, task, "reference.py"), encoding="utf-8") as file:
+        return file.read()
+
+
+def module(body):
+    """A module whose forward has this body."""
+    return (
+        "import torch\nimport torch.nn as nn\n\nclass Model(nn.Module):\n"
+        "    def forward(self, x, *more):\n        " + body.replace("\n", "\n        ")
+        + "\ndef get_inputs():\n    return [torch.rand(4, 5)]\n"
+        "def get_init_inputs():\n    return []\n"
+    )  # fmt: skip
+
+
+def network_state(classes=40, features=48):
+    return {
+        "linear.weight": torch.randn(classes, features) * 0.2,
+        "linear.bias": torch.randn(classes),
+        "norm.weight": torch.rand(classes) + 0.5,
+        "norm.bias": torch.randn(classes),
+    }
 
 
 class ChildForTests:
-    def __init__(self, device="cpu"):
+    def __init__(self, device=DEVICE):
         self.file = os.memfd_create("tensors")
         os.ftruncate(self.file, mmap.PAGESIZE)
         environment = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
@@ -103,3 +164,33 @@ def units(got, y, scale, accumulate=2.0**-23, rounding=2.0**-24):
     error = ((got.double() - y).abs() - rounding * y.abs()).clamp(min=0)
     quotient = error / (accumulate * scale).clamp(min=1e-300)
     return float(quotient.max()), float(quotient.pow(2).mean().sqrt())
+
+
+def accepts(got, y, scale):
+    largest, rms = units(got, y, scale)
+    return largest <= LIMIT_MAX and rms <= LIMIT_RMS
+
+
+class ChildCase(unittest.TestCase):
+    """A test with a child of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        torch.set_num_threads(1)
+        torch.manual_seed(3)
+        cls.child = ChildForTests()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.child.close()
+
+    def good(self, *arguments, **fields):
+        reply, found = self.child.answer(*arguments, **fields)
+        self.assertIsNone(reply["error"])
+        self.assertGreater(reply["seconds"], 0)
+        return found
+
+    def bad(self, *arguments, **fields):
+        reply, _ = self.child.answer(*arguments, **fields)
+        self.assertIsInstance(reply["error"], str)
+        return reply["error"]

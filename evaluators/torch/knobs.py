@@ -10,6 +10,7 @@ Names that the file derives from its knobs follow, because the file is executed 
 import ast
 
 DRAWS = {"rand", "randn", "randint", "zeros", "ones", "full", "arange", "empty", "normal"}
+BOUNDED = {"randint", "full", "normal"}  # plain arguments are no sizes
 
 
 def integer(node):
@@ -107,10 +108,11 @@ def literal_sizes(function):
     for call in ast.walk(function):
         if not isinstance(call, ast.Call) or ast.unparse(call.func).split(".")[-1] not in DRAWS:
             continue
+        bounds = ast.unparse(call.func).split(".")[-1] in BOUNDED
         for i, argument in enumerate(call.args):
             if isinstance(argument, (ast.Tuple, ast.List)):
                 found += [Slot("", argument, "elts", j) for j in range(len(argument.elts))]
-            else:
+            elif not bounds:
                 found.append(Slot("", call, "args", i))
     found = [slot for slot in found if slot.value is not None]
     for i, slot in enumerate(found):

@@ -15,6 +15,7 @@ RUNS = 5
 POOL_WEIGHT = 2  # the mean over all elements counts as so many runs
 SUM_ROUNDING = 2.0**-24  # sums of narrow dtypes are formed in float32
 LEAST_ROUNDING = 2.0**-40  # below it, float64's own rounding would show; the scale is linear
+LARGEST_SEED = 2**63
 EPSILON = {
     "f64": 2.0**-52, "f32": 2.0**-23, "tf32": 2.0**-10, "f16": 2.0**-10, "bf16": 2.0**-7,
     "f8e4m3": 2.0**-3, "f8e5m2": 2.0**-2,
@@ -86,7 +87,7 @@ def error_scales(run, exact, seed, accumulate, device):
     """
     squares = [torch.zeros_like(y) if y.is_floating_point() else None for y in exact]
     for k in range(RUNS):
-        with Noise(seed * RUNS + k, accumulate, device):
+        with Noise((seed * RUNS + k) % LARGEST_SEED, accumulate, device):
             results = run()
         for total, y, result in zip(squares, exact, results):
             if total is not None:

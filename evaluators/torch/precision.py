@@ -8,6 +8,10 @@ from torch.overrides import TorchFunctionMode
 import noise
 
 RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell"}
+FILLING = {
+    "uniform_", "normal_", "kaiming_uniform_", "kaiming_normal_", "xavier_uniform_",
+    "xavier_normal_", "trunc_normal_", "orthogonal_",
+}  # fmt: skip
 NARROWING = {"float", "half", "bfloat16"}
 TENSOR_TYPES = {"torch.FloatTensor", "torch.HalfTensor", "torch.BFloat16Tensor"}
 
@@ -24,10 +28,22 @@ def widened_dtype(value):
 
 
 class Plain(TorchFunctionMode):
-    """Recurrent networks run as separate operations, not as one call of cuDNN."""
+    """Recurrent networks run as separate operations, not as one call of cuDNN.
+
+    With `skip_filling`, parameters are not filled at random: they will get other values anyway.
+    """
+
+    def __init__(self, skip_filling=False):
+        super().__init__()
+        self.skip_filling = skip_filling
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        if getattr(func, "__name__", "") in RECURRENT:
+        name = getattr(func, "__name__", "")
+        if self.skip_filling and name in FILLING:
+            filled = args[0] if args else (kwargs or {}).get("tensor")
+            if isinstance(filled, torch.nn.Parameter):
+                return filled
+        if name in RECURRENT:
             with torch.backends.cudnn.flags(enabled=False):
                 return func(*args, **(kwargs or {}))
         return func(*args, **(kwargs or {}))
@@ -72,8 +88,8 @@ def default_dtype(dtype):
 
 
 @contextlib.contextmanager
-def double_precision():
-    with default_dtype(torch.float64), Widened():
+def double_precision(skip_filling=False):
+    with default_dtype(torch.float64), Widened(skip_filling):
         yield
 
 

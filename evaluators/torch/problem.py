@@ -1,15 +1,18 @@
 """A module file in KernelBench's form: Model, get_inputs() and get_init_inputs()."""
 
+import inspect
 import linecache
 import sys
 import types
 
 import torch
+from torch._subclasses import fake_tensor
 
 import precision
 from knobs import compiled
 
 CONSTRUCTION_SEED = 20231107  # tensors that the state does not hold are the same in each build
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def load_module(source, axes):
@@ -26,35 +29,36 @@ def load_module(source, axes):
     return module
 
 
-def construct(module, scalars, mode, device):
+def construct(module, scalars, mode, device, seed=CONSTRUCTION_SEED):
     """A fresh model. The caller sets the default dtype."""
     arguments = module.get_init_inputs()
     if scalars and len(scalars) != len(arguments):
         raise ValueError(
             f"get_init_inputs() has {len(arguments)} values, but the task has {len(scalars)} scalars"
         )
-    torch.manual_seed(CONSTRUCTION_SEED)
+    torch.manual_seed(seed)
     model = module.Model(*(scalars or arguments))
     if not isinstance(model, torch.nn.Module):
         raise ValueError("Model is no torch.nn.Module")
-    return model.to(device).train(mode == "train")
+    model = model if device.type == "cpu" else model.to(device)
+    return model.train(mode == "train")
 
 
 class Problem:
     """A model of given sizes, kept for several runs."""
 
-    def __init__(self, source, axes, scalars, mode, device, float64):
+    def __init__(self, source, axes, scalars, mode, device, float64, seed=CONSTRUCTION_SEED):
         self.device = device
         self.float64 = float64
-        with torch.no_grad(), self.dtypes():
+        with torch.no_grad(), self.dtypes(skip_filling=True):
             self.module = load_module(source, axes)
-            self.model = construct(self.module, scalars, mode, device)
+            self.model = construct(self.module, scalars, mode, device, seed)
             if float64:
                 self.model.double()
         self.initial = {name: b.detach().clone() for name, b in self.model.named_buffers()}
 
-    def dtypes(self):
-        return precision.double_precision() if self.float64 else precision.Plain()
+    def dtypes(self, **options):
+        return (precision.double_precision if self.float64 else precision.Plain)(**options)
 
     def set_state(self, state):
         """Loads {name: tensor}. Buffers that it does not name get their first values again."""
@@ -75,8 +79,22 @@ class Problem:
                     )
                 place.copy_(value)
 
-    def run(self, arguments, model=None):
+    def run(self, arguments, seed=CONSTRUCTION_SEED):
         """What forward returns: a tensor, or a tuple or list of them."""
-        torch.manual_seed(CONSTRUCTION_SEED)
+        torch.manual_seed(seed)
         with torch.no_grad(), self.dtypes():
-            return (model or self.model)(*arguments)
+            return self.model(*arguments)
+
+    def with_plain_values(self, tensors):
+        """forward's arguments: the tensors, and between them the numbers of get_inputs()."""
+        parameters = inspect.signature(self.model.forward).parameters.values()
+        needed = [p for p in parameters if p.default is p.empty and p.kind in POSITIONAL]
+        if len(needed) <= len(tensors):
+            return list(tensors)
+        try:
+            with fake_tensor.FakeTensorMode(allow_fallback_kernels=False):
+                own = self.module.get_inputs()
+        except Exception:  # an operation without a shape rule
+            own = self.module.get_inputs()
+        places = iter(tensors)
+        return [next(places) if isinstance(v, torch.Tensor) else v for v in own]

@@ -23,7 +23,11 @@ EXACT = frozenset("""
     upsample_nearest1d upsample_nearest2d upsample_nearest3d real imag view_as_real view_as_complex
     conj _conj resolve_conj floor ceil round trunc one_hot index_copy index_fill narrow
     pixel_shuffle channel_shuffle native_channel_shuffle movedim eye linspace resize set
-    col2im_view bitwise_and bitwise_or bitwise_not cartesian_prod expand_copy
+    bitwise_and bitwise_or bitwise_not expand_copy slice_copy view_copy unsafe_split
+    unsafe_split_with_sizes unsafe_chunk _neg_view resolve_neg index_put slice_scatter select_scatter
+    diagonal_scatter pixel_unshuffle tril_indices triu_indices bucketize searchsorted logical_xor
+    isfinite fmod remainder nan_to_num heaviside mode copysign _upsample_nearest_exact1d
+    _upsample_nearest_exact2d _upsample_nearest_exact3d fractional_max_pool2d put
 """.split())
 
 PRODUCTS = frozenset("""
@@ -46,7 +50,7 @@ NORMS = frozenset("""
     soft_margin_loss
 """.split())
 
-SOFTMAXES = frozenset("_softmax _log_softmax logsumexp".split())
+SOFTMAXES = frozenset("_softmax _safe_softmax _log_softmax logsumexp".split())
 
 
 def absolute(value):
@@ -81,7 +85,7 @@ def size_after(name, args, result):
         return size * (1 + terms(name, args, result) ** 0.5 / 4)
     if name in SOFTMAXES:
         steps = terms(name, args, result) ** 0.5 / 4
-        if name == "_softmax":  # exp() passes on the rounding of its argument
+        if name in ("_softmax", "_safe_softmax"):  # exp() passes on the rounding of its argument
             return result * (1 + result.clamp(min=1e-300).log().abs() + steps)
         return (result.abs() + 1) * (1 + steps)
     return None
@@ -96,7 +100,7 @@ def terms(name, args, result):
         return x.shape[-1]
     if "convolution" in name:
         return convolution_terms(args)
-    if name in ("_softmax", "_log_softmax", "cumsum", "cumprod"):
+    if name in ("_softmax", "_safe_softmax", "_log_softmax", "cumsum", "cumprod"):
         return x.shape[args[1]] if x.dim() else 1
     if name in ("native_layer_norm", "_fused_rms_norm", "rms_norm"):
         return max(1, torch.Size(args[1]).numel())

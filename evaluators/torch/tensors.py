@@ -82,6 +82,6 @@ def check(expected, result, float64):
     dtype = torch.float64 if float64 and dtype.is_floating_point else dtype
     if result.dtype != dtype or list(result.shape) != list(expected["shape"]):
         raise ValueError(
-            f"output '{expected['name']}' is {result.dtype} {list(result.shape)}, but the task says "
+            f"'{expected['name']}' is {result.dtype} {list(result.shape)}, but the task says "
             f"{dtype} {list(expected['shape'])}"
         )

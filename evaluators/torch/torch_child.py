@@ -29,7 +29,10 @@ def limit_memory():
     limit = int(total * MEMORY_SHARE)
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    try:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    except (OSError, ValueError):
+        pass  # the sandbox has its own limit
 
 
 def open_child(device):
@@ -51,7 +54,9 @@ def open_child(device):
 class Child:
     def __init__(self, device):
         import answer
+        import compat
 
+        compat.add_missing()
         self.device = device
         self.answers = answer.Answers(device)
 
@@ -62,22 +67,24 @@ class Child:
         return describe.describe(request, self.device)
 
     def handle(self, line):
-        """The answer to one request, which may be an error."""
+        """The line that answers one request; it may say an error."""
         start = time.perf_counter()
         try:
             request = json.loads(line)
             known = {
                 "answer": self.answers.answer,
                 "time": self.answers.time,
+                "inputs": self.answers.inputs,
                 "describe": self.describe,
             }
             if request["do"] not in known:
                 raise ValueError(f"no request is named {request['do']}")
-            reply = known[request["do"]](request)
+            reply = {"error": None, **known[request["do"]](request)}
+            reply["seconds"] = time.perf_counter() - start
+            return json.dumps(reply, allow_nan=False)
         except (Exception, SystemExit) as error:
             self.answers.forget()
-            return {"error": error_text(error)}
-        return {"error": None, **reply, "seconds": time.perf_counter() - start}
+            return json.dumps({"error": error_text(error)})
 
     def usable(self):
         """False after a GPU error that every later call would repeat."""
@@ -101,12 +108,12 @@ def main():
     protocol = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
-    def say(message):
-        protocol.write(json.dumps(message) + "\n")
+    def say(text):
+        protocol.write(text + "\n")
         protocol.flush()
 
     child, first_line = open_child(sys.argv[1])
-    say(first_line)
+    say(json.dumps(first_line))
     if child is None:
         return
     for line in sys.stdin:

@@ -1,54 +1,11 @@
-"""Tests of the torch child: the real process over a memory file, on the CPU, at small sizes."""
+"""Tests of answers and times: the real child over a memory file, at small sizes."""
 
-import json
-import os
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.dont_write_bytecode = True
-
-try:
-    import torch
-except ImportError as error:
-    if __name__ == "__main__":
-        print(f"torch_child_test: skipped: {sys.executable} cannot import torch: {error}")
-        sys.exit(77)
-    raise unittest.SkipTest(f"no torch: {error}")
-
-from child_for_tests import HERE, ChildForTests, units
-
-CATALOGUE = os.path.join(HERE, "..", "..", "tasks", "catalogue")
-LIMIT_MAX, LIMIT_RMS = 32, 4
-
-NETWORK = '''
+from child_for_tests import DEVICE, NETWORK, ChildCase, accepts, module, network_state, reference
 import torch
-import torch.nn as nn
 
-class Model(nn.Module):
-    def __init__(self, features, classes):
-        super().__init__()
-        self.linear = nn.Linear(features, classes)
-        self.norm = nn.BatchNorm1d(classes)
-
-    def forward(self, x):
-        return torch.relu(self.norm(self.linear(x)).float())
-
-batch = size = 16
-features = 2 * 24
-classes = 40
-
-def get_inputs():
-    return [torch.rand(batch, features)]
-
-def get_init_inputs():
-    return [features, classes]
-'''
-
-
-def reference(task):
-    with open(os.path.join(CATALOGUE, task, "reference.py"), encoding="utf-8") as file:
-        return file.read()
+from tensors import Memory
 
 
 def rounded(tensor, bits):
@@ -58,34 +15,11 @@ def rounded(tensor, bits):
     return ((whole + step // 2) & ~(step - 1)).view(torch.float32)
 
 
-class ChildTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        torch.set_num_threads(1)
-        torch.manual_seed(3)
-        cls.child = ChildForTests()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.child.close()
-
-    def accepts(self, got, y, scale):
-        largest, rms = units(got, y, scale)
-        return largest <= LIMIT_MAX and rms <= LIMIT_RMS
-
-    def good(self, *arguments, **fields):
-        reply, found = self.child.answer(*arguments, **fields)
-        self.assertIsNone(reply["error"])
-        self.assertGreater(reply["seconds"], 0)
-        return found
-
-    def bad(self, *arguments, **fields):
-        reply, _ = self.child.answer(*arguments, **fields)
-        self.assertIsInstance(reply["error"], str)
-        return reply["error"]
-
+class AnswerTest(ChildCase):
     def test_first_line(self):
-        self.assertEqual(self.child.first_line, {"torch": torch.__version__, "device": "cpu"})
+        self.assertEqual(self.child.first_line["torch"], torch.__version__)
+        if DEVICE == "cpu":
+            self.assertEqual(self.child.first_line["device"], "cpu")
 
     def test_row_softmax(self):
         source = reference("reduction/row_softmax")
@@ -93,10 +27,10 @@ class ChildTest(unittest.TestCase):
         axes = {"rows": 37, "cols": 509}
         [(y, scale)] = self.good(source, [x], [x], axes=axes)
         self.assertTrue(torch.equal(y, torch.softmax(x.double(), 1)))
-        self.assertTrue(self.accepts(torch.softmax(x, 1), y, scale))
+        self.assertTrue(accepts(torch.softmax(x, 1), y, scale))
         for wrong in (torch.zeros_like(x), torch.softmax(torch.randn(37, 509), 1),
                       torch.softmax(rounded(x, 10), 1), torch.softmax(rounded(x, 7), 1)):
-            self.assertFalse(self.accepts(wrong, y, scale))
+            self.assertFalse(accepts(wrong, y, scale))
 
     def test_matrix_product(self):
         source = reference("blas/gemm_f16")
@@ -105,31 +39,23 @@ class ChildTest(unittest.TestCase):
         axes = {"m": 33, "n": 65, "k": 200}
         [(y, scale)] = self.good(source, [a, b], [form], axes=axes)
         torch.testing.assert_close(y, a.double() @ b.double(), rtol=1e-14, atol=1e-12)
-        self.assertTrue(self.accepts(a.float() @ b.float(), y, scale))
+        self.assertTrue(accepts(a.float() @ b.float(), y, scale))
         coarse = (a.float().bfloat16().float() @ b.float().bfloat16().float())
         for wrong in (torch.zeros(33, 65), b.float().t().contiguous()[:33, :65] @ b.float()[:65],
                       coarse):
-            self.assertFalse(self.accepts(wrong, y, scale))
+            self.assertFalse(accepts(wrong, y, scale))
 
     def test_operands_in_tf32(self):
         source = reference("blas/gemm_f16").replace(".to(torch.float16)", "")
         a, b = torch.randn(40, 300), torch.randn(300, 50)
         axes = {"m": 40, "n": 50, "k": 300}
         [(y, scale)] = self.good(source, [a, b], [torch.empty(40, 50)], axes=axes)
-        self.assertTrue(self.accepts(a @ b, y, scale))
+        self.assertTrue(accepts(a @ b, y, scale))
         for bits in (10, 7):
-            self.assertFalse(self.accepts(rounded(a, bits) @ rounded(b, bits), y, scale))
-
-    def network_state(self, classes=40, features=48):
-        return {
-            "linear.weight": torch.randn(classes, features) * 0.2,
-            "linear.bias": torch.randn(classes),
-            "norm.weight": torch.rand(classes) + 0.5,
-            "norm.bias": torch.randn(classes),
-        }
+            self.assertFalse(accepts(rounded(a, bits) @ rounded(b, bits), y, scale))
 
     def test_parameters_in_train_mode(self):
-        state, x = self.network_state(), torch.randn(16, 48)
+        state, x = network_state(), torch.randn(16, 48)
         [(y, scale)] = self.good(
             NETWORK, [x], [torch.empty(16, 40)], state=state, mode="train"
         )
@@ -143,11 +69,11 @@ class ChildTest(unittest.TestCase):
             return torch.relu(h)
 
         torch.testing.assert_close(y, network(torch.float64, x), rtol=1e-12, atol=1e-12)
-        self.assertTrue(self.accepts(network(torch.float32, x), y, scale))
-        self.assertFalse(self.accepts(network(torch.float32, torch.randn(16, 48)), y, scale))
+        self.assertTrue(accepts(network(torch.float32, x), y, scale))
+        self.assertFalse(accepts(network(torch.float32, torch.randn(16, 48)), y, scale))
 
     def test_buffers_in_eval_mode(self):
-        state, x = self.network_state(), torch.randn(16, 48)
+        state, x = network_state(), torch.randn(16, 48)
         state["norm.running_mean"] = torch.full((40,), 0.5)
         state["norm.running_var"] = torch.full((40,), 4.0)
         [(y, _)] = self.good(NETWORK, [x], [torch.empty(16, 40)], state=state)
@@ -159,11 +85,11 @@ class ChildTest(unittest.TestCase):
     def test_knobs_and_what_follows_from_them(self):
         source = NETWORK.replace("features = 2 * 24", "width = 24\nfeatures = 2 * width")
         axes = {"batch": 5, "size": 999, "width": 3, "classes": 7}
-        state = self.network_state(7, 6)
+        state = network_state(7, 6)
         self.good(source, [torch.randn(5, 6)], [torch.empty(5, 7)], state=state, axes=axes)
 
     def test_the_same_request_gives_the_same_bits(self):
-        state, x = self.network_state(), torch.randn(16, 48)
+        state, x = network_state(), torch.randn(16, 48)
         fields = {"state": state, "mode": "train", "seed": 9}
         first = self.good(NETWORK, [x], [torch.empty(16, 40)], **fields)
         self.good(reference("reduction/row_softmax"), [x], [x], axes={"rows": 16, "cols": 48})
@@ -180,17 +106,9 @@ class ChildTest(unittest.TestCase):
         error = self.bad(reference("stencil/stencil2d"), [x], [x], scalars=[2.0])
         self.assertIn("the task has 1 scalars", error)
 
-    def module(self, body, extra=""):
-        return (
-            "import torch\nimport torch.nn as nn\n" + extra + "\nclass Model(nn.Module):\n"
-            "    def forward(self, x, *more):\n        " + body.replace("\n", "\n        ")
-            + "\ndef get_inputs():\n    return [torch.rand(4, 5)]\n"
-            "def get_init_inputs():\n    return []\n"
-        )  # fmt: skip
-
     def test_copies_have_no_error(self):
         x = torch.randn(4, 5)
-        [(y, scale)] = self.good(self.module("return x.t().float()"), [x], [x.t().contiguous()])
+        [(y, scale)] = self.good(module("return x.t().float()"), [x], [x.t().contiguous()])
         self.assertTrue(torch.equal(y, x.t().double()))
         self.assertEqual(float(scale.abs().max()), 0)
 
@@ -198,79 +116,42 @@ class ChildTest(unittest.TestCase):
         x = torch.randn(4, 5)
         body = "return torch.argmax(x, 1), x > 0, x.half() + 1"
         forms = [torch.empty(4, dtype=torch.int64), torch.empty(4, 5, dtype=torch.bool), x]
-        found = self.good(self.module(body), [x], forms)
+        found = self.good(module(body), [x], forms)
         self.assertTrue(torch.equal(found[0][0], x.argmax(1)))
         self.assertTrue(torch.equal(found[1][0], x > 0))
         self.assertTrue(torch.equal(found[2][0], x.double() + 1))
 
     def test_an_output_without_dimensions(self):
         x = torch.randn(4, 5)
-        [(y, scale)] = self.good(self.module("return x.sum()"), [x], [torch.empty(())])
+        [(y, scale)] = self.good(module("return x.sum()"), [x], [torch.empty(())])
         torch.testing.assert_close(y, x.double().sum())
         self.assertGreater(float(scale), 0)
 
     def test_forward_may_change_its_arguments(self):
         x = torch.randn(4, 5)
-        [(y, _)] = self.good(self.module("return x.mul_(2).add_(1)"), [x], [x])
+        [(y, _)] = self.good(module("return x.mul_(2).add_(1)"), [x], [x])
         self.assertTrue(torch.equal(y, 2 * x.double() + 1))
+
+    def test_inputs_that_the_module_computes(self):
+        source = module("return x").replace("torch.rand(4, 5)", "torch.rand(4, 5).tril()")
+        request = self.child.request(source, [], [torch.empty(6, 5)], do="inputs", seed=4)
+        request["axes"] = {"size_0": 6}
+        request["inputs"] = [dict(request["outputs"][0], index=0)]
+        self.assertIsNone(self.child.say(request)["error"])
+        x = Memory(self.child.file).view(request["outputs"][0]["offset"], torch.float32, [6, 5])
+        self.assertTrue(torch.equal(x, x.tril()))
+        self.assertLess(float(x.min()), 0)
 
     def test_times(self):
         x = torch.randn(4, 5)
         sampling = {"warmup": 1, "min_samples": 3, "max_samples": 3, "budget_ns": 10**9}
         request = self.child.request(
-            self.module("return x.float().mul_(2)"), [x], [x], do="time", how="eager",
+            module("return x.float().mul_(2)"), [x], [x], do="time", how="eager",
             sampling=sampling,
         )  # fmt: skip
         reply = self.child.say(request)
         self.assertIsNone(reply["error"])
         self.assertEqual(len(reply["times_ns"]), 3)
-
-    def test_errors_are_sentences_and_end_no_child(self):
-        x = torch.randn(4, 5)
-        cases = {
-            "return x.sum(0)": "but the task says torch.float64 [4, 5]",
-            "return x, x": "forward() returns 2 tensors, but the task has 1 outputs",
-            "return 'text'": "forward() returns a str",
-            "return x > 0": "torch.bool",
-            "import sys; sys.exit(3)": "SystemExit: 3",
-            "return self.missing": "no attribute 'missing'",
-            "return self.forward(x)": "RecursionError",
-            "return torch.empty(10**15)": "memory",
-        }
-        for body, expected in cases.items():
-            self.assertIn(expected, self.bad(self.module(body), [x], [x]))
-        for source, expected in {
-            "x = (": "SyntaxError",
-            "import not_there": "No module named 'not_there'",
-            "x = 1": "the file has no Model",
-            "Model = get_init_inputs = list": "Model is no torch.nn.Module",
-            "raise ValueError('a' * 9999)": "ValueError: aaa",
-        }.items():
-            error = self.bad(source, [x], [x], axes={"n": 1})
-            self.assertIn(expected, error)
-            self.assertLessEqual(len(error), 2000)
-        self.good(self.module("return x * 2"), [x], [x])
-
-    def test_a_parameter_needs_an_input(self):
-        state, x = self.network_state(), torch.randn(16, 48)
-        del state["linear.bias"]
-        error = self.bad(NETWORK, [x], [torch.empty(16, 40)], state=state)
-        self.assertIn("no input is the parameter linear.bias", error)
-        state["linear.bias"] = torch.randn(3)
-        error = self.bad(NETWORK, [x], [torch.empty(16, 40)], state=state)
-        self.assertIn("linear.bias is [40], but its input is [3]", error)
-        state = dict(self.network_state(), other=torch.randn(3))
-        error = self.bad(NETWORK, [x], [torch.empty(16, 40)], state=state)
-        self.assertIn("no parameter or buffer other", error)
-
-    def test_requests_that_are_none(self):
-        self.assertIn("JSONDecodeError", self.child.say_text("{")["error"])
-        self.assertIn("no request is named sing", self.child.say({"do": "sing"})["error"])
-        self.assertIn("KeyError", self.child.say({"do": "answer"})["error"])
-
-    def test_what_a_module_prints_is_no_answer(self):
-        x = torch.randn(4, 5)
-        self.good(self.module("print('hello'); return x * 2"), [x], [x])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,231 @@
+"""The request "describe": all that task.toml needs, found by running a module."""
+
+import ast
+import re
+
+import torch
+
+import flags
+import precision
+from drawing import signed
+from mutants import MULTIPLE, NORM_MULTIPLE, Study
+from naming import name_everything
+from scalars import init_numbers, ranges
+from shapes import ShapeSets
+from sizes import Limits, Module, TooLarge
+from survey import Refused
+from tensors import as_list, task_dtype
+from trial import SEEDS, Trial, finite, shared_parameters, weight_generators
+
+SEARCH_OPERATIONS = {"cpu": 2e9, "cuda": 5e12}
+STUDY_LIMITS = {"cpu": Limits(1e8, 2e6), "cuda": Limits(2e9, 4e7)}
+GAINS = (1, 2, 4)  # of matrices, where a deep network forgets its inputs
+CHAOTIC = 2.0**-10  # an error scale above this share of the output
+TITLE_CHARACTERS = 80
+
+
+def describe(request, device):
+    """The reply; "refused" says why a module cannot be a task."""
+    precision.use_exact_products()
+    device = request.get("device") or device
+    try:
+        return Description(request, device).reply()
+    except Refused as error:
+        return {"refused": str(error)}
+    except (Exception, SystemExit) as error:
+        text = str(error) or "no text"
+        return {"refused": f"{type(error).__name__}: {text}"[:1500]}
+
+
+class Description:
+    def __init__(self, request, device):
+        self.device, self.kind = device, torch.device(device).type
+        self.flags = []
+        self.module = Module(request["source"], request.get("mode") or "train")
+        operations = request.get("operations") or SEARCH_OPERATIONS[self.kind]
+        memory = request["memory_bytes"]
+        self.sets = self.choose_shapes(Limits(operations, memory, memory))
+        self.search = self.module.survey(self.sets.search)
+        self.reduces = self.search.reduces
+        self.generators = self.choose_generators()
+        self.check_purity()
+        self.run_all_shapes()
+
+    def choose_shapes(self, limits):
+        values = shrunk(self.module, limits)
+        scaled = values != self.module.knobs
+        if scaled:
+            self.flags.append("scaled")
+        return ShapeSets(self.module, values, scaled)
+
+    def choose_generators(self):
+        """Signed inputs and drawn weights; the file's own inputs where those give NaN."""
+        found = {entry[0]: entry[3] for entry in self.search.tensor_inputs()}
+        self.study_values = shrunk(self.module, STUDY_LIMITS[self.kind], self.sets.search)
+        weights = weight_generators(self.module, self.sets.search)
+        proper = {**{name: signed(g) for name, g in found.items()}, **weights}
+        if not self.is_finite(proper):
+            proper = {**found, **weights}
+            if not self.is_finite(proper):
+                raise Refused("the output has NaN or infinite elements for normal and own inputs")
+            self.flags.append("own inputs")
+        computed = [name for name, generator in found.items() if generator is None]
+        self.flags += [f"computed input: {name}" for name in computed]
+        return proper
+
+    def trial(self, values, generators=None):
+        return Trial(self.module, values, generators or self.generators, self.device)
+
+    def is_finite(self, generators):
+        for values in (self.sets.base, self.study_values):
+            trial = self.trial(values, generators)
+            if not finite(trial.run(False, trial.arguments(SEEDS[0]))):
+                return False
+        return True
+
+    def check_purity(self):
+        """Refuses random outputs, and tensors that neither inputs nor state hold."""
+        trial = self.trial(self.sets.base)
+        arguments = trial.arguments(SEEDS[0])
+        first = trial.run(False, arguments)
+        problem = trial.problem(False)
+        problem.set_state(trial.state(0))
+        moved = [a.to(self.device) if isinstance(a, torch.Tensor) else a for a in arguments]
+        again = as_list(problem.run([m.clone() if isinstance(m, torch.Tensor) else m for m in moved], 5))
+        if not same(first, again):
+            raise Refused("the output is random: the same inputs give another one")
+        rebuilt = trial.run(False, arguments, problem=trial.build(False, seed=77))
+        if not same(first, rebuilt):
+            raise Refused("the output depends on random tensors that the model draws when it is built")
+        for one, other in shared_parameters(problem.model):
+            self.flags.append(f"shared parameters: {one}, {other}")
+
+    def run_all_shapes(self):
+        """Runs each shape once; a hidden one that fails is dropped."""
+        self.run_shape(self.sets.search)
+        for shapes in (self.sets.tiny, self.sets.promotion, self.sets.held_out):
+            for values in list(shapes):
+                try:
+                    self.run_shape(values)
+                except (Refused, RuntimeError, ValueError, IndexError):
+                    shapes.remove(values)
+        self.sets.tiny = self.sets.tiny or [self.sets.search]
+        self.sets.promotion = self.sets.promotion or [self.sets.search]
+        self.sets.held_out = self.sets.held_out or [self.sets.search]
+        if self.sets.promotion == [self.sets.search]:
+            self.flags.append("one shape")
+
+    def run_shape(self, values):
+        trial = self.trial(values)
+        outputs = trial.run(False, trial.arguments(SEEDS[0]))
+        for (_, dtype, shape), tensor in zip(trial.found.outputs, outputs):
+            if list(tensor.shape) != shape or tensor.dtype != dtype:
+                raise Refused(f"the output is {list(tensor.shape)}, and {shape} was foreseen")
+        if not finite(outputs):
+            raise Refused(f"the output has NaN or infinite elements at {values}")
+
+    def reply(self):
+        accumulate, tolerance = self.precision()
+        rows, study = self.mutants(accumulate)
+        self.flags += self.idle(study)
+        tolerance.update(
+            multiple=MULTIPLE * study.factor, norm_multiple=NORM_MULTIPLE * study.factor, L=study.factor
+        )
+        scalars = ranges(init_numbers(self.module), self.works_with)
+        named = name_everything(self.sets, self.generators, self.module, scalars)
+        return {
+            "refused": "", "title": title(self.module.source), **named, "scalars": scalars,
+            "operations": [self.search.operations], "bytes": [self.search.bytes()],
+            "tolerance": tolerance, "reproducible": not self.search.reduces,
+            "mutants": rows, "flags": list(dict.fromkeys(self.flags)),
+        }  # fmt: skip
+
+    def works_with(self, scalars):
+        trial = Trial(self.module, self.sets.base, self.generators, self.device, scalars)
+        try:
+            return finite(trial.run(False, trial.arguments(SEEDS[0])))
+        except (RuntimeError, ValueError):
+            return False
+
+    def precision(self):
+        floating = [dtype for _, dtype, _ in self.search.outputs if dtype.is_floating_point]
+        if not floating:
+            return "f32", {"precision": "int", "accumulate": "int"}
+        name = task_dtype(floating[0])
+        accumulate = "f32" if self.search.steps <= 1 and name in ("f16", "bf16") else name
+        return accumulate, {"precision": name, "accumulate": accumulate}
+
+    def mutants(self, accumulate):
+        """Rows of mutants. Matrices are scaled up where the answer to other inputs passes."""
+        plain = self.generators
+        for gain in GAINS:
+            self.generators = louder(plain, self.search.state, gain)
+            study = Study(self.trial(self.study_values), accumulate)
+            rows = study.rows()
+            passing = {row["name"] for row in rows if row["passes"]}
+            if not passing & {"other inputs", "batch mean"} or self.generators == plain and gain > 1:
+                break
+        if passing & {"other inputs", "batch mean"} and gain > 1:
+            self.generators = plain
+            study = Study(self.trial(self.study_values), accumulate)
+            rows = study.rows()
+        self.flags += [f"passes: {row['name']}" for row in rows if row["passes"]]
+        return rows, study
+
+    def idle(self, study):
+        found = flags.unchanging(study) + flags.idle_steps(study.trial)
+        if study.factor > 8:
+            found.append("honest float32 is far from float64")
+        for y, scale in zip(study.right, study.scales):
+            if scale is not None and chaotic(y, scale):
+                found.append("ill-conditioned")
+        try:
+            found += flags.without_gradient(study.trial)
+        except (RuntimeError, NotImplementedError) as error:
+            found.append(f"no gradient: {str(error).splitlines()[0][:80]}")
+        return found
+
+
+def shrunk(module, limits, start=None):
+    """Sizes within the limits that keep the weights where that can be had."""
+    try:
+        return module.shrunk(limits, 1, start)
+    except TooLarge:
+        try:
+            return module.shrunk(limits, 2, start)
+        except TooLarge:
+            if start is None:
+                raise
+            return start
+
+
+def louder(generators, state, gain):
+    matrices = {name for name, _, shape in state if len(shape) > 1}
+    return {
+        name: {**g, "std": g["std"] * gain} if name in matrices and g["kind"] == "normal" else g
+        for name, g in generators.items()
+    }
+
+
+def chaotic(y, scale):
+    size = float(y.pow(2).mean().sqrt())
+    return size > 0 and float(scale.pow(2).mean().sqrt()) * 2.0**-23 > CHAOTIC * size
+
+
+def same(one, other):
+    return all(
+        a.shape == b.shape and torch.allclose(a.double(), b.double(), 1e-5, 1e-7, equal_nan=True)
+        for a, b in zip(one, other)
+    )
+
+
+def title(source):
+    """The first sentence of Model's text, in ASCII."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef) and node.name == "Model":
+            text = " ".join((ast.get_docstring(node) or "").split())
+            text = re.split(r"(?<=[a-z)])\. |\.$", text)[0]
+            text = re.sub(r"^(A |Simple )?(simple )?model that (performs )?(an? )?", "", text, flags=re.I)
+            text = text.encode("ascii", "ignore").decode()[:TITLE_CHARACTERS].strip()
+            return text[:1].upper() + text[1:] if text else "Module"
+    return "Module"

@@ -1,0 +1,180 @@
+"""Tests of descriptions: what the child says of a module, and that answers follow from it."""
+
+import unittest
+
+from child_for_tests import NETWORK, ChildCase, module, reference
+import torch
+
+from drawing import draw
+from tensors import torch_dtype
+
+MEMORY = 16 << 20
+
+PLAIN_VALUE = '''
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x, factor, mask):
+        return torch.where(mask, x * factor, x)
+
+rows, cols = 4000, 3000
+
+def get_inputs():
+    return [torch.rand(rows, cols), 3.5, torch.randint(0, 2, (rows, cols)).bool()]
+
+def get_init_inputs():
+    return []
+'''
+
+
+class DescribeTest(ChildCase):
+    def describe(self, source, mode="train", memory=MEMORY):
+        reply = self.child.say(
+            {"do": "describe", "source": source, "mode": mode, "memory_bytes": memory}
+        )
+        self.assertIsNone(reply["error"])
+        return reply
+
+    def refused(self, source, **fields):
+        return self.describe(source, **fields)["refused"]
+
+    def answer_at(self, source, mode, reply, shape):
+        """Asks for an answer at a shape of the description, with inputs drawn as it says."""
+        random = torch.Generator().manual_seed(1)
+        arguments, state, outputs = [], {}, []
+        for tensor in reply["tensors"]:
+            extents = [shape.get(extent, extent) for extent in tensor["shape"]]
+            dtype = torch_dtype(tensor["dtype"])
+            if tensor["role"] == "output":
+                outputs.append(torch.empty(extents, dtype=dtype))
+                continue
+            generator = dict(tensor["generator"])
+            if generator["kind"] == "index":
+                limit = generator["limit"]
+                generator["limit"] = shape[limit] if limit in shape else int(limit)
+            values = draw(generator, extents, dtype, random)
+            if tensor["state"]:
+                state[tensor["state"]] = values
+            else:
+                arguments.append(values)
+        return self.good(source, arguments, outputs, state=state, axes=shape, mode=mode)
+
+    def proves_its_shapes(self, source, mode="train"):
+        reply = self.describe(source, mode)
+        self.assertEqual(reply["refused"], "")
+        for shapes in reply["shapes"].values():
+            self.assertTrue(shapes)
+            for shape in shapes:
+                self.assertEqual(list(shape), [axis["name"] for axis in reply["axes"]])
+                for y, scale in self.answer_at(source, mode, reply, shape):
+                    self.assertTrue(bool(torch.isfinite(y).all()))
+                    self.assertTrue(bool(torch.isfinite(scale).all()))
+        return reply
+
+    def passing(self, reply):
+        return [row["name"] for row in reply["mutants"] if row["passes"]]
+
+    def test_a_network_in_train_mode(self):
+        reply = self.proves_its_shapes(NETWORK)
+        tensors = {tensor["name"]: tensor for tensor in reply["tensors"]}
+        names = ["x", "linear_weight", "linear_bias", "norm_weight", "norm_bias", "out"]
+        self.assertEqual(list(tensors), names)
+        self.assertEqual(tensors["x"]["generator"], {"kind": "normal", "mean": 0.0, "std": 1.0})
+        self.assertEqual(tensors["x"]["shape"], ["batch", "features"])
+        self.assertEqual(tensors["linear_weight"]["shape"], ["classes", "features"])
+        self.assertEqual(tensors["linear_weight"]["state"], "linear.weight")
+        self.assertTrue(tensors["linear_weight"]["static"])
+        fixed = {axis["name"]: axis["fixed"] for axis in reply["axes"]}
+        self.assertEqual(fixed, {"batch": False, "features": True, "classes": True})
+        self.assertEqual(reply["shapes"]["search"], [{"batch": 16, "features": 48, "classes": 40}])
+        self.assertEqual(reply["tolerance"]["precision"], "f32")
+        self.assertEqual(self.passing(reply), [])
+        self.assertIn("linear.bias has no effect", reply["flags"])
+        self.assertNotIn("scaled", reply["flags"])
+
+    def test_a_network_in_eval_mode(self):
+        reply = self.proves_its_shapes(NETWORK, "eval")
+        states = [tensor["state"] for tensor in reply["tensors"]]
+        self.assertIn("norm.running_var", states)
+        self.assertNotIn("linear.bias has no effect", reply["flags"])
+
+    def test_a_number_among_the_inputs(self):
+        reply = self.proves_its_shapes(PLAIN_VALUE)
+        self.assertEqual([t["dtype"] for t in reply["tensors"]], ["f32", "bool", "f32"])
+        self.assertEqual(reply["tensors"][1]["generator"], {"kind": "index", "limit": "2"})
+        self.assertIn("scaled", reply["flags"])
+        self.assertLessEqual(reply["bytes"][0], MEMORY)
+
+    def test_extents_that_are_no_knob(self):
+        source = module("return torch.nn.functional.avg_pool1d(x, 2)").replace("4, 5", "40, 50")
+        reply = self.proves_its_shapes(source)
+        self.assertEqual(reply["tensors"][0]["shape"], ["size_0", "size_1"])
+        self.assertEqual(reply["tensors"][1]["shape"], ["size_0", "out_1"])
+        self.assertEqual(reply["shapes"]["search"][0]["out_1"], 25)
+
+    def test_what_needs_positive_inputs_gets_its_own(self):
+        reply = self.proves_its_shapes(module("return torch.sqrt(x)"))
+        self.assertIn("own inputs", reply["flags"])
+        self.assertEqual(reply["tensors"][0]["generator"]["kind"], "uniform")
+
+    def test_inputs_that_are_computed(self):
+        source = module("return x * 2").replace("torch.rand(4, 5)", "torch.rand(4, 5).tril()")
+        reply = self.describe(source)
+        self.assertIn("computed input: x", reply["flags"])
+        self.assertEqual(reply["tensors"][0]["generator"], {"kind": "reference"})
+
+    def test_numbers_of_the_constructor_are_scalars(self):
+        reply = self.describe(reference("stencil/stencil2d"))
+        self.assertEqual(reply["scalars"], [
+            {"name": "center", "dtype": "f32", "value": 0.5, "low": 0.25, "high": 0.75},
+            {"name": "side", "dtype": "f32", "value": 0.125, "low": 0.0625, "high": 0.1875},
+        ])  # fmt: skip
+
+    def test_a_task_of_the_catalogue(self):
+        reply = self.proves_its_shapes(reference("reduction/row_softmax"))
+        self.assertEqual(reply["tensors"][0]["shape"], ["rows", "cols"])
+        self.assertEqual(reply["tensors"][0]["generator"]["std"], 2)
+        self.assertEqual(self.passing(reply), [])
+
+    def test_flags(self):
+        big = lambda body: module(body).replace("4, 5", "64, 50")
+        self.assertIn("step 1 (mul) changes nothing", self.describe(big("return x * 1 + 2"))["flags"])
+        flags = self.describe(big("return (x - 100).clamp(min=0)"))["flags"]
+        self.assertIn("the output is constant", flags)
+        self.assertIn("the output does not depend on the inputs", flags)
+        self.assertIn("passes: other inputs", flags)
+        self.assertIn("passes: zeros", flags)
+
+    def test_refusals_are_sentences(self):
+        cases = {
+            "return x + torch.rand(1)": "the output is random",
+            "return torch.log(-x.abs() - 1)": "NaN or infinite",
+            "return torch.empty(10**15) + x[0, 0]": "no smaller sizes fit",
+            "return x @ x": "RuntimeError",
+            "return 'text'": "forward() returns a str",
+        }
+        for body, expected in cases.items():
+            self.assertIn(expected, self.refused(module(body)))
+        hidden = "self.kept = getattr(self, 'kept', None)\nreturn x * self.made"
+        draws = module(hidden).replace(
+            "    def forward", "    def __init__(self):\n        super().__init__()\n"
+            "        self.made = torch.rand(5)\n    def forward",
+        )  # fmt: skip
+        self.assertIn("random tensors that the model draws", self.refused(draws))
+        self.assertIn("not_there", self.refused("import not_there"))
+        self.assertIn("SyntaxError", self.refused("x = ("))
+        self.assertIn("no Model", self.refused("x = 1"))
+
+    def test_shared_parameters_are_one_input(self):
+        source = module("return self.b(self.a(x))").replace(
+            "    def forward", "    def __init__(self):\n        super().__init__()\n"
+            "        self.a = nn.Linear(5, 5)\n        self.b = nn.Linear(5, 5)\n"
+            "        self.b.weight = self.a.weight\n    def forward",
+        )  # fmt: skip
+        reply = self.proves_its_shapes(source)
+        self.assertIn("shared parameters: a.weight, b.weight", reply["flags"])
+        self.assertEqual(len(reply["tensors"]), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

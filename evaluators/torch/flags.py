@@ -1,0 +1,93 @@
+"""What a kernel could leave out of a module unseen."""
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from rules import EXACT
+from trial import SEEDS
+
+COMPARED = frozenset("relu clamp clamp_min clamp_max hardtanh maximum minimum abs tril triu neg".split())
+NO_GRADIENT = 1e-9  # of the largest gradient; cancelled ones are at float64's rounding
+
+
+class Idle(TorchDispatchMode):
+    """Finds operations whose result is one of their arguments."""
+
+    def __init__(self):
+        super().__init__()
+        self.found, self.index = set(), 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        name = func.__name__.split(".")[0]
+        plain = name.rstrip("_")
+        if plain in EXACT and plain not in COMPARED or not args or not is_float(args[0]):
+            return func(*args, **(kwargs or {}))
+        before = args[0].clone() if name.endswith("_") else args[0]
+        result = func(*args, **(kwargs or {}))
+        self.index += 1
+        first = result[0] if isinstance(result, (tuple, list)) else result
+        if is_float(first) and first.shape == before.shape and torch.equal(first, before):
+            self.found.add((self.index, plain))
+        return result
+
+
+def is_float(value):
+    return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+
+def idle_steps(trial):
+    """[text] of the operations that change nothing, whatever the inputs."""
+    common = None
+    for seed in SEEDS:
+        idle = Idle()
+        trial.run(False, trial.arguments(seed), seed, watch=idle)
+        common = idle.found if common is None else common & idle.found
+    return [f"step {index} ({name}) changes nothing" for index, name in sorted(common)]
+
+
+def unchanging(study):
+    """[text] where the output is constant, or the same for other inputs."""
+    texts = []
+    for y in study.right:
+        if y.numel() > 1 and bool((y == y.flatten()[0]).all()):
+            texts.append("the output is constant")
+    others = study.trial.run(True, study.trial.arguments(SEEDS[1]))
+    if all(torch.allclose(a.double(), b.double(), 1e-12, 0) for a, b in zip(study.right, others)):
+        texts.append("the output does not depend on the inputs")
+    return texts
+
+
+def without_gradient(trial):
+    """[text] of parameters and inputs that the output does not depend on."""
+    problem = trial.problem(True)
+    problem.set_state(trial.state(0))
+    arguments = []
+    for value in trial.arguments(SEEDS[0]):
+        if is_float(value):
+            value = value.to(trial.device).double().requires_grad_(True)
+        elif isinstance(value, torch.Tensor):
+            value = value.to(trial.device)
+        arguments.append(value)
+    with torch.enable_grad(), problem.dtypes():
+        result = problem.model(*[a.clone() if is_float(a) else a for a in arguments])
+        result = result[0] if isinstance(result, (tuple, list)) else result
+        if not result.requires_grad:
+            return []
+        torch.manual_seed(SEEDS[0])
+        (result * torch.randn_like(result)).sum().backward()
+    texts = silent_parameters(problem.model)
+    names = [entry[0] for entry in trial.found.tensor_inputs()]
+    tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
+    for name, value in zip(names, tensors):
+        if is_float(value) and (value.grad is None or not value.grad.any()):
+            texts.append(f"{name} has no effect")
+    return texts
+
+
+def silent_parameters(model):
+    sizes = {}
+    for name, parameter in model.named_parameters():
+        sizes[name] = 0.0 if parameter.grad is None else float(parameter.grad.abs().max())
+        parameter.grad = None
+    largest = max(sizes.values(), default=0.0)
+    return [f"{name} has no effect" for name, size in sizes.items() if size <= NO_GRADIENT * largest]

@@ -1,0 +1,160 @@
+"""What a module has at given sizes: its tensors and the work, mostly without computing anything."""
+
+import inspect
+
+import torch
+from torch._subclasses import fake_tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import precision
+from drawing import Draws
+from problem import construct, load_module
+from rules import EXACT, NORMS, PRODUCTS, SOFTMAXES, SUMS, terms
+from tensors import as_list
+
+REAL_LIMIT = 2e7  # elements of what is really computed where no shape rule exists
+LONG_SUM = 256  # sums of more terms may be split over blocks
+NORM_OPERATIONS = 4  # for each element: the sums, and the result
+GAPS = (NotImplementedError,) + tuple(
+    getattr(fake_tensor, name)
+    for name in (
+        "UnsupportedOperatorException", "DynamicOutputShapeException",
+        "DataDependentOutputException", "UnsupportedFakeTensorException",
+    )
+    if hasattr(fake_tensor, name)
+)  # fmt: skip
+
+
+class Refused(Exception):
+    """The module cannot be a task; the text says why."""
+
+
+class Counter(TorchDispatchMode):
+    """Counts operations and the elements of all results."""
+
+    def __init__(self):
+        super().__init__()
+        self.operations, self.elements, self.reduces, self.steps = 0, 0, False, 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        name = func.__name__.split(".")[0].rstrip("_")
+        first = result[0] if isinstance(result, (tuple, list)) and result else result
+        if not isinstance(first, torch.Tensor):
+            return result
+        self.elements += first.numel()
+        known = name in PRODUCTS or name in SUMS or name in NORMS or name in SOFTMAXES
+        count = terms(name, args, first) if known else 1
+        self.reduces |= known and count > LONG_SUM
+        self.steps += name not in EXACT
+        self.operations += operations(name, args, first, count)
+        return result
+
+
+def operations(name, args, result, count):
+    """The least that an operation computes; copies and comparisons count nothing."""
+    if name in PRODUCTS:
+        return int(2 * result.numel() * count)
+    if name in NORMS or name in SOFTMAXES:
+        return NORM_OPERATIONS * max(args[0].numel(), result.numel())
+    if name in SUMS:
+        return max(args[0].numel(), result.numel())
+    return 0 if name in EXACT else result.numel()
+
+
+class Survey:
+    """Shapes and dtypes: inputs as (name, dtype, shape, generator) or a plain value."""
+
+    def __init__(self):
+        self.inputs, self.state, self.outputs = [], [], []
+        self.init, self.operations, self.elements, self.reduces = "", 0, 0, False
+        self.steps = 0
+
+    def bytes(self):
+        total = 0
+        for part in (self.tensor_inputs(), self.state, self.outputs):
+            for entry in part:
+                total += torch.Size(entry[2]).numel() * torch.empty(0, dtype=entry[1]).element_size()
+        return total
+
+    def tensor_inputs(self):
+        return [entry for entry in self.inputs if isinstance(entry, tuple)]
+
+
+def survey(source, values, mode):
+    """Looks at the module at the sizes `values`. Computes only where torch has no shape rule."""
+    try:
+        with fake_tensor.FakeTensorMode(allow_fallback_kernels=False):
+            return look(source, values, mode, True)
+    except GAPS:
+        return look(source, values, mode, False)
+
+
+def look(source, values, mode, fake):
+    found = Survey()
+    with torch.no_grad(), precision.Plain():
+        module = load_module(source, values)
+        draws = Draws()
+        inputs = own_inputs(module, draws)
+        model = construct(module, [], mode, torch.device("cpu"))
+        found.init = repr([v for v in module.get_init_inputs() if not isinstance(v, torch.Tensor)])
+        names = argument_names(model, len(inputs))
+        for name, value in zip(names, inputs):
+            found.inputs.append(entry(name, value, draws))
+        found.state = [(n, t.dtype, list(t.shape)) for n, t in state_of(model, mode).items()]
+        size = sum(t.numel() for t in list(model.parameters()) + list(inputs) if hasattr(t, "numel"))
+        if not fake and size > REAL_LIMIT:
+            raise Refused(f"an operation has no shape rule, and {size} elements are too many to try")
+        counter = Counter()
+        with counter:
+            outputs = as_list(model(*inputs))
+    found.outputs = [("", t.dtype, list(t.shape)) for t in outputs]
+    written = sum(t.numel() for t in outputs)
+    found.operations, found.reduces = max(counter.operations, written), counter.reduces
+    found.steps = counter.steps
+    found.elements = counter.elements + size
+    return found
+
+
+def own_inputs(module, mode):
+    """What get_inputs() gives, drawn under a function mode."""
+    if not callable(module.__dict__.get("get_inputs")):
+        raise Refused("the file has no get_inputs")
+    with mode:
+        inputs = module.get_inputs()
+    if not isinstance(inputs, (list, tuple)):
+        raise Refused(f"get_inputs() returns a {type(inputs).__name__}, not a list")
+    for value in inputs:
+        if isinstance(value, (list, tuple, dict)) and any(
+            isinstance(part, torch.Tensor) for part in value
+        ):
+            raise Refused("get_inputs() returns a list of tensors as one argument")
+    return list(inputs)
+
+
+def entry(name, value, draws):
+    if not isinstance(value, torch.Tensor):
+        return value
+    return (name, value.dtype, list(value.shape), draws.generator(value))
+
+
+def argument_names(model, count):
+    """Names of forward's arguments; the last one is repeated for *arguments."""
+    names = []
+    for parameter in inspect.signature(model.forward).parameters.values():
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            names += [f"{parameter.name}_{i}" for i in range(count)]
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            names.append(parameter.name)
+    if len(names) < count:
+        raise Refused(f"get_inputs() gives {count} values, but forward takes {len(names)}")
+    return names[:count]
+
+
+def state_of(model, mode):
+    """{name: tensor} of what must be an input: parameters, and in eval mode running statistics."""
+    state = {name: p for name, p in model.named_parameters()}
+    for name, buffer in model.named_buffers():
+        if name.split(".")[-1] in ("running_mean", "running_var") and mode == "eval":
+            state[name] = buffer
+    return state
