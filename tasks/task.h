@@ -103,6 +103,12 @@ struct TorchReference {
   bool training = false; ///< the module's mode: true uses the statistics of the batch in BatchNorm
 };
 
+/// From where a task was imported.
+struct TaskSource {
+  std::string origin;             ///< for people; empty: the task was written for Winnow
+  std::vector<std::string> flags; ///< doubts about the task that its import found
+};
+
 /// A task: the files of a folder catalogue/<category>/<name>/.
 struct Task {
   std::string name;
@@ -118,7 +124,8 @@ struct Task {
   Expression bytes;      ///< float expression over axes: the least bytes that a run must move
   std::vector<LibraryBaseline> library_baselines;
   std::vector<Shape> shapes;
-  std::string task_toml;               ///< text of task.toml
+  std::string task_toml; ///< text of task.toml
+  TaskSource source;
   std::optional<TorchReference> torch; ///< nullopt: the reference is reference.cu
   std::string reference;               ///< text of reference.cu; empty with `torch`
   std::string baseline; ///< text of baseline.cu; may be empty with `torch`: then speedups are

@@ -36,12 +36,17 @@ public:
 
   void parse() {
     root_.allow_keys({"title", "description", "operations", "bytes", "axes", "tensors", "scalars",
-                      "tolerance", "shapes", "library_baselines", "reference"});
+                      "tolerance", "shapes", "library_baselines", "reference", "source"});
     task_.title = root_.string("title");
     task_.description = root_.string("description");
     task_.operations = read_expression(root_, "operations");
     task_.bytes = read_expression(root_, "bytes");
     parse_reference();
+    if (const auto source = root_.optional_table("source")) {
+      source->allow_keys({"origin", "flags"});
+      task_.source.origin = source->string("origin");
+      task_.source.flags = source->has("flags") ? source->strings("flags") : task_.source.flags;
+    }
     parse_axes();
     parse_tensors();
     parse_scalars();

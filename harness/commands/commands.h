@@ -22,7 +22,8 @@ using Action = std::function<ExitCode()>;
 /// is on the command line.
 void add_doctor(CLI::App& app, Action& chosen);
 void add_tasks(CLI::App& app, Action& chosen);
-void add_selftest(CLI::App& tasks_command, Action& chosen); ///< adds to `tasks`
+void add_selftest(CLI::App& tasks_command, Action& chosen);     ///< adds to `tasks`
+void add_tasks_import(CLI::App& tasks_command, Action& chosen); ///< adds to `tasks`
 void add_baseline(CLI::App& app, Action& chosen);
 void add_eval(CLI::App& app, Action& chosen);
 void add_profile(CLI::App& app, Action& chosen);
@@ -35,7 +36,7 @@ void add_show(CLI::App& app, Action& chosen);
 void add_diff(CLI::App& app, Action& chosen);
 void add_reverify(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
-void add_export_kernel(CLI::App& export_command, Action& chosen); ///< adds to `export`
+void add_export_kernel(CLI::App& export_command, Action& chosen);   ///< adds to `export`
 void add_export_training(CLI::App& export_command, Action& chosen); ///< adds to `export`
 void add_batch(CLI::App& app, Action& chosen);
 void add_models(CLI::App& app, Action& chosen);

@@ -74,6 +74,7 @@ void add_tasks(CLI::App& app, Action& chosen) {
   starter->add_option("FILE", command->file, "file to write (default: stdout)");
   starter->callback(
       [command, &chosen] { chosen = [command] { return write_template(*command); }; });
+  add_tasks_import(*sub, chosen);
   add_selftest(*sub, chosen);
 }
 

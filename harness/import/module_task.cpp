@@ -1,0 +1,196 @@
+#include "harness/import/module_task.h"
+
+#include "base/error.h"
+#include "base/json_dump.h"
+#include "base/text.h"
+#include "tasks/inputs/dtype.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+
+// A basic string of TOML: its escapes are those of JSON. Files of tasks are ASCII.
+std::string quoted(const std::string& text) {
+  return json(to_valid_utf8(text)).dump(-1, ' ', true);
+}
+
+std::string toml_value(const json& value);
+
+std::string inline_list(const json& list) {
+  std::vector<std::string> items;
+  for (const json& item : list) {
+    items.push_back(toml_value(item));
+  }
+  return "[" + join(items, ", ") + "]";
+}
+
+std::string inline_table(const json& table) {
+  std::vector<std::string> items;
+  for (const auto& [key, value] : table.items()) {
+    items.push_back(key + " = " + toml_value(value));
+  }
+  return "{ " + join(items, ", ") + " }";
+}
+
+std::string toml_value(const json& value) {
+  if (value.is_object()) {
+    return inline_table(value);
+  }
+  if (value.is_array()) {
+    return inline_list(value);
+  }
+  return value.is_string() ? quoted(value.get<std::string>()) : value.dump();
+}
+
+/// "batch_size * in_features"; "1" for a tensor without dimensions.
+std::string elements(const json& tensor) {
+  std::vector<std::string> factors;
+  for (const json& extent : tensor.at("shape")) {
+    factors.push_back(extent.is_string() ? extent.get<std::string>() : extent.dump());
+  }
+  return factors.empty() ? "1" : join(factors, " * ");
+}
+
+std::string bytes_of_tensors(const json& description) {
+  std::vector<std::string> terms;
+  for (const json& tensor : description.at("tensors")) {
+    const auto dtype = tasks::dtype_from_string(tensor.at("dtype").get<std::string>());
+    if (!dtype) {
+      throw Error("a tensor has the dtype " + tensor.at("dtype").get<std::string>());
+    }
+    terms.push_back(fmt::format("{} * {}", tasks::size_bytes(*dtype), elements(tensor)));
+  }
+  return join(terms, " + ");
+}
+
+std::int64_t count_at(const json& tensor, const json& axes) {
+  std::int64_t count = 1;
+  for (const json& extent : tensor.at("shape")) {
+    const json& value = extent.is_string() ? axes.at(extent.get<std::string>()) : extent;
+    count *= value.get<std::int64_t>();
+  }
+  return count;
+}
+
+/// Right at the first search shape. Elsewhere in proportion to the elements that change from launch
+/// to launch.
+std::string operations(const json& description) {
+  const json& axes = description.at("shapes").at("search").at(0);
+  std::vector<std::string> terms;
+  std::int64_t total = 0;
+  for (const json& tensor : description.at("tensors")) {
+    if (!tensor.value("static", false)) {
+      terms.push_back(elements(tensor));
+      total += count_at(tensor, axes);
+    }
+  }
+  return fmt::format("{:.1f} * ({}) / {:.1f}", description.at("operations").at(0).get<double>(),
+                     join(terms, " + "), static_cast<double>(total));
+}
+
+std::string axes_text(const json& description) {
+  std::string text = "\n[axes]\n";
+  for (const json& axis : description.at("axes")) {
+    text +=
+        fmt::format("{} = {}\n", axis.at("name").get<std::string>(),
+                    quoted(axis.value("fixed", false)
+                               ? "the same at all search and hidden shapes, so a kernel may use "
+                                 "it as a constant"
+                               : "varies from shape to shape"));
+  }
+  return text;
+}
+
+std::string tensor_text(const json& tensor) {
+  std::string text = fmt::format("\n[tensors.{}]\n", tensor.at("name").get<std::string>());
+  for (const char* key : {"role", "dtype", "shape", "state", "static", "generator"}) {
+    const auto value = tensor.find(key);
+    const bool is_set = value != tensor.end() && *value != "" && *value != false;
+    if (is_set) {
+      text += fmt::format("{} = {}\n", key, toml_value(*value));
+    }
+  }
+  return text;
+}
+
+std::string scalar_text(const json& scalar) {
+  std::string text = fmt::format("\n[scalars.{}]\n", scalar.at("name").get<std::string>());
+  for (const char* key : {"dtype", "value", "low", "high"}) {
+    text += fmt::format("{} = {}\n", key, toml_value(scalar.at(key)));
+  }
+  return text;
+}
+
+std::string tolerance_text(const json& description) {
+  const json& tolerance = description.at("tolerance");
+  const auto number = [&](const char* key) {
+    return quoted(fmt::format("{}", tolerance.at(key).get<double>()));
+  };
+  return fmt::format("\n[tolerance]\nprecision = {}\naccumulate = {}\nmultiple = {}\n"
+                     "norm_multiple = {}\nreproducible = {}\n",
+                     toml_value(tolerance.at("precision")), toml_value(tolerance.at("accumulate")),
+                     number("multiple"), number("norm_multiple"),
+                     description.value("reproducible", false));
+}
+
+std::string shapes_text(const json& description) {
+  std::string text;
+  for (const char* set : {"tiny", "search", "promotion", "held_out"}) {
+    for (const json& shape : description.at("shapes").at(set)) {
+      text += fmt::format("\n[[shapes.{}]]\n", set);
+      for (const auto& [axis, value] : shape.items()) {
+        text += fmt::format("{} = {}\n", axis, toml_value(value));
+      }
+    }
+  }
+  return text;
+}
+
+void check_inputs(const json& description) {
+  for (const json& tensor : description.at("tensors")) {
+    if (tensor.contains("generator") && tensor.at("generator").at("kind") == "reference") {
+      throw Error("input '" + tensor.at("name").get<std::string>() +
+                  "' is computed by get_inputs(), and Winnow draws inputs by generators only");
+    }
+  }
+}
+
+} // namespace
+
+std::vector<std::string> module_flags(const json& description) {
+  auto flags = description.value("flags", std::vector<std::string>());
+  for (const json& mutant : description.value("mutants", json::array())) {
+    if (mutant.value("passes", false)) {
+      flags.push_back("passes: " + mutant.at("name").get<std::string>());
+    }
+  }
+  return flags;
+}
+
+std::string module_task_toml(const json& description, const ModuleOrigin& origin) {
+  if (const std::string why = description.value("refused", ""); !why.empty()) {
+    throw Error(why);
+  }
+  check_inputs(description);
+  std::string text = fmt::format(
+      "title = {}\ndescription = {}\noperations = {}\nbytes = {}\n\n"
+      "[reference]\nkind = \"torch\"\nmode = {}\n\n[source]\norigin = {}\nflags = {}\n",
+      quoted(description.value("title", "")),
+      quoted("The output of the PyTorch module Model in reference.py."),
+      quoted(operations(description)), quoted(bytes_of_tensors(description)), quoted(origin.mode),
+      quoted(origin.origin), toml_value(module_flags(description)));
+  text += axes_text(description);
+  for (const json& tensor : description.at("tensors")) {
+    text += tensor_text(tensor);
+  }
+  for (const json& scalar : description.value("scalars", json::array())) {
+    text += scalar_text(scalar);
+  }
+  return text + tolerance_text(description) + shapes_text(description);
+}
+
+} // namespace winnow::harness
