@@ -59,7 +59,7 @@ TEST(Cli, ItsReferenceNamesEveryCommandAndOption) {
   for (const char* text : {".SS tasks selftest", "\\-\\-require\\-isolation", ".SH EXIT STATUS"}) {
     EXPECT_THAT(man.out, HasSubstr(text));
   }
-  for (const char* text : {"|\"tasks selftest\"|", "commands=\"list show template selftest\"",
+  for (const char* text : {"|\"tasks selftest\"|", "commands=\"list show template new import selftest\"",
                            "\" --log-level\") words=\"trace debug info warn error off\""}) {
     EXPECT_THAT(bash.out, HasSubstr(text));
   }

@@ -33,6 +33,12 @@ std::vector<tasks::Task> chosen_tasks(const SelftestCommand& command) {
   const std::filesystem::path catalogue = tasks::find_catalogue();
   for (const std::string& name : command.names) {
     chosen.push_back(tasks::find_task(catalogue, name));
+    if (chosen.back().torch) {
+      throw UsageError(name + " has a PyTorch module as its reference, and the selftest changes "
+                              "reference.cu",
+                       "`winnow tasks new` and `winnow tasks import` tried wrong answers when they "
+                       "made the task: see [source] in task.toml");
+    }
   }
   if (command.names.empty()) {
     for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {

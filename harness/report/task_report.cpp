@@ -134,6 +134,12 @@ std::string task_text(const json& document) {
   text = wrap_lines(text, store::table_columns(), 2) + "\n" + tensor_lines(document.at("tensors")) +
          "\n";
   std::string below = shapes_text(document);
+  if (const std::string origin = text_at(document, "origin"); !origin.empty()) {
+    below += "\nmade from " + origin + "\n";
+  }
+  for (const json& flag : document.at("flags")) {
+    below += "flag: " + flag.get<std::string>() + "\n";
+  }
   for (const json& warning : document.at("warnings")) {
     below += "\nwarning: " + warning.get<std::string>() + "\n";
   }
@@ -156,6 +162,8 @@ json task_json(const tasks::Task& task) {
                 {"operations", task.operations.text()},
                 {"bytes", task.bytes.text()},
                 {"hidden_shapes", hidden_shapes(task)},
+                {"origin", task.source.origin},
+                {"flags", task.source.flags},
                 {"warnings", warnings_of(task)}};
   document["tolerance"] = {{"precision", to_string(task.tolerance.precision)},
                            {"accumulate", to_string(task.tolerance.accumulate)},
