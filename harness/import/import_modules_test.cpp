@@ -73,6 +73,17 @@ TEST(ModuleTask, CountsBytesAndOperations) {
   EXPECT_DOUBLE_EQ(at(task, task.operations, tiny), 1e6 * 8 / 128);
 }
 
+TEST(ModuleTask, LeavesOutConstantsThatAreNoSizes) {
+  json description = linear();
+  description["axes"].push_back({{"name", "padding"}, {"value", 0}, {"fixed", true}});
+  for (auto& [set, shapes] : description["shapes"].items()) {
+    shapes[0]["padding"] = 0;
+  }
+  const tasks::Task task = parsed(description);
+  EXPECT_EQ(task.axes.size(), 2U);
+  EXPECT_EQ(task.shapes[0].axes.count("padding"), 0U);
+}
+
 TEST(ModuleTask, SaysWhyThereIsNone) {
   json refused = linear();
   refused["refused"] = "the outputs are random";

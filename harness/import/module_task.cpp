@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "tasks/inputs/dtype.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -92,9 +94,24 @@ std::string operations(const json& description) {
                      join(terms, " + "), static_cast<double>(total));
 }
 
+/// A constant such as padding = 0 is no size. The module keeps the value that its file gives it.
+bool is_size(const json& description, const std::string& axis) {
+  for (const auto& [set, shapes] : description.at("shapes").items()) {
+    for (const json& shape : shapes) {
+      if (shape.at(axis).get<std::int64_t>() < 1) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 std::string axes_text(const json& description) {
   std::string text = "\n[axes]\n";
   for (const json& axis : description.at("axes")) {
+    if (!is_size(description, axis.at("name"))) {
+      continue;
+    }
     text +=
         fmt::format("{} = {}\n", axis.at("name").get<std::string>(),
                     quoted(axis.value("fixed", false)
@@ -143,7 +160,7 @@ std::string shapes_text(const json& description) {
     for (const json& shape : description.at("shapes").at(set)) {
       text += fmt::format("\n[[shapes.{}]]\n", set);
       for (const auto& [axis, value] : shape.items()) {
-        text += fmt::format("{} = {}\n", axis, toml_value(value));
+        text += is_size(description, axis) ? fmt::format("{} = {}\n", axis, toml_value(value)) : "";
       }
     }
   }
@@ -164,8 +181,10 @@ void check_inputs(const json& description) {
 std::vector<std::string> module_flags(const json& description) {
   auto flags = description.value("flags", std::vector<std::string>());
   for (const json& mutant : description.value("mutants", json::array())) {
-    if (mutant.value("passes", false)) {
-      flags.push_back("passes: " + mutant.at("name").get<std::string>());
+    std::string flag = "passes: " + mutant.at("name").get<std::string>();
+    const bool is_new = std::find(flags.begin(), flags.end(), flag) == flags.end();
+    if (mutant.value("passes", false) && is_new) {
+      flags.push_back(std::move(flag));
     }
   }
   return flags;
