@@ -1,5 +1,6 @@
+#include "evaluators/workers.h"
+
 #include "evaluators/evaluation/evaluator.h"
-#include "harness/cli.h"
 #include "process/escape_attempts.h"
 
 #include <array>
@@ -7,7 +8,7 @@
 #include <exception>
 #include <string_view>
 
-namespace winnow::harness {
+namespace winnow::evaluators {
 namespace {
 
 struct Worker {
@@ -16,14 +17,14 @@ struct Worker {
 };
 
 constexpr std::array<Worker, 8> kWorkers{{
-    {"_compile", evaluators::compile_worker_main},
-    {"_compile-gpu", evaluators::compile_gpu_worker_main},
-    {"_run", evaluators::run_worker_main},
-    {"_judge", evaluators::judge_worker_main},
+    {"_compile", compile_worker_main},
+    {"_compile-gpu", compile_gpu_worker_main},
+    {"_run", run_worker_main},
+    {"_judge", judge_worker_main},
     {"_probe", process::probe_worker_main},
     {"_escape", process::escape_worker_main},
-    {"_devices", evaluators::device_probe_worker_main},
-    {"_context", evaluators::context_probe_worker_main},
+    {"_devices", device_probe_worker_main},
+    {"_context", context_probe_worker_main},
 }};
 
 const Worker* find_worker(int argc, char** argv) {
@@ -51,4 +52,4 @@ int run_worker(int argc, char** argv) {
   }
 }
 
-} // namespace winnow::harness
+} // namespace winnow::evaluators
