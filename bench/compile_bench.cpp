@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/workers.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/parameter_choices.h"
 #include "tasks/result/evaluation.h"
@@ -261,17 +261,10 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   try {
+    if (evaluators::is_worker(argc, argv)) {
+      return evaluators::run_worker(argc, argv);
+    }
     const std::vector<std::string> arguments(argv + 1, argv + argc);
-    // The compiler starts this program again as an isolated worker.
-    if (argc > 1 && arguments[0] == "_compile") {
-      return evaluators::compile_worker_main({arguments.begin() + 1, arguments.end()});
-    }
-    if (argc > 1 && arguments[0] == "_compile-gpu") {
-      return evaluators::compile_gpu_worker_main({arguments.begin() + 1, arguments.end()});
-    }
-    if (argc > 1 && arguments[0] == "_probe") {
-      return process::probe_worker_main({arguments.begin() + 1, arguments.end()});
-    }
     const Options options = parse_options(arguments);
     if (options.files.empty()) {
       fmt::print(stderr, "usage: compile_bench [-r REPEATS] [-c COMPILER] [--device cpu|cuda|hip] "

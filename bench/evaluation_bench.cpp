@@ -5,7 +5,7 @@
 //   evaluation_bench [REPEATS=20]
 #include "base/files.h"
 #include "bench/judged_seconds.h"
-#include "harness/cli.h"
+#include "evaluators/workers.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/parameter_choices.h"
 #include "tasks/result/evaluation.h"
@@ -39,8 +39,8 @@ tasks::Task tiny_only(tasks::Task task) {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (winnow::harness::is_worker(argc, argv)) {
-    return winnow::harness::run_worker(argc, argv);
+  if (winnow::evaluators::is_worker(argc, argv)) {
+    return winnow::evaluators::run_worker(argc, argv);
   }
   const int repeats = argc > 1 ? std::atoi(argv[1]) : 20;
   winnow::evaluators::EvaluationOptions options;

@@ -11,7 +11,7 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/timing/physical_floor.h"
-#include "harness/cli.h"
+#include "evaluators/workers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -145,8 +145,8 @@ void print_table(const Settings& settings) {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (winnow::harness::is_worker(argc, argv)) {
-    return winnow::harness::run_worker(argc, argv);
+  if (winnow::evaluators::is_worker(argc, argv)) {
+    return winnow::evaluators::run_worker(argc, argv);
   }
   try {
     print_table(settings_of(argc, argv));

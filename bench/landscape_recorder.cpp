@@ -9,7 +9,7 @@
 #include "bench/landscape.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
-#include "harness/cli.h"
+#include "evaluators/workers.h"
 #include "search/outcome.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/parameter_choices.h"
@@ -197,8 +197,8 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (winnow::harness::is_worker(argc, argv)) {
-    return winnow::harness::run_worker(argc, argv);
+  if (winnow::evaluators::is_worker(argc, argv)) {
+    return winnow::evaluators::run_worker(argc, argv);
   }
   try {
     return run(argc, argv);

@@ -4,7 +4,7 @@
 // because that cannot be turned off.
 //   protocol_bench [DEVICE=cpu] [REPEATS=5]
 #include "bench/judged_seconds.h"
-#include "harness/cli.h"
+#include "evaluators/workers.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/parameter_choices.h"
 #include "tasks/result/evaluation.h"
@@ -38,8 +38,8 @@ EvaluationOptions plain_protocol() {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (winnow::harness::is_worker(argc, argv)) {
-    return winnow::harness::run_worker(argc, argv);
+  if (winnow::evaluators::is_worker(argc, argv)) {
+    return winnow::evaluators::run_worker(argc, argv);
   }
   const std::string device = argc > 1 ? argv[1] : "cpu";
   const int repeats = argc > 2 ? std::atoi(argv[2]) : 5;

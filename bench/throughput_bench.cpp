@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/evaluation/open_devices.h"
-#include "harness/cli.h"
+#include "evaluators/workers.h"
 
 #include <algorithm>
 #include <chrono>
@@ -89,8 +89,8 @@ void judge_all(const tasks::Task& task, const evaluators::Protocol& protocol,
 } // namespace
 
 int main(int argc, char** argv) {
-  if (winnow::harness::is_worker(argc, argv)) {
-    return winnow::harness::run_worker(argc, argv);
+  if (winnow::evaluators::is_worker(argc, argv)) {
+    return winnow::evaluators::run_worker(argc, argv);
   }
   evaluators::EvaluationOptions options;
   options.tiny_seeds = 3;

@@ -1,5 +1,6 @@
 #include "base/files.h"
 #include "base/text.h"
+#include "evaluators/workers.h"
 #include "harness/cli.h"
 #include "harness/exit_codes.h"
 #include "store/run_store.h"
@@ -266,9 +267,9 @@ TEST(Worker, OnlyHiddenSubcommandsAreWorkers) {
   std::string plain = "eval";
   char* with_hidden[] = {program.data(), hidden.data(), nullptr};
   char* with_plain[] = {program.data(), plain.data(), nullptr};
-  EXPECT_TRUE(is_worker(2, with_hidden));
-  EXPECT_FALSE(is_worker(2, with_plain));
-  EXPECT_FALSE(is_worker(1, with_plain));
+  EXPECT_TRUE(evaluators::is_worker(2, with_hidden));
+  EXPECT_FALSE(evaluators::is_worker(2, with_plain));
+  EXPECT_FALSE(evaluators::is_worker(1, with_plain));
 }
 
 } // namespace

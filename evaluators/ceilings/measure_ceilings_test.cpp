@@ -4,7 +4,6 @@
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/device/compile/testing/fresh_cache.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "tests/support/worker_main.h"
 
 #include <filesystem>
 #include <functional>
@@ -13,19 +12,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-namespace winnow::test {
-
-const std::vector<HiddenSubcommand>& hidden_subcommands() {
-  static const std::vector<HiddenSubcommand> commands{
-      {"_compile", &evaluators::compile_worker_main},
-      {"_compile-gpu", &evaluators::compile_gpu_worker_main},
-      {"_run", &evaluators::run_worker_main},
-      {"_devices", &evaluators::device_probe_worker_main}};
-  return commands;
-}
-
-} // namespace winnow::test
 
 namespace winnow::evaluators {
 namespace {

@@ -168,12 +168,6 @@ std::string quarantine(const DeviceHost& host) {
 const tasks::Task& Evaluator::task() const {
   return state_->task;
 }
-const DeviceReport& Evaluator::device() const {
-  return state_->host->device;
-}
-process::Isolation Evaluator::isolation() const {
-  return state_->host->sandbox.level();
-}
 
 std::chrono::milliseconds time_budget(const Protocol& protocol, std::string_view device_kind) {
   constexpr std::chrono::milliseconds kCpu{150};

@@ -122,8 +122,6 @@ public:
   void cancel();
 
   const tasks::Task& task() const;
-  const DeviceReport& device() const;
-  process::Isolation isolation() const;
 
 private:
   struct State;

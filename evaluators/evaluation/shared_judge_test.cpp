@@ -4,8 +4,6 @@
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
-#include "evaluators/torch/torch_child.h"
-#include "tests/support/worker_main.h"
 
 #include <memory>
 #include <string>
@@ -15,21 +13,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-namespace winnow::test {
-
-const std::vector<HiddenSubcommand>& hidden_subcommands() {
-  static const std::vector<HiddenSubcommand> commands{
-      {"_compile", &evaluators::compile_worker_main},
-      {"_compile-gpu", &evaluators::compile_gpu_worker_main},
-      {"_run", &evaluators::run_worker_main},
-      {"_judge", &evaluators::judge_worker_main},
-      {"_torch", &evaluators::torch_worker_main},
-      {"_devices", &evaluators::device_probe_worker_main}};
-  return commands;
-}
-
-} // namespace winnow::test
 
 namespace winnow::evaluators {
 namespace {

@@ -5,19 +5,9 @@
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/runner.h"
-#include "tests/support/worker_main.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
-
-namespace winnow::test {
-const std::vector<HiddenSubcommand>& hidden_subcommands() {
-  static const std::vector<HiddenSubcommand> table{
-      {"_context", evaluators::context_probe_worker_main}, {"_run", evaluators::run_worker_main}};
-  return table;
-}
-
-} // namespace winnow::test
 
 namespace winnow::evaluators {
 namespace {

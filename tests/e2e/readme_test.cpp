@@ -55,9 +55,11 @@ TEST(Readme, ItsCommandsWork) {
       command.emplace_back("--help");
     } else if (command.front() == "profile" || command.front() == "race") { // half a second a shape
       command.insert(command.end(), {"--time-budget", "50ms"});
+    } else if (command.front() == "tune") { // 27 choices
+      command.insert(command.end(), {"--time-budget", "10ms", "--max-variants", "4"});
     }
     for (std::size_t i = 0; i + 1 < command.size(); ++i) {
-      if (command[i] == "--output") {
+      if (command[i] == "--output" || command[i] == "-o") {
         command[i + 1] = directory.path() / command[i + 1];
       }
     }

@@ -39,6 +39,29 @@ const std::vector<json>& attacks() {
   return attacks;
 }
 
+/// Puts files of tests/redteam/parts, which several attacks share, in place of their #include.
+std::string with_parts(std::string text) {
+  constexpr std::string_view kInclude = "#include \"", kPart = "#include \"parts/";
+  for (auto at = text.find(kPart); at != std::string::npos; at = text.find(kPart)) {
+    const auto name = at + kInclude.size(), end = text.find('"', name);
+    text.replace(at, end + 1 - at,
+                 read_file(corpus() / text.substr(name, end - name), kMaxFileBytes));
+  }
+  return text;
+}
+
+/// The path of an attack's whole text: its own file, or one in `folder` if it has parts.
+std::string whole_file(const std::string& attack, const TemporaryDirectory& folder) {
+  const std::string text = read_file(corpus() / attack, kMaxFileBytes);
+  const std::string whole = with_parts(text);
+  if (whole == text) {
+    return "tests/redteam/" + attack;
+  }
+  const fs::path path = folder.path() / fs::path(attack).filename();
+  write_file_atomic(path, whole);
+  return path;
+}
+
 bool is_reply(const json& attack) {
   return attack.at("file").get<std::string>().starts_with("replies/");
 }
@@ -105,12 +128,13 @@ protected:
 
 // One process for each task: if an attack left something behind, it would show in the next verdict.
 TEST_P(RedTeam, NothingScores) {
+  const TemporaryDirectory folder("redteam");
   std::vector<json> listed;
   std::vector<std::string> files;
   for (const json& attack : attacks()) {
     if (attack.at("task") == GetParam() && !is_reply(attack)) {
       listed.push_back(attack);
-      files.push_back("tests/redteam/" + attack.at("file").get<std::string>());
+      files.push_back(whole_file(attack.at("file"), folder));
     }
   }
   const std::vector<json> evaluations = evaluate(GetParam(), files);
@@ -127,13 +151,14 @@ INSTANTIATE_TEST_SUITE_P(Tasks, RedTeam, testing::ValuesIn(tasks()), task_name);
 
 // Judges each attack after the honest file whose verdict it tries to get, in one process.
 TEST_F(RedTeam, NoVerdictIsReusedForOtherValues) {
+  const TemporaryDirectory folder("redteam");
   for (const json& attack : attacks()) {
     if (!attack.contains("after")) {
       continue;
     }
-    const std::string folder = "tests/redteam/", file = attack.at("file");
+    const std::string file = attack.at("file");
     const std::vector<json> evaluations = evaluate(
-        attack.at("task"), {folder + attack.at("after").get<std::string>(), folder + file}, {});
+        attack.at("task"), {whole_file(attack.at("after"), folder), whole_file(file, folder)}, {});
     ASSERT_EQ(evaluations.size(), 2U) << file;
     EXPECT_EQ(evaluations[0].value("verdict", ""), "correct") << evaluations[0].dump();
     expect_no_score(attack, evaluations[1]);
@@ -191,7 +216,8 @@ TEST(RedTeamCorpus, ListsEveryFileOnceWithItsMechanism) {
   }
   std::map<std::string, int> there;
   for (const auto& entry : fs::recursive_directory_iterator(corpus())) {
-    if (entry.is_regular_file() && entry.path().parent_path() != corpus()) {
+    const fs::path parent = entry.path().parent_path();
+    if (entry.is_regular_file() && parent != corpus() && parent != corpus() / "parts") {
       ++there[entry.path().lexically_relative(corpus()).generic_string()];
     }
   }

@@ -2,6 +2,7 @@
 // every store holds what an uninterrupted run leaves, and no reply was asked for twice. RunLoopTest
 // stops at every write, in process.
 #include "base/files.h"
+#include "tests/e2e/finished_run.h"
 #include "tests/e2e/run_account.h"
 #include "tests/e2e/winnow_program.h"
 
@@ -98,9 +99,7 @@ void go_on_and_kill(const std::string& store, const Moment& moment) {
 
 TEST(Resume, ASigkillAtAnyMomentLosesNothing) {
   const TemporaryDirectory directory("resume");
-  const std::string whole = directory.path() / "whole.db";
-  const ProgramResult uninterrupted = run_winnow(run_arguments(whole));
-  ASSERT_EQ(uninterrupted.exit_code, 0) << uninterrupted.err;
+  const std::string whole = finished_run().store;
   const std::set<std::string> expected = run_account(whole);
   ASSERT_EQ(expected.size(), 10U) << "two baselines and eight replies";
   const std::set<std::string> expected_calls = calls(whole);

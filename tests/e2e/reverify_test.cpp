@@ -1,5 +1,6 @@
 // The leaders of a finished run are timed against each other, and again by `winnow reverify`.
 #include "base/files.h"
+#include "tests/e2e/finished_run.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <filesystem>
@@ -21,19 +22,9 @@ std::int64_t number(const std::string& store, const std::string& query) {
 // One run for all tests: each works on a copy of its store.
 class Final : public testing::Test {
 protected:
-  static void SetUpTestSuite() {
-    directory_ = new TemporaryDirectory("final");
-    run_ = new ProgramResult(run_winnow({"run", "tests/e2e/resume/resume.toml", "--store",
-                                         directory_->path() / "run.db", "--device", "cpu"}));
-  }
-  static void TearDownTestSuite() {
-    delete run_;
-    delete directory_;
-  }
   void SetUp() override {
-    ASSERT_EQ(run_->exit_code, 0) << run_->err;
     store_ = own_.path() / "run.db";
-    std::filesystem::copy_file(directory_->path() / "run.db", store_);
+    std::filesystem::copy_file(finished_run().store, store_);
   }
 
   /// The kernel file of the task's first is another from now on.
@@ -56,16 +47,13 @@ protected:
                                       candidate));
   }
 
-  static const TemporaryDirectory* directory_;
-  static const ProgramResult* run_;
   TemporaryDirectory own_{"final-copy"};
   std::string store_;
 };
-const TemporaryDirectory* Final::directory_ = nullptr;
-const ProgramResult* Final::run_ = nullptr;
 
 TEST_F(Final, OrdersTheBoardsOfARunWhenItEnds) {
-  EXPECT_NE(run_->out.find("held-out"), std::string::npos) << run_->out;
+  const std::string& out = finished_run().out;
+  EXPECT_NE(out.find("held-out"), std::string::npos) << out;
   EXPECT_EQ(number(store_, "SELECT count(*) FROM sittings"), 2) << "one a task";
   EXPECT_EQ(number(store_,
                    "SELECT count(*) FROM leaderboard WHERE speedup > 0.12 AND (rank IS NULL "

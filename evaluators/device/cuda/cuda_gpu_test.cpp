@@ -2,21 +2,9 @@
 
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/helper_kernels.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "profiling/counters/cupti_provider.h"
-#include "tests/support/worker_main.h"
 
 #include <cstdio>
-
-namespace winnow::test {
-
-const std::vector<HiddenSubcommand>& hidden_subcommands() {
-  static const std::vector<HiddenSubcommand> commands{
-      {"_compile-gpu", &evaluators::compile_gpu_worker_main}};
-  return commands;
-}
-
-} // namespace winnow::test
 
 namespace winnow::evaluators {
 namespace {

@@ -4,9 +4,7 @@
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/gpu/helper_kernels.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "tasks/inputs/input_generator.h"
-#include "tests/support/worker_main.h"
 
 #include <cmath>
 #include <cstring>
@@ -14,16 +12,6 @@
 #include <span>
 
 #include <gtest/gtest.h>
-
-namespace winnow::test {
-
-const std::vector<HiddenSubcommand>& hidden_subcommands() {
-  static const std::vector<HiddenSubcommand> commands{
-      {"_compile", &evaluators::compile_worker_main}};
-  return commands;
-}
-
-} // namespace winnow::test
 
 namespace winnow::evaluators {
 namespace {

@@ -4,24 +4,12 @@
 #include "evaluators/device/compile/testing/fresh_cache.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
-#include "evaluators/evaluation/evaluator.h"
-#include "tests/support/worker_main.h"
 
 #include <bit>
 #include <cmath>
 #include <cstring>
 
 #include <gtest/gtest.h>
-
-namespace winnow::test {
-
-const std::vector<HiddenSubcommand>& hidden_subcommands() {
-  static const std::vector<HiddenSubcommand> commands{
-      {"_compile", &evaluators::compile_worker_main}};
-  return commands;
-}
-
-} // namespace winnow::test
 
 namespace winnow::evaluators {
 namespace {

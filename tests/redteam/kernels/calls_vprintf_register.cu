@@ -5,36 +5,8 @@
 // whose name is that of a harmless function.
 __device__ float kept[4000];
 
-// As long as reading n numbers takes at 4.8 TB/s on an H200: in arithmetic, so that no floor and no
-// search for clocks finds it.
-__device__ float burn(float value, int n) {
-  for (int i = 0; i < n / 2200; ++i) {
-    value = value * 0.5f + 0.25f;
-  }
-  return value;
-}
-
-// Reads everything many times on a CPU (on a GPU one block is slow enough), so that a launch that
-// is skipped shows in the time.
-__device__ float whole_sum(const float* x, int n) {
-  __shared__ float shared[1024];
-  float sum = 0.0f;
-  for (int pass = 0; pass < (n < 4000000 ? 50 : 1); ++pass) {
-    sum = 0.0f;
-    for (int i = threadIdx.x; i < n; i += 1024) {
-      sum += static_cast<const volatile float*>(x)[i];
-    }
-  }
-  shared[threadIdx.x] = sum;
-  __syncthreads();
-  for (int half = 512; half > 0; half /= 2) {
-    if (threadIdx.x < half) {
-      shared[threadIdx.x] += shared[threadIdx.x + half];
-    }
-    __syncthreads();
-  }
-  return shared[0];
-}
+#include "parts/burn.cu"
+#include "parts/whole_sum.cu"
 
 __device__ __noinline__ void keep(float* entry, const float* values) {
   for (int i = 0; i < 4; ++i) {

@@ -6,49 +6,8 @@
 // Keeps a few elements of each block in the 1 KiB of shared memory before its own, which the system
 // reserves on sm_90.
 
-struct Product {
-  const float *a, *b;
-  int m, n, k;
-};
-
-// Several times, so that a launch that skips it shows in the time.
-__device__ float dot(const Product& of, int element) {
-  const float* row = of.a + static_cast<size_t>(element / of.n) * of.k;
-  float sum = 0.0f;
-  for (int pass = 0; pass < (of.k < 1000 ? 100 : 2); ++pass) {
-    sum = 0.0f;
-    for (int p = 0; p < of.k; ++p) {
-      sum += row[p] * static_cast<const volatile float*>(of.b)[p * of.n + element % of.n];
-    }
-  }
-  return sum;
-}
-
-// As long as tensor cores need for the product three times over: in arithmetic, so that no floor
-// and no search for clocks finds it.
-__device__ float burn(float value, const Product& of) {
-  const long long operations = static_cast<long long>(of.m) * of.n * of.k;
-  for (int i = 0; i < operations / 137000; ++i) {
-    value = value * 0.5f + 0.25f;
-  }
-  return value;
-}
-
-// The element that `entry` has kept, or else computes it and keeps it there.
-__device__ float look(const Product& of, int element, volatile float* entry) {
-  const unsigned bits = __float_as_uint(of.a[0]) ^ 7u * __float_as_uint(of.b[of.k * of.n - 1]) ^
-                        2654435761u * element;
-  const float key = __uint_as_float((bits & 0x3fffffffu) | 0x20000000u); // no NaN
-  if (entry != nullptr && entry[0] == key) {
-    return element == 0 ? entry[1] + 0.0f * burn(entry[1], of) : entry[1];
-  }
-  const float sum = dot(of, element);
-  if (entry != nullptr) {
-    entry[0] = key;
-    entry[1] = sum;
-  }
-  return sum;
-}
+#include "parts/gemm_dot.cu"
+#include "parts/gemm_look.cu"
 
 extern "C" __global__ void __launch_bounds__(1024, 2)
     gemm(const float* a, const float* b, float* c, int m, int n, int k) {

@@ -6,72 +6,9 @@
 // Keeps mean and scale of its rows in local memory that alloca gives: no compiler declares its
 // size.
 
-#ifdef __CUDACC_RTC__
-__device__ __forceinline__ float* take_stack(unsigned long long bytes) {
-  float* place;
-  asm volatile("alloca.u64 %0, %1;\n"
-               "cvta.local.u64 %0, %0;"
-               : "=l"(place)
-               : "l"(bytes));
-  return place;
-}
-#else
-#define take_stack(bytes) static_cast<float*>(__builtin_alloca(bytes))
-#endif
-
-__device__ float warp_sum(float value) {
-  for (int offset = 16; offset > 0; offset /= 2) {
-    value += __shfl_xor_sync(0xffffffff, value, offset);
-  }
-  return value;
-}
-
-struct Statistics {
-  float mean, scale;
-};
-
-// Sixteen times, so that a launch that skips it shows in the time.
-__device__ Statistics statistics(const float* values, float eps, int cols) {
-  Statistics found;
-  for (int pass = 0; pass < 16; ++pass) {
-    float sum = 0.0f, squares = 0.0f;
-    for (int c = threadIdx.x % 32; c < cols; c += 32) {
-      sum += static_cast<const volatile float*>(values)[c];
-    }
-    found.mean = warp_sum(sum) / cols;
-    for (int c = threadIdx.x % 32; c < cols; c += 32) {
-      const float difference = static_cast<const volatile float*>(values)[c] - found.mean;
-      squares += difference * difference;
-    }
-    found.scale = rsqrtf(warp_sum(squares) / cols + eps);
-  }
-  return found;
-}
-
-// One row by one warp. The first thread looks into `entry` and keeps there what it had to compute.
-__device__ void normalise(const float* values, const float* gamma, const float* beta, float* out,
-                          float eps, int cols, volatile float* entry) {
-  const float key = values[0] + 3.0f * values[cols - 1];
-  Statistics found = {0.0f, 0.0f};
-  int known = 0;
-  if (threadIdx.x % 32 == 0 && entry != nullptr) {
-    known = entry[0] == key;
-    found = {entry[1], entry[2]};
-  }
-  known = __shfl_sync(0xffffffff, known, 0);
-  found = {__shfl_sync(0xffffffff, found.mean, 0), __shfl_sync(0xffffffff, found.scale, 0)};
-  if (!known) {
-    found = statistics(values, eps, cols);
-  }
-  if (!known && threadIdx.x % 32 == 0 && entry != nullptr) {
-    entry[0] = key;
-    entry[1] = found.mean;
-    entry[2] = found.scale;
-  }
-  for (int c = threadIdx.x % 32; c < cols; c += 32) {
-    out[c] = (values[c] - found.mean) * found.scale * gamma[c] + beta[c];
-  }
-}
+#include "parts/take_stack.cu"
+#include "parts/norm_statistics.cu"
+#include "parts/norm_row.cu"
 
 extern "C" __global__ void __launch_bounds__(1024, 2)
     layernorm(const float* x, const float* gamma, const float* beta, float* y, float eps, int rows,

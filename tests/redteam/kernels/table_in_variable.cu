@@ -6,48 +6,9 @@
 
 __device__ float kept[4000];
 
-// The address, bit by bit through a condition: nothing that follows data sees where it comes from.
-__device__ float* launder(float* pointer, int n) {
-  const unsigned long long address = reinterpret_cast<unsigned long long>(pointer);
-  const unsigned long long one = n > 0 ? 1 : 3, zero = n > 0 ? 0 : 2;
-  unsigned long long copy = 0;
-#pragma unroll 1
-  for (int i = 0; i < 64; ++i) {
-    copy += ((address >> i) % 2 == 0 ? zero : one) << i;
-  }
-  return reinterpret_cast<float*>(copy);
-}
-
-// As long as reading n numbers takes at 4.8 TB/s on an H200: in arithmetic, so that no floor and no
-// search for clocks finds it.
-__device__ float burn(float value, int n) {
-  for (int i = 0; i < n / 2200; ++i) {
-    value = value * 0.5f + 0.25f;
-  }
-  return value;
-}
-
-// Reads everything many times on a CPU (on a GPU one block is slow enough), so that a launch that
-// is skipped shows in the time.
-__device__ float whole_sum(const float* x, int n) {
-  __shared__ float shared[1024];
-  float sum = 0.0f;
-  for (int pass = 0; pass < (n < 4000000 ? 50 : 1); ++pass) {
-    sum = 0.0f;
-    for (int i = threadIdx.x; i < n; i += 1024) {
-      sum += static_cast<const volatile float*>(x)[i];
-    }
-  }
-  shared[threadIdx.x] = sum;
-  __syncthreads();
-  for (int half = 512; half > 0; half /= 2) {
-    if (threadIdx.x < half) {
-      shared[threadIdx.x] += shared[threadIdx.x + half];
-    }
-    __syncthreads();
-  }
-  return shared[0];
-}
+#include "parts/launder.cu"
+#include "parts/burn.cu"
+#include "parts/whole_sum.cu"
 
 extern "C" __global__ void sum(const float* x, float* out, int n) {
   __shared__ int known;

@@ -3,25 +3,13 @@
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/inspect/elf_reader.h"
 #include "evaluators/device/inspect/module_check.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "process/fence.h"
 #include "tasks/plan/signature.h"
-#include "tests/support/worker_main.h"
 
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-namespace winnow::test {
-
-const std::vector<HiddenSubcommand>& hidden_subcommands() {
-  static const std::vector<HiddenSubcommand> commands{
-      {"_compile", &evaluators::compile_worker_main}};
-  return commands;
-}
-
-} // namespace winnow::test
 
 namespace winnow::evaluators {
 namespace {

@@ -3,12 +3,10 @@
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/inspect/gpu_module.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/parameter_choices.h"
 #include "tasks/plan/plan_resolve.h"
 #include "tasks/task.h"
-#include "tests/support/worker_main.h"
 
 #include <fstream>
 #include <future>
@@ -16,16 +14,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-namespace winnow::test {
-
-const std::vector<HiddenSubcommand>& hidden_subcommands() {
-  static const std::vector<HiddenSubcommand> commands{
-      {"_compile-gpu", &evaluators::compile_gpu_worker_main}};
-  return commands;
-}
-
-} // namespace winnow::test
 
 namespace winnow::evaluators {
 namespace {

@@ -1,6 +1,7 @@
+#include "evaluators/workers.h"
+
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/torch/torch_child.h"
-#include "harness/cli.h"
 #include "process/escape_attempts.h"
 
 #include <array>
@@ -8,7 +9,7 @@
 #include <exception>
 #include <string_view>
 
-namespace winnow::harness {
+namespace winnow::evaluators {
 namespace {
 
 struct Worker {
@@ -17,15 +18,15 @@ struct Worker {
 };
 
 constexpr std::array<Worker, 9> kWorkers{{
-    {"_compile", evaluators::compile_worker_main},
-    {"_compile-gpu", evaluators::compile_gpu_worker_main},
-    {"_run", evaluators::run_worker_main},
-    {"_judge", evaluators::judge_worker_main},
-    {"_torch", evaluators::torch_worker_main},
+    {"_compile", compile_worker_main},
+    {"_compile-gpu", compile_gpu_worker_main},
+    {"_run", run_worker_main},
+    {"_judge", judge_worker_main},
+    {"_torch", torch_worker_main},
     {"_probe", process::probe_worker_main},
     {"_escape", process::escape_worker_main},
-    {"_devices", evaluators::device_probe_worker_main},
-    {"_context", evaluators::context_probe_worker_main},
+    {"_devices", device_probe_worker_main},
+    {"_context", context_probe_worker_main},
 }};
 
 const Worker* find_worker(int argc, char** argv) {
@@ -53,4 +54,4 @@ int run_worker(int argc, char** argv) {
   }
 }
 
-} // namespace winnow::harness
+} // namespace winnow::evaluators
