@@ -35,6 +35,18 @@ def kernels_of(folder):
     return files
 
 
+def whole(path, place):
+    """A copy of the file, with the parts that attacks share in their places."""
+    lines = path.read_text().splitlines(keepends=True)
+    text = "".join(
+        (ROOT / "tests/redteam" / line.split('"')[1]).read_text() if line.startswith('#include "parts/') else line
+        for line in lines
+    )
+    copy = place / path.name
+    copy.write_text(text)
+    return copy
+
+
 def torch_copy(folder, place, measured):
     copy = place / folder.parent.name / folder.name
     shutil.copytree(folder, copy)
@@ -68,8 +80,8 @@ def main():
     for name in arguments.tasks:
         folder = next((ROOT / "tasks/catalogue").glob(f"*/{name}"))
         kernels = kernels_of(folder)
-        files = [path for path, _ in kernels]
         with tempfile.TemporaryDirectory() as place:
+            files = [whole(path, pathlib.Path(place)) for path, _ in kernels]
             columns = [verdicts(arguments.winnow, folder, files, arguments.device)]
             for kind in (False, True):
                 copy = torch_copy(folder, pathlib.Path(place) / str(kind), kind)

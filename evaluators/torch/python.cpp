@@ -16,9 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kAnswerWithin{60};
-constexpr const char* kAskForFolders =
-    "import json, site, sys\n"
-    "print(json.dumps([sys.prefix, sys.base_prefix, *sys.path, site.getusersitepackages()]))";
+constexpr const char* kAsk = "import json, site, sys\n"
+                             "print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, "
+                             "*sys.path, site.getusersitepackages()]))";
 
 } // namespace
 
@@ -54,22 +54,26 @@ std::string default_python() {
   return named != nullptr && *named != '\0' ? named : "python3";
 }
 
-std::vector<fs::path> python_folders(const fs::path& python) {
+Python ask_python(const fs::path& python) {
   process::Command command;
-  command.argv = {python.string(), "-c", kAskForFolders};
-  if (const char* home = std::getenv("HOME")) {
-    command.environment["HOME"] = home; // has the user's own packages
+  command.argv = {python.string(), "-c", kAsk};
+  for (const char* name : {"HOME", "PATH"}) { // HOME has the user's own packages
+    if (const char* value = std::getenv(name)) {
+      command.environment[name] = value;
+    }
   }
   command.limits.wall = kAnswerWithin;
   const process::ChildResult child = process::run_child(command, "");
   const nlohmann::json answer = nlohmann::json::parse(child.out, nullptr, false);
-  if (!answer.is_array()) {
+  if (!answer.is_array() || answer.empty() || !answer[0].is_string()) {
     throw Error(fs::path(python).string() + " does not say from where it imports: " +
                     truncate_text(to_valid_utf8(trim(child.err + child.error)), 300),
                 "name another Python with --python or in WINNOW_PYTHON");
   }
-  std::vector<fs::path> folders;
-  for (const nlohmann::json& item : answer) {
+  Python found{answer[0].get<std::string>(), {}};
+  std::vector<fs::path>& folders = found.folders;
+  for (std::size_t i = 1; i < answer.size(); ++i) {
+    const nlohmann::json& item = answer[i];
     const fs::path folder = item.is_string() ? fs::path(item.get<std::string>()) : fs::path();
     std::error_code ignored;
     const bool is_known = folder.string().rfind("/usr", 0) == 0 ||
@@ -78,7 +82,7 @@ std::vector<fs::path> python_folders(const fs::path& python) {
       folders.push_back(folder);
     }
   }
-  return folders;
+  return found;
 }
 
 } // namespace winnow::evaluators

@@ -17,8 +17,12 @@ std::filesystem::path find_python(const std::string& name);
 /// $WINNOW_PYTHON, or "python3".
 std::string default_python();
 
-/// The folders outside of /usr that this Python imports from. Runs the program once, without a
-/// fence. Throws Error when it does not answer.
-std::vector<std::filesystem::path> python_folders(const std::filesystem::path& python);
+struct Python {
+  std::filesystem::path program; ///< behind scripts such as those of pyenv
+  /// The folders outside of /usr that it imports from.
+  std::vector<std::filesystem::path> folders;
+};
+/// Runs the program once, without a fence. Throws Error when it does not answer.
+Python ask_python(const std::filesystem::path& python);
 
 } // namespace winnow::evaluators

@@ -58,19 +58,19 @@ TorchChild::TorchChild(const process::Sandbox& sandbox, const Arena& exchange, D
 TorchChild::~TorchChild() = default;
 
 process::Command TorchChild::command() const {
-  const fs::path python = find_python(default_python());
+  const Python python = ask_python(find_python(default_python()));
   process::SandboxPolicy policy;
-  policy.readable = python_folders(python);
+  policy.readable = python.folders;
   policy.readable.push_back(folder_);
-  policy.readable.push_back(python);
+  policy.readable.push_back(python.program);
   policy.may_spawn = true; // the fence is up before Python begins
   policy.gpu = device_.kind != "cpu";
   process::ProcessLimits limits;
   limits.wall = std::chrono::milliseconds(0); // each answer has its own time limit
   limits.output_bytes = kMaxOutputBytes;
   return sandbox_.command("_torch",
-                          {python.string(), (folder_ / kScript).string(), torch_device(device_),
-                           visible_device(device_)},
+                          {python.program.string(), (folder_ / kScript).string(),
+                           torch_device(device_), visible_device(device_)},
                           policy, limits, {{exchange_.fd(), kExchangeInPython}});
 }
 

@@ -45,6 +45,7 @@ def answer(request):
 
 def main():
     if sys.argv[1] == "-c":
+        sys.executable = os.path.abspath(__file__)
         exec(sys.argv[2])
         return
     if os.path.exists(os.path.join(os.path.dirname(__file__), "TORCH_IS_MISSING")):
