@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+constexpr const char* kScaled = "scaled"; ///< the flag of sizes that were cut
 constexpr std::uint64_t kMostSourceBytes = 1U << 20U;
 
 json describe(evaluators::DeviceHost& host, const std::string& source, const Module& module,
@@ -116,7 +117,7 @@ std::vector<Module> kernelbench_modules(const fs::path& checkout, int level, con
 
 std::string import_text(const std::vector<Imported>& imported) {
   struct Row {
-    int tasks = 0, flagged = 0, refused = 0, caught_at_1e4 = 0, caught_at_1e2 = 0;
+    int tasks = 0, scaled = 0, flagged = 0, refused = 0, caught_at_1e4 = 0, caught_at_1e2 = 0;
   };
   std::map<std::string, Row> rows;
   std::string text;
@@ -124,7 +125,9 @@ std::string import_text(const std::vector<Imported>& imported) {
     Row& row = rows[one.folder.parent_path().filename().string()];
     row.tasks += one.refused.empty() ? 1 : 0;
     row.refused += one.refused.empty() ? 0 : 1;
-    row.flagged += one.refused.empty() && !one.flags.empty() ? 1 : 0;
+    const auto scaled = std::count(one.flags.begin(), one.flags.end(), kScaled);
+    row.scaled += scaled > 0 ? 1 : 0;
+    row.flagged += static_cast<std::ptrdiff_t>(one.flags.size()) > scaled ? 1 : 0;
     row.caught_at_1e4 += one.caught_at_1e4;
     row.caught_at_1e2 += one.caught_at_1e2;
     const std::string name = one.folder.filename().string();
@@ -134,10 +137,11 @@ std::string import_text(const std::vector<Imported>& imported) {
       text += fmt::format("flagged: {}: {}\n", name, join(one.flags, "; "));
     }
   }
-  text += "folder        tasks  flagged  refused  wrong answers caught that pass 1e-4 / 1e-2\n";
+  text +=
+      "folder        tasks  scaled  flagged  refused  wrong answers caught that pass 1e-4 / 1e-2\n";
   for (const auto& [name, row] : rows) {
-    text += fmt::format("{:12}  {:5}  {:7}  {:7}  {} / {}\n", name, row.tasks, row.flagged,
-                        row.refused, row.caught_at_1e4, row.caught_at_1e2);
+    text += fmt::format("{:12}  {:5}  {:6}  {:7}  {:7}  {} / {}\n", name, row.tasks, row.scaled,
+                        row.flagged, row.refused, row.caught_at_1e4, row.caught_at_1e2);
   }
   return text;
 }

@@ -136,14 +136,15 @@ TEST_F(Checkout, MayBeginAtTheLevels) {
 
 TEST(ImportText, CountsByFolder) {
   Imported plain{"to/level1/1_a", "", false, {}, 1, 2};
-  Imported flagged{"to/level1/2_b", "", false, {"scaled"}, 0, 1};
+  Imported flagged{"to/level1/2_b", "", false, {"scaled", "passes: zeros"}, 0, 1};
   Imported refused{"to/level2/3_c", "no module", false, {}, 0, 0};
-  EXPECT_EQ(import_text({plain, flagged, refused}),
-            "flagged: 2_b: scaled\n"
-            "refused: 3_c: no module\n"
-            "folder        tasks  flagged  refused  wrong answers caught that pass 1e-4 / 1e-2\n"
-            "level1            2        1        0  1 / 3\n"
-            "level2            0        0        1  0 / 0\n");
+  EXPECT_EQ(
+      import_text({plain, flagged, refused}),
+      "flagged: 2_b: scaled; passes: zeros\n"
+      "refused: 3_c: no module\n"
+      "folder        tasks  scaled  flagged  refused  wrong answers caught that pass 1e-4 / 1e-2\n"
+      "level1            2       1        1        0  1 / 3\n"
+      "level2            0       0        0        1  0 / 0\n");
 }
 
 } // namespace
