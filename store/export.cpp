@@ -57,6 +57,15 @@ json board_json(const LeaderboardRow& place) {
           {"flag", place.flag}};
 }
 
+json evaluation_document(const CandidateState& state) {
+  if (!state.best) {
+    return nullptr;
+  }
+  json document = tasks::evaluation_json(*state.best);
+  put_versus(document, state.row.speedup_versus);
+  return document;
+}
+
 /// `place`: the candidate's row on the board; nullptr if it has none.
 json candidate_json(const RunRow& run, const CandidateState& state, const LeaderboardRow* place) {
   const CandidateRow& row = state.row;
@@ -80,7 +89,7 @@ json candidate_json(const RunRow& run, const CandidateState& state, const Leader
           {"board", place != nullptr ? board_json(*place) : json(nullptr)},
           {"kernel_file", has_kernel_file(state) ? json(row.text) : json(nullptr)},
           {"evaluated_at", found ? json(found->started_at) : json(nullptr)},
-          {"evaluation", found ? tasks::evaluation_json(*found) : json(nullptr)}};
+          {"evaluation", evaluation_document(state)}};
 }
 
 json sitting_row_json(const tasks::SittingRow& row) {
