@@ -21,7 +21,7 @@ constexpr const char* kNobodyYet = "No candidate is correct and timed yet.\n";
 constexpr const char* kAsBaseline =
     "as fast as baseline.cu (the median ratio of launches side by side)";
 constexpr const char* kAsEager =
-    "as fast as PyTorch eager (the ratio of two medians of one session)";
+    "as fast as PyTorch eager (timed in the same session, but not side by side)";
 constexpr const char* kFootnote =
     "95 %: the interval of the speedup; time: the median. All are geometric means over the shapes. "
     "The machine's speed changes between evaluations, so a quotient of two times is not a speedup.";

@@ -2,6 +2,7 @@
 
 #include "base/json_dump.h"
 #include "store/board_text.h"
+#include "store/candidate_record.h"
 #include "store/leaderboard_format.h"
 
 #include <algorithm>
@@ -55,15 +56,6 @@ json board_json(const LeaderboardRow& place) {
           {"speedup_high", bounds.known() ? json(bounds.high) : json(nullptr)},
           {"score_ns", place.score_ns},
           {"flag", place.flag}};
-}
-
-json evaluation_document(const CandidateState& state) {
-  if (!state.best) {
-    return nullptr;
-  }
-  json document = tasks::evaluation_json(*state.best);
-  put_versus(document, state.row.speedup_versus);
-  return document;
 }
 
 /// `place`: the candidate's row on the board; nullptr if it has none.
