@@ -38,8 +38,12 @@ std::string advice_without_previous(const ProposalContext& context) {
            "not shown. Do not repeat its idea. Start from the best kernel and try something else.";
   }
   if (is_about_values(latest)) {
-    return "The latest attempts gave wrong results, so their code is not shown. Start again from a "
-           "kernel that is known to be correct.";
+    const bool none_is_correct = !context.best && !context.baseline;
+    return none_is_correct
+               ? "The latest attempts gave wrong results, so their code is not shown. Start again "
+                 "with a plain kernel whose answers are right."
+               : "The latest attempts gave wrong results, so their code is not shown. Start again "
+                 "from a kernel that is known to be correct.";
   }
   return context.best ? "Write a kernel that is faster than the best one so far, by an idea of its "
                         "own rather than by other numbers."

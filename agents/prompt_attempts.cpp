@@ -88,9 +88,16 @@ std::string library_lines(const tasks::Evaluation& evaluation) {
 } // namespace
 
 MaybeValues render_baseline(const ProposalContext& context) {
-  const tasks::Evaluation& evaluation = context.baseline.evaluation;
-  return Values{{"code", fenced_code(context.baseline.text)},
+  if (!context.baseline) {
+    return std::nullopt;
+  }
+  const tasks::Evaluation& evaluation = context.baseline->evaluation;
+  return Values{{"code", fenced_code(context.baseline->text)},
                 {"timings", feedback_text(evaluation) + library_lines(evaluation)}};
+}
+
+MaybeValues render_eager(const ProposalContext& context) {
+  return context.baseline ? std::nullopt : MaybeValues(Values{});
 }
 
 MaybeValues render_best(const ProposalContext& context) {

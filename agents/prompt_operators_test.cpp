@@ -159,6 +159,47 @@ TEST(PromptGolden, EachOperatorOnEachDevice) {
   }
 }
 
+/// The task row_softmax with reference.py as its reference, and without a baseline.
+tasks::Task torch_task() {
+  const tasks::Task kernels = catalogue_task("row_softmax");
+  tasks::Task task = tasks::parse_task(
+      {kernels.task_toml + "\n[reference]\nkind = \"torch\"\n", "", "", kernels.reference_python},
+      "task.toml");
+  task.name = kernels.name;
+  task.category = kernels.category;
+  return task;
+}
+
+TEST(PromptGolden, ATaskWithoutABaseline) {
+  const tasks::Task task = torch_task();
+  ProposalContext context = context_for(task, "cuda", "seed");
+  context.baseline.reset();
+  std::vector<Message> messages = PromptTemplates().proposal(context);
+  messages.erase(messages.begin()); // the rules, which are the same for all tasks
+  expect_golden("torch_seed_cuda", text_of(messages, true) + text_of(messages, false));
+}
+
+TEST(PromptTask, TheModuleDefinesATaskWithATorchReference) {
+  tasks::Task task = torch_task();
+  task.tensors[0].state = "scores.weight";
+  ProposalContext context = full_context(task, "cuda");
+  context.baseline.reset();
+  context.best.reset();
+  context.previous.reset();
+  context.history.back().evaluation.verdict = tasks::Verdict::Wrong;
+  const std::string prompt = prompt_of(context);
+  EXPECT_THAT(prompt,
+              HasSubstr("values signed, heavy-tailed, `scores.weight` of the module: scores"));
+  EXPECT_THAT(prompt, HasSubstr("in evaluation mode, computed in float64:\n\n```python\n"));
+  EXPECT_THAT(prompt, HasSubstr("your kernel has to beat the module of this task"));
+  EXPECT_THAT(prompt, HasSubstr("Start again with a plain kernel"));
+  EXPECT_THAT(prompt, Not(HasSubstr("An honest, plain kernel")));
+  EXPECT_THAT(prompt, Not(HasSubstr("reference.cu")));
+  EXPECT_THAT(prompt, Not(HasSubstr("509"))) << "a hidden size";
+  task.torch->training = true;
+  EXPECT_THAT(prompt_of(context), HasSubstr("PyTorch module in training mode"));
+}
+
 TEST(PromptOperators, AskEachItsOwnQuestion) {
   const tasks::Task task = catalogue_task("row_softmax");
   std::vector<std::string> questions;
@@ -314,11 +355,11 @@ TEST(PromptTask, TellsTheTimesOfLibrariesAtShownShapes) {
   library.name = "cublaslt";
   library.median_ns = 182'000;
   library.agrees = true;
-  context.baseline.evaluation.cases[0].libraries = {library};
-  tasks::CaseResult hidden = context.baseline.evaluation.cases[0];
+  context.baseline->evaluation.cases[0].libraries = {library};
+  tasks::CaseResult hidden = context.baseline->evaluation.cases[0];
   hidden.set = tasks::ShapeSet::Promotion;
   hidden.shape = "m=1999";
-  context.baseline.evaluation.cases.push_back(hidden);
+  context.baseline->evaluation.cases.push_back(hidden);
   EXPECT_THAT(prompt_of(context), HasSubstr("library (cublaslt) takes 182 us at m=4096, n=4096"));
   EXPECT_THAT(prompt_of(context), Not(HasSubstr("1999")));
 }

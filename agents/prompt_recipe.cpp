@@ -44,7 +44,7 @@ std::vector<Section> make_recipe() {
       {"prepare", "prepare", {"static"}, render_prepare, kUser, Stable, 2 * kKiB, kAll},
       {"task", "task",
        {"title", "name", "description", "axes", "tensors", "scalars", "tolerance", "precision",
-        "operations", "bytes", "shapes", "sizes", "reference_python"},
+        "operations", "bytes", "shapes", "sizes", "reference", "reference_python"},
        render_task, kUser, Stable, 24 * kKiB, kAll},
       {"device", "device", {"device", "device_name", "facts", "limits"}, render_device, kUser, Stable, 2 * kKiB, kAll},
       {"cpu", "device_cpu", {}, render_cpu, kUser, Stable, 3 * kKiB, kAll},
@@ -53,6 +53,7 @@ std::vector<Section> make_recipe() {
       {"products", "device_products", {"intensity", "design"}, render_products, kUser, Stable, 1 * kKiB, kAll},
       {"bounds", "bounds", {"ceilings", "bounds"}, render_bounds, kUser, Stable, 4 * kKiB, kAll},
       {"baseline", "baseline", {"code", "timings"}, render_baseline, kUser, Stable, kAttempt, kAll},
+      {"eager", "baseline_eager", {}, render_eager, kUser, Stable, 1 * kKiB, kAll},
 
       {"families", "families", {"lines"}, render_families, kUser, Slow, 6 * kKiB, kSeed},
       {"do not", "do_not", {"lines"}, render_do_not, kUser, Slow, 6 * kKiB, kAll & ~kRepair},

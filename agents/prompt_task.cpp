@@ -57,6 +57,9 @@ std::string tensor_line(const tasks::TensorSpec& tensor) {
   if (tensor.role != tasks::Role::Output) {
     line += fmt::format(", values {}", distribution(tensor.generator.kind));
   }
+  if (!tensor.state.empty()) {
+    line += fmt::format(", `{}` of the module", tensor.state);
+  }
   return line + (tensor.description.empty() ? "" : ": " + tensor.description) + "\n";
 }
 
@@ -200,6 +203,14 @@ std::string sizes_text(const tasks::Task& task, std::string_view device) {
                      : "So an `int` holds any index.");
 }
 
+std::string reference_text(const tasks::Task& task) {
+  return !task.torch            ? "The operation as a PyTorch module"
+         : task.torch->training ? "The operation is this PyTorch module in training mode (batches "
+                                  "normalise themselves), computed in float64"
+                                : "The operation is this PyTorch module in evaluation mode, "
+                                  "computed in float64";
+}
+
 } // namespace
 
 MaybeValues render_task(const ProposalContext& context) {
@@ -216,6 +227,7 @@ MaybeValues render_task(const ProposalContext& context) {
                 {"bytes", task.bytes.text()},
                 {"shapes", shape_lines(task, context.device)},
                 {"sizes", sizes_text(task, context.device)},
+                {"reference", reference_text(task)},
                 {"reference_python", std::string(trim(task.reference_python))}};
 }
 

@@ -45,8 +45,8 @@ struct ProposalContext {
   std::string device_name;
   std::vector<DeviceCeiling> ceilings; ///< empty: not known
   std::vector<ShapeBound> bounds;      ///< of the search shapes; empty: not known
-  std::int64_t variants = 8; ///< choices of parameters that the harness tries for a kernel
-  Attempt baseline;
+  std::int64_t variants = 8;         ///< choices of parameters that the harness tries for a kernel
+  std::optional<Attempt> baseline;   ///< nullopt: the task has none; PyTorch eager is to be beaten
   std::string op = "improve";        ///< one of operator_names()
   std::optional<Attempt> parent;     ///< rewrite, diff, crossover, contrast, repair: to build on
   std::optional<Attempt> second;     ///< crossover: the other parent; contrast: the slower kernel

@@ -69,6 +69,26 @@ TEST(Cli, ItsReferenceNamesEveryCommandAndOption) {
   }
 }
 
+TEST(Cli, ATaskWithAModuleAsItsReference) {
+  const TemporaryDirectory directory("cli-test");
+  const std::filesystem::path folder = directory.path() / "module" / "softmax";
+  std::filesystem::create_directories(folder.parent_path());
+  std::filesystem::copy(std::filesystem::path(WINNOW_SOURCE_DIR) /
+                            "tasks/catalogue/reduction/row_softmax",
+                        folder, std::filesystem::copy_options::recursive);
+  std::filesystem::remove(folder / "reference.cu");
+  const std::string toml = read_file(folder / "task.toml", 1U << 20U);
+  write_file_atomic(folder / "task.toml", toml + "\n[reference]\nkind = \"torch\"\n");
+  const Output shown = run({"tasks", "show", folder.string()});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("reference: the module in reference.py, in evaluation mode, in "
+                                   "float64\n"));
+  EXPECT_THAT(shown.out, testing::Not(HasSubstr("speedups:"))) << "it has a baseline.cu";
+  const Output timed = run({"baseline", "torch", folder.string()});
+  EXPECT_EQ(timed.code, 2);
+  EXPECT_THAT(timed.err, HasSubstr("there is no reference.cu to compare the module with"));
+}
+
 TEST(Cli, ANumberBelowZeroIsNamed) {
   const Output output = run({"leaderboard", "--top", "-1"});
   EXPECT_EQ(output.code, 2);

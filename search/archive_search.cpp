@@ -48,11 +48,10 @@ std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
     }
     return *evaluate;
   }
-  if (capacity.asks <= 0 || root() == nullptr || asks() >= settings().proposals ||
-      !why_done().empty()) {
+  if (capacity.asks <= 0 || !may_build() || asks() >= settings().proposals || !why_done().empty()) {
     return std::nullopt;
   }
-  if (given() == nullptr && asks() < settings().seeds) {
+  if (is_seeding()) {
     return seed();
   }
   if (is_waiting_for_a_first_kernel()) {
@@ -61,28 +60,41 @@ std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
   if (std::optional<Ask> ask = repair()) {
     return *std::move(ask);
   }
-  const Individual& parent = *best_parent();
+  const Individual* parent = best_parent();
+  if (parent == nullptr) {
+    return seed();
+  }
   // Soon an evaluation may give a parent that no call builds on. A call takes longer than that.
-  const bool waits = unjudged_ > 0 && is_related(parent, relatives_of_calls());
-  return waits ? std::nullopt : std::optional<Action>(with_operator(parent));
+  const bool waits = unjudged_ > 0 && is_related(*parent, relatives_of_calls());
+  return waits ? std::nullopt : std::optional<Action>(with_operator(*parent));
+}
+
+/// The kernels that come before all calls are judged.
+bool ArchiveSearch::may_build() const {
+  return may_ask() && (given() == nullptr || outcome_of(*given()).verdict != Verdict::NotJudged);
+}
+
+/// The next call is one of the seeds that the search begins with.
+bool ArchiveSearch::is_seeding() const {
+  return !has_first_kernel() && asks() < settings().seeds;
 }
 
 /// Seeds are under way and none has a result that counts. A call that builds on the baseline now
 /// would be one more seed, without the advice to be different.
 bool ArchiveSearch::is_waiting_for_a_first_kernel() const {
-  return given() == nullptr && by_value_.empty() &&
+  return !has_first_kernel() && by_value_.empty() &&
          (unjudged_ > 0 || asked().size() > unanswered_.size());
 }
 
 /// The kernel that every lineage begins with: the user's if it is good, otherwise the baseline.
-/// nullptr: it is not judged yet, or there is no correct baseline.
+/// nullptr: there is none.
 const Individual* ArchiveSearch::root() const {
-  const Individual* baseline = correct_baseline();
-  if (baseline == nullptr || given() == nullptr) {
-    return baseline;
-  }
-  const Outcome& outcome = outcome_of(*given());
-  return outcome.verdict == Verdict::NotJudged ? nullptr : counts(outcome) ? given() : baseline;
+  return given() != nullptr && counts(outcome_of(*given())) ? given() : correct_baseline();
+}
+
+/// The user has given a kernel to build on. If it is bad, the baseline stands in for it.
+bool ArchiveSearch::has_first_kernel() const {
+  return given() != nullptr && (settings().has_baseline || root() != nullptr);
 }
 
 /// The best value of the kernel and its children.
@@ -114,7 +126,9 @@ Ask ArchiveSearch::new_ask(std::string op) const {
 Ask ArchiveSearch::seed() const {
   Ask ask = new_ask("seed");
   ask.model = model_in_turn(asks());
-  ask.parents = {root()->id};
+  if (const Individual* first = root()) {
+    ask.parents = {first->id};
+  }
   for (const Individual* owner : owners_by_value()) {
     if (owner->ask && ask.families.size() < kFamilies) {
       ask.families.push_back(card_of(*owner));
@@ -234,6 +248,9 @@ std::vector<const Individual*> ArchiveSearch::owners_by_score() const {
 ArchiveSearch::Relatives ArchiveSearch::relatives_of_calls() const {
   Relatives relatives;
   for (const auto& [key, call] : asked()) {
+    if (call.parents.empty()) {
+      continue;
+    }
     relatives.parents.insert(call.parents.front());
     const std::vector<CandidateId> line = line_of(*find(call.parents.front()));
     relatives.ancestors.insert(line.begin(), line.end());
@@ -251,20 +268,21 @@ bool ArchiveSearch::is_related(const Individual& individual, const Relatives& re
 
 /// The idea behind the kernel was tried correctly and made its parent slower.
 bool ArchiveSearch::is_failure(const Individual& judged) const {
-  if (!judged.ask || judged.ask->op == "repair") {
-    return false;
-  }
-  const Individual& parent = *find(judged.ask->parents.front());
-  return counts(outcome_of(parent)) && value(judged) < value(parent) - kWorthwhileGain;
+  const Individual* parent = parent_of(judged);
+  return parent != nullptr && judged.ask->op != "repair" && counts(outcome_of(*parent)) &&
+         value(judged) < value(*parent) - kWorthwhileGain;
 }
 
 bool ArchiveSearch::is_bad_parent(const Individual& individual) const {
-  if (!individual.ask) {
-    return false;
-  }
-  const Individual& parent = *find(individual.ask->parents.front());
-  return counts(outcome_of(parent)) &&
-         value(individual) < value(parent) + std::log(kRegressedFraction);
+  const Individual* parent = parent_of(individual);
+  return parent != nullptr && counts(outcome_of(*parent)) &&
+         value(individual) < value(*parent) + std::log(kRegressedFraction);
+}
+
+/// Its first parent; nullptr: it has none.
+const Individual* ArchiveSearch::parent_of(const Individual& individual) const {
+  const bool has_parent = individual.ask && !individual.ask->parents.empty();
+  return has_parent ? find(individual.ask->parents.front()) : nullptr;
 }
 
 /// The kernel itself first, then its first parent, and so on.
@@ -273,7 +291,7 @@ std::vector<CandidateId> ArchiveSearch::line_of(const Individual& individual) co
   const Individual* at = &individual;
   while (at != nullptr && line.size() < kGenerations) {
     line.push_back(at->id);
-    at = at->ask ? find(at->ask->parents.front()) : nullptr;
+    at = parent_of(*at);
   }
   return line;
 }
@@ -320,7 +338,7 @@ std::string ArchiveSearch::why_done() const {
 /// Whether the gain that a call promises is worth its price, for one arm at least.
 bool ArchiveSearch::is_worthwhile() const {
   if (settings().value_of_doubling <= 0 || arms_.ended() < kCallsBeforePricesCount ||
-      (given() == nullptr && asks() < settings().seeds)) {
+      is_seeding()) {
     return true;
   }
   const std::vector<std::string> arms = arms_of({"diff", "rewrite", "crossover", "contrast"});
@@ -330,8 +348,10 @@ bool ArchiveSearch::is_worthwhile() const {
 }
 
 void ArchiveSearch::on_asked(const Ask& ask) {
-  for (const CandidateId ancestor : line_of(*find(ask.parents.front()))) {
-    ++nodes_[ancestor].visits;
+  if (!ask.parents.empty()) {
+    for (const CandidateId ancestor : line_of(*find(ask.parents.front()))) {
+      ++nodes_[ancestor].visits;
+    }
   }
   if (ask.op == "repair") {
     std::erase(repairable_, ask.parents.front());
@@ -378,8 +398,8 @@ void ArchiveSearch::on_settled(Individual& judged, double gain) {
   if (!is_new && value(judged) > value(*find(cell->second))) {
     cell->second = judged.id;
   }
-  if (judged.ask) {
-    Node& parent = nodes_[judged.ask->parents.front()];
+  if (const Individual* built_on = parent_of(judged)) {
+    Node& parent = nodes_[built_on->id];
     parent.best_child =
         parent.has_child ? std::max(parent.best_child, value(judged)) : value(judged);
     parent.has_child = true;

@@ -22,6 +22,8 @@ namespace winnow::search {
 /// under way is passed over. A bandit chooses the operator and the model (arms.h); seeds ask the
 /// models in turn. Failures that are worth it are repaired, in a share of the calls of their own,
 /// by the model that earns most. No call builds on a kernel that is much slower than its parent.
+/// If the task has no baseline, seeds have no parent, and all calls but repairs are seeds until a
+/// kernel is correct.
 class ArchiveSearch : public Population {
 public:
   explicit ArchiveSearch(Settings settings);
@@ -71,6 +73,10 @@ private:
   const Individual* other_cell(const Individual& parent) const;
   const Individual* slower_band(const Individual& parent) const;
   const Individual* root() const;
+  bool has_first_kernel() const;
+  const Individual* parent_of(const Individual& individual) const;
+  bool may_build() const;
+  bool is_seeding() const;
   bool is_waiting_for_a_first_kernel() const;
   std::vector<std::string> arms_of(const std::vector<std::string>& operators) const;
   bool is_worthwhile() const;

@@ -29,7 +29,7 @@ struct Ask {
   std::size_t lineage = 0;          ///< proposals of a lineage build on one another
   std::string op = "improve";       ///< the operator: what the model is asked to do
   std::string model;                ///< which of Settings::models is asked; empty: the only one
-  std::vector<CandidateId> parents; ///< the new kernel builds on these; the first one counts most
+  std::vector<CandidateId> parents; ///< builds on these; the first counts most; there may be none
   std::optional<Card> best;         ///< the fastest correct attempt so far
   std::optional<Card> previous;     ///< the latest attempt, if it is worth showing in full
   std::optional<Card> second;       ///< crossover: the other parent; contrast: the slower kernel
@@ -65,8 +65,8 @@ struct Decided {
 /// The store has a new candidate.
 struct Added {
   CandidateId candidate = 0;
-  /// Of the call whose reply it is. Empty: the task's baseline, or after it the kernel that the
-  /// user starts from.
+  /// Of the call whose reply it is. Empty: the task's baseline if it has one, or after it the
+  /// kernel that the user starts from.
   std::string key;
   double dollars = 0; ///< the cost of the call; 0: none, or not known
   /// The choices of its parameters that may be tried, the default first; empty: it is not tuned.

@@ -34,7 +34,7 @@ std::vector<Event> all_events() {
   ask.older = 20;
   ask.model = "cheap";
   return {Decided{ask, {3}},
-          Decided{Ask{}, {1}},
+          Decided{Ask{}, {1}}, // without parents
           Decided{Evaluate{7, 5}, {}},
           Decided{Evaluate{7, std::nullopt}, {}},
           Decided{Evaluate{7, std::nullopt, {{{"BLOCK", 128}}, {{"BLOCK", 256}}}, 3}, {}},

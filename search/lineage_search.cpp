@@ -43,7 +43,7 @@ std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
     }
     return *evaluate;
   }
-  if (capacity.asks > 0 && correct_baseline() != nullptr) {
+  if (capacity.asks > 0 && may_ask()) {
     if (const auto lineage = next_lineage()) {
       return ask(*lineage);
     }
@@ -51,7 +51,7 @@ std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
   return std::nullopt;
 }
 
-/// nullptr: the candidate is the baseline.
+/// nullptr: the candidate is the reply to no call.
 const LineageSearch::Lineage* LineageSearch::lineage_of(const Individual& individual) const {
   return individual.ask ? &lineages_.at(individual.ask->lineage) : nullptr;
 }
@@ -82,8 +82,11 @@ Ask LineageSearch::ask(std::size_t index) const {
   ask.key = settings().task + "/" + std::to_string(index) + "/" + std::to_string(step);
   ask.lineage = index;
   ask.model = model_in_turn(index);
-  ask.parents = {correct_baseline()->id};
+  if (const Individual* baseline = correct_baseline()) {
+    ask.parents = {baseline->id};
+  }
   if (step == 0) {
+    ask.op = settings().has_baseline ? ask.op : "seed";
     return ask;
   }
   const std::size_t first = step > kHistory ? step - kHistory : 0;
@@ -108,7 +111,8 @@ Ask LineageSearch::ask(std::size_t index) const {
   return ask;
 }
 
-/// The newest attempt that beat the leader before it. The first leader must beat the baseline.
+/// The newest attempt that beat the leader before it. The first leader must beat the baseline, or
+/// PyTorch eager if there is none.
 const Individual* LineageSearch::leader_of(const Lineage& lineage) const {
   const Individual* leader = nullptr;
   for (const Individual* attempt : lineage.attempts) {
@@ -135,7 +139,7 @@ const Individual* LineageSearch::fastest_of(const Lineage& lineage) const {
 bool LineageSearch::promotes(CandidateId candidate, const Outcome& outcome) const {
   const Lineage* lineage = lineage_of(*find(candidate));
   if (lineage == nullptr) {
-    return outcome.promoted; // the baseline
+    return outcome.promoted; // the baseline, or the user's kernel
   }
   double best = 1;
   for (const Individual* attempt : lineage->attempts) {

@@ -12,7 +12,8 @@ namespace winnow::search {
 /// worth a repair. A latest attempt that is correct but much slower than the best one is not shown
 /// in full: in published logs such parents led to gains half as often as other parents. best-of-n
 /// has a lineage for each call. All calls of a lineage ask one model; lineages take the models in
-/// turn.
+/// turn. If the task has no baseline, the first call of a lineage is a seed, and calls have no
+/// parent until an attempt is correct or worth a repair.
 class LineageSearch : public Population {
 public:
   explicit LineageSearch(Settings settings);

@@ -51,7 +51,7 @@ void Population::on(const Added& event) {
     added.ask = asked_.at(event.key);
     asked_.erase(event.key);
   } else {
-    (baseline_ == 0 ? baseline_ : given_) = event.candidate;
+    (settings_.has_baseline && baseline_ == 0 ? baseline_ : given_) = event.candidate;
   }
   added.dollars = event.dollars;
   if (added.ask) {

@@ -35,11 +35,14 @@ protected:
   virtual void on_resumed() {}
 
   const Settings& settings() const { return settings_; }
-  /// nullptr: the baseline is not judged, or not correct.
+  /// nullptr: the baseline is not judged, or not correct, or the task has none.
   const Individual* correct_baseline() const;
+  /// The baseline is judged and correct, or the task has none.
+  bool may_ask() const { return !settings_.has_baseline || correct_baseline() != nullptr; }
   /// The kernel that the user starts from; nullptr: there is none.
   const Individual* given() const { return given_ != 0 ? find(given_) : nullptr; }
-  /// The newest kernel that beat the leader before it; nullptr: nothing beats the baseline yet.
+  /// The newest kernel that beat the leader before it; nullptr: nothing beats the baseline or
+  /// PyTorch eager yet.
   const Individual* leader() const { return leader_ != 0 ? find(leader_) : nullptr; }
   /// The model of Settings::models whose turn this is; empty: there is no choice.
   std::string model_in_turn(std::size_t turn) const;

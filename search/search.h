@@ -16,7 +16,7 @@ namespace winnow::search {
 struct Individual {
   CandidateId id = 0;
   std::optional<Ask> ask;         ///< the call whose reply it is; nullopt: there was none
-  int number = 0;                 ///< among the attempts of its lineage, from 1; 0: the baseline
+  int number = 0;                 ///< among the attempts of its lineage, from 1; 0: no attempt
   std::optional<Outcome> outcome; ///< nullopt: not judged yet, or its parameters are tuned
   /// While its parameters are tuned: the outcome of the default choice.
   std::optional<Outcome> of_default;
@@ -66,6 +66,9 @@ struct Settings {
   std::size_t proposals = 6; ///< calls
   std::size_t lineages = 1;  ///< one-plus-one: the calls are divided among this many lineages
   int evaluator_version = 0; ///< outcomes of other versions do not count
+  /// The task has a kernel to beat, which is judged before any call. Without one the calls begin at
+  /// once, and speedups are against PyTorch eager.
+  bool has_baseline = true;
   /// The names of the models that calls may ask. Empty or one: there is no choice.
   std::vector<std::string> models = {};
   // For `archive`:

@@ -45,8 +45,8 @@ std::vector<BaselineTiming> newest_timings(const Database& database, const std::
   return timings;
 }
 
-/// The times of baseline.cu from the session of this evaluation, by search shape. Libraries and
-/// frameworks are only timed at search shapes.
+/// The times of baseline.cu or PyTorch eager from the session of this evaluation, by search shape.
+/// Libraries and frameworks are only timed at search shapes.
 std::map<std::string, double> baseline_medians(const Database& database, RowId evaluation) {
   Query select(database, "SELECT shape_id, baseline_median_ns FROM cases "
                          "WHERE evaluation_id = ? AND shape_set = 'search' "
@@ -59,9 +59,9 @@ std::map<std::string, double> baseline_medians(const Database& database, RowId e
   return medians;
 }
 
-/// Why the timings of one name cannot be compared with those of baseline.cu; empty if they can.
+/// Why the timings of one name cannot be compared with those of `versus`; empty if they can.
 std::string obstacle(const std::vector<const BaselineTiming*>& timings,
-                     const std::map<std::string, double>& medians) {
+                     const std::map<std::string, double>& medians, const std::string& versus) {
   for (const BaselineTiming* timing : timings) {
     if (timing->agrees == false) {
       return fmt::format("does not agree with reference.cu at {} ({}): {}", timing->shape_id,
@@ -78,7 +78,7 @@ std::string obstacle(const std::vector<const BaselineTiming*>& timings,
       return "no time at " + shape_id + (explained ? ": " + (*found)->error : "");
     }
   }
-  return medians.empty() ? "baseline.cu has no time to compare with" : "";
+  return medians.empty() ? versus + " has no time to compare with" : "";
 }
 
 BaselineStanding standing_of(const LeaderboardRow& row,
@@ -102,7 +102,8 @@ BaselineStanding standing_of(const LeaderboardRow& row,
     }
   }
   standing.shapes = static_cast<std::int64_t>(ratios.size());
-  standing.note = obstacle(timings, medians);
+  standing.time_versus = row.speedup_versus;
+  standing.note = obstacle(timings, medians, row.speedup_versus);
   standing.relative_time = standing.note.empty() ? tasks::geometric_mean(ratios) : 0;
   return standing;
 }

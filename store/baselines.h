@@ -25,13 +25,15 @@ struct BaselineTiming {
   std::string recorded_at;    ///< ISO-8601 UTC; set when written
 };
 
-/// A library or framework compared with the task's baseline.cu on one device.
+/// A library or framework compared on one device with the task's baseline.cu, or with PyTorch eager
+/// if the task has none.
 struct BaselineStanding {
+  std::string time_versus; ///< tasks::speedup_versus() of the task
   std::string task, task_digest, device, device_name;
   std::int64_t evaluator_version = 0;
   std::string name, version;
-  /// Time / time of baseline.cu, geometric mean over the search shapes: 0.5 is twice as fast. 0 if
-  /// one of the times is missing at a shape, or if an answer does not agree with reference.cu.
+  /// Time / time of `time_versus`, geometric mean over the search shapes: 0.5 is twice as fast. 0
+  /// if one of the times is missing at a shape, or if an answer does not agree with reference.cu.
   double relative_time = 0;
   std::int64_t shapes = 0; ///< search shapes with a time
   bool agrees = false;     ///< with reference.cu, at every shape with an answer

@@ -18,8 +18,11 @@ constexpr std::size_t kShortDigest = 8;
 constexpr std::size_t kMaxStandingBytes = 240;
 constexpr std::size_t kIndent = 2;
 constexpr const char* kNobodyYet = "No candidate is correct and timed yet.\n";
+constexpr const char* kAsBaseline =
+    "as fast as baseline.cu (the median ratio of launches side by side)";
+constexpr const char* kAsEager =
+    "as fast as PyTorch eager (timed in the same session, but not side by side)";
 constexpr const char* kFootnote =
-    "speedup: how many times as fast as baseline.cu (the median ratio of launches side by side); "
     "95 %: the interval of the speedup; time: the median. All are geometric means over the shapes. "
     "The machine's speed changes between evaluations, so a quotient of two times is not a speedup.";
 constexpr const char* kFinalFootnote =
@@ -173,9 +176,25 @@ bool same_group(const json& a, const json& b) {
           same_fields(a, b, {"evaluator_version"}));
 }
 
+bool is_versus_baseline(const json& row) {
+  return row.at("speedup_versus") == tasks::kVersusBaseline;
+}
+
 std::string group_heading(const json& row) {
-  return to_valid_utf8(fmt::format("{} on {} ({})", text_at(row, "task"), text_at(row, "device"),
-                                   text_at(row, "device_name")));
+  return to_valid_utf8(fmt::format(
+      "{} on {} ({}){}", text_at(row, "task"), text_at(row, "device"), text_at(row, "device_name"),
+      is_versus_baseline(row) ? "" : ", speedup over " + text_at(row, "speedup_versus")));
+}
+
+/// What the speedups of all rows mean.
+std::string speedup_note(const json& rows) {
+  const bool all = std::all_of(rows.begin(), rows.end(), is_versus_baseline);
+  const bool none = std::none_of(rows.begin(), rows.end(), is_versus_baseline);
+  return fmt::format("speedup: how many times {}; ",
+                     all ? kAsBaseline
+                     : none
+                         ? kAsEager
+                         : fmt::format("{}, or where a board says so {}", kAsBaseline, kAsEager));
 }
 
 /// The revision and evaluator of a group, if other groups have the same task and device.
@@ -189,17 +208,18 @@ std::string group_note(const json& rows, const json& row) {
                              text_at(row, "evaluator_version"));
 }
 
-/// "torch eager 2.9.1: 1.30x the time of baseline.cu, over 2 shapes"
+/// "torch.compile 2.9.1: 1.30x the time of baseline.cu, over 2 shapes"
 std::string standing_text(const json& standing) {
   const std::string version = text_at(standing, "version");
   const std::string name = text_at(standing, "name") + (version.empty() ? "" : " ") + version;
   const double time = number_at(standing, "relative_time");
   const std::string shapes = text_at(standing, "shapes");
+  const std::string versus = text_at(standing, "time_versus");
   const std::string text =
       time > 0
-          ? fmt::format("{}: {:.3g}x the time of baseline.cu, over {} shape{}", name, time, shapes,
+          ? fmt::format("{}: {:.3g}x the time of {}, over {} shape{}", name, time, versus, shapes,
                         shapes == "1" ? "" : "s")
-          : fmt::format("{}: not compared with baseline.cu: {}", name, text_at(standing, "note"));
+          : fmt::format("{}: not compared with {}: {}", name, versus, text_at(standing, "note"));
   return truncate_text(on_one_line(text), kMaxStandingBytes);
 }
 
@@ -269,7 +289,7 @@ std::string board_text(const json& rows, const json& baselines, Format format,
   const bool sat = std::any_of(rows.begin(), rows.end(), [](const json& row) {
     return !row.at("held_out_speedup").is_null();
   });
-  return text + lines.footnote(std::string(kFootnote) + (sat ? kFinalFootnote : ""));
+  return text + lines.footnote(speedup_note(rows) + kFootnote + (sat ? kFinalFootnote : ""));
 }
 
 } // namespace winnow::store

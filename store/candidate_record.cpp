@@ -2,6 +2,7 @@
 #include "store/candidate_record.h"
 
 #include "base/json_dump.h"
+#include "store/json_table.h"
 #include "store/row_columns.h"
 #include "store/run_store_state.h"
 
@@ -83,6 +84,15 @@ std::optional<FinalStanding> final_of(const Database& database, RowId candidate)
 }
 
 } // namespace
+
+nlohmann::json evaluation_document(const CandidateState& state) {
+  if (!state.best) {
+    return nullptr;
+  }
+  nlohmann::json document = tasks::evaluation_json(*state.best);
+  put_versus(document, state.row.speedup_versus);
+  return document;
+}
 
 CandidateRecord RunStore::candidate_record(RowId id) const {
   Database& database = state_->database;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace winnow::store {
 
 /// The row of a candidate in the newest final of the board over all runs.
@@ -33,5 +35,8 @@ struct CandidateRecord {
   std::vector<CallMessage> messages; ///< of the prompt
   std::optional<FinalStanding> final;
 };
+
+/// The evaluation that counts, as in schema "winnow.evaluation"; null: not evaluated yet.
+nlohmann::json evaluation_document(const CandidateState& state);
 
 } // namespace winnow::store

@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kSelectCandidates =
     "SELECT c.id, t.name AS task, c.call_key, c.parent_id, c.origin, k.text, k.digest, "
-    "c.created_at, m.model, CASE WHEN m.served_from IS NULL THEN m.dollars ELSE 0.0 END AS dollars "
+    "c.created_at, substr(t.baseline_source, 1, 1) AS begin_of_baseline, m.model, CASE WHEN "
+    "m.served_from IS NULL THEN m.dollars ELSE 0.0 END AS dollars "
     "FROM candidates AS c JOIN tasks AS t ON t.id = c.task_id "
     "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
     "LEFT JOIN model_calls AS m ON m.id = c.call_id ";
@@ -31,6 +32,7 @@ CandidateRow read_candidate(const Query& query) {
   row.created_at = query.text("created_at");
   row.model = query.text("model");
   row.dollars = query.optional_real("dollars");
+  row.speedup_versus = tasks::speedup_versus(query.text("begin_of_baseline"));
   return row;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/json_dump.h"
 #include "store/board_text.h"
+#include "store/candidate_record.h"
 #include "store/leaderboard_format.h"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ json candidate_json(const RunRow& run, const CandidateState& state, const Leader
           {"board", place != nullptr ? board_json(*place) : json(nullptr)},
           {"kernel_file", has_kernel_file(state) ? json(row.text) : json(nullptr)},
           {"evaluated_at", found ? json(found->started_at) : json(nullptr)},
-          {"evaluation", found ? tasks::evaluation_json(*found) : json(nullptr)}};
+          {"evaluation", evaluation_document(state)}};
 }
 
 json sitting_row_json(const tasks::SittingRow& row) {

@@ -43,6 +43,17 @@ std::string author_at(const json& document) {
   return !model.empty() ? model : origin == "person" ? text_at(document, "run") : origin;
 }
 
+void put_versus(json& document, std::string_view versus) {
+  if (versus != tasks::kVersusBaseline) {
+    document["speedup_versus"] = versus;
+  }
+}
+
+std::string versus_at(const json& document) {
+  const std::string versus = text_at(document, "speedup_versus");
+  return versus.empty() ? std::string(tasks::kVersusBaseline) : versus;
+}
+
 std::string cell_of(const JsonColumn& column, const json& row) {
   return column.text ? column.text(value_at(row, column.path)) : text_at(row, column.path);
 }

@@ -2,9 +2,11 @@
 
 #include "store/text_table.h"
 #include "tasks/result/evaluation.h"
+#include "tasks/speedup_versus.h"
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -27,6 +29,12 @@ std::string parameters_at(const nlohmann::json& document);
 /// Who wrote the kernel, from the members "model", "origin" and "run". The kernels of a person are
 /// in a run with the person's name.
 std::string author_at(const nlohmann::json& document);
+
+/// Adds the member "speedup_versus" to a document with speedups, unless they are against
+/// baseline.cu.
+void put_versus(nlohmann::json& document, std::string_view versus);
+/// What the speedups of such a document are against.
+std::string versus_at(const nlohmann::json& document);
 
 /// A column of a table that has a row for each object of a list.
 struct JsonColumn {

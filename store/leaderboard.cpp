@@ -41,6 +41,7 @@ LeaderboardRow read_row(const Query& query) {
   row.run = query.integer("run_id");
   row.run_name = query.text("run");
   row.speedup_bounds = read_bounds(query, "speedup");
+  row.speedup_versus = tasks::speedup_versus(query.text("begin_of_baseline"));
   return row;
 }
 
@@ -50,7 +51,9 @@ constexpr const char* kSelectRows =
     "task_digest, findings, dollars, speedup_low, speedup_high, unranked, run, "
     "(SELECT json_group_array(shape) FROM (SELECT k.shape FROM cases AS k "
     "WHERE k.evaluation_id = board.evaluation_id AND k.shape_set = 'search' AND k.median_ns > 0 "
-    "ORDER BY k.ordinal)) AS shapes, flag, held_out_speedup, kernel, comparable "
+    "ORDER BY k.ordinal)) AS shapes, flag, held_out_speedup, kernel, comparable, "
+    "(SELECT substr(t.baseline_source, 1, 1) FROM tasks AS t "
+    "WHERE t.name = board.task AND t.digest = board.task_digest) AS begin_of_baseline "
     "FROM ranked_evaluations AS board WHERE ";
 
 /// A kernel with a lower speedup would take most of a sitting's time.

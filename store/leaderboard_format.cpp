@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kSpeedupVersus = "baseline.cu";
-
 json bound_or_null(const tasks::Bounds& bounds, double tasks::Bounds::*end) {
   return bounds.known() ? json(bounds.*end) : json(nullptr);
 }
@@ -31,7 +29,7 @@ json row_json(const LeaderboardRow& row) {
       {"speedup", row.speedup},
       {"speedup_low", bound_or_null(row.speedup_bounds, &tasks::Bounds::low)},
       {"speedup_high", bound_or_null(row.speedup_bounds, &tasks::Bounds::high)},
-      {"speedup_versus", kSpeedupVersus},
+      {"speedup_versus", row.speedup_versus},
       {"held_out_speedup", row.held_out_speedup > 0 ? json(row.held_out_speedup) : json(nullptr)},
       {"score_ns", row.score_ns},
       {"shapes", row.shapes},
@@ -60,7 +58,7 @@ json standing_json(const BaselineStanding& standing) {
           {"evaluator_version", standing.evaluator_version},
           {"name", standing.name},
           {"version", standing.version},
-          {"time_versus", kSpeedupVersus},
+          {"time_versus", standing.time_versus},
           {"relative_time", compared ? json(standing.relative_time) : json(nullptr)},
           {"shapes", standing.shapes},
           {"agrees", standing.agrees},

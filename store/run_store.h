@@ -4,6 +4,7 @@
 #include "store/open_options.h"
 #include "store/sittings.h"
 #include "tasks/result/evaluation.h"
+#include "tasks/speedup_versus.h"
 #include "tasks/task.h"
 
 #include <cstdint>
@@ -93,6 +94,8 @@ struct CandidateRow {
   std::string created_at;
   std::string model;             ///< of its call; set when read
   std::optional<double> dollars; ///< cost of its call; nullopt: unknown or no call; set when read
+  /// tasks::speedup_versus() of the task; set when read.
+  std::string speedup_versus = std::string(tasks::kVersusBaseline);
 };
 
 /// A finished or pending candidate with the evaluation that counts. In insertion order.
@@ -128,7 +131,8 @@ struct LeaderboardRow {
   RowId candidate = 0, evaluation = 0, run = 0;
   std::string run_name, origin, model;
   std::string parameters; ///< a JSON object: {"BLOCK":128}
-  double speedup = 0;     ///< against the task's baseline, geometric mean over the search shapes
+  double speedup = 0;     ///< against `speedup_versus`, geometric mean over the search shapes
+  std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()
   /// 95 % interval. From a final: contains the speedup of another final. Otherwise: as measured,
   /// but widened by the variation of the baseline between evaluations if a final has measured it.
   tasks::Bounds speedup_bounds;
@@ -278,8 +282,9 @@ public:
   /// then by time of measurement. An empty device_name selects every device.
   std::vector<BaselineTiming> baseline_timings(const std::string& task,
                                                const std::string& device_name) const;
-  /// Compares the stored timings for the groups of these rows with baseline.cu. `rows` come from
-  /// leaderboard(). The times of baseline.cu are those of each group's first row.
+  /// Compares the stored timings for the groups of these rows with baseline.cu, or with PyTorch
+  /// eager if the task has none. `rows` come from leaderboard(). The times of baseline.cu are those
+  /// of each group's first row.
   std::vector<BaselineStanding> baseline_standings(const std::vector<LeaderboardRow>& rows) const;
 
   // ---- reading ----

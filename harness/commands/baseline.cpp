@@ -29,6 +29,13 @@ struct BaselineCommand {
 
 ExitCode torch(const BaselineCommand& command) {
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
+  if (task.torch) { // its module may be anybody's, and this command has no fence
+    throw UsageError("the reference of " + task.name +
+                         " is the PyTorch module in reference.py, so there is no reference.cu to "
+                         "compare the module with",
+                     "judge a kernel: where the task has no baseline.cu, `winnow eval` and `winnow "
+                     "run` time PyTorch eager beside it");
+  }
   TorchBaselineOptions options;
   options.evaluation = command.options;
   options.python = evaluators::find_python(command.python);

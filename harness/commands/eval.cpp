@@ -123,7 +123,8 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
     throw UsageError("--compile-only works only with --device cuda or hip, not with " + kind);
   }
   const std::string fallback = kind == "hip" ? "gfx90a" : "sm_90a";
-  EvalPrinter printer(std::cout, task.name, command.json, command.files.size());
+  EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
+                      tasks::speedup_versus(task.baseline));
   bool all_compile = true;
   for (const std::string& file : command.files) {
     const KernelText kernel = read_kernel(file, command.store, task.name);
@@ -154,7 +155,8 @@ ExitCode eval(const EvalCommand& command) {
                      "remove --arch: Winnow compiles for the device that runs the kernels");
   }
   const auto start = std::chrono::steady_clock::now();
-  EvalPrinter printer(std::cout, task.name, command.json, command.files.size());
+  EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
+                      tasks::speedup_versus(task.baseline));
   std::optional<Activity> activity(std::in_place);
   evaluators::EvaluationOptions options = resolved_options(command);
   options.waiting = activity->listener();

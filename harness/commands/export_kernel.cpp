@@ -75,6 +75,22 @@ void write_new(const fs::path& path, const std::string& text) {
   std::cout << "wrote " << path.string() << '\n';
 }
 
+/// Both programs compare the kernel with reference.cu.
+void write_programs(const tasks::HostProgram& program, const fs::path& folder) {
+  if (program.task.torch) {
+    std::cerr << "main.cu and extension.py are not written: they compare a kernel with "
+                 "reference.cu, and the reference of "
+              << program.task.name << " is the PyTorch module in reference.py\n";
+    return;
+  }
+  write_new(folder / "main.cu", tasks::host_program(program));
+  write_new(folder / "extension.py", tasks::torch_extension(program));
+  std::cout << "build and run the program on a machine with the CUDA toolkit:\n  cd "
+            << folder.string() << " && " << tasks::build_command(program) << " && ./kernel\n"
+            << "or, where PyTorch 2 is installed, too, check and time the extension:\n  cd "
+            << folder.string() << " && python3 extension.py\n";
+}
+
 ExitCode export_kernel(const ExportKernelCommand& command) {
   const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
   const std::string& name = command.candidate;
@@ -99,12 +115,7 @@ ExitCode export_kernel(const ExportKernelCommand& command) {
   const fs::path folder = command.folder;
   fs::create_directories(folder);
   write_new(folder / "kernel.cu", file.text);
-  write_new(folder / "main.cu", tasks::host_program(program));
-  write_new(folder / "extension.py", tasks::torch_extension(program));
-  std::cout << "build and run the program on a machine with the CUDA toolkit:\n  cd "
-            << folder.string() << " && " << tasks::build_command(program) << " && ./kernel\n"
-            << "or, where PyTorch 2 is installed, too, check and time the extension:\n  cd "
-            << folder.string() << " && python3 extension.py\n";
+  write_programs(program, folder);
   return ExitCode::Done;
 }
 

@@ -126,7 +126,10 @@ JudgedKernel judged(const NamedKernel& kernel, evaluators::EvaluationRequest req
 KernelPair judged_pair(const NamedKernel& kernel, const std::optional<NamedKernel>& against,
                        evaluators::EvaluationRequest request, evaluators::OneByOne& evaluations,
                        const Interrupt& interrupt) {
-  KernelPair pair{request.task->name, {kernel.file, kernel.digest, {}}, std::nullopt};
+  KernelPair pair{request.task->name,
+                  {kernel.file, kernel.digest, {}},
+                  std::nullopt,
+                  std::string(tasks::speedup_versus(request.task->baseline))};
   if (against) {
     pair.against = judged(*against, request, evaluations);
     if (pair.against->evaluation.verdict != tasks::Verdict::Correct || interrupt.interrupted()) {

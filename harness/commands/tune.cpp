@@ -133,6 +133,7 @@ ExitCode tune(TuneCommand command) {
     return ExitCode::Interrupted;
   }
   TuningReport report{task.name, command.file, sha256_hex(text), {}, std::move(*family), 0, {}, {}};
+  report.speedup_versus = tasks::speedup_versus(task.baseline);
   for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, devices.first().kind)) {
     report.shapes.push_back(to_string(shape));
   }

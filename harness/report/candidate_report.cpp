@@ -109,7 +109,7 @@ json candidate_json(const store::CandidateRecord& record, const CandidateParts& 
           {"final", final_json(record.final)},
           {"source", row.text},
           {"plan", text_or_null(plan_text(row.text))},
-          {"evaluation", record.state.best ? tasks::evaluation_json(*record.state.best) : json()},
+          {"evaluation", store::evaluation_document(record.state)},
           {"messages", parts.prompt && asked ? messages_json(record.messages) : json()},
           {"reply", parts.reply && asked ? json(record.state.reply) : json()}};
 }

@@ -168,17 +168,20 @@ json side_json(const json& candidate) {
   side["device_name"] = store::value_at(evaluation, "device_name");
   put_measured(side, "speedup", "", number_at(evaluation, "speedup"),
                store::bounds_at(evaluation, "speedup"));
+  store::put_versus(side, store::versus_at(evaluation));
   return side;
 }
 
 std::string side_line(const char* name, const json& side) {
   const std::string interval = ratio_interval_text(store::bounds_at(side, "speedup"));
   const double speedup = number_at(side, "speedup");
+  const bool is_versus_eager = speedup > 0 && store::versus_at(side) == tasks::kVersusEager;
   return store::on_one_line(
-             fmt::format("{}: candidate {}, file {}, {} by {} in run {}: {}{}{}", name,
+             fmt::format("{}: candidate {}, file {}, {} by {} in run {}: {}{}{}{}", name,
                          text_at(side, "candidate_id"), text_at(side, "digest").substr(0, 8),
                          text_at(side, "task"), store::author_at(side), text_at(side, "run"),
                          text_at(side, "verdict"), speedup > 0 ? ", " + ratio_text(speedup) : "",
+                         is_versus_eager ? " over PyTorch eager" : "",
                          interval.empty() ? "" : " (95 %: " + interval + ")")) +
          "\n";
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/report/eval_report.h"
+#include "store/json_table.h"
 
 #include <ostream>
 
@@ -25,8 +26,9 @@ std::string indented(const std::string& text) {
 
 } // namespace
 
-EvalPrinter::EvalPrinter(std::ostream& out, std::string task, bool json, std::size_t files)
-    : out_(out), task_(std::move(task)), json_(json), several_(files > 1) {}
+EvalPrinter::EvalPrinter(std::ostream& out, std::string task, bool json, std::size_t files,
+                         std::string_view versus)
+    : out_(out), task_(std::move(task)), versus_(versus), json_(json), several_(files > 1) {}
 
 EvalPrinter::~EvalPrinter() {
   close();
@@ -51,6 +53,7 @@ void EvalPrinter::add(const std::string& file, const std::string& digest,
     document["task"] = task_;
     document["file"] = to_valid_utf8(file);
     document["digest"] = digest;
+    store::put_versus(document, versus_);
     print(document);
   } else if (!json_) {
     out_ << "not judged: " << result.fault << '\n';

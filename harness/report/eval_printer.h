@@ -2,10 +2,12 @@
 
 #include "evaluators/evaluation/evaluation_request.h"
 #include "harness/exit_codes.h"
+#include "tasks/speedup_versus.h"
 
 #include <cstddef>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -15,8 +17,9 @@ namespace winnow::harness {
 class EvalPrinter {
 public:
   /// `files`: the number of files. `json`: prints one document, or an array of documents for
-  /// several files.
-  EvalPrinter(std::ostream& out, std::string task, bool json, std::size_t files);
+  /// several files. `versus`: tasks::speedup_versus() of the task.
+  EvalPrinter(std::ostream& out, std::string task, bool json, std::size_t files,
+              std::string_view versus = tasks::kVersusBaseline);
   /// Closes the array, so that the output of an interrupted command is valid JSON.
   ~EvalPrinter();
   EvalPrinter(const EvalPrinter&) = delete; // a copy would close the array twice
@@ -34,6 +37,7 @@ private:
 
   std::ostream& out_;
   const std::string task_;
+  const std::string versus_;
   const bool json_;
   const bool several_;
   bool open_ = false;        ///< an array has been opened

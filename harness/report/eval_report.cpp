@@ -19,6 +19,13 @@ using store::text_at;
 constexpr const char* kSpeedupNote =
     "speedup: the median of baseline time / candidate time over pairs of launches, not the "
     "quotient of the two medians; 95 %: the interval of the speedup";
+constexpr const char* kEagerNote =
+    "speedup: the time of PyTorch eager / the candidate's time, measured in the same session, but "
+    "not side by side; 95 %: the interval of the speedup";
+
+bool is_versus_eager(const json& evaluation) {
+  return store::versus_at(evaluation) == tasks::kVersusEager;
+}
 
 std::string microseconds(double ns) {
   return ns > 0 ? fmt::format("{:.2f}", ns / 1000) : "";
@@ -71,18 +78,20 @@ std::string cases_table(const json& evaluation) {
   const auto speedup = [](const json& value) {
     return number_at(value, "") > 0 ? fmt::format("{:.2f}x", number_at(value, "")) : "";
   };
+  const bool eager = is_versus_eager(evaluation);
   store::TextTable table =
       store::json_table(cases, {{{"stage"}, "stage"},
                                 {{"shape"}, "", shape},
                                 {{"verdict"}, "verdict"},
                                 {{"error / limit", true}, "max_error_ratio", error},
                                 {{"median us", true}, "median_ns", median},
-                                {{"baseline us", true}, "", baseline},
+                                {{eager ? "eager us" : "baseline us", true}, "", baseline},
                                 {{"speedup", true}, "speedup", speedup},
                                 {{"95 %", true}, "", bounds_text}});
   store::remove_empty_columns(table);
   return to_aligned_text(table, 0) +
-         (timed ? wrap_line(kSpeedupNote, store::table_columns(), 0) + "\n\n" : "\n");
+         (timed ? wrap_line(eager ? kEagerNote : kSpeedupNote, store::table_columns(), 0) + "\n\n"
+                : "\n");
 }
 
 std::string hidden_text(const json& evaluation) {
@@ -95,7 +104,7 @@ std::string hidden_text(const json& evaluation) {
   const double speedup = number_at(evaluation, "hidden_speedup");
   if (speedup > 0) {
     text +=
-        fmt::format("hidden shapes: {:.2f}x the baseline's speed{}\n", speedup,
+        fmt::format("hidden shapes: {:.2f}x {}{}\n", speedup, rival_speed(evaluation),
                     evaluation.at("promoted") == false ? ", too slow there to lead a search" : "");
   }
   return text;
@@ -187,6 +196,10 @@ std::string_view why_not_measured(const json& evaluation) {
                                                                 : "is not correct";
 }
 
+std::string rival_speed(const json& evaluation) {
+  return is_versus_eager(evaluation) ? "the speed of PyTorch eager" : "the baseline's speed";
+}
+
 std::string circumstances_text(const json& document, const json& evaluation) {
   const std::string seed = text_at(evaluation, "seed");
   const std::string unranked = text_at(document, "unranked");
@@ -207,7 +220,7 @@ std::string eval_text(const json& evaluation) {
   text += "verdict: " + verdict_with_reason(evaluation);
   if (const double speedup = number_at(evaluation, "speedup"); speedup > 0) {
     const std::string bounds = bounds_text(evaluation);
-    text += fmt::format(", {:.2f}x the baseline's speed{}{}{}", speedup,
+    text += fmt::format(", {:.2f}x {}{}{}{}", speedup, rival_speed(evaluation),
                         bounds.empty() ? "" : " (95 %: ", bounds, bounds.empty() ? "" : ")");
     text += ", the geometric mean over the timed shapes";
   }

@@ -14,6 +14,8 @@ namespace winnow::harness {
 std::string eval_text(const nlohmann::json& evaluation);
 /// For a kernel that is not correct: "is not correct" or "was not judged".
 std::string_view why_not_measured(const nlohmann::json& evaluation);
+/// What the kernel is compared with: "the baseline's speed" or "the speed of PyTorch eager".
+std::string rival_speed(const nlohmann::json& evaluation);
 /// The device, the seed of `evaluation` and the duration of `document`. If boards do not rank the
 /// evaluation, a second line says so.
 std::string circumstances_text(const nlohmann::json& document, const nlohmann::json& evaluation);

@@ -45,7 +45,7 @@ tasks::Task small_task() {
 
 TEST(JsonDocumentation, ListsEveryFieldOfEval) {
   std::ostringstream out;
-  EvalPrinter printer(out, "axpy", true, 1);
+  EvalPrinter printer(out, "axpy", true, 1, tasks::speedup_versus(""));
   printer.add("a.cu", "abc", {"", "", {full_evaluation()}, ""});
   EXPECT_THAT(missing(json::parse(out.str())), IsEmpty());
 }
@@ -53,7 +53,7 @@ TEST(JsonDocumentation, ListsEveryFieldOfEval) {
 TEST(JsonDocumentation, ListsEveryFieldOfRaceAndProfile) {
   const tasks::Evaluation evaluation = full_evaluation();
   const JudgedKernel kernel{"a.cu", "a", evaluation};
-  KernelPair pair{"axpy", kernel, kernel};
+  KernelPair pair{"axpy", kernel, kernel, "PyTorch eager"};
   EXPECT_THAT(missing(race_json(pair)), IsEmpty());
   EXPECT_THAT(missing(profile_json(pair)), IsEmpty());
   pair.kernel.evaluation.verdict = tasks::Verdict::Wrong;
@@ -61,7 +61,7 @@ TEST(JsonDocumentation, ListsEveryFieldOfRaceAndProfile) {
 }
 
 TEST(JsonDocumentation, ListsEveryFieldOfTune) {
-  TuningReport report{"axpy", "a.cu", "abc", {"n=1"}, {}, 0.5, "a.tuned.cu", ""};
+  TuningReport report{"axpy", "a.cu", "abc", {"n=1"}, {}, 0.5, "a.tuned.cu", "", "PyTorch eager"};
   report.family.of_default = full_evaluation();
   report.family.trials = {{{{"BLOCK", 128}}, tasks::Verdict::NotJudged, "", {1}},
                           {{{"BLOCK", 256}}, tasks::Verdict::NotJudged, "", {1.5}},
@@ -73,6 +73,10 @@ TEST(JsonDocumentation, ListsEveryFieldOfTune) {
 TEST(JsonDocumentation, ListsEveryFieldOfTasks) {
   const tasks::Task task = small_task();
   EXPECT_THAT(missing(task_json(task)), IsEmpty());
+  tasks::Task of_module = task;
+  of_module.torch = tasks::TorchReference{};
+  of_module.baseline.clear();
+  EXPECT_THAT(missing(task_json(of_module)), IsEmpty());
   EXPECT_THAT(missing(task_list_json({task})), IsEmpty());
   EXPECT_THAT(missing(doctor_json({{"device", "cpu", Availability::yes("2 cores")}})), IsEmpty());
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tasks/result/evaluation.h"
+#include "tasks/speedup_versus.h"
 
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct KernelPair {
   std::string task;
   JudgedKernel kernel; ///< "A" of a race
   std::optional<JudgedKernel> against;
+  std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()
 };
 
 /// Schema "winnow.race", version 2. The pair has both kernels.

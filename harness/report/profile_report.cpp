@@ -47,7 +47,7 @@ json spill_bytes(const Evaluation& evaluation, const json& profile) {
 }
 
 /// `timed`: the times of the kernel that `evaluation` is about, in the session of the first kernel.
-json column_json(const Evaluation& evaluation, const CaseResult& timed) {
+json column_json(const Evaluation& evaluation, const CaseResult& timed, const std::string& versus) {
   const json profile = profile_at(evaluation, timed.shape_id);
   json document{{"warm_median_ns", nullptr},
                 {"baseline_median_ns", measured_json(timed.baseline_median_ns)},
@@ -57,6 +57,7 @@ json column_json(const Evaluation& evaluation, const CaseResult& timed) {
                 {"profile", profile}};
   put_measured(document, "median", "_ns", timed.median_ns, timed.median_bounds_ns);
   put_measured(document, "speedup", "", timed.speedup, timed.speedup_bounds);
+  store::put_versus(document, versus);
   for (const CaseResult& own : evaluation.cases) {
     if (own.stage == tasks::Stage::Time && own.shape_id == timed.shape_id) {
       document["warm_median_ns"] = measured_json(tasks::median(own.warm_samples_ns));
@@ -65,11 +66,12 @@ json column_json(const Evaluation& evaluation, const CaseResult& timed) {
   return document;
 }
 
-json kernel_json(const JudgedKernel& kernel) {
+json kernel_json(const JudgedKernel& kernel, const std::string& versus) {
   json document = tasks::evaluation_json(kernel.evaluation);
   document.erase("profile"); // the output has the profile by shape, beside the times
   document["file"] = to_valid_utf8(kernel.file);
   document["variant_digest"] = kernel.digest;
+  store::put_versus(document, versus);
   return document;
 }
 
@@ -78,8 +80,9 @@ json shape_json(const KernelPair& pair, const TimedShape& shape) {
   json document{
       {"shape_id", shape.timed.shape_id},
       {"shape", shape.timed.shape},
-      {kKernel, column_json(pair.kernel.evaluation, shape.timed)},
-      {kAgainst, compared ? column_json(pair.against->evaluation, *shape.rival) : json()}};
+      {kKernel, column_json(pair.kernel.evaluation, shape.timed, pair.speedup_versus)},
+      {kAgainst, compared ? column_json(pair.against->evaluation, *shape.rival, pair.speedup_versus)
+                          : json()}};
   put_measured(document, "ratio", "", shape.ratio, shape.ratio_bounds);
   return document;
 }
@@ -249,10 +252,11 @@ std::string kernel_lines(const char* name, const json& kernel) {
                   parameters.empty() ? "" : ", ", parameters, text_at(kernel, "verdict"));
   if (number_at(kernel, "speedup") > 0) {
     const std::string interval = ratio_interval_text(store::bounds_at(kernel, "speedup"));
-    text += fmt::format(", {} the baseline's speed{} (the median over pairs of launches side by "
-                        "side)",
-                        ratio_text(number_at(kernel, "speedup")),
-                        interval.empty() ? "" : ": " + interval + " (95 %)");
+    const bool eager = store::versus_at(kernel) == tasks::kVersusEager;
+    text += fmt::format(", {} {}{} ({})", ratio_text(number_at(kernel, "speedup")),
+                        rival_speed(kernel), interval.empty() ? "" : ": " + interval + " (95 %)",
+                        eager ? "timed in the same session, but not side by side"
+                              : "the median over pairs of launches side by side");
   }
   text += "\n";
   for (const json& note : kernel.at("notes")) {
@@ -274,8 +278,8 @@ json profile_json(const KernelPair& pair) {
                 {"task", pair.task},
                 {"device", evaluation.device},
                 {"device_name", evaluation.device_name},
-                {kKernel, kernel_json(pair.kernel)},
-                {kAgainst, pair.against ? kernel_json(*pair.against) : json()},
+                {kKernel, kernel_json(pair.kernel, pair.speedup_versus)},
+                {kAgainst, pair.against ? kernel_json(*pair.against, pair.speedup_versus) : json()},
                 {"race", evaluation.race ? json(*evaluation.race) : json()},
                 {"shapes", json::array()}};
   if (not_correct(document) == nullptr) {

@@ -65,6 +65,13 @@ TEST(ProfileReport, HasAColumnForEachShape) {
   EXPECT_THAT(text, HasSubstr("energy: NVML total energy over 1234 launches"));
   EXPECT_THAT(text, HasSubstr("counters: cupti, 7 passes in 120 ms"));
   EXPECT_THAT(text, HasSubstr("fast.cu: correct, 2.000x the baseline's speed: 1.980 to 2.020"));
+  KernelPair versus_eager = full_report();
+  versus_eager.speedup_versus = tasks::speedup_versus("");
+  const std::string other = profile_text(profile_json(versus_eager));
+  EXPECT_THAT(other,
+              HasSubstr("2.000x the speed of PyTorch eager: 1.980 to 2.020 (95 %) (timed in"));
+  EXPECT_THAT(other, HasSubstr("speedup over PyTorch eager"));
+  EXPECT_THAT(other, Not(HasSubstr("baseline")));
 }
 
 // In earlier versions the speed of light was relative to the rate of a copy.

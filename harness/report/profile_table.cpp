@@ -189,7 +189,7 @@ std::string bimodal_text(const json& column) {
 }
 
 /// All lines except those of counters.
-std::vector<MetricGroup> facts() {
+std::vector<MetricGroup> facts(bool eager) {
   const std::string speed = "profile/speed_of_light/";
   const std::string launch = "profile/launch/";
   return {{"Time",
@@ -197,8 +197,9 @@ std::vector<MetricGroup> facts() {
             {"  95 % interval", "", "", interval("median", "_ns", time_interval_text)},
             {"  launches timed", "", "", text("launches_timed")},
             {"median, warm caches", "warm_median_ns", "time"},
-            {"baseline's median, cold", "baseline_median_ns", "time"},
-            {"speedup over the baseline", "speedup", "x"},
+            {eager ? "PyTorch eager's median" : "baseline's median, cold", "baseline_median_ns",
+             "time"},
+            {eager ? "speedup over PyTorch eager" : "speedup over the baseline", "speedup", "x"},
             {"  95 % interval", "", "", interval("speedup", "", ratio_interval_text)}}},
           {"Limits",
            {{"speed of light", speed + "fraction", "share", speed_text},
@@ -332,7 +333,9 @@ std::string profile_table(const std::string& corner, const std::vector<ProfileCo
     table.columns.push_back({"change", true});
   }
   std::string last_group;
-  for (const MetricGroup& group : facts()) {
+  const bool eager =
+      !columns.empty() && store::versus_at(columns.front().second) == tasks::kVersusEager;
+  for (const MetricGroup& group : facts(eager)) {
     for (const Metric& metric : group.metrics) {
       add_line(group.title, metric, columns, compared, last_group, table);
     }

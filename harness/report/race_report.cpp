@@ -58,7 +58,7 @@ std::string racer_line(const char* name, const json& racer) {
                      parameters.empty() ? "" : ", ", parameters);
 }
 
-json racer_json(const JudgedKernel& racer) {
+json racer_json(const JudgedKernel& racer, const std::string& versus) {
   const tasks::Evaluation& evaluation = racer.evaluation;
   json document{{"file", to_valid_utf8(racer.file)},
                 {"variant_digest", racer.digest},
@@ -67,6 +67,7 @@ json racer_json(const JudgedKernel& racer) {
                 {"seed", evaluation.seed == 0 ? json() : json(std::to_string(evaluation.seed))},
                 {"detail", to_valid_utf8(evaluation.detail)}};
   put_measured(document, "speedup", "", evaluation.speedup, evaluation.speedup_bounds);
+  store::put_versus(document, versus);
   return document;
 }
 
@@ -102,8 +103,8 @@ json race_json(const KernelPair& pair) {
   json document{{"schema", "winnow.race"},
                 {"version", 2},
                 {"task", pair.task},
-                {"a", racer_json(pair.kernel)},
-                {"b", racer_json(*pair.against)},
+                {"a", racer_json(pair.kernel, pair.speedup_versus)},
+                {"b", racer_json(*pair.against, pair.speedup_versus)},
                 {"not_correct", not_correct(pair)},
                 {"device", b.device},
                 {"device_name", b.device_name},

@@ -1,6 +1,7 @@
 #include "harness/doctor.h"
 #include "harness/report/eval_report.h"
 #include "harness/run/run_report.h"
+#include "store/json_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,6 +81,22 @@ TEST(EvalReport, PrintsACompilerErrorOnce) {
   evaluation.verdict = tasks::Verdict::NotJudged;
   EXPECT_THAT(eval_text(evaluation_json(evaluation)),
               HasSubstr("verdict: compiles (nothing was run)\n"));
+}
+
+TEST(EvalReport, SaysThatASpeedupIsAgainstEager) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = tasks::Verdict::Correct;
+  evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
+  evaluation.speedup = 3;
+  evaluation.hidden_speedup = 2;
+  nlohmann::json document = evaluation_json(evaluation);
+  store::put_versus(document, tasks::speedup_versus(""));
+  const std::string text = eval_text(document);
+  EXPECT_THAT(text, HasSubstr("3.00x the speed of PyTorch eager, the geometric mean"));
+  EXPECT_THAT(text, HasSubstr("hidden shapes: 2.00x the speed of PyTorch eager\n"));
+  EXPECT_THAT(text, HasSubstr("  eager us  speedup"));
+  EXPECT_THAT(text, HasSubstr("speedup: the time of PyTorch eager / the candidate's time"));
+  EXPECT_THAT(text, Not(HasSubstr("baseline")));
 }
 
 TEST(EvalReport, SaysHowSureASpeedupIsAndWhatItIs) {

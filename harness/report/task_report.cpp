@@ -144,6 +144,10 @@ std::string task_text(const json& document) {
     below += "\nwarning: " + warning.get<std::string>() + "\n";
   }
   below += "\n" + tolerance_line(document.at("tolerance")) + "\n";
+  below +=
+      document.contains("reference") ? "reference: " + text_at(document, "reference") + "\n" : "";
+  const std::string versus = text_at(document, "speedup_versus");
+  below += versus.empty() ? "" : "speedups: against " + versus + "\n";
   for (const char* name : {"operations", "bytes", "folder", "digest"}) {
     below += fmt::format("{}: {}\n", name, text_at(document, name));
   }
@@ -165,6 +169,11 @@ json task_json(const tasks::Task& task) {
                 {"origin", task.source.origin},
                 {"flags", task.source.flags},
                 {"warnings", warnings_of(task)}};
+  if (task.torch) {
+    document["reference"] = fmt::format("the module in reference.py, in {} mode, in float64",
+                                        task.torch->training ? "training" : "evaluation");
+  }
+  store::put_versus(document, tasks::speedup_versus(task.baseline));
   document["tolerance"] = {{"precision", to_string(task.tolerance.precision)},
                            {"accumulate", to_string(task.tolerance.accumulate)},
                            {"multiple", task.tolerance.multiple.text()},

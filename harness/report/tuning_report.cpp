@@ -106,6 +106,7 @@ json tuning_json(const TuningReport& report) {
                 {"seconds", family.seconds},
                 {"device_seconds", family.device_seconds},
                 {"busy_share", report.busy_share}};
+  store::put_versus(document["default"], report.speedup_versus);
   document["lines"] = search::surface_lines(search::response_surface(family.trials, report.shapes));
   if (family.of_winner) {
     const tasks::Evaluation& winner = *family.of_winner;
@@ -121,6 +122,7 @@ json tuning_json(const TuningReport& report) {
                           {"detail", winner.detail},
                           {"race", race}};
     put_measured(document["winner"], "speedup", "", winner.speedup, winner.speedup_bounds);
+    store::put_versus(document["winner"], report.speedup_versus);
   }
   return document;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/tuning/tune_family.h"
+#include "tasks/speedup_versus.h"
 
 #include <string>
 
@@ -16,6 +17,7 @@ struct TuningReport {
   double busy_share = 0;  ///< part of the trials' wall time in which the device ran kernels
   std::string tuned_file; ///< path of the file that was written; empty: none
   std::string dispatch;   ///< why that file picks parameters by shape, or why not; empty: no need
+  std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()
 };
 
 /// Schema "winnow.tuning", version 1.

@@ -13,24 +13,35 @@
 namespace winnow::harness {
 
 void CandidateIntake::add_first_kernels(TaskState& state) {
-  store::CandidateRow row;
-  row.task = state.task->name;
-  row.origin = "baseline";
-  row.text = state.task->baseline;
-  row.digest = sha256_hex(row.text);
+  state.has_first_kernels = true;
+  const bool has_seed = !setup_.config.seed_kernel.empty();
+  if (state.task->baseline.empty() && !has_seed) {
+    return;
+  }
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
-    state.baseline = setup_.journal.add_candidate(state.row, row);
-    // The baseline is not tuned: tuned, it would be faster than the yardstick of other results.
-    std::vector<search::Event> events{search::Added{state.baseline, "", 0, {}}};
-    if (!setup_.config.seed_kernel.empty()) {
-      row.origin = "person";
-      row.text = read_file(setup_.config.seed_kernel, tasks::kMaxKernelFileBytes);
-      row.digest = sha256_hex(row.text);
+    std::vector<search::Event> events;
+    if (!state.task->baseline.empty()) {
+      state.baseline = add_first_kernel(state, "baseline", state.task->baseline);
+      // The baseline is not tuned: tuned, it would be faster than the yardstick of other results.
+      events.push_back(search::Added{state.baseline, "", 0, {}});
+    }
+    if (has_seed) {
+      const std::string text = read_file(setup_.config.seed_kernel, tasks::kMaxKernelFileBytes);
       events.push_back(
-          search::Added{setup_.journal.add_candidate(state.row, row), "", 0, choices_of(row.text)});
+          search::Added{add_first_kernel(state, "person", text), "", 0, choices_of(text)});
     }
     return events;
   });
+}
+
+store::RowId CandidateIntake::add_first_kernel(const TaskState& state, const std::string& origin,
+                                               const std::string& text) {
+  store::CandidateRow row;
+  row.task = state.task->name;
+  row.origin = origin;
+  row.text = text;
+  row.digest = sha256_hex(text);
+  return setup_.journal.add_candidate(state.row, row);
 }
 
 void CandidateIntake::accept_reply(TaskState& state, const search::Ask& ask,
@@ -85,8 +96,10 @@ store::RowId CandidateIntake::add_candidate(const TaskState& state, const search
   store::CandidateRow row;
   row.task = state.task->name;
   row.call_key = ask.key;
-  row.parent_id = ask.parents.front();
-  row.other_parents.assign(std::next(ask.parents.begin()), ask.parents.end());
+  if (!ask.parents.empty()) {
+    row.parent_id = ask.parents.front();
+    row.other_parents.assign(std::next(ask.parents.begin()), ask.parents.end());
+  }
   row.origin = "model";
   row.text = text;
   row.digest = sha256_hex(text);

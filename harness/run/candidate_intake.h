@@ -16,12 +16,14 @@ public:
   CandidateIntake(const RunLoopSetup& setup, CandidateShelf& shelf, VerdictTally& tally)
       : setup_(setup), shelf_(shelf), tally_(tally) {}
 
-  /// The task's baseline, and the kernel that the user starts from.
+  /// The task's baseline and the kernel that the user starts from, as far as there are such.
   void add_first_kernels(TaskState& state);
   /// A reply without a kernel becomes a candidate with the verdict BadReply.
   void accept_reply(TaskState& state, const search::Ask& ask, const agents::ModelReply& reply);
 
 private:
+  store::RowId add_first_kernel(const TaskState& state, const std::string& origin,
+                                const std::string& text);
   store::RowId add_candidate(const TaskState& state, const search::Ask& ask,
                              const std::string& text);
   tasks::Evaluation bad_reply(const std::string& problem) const;

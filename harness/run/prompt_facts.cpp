@@ -157,7 +157,9 @@ void add_prompt_facts(agents::ProposalContext& context) {
   if (context.device == "cpu") {
     return;
   }
-  const std::vector<ProfiledShape> profile = evaluators::profile_of(context.baseline.evaluation);
+  const std::vector<ProfiledShape> profile =
+      context.baseline ? evaluators::profile_of(context.baseline->evaluation)
+                       : std::vector<ProfiledShape>{};
   for (const tasks::Shape& shape :
        context.task->shapes_of(tasks::ShapeSet::Search, context.device)) {
     context.bounds.push_back(bound_of(shape, context, profile));

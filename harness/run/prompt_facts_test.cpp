@@ -71,7 +71,7 @@ TEST(PromptFacts, ComeFromThePeaksWithoutAProfile) {
 TEST(PromptFacts, TakeMeasuredValuesFromTheBaselinesProfile) {
   const tasks::Task task = gemm();
   agents::ProposalContext context = on_h200(task);
-  context.baseline.evaluation.profile =
+  context.baseline.emplace().evaluation.profile =
       profile_text(task.shapes_of(tasks::ShapeSet::Search, "cuda")[0]);
   add_prompt_facts(context);
   EXPECT_EQ(context.bounds[0].least_ns, 130e3);

@@ -48,7 +48,9 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
   context.device_name = setup_.device_name;
   context.structured = setup_.model_of(ask).config.structured_output;
   context.variants = setup_.config.max_variants;
-  context.baseline = attempt({state.baseline, 0}, false);
+  if (state.baseline != 0) {
+    context.baseline = attempt({state.baseline, 0}, false);
+  }
   add_prompt_facts(context);
   context.op = ask.op;
   if (ask.op != "improve" && ask.op != "seed") {

@@ -133,7 +133,7 @@ std::vector<TaskState*> RunLoop::fewest_asks_first() {
 /// Carries out what the search decides: all evaluations, and at most one call. False if no call was
 /// started.
 bool RunLoop::advance(TaskState& state) {
-  if (state.baseline == 0 && !setup_.is_finished) {
+  if (!state.has_first_kernels && !setup_.is_finished) {
     intake_.add_first_kernels(state);
   }
   decide_evaluations(state);

@@ -31,7 +31,10 @@ void follow(TaskState& state, const search::Event& event, VerdictTally& tally) {
       state.unjudged.push_back(std::get<search::Evaluate>(decided->action));
     }
   } else if (const auto* added = std::get_if<search::Added>(&event)) {
-    state.baseline = state.baseline == 0 ? added->candidate : state.baseline;
+    if (!state.has_first_kernels && !state.task->baseline.empty()) {
+      state.baseline = added->candidate;
+    }
+    state.has_first_kernels = true; // the first candidates come in one transaction
     std::erase_if(state.unsent, [&](const auto& ask) { return ask.key == added->key; });
   } else if (const auto* evaluated = std::get_if<search::Evaluated>(&event)) {
     drop_unjudged(state, {evaluated->candidate, {}, {}, 0});
@@ -75,8 +78,7 @@ std::vector<TaskState> restored_tasks(const RunLoopSetup& setup, CandidateShelf&
     TaskState& state = tasks.emplace_back();
     state.task = std::make_shared<const tasks::Task>(task);
     state.row = setup.journal.add_task(task);
-    state.search =
-        search::make_search(setup.config.strategy, search_settings(setup.config, task.name));
+    state.search = search::make_search(setup.config.strategy, search_settings(setup.config, task));
     restore(state, setup, shelf, tally);
   }
   return tasks;

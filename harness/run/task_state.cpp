@@ -13,9 +13,10 @@ constexpr double kTuningSeconds = 20;
 
 } // namespace
 
-search::Settings search_settings(const RunConfig& config, const std::string& task) {
+search::Settings search_settings(const RunConfig& config, const tasks::Task& task) {
   search::Settings settings;
-  settings.task = task;
+  settings.task = task.name;
+  settings.has_baseline = !task.baseline.empty();
   settings.proposals = static_cast<std::size_t>(config.proposals);
   settings.lineages = static_cast<std::size_t>(config.chains);
   settings.evaluator_version = evaluators::kEvaluatorVersion;

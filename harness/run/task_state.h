@@ -12,14 +12,16 @@
 
 namespace winnow::harness {
 
-/// What the search of a task needs to know of the configuration.
-search::Settings search_settings(const RunConfig& config, const std::string& task);
+/// What the search of a task needs to know of the configuration and the task.
+search::Settings search_settings(const RunConfig& config, const tasks::Task& task);
 
 /// A task of a run, and its search.
 struct TaskState {
   std::shared_ptr<const tasks::Task> task;
   store::RowId row = 0;
-  store::RowId baseline = 0; ///< its candidate; 0: not in the store yet
+  /// The baseline if the task has one, and the user's kernel if there is one, are in the store.
+  bool has_first_kernels = false;
+  store::RowId baseline = 0; ///< its candidate; 0: not in the store yet, or the task has none
   std::unique_ptr<search::Search> search;
   bool is_told_done = false;              ///< why its search is over was said
   bool is_resumed = false;                ///< an earlier session has logged something

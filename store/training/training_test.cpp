@@ -64,6 +64,19 @@ std::vector<json> lines_of(const RunStore& store, const TrainingOptions& options
   return lines;
 }
 
+TEST(Training, ALineSaysThatItsSpeedupIsOverEager) {
+  TrainingStore t;
+  tasks::Task task = testing::sample_task("softmax");
+  task.baseline.clear();
+  t.answer("axpy/0/0", "p", "r", correct_evaluation(2));
+  t.task = t.store.add_task(task);
+  t.answer("softmax/0/0", "p", "r", correct_evaluation(2));
+  const auto lines = lines_of(t.store, options_of(TrainingSelection::Rewards));
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_FALSE(lines[0].contains("speedup_versus"));
+  EXPECT_EQ(lines[1]["speedup_versus"], "PyTorch eager");
+}
+
 TEST(Training, ALineHasThePromptTheReplyAndTheResult) {
   TrainingStore t;
   tasks::Evaluation evaluation = correct_evaluation(2);

@@ -166,6 +166,22 @@ class BoardTest(unittest.TestCase):
         self.load(page, "#/board?board=0")
         self.assertEqual(self.column("kernel"), [f"#{row['candidate_id']}" for row in self.rows if row["task"] == self.rows[0]["task"]])
 
+    def test_a_task_without_a_baseline_is_compared_with_pytorch(self):
+        other = self.store.with_name("eager.db")
+        with sqlite3.connect(self.store) as source, sqlite3.connect(other) as database:
+            source.backup(database)
+            database.execute("UPDATE tasks SET baseline_source = '' WHERE name = 'axpy'")
+        page = other.with_suffix(".html")
+        winnow("export", "html", "--store", other, "--output", page)
+        self.load(page)
+        self.assertIn("time of baseline.cu or PyTorch eager / time of the kernel", self.browser.run("return document.getElementById('main').textContent"))
+        first = next(row for row in self.rows if row["task"] == "axpy")
+        for fragment in ["#/board?board=0", "#/shapes?board=0", f"#/candidate?id={first['candidate_id']}"]:
+            self.go(fragment)
+            text = self.browser.run("return document.getElementById('main').textContent")
+            self.assertIn("PyTorch eager", text, fragment)
+            self.assertNotIn(" baseline.cu,", text, fragment)
+
     def test_without_decompression_the_index_still_shows(self):
         self.browser.run("delete globalThis.DecompressionStream")
         self.go("#/board?board=0")

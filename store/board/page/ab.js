@@ -12,7 +12,7 @@ pages.ab = {
       : 'They never took turns. The intervals below come from different times, so only a race (winnow race) tells which is faster.'));
     const both = [['A', a, hue(0)], ['B', b, hue(1)]];
     whiskers(main, 'Speedup of both, with 95 % intervals', both.map(([name, c, color]) => ({...whiskerRow({...c, ...placeOf.get(c.candidate_id), model: c.by, rank: null}, color), label: `${name}: #${c.candidate_id} ${c.by}`})).filter(r => r.mid > 0),
-      {lines: [{at: 1, text: 'baseline.cu'}]});
+      {lines: [{at: 1, text: versusOf(a.task)}]});
     const results = await Promise.all(both.map(([, c]) => part('results', c.candidate_id)));
     this.table(main, a, b, results);
     await this.samples(main, both, results);

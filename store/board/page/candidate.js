@@ -49,8 +49,8 @@ pages.candidate = {
     const timed = result.cases.filter(k => k.median_ns > 0);
     if (timed.length) {
       main.append(h('h3', {}, 'At each search shape'));
-      whiskers(main, 'Speedup at each search shape', timed.map(k => ({label: k.shape, low: k.speedup_low, mid: k.speedup, high: k.speedup_high, tip: `${k.shape}: ${speed(k.speedup)} (${bounds(k)})`, href: null})), {lines: [{at: 1, text: 'baseline.cu'}]});
-      main.append(table(timed, caseColumns));
+      whiskers(main, 'Speedup at each search shape', timed.map(k => ({label: k.shape, low: k.speedup_low, mid: k.speedup, high: k.speedup_high, tip: `${k.shape}: ${speed(k.speedup)} (${bounds(k)})`, href: null})), {lines: [{at: 1, text: versusOf(c.task)}]});
+      main.append(table(timed, caseColumns(versusOf(c.task))));
       const samples = await part('samples', c.candidate_id);
       main.append(h('h3', {}, 'Samples, in the order of measurement'));
       if (!samples) main.append(note('The samples are not in this page. The store has them.'));
@@ -97,10 +97,10 @@ pages.candidate = {
 };
 const conditions = k => k ? ': ' + [k.stopped_by && 'stopped: ' + k.stopped_by, k.median_clock_mhz && Math.round(k.median_clock_mhz) + ' MHz', k.temperature_c && k.temperature_c + ' \u00b0C', k.power_w && Math.round(k.power_w) + ' W',
   k.outliers && k.outliers + (k.outliers === 1 ? ' outlier' : ' outliers'), k.drift && `drift ${percent(k.drift)}`, k.bimodal && 'two groups of times', k.discarded && k.discarded + ' discarded', ...(k.throttle_reasons ?? [])].filter(Boolean).join(', ') : '';
-const caseColumns = [
+const caseColumns = versus => [
   {name: 'shape', value: k => k.shape}, {name: 'time', num: true, cell: k => time(k.median_ns)},
   {name: '95 % interval', num: true, cell: k => known(k.median_low_ns) ? `${time(k.median_low_ns)} \u2013 ${time(k.median_high_ns)}` : 'no interval'},
-  {name: 'baseline.cu', num: true, cell: k => time(k.baseline_median_ns)}, {name: 'speedup', num: true, cell: k => speed(k.speedup)}, {name: '95 %', num: true, cell: bounds},
+  {name: versus, num: true, cell: k => time(k.baseline_median_ns)}, {name: 'speedup', num: true, cell: k => speed(k.speedup)}, {name: '95 %', num: true, cell: bounds},
   {name: 'error / limit', num: true, cell: k => known(k.max_error_ratio) ? k.max_error_ratio.toPrecision(3) : none}];
 const lightColumns = [
   {name: 'shape', value: s => s.shape}, {name: 'of light', num: true, cell: s => percent(s.speed_of_light?.fraction)}, {name: 'bound', cell: s => s.speed_of_light?.bound ?? s.no_speed_of_light ?? none},

@@ -10,6 +10,9 @@ const byId = new Map(candidates.map(c => [c.candidate_id, c]));
 const taskOf = new Map(board.tasks.map(t => [t.task_id, t]));
 const runOf = new Map(board.runs.map(r => [r.run_id, r]));
 const placeOf = new Map(places.map(p => [p.candidate_id, p]));
+/// What the speedups of a task are against.
+const versusOf = task => places.find(p => p.task === task)?.speedup_versus ?? 'the baseline';
+const everyVersus = [...new Set(places.map(p => p.speedup_versus))].sort().reverse().join(' or ') || 'baseline.cu';
 const byKernel = new Map(candidates.filter(c => c.kernel).map(c => [c.kernel, c]).reverse());
 for (const c of candidates) {
   c.task = taskOf.get(c.task_id)?.name ?? '?';

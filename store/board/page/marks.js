@@ -52,7 +52,7 @@ function axis(svg, scale, side, at, length, title, format = plain, log = true) {
 }
 
 /// Rows {label, low, mid, high, color, href, tip} as whiskers below each other. lines: {at, text}.
-function whiskers(main, label, rows, {lines = [], title = 'speedup against baseline.cu', href = r => r.href, whole = false} = {}) {
+function whiskers(main, label, rows, {lines = [], title = `speedup against ${everyVersus}`, href = r => r.href, whole = false} = {}) {
   if (!rows.length) return null;
   const width = roomFor(main), left = Math.min(310, Math.max(170, width * 0.27)), step = 20, marks = lines.filter(l => known(l.at) && l.at > 0);
   const top = 12 + 15 * marks.length, bottom = top + step * rows.length;

@@ -7,7 +7,7 @@ pages.models = {
     if (!models.length) return main.append(note('No model has written a candidate in this store.', 'warn'));
     const p = Number(state.p) > 0 ? Number(state.p) : 1;
     main.append(h('div', {class: 'bar'}, h('label', {}, 'p ', h('input', {name: 'p', size: 5, value: p, on: {change: event => go(state, {p: event.target.value})}})),
-      h('span', {class: 'soft'}, 'fast_p: the share of candidates that are correct and more than p times as fast as baseline.cu. Models that met other tasks or devices are not comparable.')));
+      h('span', {class: 'soft'}, `fast_p: the share of candidates that are correct and more than p times as fast as ${everyVersus}. Models that met other tasks or devices are not comparable.`)));
     this.curve(main, models, p);
     const estimate = (m, k) => { const list = m.tasks.filter(t => t.n >= k); return list.length ? list.reduce((sum, t) => sum + passAt(t.n, t.right, k), 0) / list.length : null; };
     main.append(table(models, [
@@ -18,7 +18,7 @@ pages.models = {
       ...(models.some(m => known(m.dollars)) ? [{name: 'cost', num: true, cell: m => dollars(m.dollars)}, {name: 'a correct one', num: true, cell: m => m.right ? dollars(m.dollars === null ? null : m.dollars / m.right) : none},
       {name: 'one over 1x', num: true, cell: m => m.faster ? dollars(m.dollars === null ? null : m.dollars / m.faster) : none}] : [])],
       {sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
-    main.append(note('Surely: as fast_p, counted by the lower end of the interval. Best: the geometric mean over tasks of the best kernel. A correct one, one over 1x: the cost of each correct kernel, and of each that is faster than baseline.cu. pass@k: the chance that one of k candidates of a task is correct, the mean over tasks with k candidates or more. The interval of a mean is the mean of the intervals\u2019 ends.'));
+    main.append(note(`Surely: as fast_p, counted by the lower end of the interval. Best: the geometric mean over tasks of the best kernel. A correct one, one over 1x: the cost of each correct kernel, and of each that is faster than ${everyVersus}. pass@k: the chance that one of k candidates of a task is correct, the mean over tasks with k candidates or more. The interval of a mean is the mean of the intervals\u2019 ends.`));
     this.costs(main, models.filter(m => m.dollars > 0 && m.best));
   },
   summary(name, list) {

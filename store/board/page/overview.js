@@ -3,7 +3,7 @@ pages.overview = {
   title: 'Overview',
   draw(main) {
     main.append(h('h2', {}, 'Who is fastest, and how sure that is'));
-    main.append(note('Speedup: time of the task\u2019s own baseline.cu / time of the kernel, geometric mean over the search shapes; above 1 is faster. ' +
+    main.append(note(`Speedup: time of ${everyVersus === 'baseline.cu' ? 'the task\u2019s own baseline.cu' : everyVersus} / time of the kernel, geometric mean over the search shapes; above 1 is faster. ` +
       'The range beside it is the 95 % interval. Kernels that no race tells apart share a rank (=2).'));
     for (const text of board.dropped) main.append(note('Left out, because the page would have been larger than asked for: ' + text + '.', 'warn'));
     if (!candidates.length) main.append(note('This store has no candidate yet.', 'warn'));
@@ -15,7 +15,7 @@ pages.overview = {
     if (!boards.length) return;
     main.append(h('h3', {}, 'The leader of each board'));
     whiskers(main, 'The fastest kernel of each board, with its 95 % interval', boards.map(b => ({...whiskerRow(b.first, b.first.origin === 'model' ? hue(0) : 'var(--grey)'), label: b.name,
-      href: link({page: 'board', board: b.key})})), {lines: [{at: 1, text: 'baseline.cu'}], whole: true});
+      href: link({page: 'board', board: b.key})})), {lines: [{at: 1, text: everyVersus}], whole: true});
     main.append(table(boards, [
       {name: 'board', cell: b => h('a', {href: link({page: 'board', board: b.key})}, b.name)},
       {name: 'leader', cell: b => toCandidate(b.first.candidate_id, `#${b.first.candidate_id} ${b.first.model ?? b.first.origin}`)},

@@ -16,12 +16,12 @@ pages.shapes = {
       {name: 'geometric mean', num: true, cell: p => speed(geomean(of.get(p.candidate_id).map(s => s.speedup)))}]));
     for (const shape of shapes) {
       main.append(h('h3', {}, shape));
-      whiskers(main, `Speedup at ${shape}`, rows.slice(0, 12).filter(p => cell(p, shape)).map(p => { const k = cell(p, shape); return {...whiskerRow(p), low: k.speedup_low, mid: k.speedup, high: k.speedup_high, tip: `#${p.candidate_id}: ${speed(k.speedup)} (${bounds(k)}), ${time(k.median_ns)}`}; }), {lines: [{at: 1, text: 'baseline.cu'}]});
+      whiskers(main, `Speedup at ${shape}`, rows.slice(0, 12).filter(p => cell(p, shape)).map(p => { const k = cell(p, shape); return {...whiskerRow(p), low: k.speedup_low, mid: k.speedup, high: k.speedup_high, tip: `#${p.candidate_id}: ${speed(k.speedup)} (${bounds(k)}), ${time(k.median_ns)}`}; }), {lines: [{at: 1, text: rows[0].speedup_versus}]});
     }
   },
   heat(main, rows, shapes, cell) {
     const width = roomFor(main), left = 230, step = 22, wide = Math.min(190, (width - left - 10) / (shapes.length + 1)), top = 44;
-    chart(main, 'Speedup by kernel and shape: blue is faster than baseline.cu, orange slower', width, top + step * rows.length + 8, (svg, tell) => {
+    chart(main, `Speedup by kernel and shape: blue is faster than ${rows[0].speedup_versus}, orange slower`, width, top + step * rows.length + 8, (svg, tell) => {
       const all = rows.flatMap(p => shapes.map(s => cell(p, s)?.speedup)).filter(known), reach = Math.max(1.05, ...all.map(v => Math.max(v, 1 / v)));
       const columns = [...shapes, null], number = (p, s) => s === null ? geomean(shapes.map(x => cell(p, x)?.speedup).filter(known)) : cell(p, s)?.speedup;
       const tint = v => v >= 1 ? 'var(--cool)' : 'var(--warm)', depth = v => 0.08 + 0.72 * Math.abs(Math.log(v)) / Math.log(reach);
