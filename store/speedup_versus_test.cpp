@@ -15,7 +15,6 @@ namespace {
 using testing::correct_evaluation;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::sample_task;
 using testing::TestStore;
 
 /// The catalogue's row_softmax with reference.py as its reference, and without a baseline.
