@@ -3,11 +3,13 @@
 #include "base/json_dump.h"
 #include "store/board_text.h"
 #include "store/candidate_record.h"
+#include "store/json_table.h"
 #include "store/leaderboard_format.h"
 
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::store {
@@ -188,9 +190,11 @@ json export_document(const RunStore& store, const LeaderboardQuery& query) {
   return document;
 }
 
-/// One row per candidate, with its kernel file in the last column.
+/// One row per candidate, with its kernel file in the last column. A further column says what
+/// speedups are against, unless all are against baseline.cu.
 std::string export_csv(const json& document) {
   json rows = json::array();
+  bool names_versus = false;
   for (const json& candidate : document.at("candidates")) {
     json row = candidate.at("evaluation").is_null() ? json::object() : candidate.at("evaluation");
     for (const char* name : {"speedup", "score_ns"}) {
@@ -200,13 +204,19 @@ std::string export_csv(const json& document) {
     if (const json& board = candidate.at("board"); !board.is_null()) {
       row.update(board); // a rank stands beside the numbers of its row on the board
     }
+    names_versus = names_versus || row.contains("speedup_versus");
+    if (!candidate.at("evaluation").is_null()) {
+      row["speedup_versus"] = versus_at(row);
+    }
     rows.push_back(std::move(row));
   }
-  return csv_text(rows,
-                  "run_id run task candidate_id parent_id origin model verdict stage rank tied "
-                  "unranked flag speedup speedup_low speedup_high score_ns parameters device "
-                  "device_name isolation evaluator_version seed evaluated_at digest dollars detail "
-                  "kernel_file");
+  return csv_text(
+      rows,
+      fmt::format("run_id run task candidate_id parent_id origin model verdict stage rank tied "
+                  "unranked flag speedup speedup_low speedup_high {}score_ns parameters "
+                  "device device_name isolation evaluator_version seed evaluated_at digest "
+                  "dollars detail kernel_file",
+                  names_versus ? "speedup_versus " : ""));
 }
 
 } // namespace

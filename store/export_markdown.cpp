@@ -60,7 +60,9 @@ std::string place_text(const json& candidate) {
 std::string speedup_text(const json& candidate) {
   const bool on_board = !candidate.at("board").is_null();
   const double speedup = number_at(candidate, on_board ? "board/speedup" : "evaluation/speedup");
-  return speedup > 0 ? fmt::format("{:.2f}x", speedup) : "";
+  const std::string versus = text_at(candidate, "evaluation/speedup_versus");
+  return speedup > 0 ? fmt::format("{:.2f}x{}", speedup, versus.empty() ? "" : " over " + versus)
+                     : "";
 }
 
 /// Why the candidate is not correct, or why it has no rank.

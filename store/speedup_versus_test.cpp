@@ -15,7 +15,6 @@ namespace {
 using testing::correct_evaluation;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::sample_task;
 using testing::TestStore;
 
 /// The catalogue's row_softmax with reference.py as its reference, and without a baseline.
@@ -100,6 +99,20 @@ TEST(SpeedupVersus, AnExportSaysSoForEachCandidate) {
   const auto& candidates = document.at("candidates");
   EXPECT_EQ(candidates.at(0).at("evaluation").at("speedup_versus"), "PyTorch eager");
   EXPECT_FALSE(candidates.at(1).at("evaluation").contains("speedup_versus"));
+  EXPECT_THAT(export_run(t.store, {}, Format::Markdown), HasSubstr("| 1.50x over PyTorch eager |"));
+  const std::string csv = export_run(t.store, {}, Format::Csv);
+  EXPECT_THAT(csv, HasSubstr(",speedup_high,speedup_versus,score_ns,"));
+  EXPECT_THAT(csv, HasSubstr(",PyTorch eager,"));
+  EXPECT_THAT(csv, HasSubstr(",baseline.cu,"));
+}
+
+TEST(SpeedupVersus, NothingMoreIsSaidWhereEveryTaskHasABaseline) {
+  TestStore t;
+  t.add("axpy/0/0", "// kernel", {correct_evaluation(1.5)});
+  for (const Format format : {Format::Csv, Format::Markdown}) {
+    EXPECT_THAT(export_run(t.store, {}, format), Not(HasSubstr("speedup_versus")));
+    EXPECT_THAT(export_run(t.store, {}, format), Not(HasSubstr("PyTorch")));
+  }
 }
 
 } // namespace
