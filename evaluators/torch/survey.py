@@ -42,6 +42,8 @@ class Counter(TorchDispatchMode):
         first = result[0] if isinstance(result, (tuple, list)) and result else result
         if not isinstance(first, torch.Tensor):
             return result
+        if min(first.shape, default=1) <= 0 and (name in PRODUCTS or "pool" in name):
+            raise ValueError(f"{name} has a result of {list(first.shape)}")  # some torch run on
         self.elements += first.numel()
         known = name in PRODUCTS or name in SUMS or name in NORMS or name in SOFTMAXES
         count = terms(name, args, first) if known else 1
