@@ -52,7 +52,7 @@ class Study:
 
     def scales_of(self, arguments, right):
         again = lambda: self.trial.run(True, arguments)
-        return error_scales(again, right, 1, self.accumulate, self.trial.device)
+        return error_scales(again, right, 1, self.accumulate)
 
     def honest_factor(self, seed):
         """How much larger than usual the limits must be for the module in its own precision."""

@@ -8,6 +8,7 @@ lists the requests. An error in a module ends no child: {"error": "Type: text"}.
 stdout is for these lines only: whatever else prints goes to stderr.
 """
 
+import importlib.util
 import json
 import os
 import sys
@@ -48,7 +49,10 @@ def open_child(device):
         name = torch.cuda.get_device_name(device)
     else:
         limit_memory()
-    return Child(device), {"torch": torch.__version__, "device": name}
+    line = {"torch": torch.__version__, "device": name}
+    if importlib.util.find_spec("torch._dynamo") is None:
+        line["no_compile"] = f"torch {torch.__version__} has no torch.compile"
+    return Child(device), line
 
 
 class Child:
