@@ -30,7 +30,7 @@ class Limits:
 
     def hold(self, found):
         fits = self.size is None or found.bytes() <= self.size
-        return fits and found.operations <= self.operations and found.elements <= self.elements
+        return fits and not found.estimated and found.operations <= self.operations and found.elements <= self.elements
 
     def bearable(self, found):
         """Not within the limits, but only slower: weights cannot always be shrunk."""
