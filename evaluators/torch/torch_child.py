@@ -108,9 +108,19 @@ def error_text(error):
     return text[:MAX_ERROR_CHARACTERS]
 
 
-def main():
-    protocol = os.fdopen(os.dup(1), "w")
+def take_protocol():
+    """The streams of the protocol. Modules that read stdin or print get other ones."""
+    requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    nothing, end = os.pipe()
+    os.close(end)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     os.dup2(2, 1)
+    return requests, answers
+
+
+def main():
+    requests, protocol = take_protocol()
 
     def say(text):
         protocol.write(text + "\n")
@@ -120,7 +130,7 @@ def main():
     say(json.dumps(first_line))
     if child is None:
         return
-    for line in sys.stdin:
+    for line in requests:
         say(child.handle(line))
         if not child.usable():
             sys.exit(1)
