@@ -51,6 +51,7 @@ class Module:
         self.source, self.mode = source, mode
         self.knobs = knobs_of(source)
         self.seen = {}
+        self.structure = None
 
     def survey(self, values):
         """The survey at these sizes, or the exception that it ended with."""
@@ -58,10 +59,18 @@ class Module:
         key = tuple(full.values())
         if key not in self.seen:
             try:
-                self.seen[key] = survey(self.source, full, self.mode)
+                self.seen[key] = self.checked(survey(self.source, full, self.mode))
             except (Exception, SystemExit) as error:
                 self.seen[key] = error
         return self.seen[key]
+
+    def checked(self, found):
+        """Sizes with other parameters or outputs are another task."""
+        if not found.estimated:
+            self.structure = self.structure or found.structure()
+            if found.structure() != self.structure:
+                raise ValueError("the module has other tensors at these sizes")
+        return found
 
     def runs(self, values):
         return not isinstance(self.survey(values), BaseException)
