@@ -28,14 +28,16 @@ class Limits:
     def __init__(self, operations, elements, size=None):
         self.operations, self.elements, self.size = operations, elements, size
 
+    def times(self, factor):
+        return Limits(self.operations * factor, self.elements * factor, self.size)
+
     def hold(self, found):
         fits = self.size is None or found.bytes() <= self.size
         return fits and not found.estimated and found.operations <= self.operations and found.elements <= self.elements
 
     def bearable(self, found):
         """Not within the limits, but only slower: weights cannot always be shrunk."""
-        slow = Limits(PATIENCE * self.operations, PATIENCE * self.elements, self.size)
-        return slow.hold(found)
+        return self.times(PATIENCE).hold(found)
 
     def excess(self, found):
         parts = [found.operations / self.operations, found.elements / self.elements]
