@@ -9,13 +9,14 @@ python=${WINNOW_PYTHON:-python3}
 has_torch() { "$1" -c 'import torch' >/dev/null 2>&1; }
 
 install_torch() {
-  command -v apt-get >/dev/null && apt-cache show python3-torch >/dev/null 2>&1 || return 0
+  command -v apt-get >/dev/null || return 0
   local sudo=
   if [[ $(id -u) -ne 0 ]]; then
     command -v sudo >/dev/null || { echo "test-torch: run as root to install python3-torch" >&2; return 0; }
     sudo=sudo
   fi
   echo "Installing: python3-torch" >&2
+  $sudo apt-get update >/dev/null
   $sudo env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y --no-install-recommends python3-torch >/dev/null
 }

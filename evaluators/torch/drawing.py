@@ -67,6 +67,8 @@ def changed(name, generator, args, kwargs):
     if generator is None or name in SAME_ELEMENTS:
         return generator
     other = args[1] if len(args) == 2 and not kwargs else None
+    if isinstance(other, torch.Tensor) and other.dim() == 0 and name in SCALED:
+        return generator  # a random scale for all elements
     if not isinstance(other, (int, float)) or generator["kind"] not in ("uniform", "normal"):
         return None
     if name in SCALED:

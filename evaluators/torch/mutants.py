@@ -9,6 +9,8 @@ from tensors import task_dtype
 from trial import SEEDS
 
 MULTIPLE, NORM_MULTIPLE = 32, 4
+SOUND = 4  # a larger factor is a finding, not a tolerance
+CHAOTIC = 2.0**-10  # an error scale above this share of the output
 HEADROOM = 1.5  # other devices sum in other orders
 HUGE = 1e30  # JSON has no infinity
 MANTISSAS = {"operands in tf32": 10, "operands in bf16": 7}
@@ -52,7 +54,7 @@ class Study:
 
     def scales_of(self, arguments, right):
         again = lambda: self.trial.run(True, arguments)
-        return error_scales(again, right, 1, self.accumulate, self.trial.device)
+        return error_scales(again, right, 1, self.accumulate)
 
     def honest_factor(self, seed):
         """How much larger than usual the limits must be for the module in its own precision."""
@@ -122,3 +124,17 @@ def halved(arguments):
             value.narrow(axis, middle, value.shape[axis] - middle).zero_()
         found.append(value)
     return found
+
+
+def sound(study):
+    return study.factor <= SOUND and not any_chaotic(study)
+
+
+def any_chaotic(study):
+    pairs = zip(study.right, study.scales)
+    return any(scale is not None and chaotic(y, scale) for y, scale in pairs)
+
+
+def chaotic(y, scale):
+    size = float(y.pow(2).mean().sqrt())
+    return size > 0 and float(scale.pow(2).mean().sqrt()) * 2.0**-23 > CHAOTIC * size

@@ -44,9 +44,9 @@ def epsilon(accumulate):
 class Noise(TorchDispatchMode):
     """Adds a random error to each floating result: U(-1, 1) * rounding * size."""
 
-    def __init__(self, seed, accumulate, device):
+    def __init__(self, seed, accumulate):
         super().__init__()
-        self.generator = torch.Generator(device=device).manual_seed(seed)
+        self.seed, self.generators = seed, {}
         self.own = max(epsilon(accumulate) / 2, LEAST_ROUNDING)
         self.sums = min(self.own, SUM_ROUNDING)
 
@@ -64,6 +64,12 @@ class Noise(TorchDispatchMode):
                 self.disturb(tensor, size if i == 0 else None)
         return result
 
+    def generator(self, device):
+        """Modules make small tensors on the CPU, too."""
+        if device not in self.generators:
+            self.generators[device] = torch.Generator(device=device).manual_seed(self.seed)
+        return self.generators[device]
+
     def disturb(self, tensor, size):
         if tensor.dtype == torch.complex128:
             tensor = torch.view_as_real(tensor)
@@ -75,19 +81,21 @@ class Noise(TorchDispatchMode):
             amplitude += size * self.sums
         elif size is not None:
             amplitude = size * self.own
-        error = torch.empty_like(amplitude).uniform_(-1, 1, generator=self.generator)
+        error = torch.empty_like(amplitude).uniform_(-1, 1, generator=self.generator(tensor.device))
         tensor.add_(torch.nan_to_num(error * amplitude, 0, 0, 0))
 
 
-def error_scales(run, exact, seed, accumulate, device):
+def error_scales(run, exact, seed, accumulate):
     """For each tensor of `exact` its magnitude: the standard deviation over epsilon.
 
     run() computes the outputs once more. An element that no run changed still gets a part of the
     others' mean; an output that no run changed is a copy, and its magnitude is 0 (docs/task.md).
     """
+    if not any(y.is_floating_point() for y in exact):
+        return [None] * len(exact)  # the task may have no accumulate precision
     squares = [torch.zeros_like(y) if y.is_floating_point() else None for y in exact]
     for k in range(RUNS):
-        with Noise((seed * RUNS + k) % LARGEST_SEED, accumulate, device):
+        with Noise((seed * RUNS + k) % LARGEST_SEED, accumulate):
             results = run()
         for total, y, result in zip(squares, exact, results):
             if total is not None:

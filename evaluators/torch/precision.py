@@ -44,7 +44,7 @@ class Plain(TorchFunctionMode):
             if isinstance(filled, torch.nn.Parameter):
                 return filled
         if name in RECURRENT:
-            with torch.backends.cudnn.flags(enabled=False):
+            with without_cudnn():
                 return func(*args, **(kwargs or {}))
         return func(*args, **(kwargs or {}))
 
@@ -63,6 +63,16 @@ class Widened(Plain):
         if name == "_int_mm":
             return int_mm(*args)
         return super().__torch_function__(func, types, args, kwargs)
+
+
+@contextlib.contextmanager
+def without_cudnn():
+    kept = torch.backends.cudnn.enabled
+    torch.backends.cudnn.enabled = False
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.enabled = kept
 
 
 def scaled_mm(a, b, scale_a, scale_b, bias=None, **ignored):

@@ -98,7 +98,7 @@ class ShapeSets:
         return [
             (dict(zip(names, key)), found)
             for key, found in self.module.seen.items()
-            if not isinstance(found, BaseException)
+            if not isinstance(found, BaseException) and not found.estimated
         ]
 
 

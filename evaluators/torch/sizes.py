@@ -28,14 +28,16 @@ class Limits:
     def __init__(self, operations, elements, size=None):
         self.operations, self.elements, self.size = operations, elements, size
 
+    def times(self, factor):
+        return Limits(self.operations * factor, self.elements * factor, self.size)
+
     def hold(self, found):
         fits = self.size is None or found.bytes() <= self.size
-        return fits and found.operations <= self.operations and found.elements <= self.elements
+        return fits and not found.estimated and found.operations <= self.operations and found.elements <= self.elements
 
     def bearable(self, found):
         """Not within the limits, but only slower: weights cannot always be shrunk."""
-        slow = Limits(PATIENCE * self.operations, PATIENCE * self.elements, self.size)
-        return slow.hold(found)
+        return self.times(PATIENCE).hold(found)
 
     def excess(self, found):
         parts = [found.operations / self.operations, found.elements / self.elements]
@@ -51,6 +53,7 @@ class Module:
         self.source, self.mode = source, mode
         self.knobs = knobs_of(source)
         self.seen = {}
+        self.structure = None
 
     def survey(self, values):
         """The survey at these sizes, or the exception that it ended with."""
@@ -58,10 +61,18 @@ class Module:
         key = tuple(full.values())
         if key not in self.seen:
             try:
-                self.seen[key] = survey(self.source, full, self.mode)
+                self.seen[key] = self.checked(survey(self.source, full, self.mode))
             except (Exception, SystemExit) as error:
                 self.seen[key] = error
         return self.seen[key]
+
+    def checked(self, found):
+        """Sizes with other parameters or outputs are another task."""
+        if not found.estimated:
+            self.structure = self.structure or found.structure()
+            if found.structure() != self.structure:
+                raise ValueError("the module has other tensors at these sizes")
+        return found
 
     def runs(self, values):
         return not isinstance(self.survey(values), BaseException)

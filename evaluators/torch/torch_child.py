@@ -8,6 +8,7 @@ lists the requests. An error in a module ends no child: {"error": "Type: text"}.
 stdout is for these lines only: whatever else prints goes to stderr.
 """
 
+import importlib.util
 import json
 import os
 import sys
@@ -48,7 +49,10 @@ def open_child(device):
         name = torch.cuda.get_device_name(device)
     else:
         limit_memory()
-    return Child(device), {"torch": torch.__version__, "device": name}
+    line = {"torch": torch.__version__, "device": name}
+    if importlib.util.find_spec("torch._dynamo") is None:
+        line["no_compile"] = f"torch {torch.__version__} has no torch.compile"
+    return Child(device), line
 
 
 class Child:
@@ -104,9 +108,19 @@ def error_text(error):
     return text[:MAX_ERROR_CHARACTERS]
 
 
-def main():
-    protocol = os.fdopen(os.dup(1), "w")
+def take_protocol():
+    """The streams of the protocol. Modules that read stdin or print get other ones."""
+    requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    nothing, end = os.pipe()
+    os.close(end)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     os.dup2(2, 1)
+    return requests, answers
+
+
+def main():
+    requests, protocol = take_protocol()
 
     def say(text):
         protocol.write(text + "\n")
@@ -116,7 +130,7 @@ def main():
     say(json.dumps(first_line))
     if child is None:
         return
-    for line in sys.stdin:
+    for line in requests:
         say(child.handle(line))
         if not child.usable():
             sys.exit(1)

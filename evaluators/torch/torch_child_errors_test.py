@@ -50,6 +50,11 @@ class ErrorTest(ChildCase):
         self.assertIn("no request is named sing", self.child.say({"do": "sing"})["error"])
         self.assertIn("KeyError", self.child.say({"do": "answer"})["error"])
 
+    def test_a_module_that_reads_takes_no_request(self):
+        x = torch.randn(4, 5)
+        self.assertIn("EOFError", self.bad(module("input(); return x"), [x], [x]))
+        self.good(module("return x * 2"), [x], [x])
+
     def test_what_a_module_prints_is_no_answer(self):
         x = torch.randn(4, 5)
         self.good(module("print('hello'); return x * 2"), [x], [x])

@@ -121,6 +121,21 @@ class AnswerTest(ChildCase):
         self.assertTrue(torch.equal(found[1][0], x > 0))
         self.assertTrue(torch.equal(found[2][0], x.double() + 1))
 
+    def test_integers_need_no_precision(self):
+        x = torch.randn(4, 5)
+        form = torch.empty(4, dtype=torch.int64)
+        self.good(module("return x.argmin(1)"), [x], [form], accumulate="int")
+        error = self.bad(module("return x * 2"), [x], [x], accumulate="int")
+        self.assertIn("no error scale for accumulate", error)
+
+    def test_magnitudes_are_in_units_of_the_accumulate_precision(self):
+        x, scales = torch.randn(64, 64), {}
+        for accumulate in ("f64", "f32", "f16", "bf16"):
+            [(_, scale)] = self.good(module("return x * 3"), [x], [x], accumulate=accumulate)
+            scales[accumulate] = float((scale / x.abs()).median())
+        for scale in scales.values():  # uniform in (-epsilon / 2, epsilon / 2)
+            self.assertAlmostEqual(scale, 3 / 12**0.5, delta=0.3)
+
     def test_an_output_without_dimensions(self):
         x = torch.randn(4, 5)
         [(y, scale)] = self.good(module("return x.sum()"), [x], [torch.empty(())])
