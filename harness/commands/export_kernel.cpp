@@ -99,12 +99,17 @@ ExitCode export_kernel(const ExportKernelCommand& command) {
   const fs::path folder = command.folder;
   fs::create_directories(folder);
   write_new(folder / "kernel.cu", file.text);
-  write_new(folder / "main.cu", tasks::host_program(program));
   write_new(folder / "extension.py", tasks::torch_extension(program));
-  std::cout << "build and run the program on a machine with the CUDA toolkit:\n  cd "
-            << folder.string() << " && " << tasks::build_command(program) << " && ./kernel\n"
-            << "or, where PyTorch 2 is installed, too, check and time the extension:\n  cd "
-            << folder.string() << " && python3 extension.py\n";
+  if (task.torch) {
+    std::cout << "no main.cu: it would compare with reference.cu, and the reference of this task "
+                 "is a PyTorch module\n";
+  } else {
+    write_new(folder / "main.cu", tasks::host_program(program));
+    std::cout << "build and run the program on a machine with the CUDA toolkit:\n  cd "
+              << folder.string() << " && " << tasks::build_command(program) << " && ./kernel\n";
+  }
+  std::cout << "where PyTorch 2 and the CUDA toolkit are installed, check and time the extension:\n"
+            << "  cd " << folder.string() << " && python3 extension.py\n";
   return ExitCode::Done;
 }
 
