@@ -10,6 +10,9 @@ namespace winnow::tasks {
 std::string extension_data(const HostProgram& program);
 /// The function that a user of extension.py calls.
 std::string extension_function(const Task& task);
+/// The imports, the numbers and names with `data` after them, the kernel, and the functions that
+/// call it.
+std::string extension_call(const HostProgram& program, std::string data);
 /// What check_module.py.in needs: the module, its mode, and the limits at SHAPES.
 std::string module_check_data(const HostProgram& program);
 

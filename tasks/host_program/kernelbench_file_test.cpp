@@ -1,5 +1,6 @@
+#include "base/error.h"
 #include "base/files.h"
-#include "tasks/host_program/host_program.h"
+#include "tasks/host_program/kernelbench_file.h"
 
 #include <cstdlib>
 
@@ -10,7 +11,9 @@
 namespace winnow::tasks {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 constexpr const char* kModule = R"(import torch
@@ -151,6 +154,69 @@ TEST(ModuleExtension, IsPython) {
     GTEST_SKIP() << "no python3";
   }
   EXPECT_TRUE(python_compiles(torch_extension(Exported().program())));
+}
+
+TEST(KernelBenchFile, HasTheModuleAsItIsAndTheKernel) {
+  const std::string text = kernelbench_file(Exported().program());
+  EXPECT_THAT(text, HasSubstr(kModule));
+  for (const char* part :
+       {"# A kernel\n", "load_inline(", "__global__ void linear(", "class ModelNew(Model):\n",
+        "\"linear.weight\"),\n", "_module()  # build the kernel"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  for (const char* part : {"\nCHECK = ", "check_draw", "__main__", "@@"}) {
+    EXPECT_THAT(text, Not(HasSubstr(part)));
+  }
+  EXPECT_THAT(kernelbench_notes(Exported().task, text), IsEmpty());
+}
+
+TEST(KernelBenchFile, IsPython) {
+  if (std::system("python3 --version >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "no python3";
+  }
+  EXPECT_TRUE(python_compiles(kernelbench_file(Exported().program())));
+}
+
+TEST(KernelBenchFile, HasTheNameThatKernelBenchLooksFor) {
+  Task task = Exported().task;
+  EXPECT_EQ(kernelbench_file_name(task), "level_2_problem_73_sample_0_kernel.py");
+  task.source.origin = "/home/me/KernelBench/level1/100_HingeLoss.py";
+  EXPECT_EQ(kernelbench_file_name(task), "level_1_problem_100_sample_0_kernel.py");
+  task.source.origin = "mine.py";
+  EXPECT_EQ(kernelbench_file_name(task), "73_Linear_kernel.py");
+}
+
+TEST(KernelBenchFile, NamesThatClashAreRefused) {
+  for (const char* line : {"TENSORS = 3\n", "from torch import nn, Tensor as KERNEL\n",
+                           "a, _call = 1, 2\n", "class ModelNew:\n    x = 1\n"}) {
+    Exported exported;
+    exported.task.reference_python += line;
+    EXPECT_THROW(kernelbench_file(exported.program()), UsageError) << line;
+  }
+  Exported exported;
+  exported.task.reference_python += "import collections\nTensor = torch.Tensor\n";
+  EXPECT_THAT(kernelbench_file(exported.program()), HasSubstr("class ModelNew"));
+}
+
+TEST(KernelBenchFile, IsForTasksWithAModule) {
+  const Task axpy = find_task(WINNOW_CATALOGUE, "axpy");
+  const KernelFile file = *parse_kernel_file(axpy.baseline, "k.cu").kernel_file;
+  try {
+    kernelbench_file({file, axpy, {{"BLOCK", 256}}, {}, "A kernel", ""});
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("axpy has no PyTorch module"));
+  }
+}
+
+TEST(KernelBenchFile, NotesWhatKernelBenchMayRefuse) {
+  Exported exported;
+  exported.task.torch->training = false;
+  exported.task.source.flags = {"scaled"};
+  EXPECT_THAT(
+      kernelbench_notes(exported.task, "x = 1  # pass\n// try\n  Forward pass of\npassed, entry\n"),
+      ElementsAre(HasSubstr("'pass' in line 3; then run"), HasSubstr("mode eval"),
+                  HasSubstr("smaller than KernelBench's")));
 }
 
 } // namespace

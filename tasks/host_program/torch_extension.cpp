@@ -65,19 +65,6 @@ std::string header_text(const HostProgram& program) {
                      one_line(program.task.name), one_line(program.task.title));
 }
 
-/// The imports, the kernel with `data` before it, and the functions that call it.
-std::string call_text(const HostProgram& program, std::string data) {
-  const std::string support = includes_text() +
-                              support_text({"inputs/dtype_core.h", "host_program/plan.cuh"}) +
-                              sizes_cpp(program.task);
-  const std::string kernel = kernel_text(program, 0, "extension.cu") + glue_text(program.task) +
-                             support_text({"host_program/module.cuh"});
-  data += "SUPPORT = " + python_literal(support) + "\nKERNEL = " + python_literal(kernel);
-  std::string text = support_text({"host_program/call.py.in"});
-  constexpr std::string_view kPlace = "@@DATA@@\n";
-  return text.replace(text.find(kPlace), kPlace.size(), extension_data(program) + data);
-}
-
 /// The check against reference.cu and against PyTorch.
 std::string kernel_check_text(const HostProgram& program) {
   const std::string check = support_text({"inputs/generator_core.h", "host_program/check.cuh"}) +
@@ -102,11 +89,24 @@ std::string module_check_text(const HostProgram& program) {
 
 } // namespace
 
+std::string extension_call(const HostProgram& program, std::string data) {
+  const std::string support = includes_text() +
+                              support_text({"inputs/dtype_core.h", "host_program/plan.cuh"}) +
+                              sizes_cpp(program.task);
+  const std::string kernel = kernel_text(program, 0, "extension.cu") + glue_text(program.task) +
+                             support_text({"host_program/module.cuh"});
+  data += "SUPPORT = " + python_literal(support) + "\nKERNEL = " + python_literal(kernel);
+  std::string text = support_text({"host_program/call.py.in"});
+  constexpr std::string_view kPlace = "@@DATA@@\n";
+  return text.replace(text.find(kPlace), kPlace.size(), extension_data(program) + data);
+}
+
 std::string torch_extension(const HostProgram& program) {
   const std::string check =
       program.task.torch ? module_check_text(program) : kernel_check_text(program);
-  const std::string text = kExplanation + call_text(program, extension_function(program.task)) +
-                           "\n" + check + support_text({"host_program/check_shapes.py.in"});
+  const std::string text = kExplanation +
+                           extension_call(program, extension_function(program.task)) + "\n" +
+                           check + support_text({"host_program/check_shapes.py.in"});
   return header_text(program) + std::string(trim(text)) + "\n";
 }
 
