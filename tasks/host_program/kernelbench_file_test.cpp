@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 namespace winnow::tasks {
 namespace {
@@ -175,6 +176,25 @@ TEST(KernelBenchFile, IsPython) {
     GTEST_SKIP() << "no python3";
   }
   EXPECT_TRUE(python_compiles(kernelbench_file(Exported().program())));
+}
+
+// WINNOW_PYTHON names a Python that has PyTorch.
+TEST(KernelBenchFile, BuildsTheModelAndPassesItsTensors) {
+  const char* python = std::getenv("WINNOW_PYTHON");
+  const TemporaryDirectory directory("kernelbench");
+  const Exported exported;
+  const std::string folder = directory.path().string();
+  write_file_atomic(directory.path() / "reference.py", kModule);
+  write_file_atomic(directory.path() / "model_new.py", kernelbench_file(exported.program()));
+  write_file_atomic(directory.path() / "extension.py", torch_extension(exported.program()));
+  const int status = std::system(
+      fmt::format("cd {} && {} {}/exported_files_test.py reference.py model_new.py extension.py",
+                  folder, python == nullptr ? "python3" : python, WINNOW_HOST_PROGRAM)
+          .c_str());
+  if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127) {
+    GTEST_SKIP() << "no PyTorch";
+  }
+  EXPECT_EQ(status, 0);
 }
 
 TEST(KernelBenchFile, HasTheNameThatKernelBenchLooksFor) {
