@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -27,12 +28,12 @@ const std::string_view kInstallTorch = "install PyTorch with `pip install torch`
                                        "for each GPU), or name a Python that has PyTorch with "
                                        "--python or in WINNOW_PYTHON";
 
-fs::path find_python(const std::string& name) {
+fs::path find_python(const std::string& name, std::string_view named_by) {
   if (name.find('/') != std::string::npos) {
     if (access(name.c_str(), X_OK) == 0 && fs::is_regular_file(name)) {
       return fs::absolute(name);
     }
-    throw UsageError("Python " + name + ": no such program",
+    throw UsageError(fmt::format("{} {}: no such program", named_by, name),
                      "give the path of a Python with PyTorch");
   }
   const char* path = std::getenv("PATH");
@@ -45,7 +46,7 @@ fs::path find_python(const std::string& name) {
     }
     begin = end + 1;
   }
-  throw UsageError("Python " + name + ": no such program in PATH",
+  throw UsageError(fmt::format("{} {}: no such program in PATH", named_by, name),
                    "install Python with PyTorch, or give the path of the program");
 }
 

@@ -11,8 +11,8 @@ namespace winnow::evaluators {
 extern const std::string_view kInstallTorch;
 
 /// The path of a Python program that is named as on a command line. Throws UsageError if there is
-/// none.
-std::filesystem::path find_python(const std::string& name);
+/// none. `named_by`: the option or variable, for messages.
+std::filesystem::path find_python(const std::string& name, std::string_view named_by = "--python");
 
 /// $WINNOW_PYTHON, or "python3".
 std::string default_python();

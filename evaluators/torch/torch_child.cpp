@@ -58,7 +58,7 @@ TorchChild::TorchChild(const process::Sandbox& sandbox, const Arena& exchange, D
 TorchChild::~TorchChild() = default;
 
 process::Command TorchChild::command() const {
-  const Python python = ask_python(find_python(default_python()));
+  const Python python = ask_python(find_python(default_python(), "WINNOW_PYTHON"));
   process::SandboxPolicy policy;
   policy.readable = python.folders;
   policy.readable.push_back(folder_);

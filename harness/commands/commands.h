@@ -36,8 +36,9 @@ void add_show(CLI::App& app, Action& chosen);
 void add_diff(CLI::App& app, Action& chosen);
 void add_reverify(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
-void add_export_kernel(CLI::App& export_command, Action& chosen);   ///< adds to `export`
-void add_export_training(CLI::App& export_command, Action& chosen); ///< adds to `export`
+void add_export_kernel(CLI::App& export_command, Action& chosen);      ///< adds to `export`
+void add_export_kernelbench(CLI::App& export_command, Action& chosen); ///< adds to `export`
+void add_export_training(CLI::App& export_command, Action& chosen);    ///< adds to `export`
 void add_batch(CLI::App& app, Action& chosen);
 void add_models(CLI::App& app, Action& chosen);
 

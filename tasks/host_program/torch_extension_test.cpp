@@ -40,7 +40,7 @@ TEST(TorchExtension, HasTheTasksInterface) {
         "\"-gencode=arch=compute_90a,code=sm_90a\"]\n",
         "AXES = (\"n\",)\nGIVEN_AXES = ()  # the others are sizes of tensors\n"
         "SCALARS = {\"alpha\": float}\n",
-        "    Tensor(\"x\", \"input\", \"float32\", (\"n\",), False),\n",
+        "    TensorSpec(\"x\", \"input\", \"float32\", (\"n\",), False),\n",
         "    (\"search/2 (n=16777216, alpha=2.5)\", {\"n\": 16777216}, (2.5,)),\n",
         "def axpy(x, y, alpha):\n    \"\"\"Returns z.\n",
         "    return _call((x, y), (alpha,), {})\n", "KERNEL = r'''\n",
@@ -65,10 +65,11 @@ TEST(TorchExtension, TakesSizesThatNoTensorStates) {
   };
   drop(task.tensors[1], 1, "2 * half_k / 2");
   const std::string text = extension_of(task, task.baseline);
-  for (const char* part : {"GIVEN_AXES = (\"half_k\",)", "def gemm_w4(x, w, scale, half_k):",
-                           "return _call((x, w, scale), (), {\"half_k\": half_k})",
-                           "Tensor(\"w\", \"input\", \"uint8\", (\"n\", \"2 * half_k / 2\"), True)",
-                           "{sizes_.n, plan::floor_div((2 * sizes_.half_k), 2)},"}) {
+  for (const char* part :
+       {"GIVEN_AXES = (\"half_k\",)", "def gemm_w4(x, w, scale, half_k):",
+        "return _call((x, w, scale), (), {\"half_k\": half_k})",
+        "TensorSpec(\"w\", \"input\", \"uint8\", (\"n\", \"2 * half_k / 2\"), True)",
+        "{sizes_.n, plan::floor_div((2 * sizes_.half_k), 2)},"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "tasks/host_program/host_program.h"
+
+#include <string>
+
+namespace winnow::tasks {
+
+/// The numbers and names that the functions of call.py.in use.
+std::string extension_data(const HostProgram& program);
+/// The function that a user of extension.py calls.
+std::string extension_function(const Task& task);
+/// The imports, the numbers and names with `data` after them, the kernel, and the functions that
+/// call it.
+std::string extension_call(const HostProgram& program, std::string data);
+/// What check_module.py.in needs: the module, its mode, and the limits at SHAPES.
+std::string module_check_data(const HostProgram& program);
+
+} // namespace winnow::tasks
