@@ -60,8 +60,9 @@ TEST(Cli, ItsReferenceNamesEveryCommandAndOption) {
   for (const char* text : {".SS tasks selftest", "\\-\\-require\\-isolation", ".SH EXIT STATUS"}) {
     EXPECT_THAT(man.out, HasSubstr(text));
   }
-  for (const char* text : {"|\"tasks selftest\"|", "commands=\"list show template new import selftest\"",
-                           "\" --log-level\") words=\"trace debug info warn error off\""}) {
+  for (const char* text :
+       {"|\"tasks selftest\"|", "commands=\"list show template new import selftest\"",
+        "\" --log-level\") words=\"trace debug info warn error off\""}) {
     EXPECT_THAT(bash.out, HasSubstr(text));
   }
   for (const std::string& text : {man.out, bash.out, run({"--help"}).out}) {

@@ -30,9 +30,9 @@ namespace winnow::evaluators {
 using nlohmann::json;
 
 WINNOW_JSON_FIELDS(ArenaSlice, tensor, offset, bytes)
-WINNOW_JSON_FIELDS(SamplingRequest, rivals, has_baseline, all_judged, stop_when_lost, warm, min_samples,
-                   max_samples, budget, overdraft, places, judged, least_baseline_ns, areas,
-                   area_bytes)
+WINNOW_JSON_FIELDS(SamplingRequest, rivals, has_baseline, all_judged, stop_when_lost, warm,
+                   min_samples, max_samples, budget, overdraft, places, judged, least_baseline_ns,
+                   areas, area_bytes)
 WINNOW_JSON_FIELDS(RunCase, plan, seed, salt, outputs, inputs, sampling, counters, energy, repeat)
 WINNOW_JSON_FIELDS(RunRequest, module, rivals, workers, deadline, cases)
 WINNOW_JSON_FIELDS(TimedOutput, contestant, launch, area, salt, draw)

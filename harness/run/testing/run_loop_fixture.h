@@ -127,8 +127,7 @@ protected:
     const Journal journal(store, store.find_run(run_name_)->id);
     int decisions = 0;
     for (const tasks::Task& task : tasks_) {
-      const auto search =
-          search::make_search(config_.strategy, search_settings(config_, task));
+      const auto search = search::make_search(config_.strategy, search_settings(config_, task));
       for (const search::Event& event : journal.search_events(store.add_task(task))) {
         if (const auto* decided = std::get_if<search::Decided>(&event)) {
           const auto action = search->decide(decided->capacity);
