@@ -202,6 +202,9 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
     }
     CaseResult& timed = result_.cases[first_case + report.index];
     take_samples(report, timed);
+    if (!on_device_.has_baseline()) {
+      compare_medians(timed);
+    }
     if (!judge_timed(run_list[report.index], cases[report.index], report, timed)) {
       return false;
     }

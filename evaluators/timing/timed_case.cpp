@@ -53,6 +53,21 @@ void take_samples(const RunCaseReport& report, CaseResult& timed) {
       bounds_of(profiling::paired_ratio_interval(timed.baseline_samples_ns, timed.samples_ns));
 }
 
+void compare_medians(CaseResult& timed) {
+  timed.speedup = timed.median_ns > 0 ? timed.baseline_median_ns / timed.median_ns : 0;
+  const Bounds baseline =
+      bounds_of(profiling::bootstrap_median_interval(timed.baseline_samples_ns));
+  const Bounds& own = timed.median_bounds_ns;
+  timed.speedup_bounds = {};
+  if (baseline.known() && own.known() && baseline.low > 0 && own.low > 0) {
+    const double below = std::hypot(std::log(timed.baseline_median_ns / baseline.low),
+                                    std::log(own.high / timed.median_ns));
+    const double above = std::hypot(std::log(baseline.high / timed.baseline_median_ns),
+                                    std::log(timed.median_ns / own.low));
+    timed.speedup_bounds = {timed.speedup * std::exp(-below), timed.speedup * std::exp(above)};
+  }
+}
+
 // The errors at the shapes are independent, so the variances of their logarithms add up.
 Bounds bounds_of_speedup(const std::vector<CaseResult>& cases, tasks::Stage stage) {
   double below = 0, above = 0, log_sum = 0, count = 0;

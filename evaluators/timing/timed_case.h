@@ -13,6 +13,10 @@ namespace winnow::evaluators {
 /// first rival in the report is the baseline, the second the incumbent.
 void take_samples(const RunCaseReport& report, tasks::CaseResult& timed);
 
+/// Computes the speedup again, for a baseline that was timed by itself: the ratio of the medians,
+/// whose errors are independent.
+void compare_medians(tasks::CaseResult& timed);
+
 /// 95 % interval of the geometric mean of the speedups at this stage's shapes, computed from the
 /// interval of each shape. Not known if the interval of one shape is not known.
 tasks::Bounds bounds_of_speedup(const std::vector<tasks::CaseResult>& cases, tasks::Stage stage);

@@ -81,5 +81,20 @@ TEST(TimedCase, RacesAgainstTheIncumbent) {
   EXPECT_FALSE(race_of({taken(alone)}, "abc"));
 }
 
+TEST(CompareMedians, TakesBothErrorsTogether) {
+  tasks::CaseResult timed;
+  timed.baseline_samples_ns = std::vector<double>(20, 400);
+  timed.baseline_median_ns = 400;
+  timed.median_ns = 100;
+  timed.median_bounds_ns = {80, 125};
+  compare_medians(timed);
+  EXPECT_DOUBLE_EQ(timed.speedup, 4);
+  EXPECT_NEAR(timed.speedup_bounds.low, 400.0 / 125, 1e-9) << "the baseline has no error";
+  EXPECT_NEAR(timed.speedup_bounds.high, 400.0 / 80, 1e-9);
+  timed.median_bounds_ns = {};
+  compare_medians(timed);
+  EXPECT_FALSE(timed.speedup_bounds.known());
+}
+
 } // namespace
 } // namespace winnow::evaluators

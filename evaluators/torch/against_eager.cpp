@@ -17,6 +17,7 @@ AgainstEager against_eager(const TaskOnDevice& on_device, const std::vector<task
     tasks::CaseResult& timed = cases.emplace_back();
     timed.stage = tasks::Stage::Time;
     take_samples(report, timed);
+    compare_medians(timed);
     ratios.push_back(timed.speedup);
   }
   return {tasks::geometric_mean(ratios), bounds_of_speedup(cases, tasks::Stage::Time)};
