@@ -28,3 +28,8 @@ fi
 for test in evaluators/torch/*_test.py; do
   "$python" "$test"
 done
+# Exported files, if the C++ tests have been built.
+for test in build/*/tasks/tasks_test; do
+  [[ -x $test ]] && WINNOW_PYTHON=$python "$test" --gtest_filter='KernelBenchFile.*:ModuleExtension.*'
+done
+exit 0
