@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@ namespace winnow::store {
 namespace {
 
 using nlohmann::json;
+using Group = std::span<const json>; ///< the rows of one board
 
 constexpr std::size_t kShortDigest = 8;
 constexpr std::size_t kMaxStandingBytes = 240;
@@ -136,7 +138,7 @@ struct Board {
 };
 
 /// Adds a column, unless all cells are empty or the title has the shared value.
-void add_column(Board& board, const BoardColumn& column, const std::vector<json>& rows) {
+void add_column(Board& board, const BoardColumn& column, Group rows) {
   std::vector<std::string> cells;
   std::transform(rows.begin(), rows.end(), std::back_inserter(cells),
                  [&](const json& row) { return cell_of(column.cells, row); });
@@ -155,7 +157,7 @@ void add_column(Board& board, const BoardColumn& column, const std::vector<json>
   }
 }
 
-Board board_of(const std::vector<json>& rows) {
+Board board_of(Group rows) {
   Board board;
   board.table.rows.resize(rows.size());
   for (const BoardColumn& column : board_columns()) {
@@ -197,9 +199,21 @@ std::string speedup_note(const json& rows) {
                          : fmt::format("{}, or where a board says so {}", kAsBaseline, kAsEager));
 }
 
+std::vector<Group> groups_of(const json& rows) {
+  std::vector<Group> groups;
+  for (auto first = rows.begin(); first != rows.end();) {
+    const auto last = std::find_if_not(first, rows.end(),
+                                       [&](const json& row) { return same_group(row, *first); });
+    groups.push_back({&*first, static_cast<std::size_t>(last - first)});
+    first = last;
+  }
+  return groups;
+}
+
 /// The revision and evaluator of a group, if other groups have the same task and device.
-std::string group_note(const json& rows, const json& row) {
-  const bool alone = std::all_of(rows.begin(), rows.end(), [&](const json& other) {
+std::string group_note(const std::vector<Group>& groups, const json& row) {
+  const bool alone = std::all_of(groups.begin(), groups.end(), [&](const Group& group) {
+    const json& other = group.front();
     return !same_fields(other, row, {"task", "device", "device_name"}) || same_group(other, row);
   });
   return alone ? ""
@@ -274,17 +288,16 @@ std::string board_text(const json& rows, const json& baselines, Format format,
   }
   const Lines lines(format, columns);
   std::string text;
-  for (auto first = rows.begin(); first != rows.end();) {
-    const auto last = std::find_if_not(first, rows.end(),
-                                       [&](const json& row) { return same_group(row, *first); });
-    const Board board = board_of(std::vector<json>(first, last));
+  const std::vector<Group> groups = groups_of(rows);
+  for (const Group& group : groups) {
+    const json& first = group.front();
+    const Board board = board_of(group);
     text += text.empty() ? "" : "\n";
-    text += lines.heading(group_heading(*first) + group_note(rows, *first) + board.title);
-    const auto shapes = first->at("shapes").get<std::vector<std::string>>();
+    text += lines.heading(group_heading(first) + group_note(groups, first) + board.title);
+    const auto shapes = first.at("shapes").get<std::vector<std::string>>();
     text += shapes.empty() ? "" : lines.below("shapes: " + join(shapes, "; "));
     text += lines.table(board.table);
-    text += standings_text(*first, baselines, lines, format);
-    first = last;
+    text += standings_text(first, baselines, lines, format);
   }
   const bool sat = std::any_of(rows.begin(), rows.end(), [](const json& row) {
     return !row.at("held_out_speedup").is_null();

@@ -13,8 +13,12 @@ using nlohmann::json;
 
 const json& value_at(const json& document, const std::string& path) {
   static const json kNone;
-  const json::json_pointer pointer(path.empty() ? path : "/" + path);
-  return document.contains(pointer) ? document.at(pointer) : kNone;
+  if (path.empty() || path.find('/') != std::string::npos) {
+    const json::json_pointer pointer(path.empty() ? path : "/" + path);
+    return document.contains(pointer) ? document.at(pointer) : kNone;
+  }
+  const auto member = document.find(path); // most paths are one name
+  return member == document.end() ? kNone : *member;
 }
 
 double number_at(const json& document, const std::string& path) {
