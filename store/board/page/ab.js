@@ -8,7 +8,7 @@ pages.ab = {
     if (!a || !b) return main.append(note('Name two candidates that this page has.', 'warn'));
     if (a.task !== b.task || a.device_name !== b.device_name) main.append(note('These two are of different tasks or devices, so their speeds cannot be compared.', 'warn'));
     const race = raceOf(a, b);
-    main.append(h('p', {}, race ? `They raced: A is ${raceText(race)} (time of B / time of A, 99 % bounds), ${race.sitting_id ? 'in final ' + race.sitting_id : 'when A or B was judged'}, on ${race.raced_at.slice(0, 10)}.`
+    main.append(h('p', {}, race ? `They raced: ${raceText(race)} (time of B / time of A, 99 % bounds), ${race.sitting_id ? 'in final ' + race.sitting_id : 'when A or B was judged'}, on ${race.raced_at.slice(0, 10)}.`
       : 'They never took turns. The intervals below come from different times, so only a race (winnow race) tells which is faster.'));
     const both = [['A', a, hue(0)], ['B', b, hue(1)]];
     whiskers(main, 'Speedup of both, with 95 % intervals', both.map(([name, c, color]) => ({...whiskerRow({...c, ...placeOf.get(c.candidate_id), model: c.by, rank: null}, color), label: `${name}: #${c.candidate_id} ${c.by}`})).filter(r => r.mid > 0),

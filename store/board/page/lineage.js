@@ -21,7 +21,7 @@ pages.lineage = {
   },
   picture(main, all, path) {
     const timed = all.filter(c => value(c).speedup > 0), failed = all.filter(c => c.verdict !== 'correct' && c.verdict !== 'not_judged');
-    const kinds = [...new Set(failed.map(c => c.verdict))].sort(), tint = hues(['', ...kinds]);
+    const kinds = [...new Set(failed.map(c => c.verdict))].sort(), tint = verdictHues();
     const width = roomFor(main), left = 64, top = 26, floor = 380, height = floor + 62, order = new Map(all.map((c, i) => [c.candidate_id, i + 1]));
     const frame = chart(main, 'Each circle is a kernel with its interval, each tick below a failure. A line leads to the parent; the way to the leader is bold. A click shows the change.', width, height, (svg, tell) => {
       const x = d3.scaleLinear().domain([0, all.length + 1]).range([left, width - 16]);

@@ -2,6 +2,11 @@
 const hasD3 = typeof d3 !== 'undefined';
 const hue = i => i < 8 ? `var(--s${i})` : 'var(--grey)';
 const hues = names => { const order = [...new Set(names)]; return name => hue(order.indexOf(name)); };
+/// One colour for each verdict on all pages; green, the third, is for none of the failures.
+const verdictHues = () => {
+  const [first = '', ...rest] = [...new Set([...byId.values()].map(c => c.verdict))].filter(v => v !== 'correct').sort();
+  return hues(['correct', first, '', ...rest]);
+};
 
 /// A chart of this size in a frame; draw(svg) fills it. Below it is the line that a mark under the pointer explains.
 function chart(main, label, width, height, draw) {

@@ -19,7 +19,7 @@ pages.verdicts = {
   },
   bars(main, rows) {
     const bars = [...groups(rows, c => `${c.task}, ${c.by}`)].map(([name, list]) => ({name, list, counts: groups(list, c => c.verdict)})).sort((a, b) => a.name.localeCompare(b.name)).slice(0, 60);
-    const verdicts = [...new Set(rows.map(c => c.verdict))].sort((a, b) => (b === 'correct') - (a === 'correct') || a.localeCompare(b)), tint = hues(verdicts);
+    const verdicts = [...new Set(rows.map(c => c.verdict))].sort((a, b) => (b === 'correct') - (a === 'correct') || a.localeCompare(b)), tint = verdictHues();
     if (!bars.length) return;
     const width = roomFor(main), left = Math.min(280, width * .3), step = 22;
     const frame = chart(main, 'Candidates by verdict. A click lists them.', width, step * bars.length + 50, (svg, tell) => {
