@@ -51,9 +51,9 @@ fs::path write_scripts(const fs::path& cache) {
 } // namespace
 
 TorchChild::TorchChild(const process::Sandbox& sandbox, const Arena& exchange, DeviceReport device,
-                       const fs::path& cache)
+                       const fs::path& cache, unsigned threads)
     : sandbox_(sandbox), exchange_(exchange), device_(std::move(device)),
-      folder_(fs::absolute(write_scripts(cache))) {}
+      folder_(fs::absolute(write_scripts(cache))), threads_(threads) {}
 
 TorchChild::~TorchChild() = default;
 
@@ -70,7 +70,8 @@ process::Command TorchChild::command() const {
   limits.output_bytes = kMaxOutputBytes;
   return sandbox_.command("_torch",
                           {python.program.string(), (folder_ / kScript).string(),
-                           torch_device(device_), visible_device(device_)},
+                           torch_device(device_), visible_device(device_),
+                           std::to_string(threads_)},
                           policy, limits, {{exchange_.fd(), kExchangeInPython}});
 }
 
@@ -125,11 +126,14 @@ std::string TorchChild::ended() {
 
 int torch_worker_main(std::vector<std::string> arguments) {
   process::enter_sandbox(arguments);
-  if (arguments.size() != 4) {
-    throw Error("usage: _torch PYTHON SCRIPT DEVICE VISIBLE_DEVICES");
+  if (arguments.size() != 5) {
+    throw Error("usage: _torch PYTHON SCRIPT DEVICE VISIBLE_DEVICES THREADS");
   }
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1); // the fence refuses to write files
   setenv("CUDA_VISIBLE_DEVICES", arguments[3].c_str(), 1);
+  if (arguments[4] != "0") {
+    setenv("OMP_NUM_THREADS", arguments[4].c_str(), 1);
+  }
   execl(arguments[0].c_str(), arguments[0].c_str(), arguments[1].c_str(), arguments[2].c_str(),
         nullptr);
   throw Error("cannot start " + arguments[0] + ": " + std::strerror(errno));

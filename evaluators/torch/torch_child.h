@@ -19,9 +19,10 @@ namespace winnow::evaluators {
 /// `_judge` child has, too, and no candidate.
 class TorchChild {
 public:
-  /// `cache`: a folder where the Python files are kept.
+  /// `cache`: a folder where the Python files are kept. `threads`: of PyTorch on the CPU; 0: as
+  /// many as it likes.
   TorchChild(const process::Sandbox& sandbox, const Arena& exchange, DeviceReport device,
-             const std::filesystem::path& cache);
+             const std::filesystem::path& cache, unsigned threads = 0);
   ~TorchChild();
   TorchChild(const TorchChild&) = delete; // owns the child
   TorchChild& operator=(const TorchChild&) = delete;
@@ -42,6 +43,7 @@ private:
   const Arena& exchange_;
   DeviceReport device_;
   std::filesystem::path folder_; ///< of the Python files
+  unsigned threads_;
   std::unique_ptr<process::ChildProcess> child_;
   std::string version_;
 };

@@ -8,6 +8,7 @@ lists the requests. An error in a module ends no child: {"error": "Type: text"}.
 stdout is for these lines only: whatever else prints goes to stderr.
 """
 
+import gc
 import importlib.util
 import json
 import os
@@ -67,8 +68,15 @@ class Child:
     def describe(self, request):
         import describe
 
+        import torch
+
         self.answers.forget()
-        return describe.describe(request, self.device)
+        try:
+            return describe.describe(request, self.device)
+        finally:
+            gc.collect()
+            if self.device != "cpu":
+                torch.cuda.empty_cache()  # other children share the GPU
 
     def handle(self, line):
         """The line that answers one request; it may say an error."""

@@ -4,9 +4,11 @@
 #include "harness/config/duration.h"
 #include "harness/import/import_modules.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -22,6 +24,7 @@ struct ImportCommand {
   std::string mode = "eval";
   std::string timeout = "5m";
   int level = 0;
+  unsigned jobs = 0; ///< 0: one for each core
   double memory_gib = 1;
   evaluators::EvaluationOptions options;
 };
@@ -29,14 +32,14 @@ struct ImportCommand {
 std::shared_ptr<evaluators::DeviceHost> opened(const ImportCommand& command) {
   auto host = evaluators::open_device(evaluators::select_device(command.options.device),
                                       command.options, command.options.run_timeout);
-  host->torch.start();
   return host;
 }
 
 ImportOptions options_of(const ImportCommand& command) {
   constexpr double kGib = 1U << 30U;
   return {static_cast<std::uint64_t>(command.memory_gib * kGib),
-          duration_option("--timeout", command.timeout)};
+          duration_option("--timeout", command.timeout),
+          command.jobs > 0 ? command.jobs : std::max(1U, std::thread::hardware_concurrency())};
 }
 
 ExitCode make_new(const ImportCommand& command) {
@@ -44,8 +47,8 @@ ExitCode make_new(const ImportCommand& command) {
     throw UsageError(command.name + " exists already", "name another folder");
   }
   const auto host = opened(command);
-  const Imported result = import_module(
-      *host, {command.from, command.name, {command.from, command.mode}}, options_of(command));
+  const Module module{command.from, command.name, {command.from, command.mode}};
+  const Imported result = import_modules(*host, {module}, options_of(command)).front();
   if (!result.refused.empty()) {
     throw Error(command.from + ": " + result.refused);
   }
@@ -61,16 +64,14 @@ ExitCode import_kernelbench(const ImportCommand& command) {
   const std::vector<Module> modules =
       kernelbench_modules(command.from, command.level, command.name);
   const auto host = opened(command);
-  std::vector<Imported> imported;
-  for (const Module& module : modules) {
-    imported.push_back(import_module(*host, module, options_of(command)));
-    const Imported& last = imported.back();
-    std::cerr << fmt::format("{} of {}: {}{}\n", imported.size(), modules.size(),
-                             module.folder.string(),
-                             !last.refused.empty() ? ": refused"
-                             : last.was_there      ? ": was there"
-                                                   : "");
-  }
+  std::size_t done = 0;
+  const auto say = [&](const Module& module, const Imported& result) {
+    std::cerr << fmt::format("{} of {}: {}{}\n", ++done, modules.size(), module.folder.string(),
+                             !result.refused.empty() ? ": refused"
+                             : result.was_there      ? ": was there"
+                                                     : "");
+  };
+  const auto imported = import_modules(*host, modules, options_of(command), say);
   std::cout << import_text(imported);
   return ExitCode::Done;
 }
@@ -112,6 +113,9 @@ void add_tasks_import(CLI::App& tasks_command, Action& chosen) {
   kernelbench->add_option("--level", command->level, "only this level; 0: all")
       ->capture_default_str()
       ->check(CLI::Range(0, 3));
+  kernelbench->add_option("--jobs", command->jobs,
+                          "problems to look at side by side, each with a Python of its own; a GPU "
+                          "holds --memory some ten times for each (default: one a core)");
   add_common(*kernelbench, *command);
   kernelbench->callback(
       [command, &chosen] { chosen = [command] { return import_kernelbench(*command); }; });

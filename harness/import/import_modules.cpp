@@ -7,8 +7,11 @@
 #include "tasks/task.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,14 +25,30 @@ using nlohmann::json;
 constexpr const char* kScaled = "scaled"; ///< the flag of sizes that were cut
 constexpr std::uint64_t kMostSourceBytes = 1U << 20U;
 
-json describe(evaluators::DeviceHost& host, const std::string& source, const Module& module,
-              const ImportOptions& options) {
+/// Imports modules with a torch child of its own.
+class Importer {
+public:
+  Importer(evaluators::DeviceHost& host, const ImportOptions& options, unsigned threads)
+      : torch_(host.sandbox, host.exchange, host.device, host.cache, threads),
+        device_(host.device.kind == "cpu" ? "cpu" : "cuda"), options_(options) {}
+
+  Imported import(const Module& module);
+
+private:
+  json describe(const std::string& source, const std::string& mode);
+
+  evaluators::TorchChild torch_;
+  std::string device_;
+  ImportOptions options_;
+};
+
+json Importer::describe(const std::string& source, const std::string& mode) {
   const json request{{"do", "describe"},
                      {"source", source},
-                     {"mode", module.origin.mode},
-                     {"memory_bytes", options.memory_bytes},
-                     {"device", host.device.kind == "cpu" ? "cpu" : "cuda"}};
-  return host.torch.ask(json_line(request) + "\n", options.timeout);
+                     {"mode", mode},
+                     {"memory_bytes", options_.memory_bytes},
+                     {"device", device_}};
+  return torch_.ask(json_line(request) + "\n", options_.timeout);
 }
 
 void count_mutants(const json& description, Imported& result) {
@@ -70,10 +89,7 @@ void add_level(const fs::path& level, const fs::path& to, std::vector<Module>& m
   }
 }
 
-} // namespace
-
-Imported import_module(evaluators::DeviceHost& host, const Module& module,
-                       const ImportOptions& options) {
+Imported Importer::import(const Module& module) {
   Imported result;
   result.folder = module.folder;
   try {
@@ -83,7 +99,7 @@ Imported import_module(evaluators::DeviceHost& host, const Module& module,
       result.was_there = true;
       return result;
     }
-    const json description = describe(host, source, module, options);
+    const json description = describe(source, module.origin.mode);
     const std::string toml = module_task_toml(description, module.origin);
     tasks::parse_task({toml, "", "", source}, (module.folder / "task.toml").string());
     fs::create_directories(module.folder);
@@ -95,6 +111,50 @@ Imported import_module(evaluators::DeviceHost& host, const Module& module,
     result.refused = error.what();
   }
   return result;
+}
+
+bool lacked_memory(const Imported& result) {
+  return result.refused.find("out of memory") != std::string::npos;
+}
+
+} // namespace
+
+std::vector<Imported> import_modules(evaluators::DeviceHost& host,
+                                     const std::vector<Module>& modules,
+                                     const ImportOptions& options, const ImportProgress& progress) {
+  host.torch.start(); // so that a missing PyTorch is said once
+  const unsigned jobs = std::max(1U, std::min(options.jobs, static_cast<unsigned>(modules.size())));
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<Imported> results(modules.size());
+  std::atomic<std::size_t> next{0};
+  std::mutex reporting;
+  const auto work = [&] {
+    Importer importer(host, options, std::max(1U, cores / jobs));
+    for (std::size_t i = next++; i < modules.size(); i = next++) {
+      results[i] = importer.import(modules[i]);
+      if (progress && (jobs == 1 || !lacked_memory(results[i]))) {
+        const std::lock_guard lock(reporting);
+        progress(modules[i], results[i]);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < jobs; ++i) {
+    threads.emplace_back(work);
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  Importer alone(host, options, cores);
+  for (std::size_t i = 0; jobs > 1 && i < modules.size(); ++i) {
+    if (lacked_memory(results[i])) {
+      results[i] = alone.import(modules[i]);
+      if (progress) {
+        progress(modules[i], results[i]);
+      }
+    }
+  }
+  return results;
 }
 
 std::vector<Module> kernelbench_modules(const fs::path& checkout, int level, const fs::path& to) {

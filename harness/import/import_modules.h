@@ -22,6 +22,7 @@ struct Module {
 struct ImportOptions {
   std::uint64_t memory_bytes = 0;       ///< for all tensors of a shape
   std::chrono::milliseconds timeout{0}; ///< for the description of one module
+  unsigned jobs = 1;                    ///< torch children that work side by side
 };
 
 /// What became of one module.
@@ -34,10 +35,16 @@ struct Imported {
   int caught_at_1e4 = 0, caught_at_1e2 = 0;
 };
 
-/// Makes a task folder of the module: task.toml, and the file byte for byte as reference.py. A
-/// folder whose reference.py has the same bytes stays as it is.
-Imported import_module(evaluators::DeviceHost& host, const Module& module,
-                       const ImportOptions& options);
+/// Called when a module is done; never by two threads at a time.
+using ImportProgress = std::function<void(const Module& module, const Imported& result)>;
+
+/// Makes a task folder of each module: task.toml, and the file byte for byte as reference.py. A
+/// folder whose reference.py has the same bytes stays as it is. The results are in the order of the
+/// modules. A module that finds too little memory beside others gets a second try alone.
+std::vector<Imported> import_modules(evaluators::DeviceHost& host,
+                                     const std::vector<Module>& modules,
+                                     const ImportOptions& options,
+                                     const ImportProgress& progress = nullptr);
 
 /// The problems of a checkout of KernelBench, or of another benchmark in its form: the files
 /// level*/N_name.py, in the order of their numbers. `level`: 0 for all. `to`: the folder of the
