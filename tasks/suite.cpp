@@ -1,0 +1,84 @@
+#include "tasks/suite.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace winnow::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path suite_folder(const fs::path& catalogue, const std::string& name) {
+  std::error_code ignored;
+  for (const fs::path& folder : {fs::path(name), catalogue / name}) {
+    if (!name.empty() && fs::is_directory(folder, ignored)) {
+      return fs::weakly_canonical(folder);
+    }
+  }
+  std::vector<std::string> categories;
+  for (const CatalogueEntry& entry : list_tasks(catalogue)) {
+    categories.push_back(entry.category);
+  }
+  throw UsageError(fmt::format("no suite '{}': neither a folder nor a category of '{}'{}",
+                               to_valid_utf8(name), catalogue.string(),
+                               suggestion(name, categories)),
+                   "name a folder of tasks, such as `winnow tasks import` writes");
+}
+
+std::vector<fs::path> task_folders(const fs::path& root) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
+    if (entry.path().filename() == "task.toml") {
+      folders.push_back(entry.path().parent_path());
+    }
+  }
+  if (error) {
+    throw UsageError(fmt::format("cannot list '{}': {}", root.string(), error.message()));
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+} // namespace
+
+bool SuiteTask::is_scaled() const {
+  const auto& flags = task.source.flags;
+  return std::find(flags.begin(), flags.end(), kScaledFlag) != flags.end();
+}
+
+bool SuiteTask::is_flagged() const {
+  return task.source.flags.size() > (is_scaled() ? 1U : 0U);
+}
+
+std::vector<SuiteTask> load_suite(const fs::path& catalogue, const std::string& name) {
+  const fs::path root = suite_folder(catalogue, name);
+  std::vector<SuiteTask> suite;
+  std::map<std::string, fs::path> known;
+  for (const fs::path& folder : task_folders(root)) {
+    const fs::path below =
+        folder == root ? fs::path(".") : fs::relative(folder.parent_path(), root);
+    SuiteTask& one = suite.emplace_back();
+    one.folder = below == "." ? "" : below.string();
+    one.task = load_task(folder);
+    const auto [other, is_new] = known.emplace(one.task.name, folder);
+    if (!is_new) {
+      throw UsageError(fmt::format("two tasks of the suite '{}' are named '{}': {} and {}", name,
+                                   one.task.name, other->second.string(), folder.string()),
+                       "rename one of the folders");
+    }
+  }
+  if (suite.empty()) {
+    throw UsageError("no tasks in the folder '" + root.string() + "'",
+                     "name a folder of tasks, such as `winnow tasks import` writes");
+  }
+  return suite;
+}
+
+} // namespace winnow::tasks
