@@ -25,6 +25,7 @@ fs::path suite_folder(const fs::path& catalogue, const std::string& name) {
   for (const CatalogueEntry& entry : list_tasks(catalogue)) {
     categories.push_back(entry.category);
   }
+  categories.erase(std::unique(categories.begin(), categories.end()), categories.end());
   throw UsageError(fmt::format("no suite '{}': neither a folder nor a category of '{}'{}",
                                to_valid_utf8(name), catalogue.string(),
                                suggestion(name, categories)),

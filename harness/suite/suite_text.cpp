@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "harness/report/counted.h"
 #include "harness/suite/suite_scores.h"
 #include "store/json_table.h"
@@ -14,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kIndent = 2;
+constexpr std::size_t kMaxFlags = 60; // bytes
 
 std::string join(const json& texts, const std::string& between) {
   std::string text;
@@ -27,13 +29,19 @@ std::string share_text(const json& share) {
   return share.is_null() ? "-" : fmt::format("{:.2f}", share.get<double>());
 }
 
+/// Two decimals; two digits of a small number.
+std::string number_text(double value) {
+  constexpr double kSmall = 0.095;
+  return value < kSmall ? fmt::format("{:.2g}", value) : fmt::format("{:.2f}", value);
+}
+
 std::string times_text(const json& speedup) {
-  return speedup.is_null() ? "-" : fmt::format("{:.2f}x", speedup.get<double>());
+  return speedup.is_null() ? "-" : number_text(speedup.get<double>()) + "x";
 }
 
 std::string bounds_text(const json& row) {
   const tasks::Bounds bounds = store::bounds_at(row, "speedup");
-  return bounds.known() ? fmt::format("{:.2f}-{:.2f}", bounds.low, bounds.high) : "";
+  return bounds.known() ? number_text(bounds.low) + "-" + number_text(bounds.high) : "";
 }
 
 /// A score row with the folder's name, and its mark if some of its problems are scaled.
@@ -135,7 +143,8 @@ store::TextTable problem_table(const json& run) {
                                                 {{"speedup", true}, "best/speedup", speedup},
                                                 {{"candidate", true}, "best/candidate_id"},
                                                 {{"flags"}, "flags", [](const json& flags) {
-                                                   return join(flags, "; ");
+                                                   return truncate_text(join(flags, "; "),
+                                                                        kMaxFlags);
                                                  }}});
 }
 
@@ -150,13 +159,11 @@ std::string notes_text(const json& run) {
                         counted(whole.at("scaled").get<int>(), "problem"));
   }
   if (unasked > 0) {
-    text += fmt::format("  {} no reply; they count as wrong (the run: {})\n",
-                        counted(unasked, "problem has", "problems have"),
-                        run.at("status").get<std::string>());
+    text += fmt::format("  problems without a reply: {}; they count as wrong (the run: {})\n",
+                        unasked, run.at("status").get<std::string>());
   }
   if (const int unjudged = whole.at("not_judged").get<int>(); unjudged > 0) {
-    text += fmt::format("  {} not judged; they count as wrong\n",
-                        counted(unjudged, "reply was", "replies were"));
+    text += fmt::format("  replies that were not judged: {}; they count as wrong\n", unjudged);
   }
   if (run.at("has_given_seed").get<bool>()) {
     text += "  evaluation.seed was set: all kernels saw the same inputs\n";
