@@ -2,6 +2,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
 #include "harness/run/session.h"
+#include "harness/suite/compiled_suite.h"
 #include "harness/suite/suite_scores.h"
 
 #include <memory>
@@ -16,6 +17,7 @@ struct BenchCommand {
   std::string suite;
   std::int64_t calls = 0; ///< 0: as configured
   bool problems = false;
+  bool compiled = false;
   bool json = false;
   NewRunOptions options;
 };
@@ -43,7 +45,11 @@ ExitCode bench(BenchCommand command) {
     const auto document = suite_json(command.suite, suite, suite_runs(store, suite, run));
     return command.json ? json_document(document) : suite_text(document, command.problems);
   };
-  return start_run(configured(command.options), command.options.names_run(), nullptr, report);
+  const RunConfig config = configured(command.options);
+  if (command.compiled) {
+    store_compiled_times(suite, config);
+  }
+  return start_run(config, command.options.names_run(), nullptr, report);
 }
 
 } // namespace
@@ -65,6 +71,8 @@ void add_bench(CLI::App& app, Action& chosen) {
   sub->add_option("--calls", command->calls,
                   "model calls for each task (default: run.proposals of the config)")
       ->check(CLI::PositiveNumber);
+  sub->add_flag("--compiled", command->compiled,
+                "first time the tasks' PyTorch modules with torch.compile, for scores against it");
   sub->add_flag("--problems", command->problems, "a line for each problem, too");
   sub->add_flag("--json", command->json, "one JSON document, schema winnow.suite, version 1");
   add_new_run_options(*sub, command->options);

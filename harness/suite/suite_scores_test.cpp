@@ -49,7 +49,8 @@ class SuiteScores : public testing::Test {
 protected:
   json document() const { return suite_json("kb", tasks_, {run_}); }
   json folder(const std::string& name) const {
-    for (const json& folder : document().at("runs").at(0).at("folders")) {
+    const json folders = document().at("runs").at(0).at("folders");
+    for (const json& folder : folders) {
       if (folder.at("folder") == name) {
         return folder;
       }
