@@ -4,8 +4,10 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <system_error>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -32,6 +34,12 @@ fs::path suite_folder(const fs::path& catalogue, const std::string& name) {
                    "name a folder of tasks, such as `winnow tasks import` writes");
 }
 
+/// Problems come in the order of their numbers: 2_Softmax before 10_ReLU.
+std::tuple<fs::path, long, fs::path> order_of(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  return {folder.parent_path(), std::strtol(name.c_str(), nullptr, 10), folder};
+}
+
 std::vector<fs::path> task_folders(const fs::path& root) {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -43,7 +51,8 @@ std::vector<fs::path> task_folders(const fs::path& root) {
   if (error) {
     throw UsageError(fmt::format("cannot list '{}': {}", root.string(), error.message()));
   }
-  std::sort(folders.begin(), folders.end());
+  std::sort(folders.begin(), folders.end(),
+            [](const fs::path& a, const fs::path& b) { return order_of(a) < order_of(b); });
   return folders;
 }
 

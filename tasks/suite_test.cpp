@@ -32,6 +32,14 @@ TEST(Suite, IsAFolderWithItsSubfolders) {
   EXPECT_EQ(load_suite(kCatalogue, (kCatalogue / "blas/axpy").string()).at(0).task.name, "axpy");
 }
 
+TEST(Suite, IsInTheOrderOfNumbers) {
+  const TemporaryDirectory folder("suite-test");
+  for (const char* name : {"10_a", "2_b"}) {
+    fs::copy(kCatalogue / "blas/axpy", folder.path() / name, fs::copy_options::recursive);
+  }
+  EXPECT_EQ(load_suite(kCatalogue, folder.path().string()).at(0).task.name, "2_b");
+}
+
 TEST(Suite, TellsScaledFromFlagged) {
   SuiteTask one;
   EXPECT_FALSE(one.is_scaled() || one.is_flagged());

@@ -244,6 +244,7 @@ std::vector<Problem> problems_of(const std::vector<SuiteTask>& tasks, const Suit
     calls[{call.task, call.task_digest}].push_back(&call);
   }
   std::vector<Problem> problems;
+  problems.reserve(tasks.size());
   for (const SuiteTask& task : tasks) {
     problems.push_back({&task, calls[{task.task.name, task.task.digest}]});
   }
