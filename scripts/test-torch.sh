@@ -25,7 +25,7 @@ if ! has_torch "$python"; then
   has_torch /usr/bin/python3 || install_torch
   python=/usr/bin/python3
 fi
-for test in evaluators/torch/*_test.py; do
+for test in evaluators/torch/*_test.py tests/bench/*_test.py; do
   "$python" "$test"
 done
 # Exported files, if the C++ tests have been built.

@@ -66,7 +66,8 @@ json define_task(const tasks::Task& task) {
             {"absolute", task.tolerance.absolute},
             {"nan", task.tolerance.nan_allowed}}},
           {"operations", task.operations.text()},
-          {"bytes", task.bytes.text()}};
+          {"bytes", task.bytes.text()},
+          {"flags", task.source.flags}};
 }
 
 RowId add_prompt(Database& database, const std::string& text, const std::string& digest) {

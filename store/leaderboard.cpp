@@ -34,8 +34,8 @@ LeaderboardRow read_row(const Query& query) {
   LeaderboardRow row;
   WINNOW_READ_COLUMNS(query, row, task, device, device_name, rank, speedup, score_ns, origin, model,
                       parameters, isolation, digest, lines, evaluated_at, evaluator_version,
-                      task_digest, findings, dollars, unranked, shapes, flag, held_out_speedup,
-                      kernel, comparable);
+                      task_digest, task_flags, findings, dollars, unranked, shapes, flag,
+                      held_out_speedup, kernel, comparable);
   row.candidate = query.integer("candidate_id");
   row.evaluation = query.integer("evaluation_id");
   row.run = query.integer("run_id");
@@ -53,7 +53,9 @@ constexpr const char* kSelectRows =
     "WHERE k.evaluation_id = board.evaluation_id AND k.shape_set = 'search' AND k.median_ns > 0 "
     "ORDER BY k.ordinal)) AS shapes, flag, held_out_speedup, kernel, comparable, "
     "(SELECT substr(t.baseline_source, 1, 1) FROM tasks AS t "
-    "WHERE t.name = board.task AND t.digest = board.task_digest) AS begin_of_baseline "
+    "WHERE t.name = board.task AND t.digest = board.task_digest) AS begin_of_baseline, "
+    "(SELECT json_extract(t.definition, '$.flags') FROM tasks AS t "
+    "WHERE t.name = board.task AND t.digest = board.task_digest) AS task_flags "
     "FROM ranked_evaluations AS board WHERE ";
 
 /// A kernel with a lower speedup would take most of a sitting's time.

@@ -20,6 +20,7 @@ json row_json(const LeaderboardRow& row) {
   return {
       {"task", row.task},
       {"task_digest", row.task_digest},
+      {"task_flags", row.task_flags},
       {"device", row.device},
       {"device_name", row.device_name},
       {"rank", row.rank == 0 ? json(nullptr) : json(row.rank)},
@@ -110,7 +111,7 @@ std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format f
                     "task device device_name rank tied unranked speedup speedup_low speedup_high "
                     "score_ns candidate_id evaluation_id run_id run origin model parameters "
                     "isolation evaluated_at lines digest task_digest evaluator_version "
-                    "speedup_versus shapes findings dollars held_out_speedup flag");
+                    "speedup_versus shapes findings dollars held_out_speedup flag task_flags");
   }
   return json_document(document);
 }

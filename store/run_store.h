@@ -141,8 +141,9 @@ struct LeaderboardRow {
   double score_ns = 0;
   std::vector<std::string> shapes; ///< the search shapes behind the means speedup and score_ns
   std::string isolation, digest, evaluated_at;
-  std::string kernel;      ///< tasks::kernel_digest()
-  std::string task_digest; ///< revisions of a task have separate boards
+  std::string kernel;                  ///< tasks::kernel_digest()
+  std::string task_digest;             ///< revisions of a task have separate boards
+  std::vector<std::string> task_flags; ///< tasks::TaskSource::flags
   std::int64_t lines = 0, evaluator_version = 0;
   std::vector<tasks::Finding> findings; ///< in the machine code
   std::optional<double> dollars; ///< cost of the reply; nullopt: unknown, or not from a model

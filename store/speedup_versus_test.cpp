@@ -61,6 +61,18 @@ TEST(SpeedupVersus, ABoardOfATaskWithoutABaselineSaysSo) {
   EXPECT_THAT(t.board(Format::Csv), HasSubstr("PyTorch eager"));
 }
 
+TEST(TaskFlags, StandOnTheBoard) {
+  TestStore t;
+  tasks::Task flagged = torch_task();
+  flagged.source.flags = {"scaled", "passes: zeros"};
+  t.task = t.store.add_task(flagged);
+  t.add("row_softmax/0/0", "// kernel", {correct_evaluation(1.5)});
+  const auto rows = t.store.leaderboard({});
+  EXPECT_THAT(format_leaderboard(rows, Format::Table),
+              HasSubstr("flags of the task: scaled; passes: zeros\n"));
+  EXPECT_THAT(format_leaderboard(rows, Format::Csv), HasSubstr("passes: zeros"));
+}
+
 TEST(SpeedupVersus, BoardsOfBothKindsAreToldApart) {
   VersusStore t;
   t.add("row_softmax/0/0", "// kernel", {correct_evaluation(1.5)});

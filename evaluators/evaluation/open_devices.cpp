@@ -108,6 +108,12 @@ std::string OpenDevices::names() const {
   return join(ids, ",");
 }
 
+void OpenDevices::start_torch() const {
+  for (const std::shared_ptr<DeviceHost>& host : hosts_) {
+    host->torch.start();
+  }
+}
+
 std::unique_ptr<Evaluations> OpenDevices::evaluations(TakeResult done) const {
   LocalEvaluations::Setup setup;
   setup.done = std::move(done);

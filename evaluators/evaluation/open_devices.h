@@ -24,6 +24,8 @@ public:
   std::size_t size() const { return hosts_.size(); }
   /// "cuda:0,cuda:1"
   std::string names() const;
+  /// Starts the `_torch` children. Throws Error if PyTorch is missing or cannot use the device.
+  void start_torch() const;
   /// One at a time, because each uses all devices.
   std::unique_ptr<Evaluations> evaluations(TakeResult done) const;
   EvaluationsFactory factory() const;

@@ -63,6 +63,7 @@ process::Command TorchChild::command() const {
   policy.readable = python.folders;
   policy.readable.push_back(folder_);
   policy.readable.push_back(python.program);
+  policy.writable = scratch_ ? scratch_->path() : fs::path();
   policy.may_spawn = true; // the fence is up before Python begins
   policy.gpu = device_.kind != "cpu";
   process::ProcessLimits limits;
@@ -73,6 +74,13 @@ process::Command TorchChild::command() const {
                            torch_device(device_), visible_device(device_),
                            std::to_string(threads_)},
                           policy, limits, {{exchange_.fd(), kExchangeInPython}});
+}
+
+void TorchChild::may_compile() {
+  child_.reset();
+  if (!scratch_) {
+    scratch_.emplace("torch");
+  }
 }
 
 void TorchChild::start() {
@@ -94,6 +102,7 @@ void TorchChild::start() {
                 std::string(kInstallTorch));
   }
   version_ = hello.value("torch", "");
+  no_compile_ = hello.value("no_compile", "");
 }
 
 json TorchChild::ask(const std::string& line, std::chrono::milliseconds timeout) {
@@ -129,7 +138,11 @@ int torch_worker_main(std::vector<std::string> arguments) {
   if (arguments.size() != 5) {
     throw Error("usage: _torch PYTHON SCRIPT DEVICE VISIBLE_DEVICES THREADS");
   }
-  setenv("PYTHONDONTWRITEBYTECODE", "1", 1); // the fence refuses to write files
+  setenv("PYTHONDONTWRITEBYTECODE", "1", 1);         // the fence refuses to write files
+  if (const char* scratch = std::getenv("TMPDIR")) { // set by enter_sandbox()
+    setenv("TORCHINDUCTOR_CACHE_DIR", scratch, 1);
+    setenv("TRITON_CACHE_DIR", scratch, 1);
+  }
   setenv("CUDA_VISIBLE_DEVICES", arguments[3].c_str(), 1);
   if (arguments[4] != "0") {
     setenv("OMP_NUM_THREADS", arguments[4].c_str(), 1);

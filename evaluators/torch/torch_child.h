@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/arena.h"
 #include "process/child_process.h"
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -27,10 +29,14 @@ public:
   TorchChild(const TorchChild&) = delete; // owns the child
   TorchChild& operator=(const TorchChild&) = delete;
 
+  /// Gives the next child a folder of its own to write to, which torch.compile needs.
+  void may_compile();
   /// Throws Error with what to install if PyTorch is missing or cannot use the device.
   void start();
   /// Of PyTorch; valid after start().
   const std::string& version() const { return version_; }
+  /// Why torch.compile cannot be used; empty: it can. Valid after start().
+  const std::string& no_compile() const { return no_compile_; }
   /// Sends one line and returns the answer. Throws Error when the child has no answer or its answer
   /// has an error; the next question then starts a new child if this one has ended.
   nlohmann::json ask(const std::string& line, std::chrono::milliseconds timeout);
@@ -45,7 +51,8 @@ private:
   std::filesystem::path folder_; ///< of the Python files
   unsigned threads_;
   std::unique_ptr<process::ChildProcess> child_;
-  std::string version_;
+  std::string version_, no_compile_;
+  std::optional<TemporaryDirectory> scratch_; ///< see may_compile()
 };
 
 /// Entry point of the hidden subcommand `_torch`: puts up the fence and becomes Python.

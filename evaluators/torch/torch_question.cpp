@@ -116,11 +116,11 @@ TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape,
            capacity_bytes);
 }
 
-TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape,
+TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape, TorchMode mode,
                            const TorchSampling& sampling, std::uint64_t capacity_bytes) {
   TorchQuestion question = Question(task, task, shape)
                                .ask({{"do", "time"},
-                                     {"how", "eager"},
+                                     {"how", mode == TorchMode::Eager ? "eager" : "compile"},
                                      {"sampling",
                                       {{"warmup", sampling.warm_ups},
                                        {"min_samples", sampling.min_samples},

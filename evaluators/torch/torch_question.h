@@ -34,8 +34,10 @@ struct TorchSampling {
   int max_samples = 200;
   std::chrono::nanoseconds budget{0};
 };
-/// How long the module takes, eagerly, in the task's own types. `answers` is empty.
-TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape,
+/// The two ways in which PyTorch runs a module.
+enum class TorchMode : std::uint8_t { Eager, Compiled };
+/// How long the module takes in the task's own types. `answers` is empty.
+TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape, TorchMode mode,
                            const TorchSampling& sampling, std::uint64_t capacity_bytes);
 
 /// The value that a kernel gets: rounded to the scalar's dtype.

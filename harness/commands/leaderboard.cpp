@@ -1,6 +1,8 @@
+#include "base/json_dump.h"
 #include "harness/commands/commands.h"
 #include "harness/report/terminal.h"
 #include "harness/run/session.h"
+#include "harness/suite/suite_scores.h"
 #include "store/export.h"
 
 #include <iostream>
@@ -8,6 +10,7 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -16,6 +19,8 @@ struct LeaderboardCommand {
   std::string store;
   store::LeaderboardQuery query;
   std::string format = "table";
+  std::string suite;
+  bool problems = false;
   bool json = false;
 };
 
@@ -27,8 +32,19 @@ const std::map<std::string, store::Format>& formats() {
   return known;
 }
 
+ExitCode suite_table(const LeaderboardCommand& command, const store::RunStore& store) {
+  const auto tasks = tasks::load_suite(tasks::find_catalogue(), command.suite);
+  const std::string run = only_run(store, command.query.run);
+  const nlohmann::json document = suite_json(command.suite, tasks, suite_runs(store, tasks, run));
+  std::cout << (command.json ? json_document(document) : suite_text(document, command.problems));
+  return ExitCode::Done;
+}
+
 ExitCode leaderboard(const LeaderboardCommand& command) {
   const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
+  if (!command.suite.empty()) {
+    return suite_table(command, store);
+  }
   store::LeaderboardQuery query = command.query;
   query.run = only_run(store, query.run);
   store.require_known(query);
@@ -62,6 +78,12 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
                      ->check(CLI::IsMember(formats()))
                      ->capture_default_str();
   sub->add_flag("--json", command->json, "the same as --format json")->excludes(format);
+  auto* suite = sub->add_option("--suite", command->suite,
+                                "the scores of each run at all tasks of this suite instead: a "
+                                "folder of tasks, or a category of the catalogue (docs/bench.md)")
+                    ->excludes(format);
+  sub->add_flag("--problems", command->problems, "with --suite: a line for each problem, too")
+      ->needs(suite);
   sub->callback([command, &chosen] { chosen = [command] { return leaderboard(*command); }; });
 }
 

@@ -36,7 +36,8 @@ struct RunConfig {
   double value_of_doubling = 0;
   std::string seed_kernel; ///< archive: the kernel file to start from; empty: none
   std::int64_t max_variants = 32;
-  std::int64_t finalists = 8; ///< per board; timed against each other when the run ends
+  /// Per board; timed against each other when the run ends. 0: there is no final.
+  std::int64_t finalists = 8;
   Limits limits;
   agents::EndpointConfig endpoint;
   std::vector<ModelArm> models; ///< empty: the model of `endpoint`

@@ -190,7 +190,7 @@ std::vector<ConfigKey> run_keys() {
       existing_path("run", "seed_kernel", WINNOW_MEMBER(seed_kernel)),
       key("run", "parallel", WINNOW_MEMBER(endpoint.parallel), {1, 1000}),
       key("run", "max_variants", WINNOW_MEMBER(max_variants), {1, 10'000}),
-      key("run", "finalists", WINNOW_MEMBER(finalists), {1, 1'000}),
+      key("run", "finalists", WINNOW_MEMBER(finalists), {0, 1'000}),
       key("limits", "calls", WINNOW_MEMBER(limits.calls)),
       key("limits", "tokens", WINNOW_MEMBER(limits.tokens)),
       key("limits", "dollars", WINNOW_MEMBER(limits.dollars)),

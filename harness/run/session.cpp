@@ -13,6 +13,7 @@
 #include "harness/run/final_sitting.h"
 #include "harness/run/run_loop.h"
 #include "harness/run/run_report.h"
+#include "harness/run/torch_tasks.h"
 
 #include <algorithm>
 #include <chrono>
@@ -126,6 +127,9 @@ struct RunSession {
   store::RunRow run;
   std::vector<RunModel> models;
   bool by_files = false; ///< the endpoint only collects requests for a file
+  /// Tasks that the run cannot have here, and why; empty: it has all.
+  std::string left_out = {};
+  RunReport report = run_leaderboard;
 };
 
 /// The endpoints of a run's models: `instead` if given, otherwise the configured ones. Create them
@@ -188,7 +192,7 @@ void hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress
                           return sitting.run == session.run.id && sitting.task == task.name;
                         });
                });
-  if (tasks.empty() || session.config.evaluation.seed) {
+  if (tasks.empty() || session.config.evaluation.seed || session.config.finalists == 0) {
     return;
   }
   progress.event("the final: the leaders of each task take turns", Progress::Weight::Important);
@@ -223,6 +227,9 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
     progress.event("evaluation.seed is set: boards rank no kernel of this run",
                    Progress::Weight::Important);
   }
+  if (!session.left_out.empty()) {
+    progress.event(session.left_out, Progress::Weight::Important);
+  }
   RunOutcome outcome = drive(session, interrupt, progress);
   if (outcome.end == RunOutcome::End::Finished && !interrupt.interrupted()) {
     const auto start = std::chrono::steady_clock::now();
@@ -232,7 +239,7 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
   }
   keep_ceilings(session);
   progress.finish();
-  std::cout << run_leaderboard(session.store, session.run.name);
+  std::cout << session.report(session.store, session.run.name) << std::flush;
   if (outcome.end == RunOutcome::End::Finished && interrupt.interrupted()) {
     std::cerr << "interrupted before the end of the final; to hold the final: winnow resume "
               << shell_word(session.run.name) << " --store " << shell_word(session.config.store)
@@ -243,7 +250,11 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
   std::cerr << run_summary(outcome, session.config, session.run.name,
                            session.by_files ? "winnow batch export -o REQUESTS --run"
                                             : "winnow resume");
-  return exit_code(outcome.end);
+  if (!session.left_out.empty()) {
+    std::cerr << "incomplete: " << session.left_out << '\n';
+  }
+  const ExitCode code = exit_code(outcome.end);
+  return code == ExitCode::Done && !session.left_out.empty() ? ExitCode::Failure : code;
 }
 
 } // namespace
@@ -273,12 +284,14 @@ store::RunRow locked_run(RunStore& store, const std::string& name) {
   return run;
 }
 
-ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* instead) {
+ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* instead,
+                   RunReport report) {
   Interrupt interrupt; // before any other thread starts
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
   check_isolation(config.evaluation);
   const Endpoints endpoints(config, instead);
   evaluators::OpenDevices devices(config.evaluation, config.evaluation.run_timeout);
+  const std::string left_out = leave_out_torch_tasks(tasks, [&] { devices.start_torch(); });
   const evaluators::DeviceReport& device = devices.first();
   config.evaluation.device = devices.names();
   config.tasks.clear();
@@ -296,7 +309,9 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
                      store,
                      locked_run(store, config.name),
                      endpoints.models(),
-                     instead != nullptr};
+                     instead != nullptr,
+                     left_out,
+                     std::move(report)};
   return drive_and_report(session, interrupt);
 }
 
@@ -332,13 +347,12 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   check_has_log(store, run, tasks);
   check_isolation(config.evaluation);
   const Endpoints endpoints(config, instead);
-  RunSession session{config,
-                     std::move(tasks),
-                     evaluators::OpenDevices(config.evaluation, config.evaluation.run_timeout),
-                     store,
-                     run,
-                     endpoints.models(),
-                     instead != nullptr};
+  evaluators::OpenDevices devices(config.evaluation, config.evaluation.run_timeout);
+  if (std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return !!task.torch; })) {
+    devices.start_torch();
+  }
+  RunSession session{config, std::move(tasks),   std::move(devices), store,
+                     run,    endpoints.models(), instead != nullptr};
   return drive_and_report(session, interrupt);
 }
 

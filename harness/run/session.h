@@ -3,8 +3,10 @@
 #include "agents/model_endpoint.h"
 #include "harness/config/config.h"
 #include "harness/exit_codes.h"
+#include "harness/run/run_report.h"
 #include "store/run_store.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,11 +14,17 @@
 
 namespace winnow::harness {
 
+/// The text that a session prints to stdout when it ends: of the run of this name.
+using RunReport = std::function<std::string(const store::RunStore&, const std::string& run)>;
+
 /// Creates a run from its configuration and drives it until it ends, is interrupted or reaches a
-/// limit. Then prints the leaderboard to stdout and the commands to continue to stderr.
-/// If the name is taken already: with `name_is_given` throws UsageError, otherwise appends "-2",
+/// limit. Then prints the report (default: the leaderboard) to stdout and the commands to continue
+/// to stderr. If the name is taken already: with `name_is_given` throws UsageError, otherwise
+/// appends "-2",
 /// "-3", ... to the name. `instead` replaces the configured endpoint, unless it is nullptr.
-ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* instead = nullptr);
+/// Tasks that need PyTorch are left out where PyTorch is missing.
+ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* instead = nullptr,
+                   RunReport report = run_leaderboard);
 
 /// Continues a run where it stopped. Overrides may change only limits, the endpoint and
 /// run.parallel: other changes would make the results of one run incomparable.

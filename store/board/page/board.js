@@ -12,6 +12,7 @@ pages.board = {
         on: {change: event => go(state, {filter: event.target.value})}})),
       h('span', {class: 'soft'}, `${rows.length} of ${b.rows.length} kernels`)));
     main.append(note(`Revision ${shortDigest(b.first.task_digest)} of the task, evaluator ${b.first.evaluator_version}. Search shapes: ${b.first.shapes.join('; ') || 'not stored'}.`));
+    if (b.first.task_flags.length) main.append(note(`Flags of the task: ${b.first.task_flags.join('; ')}.`));
     const lines = [{at: 1, text: b.first.speedup_versus}, ...this.libraries(b).filter(l => l.relative_time).map(l => ({at: 1 / l.relative_time, text: `${l.name} ${l.version}`}))];
     whiskers(main, 'Speedup with its 95 % interval; an open circle has no interval, an arrow stands for a place further out. Point at a row, or click for its samples.',
       rows.slice(0, 40).map(p => whiskerRow(p, p.rank === null ? 'var(--grey)' : p.origin === 'model' ? hue(0) : hue(3))), {lines});

@@ -1,0 +1,340 @@
+#include "harness/suite/suite_scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+using store::SuiteCall;
+using tasks::SuiteTask;
+
+constexpr double kThresholds[] = {0, 0.5, 0.8, 1, 1.5, 2};
+constexpr const char* kAllFolders = "all";
+
+/// A problem in a run.
+struct Problem {
+  const SuiteTask* task = nullptr;
+  std::vector<const SuiteCall*> calls; ///< in the order in which they were made
+};
+
+bool is_correct(const SuiteCall* reply) {
+  return reply != nullptr && reply->verdict == tasks::Verdict::Correct;
+}
+
+bool is_compiled(const SuiteCall* reply) {
+  return reply != nullptr && reply->stage > tasks::Stage::Compile;
+}
+
+/// nullptr: the problem has no reply.
+const SuiteCall* first_reply(const Problem& problem) {
+  const auto found = std::find_if(problem.calls.begin(), problem.calls.end(),
+                                  [](const SuiteCall* call) { return call->is_answered; });
+  return found == problem.calls.end() ? nullptr : *found;
+}
+
+const SuiteCall* best_reply(const Problem& problem) {
+  const auto merit = [](const SuiteCall* call) {
+    return std::tuple(is_correct(call), is_correct(call) ? call->speedup : 0.0, is_compiled(call),
+                      call->is_answered);
+  };
+  const auto found =
+      std::max_element(problem.calls.begin(), problem.calls.end(),
+                       [&](const SuiteCall* a, const SuiteCall* b) { return merit(a) < merit(b); });
+  return found == problem.calls.end() || !(*found)->is_answered ? nullptr : *found;
+}
+
+std::int64_t correct_replies(const Problem& problem) {
+  return std::count_if(problem.calls.begin(), problem.calls.end(), is_correct);
+}
+
+json share(std::int64_t part, std::int64_t all) {
+  return all == 0 ? json(nullptr) : json(static_cast<double>(part) / static_cast<double>(all));
+}
+
+/// fast_p of KernelBench: the share of all problems whose kernel is correct and more than p times
+/// as fast.
+json fast_json(const std::vector<double>& speedups, std::int64_t problems) {
+  json list = json::array();
+  for (const double p : kThresholds) {
+    const auto faster = std::count_if(speedups.begin(), speedups.end(),
+                                      [p](double speedup) { return speedup > p; });
+    list.push_back({{"p", p}, {"problems", faster}, {"share", share(faster, problems)}});
+  }
+  return list;
+}
+
+/// The geometric mean of the speedups, with the interval of independent measurements.
+void put_mean(json& score, const std::vector<const SuiteCall*>& timed) {
+  double sum = 0, below = 0, above = 0;
+  bool known = !timed.empty();
+  for (const SuiteCall* call : timed) {
+    sum += std::log(call->speedup);
+    known = known && call->speedup_bounds.known() && call->speedup_bounds.low > 0;
+    if (known) {
+      below += std::pow(std::log(call->speedup / call->speedup_bounds.low), 2);
+      above += std::pow(std::log(call->speedup_bounds.high / call->speedup), 2);
+    }
+  }
+  const auto count = static_cast<double>(timed.size());
+  const auto mean = [&](double log) { return json(std::exp(log / count)); };
+  score["speedup"] = timed.empty() ? json(nullptr) : mean(sum);
+  score["speedup_low"] = known ? mean(sum - std::sqrt(below)) : json(nullptr);
+  score["speedup_high"] = known ? mean(sum + std::sqrt(above)) : json(nullptr);
+}
+
+using Pick = std::function<const SuiteCall*(const Problem&)>;
+
+json compiled_json(const std::vector<const SuiteCall*>& timed, std::int64_t problems) {
+  std::vector<double> speedups;
+  for (const SuiteCall* call : timed) {
+    if (call->speedup_versus_compiled > 0) {
+      speedups.push_back(call->speedup_versus_compiled);
+    }
+  }
+  if (speedups.empty()) {
+    return nullptr;
+  }
+  return {{"timed", speedups.size()},
+          {"speedup", tasks::geometric_mean(speedups)},
+          {"fast", fast_json(speedups, problems)}};
+}
+
+/// The scores of one reply for each problem.
+json score_json(const std::vector<Problem>& problems, const std::string& replies, const Pick& pick,
+                bool without_flagged) {
+  std::int64_t all = 0, answered = 0, compiled = 0, correct = 0;
+  std::vector<const SuiteCall*> timed;
+  std::vector<double> speedups;
+  for (const Problem& problem : problems) {
+    if (without_flagged && problem.task->is_flagged()) {
+      continue;
+    }
+    const SuiteCall* reply = pick(problem);
+    ++all;
+    answered += reply != nullptr ? 1 : 0;
+    compiled += is_compiled(reply) ? 1 : 0;
+    correct += is_correct(reply) ? 1 : 0;
+    if (is_correct(reply) && reply->speedup > 0) {
+      timed.push_back(reply);
+      speedups.push_back(reply->speedup);
+    }
+  }
+  json score{{"replies", replies},
+             {"without_flagged", without_flagged},
+             {"problems", all},
+             {"answered", answered},
+             {"compiled", compiled},
+             {"compiled_share", share(compiled, all)},
+             {"correct", correct},
+             {"correct_share", share(correct, all)},
+             {"timed", timed.size()},
+             {"fast", fast_json(speedups, all)},
+             {"versus_torch_compile", compiled_json(timed, all)}};
+  put_mean(score, timed);
+  return score;
+}
+
+json pass_json(const std::vector<Problem>& problems, const SuiteRun& run, bool without_flagged) {
+  json list = json::array();
+  if (run.strategy != "best-of-n") { // the replies are not independent
+    return list;
+  }
+  std::set<std::int64_t> sizes{run.calls_per_problem};
+  for (std::int64_t k = 1; k < run.calls_per_problem; k *= 2) {
+    sizes.insert(k);
+  }
+  for (const std::int64_t k : sizes) {
+    double sum = 0;
+    std::int64_t count = 0;
+    for (const Problem& problem : problems) {
+      if (!without_flagged || !problem.task->is_flagged()) {
+        sum += pass_at(k, run.calls_per_problem, correct_replies(problem));
+        ++count;
+      }
+    }
+    list.push_back(
+        {{"without_flagged", without_flagged},
+         {"k", k},
+         {"share", count == 0 ? json(nullptr) : json(sum / static_cast<double>(count))}});
+  }
+  return list;
+}
+
+void put_costs(json& document, const std::vector<Problem>& problems) {
+  std::int64_t calls = 0, prompt = 0, completion = 0, unpriced = 0, unjudged = 0;
+  double dollars = 0;
+  for (const Problem& problem : problems) {
+    for (const SuiteCall* call : problem.calls) {
+      ++calls;
+      prompt += call->prompt_tokens;
+      completion += call->completion_tokens;
+      unpriced += call->price_unknown ? 1 : 0;
+      dollars += call->dollars.value_or(0);
+      unjudged += call->is_answered && call->verdict == tasks::Verdict::NotJudged ? 1 : 0;
+    }
+  }
+  document.update({{"calls", calls},
+                   {"not_judged", unjudged},
+                   {"prompt_tokens", prompt},
+                   {"completion_tokens", completion},
+                   {"dollars", calls > 0 && unpriced == calls ? json(nullptr) : json(dollars)},
+                   {"calls_without_price", unpriced}});
+}
+
+json folder_json(const std::string& folder, const std::vector<Problem>& problems,
+                 const SuiteRun& run) {
+  const auto count = [&](bool (SuiteTask::*is)() const) {
+    return std::count_if(problems.begin(), problems.end(),
+                         [&](const Problem& one) { return (one.task->*is)(); });
+  };
+  const auto flagged = count(&SuiteTask::is_flagged);
+  json document{{"folder", folder},        {"problems", problems.size()},
+                {"flagged", flagged},      {"scaled", count(&SuiteTask::is_scaled)},
+                {"scores", json::array()}, {"pass", json::array()}};
+  put_costs(document, problems);
+  for (const bool without_flagged : {false, true}) {
+    if (!without_flagged || flagged > 0) {
+      document["scores"].push_back(score_json(problems, "first", first_reply, without_flagged));
+      document["scores"].push_back(score_json(problems, "best", best_reply, without_flagged));
+      for (json& pass : pass_json(problems, run, without_flagged)) {
+        document["pass"].push_back(std::move(pass));
+      }
+    }
+  }
+  return document;
+}
+
+json reply_json(const SuiteCall* reply) {
+  if (reply == nullptr) {
+    return nullptr;
+  }
+  const auto or_null = [](double value) { return value > 0 ? json(value) : json(nullptr); };
+  return {{"candidate_id", reply->candidate},
+          {"model", reply->model},
+          {"verdict", to_string(reply->verdict)},
+          {"speedup", or_null(reply->speedup)},
+          {"speedup_low", or_null(reply->speedup_bounds.low)},
+          {"speedup_high", or_null(reply->speedup_bounds.high)},
+          {"speedup_versus_torch_compile", or_null(reply->speedup_versus_compiled)}};
+}
+
+json problem_json(const Problem& problem) {
+  return {{"folder", problem.task->folder},
+          {"task", problem.task->task.name},
+          {"task_digest", problem.task->task.digest},
+          {"flags", problem.task->task.source.flags},
+          {"speedup_versus", tasks::speedup_versus(problem.task->task.baseline)},
+          {"calls", problem.calls.size()},
+          {"correct", correct_replies(problem)},
+          {"first", reply_json(first_reply(problem))},
+          {"best", reply_json(best_reply(problem))}};
+}
+
+std::vector<Problem> problems_of(const std::vector<SuiteTask>& tasks, const SuiteRun& run) {
+  std::map<std::pair<std::string, std::string>, std::vector<const SuiteCall*>> calls;
+  for (const SuiteCall& call : run.calls) {
+    calls[{call.task, call.task_digest}].push_back(&call);
+  }
+  std::vector<Problem> problems;
+  problems.reserve(tasks.size());
+  for (const SuiteTask& task : tasks) {
+    problems.push_back({&task, calls[{task.task.name, task.task.digest}]});
+  }
+  return problems;
+}
+
+json run_json(const std::vector<SuiteTask>& tasks, const SuiteRun& run) {
+  const std::vector<Problem> problems = problems_of(tasks, run);
+  std::set<std::string> models, devices;
+  std::map<std::string, std::vector<Problem>> folders;
+  json document{{"run_id", run.id},
+                {"run", run.name},
+                {"status", run.status},
+                {"strategy", run.strategy},
+                {"calls_per_problem", run.calls_per_problem},
+                {"has_given_seed", run.has_given_seed},
+                {"folders", json::array()},
+                {"problems", json::array()}};
+  for (const Problem& problem : problems) {
+    folders[problem.task->folder].push_back(problem);
+    document["problems"].push_back(problem_json(problem));
+    for (const SuiteCall* call : problem.calls) {
+      models.insert(call->model);
+      devices.insert(call->device_name);
+    }
+  }
+  devices.erase("");
+  document["models"] = models;
+  document["device_names"] = devices;
+  for (const auto& [folder, part] : folders) {
+    document["folders"].push_back(folder_json(folder, part, run));
+  }
+  if (folders.size() > 1) {
+    document["folders"].push_back(folder_json(kAllFolders, problems, run));
+  }
+  return document;
+}
+
+} // namespace
+
+double pass_at(std::int64_t k, std::int64_t replies, std::int64_t correct) {
+  double none = 1; // of the k replies is correct
+  for (std::int64_t i = 0; i < k; ++i) {
+    none *= std::max(0.0,
+                     static_cast<double>(replies - correct - i) / static_cast<double>(replies - i));
+  }
+  return 1 - none;
+}
+
+std::vector<SuiteRun> suite_runs(const store::RunStore& store, const std::vector<SuiteTask>& tasks,
+                                 const std::string& name) {
+  std::set<std::pair<std::string, std::string>> known;
+  for (const SuiteTask& one : tasks) {
+    known.emplace(one.task.name, one.task.digest);
+  }
+  std::vector<SuiteRun> runs;
+  for (const store::RunRow& row : store.runs()) {
+    if (!name.empty() && row.name != name) {
+      continue;
+    }
+    SuiteRun run{row.id, row.name, row.status, "", 1, false, store::suite_calls(store, row.id)};
+    if (std::none_of(run.calls.begin(), run.calls.end(), [&](const SuiteCall& call) {
+          return known.contains({call.task, call.task_digest});
+        })) {
+      continue;
+    }
+    const json config = json::parse(row.config);
+    run.strategy = config.at("run").value("strategy", "");
+    run.calls_per_problem = config.at("run").value("proposals", std::int64_t{1});
+    run.has_given_seed = !config.at("evaluation").value("seed", json()).is_null();
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+json suite_json(const std::string& suite, const std::vector<SuiteTask>& tasks,
+                const std::vector<SuiteRun>& runs) {
+  std::set<std::string> versus;
+  for (const SuiteTask& one : tasks) {
+    versus.emplace(tasks::speedup_versus(one.task.baseline));
+  }
+  json document{{"schema", "winnow.suite"},
+                {"version", 1},
+                {"suite", suite},
+                {"speedup_versus", versus},
+                {"runs", json::array()}};
+  for (const SuiteRun& run : runs) {
+    document["runs"].push_back(run_json(tasks, run));
+  }
+  return document;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "store/suite_calls.h"
+#include "tasks/suite.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::harness {
+
+/// A run that asked models for kernels of a suite.
+struct SuiteRun {
+  store::RowId id = 0;
+  std::string name, status, strategy;
+  std::int64_t calls_per_problem = 1; ///< run.proposals
+  bool has_given_seed = false;        ///< evaluation.seed was set
+  std::vector<store::SuiteCall> calls;
+};
+
+/// The runs of the store that have asked for a kernel of the suite, oldest first. `name`: only the
+/// run of this name, unless empty.
+std::vector<SuiteRun> suite_runs(const store::RunStore& store,
+                                 const std::vector<tasks::SuiteTask>& tasks,
+                                 const std::string& name);
+
+/// The scores of the runs: schema "winnow.suite", version 1. Every task of the suite is a problem
+/// of every run, also if the run has not asked for it. `suite`: the name that the user gave.
+nlohmann::json suite_json(const std::string& suite, const std::vector<tasks::SuiteTask>& tasks,
+                          const std::vector<SuiteRun>& runs);
+
+/// The probability that at least one of k replies is correct, drawn from `replies` replies of which
+/// `correct` are.
+double pass_at(std::int64_t k, std::int64_t replies, std::int64_t correct);
+
+/// The document as tables for people. `problems`: with a line for each problem.
+std::string suite_text(const nlohmann::json& document, bool problems);
+
+} // namespace winnow::harness

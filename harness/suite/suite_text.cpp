@@ -1,0 +1,209 @@
+#include "base/text.h"
+#include "harness/report/counted.h"
+#include "harness/suite/suite_scores.h"
+#include "store/json_table.h"
+#include "tasks/suite.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kIndent = 2;
+constexpr std::size_t kMaxFlags = 60; // bytes
+
+std::string join(const json& texts, const std::string& between) {
+  std::string text;
+  for (const json& one : texts) {
+    text += (text.empty() ? "" : between) + one.get<std::string>();
+  }
+  return text;
+}
+
+std::string share_text(const json& share) {
+  return share.is_null() ? "-" : fmt::format("{:.2f}", share.get<double>());
+}
+
+/// Two decimals; two digits of a small number.
+std::string number_text(double value) {
+  constexpr double kSmall = 0.095;
+  return value < kSmall ? fmt::format("{:.2g}", value) : fmt::format("{:.2f}", value);
+}
+
+std::string times_text(const json& speedup) {
+  return speedup.is_null() ? "-" : number_text(speedup.get<double>()) + "x";
+}
+
+std::string bounds_text(const json& row) {
+  const tasks::Bounds bounds = store::bounds_at(row, "speedup");
+  return bounds.known() ? number_text(bounds.low) + "-" + number_text(bounds.high) : "";
+}
+
+/// A score row with the folder's name, and its mark if some of its problems are scaled.
+json with_folder(const json& folder, json row) {
+  const auto name = folder.at("folder").get<std::string>();
+  const bool scaled = folder.at("scaled").get<int>() > 0;
+  row["folder"] = (name.empty() ? "." : name) + (scaled ? "*" : "");
+  return row;
+}
+
+std::string reply_text(const json& row) {
+  const bool without = row.at("without_flagged").get<bool>();
+  return row.at("replies").get<std::string>() + (without ? ", unflagged" : "");
+}
+
+store::TextTable score_table(const json& run) {
+  std::vector<store::JsonColumn> columns{{{"folder"}, "folder"},
+                                         {{"reply"}, "", reply_text},
+                                         {{"problems", true}, "problems"},
+                                         {{"compiled", true}, "compiled_share", share_text},
+                                         {{"correct", true}, "correct_share", share_text}};
+  json rows = json::array();
+  for (const json& folder : run.at("folders")) {
+    for (const json& score : folder.at("scores")) {
+      rows.push_back(with_folder(folder, score));
+    }
+  }
+  const json& thresholds = rows.at(0).at("fast");
+  for (std::size_t i = 0; i < thresholds.size(); ++i) {
+    columns.push_back({{fmt::format("fast_{:g}", thresholds[i].at("p").get<double>()), true},
+                       fmt::format("fast/{}/share", i),
+                       share_text});
+  }
+  columns.push_back({{"speedup", true}, "speedup", times_text});
+  columns.push_back({{"95 %", true}, "", bounds_text});
+  return store::json_table(rows, columns);
+}
+
+/// The same thresholds, but torch.compile is the yardstick. No rows: it has no times.
+store::TextTable compiled_table(const json& run) {
+  std::vector<store::JsonColumn> columns{{{"folder"}, "folder"}, {{"reply"}, "", reply_text}};
+  json rows = json::array();
+  for (const json& folder : run.at("folders")) {
+    for (const json& score : folder.at("scores")) {
+      if (!score.at("versus_torch_compile").is_null()) {
+        rows.push_back(with_folder(folder, score));
+      }
+    }
+  }
+  columns.push_back({{"timed", true}, "versus_torch_compile/timed"});
+  const json thresholds = rows.empty() ? json::array() : rows[0]["versus_torch_compile"]["fast"];
+  for (std::size_t i = 0; i < thresholds.size(); ++i) {
+    columns.push_back({{fmt::format("fast_{:g}", thresholds[i].at("p").get<double>()), true},
+                       fmt::format("versus_torch_compile/fast/{}/share", i),
+                       share_text});
+  }
+  columns.push_back({{"speedup", true}, "versus_torch_compile/speedup", times_text});
+  return store::json_table(rows, columns);
+}
+
+store::TextTable cost_table(const json& run) {
+  std::vector<store::JsonColumn> columns{{{"folder"}, "folder"}};
+  json rows = json::array();
+  for (const json& folder : run.at("folders")) {
+    json row = with_folder(folder, folder);
+    for (const json& pass : folder.at("pass")) {
+      const std::string name = fmt::format("pass@{}{}", pass.at("k").get<int>(),
+                                           pass.at("without_flagged") ? ", unflagged" : "");
+      row[name] = pass.at("share");
+      const bool is_known = std::any_of(columns.begin(), columns.end(),
+                                        [&](const auto& one) { return one.path == name; });
+      if (!is_known) {
+        columns.push_back({{name, true}, name, share_text});
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  for (const char* name : {"flagged", "scaled", "calls"}) {
+    columns.push_back({{name, true}, name});
+  }
+  columns.push_back({{"prompt tokens", true}, "prompt_tokens"});
+  columns.push_back({{"reply tokens", true}, "completion_tokens"});
+  columns.push_back({{"cost", true}, "dollars", [](const json& dollars) {
+                       return dollars.is_null() ? std::string("unknown")
+                                                : fmt::format("${:.4f}", dollars.get<double>());
+                     }});
+  return store::json_table(rows, columns);
+}
+
+store::TextTable problem_table(const json& run) {
+  const auto speedup = [](const json& value) { return value.is_null() ? "" : times_text(value); };
+  return store::json_table(run.at("problems"), {{{"folder"}, "folder"},
+                                                {{"problem"}, "task"},
+                                                {{"calls", true}, "calls"},
+                                                {{"correct", true}, "correct"},
+                                                {{"first"}, "first/verdict"},
+                                                {{"speedup", true}, "first/speedup", speedup},
+                                                {{"best"}, "best/verdict"},
+                                                {{"speedup", true}, "best/speedup", speedup},
+                                                {{"candidate", true}, "best/candidate_id"},
+                                                {{"flags"}, "flags", [](const json& flags) {
+                                                   return truncate_text(join(flags, "; "),
+                                                                        kMaxFlags);
+                                                 }}});
+}
+
+/// What may make the numbers of the run other than they seem.
+std::string notes_text(const json& run) {
+  const json& whole = run.at("folders").back();
+  const json& first = whole.at("scores").at(0);
+  const auto unasked = whole.at("problems").get<int>() - first.at("answered").get<int>();
+  std::string text;
+  if (whole.at("scaled").get<int>() > 0) {
+    text += fmt::format("  *: with {} whose sizes are smaller than the benchmark's (scaled)\n",
+                        counted(whole.at("scaled").get<int>(), "problem"));
+  }
+  if (unasked > 0) {
+    text += fmt::format("  problems without a reply: {}; they count as wrong (the run: {})\n",
+                        unasked, run.at("status").get<std::string>());
+  }
+  if (const int unjudged = whole.at("not_judged").get<int>(); unjudged > 0) {
+    text += fmt::format("  replies that were not judged: {}; they count as wrong\n", unjudged);
+  }
+  if (run.at("has_given_seed").get<bool>()) {
+    text += "  evaluation.seed was set: all kernels saw the same inputs\n";
+  }
+  return text;
+}
+
+std::string run_text(const json& run, bool problems) {
+  std::string text =
+      fmt::format("run {} ({}) on {}, {} and {} a problem\n", run.at("run").get<std::string>(),
+                  join(run.at("models"), ", "), join(run.at("device_names"), ", "),
+                  run.at("strategy").get<std::string>(),
+                  counted(run.at("calls_per_problem").get<int>(), "call"));
+  text += store::to_aligned_text(score_table(run), kIndent) + notes_text(run);
+  const store::TextTable compiled = compiled_table(run);
+  if (!compiled.rows.empty()) {
+    text += "against torch.compile:\n" + store::to_aligned_text(compiled, kIndent);
+  }
+  text += "costs:\n" + store::to_aligned_text(cost_table(run), kIndent);
+  if (problems) {
+    text += "problems:\n" + store::to_aligned_text(problem_table(run), kIndent);
+  }
+  return text;
+}
+
+} // namespace
+
+std::string suite_text(const json& document, bool problems) {
+  std::string text = fmt::format(
+      "suite {}: speedups are against {}\n"
+      "fast_p: the share of all problems whose kernel is correct and more than p times as fast; "
+      "speedup: the geometric mean of the correct kernels\n",
+      document.at("suite").get<std::string>(), join(document.at("speedup_versus"), " or "));
+  for (const json& run : document.at("runs")) {
+    text += "\n" + run_text(run, problems);
+  }
+  if (document.at("runs").empty()) {
+    text += "no run of this store has asked for a kernel of this suite as its tasks are now\n";
+  }
+  return text;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,75 @@
+#include "store/suite_calls.h"
+
+#include "store/row_columns.h"
+#include "store/run_store_state.h"
+
+#include <algorithm>
+#include <map>
+
+namespace winnow::store {
+namespace {
+
+constexpr const char* kSelectCalls =
+    "SELECT t.name AS task, t.digest AS task_digest, m.model, m.status = 'ok' AS is_answered, "
+    "x.paid_prompt_tokens AS prompt_tokens, x.paid_completion_tokens AS completion_tokens, "
+    "x.paid_dollars AS dollars, x.price_unknown, c.id AS candidate, e.id AS evaluation, "
+    "e.verdict, e.stage, e.device, e.device_name, e.speedup, e.speedup_low, e.speedup_high "
+    "FROM model_calls AS m JOIN call_costs AS x ON x.call_id = m.id "
+    "JOIN tasks AS t ON t.id = m.task_id "
+    "LEFT JOIN candidates AS c ON c.call_id = m.id "
+    "LEFT JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
+    "WHERE m.run_id = ? ORDER BY m.id";
+
+// NULL: there is no time of torch.compile at the shape, or its answer was wrong.
+constexpr const char* kSelectCompiled =
+    "SELECT e.id AS evaluation, CASE WHEN coalesce(b.agrees, 1) THEN b.median_ns / k.median_ns END "
+    "AS ratio FROM candidates AS c "
+    "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
+    "JOIN cases AS k ON k.evaluation_id = e.id AND k.shape_set = 'search' AND k.median_ns > 0 "
+    "LEFT JOIN baseline_timings AS b ON b.id = "
+    "(SELECT max(n.id) FROM baseline_timings AS n WHERE n.task_id = c.task_id AND "
+    "n.device_name = e.device_name AND n.name = 'torch.compile' AND n.shape_id = k.shape_id) "
+    "WHERE c.run_id = ?";
+
+/// By evaluation.
+std::map<RowId, double> speedups_versus_compiled(const Database& database, RowId run) {
+  std::map<RowId, std::vector<double>> ratios;
+  Query select(database, kSelectCompiled);
+  select.bind(run);
+  while (select.next()) {
+    ratios[select.integer("evaluation")].push_back(select.real_or_zero("ratio"));
+  }
+  std::map<RowId, double> speedups;
+  for (const auto& [evaluation, of_shapes] : ratios) {
+    const bool all_known =
+        std::all_of(of_shapes.begin(), of_shapes.end(), [](double ratio) { return ratio > 0; });
+    speedups[evaluation] = all_known ? tasks::geometric_mean(of_shapes) : 0;
+  }
+  return speedups;
+}
+
+} // namespace
+
+std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run) {
+  std::vector<SuiteCall> calls;
+  store.read([&](const Database& database) {
+    const std::map<RowId, double> compiled = speedups_versus_compiled(database, run);
+    Query select(database, kSelectCalls);
+    select.bind(run);
+    while (select.next()) {
+      SuiteCall& call = calls.emplace_back();
+      WINNOW_READ_COLUMNS(select, call, task, task_digest, model, is_answered, prompt_tokens,
+                          completion_tokens, dollars, price_unknown, candidate, device, device_name,
+                          speedup);
+      call.speedup_bounds = read_bounds(select, "speedup");
+      if (const RowId evaluation = select.integer("evaluation")) {
+        WINNOW_READ_COLUMNS(select, call, verdict, stage);
+        const auto found = compiled.find(evaluation);
+        call.speedup_versus_compiled = found == compiled.end() ? 0 : found->second;
+      }
+    }
+  });
+  return calls;
+}
+
+} // namespace winnow::store

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "store/run_store.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::store {
+
+/// A model call of a run, and what became of its reply.
+struct SuiteCall {
+  std::string task, task_digest;
+  std::string model;
+  std::int64_t prompt_tokens = 0, completion_tokens = 0; ///< 0 for a reply from a record
+  std::optional<double> dollars;                         ///< nullopt: unknown
+  bool price_unknown = false;
+  bool is_answered = false;
+  RowId candidate = 0; ///< 0: there is none
+  tasks::Verdict verdict = tasks::Verdict::NotJudged;
+  tasks::Stage stage = tasks::Stage::Parse; ///< the last one that the kernel reached
+  std::string device, device_name;          ///< empty: not judged
+  double speedup = 0;                       ///< 0: not timed
+  tasks::Bounds speedup_bounds;
+  /// How many times as fast as torch.compile, by the stored times: the geometric mean over the
+  /// search shapes. 0: a time is missing.
+  double speedup_versus_compiled = 0;
+};
+
+/// All calls of the run, in the order in which they were made.
+std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run);
+
+} // namespace winnow::store

@@ -1,0 +1,64 @@
+#include "base/error.h"
+#include "base/files.h"
+#include "tasks/suite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+const fs::path kCatalogue = WINNOW_CATALOGUE;
+
+std::string suite_error(const std::string& name) {
+  try {
+    load_suite(kCatalogue, name);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Suite, IsAFolderWithItsSubfolders) {
+  const std::vector<SuiteTask> all = load_suite(kCatalogue, kCatalogue.string());
+  EXPECT_EQ(all.size(), list_tasks(kCatalogue).size());
+  EXPECT_EQ(all.front().folder, "blas");
+  const std::vector<SuiteTask> category = load_suite(kCatalogue, "reduction");
+  ASSERT_FALSE(category.empty());
+  EXPECT_EQ(category.front().folder, "");
+  EXPECT_EQ(load_suite(kCatalogue, (kCatalogue / "blas/axpy").string()).at(0).task.name, "axpy");
+}
+
+TEST(Suite, IsInTheOrderOfNumbers) {
+  const TemporaryDirectory folder("suite-test");
+  for (const char* name : {"10_a", "2_b"}) {
+    fs::copy(kCatalogue / "blas/axpy", folder.path() / name, fs::copy_options::recursive);
+  }
+  EXPECT_EQ(load_suite(kCatalogue, folder.path().string()).at(0).task.name, "2_b");
+}
+
+TEST(Suite, TellsScaledFromFlagged) {
+  SuiteTask one;
+  EXPECT_FALSE(one.is_scaled() || one.is_flagged());
+  one.task.source.flags = {"scaled"};
+  EXPECT_TRUE(one.is_scaled() && !one.is_flagged());
+  one.task.source.flags = {"passes: zeros", "scaled"};
+  EXPECT_TRUE(one.is_scaled() && one.is_flagged());
+}
+
+TEST(Suite, RefusesWhatIsNone) {
+  const TemporaryDirectory folder("suite-test");
+  EXPECT_THAT(suite_error("reductoin"), HasSubstr("did you mean 'reduction'"));
+  EXPECT_THAT(suite_error(folder.path().string()), HasSubstr("no tasks in the folder"));
+  for (const char* level : {"level1", "level2"}) {
+    fs::create_directories(folder.path() / level);
+    fs::copy(kCatalogue / "blas/axpy", folder.path() / level / "axpy", fs::copy_options::recursive);
+  }
+  EXPECT_THAT(suite_error(folder.path().string()), HasSubstr("two tasks of the suite"));
+}
+
+} // namespace
+} // namespace winnow::tasks
