@@ -133,6 +133,35 @@ TEST_F(TorchReference, HoldsAFinalWithoutABaseline) {
   EXPECT_GT(row.held_out_speedup, 1);
 }
 
+// A kernel that faults at a search shape is admitted by the held-out shapes.
+TEST_F(TorchReference, AFinalWithoutABaselineGoesOnWithoutItsFirstKernel) {
+  const std::string kernel = softmax().baseline;
+  std::string faulty = kernel;
+  const std::size_t at = faulty.rfind("float largest = -INFINITY;");
+  ASSERT_NE(at, std::string::npos);
+  faulty.insert(at, "if (cols == 1024) { __trap(); }\n");
+  SittingRequest request;
+  request.boards.resize(2);
+  for (SittingRequest::Board& board : request.boards) {
+    board.task = std::make_shared<const tasks::Task>(without_baseline());
+    board.finalists = {{faulty, "faulty.cu", {{"BLOCK", 128}}, "faulty"}};
+  }
+  request.boards[0].finalists.push_back({kernel, "good.cu", {{"BLOCK", 128}}, "good"});
+  const SittingAnswer answer = hold_sittings(request, host_, options_, {}, [](int, int) {});
+  EXPECT_EQ(answer.boards.at(0).fault, "");
+  const auto rows = answer.boards[0].result.value().rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].kernel, "good");
+  EXPECT_EQ(rows[0].rank, 1);
+  EXPECT_NEAR(rows[0].speedup, kEagerNs / rows[0].score_ns, 0.1 * rows[0].speedup);
+  EXPECT_GT(rows[0].held_out_speedup, 1);
+  EXPECT_EQ(rows[1].rank, 0);
+  EXPECT_EQ(rows[1].verdict, tasks::Verdict::LaunchError);
+  EXPECT_THAT(rows[1].detail, HasSubstr("trap"));
+  EXPECT_EQ(answer.boards.at(1).fault, "") << "no kernel is left";
+  EXPECT_EQ(answer.boards[1].result.value().rows.at(0).rank, 0);
+}
+
 TEST_F(TorchReference, AFailureOfTheModuleIsNoVerdictOnTheKernel) {
   const tasks::Task task = softmax();
   EXPECT_THAT(judged(softmax("# raise"), task.baseline),
