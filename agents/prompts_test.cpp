@@ -345,7 +345,7 @@ TEST(Feedback, ShowsTheFirstWrongElementAndThePattern) {
   wrong.mismatch = tasks::Mismatch{"y", 24,   64000, 992,   "(row 0, col 992)",
                                    0,   0.25, 1e-6,  2.5e5, "only the last column tile"};
   evaluation.cases = {wrong};
-  const std::string text = feedback_text(evaluation);
+  const std::string text = feedback_text(evaluation, "PyTorch eager");
   EXPECT_THAT(text, HasSubstr("shape rows=64, cols=1000 (search): wrong"));
   EXPECT_THAT(text,
               HasSubstr("24 of 64000 elements of `y` are wrong; the first is element 992 (row 0, "
@@ -356,8 +356,8 @@ TEST(Feedback, ShowsTheFirstWrongElementAndThePattern) {
 TEST(Feedback, TabulatesTimes) {
   tasks::Evaluation evaluation = correct(2.0);
   evaluation.parameters = {{"BLOCK", 128}};
-  const std::string text = feedback_text(evaluation);
-  EXPECT_THAT(text, HasSubstr("Overall: 2.00x"));
+  const std::string text = feedback_text(evaluation, "PyTorch eager");
+  EXPECT_THAT(text, HasSubstr("Overall: 2.00x the speed of PyTorch eager"));
   EXPECT_THAT(text, HasSubstr("BLOCK=128"));
   EXPECT_THAT(text, HasSubstr("| rows=64, cols=1000 | 1 us | 2 us | 2.00x |"));
 }
@@ -368,7 +368,7 @@ TEST(Feedback, CapsCompilerMessages) {
   for (int i = 0; i < 1000; ++i) {
     evaluation.build.log += "k.cu:3:1: error: unknown name 'z'\n";
   }
-  const std::string text = feedback_text(evaluation);
+  const std::string text = feedback_text(evaluation, "PyTorch eager");
   EXPECT_THAT(text, HasSubstr("more bytes]"));
   EXPECT_LT(text.size(), 6000U);
 }
