@@ -77,6 +77,7 @@ class Child:
             request = json.loads(line)
             known = {
                 "answer": self.answers.answer,
+                "mutant": self.answers.mutant,
                 "time": self.answers.time,
                 "inputs": self.answers.inputs,
                 "describe": self.describe,

@@ -5,10 +5,13 @@
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/sitting.h"
+#include "evaluators/selftest/selftest.h"
 #include "evaluators/torch/torch_question.h"
 
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -112,6 +115,25 @@ TEST_F(TorchReference, TimesPyTorchWhereThereIsNoBaseline) {
   EXPECT_EQ(told(raced), "correct: ");
   ASSERT_TRUE(raced.race);
   EXPECT_NEAR(raced.race->ratio, 1, 0.5);
+}
+
+TEST_F(TorchReference, IsTestedByWrongModules) {
+  Selftest selftest(without_baseline(), host_, {options_, 1, 2, {}});
+  std::map<std::string, std::set<std::string>> states;
+  for (const MutantResult& result : selftest.mutants()) {
+    states[std::string(to_string(result.mutant.kind))].emplace(to_string(result.state));
+  }
+  const std::set<std::string> rejected{"rejected"}, absent{"not_applicable"};
+  EXPECT_EQ(states, (std::map<std::string, std::set<std::string>>{{"zeros", rejected},
+                                                                  {"stale output", rejected},
+                                                                  {"half of the inputs", rejected},
+                                                                  {"batch mean", absent},
+                                                                  {"operands in tf32", absent},
+                                                                  {"operands in bf16", absent}}));
+  const std::vector<HonestResult> honest = selftest.honest();
+  ASSERT_EQ(honest.size(), 1U) << "the task has no baseline.cu";
+  EXPECT_EQ(honest[0].state, HonestResult::State::Accepted) << honest[0].detail;
+  EXPECT_EQ(honest[0].cases, 2 * 5); // seeds and shapes
 }
 
 TEST_F(TorchReference, HoldsAFinalWithoutABaseline) {
