@@ -88,7 +88,7 @@ std::string failures_text(const Evaluation& evaluation) {
   return text;
 }
 
-std::string timings_text(const Evaluation& evaluation) {
+std::string timings_text(const Evaluation& evaluation, std::string_view versus) {
   std::vector<const CaseResult*> timed;
   for (const CaseResult& result : evaluation.cases) {
     if (result.set == tasks::ShapeSet::Search && result.median_ns > 0) {
@@ -98,7 +98,7 @@ std::string timings_text(const Evaluation& evaluation) {
   if (timed.empty()) {
     return {};
   }
-  std::string text = "| shape | median | baseline | speedup |\n|---|---|---|---|\n";
+  std::string text = fmt::format("| shape | median | {} | speedup |\n|---|---|---|---|\n", versus);
   for (std::size_t i = 0; i < std::min(timed.size(), kMaxTimedShapes); ++i) {
     const CaseResult& result = *timed[i];
     const bool compared = result.baseline_median_ns > 0;
@@ -128,9 +128,9 @@ std::string hidden_text(const Evaluation& evaluation) {
 
 } // namespace
 
-std::string feedback_text(const Evaluation& evaluation) {
+std::string feedback_text(const Evaluation& evaluation, std::string_view versus) {
   if (blames_hidden_shapes(evaluation)) {
-    return hidden_text(evaluation) + parameters_line(evaluation) + timings_text(evaluation);
+    return hidden_text(evaluation) + parameters_line(evaluation) + timings_text(evaluation, versus);
   }
   std::string text = fmt::format("Verdict: {} ({})\n", to_string(evaluation.verdict),
                                  describe(evaluation.verdict));
@@ -146,10 +146,10 @@ std::string feedback_text(const Evaluation& evaluation) {
   }
   text += failures_text(evaluation);
   if (evaluation.speedup > 0) {
-    text +=
-        fmt::format("Overall: {:.2f}x the baseline's speed (geometric mean)\n", evaluation.speedup);
+    text += fmt::format("Overall: {:.2f}x the speed of {} (geometric mean)\n", evaluation.speedup,
+                        versus);
   }
-  text += parameters_line(evaluation) + timings_text(evaluation);
+  text += parameters_line(evaluation) + timings_text(evaluation, versus);
   for (std::size_t i = 0; i < std::min(evaluation.notes.size(), kMaxNotes); ++i) {
     text += fmt::format("Note: {}\n", clean(evaluation.notes[i], kMaxDetailBytes));
   }

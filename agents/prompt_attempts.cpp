@@ -1,6 +1,7 @@
 #include "agents/prompt_sections.h"
 #include "agents/quantity_text.h"
 #include "base/text.h"
+#include "tasks/speedup_versus.h"
 
 #include <fmt/format.h>
 
@@ -22,8 +23,13 @@ std::string fenced_code(std::string_view code) {
                      truncate_text(to_valid_utf8(trim(code)), kMaxCodeBytes), fence);
 }
 
-std::string account_of(const Attempt& attempt) {
-  return feedback_text(attempt.evaluation) +
+/// What the speedups of the prompt are against. The section "baseline" or "eager" explains it.
+std::string versus_of(const ProposalContext& context) {
+  return context.baseline ? "the baseline" : std::string(tasks::kVersusEager);
+}
+
+std::string account_of(const ProposalContext& context, const Attempt& attempt) {
+  return feedback_text(attempt.evaluation, versus_of(context)) +
          (attempt.limits.empty()
               ? ""
               : "\nWhat limits it, by the hardware's counters:\n" + attempt.limits);
@@ -61,14 +67,15 @@ bool is_same(const std::optional<Attempt>& one, const std::optional<Attempt>& ot
   return one && other && one->number == other->number;
 }
 
-MaybeValues attempt_values(const std::optional<Attempt>& attempt, std::string_view title) {
+MaybeValues attempt_values(const ProposalContext& context, const std::optional<Attempt>& attempt,
+                           std::string_view title) {
   if (!attempt) {
     return std::nullopt;
   }
   return Values{{"title", std::string(title)},
                 {"number", std::to_string(attempt->number)},
                 {"code", fenced_code(attempt->text)},
-                {"feedback", account_of(*attempt)}};
+                {"feedback", account_of(context, *attempt)}};
 }
 
 /// The times of the vendor's libraries at the shapes that prompts show.
@@ -92,8 +99,9 @@ MaybeValues render_baseline(const ProposalContext& context) {
     return std::nullopt;
   }
   const tasks::Evaluation& evaluation = context.baseline->evaluation;
-  return Values{{"code", fenced_code(context.baseline->text)},
-                {"timings", feedback_text(evaluation) + library_lines(evaluation)}};
+  return Values{
+      {"code", fenced_code(context.baseline->text)},
+      {"timings", feedback_text(evaluation, versus_of(context)) + library_lines(evaluation)}};
 }
 
 MaybeValues render_eager(const ProposalContext& context) {
@@ -106,8 +114,9 @@ MaybeValues render_best(const ProposalContext& context) {
   }
   return Values{{"number", std::to_string(context.best->number)},
                 {"speedup", speed_text(*context.best)},
+                {"versus", versus_of(context)},
                 {"code", fenced_code(context.best->text)},
-                {"feedback", account_of(*context.best)}};
+                {"feedback", account_of(context, *context.best)}};
 }
 
 MaybeValues render_standing(const ProposalContext& context) {
@@ -115,7 +124,8 @@ MaybeValues render_standing(const ProposalContext& context) {
     return std::nullopt;
   }
   return Values{{"number", std::to_string(context.best->number)},
-                {"speedup", speed_text(*context.best)}};
+                {"speedup", speed_text(*context.best)},
+                {"versus", versus_of(context)}};
 }
 
 MaybeValues render_families(const ProposalContext& context) {
@@ -129,14 +139,15 @@ MaybeValues render_do_not(const ProposalContext& context) {
 }
 
 MaybeValues render_parent(const ProposalContext& context) {
-  return attempt_values(context.parent, context.op == "crossover"  ? "The first parent"
-                                        : context.op == "contrast" ? "The faster kernel"
-                                        : context.op == "repair"   ? "The kernel to repair"
-                                                                   : "The parent");
+  return attempt_values(context, context.parent,
+                        context.op == "crossover"  ? "The first parent"
+                        : context.op == "contrast" ? "The faster kernel"
+                        : context.op == "repair"   ? "The kernel to repair"
+                                                   : "The parent");
 }
 
 MaybeValues render_second(const ProposalContext& context) {
-  return attempt_values(context.second,
+  return attempt_values(context, context.second,
                         context.op == "contrast" ? "The slower kernel" : "The second parent");
 }
 
@@ -163,7 +174,7 @@ MaybeValues render_previous(const ProposalContext& context) {
   }
   return Values{{"number", std::to_string(context.previous->number)},
                 {"code", fenced_code(context.previous->text)},
-                {"feedback", account_of(*context.previous)}};
+                {"feedback", account_of(context, *context.previous)}};
 }
 
 } // namespace winnow::agents

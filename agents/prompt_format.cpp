@@ -75,9 +75,13 @@ MaybeValues render_tensor_maps(const ProposalContext& context) {
 }
 
 MaybeValues render_prepare(const ProposalContext& context) {
+  const bool folds = folds_parameters(*context.task);
   std::vector<std::string> inputs;
+  if (folds) {
+    inputs.emplace_back("the parameters and buffers of the module");
+  }
   for (const tasks::TensorSpec& tensor : context.task->tensors) {
-    if (tensor.is_static) {
+    if (tensor.is_static && (tensor.state.empty() || !folds)) {
       inputs.push_back(fmt::format("`{}`", tensor.name));
     }
   }
@@ -85,7 +89,7 @@ MaybeValues render_prepare(const ProposalContext& context) {
 }
 
 MaybeValues render_loops(const ProposalContext& context) {
-  return shown_if(counts_steps(*context.task));
+  return shown_if(counts_steps(*context.task) || folds_parameters(*context.task));
 }
 
 } // namespace winnow::agents

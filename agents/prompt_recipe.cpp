@@ -57,8 +57,8 @@ std::vector<Section> make_recipe() {
 
       {"families", "families", {"lines"}, render_families, kUser, Slow, 6 * kKiB, kSeed},
       {"do not", "do_not", {"lines"}, render_do_not, kUser, Slow, 6 * kKiB, kAll & ~kRepair},
-      {"standing", "standing", {"number", "speedup"}, render_standing, kUser, Slow, 1 * kKiB, kAll & ~(kImprove | kRepair)},
-      {"best", "best", {"number", "speedup", "code", "feedback"}, render_best, kUser, Slow, kAttempt, kImprove},
+      {"standing", "standing", {"number", "speedup", "versus"}, render_standing, kUser, Slow, 1 * kKiB, kAll & ~(kImprove | kRepair)},
+      {"best", "best", {"number", "speedup", "versus", "code", "feedback"}, render_best, kUser, Slow, kAttempt, kImprove},
 
       {"parent", "parent", {"title", "number", "code", "feedback"}, render_parent, kUser, Volatile, kAttempt, kParent},
       {"second", "second", {"title", "number", "code", "feedback"}, render_second, kUser, Volatile, kAttempt, kTwoParents},

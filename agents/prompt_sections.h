@@ -17,11 +17,14 @@ MaybeValues render_clusters(const ProposalContext& context);    ///< devices wit
 /// Devices with tensor maps, and tasks with a tensor of two or more dimensions.
 MaybeValues render_tensor_maps(const ProposalContext& context);
 MaybeValues render_prepare(const ProposalContext& context); ///< tasks with static inputs
-/// Tasks with an axis or integer scalar that is no extent of a tensor: a number of steps.
+/// Tasks with an axis or integer scalar that is no extent of a tensor (a number of steps), and
+/// modules of many layers.
 MaybeValues render_loops(const ProposalContext& context);
 
 // prompt_task.cpp
 MaybeValues render_task(const ProposalContext& context);
+/// Whether the prompt folds the names of the module's parameters and buffers: there are many.
+bool folds_parameters(const tasks::Task& task);
 
 // prompt_device.cpp
 MaybeValues render_device(const ProposalContext& context);

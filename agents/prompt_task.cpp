@@ -1,3 +1,4 @@
+#include "agents/folded_names.h"
 #include "agents/prompt_sections.h"
 #include "base/text.h"
 
@@ -44,16 +45,20 @@ std::string_view distribution(tasks::GeneratorSpec::Kind kind) {
   return "";
 }
 
-std::string tensor_line(const tasks::TensorSpec& tensor) {
+std::string shape_text(const tasks::TensorSpec& tensor) {
   std::vector<std::string> shape;
   for (const tasks::Expression& dimension : tensor.shape) {
     shape.push_back(dimension.text());
   }
+  return "[" + join(shape, ", ") + "]";
+}
+
+std::string tensor_line(const tasks::TensorSpec& tensor) {
   const bool read_only = tensor.role == tasks::Role::Input;
   std::string line =
-      fmt::format("- `{}`: {}, {} (`{}{}*`), shape [{}]", tensor.name, to_string(tensor.role),
+      fmt::format("- `{}`: {}, {} (`{}{}*`), shape {}", tensor.name, to_string(tensor.role),
                   to_string(tensor.dtype), read_only ? "const " : "",
-                  tasks::device_type_name(tensor.dtype), join(shape, ", "));
+                  tasks::device_type_name(tensor.dtype), shape_text(tensor));
   if (tensor.role != tasks::Role::Output) {
     line += fmt::format(", values {}", distribution(tensor.generator.kind));
   }
@@ -63,12 +68,68 @@ std::string tensor_line(const tasks::TensorSpec& tensor) {
   return line + (tensor.description.empty() ? "" : ": " + tensor.description) + "\n";
 }
 
-std::string tensor_lines(const tasks::Task& task) {
-  std::string lines;
+/// Whether the tensor's name follows from the name of its parameter or buffer.
+bool is_foldable(const tasks::TensorSpec& tensor) {
+  std::string name = tensor.state;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return tensor.is_static && !tensor.state.empty() && tensor.name == name &&
+         tensor.description.empty();
+}
+
+/// The parameters and buffers of a deep module, with one line for all of a kind.
+std::string folded_lines(const tasks::Task& task) {
+  std::vector<std::pair<std::string, std::vector<NameOfKind>>> groups;
   for (const tasks::TensorSpec& tensor : task.tensors) {
-    lines += tensor_line(tensor);
+    if (!is_foldable(tensor)) {
+      continue;
+    }
+    const std::string group =
+        fmt::format("{} (`const {}*`), values {}", to_string(tensor.dtype),
+                    tasks::device_type_name(tensor.dtype), distribution(tensor.generator.kind));
+    auto found = std::find_if(groups.begin(), groups.end(),
+                              [&](const auto& known) { return known.first == group; });
+    if (found == groups.end()) {
+      found = groups.insert(groups.end(), {group, {}});
+    }
+    found->second.push_back({tensor.name, shape_text(tensor)});
+  }
+  std::string lines = "\nInputs, too: the parameters and buffers of the module, each with `_` for "
+                      "every `.` of its name. A name with braces stands for all names that any "
+                      "choices from its braces make, and `{0..2}` is a choice of 0, 1 and 2: "
+                      "`bn{1,2}_{weight,bias}` is `bn1_weight`, `bn1_bias`, `bn2_weight` and "
+                      "`bn2_bias`.\n";
+  for (const auto& [group, names] : groups) {
+    lines += group + ":\n";
+    for (const NameOfKind& pattern : folded(names)) {
+      lines += fmt::format("- `{}` {}\n", pattern.name, pattern.kind);
+    }
   }
   return lines;
+}
+
+std::string tensor_lines(const tasks::Task& task) {
+  const bool folds = folds_parameters(task);
+  std::string lines;
+  for (const tasks::TensorSpec& tensor : task.tensors) {
+    lines += folds && is_foldable(tensor) ? "" : tensor_line(tensor);
+  }
+  return folds ? lines + folded_lines(task) : lines;
+}
+
+/// An expression, or its values at the search shapes if it is too long to be read.
+std::string amount_text(const tasks::Expression& amount, const tasks::Task& task,
+                        std::string_view device) {
+  constexpr std::size_t kMostBytes = 400;
+  if (amount.text().size() <= kMostBytes) {
+    return amount.text();
+  }
+  std::vector<std::string> values;
+  for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, device)) {
+    tasks::Scope scope;
+    tasks::bind_shape(task, shape, scope);
+    values.push_back(fmt::format("{:.4g}", amount.evaluate_float(scope)));
+  }
+  return join(values, ", ") + (values.size() > 1 ? " at the shapes below" : " at the shape below");
 }
 
 std::string axis_lines(const tasks::Task& task) {
@@ -213,6 +274,11 @@ std::string reference_text(const tasks::Task& task) {
 
 } // namespace
 
+bool folds_parameters(const tasks::Task& task) {
+  constexpr std::ptrdiff_t kFewest = 16;
+  return std::count_if(task.tensors.begin(), task.tensors.end(), is_foldable) >= kFewest;
+}
+
 MaybeValues render_task(const ProposalContext& context) {
   const tasks::Task& task = *context.task;
   return Values{{"title", task.title},
@@ -223,8 +289,8 @@ MaybeValues render_task(const ProposalContext& context) {
                 {"scalars", scalar_lines(task)},
                 {"tolerance", tolerance_text(task.tolerance)},
                 {"precision", precision_text(task.tolerance)},
-                {"operations", task.operations.text()},
-                {"bytes", task.bytes.text()},
+                {"operations", amount_text(task.operations, task, context.device)},
+                {"bytes", amount_text(task.bytes, task, context.device)},
                 {"shapes", shape_lines(task, context.device)},
                 {"sizes", sizes_text(task, context.device)},
                 {"reference", reference_text(task)},

@@ -104,7 +104,7 @@ private:
 };
 
 /// Describes one evaluation by shape and by error, in about one screen at most. Of hidden shapes it
-/// says only that some fail.
-std::string feedback_text(const tasks::Evaluation& evaluation);
+/// says only that some fail. `versus`: what the speedups are against, in words.
+std::string feedback_text(const tasks::Evaluation& evaluation, std::string_view versus);
 
 } // namespace winnow::agents

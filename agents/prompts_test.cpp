@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,6 +111,62 @@ TEST(Prompts, DescribeTaskDeviceAndFormat) {
   EXPECT_THAT(user, HasSubstr("class Model"));
   EXPECT_THAT(user, HasSubstr("// BASELINE CODE"));
   EXPECT_THAT(user, Not(HasSubstr("{{")));
+}
+
+/// The task of a residual network in evaluation mode.
+tasks::Task deep_task() {
+  tasks::Task task = softmax_task();
+  task.torch.emplace();
+  task.bytes = tasks::Expression::parse("4 * rows * cols" + std::string(500, ' ') + " + 1");
+  const auto add = [&](std::string state, std::vector<std::int64_t> extents) {
+    tasks::TensorSpec tensor;
+    for (const std::int64_t extent : extents) {
+      tensor.shape.push_back(tasks::Expression::constant(extent));
+    }
+    tensor.state = state;
+    std::replace(state.begin(), state.end(), '.', '_');
+    tensor.name = state;
+    tensor.is_static = true;
+    task.tensors.push_back(std::move(tensor));
+  };
+  const std::int64_t blocks[] = {3, 4, 6, 3};
+  for (std::int64_t layer = 1; layer <= 4; ++layer) {
+    const std::int64_t width = 32 << layer;
+    for (std::int64_t block = 0; block < blocks[layer - 1]; ++block) {
+      for (std::int64_t part = 1; part <= 3; ++part) {
+        const std::string place = fmt::format("layer{}.{}.", layer, block);
+        const std::int64_t inner = part == 2 ? 3 : 1;
+        const std::int64_t from = part == 1 && block > 0 ? 4 * width : width;
+        const std::int64_t to = part == 3 ? 4 * width : width;
+        add(fmt::format("{}conv{}.weight", place, part), {to, from, inner, inner});
+        for (const char* kind : {"weight", "bias", "running_mean", "running_var"}) {
+          add(fmt::format("{}bn{}.{}", place, part, kind), {to});
+        }
+      }
+    }
+  }
+  return task;
+}
+
+TEST(Prompts, FoldTheParametersOfADeepModule) {
+  tasks::Task task = deep_task();
+  ASSERT_EQ(task.tensors.size(), 242U);
+  const std::string text = prompt_text(context_for(task));
+  for (const char* part :
+       {"`layer2_{0..3}_bn{1,2}_running_{mean,var}` [128]",
+        "`layer3_{1..5}_conv1_weight` [256, 1024, 1, 1]",
+        "f32 (`const float*`), values normally distributed, signed:",
+        "`{0..2}` is a choice of 0, 1 and 2",
+        "over many runs: the parameters and buffers of the module", "\"table\": [64, 64, 128]",
+        "must move at least: 2.56e+05 at the shape below"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  for (tasks::TensorSpec& tensor : task.tensors) {
+    tensor.is_static = false; // not folded
+  }
+  const std::string in_full = prompt_text(context_for(task));
+  EXPECT_GT(in_full.size(), text.size() + 19000);
+  EXPECT_THAT(in_full, Not(HasSubstr("_bn{")));
 }
 
 TEST(Prompts, SayWhetherAnIntHoldsAnyIndex) {
@@ -288,7 +345,7 @@ TEST(Feedback, ShowsTheFirstWrongElementAndThePattern) {
   wrong.mismatch = tasks::Mismatch{"y", 24,   64000, 992,   "(row 0, col 992)",
                                    0,   0.25, 1e-6,  2.5e5, "only the last column tile"};
   evaluation.cases = {wrong};
-  const std::string text = feedback_text(evaluation);
+  const std::string text = feedback_text(evaluation, "PyTorch eager");
   EXPECT_THAT(text, HasSubstr("shape rows=64, cols=1000 (search): wrong"));
   EXPECT_THAT(text,
               HasSubstr("24 of 64000 elements of `y` are wrong; the first is element 992 (row 0, "
@@ -299,8 +356,8 @@ TEST(Feedback, ShowsTheFirstWrongElementAndThePattern) {
 TEST(Feedback, TabulatesTimes) {
   tasks::Evaluation evaluation = correct(2.0);
   evaluation.parameters = {{"BLOCK", 128}};
-  const std::string text = feedback_text(evaluation);
-  EXPECT_THAT(text, HasSubstr("Overall: 2.00x"));
+  const std::string text = feedback_text(evaluation, "PyTorch eager");
+  EXPECT_THAT(text, HasSubstr("Overall: 2.00x the speed of PyTorch eager"));
   EXPECT_THAT(text, HasSubstr("BLOCK=128"));
   EXPECT_THAT(text, HasSubstr("| rows=64, cols=1000 | 1 us | 2 us | 2.00x |"));
 }
@@ -311,7 +368,7 @@ TEST(Feedback, CapsCompilerMessages) {
   for (int i = 0; i < 1000; ++i) {
     evaluation.build.log += "k.cu:3:1: error: unknown name 'z'\n";
   }
-  const std::string text = feedback_text(evaluation);
+  const std::string text = feedback_text(evaluation, "PyTorch eager");
   EXPECT_THAT(text, HasSubstr("more bytes]"));
   EXPECT_LT(text.size(), 6000U);
 }

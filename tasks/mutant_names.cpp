@@ -10,7 +10,7 @@ namespace winnow::tasks {
 namespace {
 
 /// In the order of reports.
-constexpr std::array<std::pair<MutantKind, std::string_view>, 17> kNames{{
+constexpr std::array<std::pair<MutantKind, std::string_view>, 21> kNames{{
     {MutantKind::Zeros, "zeros"},
     {MutantKind::Identity, "identity"},
     {MutantKind::Mean, "mean"},
@@ -28,6 +28,10 @@ constexpr std::array<std::pair<MutantKind, std::string_view>, 17> kNames{{
     {MutantKind::HardCodedShape, "hard-coded shape"},
     {MutantKind::EdgeOffByOne, "edge off by one"},
     {MutantKind::Transposed, "transposed"},
+    {MutantKind::BatchMean, "batch mean"},
+    {MutantKind::OperandsTf32, "operands in tf32"},
+    {MutantKind::OperandsBf16, "operands in bf16"},
+    {MutantKind::HalfOfInputs, "half of the inputs"},
 }};
 
 } // namespace

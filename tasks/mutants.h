@@ -34,6 +34,11 @@ enum class MutantKind : std::uint8_t {
   EdgeOffByOne,    ///< the last index of an output along one axis stays 0
   Transposed,      ///< rows and columns of a matrix are swapped, with the same bytes
   BlockSkipped,    ///< 32 to 256 neighbouring elements of an input or output stay 0
+  // Computed by PyTorch, for tasks with a TorchReference only. mutants_of() has none of them.
+  BatchMean,    ///< the mean over the batch in every place
+  OperandsTf32, ///< the factors of every product rounded to 10 bits of mantissa
+  OperandsBf16, ///< the factors of every product rounded to 7 bits of mantissa
+  HalfOfInputs, ///< the second half of every input is 0
 };
 /// The row of a report: "inputs as tf32".
 std::string_view to_string(MutantKind kind);

@@ -59,6 +59,9 @@ std::optional<Contest::Turns> Contest::take_turns(const std::function<Series()>&
   while (!on_device_.cancelled) {
     std::vector<std::size_t> running = present();
     const std::size_t left = running.size();
+    if (left == 0) {
+      break;
+    }
     Turns turns = run(std::move(running), series());
     if (turns.outcome.cancelled) {
       break;
@@ -77,8 +80,8 @@ std::optional<Contest::Turns> Contest::take_turns(const std::function<Series()>&
   return std::nullopt;
 }
 
-// A fault without a named contestant may appear only after other contestants have run. So each
-// contestant runs once more beside the first one alone, until one of them faults.
+// A fault without a named contestant may appear only after other contestants have run. So the first
+// one runs once more alone, and each other one beside it alone, until one of them faults.
 void Contest::drop_whose_fault(const Turns& failed, const std::function<Series()>& series) {
   const std::vector<std::size_t>& running = failed.running;
   for (const RunCaseReport& report : failed.outcome.report.cases) {
@@ -87,8 +90,12 @@ void Contest::drop_whose_fault(const Turns& failed, const std::function<Series()
       return;
     }
   }
-  for (std::size_t i = 1; i < running.size() && !on_device_.cancelled; ++i) {
-    const StageOutcome alone = run({running.front(), running[i]}, series()).outcome;
+  for (std::size_t i = keeps_first_ ? 1 : 0; i < running.size() && !on_device_.cancelled; ++i) {
+    std::vector<std::size_t> pair{running.front()};
+    if (i > 0) {
+      pair.push_back(running[i]);
+    }
+    const StageOutcome alone = run(std::move(pair), series()).outcome;
     if (alone.fault && !alone.cancelled) {
       drop(running[i], alone.fault->verdict, alone.fault->detail);
       return;
@@ -100,9 +107,10 @@ void Contest::drop_whose_fault(const Turns& failed, const std::function<Series()
 }
 
 void Contest::drop(std::size_t contestant, Verdict verdict, std::string detail) {
-  if (contestant == 0 || verdict == Verdict::Infrastructure) {
+  const bool is_yardstick = keeps_first_ && contestant == 0;
+  if (is_yardstick || verdict == Verdict::Infrastructure) {
     throw Error(fmt::format("{}: {}",
-                            contestant == 0 ? contestants_.front().built.file->file : "a kernel",
+                            is_yardstick ? contestants_.front().built.file->file : "a kernel",
                             std::move(detail)));
   }
   contestants_[contestant].verdict = verdict;

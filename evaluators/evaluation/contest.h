@@ -23,7 +23,7 @@ public:
   };
   /// The shapes to time, and how to time each. The contest adds the plans of the contestants.
   struct Series {
-    std::vector<PlannedCase> planned; ///< plans are those of the first contestant
+    std::vector<PlannedCase> planned; ///< plans are those of the first contestant that is left
     std::vector<SamplingRequest> sampling;
   };
   /// One series of each shape, by the contestants that are left.
@@ -38,18 +38,20 @@ public:
     }
   };
 
-  explicit Contest(TaskOnDevice& on_device) : on_device_(on_device) {}
+  /// `keeps_first`: the first contestant is the yardstick, so it cannot be dropped.
+  Contest(TaskOnDevice& on_device, bool keeps_first)
+      : on_device_(on_device), keeps_first_(keeps_first) {}
 
   /// Returns the contestant's number. A kernel with the machine code and the launches of an earlier
-  /// contestant, at these shapes, is that contestant. The first one is the yardstick: without it
-  /// there are no turns. Throws Error if the plan does not hold at one of the shapes.
+  /// contestant, at these shapes, is that contestant. Throws Error if the plan does not hold at one
+  /// of the shapes.
   std::size_t add(BuiltKernel built, const std::vector<tasks::Shape>& shapes);
   const std::vector<Contestant>& contestants() const { return contestants_; }
   std::vector<std::size_t> present() const; ///< the contestants that are left
-  /// `series`: called before each try. nullopt: the evaluation was cancelled. Throws Error if the
-  /// first contestant or the machine fails.
+  /// `series`: called before each try. nullopt: the evaluation was cancelled, or no contestant is
+  /// left. Throws Error if the yardstick or the machine fails.
   std::optional<Turns> take_turns(const std::function<Series()>& series);
-  /// Throws Error for the first contestant, and for a fault of the machine.
+  /// Throws Error for the yardstick, and for a fault of the machine.
   void drop(std::size_t contestant, tasks::Verdict verdict, std::string detail);
 
 private:
@@ -57,6 +59,7 @@ private:
   void drop_whose_fault(const Turns& failed, const std::function<Series()>& series);
 
   TaskOnDevice& on_device_;
+  bool keeps_first_;
   std::vector<Contestant> contestants_;
   std::map<std::string, std::size_t> known_; ///< contestants, by digest of code and launches
 };

@@ -2,6 +2,7 @@
 // shown only as pass or fail.
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/timing/hidden_speed.h"
+#include "tasks/speedup_versus.h"
 
 #include <algorithm>
 #include <iterator>
@@ -66,7 +67,7 @@ bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cas
   if (!take_turns(stage, cases, built, rivals)) {
     return false;
   }
-  score_hidden(result_, first_case);
+  score_hidden(result_, first_case, tasks::speedup_versus(on_device_.task.baseline));
   return true;
 }
 

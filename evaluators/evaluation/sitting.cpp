@@ -39,7 +39,7 @@ struct Sitting::State : TaskOnDevice {
       : TaskOnDevice(*board.task, std::move(device_host), std::move(sitting_options)),
         finalists(board.finalists), baseline_spread(board.baseline_spread),
         contestant_of(finalists.size()), refused(finalists.size()), blank(new_evaluation()),
-        contest(*this) {
+        contest(*this, has_baseline()) {
     for (std::size_t i = 0; i < finalists.size(); ++i) {
       tasks::KernelFileResult parsed =
           tasks::parse_kernel_file(finalists[i].text, finalists[i].file_name);
@@ -69,7 +69,7 @@ struct Sitting::State : TaskOnDevice {
   std::vector<tasks::Evaluation> refused;
   const tasks::Evaluation blank;
   std::vector<tasks::Shape> shapes; ///< search shapes, then held-out shapes
-  /// Contestant 0 is the task's baseline; without one, the first finalist that was admitted.
+  /// Contestant 0 is the task's baseline, if it has one. The others are finalists.
   Contest contest;
   /// By round, shape and contestant; empty: the contestant had been dropped before.
   std::vector<std::vector<profiling::RoundTimes>> times;
@@ -136,6 +136,7 @@ void Sitting::State::add(std::size_t finalist) {
 
 Contest::Series Sitting::State::series() const {
   Contest::Series series;
+  const Contest::Contestant& first = contest.contestants()[contest.present().front()];
   for (const tasks::Shape& shape : shapes) {
     const bool hidden = tasks::is_hidden(shape.set);
     if (hidden && times.size() % kHeldOutEvery != 0) {
@@ -144,7 +145,7 @@ Contest::Series Sitting::State::series() const {
     series.planned.push_back({shape,
                               derived_seed(blank.seed, fmt::format("round {} {} {}", times.size(),
                                                                    shape.id, random_bits())),
-                              own_plan(contest.contestants().front().built, shape), true});
+                              own_plan(first.built, shape), true});
     SamplingRequest& request = series.sampling.emplace_back();
     request.all_judged = true;
     request.judged = kJudgedInSeries;
@@ -159,8 +160,8 @@ Contest::Series Sitting::State::series() const {
 }
 
 void Sitting::State::round() {
-  if (contest.contestants().empty()) {
-    return; // no finalist was admitted, and the task has no baseline
+  if (contest.present().empty()) {
+    return; // no finalist is left, and the task has no baseline
   }
   const auto start = Clock::now();
   if (const auto turns = contest.take_turns([this] { return series(); })) {
@@ -212,7 +213,8 @@ double Sitting::State::baseline_median_ns(std::size_t shape) const {
   return has_baseline() ? median_ns(shape, 0) : tasks::median(eager.at(shapes[shape].id));
 }
 
-/// The speed of contestant 0, which the speeds of the others are multiplied by.
+/// The speed of the first contestant that is left, which the speeds of the others are multiplied
+/// by.
 AgainstEager Sitting::State::yardstick(tasks::ShapeSet set) const {
   if (has_baseline()) {
     return {};
@@ -222,7 +224,7 @@ AgainstEager Sitting::State::yardstick(tasks::ShapeSet set) const {
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     if (shapes[i].set == set) {
       of_set.push_back(shapes[i]);
-      samples_ns.push_back(samples(i, 0));
+      samples_ns.push_back(samples(i, contest.present().front()));
     }
   }
   return against_eager(*this, of_set, samples_ns);
@@ -237,7 +239,7 @@ profiling::Sitting Sitting::State::over(tasks::ShapeSet set,
     }
     std::vector<profiling::RoundTimes>& rounds = of_set.emplace_back();
     for (const auto& round : times) {
-      if (round[shape].front().empty()) {
+      if (running.empty() || round[shape][running.front()].empty()) {
         continue; // this round did not time this shape
       }
       profiling::RoundTimes& of_round = rounds.emplace_back();

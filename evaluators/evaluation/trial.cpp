@@ -23,7 +23,7 @@ constexpr int kLaunchesInBudget = 16;
 class Heat {
 public:
   Heat(TaskOnDevice& on_device, int turns)
-      : on_device_(on_device), turns_(turns), contest_(on_device),
+      : on_device_(on_device), turns_(turns), contest_(on_device, true),
         shapes_(on_device.task.shapes_of(tasks::ShapeSet::Search, on_device.host->device.kind)) {
     const BuiltKernel* incumbent = on_device.incumbent_for(shapes_);
     if (incumbent == nullptr) {

@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "evaluators/selftest/every_shape_trial.h"
 #include "evaluators/selftest/honest_trial.h"
+#include "evaluators/selftest/module_trial.h"
 #include "evaluators/selftest/mutant_trial.h"
 #include "evaluators/selftest/operation_count.h"
 #include "evaluators/selftest/reference_run.h"
@@ -85,6 +86,11 @@ void Selftest::tell(std::string part) const {
 
 std::vector<MutantResult> Selftest::mutants() {
   using enum tasks::ShapeSet;
+  if (on_device_->task.torch) {
+    ModuleTrial::Results found = ModuleTrial(*on_device_, *runner_, options_).run();
+    module_ = std::move(found.honest);
+    return std::move(found.mutants);
+  }
   std::vector<MutantResult> results;
   for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
     tell(fmt::format("mutants, {} shapes", to_string(set)));
@@ -106,7 +112,10 @@ std::vector<HonestResult> Selftest::honest() {
   const std::vector<fs::path> files = honest_files(on_device_->task.folder);
   const AheadCompiler ahead(*on_device_->host, on_device_->task, files);
   HonestTrial trial(*on_device_, *runner_, options_);
-  std::vector<HonestResult> results{trial.reference()};
+  std::vector<HonestResult> results{
+      on_device_->task.torch
+          ? module_ ? *module_ : ModuleTrial(*on_device_, *runner_, options_).run().honest
+          : trial.reference()};
   for (const fs::path& path : files) {
     const tasks::KernelFile file = load_kernel_file(path);
     const std::string name = path.lexically_relative(on_device_->task.folder).string();
@@ -124,9 +133,12 @@ std::vector<HonestResult> Selftest::honest() {
 }
 
 std::vector<std::string> Selftest::doubts() {
-  tell("operations of reference.cu");
   std::vector<std::string> doubts =
       tasks::doubts_of(on_device_->task, on_device_->host->device.kind);
+  if (on_device_->task.torch) {
+    return doubts;
+  }
+  tell("operations of reference.cu");
   if (std::string doubt = doubt_about_operations(*on_device_, *runner_, options_); !doubt.empty()) {
     doubts.push_back(std::move(doubt));
   }
@@ -153,7 +165,9 @@ std::vector<fs::path> honest_files(const fs::path& task_folder) {
     }
   }
   std::sort(files.begin(), files.end());
-  files.insert(files.begin(), task_folder / "baseline.cu");
+  if (fs::exists(task_folder / "baseline.cu")) {
+    files.insert(files.begin(), task_folder / "baseline.cu");
+  }
   return files;
 }
 

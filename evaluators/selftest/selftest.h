@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,8 @@ std::string_view to_string(MutantResult::State state);
 /// The result of one correct kernel with one choice of parameters, at every shape of the device.
 struct HonestResult {
   enum class State : std::uint8_t { Accepted, Rejected, Unsupported };
-  /// "baseline.cu" or "honest/kahan.cu"; "reference.cu" stands for its answers, rounded once.
+  /// "baseline.cu" or "honest/kahan.cu"; "reference.cu" stands for its answers, rounded once;
+  /// "reference.py in its own dtypes" for the answers of a PyTorch module.
   std::string file;
   tasks::ParameterChoice parameters;
   State state = State::Accepted;
@@ -76,7 +78,8 @@ public:
   Selftest& operator=(const Selftest&) = delete;
 
   /// Runs every mutant on every set of shapes, or on every shape, with as many inputs as an
-  /// evaluation uses. Throws Error when reference.cu or the judge fails.
+  /// evaluation uses. PyTorch computes the mutants of a module. Throws Error when the reference or
+  /// the judge fails.
   std::vector<MutantResult> mutants();
   /// Judges the rounded answers of reference.cu and every variant of baseline.cu and of each kernel
   /// file in the task's folder honest/. Also times the first variant of each file and rejects it if
@@ -99,6 +102,7 @@ private:
   SelftestOptions options_;
   std::unique_ptr<TaskOnDevice> on_device_;
   std::unique_ptr<ReferenceRun> runner_;
+  std::optional<HonestResult> module_; ///< of a task with a TorchReference, after mutants()
 };
 
 /// The kernel files that the task declares correct: baseline.cu, then honest/*.cu by name.

@@ -25,18 +25,18 @@ double least_hidden_ns(std::string_view device_kind) {
   return device_kind == "cpu" ? kLeastHiddenCpuNs : kLeastHiddenGpuNs;
 }
 
-std::string why_speed_does_not_count(double baseline_ns, double least_ns) {
-  return baseline_ns >= least_ns ? std::string()
-                                 : fmt::format("correctness only: baseline {} < {}",
-                                               short_time(baseline_ns), short_time(least_ns));
+std::string why_speed_does_not_count(double rival_ns, double least_ns, std::string_view versus) {
+  return rival_ns >= least_ns ? std::string()
+                              : fmt::format("correctness only: {} {} < {}", versus,
+                                            short_time(rival_ns), short_time(least_ns));
 }
 
-void score_hidden(tasks::Evaluation& evaluation, std::size_t first) {
+void score_hidden(tasks::Evaluation& evaluation, std::size_t first, std::string_view versus) {
   const double least_ns = least_hidden_ns(evaluation.device);
   std::vector<double> speedups, race_ratios;
   for (std::size_t i = first; i < evaluation.cases.size(); ++i) {
     tasks::CaseResult& timed = evaluation.cases[i];
-    timed.detail = why_speed_does_not_count(fastest(timed.baseline_samples_ns), least_ns);
+    timed.detail = why_speed_does_not_count(fastest(timed.baseline_samples_ns), least_ns, versus);
     if (!timed.detail.empty() || !(timed.speedup > 0)) {
       continue;
     }
@@ -49,9 +49,9 @@ void score_hidden(tasks::Evaluation& evaluation, std::size_t first) {
   evaluation.hidden_race_ratio = tasks::geometric_mean(race_ratios);
   if (speedups.empty()) {
     evaluation.notes.push_back(
-        fmt::format("hidden shapes decided correctness only: the baseline takes less than {} at "
+        fmt::format("hidden shapes decided correctness only: {} takes less than {} at "
                     "each of them",
-                    short_time(least_ns)));
+                    versus, short_time(least_ns)));
   }
 }
 

@@ -8,20 +8,21 @@
 
 namespace winnow::evaluators {
 
-/// Minimum time of the baseline's fastest launch at a hidden shape for the shape's speed to count.
-/// A shorter time mostly measures how a launch is split into blocks. A shape below the minimum
-/// tests correctness only.
+/// Minimum time of the fastest launch of the baseline, or of PyTorch eager, at a hidden shape for
+/// the shape's speed to count. A shorter time mostly measures how a launch is split into blocks. A
+/// shape below the minimum tests correctness only.
 constexpr double kLeastHiddenGpuNs = 20e3;
 constexpr double kLeastHiddenCpuNs = 500e3;
 /// The minimum for a kind of device: "cpu", "cuda", "hip".
 double least_hidden_ns(std::string_view device_kind);
 
-/// "correctness only: baseline 5.4 us < 20 us"; empty if the speed counts.
-std::string why_speed_does_not_count(double baseline_ns, double least_ns);
+/// "correctness only: baseline.cu 5.4 us < 20 us"; empty if the speed counts. `versus`:
+/// tasks::speedup_versus() of the task.
+std::string why_speed_does_not_count(double rival_ns, double least_ns, std::string_view versus);
 
 /// Sets hidden_speedup and hidden_race_ratio from those timed cases, from index `first` on, whose
 /// speed counts. The detail of every other case says why its speed does not count. If no case
 /// counts, both values are 0, the speed on hidden shapes is not known, and a note says so.
-void score_hidden(tasks::Evaluation& evaluation, std::size_t first);
+void score_hidden(tasks::Evaluation& evaluation, std::size_t first, std::string_view versus);
 
 } // namespace winnow::evaluators

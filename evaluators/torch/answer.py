@@ -1,10 +1,11 @@
-"""The requests "answer" and "time": a task's inputs are in the memory file."""
+"""The requests "answer", "mutant" and "time": a task's inputs are in the memory file."""
 
 import importlib
 import json
 
 import torch
 
+import mutants
 import precision
 import timing
 from drawing import Draws
@@ -27,6 +28,10 @@ class Case:
     def load(self, spec):
         tensor = self.memory.load(spec, self.device)
         return widened(tensor) if self.float64 else tensor
+
+    def replace(self, arguments):
+        self.arguments = arguments
+        self.versions = [t._version for t in arguments]
 
     def restore(self):
         """Loads again what forward has changed in place."""
@@ -97,6 +102,20 @@ class Answers:
             check(spec, value, False)
             memory.store(value, spec["offset"])
         return {}
+
+    def mutant(self, request):
+        """Writes the outputs of a wrong module, or those of the module in its own dtypes."""
+        precision.use_exact_products()
+        memory = Memory()
+        case = Case(request, memory, self.device, False)
+        problem = self.kept(request, False)
+        results = mutants.outputs_of(request["mutant"], case, lambda: self.run(problem, case))
+        if results is None:
+            return {"applies": False}
+        check_all(request["outputs"], results, False)
+        for expected, y in zip(request["outputs"], results):
+            memory.store(y, expected["offset"])
+        return {"applies": True}
 
     def time(self, request):
         precision.use_exact_products()

@@ -99,8 +99,8 @@ class Study:
     def rows(self):
         """[row] of each mutant that applies."""
         rows = [self.row("zeros", [torch.zeros_like(y) for y in self.honest])]
-        if all(y.dim() > 1 and y.shape[0] > 1 and y.is_floating_point() for y in self.honest):
-            means = [y.mean(0, keepdim=True).expand_as(y) for y in self.honest]
+        means = batch_mean(self.honest)
+        if means is not None:
             rows.append(self.row("batch mean", means))
         other = self.trial.arguments(SEEDS[1])
         rows.append(self.row("other inputs", self.trial.run(False, other)))
@@ -111,6 +111,27 @@ class Study:
                 rows.append(self.row(name, got))
         rows.append(self.row("half of the inputs", self.trial.run(False, halved(self.arguments))))
         return rows
+
+
+def outputs_of(name, case, run):
+    """The outputs of a mutant at a case of a task; "own precision" is none. None: it does not apply."""
+    if name == "own precision":
+        return run()
+    if name == "batch mean":
+        return batch_mean(run())
+    if name == "half of the inputs":
+        case.replace(halved(case.arguments))
+        return run()
+    operands = Operands(MANTISSAS[name])
+    with operands:
+        results = run()
+    return results if operands.used else None
+
+
+def batch_mean(outputs):
+    if not all(y.dim() > 1 and y.shape[0] > 1 and y.is_floating_point() for y in outputs):
+        return None
+    return [y.mean(0, keepdim=True).expand_as(y) for y in outputs]
 
 
 def halved(arguments):

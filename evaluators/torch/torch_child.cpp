@@ -143,6 +143,7 @@ int torch_worker_main(std::vector<std::string> arguments) {
     setenv("TORCHINDUCTOR_CACHE_DIR", scratch, 1);
     setenv("TRITON_CACHE_DIR", scratch, 1);
   }
+  setenv("LOGNAME", "winnow", 1); // PyTorch 2 asks for a name, and the fence hides /etc/passwd
   setenv("CUDA_VISIBLE_DEVICES", arguments[3].c_str(), 1);
   if (arguments[4] != "0") {
     setenv("OMP_NUM_THREADS", arguments[4].c_str(), 1);

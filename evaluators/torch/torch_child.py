@@ -11,6 +11,7 @@ stdout is for these lines only: whatever else prints goes to stderr.
 import gc
 import importlib.util
 import json
+import logging
 import os
 import sys
 import time
@@ -85,6 +86,7 @@ class Child:
             request = json.loads(line)
             known = {
                 "answer": self.answers.answer,
+                "mutant": self.answers.mutant,
                 "time": self.answers.time,
                 "inputs": self.answers.inputs,
                 "describe": self.describe,
@@ -134,6 +136,7 @@ def main():
         protocol.write(text + "\n")
         protocol.flush()
 
+    logging.disable()  # PyTorch logs each size that does not run
     child, first_line = open_child(sys.argv[1])
     say(json.dumps(first_line))
     if child is None:

@@ -54,6 +54,24 @@ class AnswerTest(ChildCase):
         for bits in (10, 7):
             self.assertFalse(accepts(rounded(a, bits) @ rounded(b, bits), y, scale))
 
+    def test_mutants(self):
+        source = reference("blas/gemm_f16").replace(".to(torch.float16)", "")
+        a, b = torch.randn(40, 300), torch.randn(300, 50)
+        axes = {"m": 40, "n": 50, "k": 300}
+        request = self.child.request(source, [a, b], [torch.empty(40, 50)], axes=axes, do="mutant")
+        right = a @ b
+        wanted = {
+            "own precision": right, "batch mean": right.mean(0, keepdim=True).expand(40, 50),
+            "operands in tf32": rounded(a, 10) @ rounded(b, 10),
+        }  # fmt: skip
+        for name, expected in wanted.items():
+            reply = self.child.say({**request, "mutant": name})
+            self.assertEqual((reply["error"], reply["applies"]), (None, True))
+            offset = request["outputs"][0]["offset"]
+            torch.testing.assert_close(
+                Memory(self.child.file).view(offset, torch.float32, [40, 50]), expected
+            )
+
     def test_parameters_in_train_mode(self):
         state, x = network_state(), torch.randn(16, 48)
         [(y, scale)] = self.good(

@@ -116,6 +116,11 @@ TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape,
            capacity_bytes);
 }
 
+TorchQuestion torch_mutant(const tasks::Task& task, const tasks::Shape& shape,
+                           const std::string& mutant, std::uint64_t capacity_bytes) {
+  return Question(task, task, shape).ask({{"do", "mutant"}, {"mutant", mutant}}, capacity_bytes);
+}
+
 TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape, TorchMode mode,
                            const TorchSampling& sampling, std::uint64_t capacity_bytes) {
   TorchQuestion question = Question(task, task, shape)

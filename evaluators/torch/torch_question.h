@@ -27,6 +27,11 @@ struct TorchQuestion {
 TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
                              std::uint64_t capacity_bytes);
 
+/// The outputs of a wrong module, by its name in mutants.py, in the task's own types. "own
+/// precision" is the module itself.
+TorchQuestion torch_mutant(const tasks::Task& task, const tasks::Shape& shape,
+                           const std::string& mutant, std::uint64_t capacity_bytes);
+
 /// How often PyTorch runs a module to time it, as in torch_child.py.
 struct TorchSampling {
   int warm_ups = 3;

@@ -5,10 +5,13 @@
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/sitting.h"
+#include "evaluators/selftest/selftest.h"
 #include "evaluators/torch/torch_question.h"
 
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -114,6 +117,25 @@ TEST_F(TorchReference, TimesPyTorchWhereThereIsNoBaseline) {
   EXPECT_NEAR(raced.race->ratio, 1, 0.5);
 }
 
+TEST_F(TorchReference, IsTestedByWrongModules) {
+  Selftest selftest(without_baseline(), host_, {options_, 1, 2, {}});
+  std::map<std::string, std::set<std::string>> states;
+  for (const MutantResult& result : selftest.mutants()) {
+    states[std::string(to_string(result.mutant.kind))].emplace(to_string(result.state));
+  }
+  const std::set<std::string> rejected{"rejected"}, absent{"not_applicable"};
+  EXPECT_EQ(states, (std::map<std::string, std::set<std::string>>{{"zeros", rejected},
+                                                                  {"stale output", rejected},
+                                                                  {"half of the inputs", rejected},
+                                                                  {"batch mean", absent},
+                                                                  {"operands in tf32", absent},
+                                                                  {"operands in bf16", absent}}));
+  const std::vector<HonestResult> honest = selftest.honest();
+  ASSERT_EQ(honest.size(), 1U) << "the task has no baseline.cu";
+  EXPECT_EQ(honest[0].state, HonestResult::State::Accepted) << honest[0].detail;
+  EXPECT_EQ(honest[0].cases, 2 * 5); // seeds and shapes
+}
+
 TEST_F(TorchReference, HoldsAFinalWithoutABaseline) {
   SittingRequest request;
   request.boards.resize(1);
@@ -131,6 +153,35 @@ TEST_F(TorchReference, HoldsAFinalWithoutABaseline) {
   EXPECT_LE(row.speedup_bounds.low, row.speedup);
   EXPECT_GE(row.speedup_bounds.high, row.speedup);
   EXPECT_GT(row.held_out_speedup, 1);
+}
+
+// A kernel that faults at a search shape is admitted by the held-out shapes.
+TEST_F(TorchReference, AFinalWithoutABaselineGoesOnWithoutItsFirstKernel) {
+  const std::string kernel = softmax().baseline;
+  std::string faulty = kernel;
+  const std::size_t at = faulty.rfind("float largest = -INFINITY;");
+  ASSERT_NE(at, std::string::npos);
+  faulty.insert(at, "if (cols == 1024) { __trap(); }\n");
+  SittingRequest request;
+  request.boards.resize(2);
+  for (SittingRequest::Board& board : request.boards) {
+    board.task = std::make_shared<const tasks::Task>(without_baseline());
+    board.finalists = {{faulty, "faulty.cu", {{"BLOCK", 128}}, "faulty"}};
+  }
+  request.boards[0].finalists.push_back({kernel, "good.cu", {{"BLOCK", 128}}, "good"});
+  const SittingAnswer answer = hold_sittings(request, host_, options_, {}, [](int, int) {});
+  EXPECT_EQ(answer.boards.at(0).fault, "");
+  const auto rows = answer.boards[0].result.value().rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].kernel, "good");
+  EXPECT_EQ(rows[0].rank, 1);
+  EXPECT_NEAR(rows[0].speedup, kEagerNs / rows[0].score_ns, 0.1 * rows[0].speedup);
+  EXPECT_GT(rows[0].held_out_speedup, 1);
+  EXPECT_EQ(rows[1].rank, 0);
+  EXPECT_EQ(rows[1].verdict, tasks::Verdict::LaunchError);
+  EXPECT_THAT(rows[1].detail, HasSubstr("trap"));
+  EXPECT_EQ(answer.boards.at(1).fault, "") << "no kernel is left";
+  EXPECT_EQ(answer.boards[1].result.value().rows.at(0).rank, 0);
 }
 
 TEST_F(TorchReference, AFailureOfTheModuleIsNoVerdictOnTheKernel) {

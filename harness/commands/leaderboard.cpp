@@ -64,7 +64,9 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<LeaderboardCommand>();
   CLI::App* sub = app.add_subcommand(
       "leaderboard",
-      "Correct kernels, ranked by speedup over their task's baseline (geometric mean over shapes); "
+      "Correct kernels, ranked by speedup over their task's baseline.cu, or over PyTorch eager "
+      "where "
+      "a task has none (geometric mean over shapes); "
       "kernels that no race of the final tells apart share a rank (=2); before a final, kernels "
       "with overlapping 95 % intervals do");
   sub->add_option("--store", command->store, kStoreHelp);

@@ -1,5 +1,6 @@
 #include "evaluators/timing/hidden_speed.h"
 #include "search/outcome.h"
+#include "tasks/speedup_versus.h"
 
 #include <gtest/gtest.h>
 
@@ -43,7 +44,7 @@ tasks::Evaluation judged_on(const search::Outcome& leader, std::vector<tasks::Ca
   evaluation.race.emplace().rival = leader.kernel;
   evaluation.device = "cuda";
   evaluation.cases = std::move(hidden);
-  evaluators::score_hidden(evaluation, 0);
+  evaluators::score_hidden(evaluation, 0, tasks::speedup_versus("a kernel"));
   return evaluation;
 }
 
@@ -57,7 +58,7 @@ TEST(Promotion, IsNotDecidedByLaunchesOfAFewMicroseconds) {
   EXPECT_TRUE(may_lead(faster, nullptr));
   EXPECT_NEAR(faster.hidden_speedup, 35 / 31.6, 1e-9);
   EXPECT_NEAR(faster.hidden_race_ratio, 33.3 / 31.6, 1e-9);
-  EXPECT_EQ(faster.cases[0].detail, "correctness only: baseline 5.4 us < 20 us");
+  EXPECT_EQ(faster.cases[0].detail, "correctness only: baseline.cu 5.4 us < 20 us");
   EXPECT_EQ(faster.cases[2].detail, "");
   const tasks::Evaluation slower = judged_on(leader, {timed_at(5.4, 5.6, 2), timed_at(35, 30, 34)});
   EXPECT_FALSE(may_lead(slower, &leader)) << "slow at the size of a search shape";
@@ -69,15 +70,18 @@ TEST(Promotion, HasNoOpinionWhereEveryHiddenShapeIsShort) {
   EXPECT_EQ(evaluation.hidden_speedup, 0);
   EXPECT_TRUE(may_lead(evaluation, &leader));
   ASSERT_EQ(evaluation.notes.size(), 1U);
-  EXPECT_EQ(evaluation.notes[0], "hidden shapes decided correctness only: the baseline takes less "
+  EXPECT_EQ(evaluation.notes[0], "hidden shapes decided correctness only: baseline.cu takes less "
                                  "than 20 us at each of them");
 }
 
 TEST(Promotion, OnACpuHalfAMillisecondIsLongEnough) {
-  EXPECT_EQ(evaluators::why_speed_does_not_count(240e3, evaluators::least_hidden_ns("cpu")),
-            "correctness only: baseline 240 us < 500 us");
-  EXPECT_EQ(evaluators::why_speed_does_not_count(500e3, evaluators::least_hidden_ns("cpu")), "");
-  EXPECT_EQ(evaluators::why_speed_does_not_count(20e3, evaluators::least_hidden_ns("hip")), "");
+  const auto why = [](double ns, std::string_view device) {
+    return evaluators::why_speed_does_not_count(ns, evaluators::least_hidden_ns(device),
+                                                tasks::speedup_versus(""));
+  };
+  EXPECT_EQ(why(240e3, "cpu"), "correctness only: PyTorch eager 240 us < 500 us");
+  EXPECT_EQ(why(500e3, "cpu"), "");
+  EXPECT_EQ(why(20e3, "hip"), "");
 }
 
 } // namespace

@@ -15,8 +15,9 @@ struct TaskSelftest {
   std::vector<evaluators::MutantResult> mutants;
   std::vector<evaluators::HonestResult> honest;
   ReferenceAgreement reference;
-  std::string memorisable;         ///< tasks::why_timings_can_be_memorised() on this device
-  std::vector<std::string> doubts; ///< evaluators::Selftest::doubts()
+  bool is_module = false;  ///< the reference is a PyTorch module, so nothing must agree with it
+  std::string memorisable; ///< tasks::why_timings_can_be_memorised() on this device
+  std::vector<std::string> doubts;                    ///< evaluators::Selftest::doubts()
   tasks::Precision precision = tasks::Precision::F32; ///< Tolerance::accumulate
 };
 
@@ -25,7 +26,7 @@ struct TaskSelftest {
 std::vector<std::string> warnings(const TaskSelftest& selftest);
 
 /// True if no mutant is accepted and some are rejected, no honest kernel is rejected and some are
-/// accepted, and reference.cu agrees with reference.py.
+/// accepted, and reference.cu agrees with reference.py or reference.py is the reference.
 bool is_proven(const TaskSelftest& selftest);
 
 struct SelftestReport {

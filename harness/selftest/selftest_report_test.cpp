@@ -47,6 +47,19 @@ TEST(SelftestReport, AProvenTask) {
   EXPECT_THAT(text, Not(HasSubstr("every shape")));
 }
 
+TEST(SelftestReport, AModuleNeedsNoSecondReference) {
+  TaskSelftest selftest = proven_task();
+  selftest.reference = {};
+  EXPECT_FALSE(is_proven(selftest));
+  selftest.is_module = true;
+  selftest.honest[0].max_error_ratio = 0.001;
+  EXPECT_TRUE(is_proven(selftest));
+  const std::string text = to_text({"cpu", "a cpu", 17, {selftest}});
+  EXPECT_THAT(text, HasSubstr("the reference is the module in reference.py"));
+  EXPECT_THAT(text, Not(HasSubstr("warning: the error of honest kernels")));
+  EXPECT_THAT(text, Not(HasSubstr("operands in tf32"))) << "no task of the report has it";
+}
+
 TEST(SelftestReport, OneAcceptedMutantIsEnoughToFail) {
   TaskSelftest selftest = proven_task();
   selftest.mutants.push_back(

@@ -29,8 +29,9 @@ std::string loose_tolerance(const TaskSelftest& selftest) {
   const double worst = worst_of_kernels(selftest);
   // If the task allows a lower precision than f32, honest kernels may still compute in f32, so
   // their errors say nothing. An error of 0 means that every operation is exact.
-  const bool comparable =
-      tasks::epsilon(selftest.precision) <= tasks::epsilon(tasks::Precision::F32);
+  // A module's limits follow from the errors of its own operations.
+  const bool comparable = !selftest.is_module && tasks::epsilon(selftest.precision) <=
+                                                     tasks::epsilon(tasks::Precision::F32);
   if (!comparable || worst <= 0 || worst >= kLoose) {
     return {};
   }

@@ -161,6 +161,26 @@ std::string refusal(const std::string& kernel) {
   return "";
 }
 
+TEST(PlanCpp, WritesTablesAndTheTensorMapsOfLoops) {
+  const std::string text = translated(R"json({
+    "tensor_maps": {"m": {"pick": ["x", "y"], "by": "i % 2", "at": "width", "extents": ["width"],
+                          "box": [64]}},
+    "launches": [{"repeat": 3, "as": "i", "let": {"width": {"table": [64, 64, 128], "by": "i"}},
+      "do": [{"kernel": "k<1>", "grid": "width", "block": 32, "args": [{"tensor_map": "m"}, "z"]}]}]
+})json");
+  for (const char* part :
+       {"for (plan::Number i = 0, end2_ = 3; i < end2_; ++i) {\n"
+        "      static constexpr plan::Number width_table_[] = {64, 64, 128};\n"
+        "      [[maybe_unused]] const plan::Number width = "
+        "plan::entry(\"width\", width_table_, i);\n",
+        "                   plan::tensor_map(plan::pick(plan::remainder(i, 2), {&x, &y}, width), "
+        "CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4,\n"
+        "                       {width}, {}, {64}, {},\n"}) {
+    EXPECT_THAT(text, HasSubstr(part)) << text;
+  }
+  EXPECT_THAT(text, Not(HasSubstr("const auto m = ")));
+}
+
 TEST(PlanCpp, SaysWhichKernelsNameIsKnownTooLate) {
   EXPECT_EQ(refusal("k<{l2_bytes}>"),
             "k.cu:2:15: the name of kernel 'k<{l2_bytes}>' depends on 'l2_bytes', which only a "

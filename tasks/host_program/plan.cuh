@@ -57,6 +57,14 @@ template <class... More> constexpr Number max(Number a, More... more) {
   ((a = Number{more} > a ? Number{more} : a), ...);
   return a;
 }
+/// A value of a table in the launch plan.
+template <std::size_t Count>
+Number entry(const char* name, const Number (&table)[Count], Number index) {
+  if (index < 0 || index >= Number{Count}) {
+    fail(std::string("the table ") + name, "it has no value " + std::to_string(index));
+  }
+  return table[index];
+}
 template <class... More> double real_min(double a, More... more) {
   ((a = double(more) < a ? double(more) : a), ...);
   return a;

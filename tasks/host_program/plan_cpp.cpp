@@ -4,6 +4,7 @@
 #include "tasks/host_program/expression_cpp.h"
 #include "tasks/plan/device_facts.h"
 #include "tasks/plan/placeholders.h"
+#include "tasks/plan/plan_tensor_map.h"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace winnow::tasks {
 namespace {
@@ -108,16 +110,8 @@ std::vector<const PlanExpression*> expressions_of(const Plan& plan) {
     found.push_back(&scratch.count);
   }
   for (const TensorMap& map : plan.tensor_maps) {
-    for (const auto* values : {&map.extents, &map.strides, &map.box, &map.element_strides}) {
-      for (const PlanExpression& value : *values) {
-        found.push_back(&value);
-      }
-    }
-    for (const auto* value : {&map.buffer.by, &map.buffer.offset}) {
-      if (!is_empty(*value)) {
-        found.push_back(value);
-      }
-    }
+    const std::vector<const PlanExpression*> inside = expressions_of(map);
+    found.insert(found.end(), inside.begin(), inside.end());
   }
   collect(plan.prepare, found);
   collect(plan.launches, found);
@@ -303,12 +297,23 @@ private:
   std::string bindings_text(const std::vector<LetBinding>& bindings, std::size_t indent) const {
     std::string out;
     for (const LetBinding* binding : ordered(bindings)) {
-      const bool is_device = !binding->device_constant.empty();
-      out += std::string(indent, ' ') +
-             fmt::format("[[maybe_unused]] const plan::Number {} = {};\n", cpp_name(binding->name),
-                         is_device ? device_constant(*binding) : integer(binding->value));
+      const std::string margin(indent, ' ');
+      if (!binding->table.empty()) {
+        out += fmt::format("{}static constexpr plan::Number {}_table_[] = {{{}}};\n", margin,
+                           binding->name, fmt::join(binding->table, ", "));
+      }
+      out += fmt::format("{}[[maybe_unused]] const plan::Number {} = {};\n", margin,
+                         cpp_name(binding->name), bound_value(*binding));
     }
     return out;
+  }
+
+  std::string bound_value(const LetBinding& binding) const {
+    if (!binding.table.empty()) {
+      return fmt::format("plan::entry(\"{0}\", {0}_table_, {1})", binding.name,
+                         integer(binding.value));
+    }
+    return binding.device_constant.empty() ? integer(binding.value) : device_constant(binding);
   }
 
   std::string device_constant(const LetBinding& binding) const {
@@ -358,29 +363,54 @@ private:
     return "{" + join(texts, ", ") + "}";
   }
 
-  /// A tensor map is encoded where a launch uses it.
+  /// A tensor map is encoded where a launch uses it. A map with values of a loop is written there.
   std::string maps_text() const {
     std::string out;
     for (const TensorMap& map : plan_.tensor_maps) {
-      const DType dtype =
-          map.dtype.value_or(buffer_type(map.buffer.pick.front().value_or("")).value_or(DType::U8));
-      const TensorMapOptions& options = map.options;
-      out += fmt::format(
-          "    [[maybe_unused]] const auto {} = [&] {{\n"
-          "      return plan::tensor_map({}, CU_TENSOR_MAP_DATA_TYPE_{}, {},\n"
-          "                              {}, {}, {}, {},\n"
-          "                              CU_TENSOR_MAP_INTERLEAVE_{}, CU_TENSOR_MAP_SWIZZLE_{},\n"
-          "                              CU_TENSOR_MAP_L2_PROMOTION_{},\n"
-          "                              CU_TENSOR_MAP_FLOAT_OOB_FILL_{});\n"
-          "    }};\n",
-          cpp_name(map.name), place(map.buffer), map_type(dtype), size_bytes(dtype),
-          list(map.extents), list(map.strides), list(map.box), list(map.element_strides),
-          bytes_name(static_cast<int>(options.interleave), ""),
-          bytes_name(static_cast<int>(options.swizzle), ""),
-          bytes_name(static_cast<int>(options.l2_promotion), "L2_"),
-          options.fill == OutOfBoundsFill::NaN ? "NAN_REQUEST_ZERO_FMA" : "NONE");
+      if (!has_loop_values(map)) {
+        out += fmt::format("    [[maybe_unused]] const auto {} = [&] {{\n"
+                           "      return {};\n"
+                           "    }};\n",
+                           cpp_name(map.name), map_text(map, "                              "));
+      }
     }
     return out;
+  }
+
+  bool has_loop_values(const TensorMap& map) const {
+    const std::vector<const PlanExpression*> values = expressions_of(map);
+    return std::any_of(values.begin(), values.end(), [&](const PlanExpression* value) {
+      const std::vector<std::string> names = value->expression.names();
+      return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return loop_names_.contains(name) && !is_defined(name);
+      });
+    });
+  }
+
+  std::string map_text(const TensorMap& map, const std::string& margin) const {
+    const DType dtype =
+        map.dtype.value_or(buffer_type(map.buffer.pick.front().value_or("")).value_or(DType::U8));
+    const TensorMapOptions& options = map.options;
+    return fmt::format("plan::tensor_map({1}, CU_TENSOR_MAP_DATA_TYPE_{2}, {3},\n"
+                       "{0}{4}, {5}, {6}, {7},\n"
+                       "{0}CU_TENSOR_MAP_INTERLEAVE_{8}, CU_TENSOR_MAP_SWIZZLE_{9},\n"
+                       "{0}CU_TENSOR_MAP_L2_PROMOTION_{10},\n"
+                       "{0}CU_TENSOR_MAP_FLOAT_OOB_FILL_{11})",
+                       margin, place(map.buffer), map_type(dtype), size_bytes(dtype),
+                       list(map.extents), list(map.strides), list(map.box),
+                       list(map.element_strides),
+                       bytes_name(static_cast<int>(options.interleave), ""),
+                       bytes_name(static_cast<int>(options.swizzle), ""),
+                       bytes_name(static_cast<int>(options.l2_promotion), "L2_"),
+                       options.fill == OutOfBoundsFill::NaN ? "NAN_REQUEST_ZERO_FMA" : "NONE");
+  }
+
+  std::string map_argument(const TensorMapArgument& argument, const std::string& indent) const {
+    const auto map =
+        std::find_if(plan_.tensor_maps.begin(), plan_.tensor_maps.end(),
+                     [&](const TensorMap& candidate) { return candidate.name == argument.map; });
+    return has_loop_values(*map) ? map_text(*map, indent + "                 ")
+                                 : cpp_name(map->name) + "()";
   }
 
   std::string place(const BufferReference& reference) const {
@@ -398,7 +428,7 @@ private:
                        offset);
   }
 
-  std::string argument(const Argument& argument) const {
+  std::string argument(const Argument& argument, const std::string& indent) const {
     if (std::holds_alternative<NullArgument>(argument)) {
       return "plan::Place{}";
     }
@@ -406,7 +436,7 @@ private:
       return place(*reference);
     }
     if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
-      return cpp_name(map->map) + "()";
+      return map_argument(*map, indent);
     }
     if (const auto* real = std::get_if<FloatArgument>(&argument)) {
       return real_cpp(real->value.expression, names_);
@@ -548,7 +578,7 @@ private:
                        indent, kernel, size3(launch.grid), size3(launch.block), shared,
                        size3(launch.cluster), launch.cooperative);
     for (const Argument& one : launch.arguments) {
-      out += fmt::format(",\n{}             {}", indent, argument(one));
+      out += fmt::format(",\n{}             {}", indent, argument(one, indent));
     }
     return out + ");\n";
   }

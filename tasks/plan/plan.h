@@ -38,7 +38,8 @@ std::string parameters_text(const ParameterChoice& choice); ///< "BLOCK=128 VEC=
 
 struct LetBinding {
   std::string name;
-  PlanExpression value; ///< empty for a device constant
+  PlanExpression value;            ///< empty for a device constant; the index into a table
+  std::vector<std::int64_t> table; ///< empty: no table
   /// A constant expression of the device code, with {NAME} placeholders. Winnow reads its value
   /// from the compiled module. Empty: `value` holds the expression.
   std::string device_constant;

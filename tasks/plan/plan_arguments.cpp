@@ -238,7 +238,7 @@ private:
     }
     ResolvedArgument result;
     result.kind = ResolvedArgument::Kind::TensorMap;
-    result.tensor_map = tensor_maps_.find(argument.map, argument.at);
+    result.tensor_map = tensor_maps_.find(argument.map, argument.at, scope_);
     result.size_bytes = kTensorMapBytes;
     if (find_buffer(buffers_, result.tensor_map->buffer)->kind != Buffer::Kind::Input) {
       result_.written.push_back(result.tensor_map->buffer); // maps do not tell reads from writes

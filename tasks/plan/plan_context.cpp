@@ -79,10 +79,20 @@ private:
       return constant(binding);
     }
     try {
-      return context_.integer(binding.value, scope_, fmt::format("let '{}'", binding.name));
+      return binding.table.empty()
+                 ? context_.integer(binding.value, scope_, fmt::format("let '{}'", binding.name))
+                 : table_value(binding);
     } catch (const UnknownValue&) {
       return Unknown();
     }
+  }
+
+  std::int64_t table_value(const LetBinding& binding) const {
+    const auto last = static_cast<std::int64_t>(binding.table.size()) - 1;
+    const std::int64_t index = context_.integer_in(
+        binding.value, scope_, fmt::format("\"by\" of the table '{}'", binding.name), 0, last,
+        fmt::format("0 to {}: the index of one of its {} values", last, binding.table.size()));
+    return binding.table[static_cast<std::size_t>(index)];
   }
 
   Value constant(const LetBinding& binding) const {

@@ -15,7 +15,7 @@ namespace {
 class NameChecker {
 public:
   NameChecker(const PlanContext& context, const Scope& scope, const std::vector<Buffer>& buffers)
-      : context_(context), known_(scope.names()) {
+      : context_(context), all_(buffers), known_(scope.names()) {
     for (const Buffer& buffer : buffers) {
       buffers_.push_back(buffer.name);
     }
@@ -41,7 +41,9 @@ public:
     all_kept_are_prepared();
     launches(plan.launches);
     for (const TensorMap& map : plan.tensor_maps) {
-      tensor_map(map);
+      if (maps_checked_.count(map.name) == 0) {
+        tensor_map(map);
+      }
     }
   }
 
@@ -89,10 +91,31 @@ private:
         });
   }
 
+  // In the scope of a launch that takes the map, so that loop variables are known.
   void tensor_map(const TensorMap& map) {
+    maps_checked_.insert(map.name);
     buffer(map.buffer);
+    one_dtype(map);
     for (const auto* list : {&map.extents, &map.strides, &map.box, &map.element_strides}) {
       expressions(*list);
+    }
+  }
+
+  void one_dtype(const TensorMap& map) const {
+    const auto dtype = [&](const std::optional<std::string>& name) {
+      return std::find_if(all_.begin(), all_.end(),
+                          [&](const Buffer& buffer) { return buffer.name == name; })
+          ->dtype;
+    };
+    const auto& pick = map.buffer.pick;
+    const auto other = std::find_if(pick.begin(), pick.end(), [&](const auto& name) {
+      return dtype(name) != dtype(pick.front());
+    });
+    if (!map.dtype && other != pick.end()) {
+      context_.fail(map.buffer.at,
+                    fmt::format("tensor map '{}' picks from '{}' and '{}', whose dtypes differ",
+                                map.name, *pick.front(), **other),
+                    "buffers of one dtype, or \"dtype\" in the tensor map");
     }
   }
 
@@ -186,7 +209,7 @@ private:
     std::vector<std::string> maps;
     for (const TensorMap& map : context_.file().plan.tensor_maps) {
       if (map.name == argument.map) {
-        mentioned_.insert(*map.buffer.pick.front());
+        tensor_map(map);
         return;
       }
       maps.push_back(map.name);
@@ -243,9 +266,11 @@ private:
   }
 
   const PlanContext& context_;
+  const std::vector<Buffer>& all_;
   std::vector<std::string> known_;
   std::vector<std::string> buffers_;
   std::set<std::string> mentioned_; ///< buffers in the launches checked so far
+  std::set<std::string> maps_checked_;
 };
 
 } // namespace

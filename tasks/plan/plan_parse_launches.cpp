@@ -243,8 +243,41 @@ private:
   PlanReader& reader_;
 };
 
+std::vector<std::int64_t> table_values(PlanReader& reader, const JsonValue& json,
+                                       const std::string& where) {
+  std::vector<std::int64_t> values;
+  if (!reader.is(json, Kind::Array, where)) {
+    return {0};
+  }
+  for (const JsonValue& item : json.items) {
+    if (item.kind != Kind::Integer) {
+      reader.fail(item.at, fmt::format("a value of {} is {}", where, to_string(item.kind)),
+                  "integers, such as [64, 64, 128]");
+      return {0};
+    }
+    values.push_back(item.integer);
+  }
+  if (values.empty()) {
+    reader.fail(json.at, where + " is empty", "at least one integer, such as [64, 64, 128]");
+  }
+  return values;
+}
+
+LetBinding table_binding(PlanReader& reader, const JsonMember& member, const JsonValue& table) {
+  const std::string where = fmt::format("the table '{}'", member.key);
+  reader.check_keys(member.value, where, {"table", "by"});
+  LetBinding binding{member.key, {}, table_values(reader, table, where), {}, member.at};
+  if (const JsonValue* by = reader.required(member.value, "by", where)) {
+    binding.value = reader.expression(*by, "\"by\"");
+  }
+  return binding;
+}
+
 LetBinding let_binding(PlanReader& reader, const JsonMember& member) {
-  LetBinding binding{member.key, {}, {}, member.at};
+  if (const JsonValue* table = member.value.find("table")) {
+    return table_binding(reader, member, *table);
+  }
+  LetBinding binding{member.key, {}, {}, {}, member.at};
   const JsonValue* constant = member.value.find("const");
   if (constant == nullptr) {
     binding.value = reader.expression(member.value, fmt::format("let '{}'", member.key));

@@ -41,13 +41,10 @@ public:
       return map;
     }
     reader_.check_keys(json, where,
-                       {"tensor", "at", "dtype", "extents", "strides", "box", "element_strides",
-                        "swizzle", "interleave", "l2_promotion", "fill"});
+                       {"tensor", "pick", "by", "at", "dtype", "extents", "strides", "box",
+                        "element_strides", "swizzle", "interleave", "l2_promotion", "fill"});
     map.buffer.at = json.at;
-    if (const JsonValue* tensor = reader_.required(json, "tensor", where)) {
-      map.buffer.at = tensor->at;
-      map.buffer.pick.push_back(reader_.buffer_name(*tensor));
-    }
+    read_buffer(json, where, map.buffer);
     map.buffer.offset = reader_.optional_expression(json, "at");
     if (const JsonValue* dtype = json.find("dtype")) {
       map.dtype = reader_.dtype(*dtype);
@@ -59,6 +56,33 @@ public:
   }
 
 private:
+  void read_buffer(const JsonValue& json, const std::string& where, BufferReference& buffer) {
+    const JsonValue* pick = json.find("pick");
+    if (pick == nullptr) {
+      if (const JsonValue* tensor = reader_.required(json, "tensor", where)) {
+        buffer.at = tensor->at;
+        buffer.pick.push_back(reader_.buffer_name(*tensor));
+      }
+      return;
+    }
+    buffer.at = pick->at;
+    if (!reader_.is(*pick, Kind::Array, "\"pick\"")) {
+      return;
+    }
+    for (const JsonValue& item : pick->items) {
+      buffer.pick.push_back(reader_.buffer_name(item));
+    }
+    if (buffer.pick.empty() || json.find("tensor") != nullptr) {
+      reader_.fail(pick->at,
+                   buffer.pick.empty() ? "\"pick\" is empty"
+                                       : where + " has both \"tensor\" and \"pick\"",
+                   "one \"tensor\", or a \"pick\" of at least one");
+    }
+    if (const JsonValue* by = reader_.required(json, "by", "a \"pick\"")) {
+      buffer.by = reader_.expression(*by, "\"by\"");
+    }
+  }
+
   void read_lists(const JsonValue& json, const std::string& where, TensorMap& map) {
     if (const JsonValue* extents = reader_.required(json, "extents", where)) {
       map.extents = reader_.extents(*extents, "extents", kMaxRank);

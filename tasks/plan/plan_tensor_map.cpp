@@ -196,12 +196,35 @@ private:
 
 } // namespace
 
-std::shared_ptr<const ResolvedTensorMap> TensorMaps::find(const std::string& name,
-                                                          SourcePosition at) {
-  auto& known = resolved_[name];
-  if (known != nullptr) {
-    return known;
+std::vector<const PlanExpression*> expressions_of(const TensorMap& map) {
+  std::vector<const PlanExpression*> found;
+  for (const auto* list : {&map.extents, &map.strides, &map.box, &map.element_strides}) {
+    for (const PlanExpression& value : *list) {
+      found.push_back(&value);
+    }
   }
+  for (const PlanExpression* value : {&map.buffer.by, &map.buffer.offset}) {
+    if (!value->expression.empty()) {
+      found.push_back(value);
+    }
+  }
+  return found;
+}
+
+// Whether some name in the map means another value at this use than it means outside of loops.
+bool TensorMaps::has_loop_values(const TensorMap& map, const Scope& used_in) const {
+  for (const PlanExpression* value : expressions_of(map)) {
+    for (const std::string& name : value->expression.names()) {
+      if (used_in.find(name) != scope_.find(name)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::shared_ptr<const ResolvedTensorMap> TensorMaps::find(const std::string& name,
+                                                          SourcePosition at, const Scope& used_in) {
   if (!context_.facts().tensor_maps) {
     context_.fail_unsupported(
         at, fmt::format("tensor map '{}': this device has no tensor memory accelerator", name));
@@ -209,8 +232,17 @@ std::shared_ptr<const ResolvedTensorMap> TensorMaps::find(const std::string& nam
   const auto& maps = context_.file().plan.tensor_maps;
   const auto map = std::find_if(maps.begin(), maps.end(),
                                 [&](const TensorMap& candidate) { return candidate.name == name; });
-  known = std::make_shared<const ResolvedTensorMap>(
-      TensorMapResolver(context_, *map, scope_, buffers_).resolve());
+  const auto resolve = [&] {
+    return std::make_shared<const ResolvedTensorMap>(
+        TensorMapResolver(context_, *map, used_in, buffers_).resolve());
+  };
+  if (has_loop_values(*map, used_in)) {
+    return resolve();
+  }
+  auto& known = resolved_[name];
+  if (known == nullptr) {
+    known = resolve();
+  }
   return known;
 }
 

@@ -9,8 +9,12 @@
 
 namespace winnow::tasks {
 
-/// The plan's tensor maps at one shape. Each map is resolved at its first use. It must meet the
-/// requirements of cuTensorMapEncodeTiled (cuda.h) and stay inside its buffer.
+/// The expressions of a tensor map.
+std::vector<const PlanExpression*> expressions_of(const TensorMap& map);
+
+/// The plan's tensor maps at one shape. Each map is resolved at its first use, or at every use if a
+/// loop decides its values. It must meet the requirements of cuTensorMapEncodeTiled (cuda.h) and
+/// stay inside its buffer.
 class TensorMaps {
 public:
   /// `scope` is the scope of the plan, without loop variables. All arguments must outlive this
@@ -18,10 +22,14 @@ public:
   TensorMaps(const PlanContext& context, const Scope& scope, const std::vector<Buffer>& buffers)
       : context_(context), scope_(scope), buffers_(buffers) {}
 
-  /// `name` is a declared tensor map. `at` is the place of use. Throws PlanMistake.
-  std::shared_ptr<const ResolvedTensorMap> find(const std::string& name, SourcePosition at);
+  /// `name` is a declared tensor map. `at` is the place of use, and `used_in` is the scope there.
+  /// Throws PlanMistake.
+  std::shared_ptr<const ResolvedTensorMap> find(const std::string& name, SourcePosition at,
+                                                const Scope& used_in);
 
 private:
+  bool has_loop_values(const TensorMap& map, const Scope& used_in) const;
+
   const PlanContext& context_;
   const Scope& scope_;
   const std::vector<Buffer>& buffers_;

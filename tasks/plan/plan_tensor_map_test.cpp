@@ -230,6 +230,49 @@ TEST(TensorMaps, OfHiddenShapesStayHidden) {
   }
 }
 
+// Maps over layers of w[4][1000], used in a loop over the layers.
+Outcome resolve_in_loop(const std::string& members, const std::string& loop = "2") {
+  return resolve(R"js({"tensor_maps": {"m": {"extents": [64, 2], "box": [32, 1], )js" + members +
+                     R"js(}, "same": {"tensor": "x", "extents": ["cols"], "box": [32]}},
+      "launches": [{"repeat": )js" +
+                     loop +
+                     R"js(, "as": "i", "do": [{"kernel": "k", "grid": 1, "block": 32,
+                     "args": [{"tensor_map": "m"}, {"tensor_map": "same"}, "y"]}]}]})js",
+                 map_setting("o128:map o128:same p4f:y"));
+}
+
+TEST(TensorMaps, MayUseLoopVariables) {
+  const Outcome outcome = resolve_in_loop(
+      R"js("pick": ["w", "x"], "by": "i", "at": "i * 64", "strides": ["128 * (i + 1)"])js");
+  ASSERT_THAT(outcome.errors, IsEmpty());
+  const auto& first = outcome.launch(0).arguments;
+  const auto& second = outcome.launch(1).arguments;
+  EXPECT_EQ(first[0].tensor_map->buffer, "w");
+  EXPECT_EQ(second[0].tensor_map->buffer, "x");
+  EXPECT_EQ(second[0].tensor_map->offset_bytes, 256);
+  EXPECT_THAT(second[0].tensor_map->strides_bytes, ElementsAre(1024));
+  EXPECT_EQ(first[1].tensor_map, second[1].tensor_map); // it does not depend on the loop
+}
+
+TEST(TensorMaps, AreCheckedInEveryTurn) {
+  EXPECT_THAT(resolve_in_loop(R"js("tensor": "w", "at": "i * 1000")js", "4").errors, IsEmpty());
+  EXPECT_THAT(resolve_in_loop(R"js("tensor": "w", "at": "i * 1000")js", "5").error(),
+              HasSubstr("at = i * 1000 = 4000 for shape search/0 (i=4)"));
+  EXPECT_THAT(resolve_in_loop(R"js("tensor": "w", "at": "j")js").error(),
+              HasSubstr("unknown name 'j' in expression 'j'"));
+  EXPECT_THAT(resolve_in_loop(R"js("pick": ["w", "idx"], "by": "i")js").error(),
+              HasSubstr("tensor map 'm' picks from 'w' and 'idx', whose dtypes differ; expected "
+                        "buffers of one dtype, or \"dtype\" in the tensor map"));
+  EXPECT_THAT(resolve(R"js({"tensor_maps": {"m": {"tensor": "w", "at": "i", "extents": [64],
+                            "box": [32]}}, "launches": [
+                            {"repeat": 1, "as": "i", "do": [{"fill": "y", "value": 0}]},
+                            {"kernel": "k", "grid": 1, "block": 32,
+                             "args": [{"tensor_map": "m"}, "y"]}]})js",
+                      map_setting())
+                  .error(),
+              HasSubstr("unknown name 'i' in expression 'i'"));
+}
+
 struct MapArgumentMistake {
   const char* args;
   const char* parameters;

@@ -38,6 +38,10 @@ def answer(request):
         terms = [math.exp(score - largest) for score in part]
         total = math.fsum(terms)
         values.extend(term / total for term in terms)
+    if request["do"] == "mutant":
+        wrong = {"own precision": 1, "half of the inputs": 1.01}.get(request["mutant"], 0)
+        struct.pack_into(f"<{len(values)}f", memory, y["offset"], *[wrong * v for v in values])
+        return {"error": None, "applies": wrong != 0}
     for offset in (y["offset"], y["magnitude_offset"]):
         struct.pack_into(f"<{len(values)}d", memory, offset, *values)
     return {"error": None, "seconds": 0}
