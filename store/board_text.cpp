@@ -296,7 +296,7 @@ std::string board_text(const json& rows, const json& baselines, Format format,
     text += lines.heading(group_heading(first) + group_note(groups, first) + board.title);
     const auto shapes = first.at("shapes").get<std::vector<std::string>>();
     text += shapes.empty() ? "" : lines.below("shapes: " + join(shapes, "; "));
-    const auto flags = first->at("task_flags").get<std::vector<std::string>>();
+    const auto flags = first.at("task_flags").get<std::vector<std::string>>();
     text += flags.empty() ? "" : lines.below("flags of the task: " + join(flags, "; "));
     text += lines.table(board.table);
     text += standings_text(first, baselines, lines, format);

@@ -18,15 +18,15 @@ tasks::KernelFile parse_own(const std::string& text, const std::filesystem::path
   return std::move(*parsed.kernel_file);
 }
 
-std::chrono::milliseconds judge_timeout(const EvaluationOptions& options) {
-  return options.run_timeout * 3;
-}
-
 [[noreturn]] void reject_own(const tasks::KernelFile& file, const std::string& why) {
   throw Error(fmt::format("{}: {}", file.file, why), "correct this file of the task");
 }
 
 } // namespace
+
+std::chrono::milliseconds judge_timeout(const EvaluationOptions& options) {
+  return options.run_timeout * 3;
+}
 
 TaskOnDevice::TaskOnDevice(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
                            EvaluationOptions evaluation_options)

@@ -83,4 +83,7 @@ struct TaskOnDevice {
   std::atomic<bool> cancelled{false};
 };
 
+/// How long the judge, or PyTorch, may take for one answer.
+std::chrono::milliseconds judge_timeout(const EvaluationOptions& options);
+
 } // namespace winnow::evaluators

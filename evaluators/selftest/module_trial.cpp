@@ -20,7 +20,6 @@ constexpr std::array kKinds{MutantKind::Zeros,        MutantKind::Stale,
                             MutantKind::BatchMean,    MutantKind::OperandsTf32,
                             MutantKind::OperandsBf16, MutantKind::HalfOfInputs};
 constexpr const char* kOwnPrecision = "own precision";
-constexpr std::uint64_t kStaleSeed = 0x57a1e; // added to the seed whose output is stale
 
 void note(const JudgeReply& reply, const tasks::Shape& shape, HonestResult& honest) {
   ++honest.cases;

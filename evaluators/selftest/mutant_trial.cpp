@@ -10,7 +10,6 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr std::uint64_t kStaleSeed = 0x57a1e; // added to the seed whose output is stale
 constexpr std::size_t kFirstMutant = 2; // index in a run, after the correct and the stale case
 
 bool by_size(const tasks::Task& task, const tasks::Shape& left, const tasks::Shape& right) {

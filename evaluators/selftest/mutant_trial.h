@@ -3,9 +3,12 @@
 #include "evaluators/selftest/reference_run.h"
 #include "evaluators/selftest/selftest.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace winnow::evaluators {
+
+constexpr std::uint64_t kStaleSeed = 0x57a1e; ///< added to the seed whose output is stale
 
 /// Records the judge's reply about the mutant at a shape.
 void note(const JudgeReply& reply, const tasks::Shape& shape, MutantResult& result);

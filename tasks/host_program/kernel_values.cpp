@@ -31,9 +31,9 @@ bool has_late_names(const std::vector<Launch>& launches, const Plan& plan) {
 }
 
 /// Runs through the launches at one shape on one GPU, and notes the values in kernels' names.
-class Walk {
+class LoopWalk {
 public:
-  Walk(const PlanToWrite& plan, const Shape& shape, std::int64_t multiprocessors, AllValues& found)
+  LoopWalk(const PlanToWrite& plan, const Shape& shape, std::int64_t multiprocessors, AllValues& found)
       : plan_(plan), context_(plan.file, plan.task, shape, plan.choice, facts_, nullptr),
         found_(found) {
     Scope facts;
@@ -169,7 +169,7 @@ std::map<std::pair<int, int>, std::set<NameValues>> kernel_values(const PlanToWr
   }
   for (const Shape& shape : plan.shapes) {
     for (std::int64_t count = kFewestMultiprocessors; count <= kMostMultiprocessors; ++count) {
-      Walk(plan, shape, count, found).run();
+      LoopWalk(plan, shape, count, found).run();
     }
   }
   return found;
