@@ -166,6 +166,7 @@ TEST(Prompts, FoldTheParametersOfADeepModule) {
   }
   const std::string in_full = prompt_text(context_for(task));
   EXPECT_GT(in_full.size(), text.size() + 19000);
+  EXPECT_THAT(text, Not(HasSubstr("more bytes]")));
   EXPECT_THAT(in_full, Not(HasSubstr("_bn{")));
 }
 

@@ -53,7 +53,8 @@ TEST(PlanTables, NeedIntegersAndAnIndex) {
   EXPECT_THAT(errors_of(with_plan(with_table(R"js({"table": [1]})js"))),
               HasSubstr("the table 'size' has no \"by\""));
   EXPECT_THAT(
-      resolve(R"js({"let": {"size": {"table": [1], "by": "i"}}, "launches": [{"repeat": 1, "as": "i",
+      resolve(
+          R"js({"let": {"size": {"table": [1], "by": "i"}}, "launches": [{"repeat": 1, "as": "i",
           "do": [{"kernel": "k", "grid": "size", "block": 32, "args": ["x", "y"]}]}]})js")
           .error(),
       HasSubstr("unknown name 'i' in expression 'i'"));
