@@ -15,7 +15,7 @@ namespace {
 constexpr int kBudgets = 5;
 constexpr std::chrono::minutes kTimedWithin{5};
 
-void draw_inputs(const TaskOnDevice& on_device, const tasks::Shape& shape,
+void draw_inputs(TaskOnDevice& on_device, const tasks::Shape& shape,
                  const std::vector<ArenaSlice>& inputs) {
   const ArenaView exchange(on_device.host->exchange.fd());
   const std::uint64_t seed = random_bits();
@@ -24,6 +24,10 @@ void draw_inputs(const TaskOnDevice& on_device, const tasks::Shape& shape,
     tasks::generate_tensor(tasks::generator_at(tensor, shape), tensor.dtype, seed, tensor.name,
                            exchange.slice(input.offset, input.bytes).data(),
                            static_cast<std::uint64_t>(tasks::element_count(tensor, shape)));
+  }
+  const std::string question = torch_inputs(on_device.task, shape, seed, inputs);
+  if (!question.empty()) {
+    on_device.host->torch.ask(question, kTimedWithin);
   }
 }
 

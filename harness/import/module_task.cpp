@@ -167,15 +167,6 @@ std::string shapes_text(const json& description) {
   return text;
 }
 
-void check_inputs(const json& description) {
-  for (const json& tensor : description.at("tensors")) {
-    if (tensor.contains("generator") && tensor.at("generator").at("kind") == "reference") {
-      throw Error("input '" + tensor.at("name").get<std::string>() +
-                  "' is computed by get_inputs(), and Winnow draws inputs by generators only");
-    }
-  }
-}
-
 } // namespace
 
 std::vector<std::string> module_flags(const json& description) {
@@ -194,7 +185,6 @@ std::string module_task_toml(const json& description, const ModuleOrigin& origin
   if (const std::string why = description.value("refused", ""); !why.empty()) {
     throw Error(why);
   }
-  check_inputs(description);
   std::string text = fmt::format(
       "title = {}\ndescription = {}\noperations = {}\nbytes = {}\n\n"
       "[reference]\nkind = \"torch\"\nmode = {}\n\n[source]\norigin = {}\nflags = {}\n",
