@@ -70,6 +70,12 @@ class Child:
         self.answers.forget()
         return describe.describe(request, self.device)
 
+    def definition(self, request):
+        import definition_task
+
+        self.answers.forget()
+        return definition_task.describe(request, self.device)
+
     def handle(self, line):
         """The line that answers one request; it may say an error."""
         start = time.perf_counter()
@@ -80,6 +86,7 @@ class Child:
                 "time": self.answers.time,
                 "inputs": self.answers.inputs,
                 "describe": self.describe,
+                "definition": self.definition,
             }
             if request["do"] not in known:
                 raise ValueError(f"no request is named {request['do']}")

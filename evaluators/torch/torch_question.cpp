@@ -38,10 +38,12 @@ public:
                  {"mode", task_.torch->training ? "train" : "eval"},
                  {"axes", shape_.axes},
                  {"scalars", json::array()},
+                 {"scalar_names", json::array()},
                  {"inputs", inputs()},
                  {"outputs", outputs()}};
     request.update(more);
     for (const tasks::ScalarSpec& scalar : task_.scalars) {
+      request["scalar_names"].push_back(scalar.name);
       request["scalars"].push_back(scalar_json(scalar, shape_.scalars.at(scalar.name)));
     }
     if (end_ > capacity_bytes) {

@@ -57,7 +57,17 @@ std::string elements(const json& tensor) {
   return factors.empty() ? "1" : join(factors, " * ");
 }
 
+/// What a run does, where the description says it by itself: of a definition, which may not read
+/// all of its inputs. Else nullptr.
+const json* work_of(const json& description) {
+  const auto found = description.find("work");
+  return found == description.end() ? nullptr : &*found;
+}
+
 std::string bytes_of_tensors(const json& description) {
+  if (const json* work = work_of(description)) {
+    return work->at("bytes").get<std::string>();
+  }
   std::vector<std::string> terms;
   for (const json& tensor : description.at("tensors")) {
     const auto dtype = tasks::dtype_from_string(tensor.at("dtype").get<std::string>());
@@ -82,6 +92,10 @@ std::int64_t count_at(const json& tensor, const json& axes) {
 /// to launch.
 std::string operations(const json& description) {
   const json& axes = description.at("shapes").at("search").at(0);
+  if (const json* work = work_of(description)) {
+    return fmt::format("{:.6f} * ({})", work->at("operations_each").get<double>(),
+                       work->at("elements").get<std::string>());
+  }
   std::vector<std::string> terms;
   std::int64_t total = 0;
   for (const json& tensor : description.at("tensors")) {
@@ -189,7 +203,9 @@ std::string module_task_toml(const json& description, const ModuleOrigin& origin
       "title = {}\ndescription = {}\noperations = {}\nbytes = {}\n\n"
       "[reference]\nkind = \"torch\"\nmode = {}\n\n[source]\norigin = {}\nflags = {}\n",
       quoted(description.value("title", "")),
-      quoted("The output of the PyTorch module Model in reference.py."),
+      quoted(work_of(description) != nullptr
+                 ? "The outputs of run() in reference.py."
+                 : "The output of the PyTorch module Model in reference.py."),
       quoted(operations(description)), quoted(bytes_of_tensors(description)), quoted(origin.mode),
       quoted(origin.origin), toml_value(module_flags(description)));
   text += axes_text(description);
