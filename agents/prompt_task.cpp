@@ -41,6 +41,8 @@ std::string_view distribution(tasks::GeneratorSpec::Kind kind) {
     return "subnormal";
   case Kind::Special:
     return "normally distributed, with infinities or NaN among them";
+  case Kind::Reference:
+    return "computed by get_inputs() of the module";
   }
   return "";
 }

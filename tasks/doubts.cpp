@@ -32,7 +32,8 @@ bool chooses_by_index(const Task& task) {
   return std::any_of(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& tensor) {
     using Kind = GeneratorSpec::Kind;
     const Kind kind = tensor.generator.kind;
-    return kind == Kind::Index || kind == Kind::Permutation || kind == Kind::OneHot;
+    return kind == Kind::Index || kind == Kind::Permutation || kind == Kind::OneHot ||
+           kind == Kind::Reference;
   });
 }
 

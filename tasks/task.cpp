@@ -120,6 +120,10 @@ std::int64_t element_count(const TensorSpec& tensor, const Shape& shape) {
   return count;
 }
 
+bool is_computed(const TensorSpec& tensor) {
+  return tensor.generator.kind == GeneratorSpec::Kind::Reference;
+}
+
 GeneratorSpec generator_at(const TensorSpec& tensor, const Shape& shape) {
   GeneratorSpec spec = tensor.generator;
   if (!tensor.generator_extent.empty()) {

@@ -35,6 +35,9 @@ struct TensorSpec {
   Expression generator_extent = {}; ///< over axes: `a` of Index, Permutation, OneHot; else empty
 };
 
+/// The reference computes this input (GeneratorSpec::Kind::Reference): no generator draws it.
+bool is_computed(const TensorSpec& tensor);
+
 /// A by-value argument. Hidden shapes draw new values from [low, high].
 struct ScalarSpec {
   std::string name;

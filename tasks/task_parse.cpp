@@ -164,12 +164,22 @@ private:
     }
     if (generator) {
       parse_generator(*generator, tensor);
+      check_computed(*generator, tensor);
     } else if (tensor.role != Role::Output && !is_floating(tensor.dtype)) {
       table.fail(
           {}, fmt::format("'{}' has no generator", name),
           "a generator, such as generator = { kind = \"small_integers\", low = -4, high = 4 }");
     }
     return tensor;
+  }
+
+  void check_computed(const TomlReader& generator, const TensorSpec& tensor) const {
+    const bool may_be = task_.torch && tensor.role == Role::Input && tensor.state.empty();
+    if (is_computed(tensor) && (!may_be || tensor.is_static)) {
+      generator.fail("kind", fmt::format("get_inputs() cannot compute '{}'", tensor.name),
+                     "kind = \"reference\" for arguments of a PyTorch module that are neither "
+                     "inout nor static");
+    }
   }
 
   static Role parse_role(const TomlReader& table) {

@@ -333,6 +333,22 @@ INSTANTIATE_TEST_SUITE_P(
                 "no shape of 'held_out' is for device 'cuda'"},
         BadTask{"[[shapes.tiny]]", "[[shapes.tinny]]", "did you mean 'tiny'?"}));
 
+TEST(Task, OnlyArgumentsOfAModuleAreComputed) {
+  const std::string torch = std::string(kTaskToml) + "[reference]\nkind = \"torch\"\n";
+  const auto with = [](std::string toml, const std::string& drawn, const std::string& computed) {
+    return toml.replace(toml.find(drawn), drawn.size(), computed);
+  };
+  const std::string drawn = "kind = \"index\", limit = 5";
+  const Task task = parsed(with(torch, drawn, "kind = \"reference\""));
+  EXPECT_TRUE(is_computed(*task.find_tensor("index")));
+  EXPECT_FALSE(is_computed(*task.find_tensor("x")));
+  EXPECT_THAT(error_of(with(kTaskToml, drawn, "kind = \"reference\"")),
+              HasSubstr("get_inputs() cannot compute 'index'; expected"));
+  EXPECT_THAT(error_of(with(torch, "generator = { " + drawn + " }",
+                            "static = true\ngenerator = { kind = \"reference\" }")),
+              HasSubstr("get_inputs() cannot compute 'index'"));
+}
+
 constexpr const char* kTorch = "[reference]\nkind = \"torch\"\nmode = \"train\"\n";
 
 TEST(Task, MayHaveAPyTorchModuleAsItsReference) {

@@ -5,6 +5,7 @@
 #include "evaluators/device/guard_core.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/reference_check.h"
+#include "evaluators/torch/torch_question.h"
 
 #include <algorithm>
 
@@ -66,15 +67,35 @@ std::uint64_t more_memory(const std::vector<RunCase>& cases) {
   return most;
 }
 
+/// Empty if the task has no inputs that the reference computes.
+GiveInputs giver_of_inputs(TaskOnDevice& on_device, const std::vector<RunCase>& cases) {
+  std::vector<std::pair<std::string, std::vector<ArenaSlice>>> places;
+  for (const RunCase& run_case : cases) {
+    places.emplace_back(run_case.shape, run_case.computed);
+  }
+  if (!has_computed_inputs(on_device.task)) {
+    return {};
+  }
+  return [&on_device, places](const InputsNeeded& needed) -> std::string {
+    if (needed.index >= places.size()) {
+      return "the worker asks for inputs of a case that was not requested";
+    }
+    const auto& [shape, to] = places[needed.index];
+    return on_device.give_inputs(shape, needed.seed, to);
+  };
+}
+
 } // namespace
 
 std::vector<RunCase> run_cases_of(const TaskOnDevice& on_device,
                                   const std::vector<PlannedCase>& cases,
                                   std::vector<SamplingRequest> sampling) {
   std::vector<RunCase> run_cases;
-  std::uint64_t offset = 0;
+  std::uint64_t offset = bytes_of_computed_inputs(on_device.task); // all cases use this place
   for (const PlannedCase& planned : cases) {
     RunCase run_case;
+    run_case.computed = computed_inputs(on_device.task, planned.shape);
+    run_case.shape = planned.shape.id;
     run_case.plan = planned.plan;
     run_case.seed = planned.seed;
     run_case.salt = mix_bits(planned.seed ^ kPoisonSalt);
@@ -111,6 +132,7 @@ StageOutcome run_module(TaskOnDevice& on_device, const BuiltKernel& built,
   request.cases = std::move(cases);
   RunnerLimits limits;
   limits.wall = wall;
+  limits.give_inputs = giver_of_inputs(on_device, request.cases);
   limits.memory_bytes = on_device.options.memory_bytes + host.arena.size_bytes() +
                         cpu_stack_bytes() + more_memory(request.cases);
   if (!host.worker_device.is_gpu()) {

@@ -8,6 +8,7 @@
 #include "evaluators/timing/physical_floor.h"
 #include "evaluators/timing/timed_case.h"
 #include "evaluators/torch/eager_times.h"
+#include "evaluators/torch/torch_question.h"
 
 #include <algorithm>
 
@@ -27,6 +28,8 @@ constexpr int kQuickDivisor = 4;
 constexpr std::uint64_t kFewBytes = std::uint64_t{16} << 20U;
 constexpr int kPlaces = 9;
 constexpr std::uint64_t kMostAreas = 12;
+// Samples of a task whose reference computes inputs anew for each launch.
+constexpr int kMostComputed = 20;
 constexpr double kFewJudged = 2;
 
 std::uint64_t tensor_bytes(const tasks::Task& task, const tasks::Shape& shape) {
@@ -66,8 +69,14 @@ int places_of(const TaskOnDevice& on_device, const tasks::Shape& shape) {
 int areas_of(const TaskOnDevice& on_device, const tasks::Shape& shape, std::size_t shapes) {
   std::uint64_t bytes = 0;
   output_slices(on_device.task, shape, bytes, OutputPart::DrawnPieces);
-  const std::uint64_t share = on_device.host->arena.size_bytes() / shapes;
+  const std::uint64_t inputs = bytes_of_computed_inputs(on_device.task);
+  const std::uint64_t room = on_device.host->arena.size_bytes();
+  const std::uint64_t share = (room - std::min(room, inputs)) / shapes;
   return static_cast<int>(std::clamp<std::uint64_t>(share / bytes, 1, kMostAreas));
+}
+
+int most_samples(const tasks::Task& task, int wanted) {
+  return has_computed_inputs(task) ? std::min(wanted, kMostComputed) : wanted;
 }
 
 std::chrono::milliseconds longest_timing(const std::vector<RunCase>& cases) {
@@ -128,7 +137,7 @@ SamplingRequest EvaluationRun::sampling_request() const {
   sampling.budget = time_budget(on_device_.options, result_.device);
   sampling.stop_when_lost = on_device_.options.stop_when_lost;
   sampling.warm = on_device_.options.warm;
-  sampling.max_samples = on_device_.options.max_samples;
+  sampling.max_samples = most_samples(on_device_.task, on_device_.options.max_samples);
   if (result_.stage == Stage::Promotion || result_.stage == Stage::HeldOut) {
     sampling.least_baseline_ns = least_hidden_ns(result_.device);
     // One pair of launches must not decide on a busy CPU. So min_samples may take as long as in

@@ -46,6 +46,8 @@ std::vector<tasks::CaseResult> judge_timed_outputs(TaskOnDevice& on_device, cons
 int places_of(const TaskOnDevice& on_device, const tasks::Shape& shape);
 /// Number of launches that can be judged at each of `shapes` shapes.
 int areas_of(const TaskOnDevice& on_device, const tasks::Shape& shape, std::size_t shapes);
+/// The most samples of a series: fewer than `wanted` if each launch waits for PyTorch's inputs.
+int most_samples(const tasks::Task& task, int wanted);
 /// Time limit for the sampling, in addition to one run. A kernel that may still win gets several
 /// budgets.
 std::chrono::milliseconds longest_timing(const std::vector<RunCase>& cases);

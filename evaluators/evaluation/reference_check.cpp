@@ -72,6 +72,7 @@ JudgeRequest judge_request(const TaskOnDevice& on_device, const tasks::Shape& sh
     request.plan = tasks::tensors_only(on_device.reference_task, shape);
     TorchQuestion question =
         torch_question(on_device.task, shape, seeds.launch, on_device.host->exchange.size_bytes());
+    request.inputs_question = torch_inputs(on_device.task, shape, seeds.launch, question.inputs);
     request.inputs = std::move(question.inputs);
     request.answers = std::move(question.answers);
     request.question = std::move(question.line);

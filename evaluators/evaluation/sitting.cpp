@@ -150,7 +150,7 @@ Contest::Series Sitting::State::series() const {
     request.all_judged = true;
     request.judged = kJudgedInSeries;
     request.min_samples = kTurns;
-    request.max_samples = kMostTurns;
+    request.max_samples = most_samples(task, kMostTurns);
     const int divisor = hidden ? 2 * kSeriesDivisor : kSeriesDivisor;
     request.budget = std::max(time_budget(options, host->device.kind) / divisor, kLeastBudget);
     request.places = places_of(*this, shape);

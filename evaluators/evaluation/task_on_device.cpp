@@ -3,7 +3,10 @@
 #include "base/error.h"
 #include "base/random_bits.h"
 #include "base/text.h"
+#include "evaluators/torch/torch_question.h"
 #include "tasks/memorisable.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -124,10 +127,35 @@ std::vector<JudgeReply> TaskOnDevice::ask(const std::vector<JudgeRequest>& reque
 
 std::string TaskOnDevice::answer_by_torch(const JudgeRequest& request) {
   try {
+    if (!request.inputs_question.empty()) {
+      host->torch.ask(request.inputs_question, judge_timeout(options));
+    }
     host->torch.ask(request.question, judge_timeout(options));
     return "";
   } catch (const Error& error) {
     return error.what();
+  }
+}
+
+std::string TaskOnDevice::give_inputs(const std::string& shape_id, std::uint64_t seed,
+                                      const std::vector<ArenaSlice>& to) {
+  try {
+    const auto shape =
+        std::find_if(task.shapes.begin(), task.shapes.end(),
+                     [&](const tasks::Shape& known) { return known.id == shape_id; });
+    if (shape == task.shapes.end()) {
+      throw Error("the task has no shape " + shape_id);
+    }
+    const std::vector<ArenaSlice> from = computed_inputs(task, *shape);
+    host->torch.ask(torch_inputs(task, *shape, seed, from), judge_timeout(options));
+    const ArenaView exchange(host->exchange.fd()), arena(host->arena.fd());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const auto bytes = exchange.slice(from[i].offset, from[i].bytes);
+      std::copy(bytes.begin(), bytes.end(), arena.slice(to.at(i).offset, bytes.size()).begin());
+    }
+    return "";
+  } catch (const std::exception& error) {
+    return fmt::format("reference.py failed: {}", error.what());
   }
 }
 

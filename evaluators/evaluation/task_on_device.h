@@ -57,6 +57,10 @@ struct TaskOnDevice {
   std::vector<JudgeReply> ask(const std::vector<JudgeRequest>& requests);
   /// Why PyTorch has no answer; empty: the answer is in the exchange.
   std::string answer_by_torch(const JudgeRequest& request);
+  /// Puts inputs of this seed that the module computes into the arena. The result says why they are
+  /// not there; empty: they are.
+  std::string give_inputs(const std::string& shape_id, std::uint64_t seed,
+                          const std::vector<ArenaSlice>& to);
   tasks::ResolvedPlan own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
   /// The incumbent, built for these shapes. nullptr when there is no incumbent or it does not
   /// build.

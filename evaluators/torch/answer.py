@@ -7,12 +7,13 @@ import torch
 
 import mutants
 import precision
+import tables
 import timing
 from drawing import Draws
 from noise import LARGEST_SEED, error_scales
-from problem import Problem, load_module
+from problem import Problem, is_definition, load_module
 from survey import own_inputs
-from tensors import Memory, as_list, check, widened
+from tensors import Memory, as_list, check, torch_dtype, widened
 
 
 class Case:
@@ -59,7 +60,8 @@ class Answers:
         key = json.dumps([fields, float64], sort_keys=True)
         if key != self.key:
             self.forget()
-            self.problem = Problem(*[fields[i] for i in (0, 1, 2, 3)], self.device, float64)
+            names = request.get("scalar_names", [])
+            self.problem = Problem(*fields, self.device, float64, names=names)
             self.key = key
         return self.problem
 
@@ -92,13 +94,13 @@ class Answers:
     def inputs(self, request):
         """Writes what get_inputs() computes for the inputs that the request names."""
         module = load_module(request["source"], request["axes"])
-        torch.manual_seed(request["seed"] % LARGEST_SEED)
-        with torch.no_grad():
-            values = own_inputs(module, Draws(signed=request.get("signed", True)))
-        tensors = [value for value in values if isinstance(value, torch.Tensor)]
+        if is_definition(module):
+            built = tables.build(request["inputs"], request["axes"], request["seed"])
+            values = [built[s["name"]].to(torch_dtype(s["dtype"])) for s in request["inputs"]]
+        else:
+            values = drawn_inputs(module, request)
         memory = Memory()
-        for spec in request["inputs"]:
-            value = tensors[spec["index"]]
+        for spec, value in zip(request["inputs"], values):
             check(spec, value, False)
             memory.store(value, spec["offset"])
         return {}
@@ -135,6 +137,15 @@ class Answers:
             run = lambda: model(*arguments)
             times = timing.samples(run, case.restore, self.device, request["sampling"])
         return {"times_ns": times}
+
+
+def drawn_inputs(module, request):
+    """What get_inputs() computes, for each input of the request."""
+    torch.manual_seed(request["seed"] % LARGEST_SEED)
+    with torch.no_grad():
+        values = own_inputs(module, Draws(signed=request.get("signed", True)))
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    return [tensors[spec["index"]] for spec in request["inputs"]]
 
 
 def check_all(expected, results, float64):

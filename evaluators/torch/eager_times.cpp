@@ -15,7 +15,7 @@ namespace {
 constexpr int kBudgets = 5;
 constexpr std::chrono::minutes kTimedWithin{5};
 
-void draw_inputs(const DeviceHost& host, const tasks::Task& task, const tasks::Shape& shape,
+void draw_inputs(DeviceHost& host, const tasks::Task& task, const tasks::Shape& shape,
                  const std::vector<ArenaSlice>& inputs) {
   const ArenaView exchange(host.exchange.fd());
   const std::uint64_t seed = random_bits();
@@ -24,6 +24,10 @@ void draw_inputs(const DeviceHost& host, const tasks::Task& task, const tasks::S
     tasks::generate_tensor(tasks::generator_at(tensor, shape), tensor.dtype, seed, tensor.name,
                            exchange.slice(input.offset, input.bytes).data(),
                            static_cast<std::uint64_t>(tasks::element_count(tensor, shape)));
+  }
+  const std::string question = torch_inputs(task, shape, seed, inputs);
+  if (!question.empty()) {
+    host.torch.ask(question, kTimedWithin);
   }
 }
 

@@ -1,4 +1,4 @@
-"""A module file in KernelBench's form: Model, get_inputs() and get_init_inputs()."""
+"""A module file in KernelBench's form (Model, get_inputs(), get_init_inputs()), or a definition's run()."""
 
 import inspect
 import linecache
@@ -23,14 +23,39 @@ def load_module(source, axes):
     linecache.cache["reference.py"] = (len(source), None, lines, "reference.py")
     sys.modules["reference"] = module  # dataclasses and torch.jit look there
     exec(compiled(source, axes), module.__dict__)
+    if is_definition(module):
+        return module
     for name in ("Model", "get_init_inputs"):
         if not callable(module.__dict__.get(name)):
             raise ValueError(f"the file has no {name}")
     return module
 
 
-def construct(module, scalars, mode, device, seed=CONSTRUCTION_SEED):
+def is_definition(module):
+    """The reference of a definition is a function run(), not a class Model."""
+    return callable(module.__dict__.get("run")) and "Model" not in module.__dict__
+
+
+class Function(torch.nn.Module):
+    """run() of a definition; `scalars`: {parameter: number}."""
+
+    def __init__(self, run, scalars):
+        super().__init__()
+        self.run, self.scalars = run, scalars
+        self.names = list(inspect.signature(run).parameters)
+
+    def forward(self, *tensors):
+        rest = iter(tensors)
+        values = [self.scalars[n] if n in self.scalars else next(rest) for n in self.names]
+        results = self.run(*values)
+        return list(results.values()) if isinstance(results, dict) else results
+
+
+def construct(module, scalars, mode, device, seed=CONSTRUCTION_SEED, names=()):
     """A fresh model. The caller sets the default dtype."""
+    if is_definition(module):
+        torch.manual_seed(seed)
+        return Function(module.run, dict(zip(names, scalars)))
     arguments = module.get_init_inputs()
     if scalars and len(scalars) != len(arguments):
         raise ValueError(
@@ -47,12 +72,12 @@ def construct(module, scalars, mode, device, seed=CONSTRUCTION_SEED):
 class Problem:
     """A model of given sizes, kept for several runs."""
 
-    def __init__(self, source, axes, scalars, mode, device, float64, seed=CONSTRUCTION_SEED):
+    def __init__(self, source, axes, scalars, mode, device, float64, seed=CONSTRUCTION_SEED, names=()):
         self.device = device
         self.float64 = float64
         with torch.no_grad(), self.dtypes(skip_filling=True):
             self.module = load_module(source, axes)
-            self.model = construct(self.module, scalars, mode, device, seed)
+            self.model = construct(self.module, scalars, mode, device, seed, names)
             if float64:
                 self.model.double()
         self.initial = {name: b.detach().clone() for name, b in self.model.named_buffers()}
@@ -87,6 +112,8 @@ class Problem:
 
     def with_plain_values(self, tensors):
         """forward's arguments: the tensors, and between them the numbers of get_inputs()."""
+        if isinstance(self.model, Function):
+            return list(tensors)
         parameters = inspect.signature(self.model.forward).parameters.values()
         needed = [p for p in parameters if p.default is p.empty and p.kind in POSITIONAL]
         if len(needed) <= len(tensors):

@@ -79,6 +79,12 @@ class Child:
             if self.device != "cpu":
                 torch.cuda.empty_cache()  # other children share the GPU
 
+    def definition(self, request):
+        import definition_task
+
+        self.answers.forget()
+        return definition_task.describe(request, self.device)
+
     def handle(self, line):
         """The line that answers one request; it may say an error."""
         start = time.perf_counter()
@@ -90,6 +96,7 @@ class Child:
                 "time": self.answers.time,
                 "inputs": self.answers.inputs,
                 "describe": self.describe,
+                "definition": self.definition,
             }
             if request["do"] not in known:
                 raise ValueError(f"no request is named {request['do']}")

@@ -16,6 +16,16 @@ using nlohmann::json;
 constexpr std::uint64_t kExchangeAlignment = 64;
 constexpr std::string_view kMagnitude = "_magnitude"; // see tasks::reference_view()
 
+/// The next slice from `end` on; advances `end`.
+ArenaSlice slice_at(const tasks::TensorSpec& tensor, const tasks::Shape& shape,
+                    std::uint64_t& end) {
+  const ArenaSlice slice{tensor.name, end,
+                         static_cast<std::uint64_t>(tasks::element_count(tensor, shape)) *
+                             tasks::size_bytes(tensor.dtype)};
+  end += (slice.bytes + kExchangeAlignment - 1) / kExchangeAlignment * kExchangeAlignment;
+  return slice;
+}
+
 class Question {
 public:
   /// `view`: has the types in which tensors travel.
@@ -28,10 +38,12 @@ public:
                  {"mode", task_.torch->training ? "train" : "eval"},
                  {"axes", shape_.axes},
                  {"scalars", json::array()},
+                 {"scalar_names", json::array()},
                  {"inputs", inputs()},
                  {"outputs", outputs()}};
     request.update(more);
     for (const tasks::ScalarSpec& scalar : task_.scalars) {
+      request["scalar_names"].push_back(scalar.name);
       request["scalars"].push_back(scalar_json(scalar, shape_.scalars.at(scalar.name)));
     }
     if (end_ > capacity_bytes) {
@@ -89,13 +101,7 @@ private:
             {"shape", extents_of(task_, tensor, shape_)}};
   }
 
-  ArenaSlice next_slice(const tasks::TensorSpec& tensor) {
-    const ArenaSlice slice{tensor.name, end_,
-                           static_cast<std::uint64_t>(tasks::element_count(tensor, shape_)) *
-                               tasks::size_bytes(tensor.dtype)};
-    end_ += (slice.bytes + kExchangeAlignment - 1) / kExchangeAlignment * kExchangeAlignment;
-    return slice;
-  }
+  ArenaSlice next_slice(const tasks::TensorSpec& tensor) { return slice_at(tensor, shape_, end_); }
 
   const tasks::Task& task_;
   tasks::Task view_;
@@ -134,6 +140,62 @@ TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape, T
                                     capacity_bytes);
   question.answers.clear();
   return question;
+}
+
+bool has_computed_inputs(const tasks::Task& task) {
+  return std::any_of(task.tensors.begin(), task.tensors.end(), tasks::is_computed);
+}
+
+std::uint64_t bytes_of_computed_inputs(const tasks::Task& task) {
+  std::uint64_t most = 0;
+  for (const tasks::Shape& shape : task.shapes) {
+    std::uint64_t end = 0;
+    for (const tasks::TensorSpec& tensor : task.tensors) {
+      if (tasks::is_computed(tensor)) {
+        slice_at(tensor, shape, end);
+      }
+    }
+    most = std::max(most, end);
+  }
+  return most;
+}
+
+std::vector<ArenaSlice> computed_inputs(const tasks::Task& task, const tasks::Shape& shape) {
+  std::vector<ArenaSlice> slices;
+  std::uint64_t end = 0;
+  for (const tasks::TensorSpec& tensor : task.tensors) {
+    if (tasks::is_computed(tensor)) {
+      slices.push_back(slice_at(tensor, shape, end));
+    }
+  }
+  return slices;
+}
+
+std::string torch_inputs(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
+                         const std::vector<ArenaSlice>& places) {
+  json inputs = json::array();
+  int index = 0; // among the tensors of get_inputs()
+  for (const tasks::TensorSpec& tensor : task.tensors) {
+    const bool is_argument = tensor.role != tasks::Role::Output && tensor.state.empty();
+    if (tasks::is_computed(tensor)) {
+      const auto place = std::find_if(places.begin(), places.end(), [&](const ArenaSlice& slice) {
+        return slice.tensor == tensor.name;
+      });
+      inputs.push_back({{"name", tensor.name},
+                        {"dtype", to_string(tensor.dtype)},
+                        {"shape", extents_of(task, tensor, shape)},
+                        {"offset", place->offset},
+                        {"index", index}});
+    }
+    index += is_argument ? 1 : 0;
+  }
+  return inputs.empty() ? ""
+                        : json_line({{"do", "inputs"},
+                                     {"source", task.reference_python},
+                                     {"axes", shape.axes},
+                                     {"seed", seed >> 1U}, // PyTorch takes 63 bits
+                                     {"inputs", inputs}}) +
+                              "\n";
 }
 
 json scalar_json(const tasks::ScalarSpec& scalar, double value) {

@@ -31,6 +31,16 @@ TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape,
 /// precision" is the module itself.
 TorchQuestion torch_mutant(const tasks::Task& task, const tasks::Shape& shape,
                            const std::string& mutant, std::uint64_t capacity_bytes);
+/// Whether get_inputs() computes inputs of the task.
+bool has_computed_inputs(const tasks::Task& task);
+/// The most bytes that computed_inputs() needs at any shape.
+std::uint64_t bytes_of_computed_inputs(const tasks::Task& task);
+/// The inputs of this shape that get_inputs() computes, one after the other from offset 0 on.
+std::vector<ArenaSlice> computed_inputs(const tasks::Task& task, const tasks::Shape& shape);
+/// The question for these inputs. `places`: parts of the exchange; other tensors are left alone.
+/// Empty if the task has none.
+std::string torch_inputs(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
+                         const std::vector<ArenaSlice>& places);
 
 /// How often PyTorch runs a module to time it, as in torch_child.py.
 struct TorchSampling {

@@ -61,6 +61,14 @@ protected:
     const tasks::Task task = softmax();
     return tasks::parse_task({task.task_toml, "", "", task.reference_python}, "task.toml");
   }
+  /// The same as softmax(), but get_inputs() computes x.
+  static tasks::Task with_computed_input() {
+    const tasks::Task task = softmax();
+    std::string toml = task.task_toml;
+    const std::string drawn = "kind = \"heavy_tail\", scale = 2, tail = 10000";
+    toml.replace(toml.find(drawn), drawn.size(), "kind = \"reference\"");
+    return tasks::parse_task({toml, "", task.baseline, task.reference_python}, "task.toml");
+  }
   static std::string told(const tasks::Evaluation& evaluation) {
     return fmt::format("{}: {}", to_string(evaluation.verdict), evaluation.detail);
   }
@@ -92,6 +100,29 @@ TEST_F(TorchReference, JudgesTimedLaunches) {
       Evaluator(task, host_, options_).evaluate_text(task.baseline, "kernel.cu");
   EXPECT_EQ(told(evaluation), "correct: ");
   EXPECT_GT(evaluation.speedup, 0);
+}
+
+TEST_F(TorchReference, ComputesInputsForJudgedAndTimedLaunches) {
+  const tasks::Task task = with_computed_input();
+  options_.timing = true;
+  const tasks::Evaluation evaluation =
+      Evaluator(task, host_, options_).evaluate_text(task.baseline, "kernel.cu");
+  EXPECT_EQ(told(evaluation), "correct: ");
+  const std::string zeros = R"(/*@winnow
+{ "launches": [ { "kernel": "k", "grid": ["rows"], "block": [1], "args": ["y", "cols"] } ] }
+@*/
+extern "C" __global__ void k(float* y, int cols) {
+  for (int i = 0; i < cols; ++i) y[blockIdx.x * (long long)cols + i] = 1.0f / cols;
+})";
+  EXPECT_THAT(judged(task, zeros), StartsWith("wrong: tiny/")) << "the inputs are not zeros";
+  EXPECT_THAT(evaluation.unranked, "") << "each launch has its own inputs";
+}
+
+TEST_F(TorchReference, GivesComputedInputsToAWorkerThatStays) {
+  host_->runner =
+      make_standing_runner(host_->sandbox, host_->arena, host_->worker_device, host_->cache);
+  const tasks::Task task = with_computed_input();
+  EXPECT_EQ(judged(task, task.baseline), "correct: ");
 }
 
 TEST_F(TorchReference, TimesPyTorchWhereThereIsNoBaseline) {
@@ -210,6 +241,18 @@ TEST_F(TorchReference, SaysWhatToInstall) {
     EXPECT_THAT(error.what(), HasSubstr("python3 cannot import torch"));
     EXPECT_THAT(error.remedy(), HasSubstr("install PyTorch"));
   }
+}
+
+TEST_F(TorchReference, AsksForComputedInputsByTheirPlace) {
+  const tasks::Task task = with_computed_input();
+  const tasks::Shape shape = task.shapes_of(tasks::ShapeSet::Tiny, "cpu").at(1);
+  const std::vector<ArenaSlice> places = computed_inputs(task, shape);
+  ASSERT_EQ(places.size(), 1U);
+  EXPECT_EQ(places[0].bytes, 3U * 7 * 4);
+  const auto request = nlohmann::json::parse(torch_inputs(task, shape, 9, {{"x", 128, 84}}));
+  EXPECT_EQ(request.at("inputs").at(0).at("offset"), 128);
+  EXPECT_EQ(request.at("inputs").at(0).at("index"), 0);
+  EXPECT_EQ(torch_inputs(softmax(), shape, 9, {}), "") << "no input is computed";
 }
 
 TEST(TorchQuestion, NamesTensorsAxesAndPlacesInTheExchange) {

@@ -9,11 +9,16 @@ namespace winnow::evaluators {
 namespace {
 
 using tasks::Verdict;
+using Clock = std::chrono::steady_clock;
 using End = process::ChildResult::End;
 
 // The parent's deadline is later, so that the worker notices its own deadline first and reports
 // where the kernel hangs.
 constexpr std::chrono::milliseconds kFreshGrace{1000};
+constexpr std::chrono::milliseconds kFreshPoll{50};
+// The most questions for inputs in one request.
+constexpr int kMostServed = 2000;
+constexpr std::chrono::seconds kServedWithin{10}; // the worker waits for this line
 
 class FreshRunner final : public Runner {
 public:
@@ -23,9 +28,11 @@ public:
   StageOutcome run(RunRequest request, const RunnerLimits& limits,
                    const std::function<bool()>& cancelled, const OnReport& /*on_report*/) override {
     request.deadline = limits.wall;
-    const process::ChildResult child =
-        process::run_child(command(request, limits), encode(request), cancelled);
     StageOutcome outcome;
+    const process::ChildResult child =
+        limits.give_inputs
+            ? converse(request, limits, cancelled, outcome.report)
+            : process::run_child(command(request, limits), encode(request), cancelled);
     outcome.cancelled = child.end == End::Cancelled;
     outcome.printed = truncate_text(to_valid_utf8(child.err), kMaxPrintedBytes);
     for (const std::string_view line : split_lines(child.out)) {
@@ -39,6 +46,36 @@ public:
   }
 
 private:
+  /// Answers the child's questions for inputs until the request is done.
+  process::ChildResult converse(const RunRequest& request, const RunnerLimits& limits,
+                                const std::function<bool()>& cancelled, RunReport& report) const {
+    process::Command child_command = command(request, limits);
+    const Clock::duration allowed = child_command.limits.wall;
+    child_command.limits.wall = std::chrono::milliseconds(0); // the time for inputs does not count
+    process::ChildProcess child(child_command);
+    InputsDesk desk(limits.give_inputs);
+    Clock::time_point until = Clock::now() + allowed;
+    bool alive = child.write(encode(request), limits.wall);
+    while (alive && !report.complete && Clock::now() < until && !cancelled()) {
+      const auto line = child.read_line(kFreshPoll);
+      const Clock::time_point start = Clock::now();
+      if (line && desk.serve(*line, child)) {
+        until += Clock::now() - start;
+      } else if (line) {
+        add_line(report, *line);
+      } else {
+        alive = child.running();
+      }
+    }
+    const bool late = Clock::now() >= until;
+    child.close_stdin();
+    process::ChildResult result = child.wait([&] { return cancelled() || Clock::now() >= until; });
+    if (late && !report.complete && result.end == End::Cancelled) {
+      result.end = End::WallTimeout;
+    }
+    return result;
+  }
+
   process::Command command(const RunRequest& request, const RunnerLimits& limits) const {
     process::ProcessLimits child_limits;
     child_limits.wall = limits.wall + kFreshGrace;
@@ -83,6 +120,18 @@ DeviceFault fault_of_ended_worker(const process::ChildResult& result) {
     detail += ": " + truncate_text(to_valid_utf8(trim(result.err)), 500);
   }
   return {Verdict::Infrastructure, detail};
+}
+
+bool InputsDesk::serve(const std::string& line, process::ChildProcess& worker) {
+  const auto needed = decode_inputs_needed(line);
+  if (!needed) {
+    return false;
+  }
+  const std::string error = !give_                    ? "the reference computes no input"
+                            : ++served_ > kMostServed ? "the worker asks for inputs too often"
+                                                      : give_(*needed);
+  worker.write(encode_answered(error), kServedWithin);
+  return true;
 }
 
 bool take_reported_fault(StageOutcome& outcome) {

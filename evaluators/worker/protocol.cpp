@@ -33,7 +33,9 @@ WINNOW_JSON_FIELDS(ArenaSlice, tensor, offset, bytes)
 WINNOW_JSON_FIELDS(SamplingRequest, rivals, has_baseline, all_judged, stop_when_lost, warm,
                    min_samples, max_samples, budget, overdraft, places, judged, least_baseline_ns,
                    areas, area_bytes)
-WINNOW_JSON_FIELDS(RunCase, plan, seed, salt, outputs, inputs, sampling, counters, energy, repeat)
+WINNOW_JSON_FIELDS(RunCase, plan, seed, salt, outputs, inputs, computed, shape, sampling, counters,
+                   energy, repeat)
+WINNOW_JSON_FIELDS(InputsNeeded, index, seed)
 WINNOW_JSON_FIELDS(RunRequest, module, rivals, workers, deadline, cases)
 WINNOW_JSON_FIELDS(TimedOutput, contestant, launch, area, salt, draw)
 WINNOW_JSON_FIELDS(DeviceFault, verdict, detail)
@@ -45,7 +47,7 @@ WINNOW_JSON_FIELDS(Piece, first, count)
 WINNOW_JSON_FIELDS(ErrorModel, accumulate, multiple, norm_multiple, absolute, nan_allowed)
 WINNOW_JSON_FIELDS(JudgedTensor, slice, pieces, dtype, shape)
 WINNOW_JSON_FIELDS(JudgeRequest, shape, module, plan, seed, static_seed, salt, model, tensors,
-                   inputs, answers, question)
+                   inputs, answers, question, inputs_question)
 WINNOW_JSON_FIELDS(JudgeReply, verdict, detail, mismatch, max_error_ratio)
 
 namespace {
@@ -98,6 +100,22 @@ std::string encode_ready() {
 
 bool is_ready(const std::string& text) {
   return text + "\n" == encode_ready();
+}
+
+std::string encode(const InputsNeeded& needed) {
+  return line({{"needs", tasks::write_json(needed)}});
+}
+
+std::optional<InputsNeeded> decode_inputs_needed(const std::string& text) {
+  const json message = json::parse(text, nullptr, false);
+  if (!message.is_object() || !message.contains("needs")) {
+    return std::nullopt;
+  }
+  try {
+    return decoded<InputsNeeded>(message["needs"], "needs");
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
 }
 
 bool add_line(RunReport& report, const std::string& text) {

@@ -76,6 +76,10 @@ struct RunCase {
   std::vector<ArenaSlice> outputs;
   /// Inputs whose elements come from the arena instead of the generator. Only without `sampling`.
   std::vector<ArenaSlice> inputs;
+  /// Inputs that the reference computes. The worker asks for them before each launch (InputsNeeded)
+  /// and finds them here.
+  std::vector<ArenaSlice> computed;
+  std::string shape;                       ///< id of the shape in the task
   std::optional<SamplingRequest> sampling; ///< absent: run once
   /// Read these performance counters, in passes of their own, instead of running once.
   std::optional<profiling::CounterSet> counters;
@@ -126,6 +130,12 @@ struct RunCaseReport {
   std::string printed; ///< printed by device code on a GPU
 };
 
+/// A worker's question: the inputs of this seed that the reference computes.
+struct InputsNeeded {
+  std::size_t index = 0; ///< of the case
+  std::uint64_t seed = 0;
+};
+
 /// The complete answer of a `_run` child, collected from its lines.
 struct RunReport {
   std::vector<RunCaseReport> cases;
@@ -159,6 +169,8 @@ struct JudgeRequest {
   /// buffers only. No `answers`: the reference is a kernel in `module`.
   std::vector<ArenaSlice> inputs, answers;
   std::string question; ///< of a reference outside: TorchQuestion::line, for Outside
+  /// The question for inputs that the reference computes; comes before `question`. Empty: none.
+  std::string inputs_question;
 };
 
 struct JudgeReply {
@@ -176,6 +188,10 @@ std::string encode_end();
 /// The first line of a worker with a GPU: its context is ready.
 std::string encode_ready();
 bool is_ready(const std::string& line);
+/// The worker's line that asks for inputs. encode_answered() is the line that tells it that they
+/// are there.
+std::string encode(const InputsNeeded& needed);
+std::optional<InputsNeeded> decode_inputs_needed(const std::string& line);
 /// Adds one line of a `_run` child to `report`. False when the line does not belong to the
 /// protocol.
 bool add_line(RunReport& report, const std::string& line);
@@ -186,8 +202,8 @@ JudgeRequest decode_judge_request(const std::string& line);
 /// exchange.
 std::string encode_asks();
 bool asks(const std::string& line);
-/// The next line to the judge. `error`: why there is no answer; empty: the answer is in the
-/// exchange.
+/// The next line to the judge or the worker. `error`: why there is no answer; empty: the answer is
+/// in the exchange, the inputs are in the arena.
 std::string encode_answered(const std::string& error);
 std::string decode_answered(const std::string& line);
 std::string encode(const JudgeReply& reply);

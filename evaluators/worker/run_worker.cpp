@@ -118,13 +118,16 @@ private:
 
   void run_steps(const RunCase& run_case, RunCaseReport& result) {
     if (run_case.sampling) {
-      TimedRuns runs(*device_, run_case, arena_);
+      TimedRuns runs(*device_, run_case, arena_, [&](CaseRunner& runner, std::uint64_t seed) {
+        take_computed_inputs(runner, run_case, seed);
+      });
       timed_ = &runs; // for a fault that ends the process: names the rival
       result.fault = runs.run(result);
       return;
     }
     CaseRunner runner(*device_, run_case.plan, run_case.seed);
     runner.poison(run_case.salt);
+    take_computed_inputs(runner, run_case, run_case.seed);
     if (run_case.counters) {
       profile(runner, run_case, result);
       return;
@@ -145,6 +148,24 @@ private:
     }
     if (!result.fault && run_case.repeat) {
       result.fault = repeat(runner, run_case, result);
+    }
+  }
+
+  /// Asks the coordinator for the inputs that the reference computes from this seed. Throws
+  /// DeviceFailure.
+  void take_computed_inputs(CaseRunner& runner, const RunCase& run_case, std::uint64_t seed) {
+    if (run_case.computed.empty()) {
+      return;
+    }
+    say(encode(InputsNeeded{current_, seed}));
+    std::string line;
+    const bool answered = static_cast<bool>(std::getline(std::cin, line));
+    const std::string error = answered ? decode_answered(line) : "nobody gives inputs";
+    if (!error.empty()) {
+      throw DeviceFailure({tasks::Verdict::Infrastructure, error});
+    }
+    for (const ArenaSlice& input : run_case.computed) {
+      runner.upload(input.tensor, arena_.slice(input.offset, input.bytes));
     }
   }
 

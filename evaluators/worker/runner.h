@@ -38,9 +38,14 @@ struct RunnerStatistics {
   std::chrono::nanoseconds longest_recovery{0};
 };
 
+/// Puts inputs that the reference computes into the arena. The result says why they are not there;
+/// empty: they are.
+using GiveInputs = std::function<std::string(const InputsNeeded&)>;
+
 struct RunnerLimits {
-  std::chrono::milliseconds wall{10'000};
+  std::chrono::milliseconds wall{10'000}; ///< without the time that give_inputs takes
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
+  GiveInputs give_inputs = {}; ///< empty: no case has computed inputs
 };
 
 using OnReport = std::function<void(const RunReport&)>;
@@ -75,6 +80,19 @@ DeviceFault fault_of_ended_worker(const process::ChildResult& result);
 
 /// Limit for the text that device code prints in one stage, in bytes.
 constexpr std::uint64_t kMaxPrintedByStage = 4U << 20U;
+
+/// Answers the questions of a worker for inputs, while the request runs.
+class InputsDesk {
+public:
+  explicit InputsDesk(const GiveInputs& give) : give_(give) {}
+  /// False when the line asks for no inputs. A worker may belong to its candidate, so the number of
+  /// its questions is limited.
+  bool serve(const std::string& line, process::ChildProcess& worker);
+
+private:
+  const GiveInputs& give_;
+  int served_ = 0;
+};
 
 /// Sets fault and faulty_case from the worker's report. True when the worker reported a fault.
 bool take_reported_fault(StageOutcome& outcome);

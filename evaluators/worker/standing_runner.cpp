@@ -145,6 +145,7 @@ private:
            const OnReport& on_report, StageOutcome& outcome, Clock::time_point asked) {
     Clock::time_point until = Clock::now() + limits.wall + kStandingGrace;
     request.deadline = limits.wall;
+    InputsDesk desk(limits.give_inputs);
     bool alive = worker_.child->write(encode(request), limits.wall);
     count_recovery(asked);
     if (spare_.child == nullptr) {
@@ -156,7 +157,7 @@ private:
         break;
       }
       if (const auto line = worker_.child->read_line(kPoll)) {
-        until += take_line(*line, on_report, outcome.report);
+        until += take_line(*line, on_report, desk, outcome.report);
       } else {
         alive = worker_.child->running();
       }
@@ -173,12 +174,14 @@ private:
     }
   }
 
-  /// Returns the time that `on_report` took.
-  static Clock::duration take_line(const std::string& line, const OnReport& on_report,
-                                   RunReport& report) {
+  /// Returns the time that `on_report` or the inputs took.
+  Clock::duration take_line(const std::string& line, const OnReport& on_report, InputsDesk& desk,
+                            RunReport& report) {
     const std::size_t cases = report.cases.size();
-    add_line(report, line);
     const Clock::time_point start = Clock::now();
+    if (!desk.serve(line, *worker_.child)) {
+      add_line(report, line);
+    }
     if (on_report && report.cases.size() > cases) {
       on_report(report);
     }

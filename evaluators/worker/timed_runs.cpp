@@ -69,9 +69,11 @@ std::uint64_t launch_seed(std::uint64_t case_seed, std::size_t contestant, int l
   return derived_seed(case_seed, fmt::format("contestant {} launch {}", contestant, launch));
 }
 
-TimedRuns::TimedRuns(Device& device, const RunCase& run_case, const ArenaView& arena)
+TimedRuns::TimedRuns(Device& device, const RunCase& run_case, const ArenaView& arena,
+                     TakeComputed take_computed)
     : device_(device), case_(run_case), sampling_(*run_case.sampling), arena_(arena),
-      random_(random_bits()), tensor_plan_(tensors_of(run_case.plan)),
+      take_computed_(std::move(take_computed)), random_(random_bits()),
+      tensor_plan_(tensors_of(run_case.plan)),
       launched_at_(static_cast<std::size_t>(sampling_.places)), race_(kRaceRules) {
   for (std::size_t i = 0; i <= sampling_.rivals.size(); ++i) {
     contestants_.emplace_back(warm_up_limits(sampling_),
@@ -429,6 +431,17 @@ std::optional<DeviceFault> TimedRuns::sample_warm(RunCaseReport& report) {
   return std::nullopt;
 }
 
+// Returns the time that the reference took to compute inputs. It must not reduce the number of
+// samples.
+double TimedRuns::renew(CaseRunner& runner, std::uint64_t seed, std::uint64_t salt) {
+  runner.renew(seed, salt);
+  const auto start = Clock::now();
+  if (take_computed_) {
+    take_computed_(runner, seed);
+  }
+  return case_.computed.empty() ? 0 : since(start);
+}
+
 std::optional<DeviceFault> TimedRuns::launch(std::size_t contestant, std::size_t place,
                                              CacheState caches) {
   running_ = contestant;
@@ -436,9 +449,11 @@ std::optional<DeviceFault> TimedRuns::launch(std::size_t contestant, std::size_t
   Contestant& one = contestants_[contestant];
   CaseRunner& runner = *one.runners[place];
   one.salt = random_();
-  runner.renew(launch_seed(case_.seed, contestant, one.launches++), one.salt);
+  const double waited =
+      renew(runner, launch_seed(case_.seed, contestant, one.launches++), one.salt);
+  spent_ns_ -= waited;
   auto fault = runner.run_timed(caches);
-  one.spent_ns += since(start);
+  one.spent_ns += since(start) - waited;
   return fault;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -44,9 +45,13 @@ namespace winnow::evaluators {
 /// more turns when its own budget is spent, so a fast kernel gets more turns than a slow one.
 class TimedRuns {
 public:
+  using TakeComputed = std::function<void(CaseRunner&, std::uint64_t seed)>;
+
   /// `run_case` (with `sampling`) and `arena` must outlive this object. The rivals use modules 1,
   /// 2, ... of the device. Throws DeviceFailure.
-  TimedRuns(Device& device, const RunCase& run_case, const ArenaView& arena);
+  /// `take_computed`: uploads the inputs of a seed that the reference computes.
+  TimedRuns(Device& device, const RunCase& run_case, const ArenaView& arena,
+            TakeComputed take_computed = {});
   /// Adds samples and outputs to `report`.
   std::optional<DeviceFault> run(RunCaseReport& report);
   /// The rival that is running, for a fault that ends the process; nullopt: the case's own kernel.
@@ -82,6 +87,7 @@ private:
   std::optional<DeviceFault> round(RunCaseReport& report);
   std::optional<DeviceFault> turn(std::size_t place, RunCaseReport& report);
   bool runs_backwards();
+  double renew(CaseRunner& runner, std::uint64_t seed, std::uint64_t salt);
   std::optional<DeviceFault> launch(std::size_t contestant, std::size_t place, CacheState caches);
   std::optional<DeviceFault> sample_warm(RunCaseReport& report);
   void take(bool first_at_place, bool slow_clock, RunCaseReport& report);
@@ -110,6 +116,7 @@ private:
   const RunCase& case_;
   const SamplingRequest& sampling_;
   const ArenaView& arena_;
+  TakeComputed take_computed_;
   std::mt19937_64 random_;
   const tasks::ResolvedPlan tensor_plan_;           ///< the task's tensors, without steps
   std::deque<std::unique_ptr<CaseRunner>> tensors_; ///< runners of tensor_plan_, one per place

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <set>
+#include <span>
 
 #include <gmock/gmock.h>
 
@@ -91,6 +92,26 @@ TEST_F(TimedRunsTest, OutputsOfSomeLaunchesAreHandedOver) {
   ASSERT_FALSE(report.timed_outputs.empty());
   for (const TimedOutput& judged : report.timed_outputs) {
     EXPECT_EQ(output(judged), twice_x(launch_seed(case_.seed, 0, judged.launch)));
+  }
+}
+
+TEST_F(TimedRunsTest, EachLaunchTakesItsOwnComputedInputs) {
+  case_.plan.buffers[0].generator.kind = tasks::GeneratorSpec::Kind::Reference;
+  case_.computed = {{"x", 0, kBytes}};
+  std::vector<std::uint64_t> seeds;
+  RunCaseReport report;
+  TimedRuns runs(*device_, case_, view_, [&](CaseRunner& runner, std::uint64_t seed) {
+    seeds.push_back(seed);
+    std::vector<float> x(kElements, static_cast<float>(seeds.size()));
+    runner.upload("x", std::as_bytes(std::span(x)));
+  });
+  report.fault = runs.run(report);
+  EXPECT_FALSE(report.fault.has_value());
+  EXPECT_EQ(std::set<std::uint64_t>(seeds.begin(), seeds.end()).size(), seeds.size());
+  for (const TimedOutput& judged : report.timed_outputs) {
+    const auto launch = static_cast<std::size_t>(judged.launch);
+    EXPECT_EQ(seeds.at(launch), launch_seed(case_.seed, 0, judged.launch));
+    EXPECT_EQ(output(judged).front(), 2 * static_cast<float>(launch + 1));
   }
 }
 

@@ -39,6 +39,7 @@ void add_reverify(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
 void add_export_kernel(CLI::App& export_command, Action& chosen);      ///< adds to `export`
 void add_export_kernelbench(CLI::App& export_command, Action& chosen); ///< adds to `export`
+void add_export_solution(CLI::App& export_command, Action& chosen);    ///< adds to `export`
 void add_export_training(CLI::App& export_command, Action& chosen);    ///< adds to `export`
 void add_batch(CLI::App& app, Action& chosen);
 void add_models(CLI::App& app, Action& chosen);

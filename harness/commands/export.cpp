@@ -112,6 +112,7 @@ void add_export(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   add_export_kernel(*sub, chosen);
   add_export_kernelbench(*sub, chosen);
+  add_export_solution(*sub, chosen);
   add_export_training(*sub, chosen);
   sub->callback([command, sub, &chosen] {
     if (sub->get_subcommands().empty()) {

@@ -55,10 +55,14 @@ std::vector<tasks::Shape> chosen_shapes(const tasks::Task& task, const std::stri
   return chosen;
 }
 
+std::string author_of(const store::CandidateRow& row) {
+  return row.model.empty() ? row.origin : row.model;
+}
+
 std::string title_of(const store::CandidateRecord& record) {
   const store::CandidateRow& row = record.state.row;
   return fmt::format("Candidate {} of run {}, by {}, file {}", row.id, record.run_name,
-                     row.model.empty() ? row.origin : row.model, row.digest.substr(0, 8));
+                     author_of(row), row.digest.substr(0, 8));
 }
 
 /// The task of today: of the catalogue, or of the folder that the user names.
@@ -91,8 +95,14 @@ ExportedCandidate exported_candidate(const ExportOptions& options) {
       store.candidate_record(store.candidate_named(name.starts_with('@') ? name.substr(1) : name));
   tasks::Task task = task_of(record, options.task);
   std::vector<tasks::Shape> shapes = chosen_shapes(task, options.shape);
-  return {std::move(task), tuned_kernel(record), std::move(shapes), title_of(record),
-          record.state.best ? record.state.best->build.architecture : std::string()};
+  const store::CandidateRow& row = record.state.row;
+  return {std::move(task),
+          tuned_kernel(record),
+          std::move(shapes),
+          title_of(record),
+          record.state.best ? record.state.best->build.architecture : std::string(),
+          author_of(row),
+          fmt::format("winnow_{}_{}", row.id, row.digest.substr(0, 8))};
 }
 
 void write_new(const fs::path& path, const std::string& text) {

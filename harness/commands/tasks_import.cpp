@@ -2,6 +2,7 @@
 #include "evaluators/evaluation/open_devices.h"
 #include "harness/commands/commands.h"
 #include "harness/config/duration.h"
+#include "harness/import/import_definitions.h"
 #include "harness/import/import_modules.h"
 
 #include <algorithm>
@@ -76,6 +77,24 @@ ExitCode import_kernelbench(const ImportCommand& command) {
   return ExitCode::Done;
 }
 
+ExitCode import_definitions(const ImportCommand& command) {
+  const std::vector<DefinitionFile> files = definition_files(command.from, command.name);
+  const auto host = opened(command);
+  std::vector<Imported> imported;
+  for (const DefinitionFile& file : files) {
+    ImportedDefinition made = import_definition(*host, file, options_of(command));
+    imported.push_back(std::move(made.imported));
+    const Imported& last = imported.back();
+    std::cerr << fmt::format("{} of {}: {}{}\n", imported.size(), files.size(),
+                             file.folder.string(), !last.refused.empty() ? ": refused" : "");
+    for (const std::string& note : made.notes) {
+      std::cerr << "  note: " << note << '\n';
+    }
+  }
+  std::cout << import_text(imported);
+  return ExitCode::Done;
+}
+
 void add_common(CLI::App& app, ImportCommand& command) {
   app.add_option("--device", command.options.device,
                  "best, cpu or cuda: the shapes get sizes for this device")
@@ -86,6 +105,20 @@ void add_common(CLI::App& app, ImportCommand& command) {
       ->check(CLI::Range(0.001, 32.0));
   app.add_option("--timeout", command.timeout, "wall-clock limit for looking at one module")
       ->capture_default_str();
+}
+
+void add_definition(CLI::App& importer, const std::shared_ptr<ImportCommand>& command,
+                    Action& chosen) {
+  CLI::App* definition = importer.add_subcommand(
+      "definition", "Make a task of a definition of FlashInfer-Trace or SOL-ExecBench, or of each "
+                    "one in a folder. Skips those that an earlier import has made. Needs PyTorch "
+                    "(WINNOW_PYTHON names the Python)");
+  definition->add_option("PATH", command->from, "JSON file of a definition, or a folder")
+      ->required();
+  definition->add_option("--to", command->name, "folder for the tasks")->required();
+  add_common(*definition, *command);
+  definition->callback(
+      [command, &chosen] { chosen = [command] { return import_definitions(*command); }; });
 }
 
 } // namespace
@@ -104,6 +137,7 @@ void add_tasks_import(CLI::App& tasks_command, Action& chosen) {
   maker->callback([command, &chosen] { chosen = [command] { return make_new(*command); }; });
   CLI::App* importer = tasks_command.add_subcommand("import", "Make tasks of a benchmark");
   importer->require_subcommand(1);
+  add_definition(*importer, command, chosen);
   CLI::App* kernelbench = importer->add_subcommand(
       "kernelbench", "Make a task of each problem of levels 1 to 3. Skips problems that an earlier "
                      "import has made. Needs PyTorch (WINNOW_PYTHON names the Python)");

@@ -57,7 +57,17 @@ std::string elements(const json& tensor) {
   return factors.empty() ? "1" : join(factors, " * ");
 }
 
+/// What a run does, where the description says it by itself: of a definition, which may not read
+/// all of its inputs. Else nullptr.
+const json* work_of(const json& description) {
+  const auto found = description.find("work");
+  return found == description.end() ? nullptr : &*found;
+}
+
 std::string bytes_of_tensors(const json& description) {
+  if (const json* work = work_of(description)) {
+    return work->at("bytes").get<std::string>();
+  }
   std::vector<std::string> terms;
   for (const json& tensor : description.at("tensors")) {
     const auto dtype = tasks::dtype_from_string(tensor.at("dtype").get<std::string>());
@@ -82,6 +92,10 @@ std::int64_t count_at(const json& tensor, const json& axes) {
 /// to launch.
 std::string operations(const json& description) {
   const json& axes = description.at("shapes").at("search").at(0);
+  if (const json* work = work_of(description)) {
+    return fmt::format("{:.6f} * ({})", work->at("operations_each").get<double>(),
+                       work->at("elements").get<std::string>());
+  }
   std::vector<std::string> terms;
   std::int64_t total = 0;
   for (const json& tensor : description.at("tensors")) {
@@ -167,15 +181,6 @@ std::string shapes_text(const json& description) {
   return text;
 }
 
-void check_inputs(const json& description) {
-  for (const json& tensor : description.at("tensors")) {
-    if (tensor.contains("generator") && tensor.at("generator").at("kind") == "reference") {
-      throw Error("input '" + tensor.at("name").get<std::string>() +
-                  "' is computed by get_inputs(), and Winnow draws inputs by generators only");
-    }
-  }
-}
-
 } // namespace
 
 std::vector<std::string> module_flags(const json& description) {
@@ -194,12 +199,13 @@ std::string module_task_toml(const json& description, const ModuleOrigin& origin
   if (const std::string why = description.value("refused", ""); !why.empty()) {
     throw Error(why);
   }
-  check_inputs(description);
   std::string text = fmt::format(
       "title = {}\ndescription = {}\noperations = {}\nbytes = {}\n\n"
       "[reference]\nkind = \"torch\"\nmode = {}\n\n[source]\norigin = {}\nflags = {}\n",
       quoted(description.value("title", "")),
-      quoted("The output of the PyTorch module Model in reference.py."),
+      quoted(work_of(description) != nullptr
+                 ? "The outputs of run() in reference.py."
+                 : "The output of the PyTorch module Model in reference.py."),
       quoted(operations(description)), quoted(bytes_of_tensors(description)), quoted(origin.mode),
       quoted(origin.origin), toml_value(module_flags(description)));
   text += axes_text(description);

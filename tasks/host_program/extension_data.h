@@ -10,6 +10,8 @@ namespace winnow::tasks {
 std::string extension_data(const HostProgram& program);
 /// The function that a user of extension.py calls.
 std::string extension_function(const Task& task);
+/// In C++: tensors_at(), shapes_at() and sizes_of(), for module.cuh and solution.cuh.
+std::string tensors_text(const Task& task);
 /// The imports, the numbers and names with `data` after them, the kernel, and the functions that
 /// call it.
 std::string extension_call(const HostProgram& program, std::string data);

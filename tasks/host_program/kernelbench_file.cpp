@@ -82,6 +82,10 @@ std::string kernelbench_file(const HostProgram& program) {
                      "`winnow tasks new --from`); `winnow export kernel` writes a PyTorch "
                      "extension for any task");
   }
+  if (!defined_names(task.reference_python, true).contains("Model")) {
+    throw UsageError(fmt::format("reference.py of task {} has no class Model", task.name),
+                     "for the task of a definition use `winnow export solution`");
+  }
   check_names(program);
   std::string module = task.reference_python;
   module += module.ends_with('\n') ? "" : "\n";

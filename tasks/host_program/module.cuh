@@ -11,14 +11,6 @@ inline cudaStream_t stream_of(std::int64_t stream) {
 inline char* data_of(std::int64_t pointer) {
   return reinterpret_cast<char*>(static_cast<std::uintptr_t>(pointer));
 }
-inline const Device& current_device() {
-  static thread_local std::map<int, Device> devices;
-  int number = 0;
-  PLAN_CHECK(cudaGetDevice(&number));
-  const auto found = devices.find(number);
-  return found != devices.end() ? found->second
-                                : devices.emplace(number, this_device()).first->second;
-}
 /// The tensors in order, then the scratch buffers. Without pointers they have no memory.
 inline std::vector<Buffer> buffers_at(const Sizes& sizes, const Integers& pointers) {
   std::vector<Buffer> buffers = tensors_at(sizes);

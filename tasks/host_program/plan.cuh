@@ -186,6 +186,14 @@ inline Device this_device() {
   std::snprintf(device.name, sizeof(device.name), "%s", found.name);
   return device;
 }
+inline const Device& current_device() {
+  static thread_local std::map<int, Device> devices;
+  int number = 0;
+  PLAN_CHECK(cudaGetDevice(&number));
+  const auto found = devices.find(number);
+  return found != devices.end() ? found->second
+                                : devices.emplace(number, this_device()).first->second;
+}
 
 // ---- launches
 /// Converts an argument of the plan to the type of the kernel's parameter.

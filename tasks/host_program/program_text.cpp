@@ -134,7 +134,7 @@ std::string undefined_names(const KernelFile& file) {
 const char* kind_name(GeneratorSpec::Kind kind) {
   constexpr std::array kNames{"Normal",   "Uniform",    "HeavyTail", "SmallIntegers", "Index",
                               "Constant", "LogUniform", "Sparse",    "Ties",          "Permutation",
-                              "OneHot",   "Denormal",   "Special"};
+                              "OneHot",   "Denormal",   "Special",   "Reference"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

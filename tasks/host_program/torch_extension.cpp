@@ -23,8 +23,36 @@ The kernel has no gradient. Its code is in KERNEL: the kernel, and the launch pl
 
 )";
 
-/// tensors_at(), shapes_at() and sizes_of(), for tasks/host_program/module.cuh.
-std::string glue_text(const Task& task) {
+std::string header_text(const HostProgram& program) {
+  return fmt::format("# {}\n# Task: {} ({}).\n", one_line(program.title),
+                     one_line(program.task.name), one_line(program.task.title));
+}
+
+/// The check against reference.cu and against PyTorch.
+std::string kernel_check_text(const HostProgram& program) {
+  const std::string check = support_text({"inputs/generator_core.h", "host_program/check.cuh"}) +
+                            reference_text(program) + shapes_text(program) +
+                            support_text({"host_program/module_draw.cuh"}) +
+                            support_text({"host_program/module_check.cuh"});
+  return support_text({"host_program/check_kernel.py.in"}) +
+         "\n# The task's reference, and the inputs and limits at SHAPES.\nCHECK = " +
+         python_literal(check) + "\nREFERENCE = " + python_literal(program.task.reference_python);
+}
+
+/// The check against the module that is the task's reference.
+std::string module_check_text(const HostProgram& program) {
+  const std::string check = support_text({"inputs/generator_core.h", "host_program/check.cuh"}) +
+                            shapes_text(program) + support_text({"host_program/module_draw.cuh"});
+  return support_text({"host_program/check_module.py.in"}) + "\n" + module_check_data(program) +
+         "# The inputs at SHAPES.\nCHECK = " + python_literal(check) +
+         "\nREFERENCE = " + python_literal(program.task.reference_python) +
+         "\n# Sets the sizes in a module's file.\nKNOBS = " +
+         python_literal(support_text({"../evaluators/torch/knobs.py"}));
+}
+
+} // namespace
+
+std::string tensors_text(const Task& task) {
   const CppNames names{
       [](const std::string& name) { return "sizes_." + cpp_name(name); },
       [](const std::string& name) -> std::int64_t { throw Error("sizeof(" + name + ")"); }};
@@ -60,40 +88,11 @@ std::string glue_text(const Task& task) {
       tensors, shapes, join(values, ", "));
 }
 
-std::string header_text(const HostProgram& program) {
-  return fmt::format("# {}\n# Task: {} ({}).\n", one_line(program.title),
-                     one_line(program.task.name), one_line(program.task.title));
-}
-
-/// The check against reference.cu and against PyTorch.
-std::string kernel_check_text(const HostProgram& program) {
-  const std::string check = support_text({"inputs/generator_core.h", "host_program/check.cuh"}) +
-                            reference_text(program) + shapes_text(program) +
-                            support_text({"host_program/module_draw.cuh"}) +
-                            support_text({"host_program/module_check.cuh"});
-  return support_text({"host_program/check_kernel.py.in"}) +
-         "\n# The task's reference, and the inputs and limits at SHAPES.\nCHECK = " +
-         python_literal(check) + "\nREFERENCE = " + python_literal(program.task.reference_python);
-}
-
-/// The check against the module that is the task's reference.
-std::string module_check_text(const HostProgram& program) {
-  const std::string check = support_text({"inputs/generator_core.h", "host_program/check.cuh"}) +
-                            shapes_text(program) + support_text({"host_program/module_draw.cuh"});
-  return support_text({"host_program/check_module.py.in"}) + "\n" + module_check_data(program) +
-         "# The inputs at SHAPES.\nCHECK = " + python_literal(check) +
-         "\nREFERENCE = " + python_literal(program.task.reference_python) +
-         "\n# Sets the sizes in a module's file.\nKNOBS = " +
-         python_literal(support_text({"../evaluators/torch/knobs.py"}));
-}
-
-} // namespace
-
 std::string extension_call(const HostProgram& program, std::string data) {
   const std::string support = includes_text() +
                               support_text({"inputs/dtype_core.h", "host_program/plan.cuh"}) +
                               sizes_cpp(program.task);
-  const std::string kernel = kernel_text(program, 0, "extension.cu") + glue_text(program.task) +
+  const std::string kernel = kernel_text(program, 0, "extension.cu") + tensors_text(program.task) +
                              support_text({"host_program/module.cuh"});
   data += "SUPPORT = " + python_literal(support) + "\nKERNEL = " + python_literal(kernel);
   std::string text = support_text({"host_program/call.py.in"});
@@ -102,6 +101,16 @@ std::string extension_call(const HostProgram& program, std::string data) {
 }
 
 std::string torch_extension(const HostProgram& program) {
+  for (const TensorSpec& tensor : program.task.tensors) {
+    if (is_computed(tensor)) {
+      throw UsageError(
+          fmt::format("the module computes the input '{}', and extension.py has no way "
+                      "to draw it for its check",
+                      tensor.name),
+          "use `winnow export kernelbench`, or `winnow export solution` for a task of "
+          "a definition");
+    }
+  }
   const std::string check =
       program.task.torch ? module_check_text(program) : kernel_check_text(program);
   const std::string text = kExplanation +

@@ -22,6 +22,7 @@ struct GeneratorSpec {
     OneHot,        ///< of every `a` elements in a row one is 1, the others 0
     Denormal,      ///< in (-a, a), `a` the smallest normal number of the type
     Special,       ///< standard normal; a share `a` is infinite or, with `b` = 1, NaN as well
+    Reference,     ///< computed by the PyTorch module's get_inputs(); the generator gives 0
   };
   Kind kind = Kind::Normal;
   double a = 0;
@@ -223,6 +224,8 @@ TASKS_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStr
     return signed_like(stream.words(index), times(uniform(stream.words(index)), spec.a));
   case GeneratorSpec::Kind::Special:
     return special(stream, index, spec.a, spec.b != 0);
+  case GeneratorSpec::Kind::Reference:
+    return 0;
   }
   return 0;
 }

@@ -39,6 +39,7 @@ const std::vector<KindKeys>& kinds() {
       {"one_hot", GeneratorKind::OneHot, "length", "", {}, 0},
       {"denormal", GeneratorKind::Denormal, "", "", 0, 0},
       {"special", GeneratorKind::Special, "share", "nan", 0.01, 0},
+      {"reference", GeneratorKind::Reference, "", "", 0, 0},
   };
   return all;
 }
@@ -168,6 +169,7 @@ void check_generator(const TomlReader& table, const TensorSpec& tensor, Generato
   case GeneratorKind::Permutation:
   case GeneratorKind::OneHot:
   case GeneratorKind::Constant:
+  case GeneratorKind::Reference:
     return;
   }
 }

@@ -36,7 +36,7 @@ template <>
 inline constexpr EnumRange kEnumRange<Buffer::Kind>{Buffer::Kind::Input, Buffer::Kind::Scratch};
 template <>
 inline constexpr EnumRange kEnumRange<GeneratorSpec::Kind>{GeneratorSpec::Kind::Normal,
-                                                           GeneratorSpec::Kind::Special};
+                                                           GeneratorSpec::Kind::Reference};
 
 WINNOW_JSON_FIELDS(TensorMapOptions, swizzle, interleave, l2_promotion, fill)
 WINNOW_JSON_FIELDS(ResolvedTensorMap, buffer, offset_bytes, dtype, extents, strides_bytes, box,

@@ -9,6 +9,7 @@ import json
 import math
 import mmap
 import os
+import random
 import struct
 import sys
 import time
@@ -27,9 +28,15 @@ def answer(request):
         return {"error": "ValueError: the module says no"}
     if request["do"] == "time":
         return {"error": None, "times_ns": [EAGER_NS] * request["sampling"]["min_samples"]}
-    x, y = request["inputs"][0], request["outputs"][0]
     memory = mmap.mmap(3, os.fstat(3).st_size)
+    x = request["inputs"][0]
     rows, cols = x["shape"]
+    if request["do"] == "inputs":
+        random.seed(request["seed"])
+        drawn = [random.gauss(0, 1) for _ in range(rows * cols)]
+        struct.pack_into(f"<{rows * cols}f", memory, x["offset"], *drawn)
+        return {"error": None, "seconds": 0}
+    y = request["outputs"][0]
     scores = struct.unpack_from(f"<{rows * cols}f", memory, x["offset"])
     values = []
     for row in range(rows):
