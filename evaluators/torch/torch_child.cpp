@@ -8,6 +8,7 @@
 #include "evaluators/torch/python.h"
 #include "evaluators/torch/torch_question.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +32,7 @@ constexpr int kExchangeInPython = 3;
 constexpr std::uint64_t kMaxOutputBytes = 8U << 20U;
 // On a slow disk, PyTorch takes a minute to load.
 constexpr std::chrono::minutes kStartWithin{5};
+constexpr std::chrono::milliseconds kCancelPoll{100};
 
 // The Python files in a folder that is named after their contents.
 fs::path write_scripts(const fs::path& cache) {
@@ -95,15 +97,34 @@ void TorchChild::start() {
   version_ = hello.value("torch", "");
 }
 
-json TorchChild::ask(const std::string& line, std::chrono::milliseconds timeout) {
+std::optional<std::string> TorchChild::read_answer(std::chrono::milliseconds timeout,
+                                                   const std::function<bool()>& cancelled) {
+  if (!cancelled) {
+    return child_->read_line(timeout);
+  }
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  while (std::chrono::steady_clock::now() < until && !cancelled()) {
+    if (auto line = child_->read_line(std::min(timeout, kCancelPoll))) {
+      return line;
+    }
+    if (!child_->running()) {
+      return child_->read_line(kCancelPoll); // it may have answered just before
+    }
+  }
+  return std::nullopt;
+}
+
+json TorchChild::ask(const std::string& line, std::chrono::milliseconds timeout,
+                     const std::function<bool()>& cancelled) {
   start();
   if (!child_->write(line, timeout)) {
     throw Error("PyTorch takes no question: " + ended());
   }
-  const auto answer = child_->read_line(timeout);
+  const auto asked = std::chrono::steady_clock::now();
+  const auto answer = read_answer(timeout, cancelled);
   if (!answer) {
-    throw Error(fmt::format("no answer within {:.1f} s: {}",
-                            std::chrono::duration<double>(timeout).count(), ended()));
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - asked;
+    throw Error(fmt::format("no answer within {:.1f} s: {}", waited.count(), ended()));
   }
   json reply = json::parse(*answer, nullptr, false);
   if (!reply.is_object() || !reply.contains("error")) {

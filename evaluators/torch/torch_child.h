@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -31,11 +33,15 @@ public:
   /// Of PyTorch; valid after start().
   const std::string& version() const { return version_; }
   /// Sends one line and returns the answer. Throws Error when the child has no answer or its answer
-  /// has an error; the next question then starts a new child if this one has ended.
-  nlohmann::json ask(const std::string& line, std::chrono::milliseconds timeout);
+  /// has an error; the next question then starts a new child if this one has ended. A cancelled
+  /// question ends the child.
+  nlohmann::json ask(const std::string& line, std::chrono::milliseconds timeout,
+                     const std::function<bool()>& cancelled = {});
 
 private:
   process::Command command() const;
+  std::optional<std::string> read_answer(std::chrono::milliseconds timeout,
+                                         const std::function<bool()>& cancelled);
   std::string ended();
 
   const process::Sandbox& sandbox_;
