@@ -124,7 +124,9 @@ json TorchChild::ask(const std::string& line, std::chrono::milliseconds timeout,
   const auto answer = read_answer(timeout, cancelled);
   if (!answer) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - asked;
-    throw Error(fmt::format("no answer within {:.1f} s: {}", waited.count(), ended()));
+    throw Error(waited < timeout
+                    ? "no answer: " + ended()
+                    : fmt::format("no answer within {:.1f} s: {}", waited.count(), ended()));
   }
   json reply = json::parse(*answer, nullptr, false);
   if (!reply.is_object() || !reply.contains("error")) {

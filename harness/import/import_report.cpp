@@ -53,12 +53,15 @@ json row_json(const std::string& name, const Row& row) {
           {"wrong_caught_at_1e_2", row.wrong.caught_at_1e2}};
 }
 
+/// A line of what there is to say; sizes that were cut are in the table only.
 std::string told(const Imported& one) {
   const std::string name = (one.folder.parent_path().filename() / one.folder.filename()).string();
   if (!one.refused.empty()) {
     return fmt::format("refused: {}: {}\n", name, truncate_text(one.refused, kReasonBytes));
   }
-  return one.flags.empty() ? "" : fmt::format("flagged: {}: {}\n", name, join(one.flags, "; "));
+  std::vector<std::string> flags = one.flags;
+  flags.erase(std::remove(flags.begin(), flags.end(), kScaled), flags.end());
+  return flags.empty() ? "" : fmt::format("flagged: {}: {}\n", name, join(flags, "; "));
 }
 
 } // namespace
