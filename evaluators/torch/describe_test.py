@@ -155,7 +155,7 @@ class DescribeTest(ChildCase):
         }
         for body, expected in cases.items():
             self.assertIn(expected, self.refused(module(body)))
-        hidden = "self.kept = getattr(self, 'kept', None)\nreturn x * self.made"
+        hidden = "self.kept = getattr(self, 'kept', None)\nreturn x * self.made.to(x.device)"
         draws = module(hidden).replace(
             "    def forward", "    def __init__(self):\n        super().__init__()\n"
             "        self.made = torch.rand(5)\n    def forward",
@@ -164,6 +164,32 @@ class DescribeTest(ChildCase):
         self.assertIn("not_there", self.refused("import not_there"))
         self.assertIn("SyntaxError", self.refused("x = ("))
         self.assertIn("no Model", self.refused("x = 1"))
+
+    def test_too_much_memory_is_named(self):
+        source = module("return x + torch.zeros(125 * 10**9)[0]")
+        self.assertIn("1.25e+11 elements", self.refused(source))
+
+    def test_sizes_with_other_outputs_are_left_out(self):
+        source = module("return x if x.shape[0] < 20 else x.sum(0)").replace("4, 5", "64, 50")
+        reply = self.proves_its_shapes(source)
+        self.assertEqual(len(reply["tensors"][-1]["shape"]), 1)
+        self.assertTrue(all(s["size_0"] >= 20 for shapes in reply["shapes"].values() for s in shapes))
+
+    def test_more_inputs_than_the_file_gives(self):
+        source = module("return x * (more[0] if more else torch.randn(4, 5))")
+        self.assertIn("the output is random", self.refused(source))
+        longer = "\n\nown = get_inputs\n\n\ndef get_inputs():\n    return [*own(), torch.randn(4, 5)]\n"
+        reply = self.describe(source + longer)
+        self.assertEqual(reply["refused"], "")
+        self.assertEqual([t["role"] for t in reply["tensors"]], ["input", "input", "output"])
+        x = torch.randn(4, 5)
+        self.good(source, [x, x], [x])  # the file as it is takes them, too
+
+    def test_children_share_the_cores(self):
+        source = module("raise ValueError(f'{torch.get_num_threads()} threads')")
+        fields = {"do": "describe", "source": source, "memory_bytes": MEMORY}
+        refused = self.child.say({**fields, "children": 1000})["refused"]
+        self.assertEqual(refused, "ValueError: 1 threads")
 
     def test_shared_parameters_are_one_input(self):
         source = module("return self.b(self.a(x))").replace(

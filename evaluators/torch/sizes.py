@@ -99,8 +99,9 @@ class Module:
         found = self.survey(values)
         if not limits.hold(found) and (largest_rank < 2 or not limits.bearable(found)):
             raise TooLarge(
-                f"no smaller sizes fit: {found.operations:.3g} operations and {found.bytes()} bytes "
-                f"are left of {limits.operations:.3g} and {limits.size or limits.elements}"
+                f"no smaller sizes fit: {found.operations:.3g} operations, {found.elements:.3g} "
+                f"elements and {found.bytes()} bytes are left of {limits.operations:.3g}, "
+                f"{limits.elements:.3g} and {limits.size or 'any'}"
             )
         return values
 

@@ -8,6 +8,7 @@
 #include "evaluators/torch/python.h"
 #include "evaluators/torch/torch_question.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +32,7 @@ constexpr int kExchangeInPython = 3;
 constexpr std::uint64_t kMaxOutputBytes = 8U << 20U;
 // On a slow disk, PyTorch takes a minute to load.
 constexpr std::chrono::minutes kStartWithin{5};
+constexpr std::chrono::milliseconds kCancelPoll{100};
 
 // The Python files in a folder that is named after their contents.
 fs::path write_scripts(const fs::path& cache) {
@@ -51,9 +53,9 @@ fs::path write_scripts(const fs::path& cache) {
 } // namespace
 
 TorchChild::TorchChild(const process::Sandbox& sandbox, const Arena& exchange, DeviceReport device,
-                       const fs::path& cache, unsigned threads)
+                       const fs::path& cache)
     : sandbox_(sandbox), exchange_(exchange), device_(std::move(device)),
-      folder_(fs::absolute(write_scripts(cache))), threads_(threads) {}
+      folder_(fs::absolute(write_scripts(cache))) {}
 
 TorchChild::~TorchChild() = default;
 
@@ -71,8 +73,7 @@ process::Command TorchChild::command() const {
   limits.output_bytes = kMaxOutputBytes;
   return sandbox_.command("_torch",
                           {python.program.string(), (folder_ / kScript).string(),
-                           torch_device(device_), visible_device(device_),
-                           std::to_string(threads_)},
+                           torch_device(device_), visible_device(device_)},
                           policy, limits, {{exchange_.fd(), kExchangeInPython}});
 }
 
@@ -105,15 +106,36 @@ void TorchChild::start() {
   no_compile_ = hello.value("no_compile", "");
 }
 
-json TorchChild::ask(const std::string& line, std::chrono::milliseconds timeout) {
+std::optional<std::string> TorchChild::read_answer(std::chrono::milliseconds timeout,
+                                                   const std::function<bool()>& cancelled) {
+  if (!cancelled) {
+    return child_->read_line(timeout);
+  }
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  while (std::chrono::steady_clock::now() < until && !cancelled()) {
+    if (auto line = child_->read_line(std::min(timeout, kCancelPoll))) {
+      return line;
+    }
+    if (!child_->running()) {
+      return child_->read_line(kCancelPoll); // it may have answered just before
+    }
+  }
+  return std::nullopt;
+}
+
+json TorchChild::ask(const std::string& line, std::chrono::milliseconds timeout,
+                     const std::function<bool()>& cancelled) {
   start();
   if (!child_->write(line, timeout)) {
     throw Error("PyTorch takes no question: " + ended());
   }
-  const auto answer = child_->read_line(timeout);
+  const auto asked = std::chrono::steady_clock::now();
+  const auto answer = read_answer(timeout, cancelled);
   if (!answer) {
-    throw Error(fmt::format("no answer within {:.1f} s: {}",
-                            std::chrono::duration<double>(timeout).count(), ended()));
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - asked;
+    throw Error(waited < timeout
+                    ? "no answer: " + ended()
+                    : fmt::format("no answer within {:.1f} s: {}", waited.count(), ended()));
   }
   json reply = json::parse(*answer, nullptr, false);
   if (!reply.is_object() || !reply.contains("error")) {
@@ -135,8 +157,8 @@ std::string TorchChild::ended() {
 
 int torch_worker_main(std::vector<std::string> arguments) {
   process::enter_sandbox(arguments);
-  if (arguments.size() != 5) {
-    throw Error("usage: _torch PYTHON SCRIPT DEVICE VISIBLE_DEVICES THREADS");
+  if (arguments.size() != 4) {
+    throw Error("usage: _torch PYTHON SCRIPT DEVICE VISIBLE_DEVICES");
   }
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1);         // the fence refuses to write files
   if (const char* scratch = std::getenv("TMPDIR")) { // set by enter_sandbox()
@@ -145,9 +167,6 @@ int torch_worker_main(std::vector<std::string> arguments) {
   }
   setenv("LOGNAME", "winnow", 1); // PyTorch 2 asks for a name, and the fence hides /etc/passwd
   setenv("CUDA_VISIBLE_DEVICES", arguments[3].c_str(), 1);
-  if (arguments[4] != "0") {
-    setenv("OMP_NUM_THREADS", arguments[4].c_str(), 1);
-  }
   execl(arguments[0].c_str(), arguments[0].c_str(), arguments[1].c_str(), arguments[2].c_str(),
         nullptr);
   throw Error("cannot start " + arguments[0] + ": " + std::strerror(errno));

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,10 +22,9 @@ namespace winnow::evaluators {
 /// `_judge` child has, too, and no candidate.
 class TorchChild {
 public:
-  /// `cache`: a folder where the Python files are kept. `threads`: of PyTorch on the CPU; 0: as
-  /// many as it likes.
+  /// `cache`: a folder where the Python files are kept.
   TorchChild(const process::Sandbox& sandbox, const Arena& exchange, DeviceReport device,
-             const std::filesystem::path& cache, unsigned threads = 0);
+             const std::filesystem::path& cache);
   ~TorchChild();
   TorchChild(const TorchChild&) = delete; // owns the child
   TorchChild& operator=(const TorchChild&) = delete;
@@ -38,18 +38,21 @@ public:
   /// Why torch.compile cannot be used; empty: it can. Valid after start().
   const std::string& no_compile() const { return no_compile_; }
   /// Sends one line and returns the answer. Throws Error when the child has no answer or its answer
-  /// has an error; the next question then starts a new child if this one has ended.
-  nlohmann::json ask(const std::string& line, std::chrono::milliseconds timeout);
+  /// has an error; the next question then starts a new child if this one has ended. A cancelled
+  /// question ends the child.
+  nlohmann::json ask(const std::string& line, std::chrono::milliseconds timeout,
+                     const std::function<bool()>& cancelled = {});
 
 private:
   process::Command command() const;
+  std::optional<std::string> read_answer(std::chrono::milliseconds timeout,
+                                         const std::function<bool()>& cancelled);
   std::string ended();
 
   const process::Sandbox& sandbox_;
   const Arena& exchange_;
   DeviceReport device_;
   std::filesystem::path folder_; ///< of the Python files
-  unsigned threads_;
   std::unique_ptr<process::ChildProcess> child_;
   std::string version_, no_compile_;
   std::optional<TemporaryDirectory> scratch_; ///< see may_compile()

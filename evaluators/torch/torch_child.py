@@ -21,21 +21,37 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 MAX_ERROR_CHARACTERS = 2000
 MEMORY_SHARE = 0.9
+CONTEXT_BYTES = 600 << 20  # of CUDA, in each child
 
 
-def limit_memory():
-    """A module that asks for more than the machine has gets an error, and no process is killed."""
+def limit_memory(children=1):
+    """A module that asks for more than the machine has gets an error, and no process is killed.
+
+    So many children share the machine."""
     import resource
 
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = int(total * MEMORY_SHARE)
+    limit = int(total * MEMORY_SHARE / children)
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
     try:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
     except (OSError, ValueError):
         pass  # the sandbox has its own limit
+
+
+def share_machine(children, device):
+    """Takes one of so many parts of the cores and of the device's memory."""
+    import torch
+
+    torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) // children))
+    if device.startswith("cuda"):
+        total = torch.cuda.get_device_properties(device).total_memory
+        part = max(total * MEMORY_SHARE / children - CONTEXT_BYTES, CONTEXT_BYTES)
+        torch.cuda.set_per_process_memory_fraction(part / total, device)
+    else:
+        limit_memory(children)
 
 
 def open_child(device):
@@ -68,10 +84,10 @@ class Child:
 
     def describe(self, request):
         import describe
-
         import torch
 
         self.answers.forget()
+        share_machine(request.get("children") or 1, self.device)
         try:
             return describe.describe(request, self.device)
         finally:

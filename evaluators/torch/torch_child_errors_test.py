@@ -2,7 +2,7 @@
 
 import unittest
 
-from child_for_tests import NETWORK, ChildCase, module, network_state
+from child_for_tests import NETWORK, ChildCase, ChildForTests, module, network_state
 import torch
 
 
@@ -54,6 +54,12 @@ class ErrorTest(ChildCase):
         x = torch.randn(4, 5)
         self.assertIn("EOFError", self.bad(module("input(); return x"), [x], [x]))
         self.good(module("return x * 2"), [x], [x])
+
+    @unittest.skipIf(torch.cuda.is_available(), "this machine has a GPU")
+    def test_a_missing_gpu_is_said(self):
+        child = ChildForTests("cuda:0")
+        child.close()
+        self.assertIn("cannot use a GPU here", child.first_line["missing"])
 
     def test_what_a_module_prints_is_no_answer(self):
         x = torch.randn(4, 5)

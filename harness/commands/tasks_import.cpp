@@ -1,11 +1,14 @@
 #include "base/error.h"
-#include "evaluators/evaluation/open_devices.h"
 #include "harness/commands/commands.h"
 #include "harness/config/duration.h"
+#include "harness/import/benchmark_files.h"
 #include "harness/import/import_definitions.h"
-#include "harness/import/import_modules.h"
+#include "harness/import/import_report.h"
+#include "harness/import/module_children.h"
+#include "harness/interrupt.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -25,31 +28,30 @@ struct ImportCommand {
   std::string mode = "eval";
   std::string timeout = "5m";
   int level = 0;
-  unsigned jobs = 0; ///< 0: one for each core
   double memory_gib = 1;
-  evaluators::EvaluationOptions options;
+  std::size_t jobs = 0; ///< 0: as many as suit the machine
+  bool json = false;
+  evaluators::MachineOptions machine;
+
+  std::uint64_t memory_bytes() const {
+    constexpr double kGib = 1U << 30U;
+    return static_cast<std::uint64_t>(memory_gib * kGib);
+  }
+  ImportOptions options(const evaluators::DeviceReport& device, std::size_t children) const {
+    return {memory_bytes(), device.kind, children};
+  }
 };
-
-std::shared_ptr<evaluators::DeviceHost> opened(const ImportCommand& command) {
-  auto host = evaluators::open_device(evaluators::select_device(command.options.device),
-                                      command.options, command.options.run_timeout);
-  return host;
-}
-
-ImportOptions options_of(const ImportCommand& command) {
-  constexpr double kGib = 1U << 30U;
-  return {static_cast<std::uint64_t>(command.memory_gib * kGib),
-          duration_option("--timeout", command.timeout),
-          command.jobs > 0 ? command.jobs : std::max(1U, std::thread::hardware_concurrency())};
-}
 
 ExitCode make_new(const ImportCommand& command) {
   if (fs::exists(command.name)) {
     throw UsageError(command.name + " exists already", "name another folder");
   }
-  const auto host = opened(command);
-  const Module module{command.from, command.name, {command.from, command.mode}};
-  const Imported result = import_modules(*host, {module}, options_of(command)).front();
+  const auto timeout = duration_option("--timeout", command.timeout);
+  const evaluators::DeviceReport device = evaluators::select_device(command.machine.device);
+  ModuleChildren children(device, command.machine, 1);
+  const Imported result = import_module(children.describers(timeout, {}).front(),
+                                        {command.from, command.name, {command.from, command.mode}},
+                                        command.options(device, 1));
   if (!result.refused.empty()) {
     throw Error(command.from + ": " + result.refused);
   }
@@ -61,42 +63,64 @@ ExitCode make_new(const ImportCommand& command) {
   return ExitCode::Done;
 }
 
-ExitCode import_kernelbench(const ImportCommand& command) {
-  const std::vector<Module> modules =
-      kernelbench_modules(command.from, command.level, command.name);
-  const auto host = opened(command);
-  std::size_t done = 0;
-  const auto say = [&](const Module& module, const Imported& result) {
-    std::cerr << fmt::format("{} of {}: {}{}\n", ++done, modules.size(), module.folder.string(),
-                             !result.refused.empty() ? ": refused"
-                             : result.was_there      ? ": was there"
-                                                     : "");
+/// Tells on stderr of each module that is done.
+ModuleDone progress(std::size_t all) {
+  return [all, done = std::size_t{0}](std::size_t, const Imported& last) mutable {
+    const std::string how = !last.refused.empty() ? "refused"
+                            : last.was_there      ? "was there"
+                                                  : "made";
+    std::cerr << fmt::format("{} of {}: {}: {} ({:.1f} s)\n", ++done, all, last.folder.string(),
+                             how, last.seconds);
   };
-  const auto imported = import_modules(*host, modules, options_of(command), say);
-  std::cout << import_text(imported);
-  return ExitCode::Done;
+}
+
+ExitCode import_kernelbench(const ImportCommand& command) {
+  const auto timeout = duration_option("--timeout", command.timeout);
+  const std::vector<Module> modules = benchmark_modules(command.from, command.level, command.name);
+  const auto start = std::chrono::steady_clock::now();
+  const evaluators::DeviceReport device = evaluators::select_device(command.machine.device);
+  const std::size_t suitable = suitable_children(device, command.memory_bytes());
+  Interrupt interrupt; // before any other thread starts
+  const auto cancelled = [&interrupt] { return interrupt.interrupted(); };
+  ImportReport report;
+  report.jobs = std::min(command.jobs > 0 ? command.jobs : suitable, modules.size());
+  ModuleChildren children(device, command.machine, report.jobs);
+  report.imported =
+      import_all(children.describers(timeout, cancelled), modules,
+                 command.options(device, report.jobs), progress(modules.size()), cancelled);
+  report.device = device.id;
+  report.torch = children.torch_version();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::cout << (command.json ? import_json(report).dump(2) + "\n" : import_text(report));
+  return interrupt.interrupted() ? ExitCode::Interrupted : ExitCode::Done;
 }
 
 ExitCode import_definitions(const ImportCommand& command) {
+  const auto timeout = duration_option("--timeout", command.timeout);
   const std::vector<DefinitionFile> files = definition_files(command.from, command.name);
-  const auto host = opened(command);
-  std::vector<Imported> imported;
+  const auto start = std::chrono::steady_clock::now();
+  const evaluators::DeviceReport device = evaluators::select_device(command.machine.device);
+  ModuleChildren children(device, command.machine, 1);
+  const Describe describe = children.describers(timeout, {}).front();
+  ImportReport report;
+  const ModuleDone done = progress(files.size());
   for (const DefinitionFile& file : files) {
-    ImportedDefinition made = import_definition(*host, file, options_of(command));
-    imported.push_back(std::move(made.imported));
-    const Imported& last = imported.back();
-    std::cerr << fmt::format("{} of {}: {}{}\n", imported.size(), files.size(),
-                             file.folder.string(), !last.refused.empty() ? ": refused" : "");
+    ImportedDefinition made = import_definition(describe, file, command.options(device, 1));
+    done(report.imported.size(), made.imported);
+    report.imported.push_back(std::move(made.imported));
     for (const std::string& note : made.notes) {
       std::cerr << "  note: " << note << '\n';
     }
   }
-  std::cout << import_text(imported);
+  report.device = device.id;
+  report.torch = children.torch_version();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::cout << import_text(report);
   return ExitCode::Done;
 }
 
 void add_common(CLI::App& app, ImportCommand& command) {
-  app.add_option("--device", command.options.device,
+  app.add_option("--device", command.machine.device,
                  "best, cpu or cuda: the shapes get sizes for this device")
       ->capture_default_str();
   app.add_option("--memory", command.memory_gib,
@@ -139,17 +163,23 @@ void add_tasks_import(CLI::App& tasks_command, Action& chosen) {
   importer->require_subcommand(1);
   add_definition(*importer, command, chosen);
   CLI::App* kernelbench = importer->add_subcommand(
-      "kernelbench", "Make a task of each problem of levels 1 to 3. Skips problems that an earlier "
-                     "import has made. Needs PyTorch (WINNOW_PYTHON names the Python)");
-  kernelbench->add_option("CHECKOUT", command->from, "folder with level1, level2, level3")
+      "kernelbench", "Make a task of each problem of levels 1 to 3, or of each problem of "
+                     "MultiKernelBench. Skips problems that an earlier import has made. Needs "
+                     "PyTorch (WINNOW_PYTHON names the Python)");
+  kernelbench
+      ->add_option("CHECKOUT", command->from,
+                   "folder with KernelBench/level1, or with reference/ of MultiKernelBench")
       ->required();
   kernelbench->add_option("--to", command->name, "folder for the tasks")->required();
   kernelbench->add_option("--level", command->level, "only this level; 0: all")
       ->capture_default_str()
       ->check(CLI::Range(0, 3));
-  kernelbench->add_option("--jobs", command->jobs,
-                          "problems to look at side by side, each with a Python of its own; a GPU "
-                          "holds --memory some ten times for each (default: one a core)");
+  kernelbench
+      ->add_option("--jobs", command->jobs,
+                   "problems to look at side by side; 0: one for each core, as far as memory goes")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 256));
+  kernelbench->add_flag("--json", command->json, "print one document (docs/json.md)");
   add_common(*kernelbench, *command);
   kernelbench->callback(
       [command, &chosen] { chosen = [command] { return import_kernelbench(*command); }; });

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::uint64_t kMostBytes = 16U << 20U;
+constexpr std::uint64_t kMostDefinitionBytes = 16U << 20U;
 constexpr const char* kDefinition = "definition.json";
 
 bool is_plain_name(const std::string& name) {
@@ -52,7 +52,7 @@ std::optional<DefinitionFile> definition_file(const fs::path& path, const fs::pa
   file.file = path;
   file.folder = to / path.parent_path().filename() / path.stem();
   try {
-    const json fields = json::parse(read_file(path, kMostBytes));
+    const json fields = json::parse(read_file(path, kMostDefinitionBytes));
     if (!fields.is_object() || !fields.contains("axes") || !fields.contains("inputs")) {
       return std::nullopt;
     }
@@ -104,30 +104,29 @@ std::string workload(const DefinitionFile& file, std::string_view line, int& mis
   return wrong.empty() ? json_line({{"axes", fields["axes"]}, {"inputs", inputs}}) : "";
 }
 
-json describe(evaluators::DeviceHost& host, const std::string& definition,
-              const std::vector<std::string>& workloads, const ImportOptions& options) {
-  const json request{{"do", "definition"},
-                     {"definition", definition}, // as text: the order of its inputs counts
-                     {"workloads", workloads},
-                     {"memory_bytes", options.memory_bytes},
-                     {"device", host.device.kind == "cpu" ? "cpu" : "cuda"}};
-  return host.torch.ask(json_line(request) + "\n", options.timeout);
+json description_of(const Describe& describe, const std::string& definition,
+                    const std::vector<std::string>& workloads, const ImportOptions& options) {
+  return describe({{"do", "definition"},
+                   {"definition", definition}, // as text: the order of its inputs counts
+                   {"workloads", workloads},
+                   {"memory_bytes", options.memory_bytes},
+                   {"device", options.device_kind == "cpu" ? "cpu" : "cuda"}});
 }
 
 bool was_made(const DefinitionFile& file, const std::string& definition) {
   return fs::exists(file.folder / "task.toml") && fs::exists(file.folder / kDefinition) &&
-         read_file(file.folder / kDefinition, kMostBytes) == definition;
+         read_file(file.folder / kDefinition, kMostDefinitionBytes) == definition;
 }
 
-void write_task(evaluators::DeviceHost& host, const DefinitionFile& file,
-                const std::string& definition, const ImportOptions& options,
-                ImportedDefinition& result) {
+void write_task(const Describe& describe, const DefinitionFile& file, const std::string& definition,
+                const ImportOptions& options, ImportedDefinition& result) {
   const json fields = json::parse(definition);
   const auto reference = fields.find("reference");
   if (reference == fields.end() || !reference->is_string()) {
     throw Error("the definition has no 'reference' text");
   }
-  const json description = describe(host, definition, read_workloads(file, result.notes), options);
+  const json description =
+      description_of(describe, definition, read_workloads(file, result.notes), options);
   const std::string toml =
       module_task_toml(description, {"definition " + fields.value("name", ""), "eval"});
   const std::string source = reference->get<std::string>();
@@ -149,7 +148,7 @@ std::vector<std::string> read_workloads(const DefinitionFile& file,
     return found;
   }
   int number = 0, missing = 0;
-  const std::string text = read_file(file.workloads, kMostBytes);
+  const std::string text = read_file(file.workloads, kMostDefinitionBytes);
   for (const std::string_view line : split_lines(text)) {
     ++number;
     if (trim(line).empty()) {
@@ -201,7 +200,7 @@ std::vector<DefinitionFile> definition_files(const fs::path& path, const fs::pat
   return files;
 }
 
-ImportedDefinition import_definition(evaluators::DeviceHost& host, const DefinitionFile& file,
+ImportedDefinition import_definition(const Describe& describe, const DefinitionFile& file,
                                      const ImportOptions& options) {
   ImportedDefinition result;
   result.imported.folder = file.folder;
@@ -210,12 +209,12 @@ ImportedDefinition import_definition(evaluators::DeviceHost& host, const Definit
     return result;
   }
   try {
-    const std::string definition = read_file(file.file, kMostBytes);
+    const std::string definition = read_file(file.file, kMostDefinitionBytes);
     if (was_made(file, definition)) {
       result.imported.flags = tasks::load_task(file.folder).source.flags;
       result.imported.was_there = true;
     } else {
-      write_task(host, file, definition, options, result);
+      write_task(describe, file, definition, options, result);
     }
   } catch (const std::exception& error) {
     result.imported.refused = error.what();

@@ -29,7 +29,7 @@ struct ImportedDefinition {
 };
 /// Asks PyTorch for the description of the definition and writes its task: task.toml, reference.py
 /// with the definition's reference, and definition.json. Never throws because of the definition.
-ImportedDefinition import_definition(evaluators::DeviceHost& host, const DefinitionFile& file,
+ImportedDefinition import_definition(const Describe& describe, const DefinitionFile& file,
                                      const ImportOptions& options);
 
 /// The workloads of a file, each as JSON text with `axes` and `inputs`. Lines that are no workload

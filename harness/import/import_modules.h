@@ -1,14 +1,14 @@
 #pragma once
 
-#include "evaluators/device/device_host.h"
 #include "harness/import/module_task.h"
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace winnow::harness {
 
@@ -20,39 +20,46 @@ struct Module {
 };
 
 struct ImportOptions {
-  std::uint64_t memory_bytes = 0;       ///< for all tensors of a shape
-  std::chrono::milliseconds timeout{0}; ///< for the description of one module
-  unsigned jobs = 1;                    ///< torch children that work side by side
+  std::uint64_t memory_bytes = 0;  ///< for all tensors of a shape
+  std::string device_kind = "cpu"; ///< "cpu", "cuda", "hip": the sizes are for it
+  std::size_t children = 1;        ///< that look at modules at the same time
+};
+
+/// Wrong answers that were tried against a task.
+struct WrongAnswers {
+  int tried = 0;
+  int passing = 0; ///< the task accepts them; each is a flag
+  /// KernelBench's tolerances of 1e-4 and 1e-2 accept them, and the task does not.
+  int caught_at_1e4 = 0, caught_at_1e2 = 0;
 };
 
 /// What became of one module.
 struct Imported {
   std::filesystem::path folder;
   std::string refused;            ///< why there is no task; empty: there is one
-  bool was_there = false;         ///< an earlier import of the same file made the task
+  bool was_there = false;         ///< an earlier import with the same options made the task
   std::vector<std::string> flags; ///< see module_flags()
-  /// Wrong answers that KernelBench's tolerances of 1e-4 and 1e-2 accept, and the task does not.
-  int caught_at_1e4 = 0, caught_at_1e2 = 0;
+  WrongAnswers wrong;
+  double seconds = 0;
 };
 
-/// Called when a module is done; never by two threads at a time.
-using ImportProgress = std::function<void(const Module& module, const Imported& result)>;
+/// Asks a torch child for a description (evaluators/torch/README.md). Throws Error.
+using Describe = std::function<nlohmann::json(const nlohmann::json& request)>;
 
-/// Makes a task folder of each module: task.toml, and the file byte for byte as reference.py. A
-/// folder whose reference.py has the same bytes stays as it is. The results are in the order of the
-/// modules. A module that finds too little memory beside others gets a second try alone.
-std::vector<Imported> import_modules(evaluators::DeviceHost& host,
-                                     const std::vector<Module>& modules,
-                                     const ImportOptions& options,
-                                     const ImportProgress& progress = nullptr);
+/// Makes a task folder of the module: task.toml, the file byte for byte as reference.py, and
+/// import.json with what a later import needs to know. A folder that the same importer made of the
+/// same file with the same options stays as it is; no reader sees a half-written folder. Throws
+/// only what `describe` throws on purpose: std::exception becomes Imported::refused.
+Imported import_module(const Describe& describe, const Module& module,
+                       const ImportOptions& options);
 
-/// The problems of a checkout of KernelBench, or of another benchmark in its form: the files
-/// level*/N_name.py, in the order of their numbers. `level`: 0 for all. `to`: the folder of the
-/// tasks. Throws UsageError if there are none.
-std::vector<Module> kernelbench_modules(const std::filesystem::path& checkout, int level,
-                                        const std::filesystem::path& to);
+/// Told of each module that is done, with its place in the list. One call at a time.
+using ModuleDone = std::function<void(std::size_t index, const Imported&)>;
 
-/// A line for each module that is not a plain task, and a table by folder.
-std::string import_text(const std::vector<Imported>& imported);
+/// Imports all modules, one thread for each of `children`. The results have the order of `modules`;
+/// after a cancellation those that were not finished are left out.
+std::vector<Imported> import_all(const std::vector<Describe>& children,
+                                 const std::vector<Module>& modules, const ImportOptions& options,
+                                 const ModuleDone& done, const std::function<bool()>& cancelled);
 
 } // namespace winnow::harness

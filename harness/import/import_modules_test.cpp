@@ -1,8 +1,13 @@
 // Makes tasks of PyTorch modules.
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/import/import_modules.h"
+#include "harness/import/benchmark_files.h"
+#include "harness/import/import_report.h"
+#include "harness/import/known_modules.h"
 #include "tasks/task.h"
+#include "tests/support/json_page.h"
+
+#include <atomic>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +19,7 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 /// As torch_child.py describes relu(linear(x)) * scale.
 json linear() {
@@ -84,6 +90,13 @@ TEST(ModuleTask, LeavesOutConstantsThatAreNoSizes) {
   EXPECT_EQ(task.shapes[0].axes.count("padding"), 0U);
 }
 
+TEST(ModuleTask, IntegersHaveNoErrorScale) {
+  json description = linear();
+  description["tensors"][2]["dtype"] = "i64";
+  description["tolerance"] = {{"precision", "int"}, {"accumulate", "int"}, {"multiple", 32.0}};
+  EXPECT_EQ(parsed(description).tolerance.precision, tasks::Precision::Int);
+}
+
 TEST(ModuleTask, SaysWhyThereIsNone) {
   json refused = linear();
   refused["refused"] = "the outputs are random";
@@ -98,14 +111,14 @@ TEST(ModuleTask, LeavesInputsToTheModule) {
 
 class Checkout : public testing::Test {
 protected:
-  void add(const std::string& file) const {
+  void add(const std::string& file, const std::string& text = "module") const {
     std::filesystem::create_directories((root() / file).parent_path());
-    write_file_atomic(root() / file, "module");
+    write_file_atomic(root() / file, text);
   }
   const std::filesystem::path& root() const { return folder_.path(); }
   std::vector<std::string> names(int level) const {
     std::vector<std::string> found;
-    for (const Module& module : kernelbench_modules(root(), level, "to")) {
+    for (const Module& module : benchmark_modules(root(), level, "to")) {
       found.push_back(module.folder.string());
       EXPECT_EQ(module.origin.mode, "train");
     }
@@ -132,17 +145,159 @@ TEST_F(Checkout, MayBeginAtTheLevels) {
   EXPECT_THAT(names(0), ElementsAre("to/level3/1_x"));
 }
 
-TEST(ImportText, CountsByFolder) {
-  Imported plain{"to/level1/1_a", "", false, {}, 1, 2};
-  Imported flagged{"to/level1/2_b", "", false, {"scaled", "passes: zeros"}, 0, 1};
-  Imported refused{"to/level2/3_c", "no module", false, {}, 0, 0};
-  EXPECT_EQ(
-      import_text({plain, flagged, refused}),
-      "flagged: 2_b: scaled; passes: zeros\n"
-      "refused: 3_c: no module\n"
-      "folder        tasks  scaled  flagged  refused  wrong answers caught that pass 1e-4 / 1e-2\n"
-      "level1            2       1        1        0  1 / 3\n"
-      "level2            0       0        0        1  0 / 0\n");
+TEST_F(Checkout, MayHaveCategories) {
+  const std::string module = "class Model(nn.Module):\n    pass\n\ndef get_inputs():\n    pass\n";
+  add("reference/pooling/max.py", module);
+  add("reference/attention/causal.py", module);
+  add("reference/attention/cases.py",
+      "class Model:\n    pass\n\ndef get_input_groups():\n    pass\n");
+  add("utils/loader.py", module);
+  EXPECT_THAT(names(0), ElementsAre("to/attention/causal", "to/pooling/max"));
+  EXPECT_EQ(benchmark_modules(root(), 0, "to")[1].origin.origin, "MultiKernelBench pooling/max.py");
+  EXPECT_THROW(names(1), UsageError);
+}
+
+/// Imports modules of texts that a description is made up for.
+class Import : public Checkout {
+protected:
+  Module module(const std::string& name, const std::string& text) const {
+    add(name + ".py", text);
+    return {root() / (name + ".py"), root() / "to" / name, {"mine", "train"}};
+  }
+  Describe describe() {
+    return [this](const json& request) {
+      ++asked_;
+      if (request.at("source") == "raise") {
+        throw Error("no answer: exited with 3");
+      }
+      return linear();
+    };
+  }
+  Imported imported(const Module& module, std::uint64_t memory_bytes = 1000) {
+    return import_module(describe(), module, {memory_bytes, "cpu", 1});
+  }
+  /// Names in the folder of the tasks.
+  std::vector<std::string> written() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(root() / "to")) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+  std::atomic<int> asked_{0};
+};
+
+TEST_F(Import, KeepsAFolderOfTheSameFileAndOptions) {
+  const Module one = module("one", "text");
+  const Imported first = imported(one);
+  EXPECT_EQ(first.refused, "");
+  EXPECT_FALSE(first.was_there);
+  EXPECT_EQ(read_file(one.folder / "reference.py", 100), "text");
+  const Imported second = imported(one);
+  EXPECT_TRUE(second.was_there);
+  EXPECT_EQ(second.flags, first.flags);
+  EXPECT_EQ(second.wrong.caught_at_1e2, 1);
+  EXPECT_EQ(second.wrong.passing, 1);
+  EXPECT_EQ(asked_, 1);
+  write_file_atomic(one.folder / "mine.cu", "kernel");
+  EXPECT_FALSE(imported(one, 2000).was_there);
+  add("one.py", "other text");
+  EXPECT_FALSE(imported(one, 2000).was_there);
+  EXPECT_EQ(read_file(one.folder / "reference.py", 100), "other text");
+  EXPECT_TRUE(is_file(one.folder / "mine.cu"));
+  EXPECT_EQ(asked_, 3);
+  EXPECT_THAT(written(), ElementsAre("one"));
+}
+
+TEST_F(Import, TakesAwayWhatAKilledImportLeft) {
+  const Module one = module("one", "text");
+  std::filesystem::create_directories(root() / "to" / ".one.partial" / "folder");
+  EXPECT_EQ(imported(one).refused, "");
+  EXPECT_THAT(written(), ElementsAre("one"));
+}
+
+TEST_F(Import, AChildThatDiesRefusesItsModuleOnly) {
+  const std::vector<Module> modules = {module("a", "text"), module("b", "raise"),
+                                       module("c", "text")};
+  std::size_t told = 0;
+  const auto done = [&told](std::size_t, const Imported&) { ++told; };
+  const std::vector<Imported> all =
+      import_all({describe(), describe()}, modules, {}, done, [] { return false; });
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].folder, modules[0].folder);
+  EXPECT_EQ(all[0].refused, "");
+  EXPECT_EQ(all[1].refused, "no answer: exited with 3");
+  EXPECT_EQ(all[2].refused, "");
+  EXPECT_EQ(told, 3U);
+  EXPECT_FALSE(std::filesystem::exists(modules[1].folder));
+}
+
+TEST_F(Import, ACancelledModuleIsNotRefused) {
+  const std::vector<Module> modules = {module("a", "text"), module("b", "raise"),
+                                       module("c", "text")};
+  const std::vector<Imported> all = import_all(
+      {describe()}, modules, {}, [](std::size_t, const Imported&) {},
+      [this] { return asked_ >= 2; });
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].folder, modules[0].folder);
+}
+
+TEST(KnownModules, AreFoundByTheirClass) {
+  EXPECT_EQ(model_class("import torch\nclass Model(nn.Module):\n  a = 1\n\n  b = 2\n\nn = 3\n"),
+            "class Model(nn.Module):\n  a = 1\n\n  b = 2");
+  EXPECT_EQ(model_class("class Model(nn.Module):\n  a = 1"), "class Model(nn.Module):\n  a = 1");
+  EXPECT_EQ(model_class("n = 3\n"), "");
+  // Level 2, problem 66 of KernelBench: its class, with other sizes behind it.
+  const std::string dropout = R"(class Model(nn.Module):
+    """
+    A model that performs matrix multiplication, applies dropout, and then applies softmax.
+    """
+    def __init__(self, in_features, out_features, dropout_p):
+        super(Model, self).__init__()
+        self.matmul = nn.Linear(in_features, out_features)
+        self.dropout = nn.Dropout(dropout_p)
+
+    def forward(self, x):
+        """
+        Args:
+            x (torch.Tensor): Input tensor of shape (batch_size, in_features).
+
+        Returns:
+            torch.Tensor: Output tensor of shape (batch_size, out_features).
+        """
+        x = self.matmul(x)
+        x = self.dropout(x)
+        x = torch.softmax(x, dim=1)  # Softmax over features
+        return x
+)";
+  EXPECT_EQ(known_module("import torch\n" + dropout + "\nbatch_size = 3\n").mode, "eval");
+  EXPECT_EQ(known_module(dropout + "    # more\n").mode, std::nullopt);
+}
+
+ImportReport report_of_three() {
+  const Imported plain{"to/level1/1_a", "", false, {"scaled"}, {3, 0, 1, 2}, 1};
+  const Imported flagged{"to/level1/2_b", "", false, {"scaled", "passes: zeros"}, {4, 1, 0, 1}, 1};
+  const Imported refused{"to/level2/3_c", "no module", false, {}, {}, 1};
+  return {"cpu", "1.13", 2, 3.0, {plain, flagged, refused}};
+}
+
+TEST(ImportReport, CountsByFolder) {
+  EXPECT_EQ(import_text(report_of_three()),
+            "flagged: level1/2_b: passes: zeros\n"
+            "refused: level2/3_c: no module\n"
+            "                                             wrong answers        caught here, and\n"
+            "folder         tasks  scaled  flagged  refused  tried  pass here  pass 1e-4 / 1e-2\n"
+            "level1             2       2        1        0      7          1  1 / 3\n"
+            "level2             0       0        0        1      0          0  0 / 0\n"
+            "3 s on cpu with PyTorch 1.13, 2 at a time\n");
+}
+
+TEST(ImportReport, IsADocument) {
+  const json document = import_json(report_of_three());
+  EXPECT_EQ(document["schema"], "winnow.import");
+  EXPECT_EQ(document["groups"][0]["wrong_caught_at_1e_2"], 3);
+  EXPECT_EQ(document["problems"][2]["refused"], "no module");
+  EXPECT_THAT(::winnow::test::JsonPage(WINNOW_SOURCE_DIR).missing(document), IsEmpty());
 }
 
 } // namespace

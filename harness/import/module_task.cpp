@@ -158,6 +158,10 @@ std::string scalar_text(const json& scalar) {
 
 std::string tolerance_text(const json& description) {
   const json& tolerance = description.at("tolerance");
+  if (tolerance.at("precision") == "int") { // integers are right or wrong
+    return fmt::format("\n[tolerance]\nprecision = \"int\"\nreproducible = {}\n",
+                       description.value("reproducible", false));
+  }
   const auto number = [&](const char* key) {
     return quoted(fmt::format("{}", tolerance.at(key).get<double>()));
   };

@@ -2,7 +2,7 @@
 """A Python without PyTorch that answers as torch_child.py does, for the task row_softmax.
 
 The source of a request decides: "raise" in it is an error, "exit" ends the process, "sleep" gives
-no answer. TORCH_IS_MISSING in the folder of this file stands for a Python without PyTorch.
+no answer. A description is that of row_softmax, whatever the source. TORCH_IS_MISSING in the folder of this file stands for a Python without PyTorch.
 """
 
 import json
@@ -16,6 +16,19 @@ import time
 
 
 EAGER_NS = 1e9
+DESCRIPTION = {
+    "error": None, "refused": "", "title": "Softmax", "operations": [1e6], "reproducible": True,
+    "axes": [{"name": "rows", "value": 64, "fixed": False}, {"name": "cols", "value": 32, "fixed": True}],
+    "tensors": [
+        {"name": "x", "role": "input", "dtype": "f32", "shape": ["rows", "cols"],
+         "generator": {"kind": "normal", "mean": 0.0, "std": 2.0}},
+        {"name": "y", "role": "output", "dtype": "f32", "shape": ["rows", "cols"]},
+    ],
+    "shapes": {name: [{"rows": 8 + i, "cols": 32}] for i, name in
+               enumerate(("tiny", "search", "promotion", "held_out"))},
+    "tolerance": {"precision": "f32", "accumulate": "f32", "multiple": 32.0, "norm_multiple": 4.0},
+    "flags": ["scaled"], "mutants": [{"name": "zeros", "passes": False, "passes_kernelbench_1e-2": True}],
+}  # fmt: skip
 
 
 def answer(request):
@@ -26,6 +39,8 @@ def answer(request):
         time.sleep(3600)
     if "raise" in source:
         return {"error": "ValueError: the module says no"}
+    if request["do"] == "describe":
+        return DESCRIPTION
     if request["do"] == "time":
         return {"error": None, "times_ns": [EAGER_NS] * request["sampling"]["min_samples"]}
     memory = mmap.mmap(3, os.fstat(3).st_size)
