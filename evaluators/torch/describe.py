@@ -18,7 +18,10 @@ from tensors import as_list, task_dtype
 from trial import SEEDS, Trial, finite, shared_parameters, weight_generators
 
 SEARCH_OPERATIONS = {"cpu": 2e9, "cuda": 5e12}
-STUDY_LIMITS = {"cpu": Limits(1e8, 2e6), "cuda": Limits(2e9, 4e7)}
+STUDY_STEPS = 4000  # a recurrent network has tens of thousands; a study runs each a hundred times
+STUDY_LIMITS = {
+    "cpu": Limits(1e8, 2e6, None, STUDY_STEPS), "cuda": Limits(2e9, 4e7, None, STUDY_STEPS),
+}  # fmt: skip
 GAINS = (1, 2, 4)  # of matrices, where a deep network forgets its inputs
 SAME = 1e-4
 LARGER = 16

@@ -5,7 +5,9 @@ import unittest
 from child_for_tests import NETWORK, ChildCase, module, reference
 import torch
 
+from describe import STUDY_LIMITS, STUDY_STEPS, shrunk
 from drawing import draw
+from sizes import Module
 from tensors import torch_dtype
 
 MEMORY = 16 << 20
@@ -184,6 +186,13 @@ class DescribeTest(ChildCase):
         self.assertEqual([t["role"] for t in reply["tensors"]], ["input", "input", "output"])
         x = torch.randn(4, 5)
         self.good(source, [x, x], [x])  # the file as it is takes them, too
+
+    def test_a_study_has_few_steps(self):
+        source = module("for i in range(x.shape[0]):\n    x = x * 1.01\nreturn x")
+        known = Module(source.replace("4, 5", "9000, 5"), "train")
+        values = shrunk(known, STUDY_LIMITS["cpu"])
+        self.assertLessEqual(values["size_0"], STUDY_STEPS)
+        self.assertGreater(values["size_0"], 100)
 
     def test_children_share_the_cores(self):
         source = module("raise ValueError(f'{torch.get_num_threads()} threads')")

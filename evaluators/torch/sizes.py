@@ -25,14 +25,19 @@ def rank(name):
 
 
 class Limits:
-    def __init__(self, operations, elements, size=None):
-        self.operations, self.elements, self.size = operations, elements, size
+    """`steps`: of the module's operations, each of which costs time in Python."""
+
+    def __init__(self, operations, elements, size=None, steps=None):
+        self.operations, self.elements = operations, elements
+        self.size, self.steps = size, steps
 
     def times(self, factor):
-        return Limits(self.operations * factor, self.elements * factor, self.size)
+        steps = self.steps and self.steps * factor
+        return Limits(self.operations * factor, self.elements * factor, self.size, steps)
 
     def hold(self, found):
         fits = self.size is None or found.bytes() <= self.size
+        fits = fits and (self.steps is None or found.steps <= self.steps)
         return fits and not found.estimated and found.operations <= self.operations and found.elements <= self.elements
 
     def bearable(self, found):
@@ -43,6 +48,8 @@ class Limits:
         parts = [found.operations / self.operations, found.elements / self.elements]
         if self.size is not None:
             parts.append(found.bytes() / self.size)
+        if self.steps is not None:
+            parts.append(found.steps / self.steps)
         return max(parts)
 
 

@@ -140,7 +140,8 @@ std::vector<Imported> import_all(const std::vector<Describe>& children,
   std::atomic<std::size_t> next{0};
   std::mutex telling;
   const auto work = [&](const Describe& describe) {
-    for (std::size_t i = next++; i < modules.size() && !cancelled(); i = next++) {
+    for (std::size_t taken = next++; taken < modules.size() && !cancelled(); taken = next++) {
+      const std::size_t i = modules.size() - 1 - taken;
       Imported result = import_module(describe, modules[i], options);
       if (!result.refused.empty() && cancelled()) {
         return; // its child was killed

@@ -48,16 +48,17 @@ using Describe = std::function<nlohmann::json(const nlohmann::json& request)>;
 
 /// Makes a task folder of the module: task.toml, the file byte for byte as reference.py, and
 /// import.json with what a later import needs to know. A folder that the same importer made of the
-/// same file with the same options stays as it is; no reader sees a half-written folder. Throws
-/// only what `describe` throws on purpose: std::exception becomes Imported::refused.
+/// same file with the same options stays as it is; no reader sees a half-written folder. Never
+/// throws: errors become Imported::refused.
 Imported import_module(const Describe& describe, const Module& module,
                        const ImportOptions& options);
 
 /// Told of each module that is done, with its place in the list. One call at a time.
 using ModuleDone = std::function<void(std::size_t index, const Imported&)>;
 
-/// Imports all modules, one thread for each of `children`. The results have the order of `modules`;
-/// after a cancellation those that were not finished are left out.
+/// Imports all modules, one thread for each of `children`. Begins with the last ones, because the
+/// large networks of a benchmark come last. The results have the order of `modules`; after a
+/// cancellation those that were not finished are left out.
 std::vector<Imported> import_all(const std::vector<Describe>& children,
                                  const std::vector<Module>& modules, const ImportOptions& options,
                                  const ModuleDone& done, const std::function<bool()>& cancelled);

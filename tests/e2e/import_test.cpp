@@ -87,10 +87,10 @@ TEST_F(ImportTest, AnInterruptedImportKeepsWhatIsDone) {
   command.environment["WINNOW_PYTHON"] = python().string();
   command.limits.wall = std::chrono::minutes(1);
   process::ChildProcess child(command);
-  while (!is_file(tasks() / "level1" / "1_good" / "import.json") && child.running()) {
+  while (!is_file(tasks() / "level1" / "5_good" / "import.json") && child.running()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(300)); // the second dies, the third sleeps
+  std::this_thread::sleep_for(std::chrono::milliseconds(300)); // the fourth fails, the third sleeps
   kill(child.pid(), SIGINT);
   const process::ChildResult result = child.wait();
   EXPECT_EQ(result.exit_code, 130) << result.err;
