@@ -183,7 +183,7 @@ class Sizes:
         while self.definition.bytes(axes) > self.limit or not self.fits(axes):
             name = max(self.definition.free(), key=axes.get, default="")
             if not name or axes[name] < 2:
-                raise Refused("no size of its variable axes fits: give more --memory")
+                raise Refused("even its smallest size is too large for this device and --memory")
             axes = self.definition.complete({**axes, name: axes[name] // 2})
         return axes
 
