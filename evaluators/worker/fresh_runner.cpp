@@ -17,6 +17,7 @@ using End = process::ChildResult::End;
 // where the kernel hangs.
 constexpr std::chrono::milliseconds kFreshGrace{1000};
 constexpr std::chrono::milliseconds kFreshPoll{50};
+constexpr std::chrono::seconds kEndsWithin{10}; // after its answer
 // The most questions for inputs in one request.
 constexpr int kMostServed = 2000;
 constexpr std::chrono::seconds kServedWithin{10}; // the worker waits for this line
@@ -58,8 +59,9 @@ private:
       process::ChildProcess child(child_command);
       const bool late = talk(child, request, limits, allowed, cancelled, report);
       child.close_stdin();
-      process::ChildResult result = child.wait([&] { return late || cancelled(); });
-      if (late && result.end == End::Cancelled) {
+      const Clock::time_point end = Clock::now() + (late ? Clock::duration() : kEndsWithin);
+      process::ChildResult result = child.wait([&] { return cancelled() || Clock::now() >= end; });
+      if (result.end == End::Cancelled && !cancelled()) {
         result.end = End::WallTimeout;
       }
       return result;
