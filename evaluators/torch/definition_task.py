@@ -110,6 +110,12 @@ class Trial:
         return counter
 
 
+def meaning(name, tensor):
+    """What the definition says of an input, and how it is built."""
+    parts = [(tensor.get("description") or "").strip().rstrip("."), tables.MEANING.get(name, "")]
+    return "; ".join(part for part in parts if part).encode("ascii", "ignore").decode()
+
+
 def has_run(source):
     return any(getattr(node, "name", "") == "run" for node in ast.parse(source).body)
 
@@ -254,6 +260,7 @@ class Description:
                 row = {"name": name, "role": role, "dtype": DTYPES[tensor["dtype"]], "shape": tensor["shape"]}
                 if role == "input":
                     row["generator"] = definition.generator(name, tensor)
+                    row["description"] = meaning(name, tensor)
                 tensors.append({**row, "state": "", "static": False})
         return {"axes": axes, "tensors": tensors, "shapes": shapes}
 

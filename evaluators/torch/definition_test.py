@@ -95,7 +95,7 @@ class SizesTest(unittest.TestCase):
         sizes = self.sizes([workload(n, 10 * n, 8 * n) for n in (4, 8, 12)])
         self.assertEqual([row["batch_size"] for row in sizes.search], [4, 8])
         hidden = sizes.promotion + sizes.held_out
-        self.assertEqual([row["batch_size"] for row in hidden], [11, 12])
+        self.assertEqual([row["batch_size"] for row in hidden], [11, 2, 12, 3])
         self.assertEqual((hidden[0]["num_pages"], hidden[0]["len_indptr"]), (113, 12))
 
     def test_workloads_that_are_too_large_are_left_out(self):
@@ -125,6 +125,7 @@ class DescribeTest(ChildCase):
         self.assertEqual(kinds, {"q": "normal", "cache": "normal", "kv_indptr": "reference",
                                  "kv_indices": "reference", "output": None, "lse": None})  # fmt: skip
         self.assertEqual(reply["scalars"][0]["value"], 0.25)
+        self.assertIn("page numbers", reply["tensors"][3]["description"])
         self.assertEqual(reply["tolerance"]["accumulate"], "bf16", "there are two products")
         self.assertIn("min(num_pages, num_kv_indices)", reply["work"]["bytes"])
         self.assertEqual([f for f in reply["flags"] if f.startswith("passes")], [])
