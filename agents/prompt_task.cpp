@@ -42,7 +42,7 @@ std::string_view distribution(tasks::GeneratorSpec::Kind kind) {
   case Kind::Special:
     return "normally distributed, with infinities or NaN among them";
   case Kind::Reference:
-    return "computed by get_inputs() of the module";
+    return "computed by the module, not drawn one by one";
   }
   return "";
 }

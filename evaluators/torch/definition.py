@@ -17,6 +17,7 @@ ITSELF = {"len_indptr": "batch_size + 1"}  # where no constraint says it
 RANDOM = {"sampling": "its output is random"}
 OWN_SIZES = (64, 256, 16)  # of variable axes, where there are no workloads
 SHAPES = 3  # of each set
+FEW = 4  # hidden shapes
 TINY = 7
 LIMITS = {"positions": ("max_seq_len", "max_position", "max_pos", "cache_len")}
 
@@ -150,8 +151,11 @@ class Sizes:
         hidden = rows[2::3]
         shown = [row for i, row in enumerate(rows) if i % 3 != 2]
         self.search = spread(shown, SHAPES)
-        secret = [self.odd(row) for row in hidden or shown]
-        secret = [row for row in secret + hidden if row and row not in self.search] or self.search
+        secret = [self.odd(row) for row in hidden or shown] + hidden
+        if len(secret) < FEW:
+            secret += [self.odd(self.half(row)) for row in shown]
+        secret = [row for i, row in enumerate(secret) if row and row not in secret[:i]]
+        secret = [row for row in secret if row not in self.search] or self.search
         self.promotion = spread(secret[0::2], SHAPES)
         self.held_out = spread(secret[1::2], SHAPES) or self.promotion
         self.tiny = self.tiny_sizes(shown[0])
@@ -183,7 +187,7 @@ class Sizes:
         while self.definition.bytes(axes) > self.limit or not self.fits(axes):
             name = max(self.definition.free(), key=axes.get, default="")
             if not name or axes[name] < 2:
-                raise Refused("no size of its variable axes fits: give more --memory")
+                raise Refused("even its smallest size is too large for this device and --memory")
             axes = self.definition.complete({**axes, name: axes[name] // 2})
         return axes
 
@@ -194,6 +198,9 @@ class Sizes:
             below = primes_below(axes[name], 1)
             changed[name] = below[0] if below else axes[name]
         return self.usable(changed)
+
+    def half(self, axes):
+        return {**axes, **{name: max(axes[name] // 2, 1) for name in self.definition.free()}}
 
     def usable(self, axes):
         try:

@@ -1,5 +1,6 @@
 """The request "definition": all that task.toml needs of a definition and its workloads."""
 
+import ast
 import contextlib
 import json
 import math
@@ -109,6 +110,16 @@ class Trial:
         return counter
 
 
+def meaning(name, tensor):
+    """What the definition says of an input, and how it is built."""
+    parts = [(tensor.get("description") or "").strip().rstrip("."), tables.MEANING.get(name, "")]
+    return "; ".join(part for part in parts if part).encode("ascii", "ignore").decode()
+
+
+def has_run(source):
+    return any(getattr(node, "name", "") == "run" for node in ast.parse(source).body)
+
+
 def allowed(mutant, accumulate):
     """Factors rounded to the precision that the task asks for are right."""
     bits = -math.log2(EPSILON[accumulate])
@@ -126,6 +137,8 @@ class Description:
     def __init__(self, request, device):
         self.device, self.kind = device, torch.device(device).type
         self.definition = Definition(json.loads(request["definition"]))
+        if not has_run(self.definition.reference):
+            raise Refused("its reference has no function run()")
         self.workloads = [json.loads(text) for text in request["workloads"]]
         self.limit = request["memory_bytes"]
         self.scalars = [self.scalar(*entry) for entry in self.definition.scalars()]
@@ -247,6 +260,7 @@ class Description:
                 row = {"name": name, "role": role, "dtype": DTYPES[tensor["dtype"]], "shape": tensor["shape"]}
                 if role == "input":
                     row["generator"] = definition.generator(name, tensor)
+                    row["description"] = meaning(name, tensor)
                 tensors.append({**row, "state": "", "static": False})
         return {"axes": axes, "tensors": tensors, "shapes": shapes}
 

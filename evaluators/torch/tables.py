@@ -11,7 +11,16 @@ from noise import LARGEST_SEED
 LENGTHS = {"kv_indptr": ("num_kv_indices", "total_kv"), "qo_indptr": ("total_q",),
            "cu_seqlens": ("total_seq_len",)}  # fmt: skip
 PLACES = {"state_batch_indices": "state_cache_size", "initial_state_indices": "pool_size"}
-KNOWN = {*LENGTHS, *PLACES, "kv_indices", "kv_last_page_len"}
+MEANING = {
+    "qo_indptr": "offsets of the sequences, ascending from 0; each has at least one query",
+    "kv_indptr": "offsets of the sequences, ascending from 0; each has at least one element",
+    "cu_seqlens": "offsets of the sequences, ascending from 0; each has at least one element",
+    "kv_indices": "page numbers, all different while there are enough pages",
+    "kv_last_page_len": "from 1 to the page size",
+    "state_batch_indices": "different places of states",
+    "initial_state_indices": "different places of states",
+}
+KNOWN = frozenset(MEANING)
 
 
 def build(specs, axes, seed):

@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "base/text.h"
 #include "evaluators/worker/runner.h"
 
@@ -16,6 +17,7 @@ using End = process::ChildResult::End;
 // where the kernel hangs.
 constexpr std::chrono::milliseconds kFreshGrace{1000};
 constexpr std::chrono::milliseconds kFreshPoll{50};
+constexpr std::chrono::seconds kEndsWithin{10}; // after its answer
 // The most questions for inputs in one request.
 constexpr int kMostServed = 2000;
 constexpr std::chrono::seconds kServedWithin{10}; // the worker waits for this line
@@ -46,13 +48,34 @@ public:
   }
 
 private:
-  /// Answers the child's questions for inputs until the request is done.
+  /// As process::run_child(), and answers the child's questions for inputs. The time for inputs
+  /// does not count.
   process::ChildResult converse(const RunRequest& request, const RunnerLimits& limits,
                                 const std::function<bool()>& cancelled, RunReport& report) const {
     process::Command child_command = command(request, limits);
     const Clock::duration allowed = child_command.limits.wall;
-    child_command.limits.wall = std::chrono::milliseconds(0); // the time for inputs does not count
-    process::ChildProcess child(child_command);
+    child_command.limits.wall = std::chrono::milliseconds(0);
+    try {
+      process::ChildProcess child(child_command);
+      const bool late = talk(child, request, limits, allowed, cancelled, report);
+      child.close_stdin();
+      const Clock::time_point end = Clock::now() + (late ? Clock::duration() : kEndsWithin);
+      process::ChildResult result = child.wait([&] { return cancelled() || Clock::now() >= end; });
+      if (result.end == End::Cancelled && !cancelled()) {
+        result.end = End::WallTimeout;
+      }
+      return result;
+    } catch (const Error& error) {
+      process::ChildResult failed;
+      failed.error = error.what();
+      return failed;
+    }
+  }
+
+  /// Reads the child's answer. True when the child took too long.
+  static bool talk(process::ChildProcess& child, const RunRequest& request,
+                   const RunnerLimits& limits, Clock::duration allowed,
+                   const std::function<bool()>& cancelled, RunReport& report) {
     InputsDesk desk(limits.give_inputs);
     Clock::time_point until = Clock::now() + allowed;
     bool alive = child.write(encode(request), limits.wall);
@@ -67,13 +90,7 @@ private:
         alive = child.running();
       }
     }
-    const bool late = Clock::now() >= until;
-    child.close_stdin();
-    process::ChildResult result = child.wait([&] { return cancelled() || Clock::now() >= until; });
-    if (late && !report.complete && result.end == End::Cancelled) {
-      result.end = End::WallTimeout;
-    }
-    return result;
+    return !report.complete && Clock::now() >= until;
   }
 
   process::Command command(const RunRequest& request, const RunnerLimits& limits) const {

@@ -64,7 +64,8 @@ std::optional<DefinitionFile> definition_file(const fs::path& path, const fs::pa
       file.folder = to / op / name;
     }
   } catch (const json::exception& error) {
-    file.wrong = std::string("not valid JSON: ") + error.what();
+    const std::string what = error.what(); // "[json.exception.parse_error.101] parse error at ..."
+    file.wrong = "not valid JSON: " + what.substr(what.find("] ") + 2);
   } catch (const Error& error) {
     file.wrong = error.what();
   }

@@ -103,6 +103,14 @@ TEST(ModuleTask, SaysWhyThereIsNone) {
   EXPECT_THROW(parsed(refused), Error);
 }
 
+TEST(ModuleTask, TakesTheWorkOfADefinition) {
+  json description = linear();
+  description["work"] = {{"elements", "batch"}, {"bytes", "4 * batch"}, {"operations_each", 2.5}};
+  const tasks::Task task = parsed(description);
+  EXPECT_EQ(at(task, task.bytes, 1), 4 * 128);
+  EXPECT_EQ(at(task, task.operations, 1), 2.5 * 128);
+}
+
 TEST(ModuleTask, LeavesInputsToTheModule) {
   json computed = linear();
   computed["tensors"][0]["generator"] = {{"kind", "reference"}};

@@ -138,7 +138,8 @@ std::string axes_text(const json& description) {
 
 std::string tensor_text(const json& tensor) {
   std::string text = fmt::format("\n[tensors.{}]\n", tensor.at("name").get<std::string>());
-  for (const char* key : {"role", "dtype", "shape", "state", "static", "generator"}) {
+  for (const char* key :
+       {"role", "dtype", "shape", "state", "static", "generator", "description"}) {
     const auto value = tensor.find(key);
     const bool is_set = value != tensor.end() && *value != "" && *value != false;
     if (is_set) {

@@ -25,7 +25,7 @@ inline void run_on(const Sizes& sizes, const std::vector<torch::Tensor>& tensors
   KernelPlan::scratch(sizes, device, buffers);
   std::vector<torch::Tensor> scratch;
   for (std::size_t i = tensors.size(); i < buffers.size(); ++i) {
-    const Number bytes = max(buffers[i].count * buffers[i].element_bytes, 1);
+    const std::int64_t bytes = max(buffers[i].count * buffers[i].element_bytes, 1);
     scratch.push_back(torch::empty({bytes}, tensors.front().options().dtype(torch::kUInt8)));
     buffers[i].data = static_cast<char*>(scratch.back().data_ptr());
   }

@@ -111,6 +111,11 @@ std::string torch_extension(const HostProgram& program) {
           "a definition");
     }
   }
+  if (program.task.torch &&
+      program.task.reference_python.find("class Model") == std::string::npos) {
+    throw UsageError(fmt::format("reference.py of task {} has no class Model", program.task.name),
+                     "for the task of a definition use `winnow export solution`");
+  }
   const std::string check =
       program.task.torch ? module_check_text(program) : kernel_check_text(program);
   const std::string text = kExplanation +
