@@ -4,12 +4,19 @@ namespace plan {
 
 inline void check_tensor(const torch::Tensor& tensor, const Buffer& wanted,
                          const std::vector<std::int64_t>& shape) {
-  TORCH_CHECK(tensor.is_cuda() && tensor.is_contiguous(), wanted.name,
-              " must be contiguous and on a CUDA device");
-  TORCH_CHECK(tensor.element_size() == wanted.element_bytes, wanted.name, " has elements of ",
-              tensor.element_size(), " bytes, but the kernel expects ", wanted.element_bytes);
-  TORCH_CHECK(tensor.sizes() == at::IntArrayRef(shape), wanted.name, " has the sizes ",
-              tensor.sizes(), ", but the other tensors ask for ", at::IntArrayRef(shape));
+  if (!tensor.is_cuda() || !tensor.is_contiguous()) {
+    fail(wanted.name, "must be contiguous and on a CUDA device");
+  }
+  if (tensor.element_size() != wanted.element_bytes) {
+    fail(wanted.name, "elements of " + std::to_string(wanted.element_bytes) + " bytes expected");
+  }
+  std::string sizes;
+  for (const std::int64_t size : shape) {
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+  }
+  if (tensor.sizes().vec() != shape) {
+    fail(wanted.name, "the other tensors ask for the sizes (" + sizes + ")");
+  }
 }
 
 /// Allocates scratch from PyTorch's allocator, and launches on its current stream.
