@@ -194,6 +194,14 @@ class DescribeTest(ChildCase):
         self.assertLessEqual(values["size_0"], STUDY_STEPS)
         self.assertGreater(values["size_0"], 100)
 
+    def test_indices_stay_within_literal_sizes(self):
+        source = module("return torch.gather(x, 1, more[0])").replace(
+            "torch.rand(4, 5)", "torch.rand(500, 8192), torch.randint(0, 8192, (500, 4096))"
+        )
+        reply = self.proves_its_shapes(source)
+        self.assertIn("scaled", reply["flags"])
+        self.assertEqual(reply["tensors"][1]["generator"], {"kind": "index", "limit": "size_1"})
+
     def test_children_share_the_cores(self):
         source = module("raise ValueError(f'{torch.get_num_threads()} threads')")
         fields = {"do": "describe", "source": source, "memory_bytes": MEMORY}

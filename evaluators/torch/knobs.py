@@ -3,7 +3,8 @@
 A knob is one of these:
 - a module-level NAME = 128, also in `rows, cols = 8192, 4096` and `height = width = 128`,
 - an element of a module-level tuple or list, named NAME_0, NAME_1, ...,
-- a literal size of a tensor in get_inputs(), named size_0, size_1, ...
+- a literal size of a tensor in get_inputs(), named size_0, size_1, ... The literal bound of a randint()
+  that equals such a size is the same knob: its numbers are indices.
 Names that the file derives from its knobs follow, because the file is executed again.
 """
 
@@ -104,11 +105,14 @@ def assigned(name, node):
 
 
 def literal_sizes(function):
-    found = []
+    found, limits = [], []
     for call in ast.walk(function):
-        if not isinstance(call, ast.Call) or ast.unparse(call.func).split(".")[-1] not in DRAWS:
+        name = ast.unparse(call.func).split(".")[-1] if isinstance(call, ast.Call) else ""
+        if name not in DRAWS:
             continue
-        bounds = ast.unparse(call.func).split(".")[-1] in BOUNDED
+        bounds = name in BOUNDED
+        if name == "randint":
+            limits += limits_of(call)
         for i, argument in enumerate(call.args):
             if isinstance(argument, (ast.Tuple, ast.List)):
                 found += [Slot("", argument, "elts", j) for j in range(len(argument.elts))]
@@ -117,7 +121,16 @@ def literal_sizes(function):
     found = [slot for slot in found if slot.value is not None]
     for i, slot in enumerate(found):
         slot.name = f"size_{i}"
-    return found
+    names = {slot.value: slot.name for slot in reversed(found)}
+    for slot in limits:
+        slot.name = names.get(slot.value)
+    return found + [slot for slot in limits if slot.name and slot.value > 2]
+
+
+def limits_of(call):
+    """The upper bound of a randint(high, size) or randint(low, high, size)."""
+    numbers = [i for i, a in enumerate(call.args[:2]) if not isinstance(a, (ast.Tuple, ast.List))]
+    return [Slot("", call, "args", i) for i in numbers[-1:]]
 
 
 def parse(source):
