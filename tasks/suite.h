@@ -23,8 +23,8 @@ struct SuiteTask {
   bool is_flagged() const; ///< there is a doubt about the task
 };
 
-/// The tasks in a folder and in all folders below it, by path and number. `name`: a folder, or a category of
-/// the catalogue. Throws UsageError if there is none, or if two tasks have one name.
+/// The tasks in a folder and in all folders below it, by path and number. `name`: a folder, or a
+/// category of the catalogue. Throws UsageError if there is none, or if two tasks have one name.
 std::vector<SuiteTask> load_suite(const std::filesystem::path& catalogue, const std::string& name);
 
 } // namespace winnow::tasks

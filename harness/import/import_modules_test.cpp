@@ -79,6 +79,17 @@ TEST(ModuleTask, CountsBytesAndOperations) {
   EXPECT_DOUBLE_EQ(at(task, task.operations, tiny), 1e6 * 8 / 128);
 }
 
+TEST(ModuleTask, HundredsOfTensorsHaveAShortSize) {
+  json description = linear();
+  for (int i = 0; i < 500; ++i) {
+    json weight = description["tensors"][1];
+    weight["name"] = weight["state"] = "w" + std::to_string(i);
+    description["tensors"].push_back(weight);
+  }
+  const tasks::Task task = parsed(description);
+  EXPECT_EQ(at(task, task.bytes, 1), 4 * (128 * 64 + 501 * 16 * 64 + 128 * 16));
+}
+
 TEST(ModuleTask, LeavesOutConstantsThatAreNoSizes) {
   json description = linear();
   description["axes"].push_back({{"name", "padding"}, {"value", 0}, {"fixed", true}});

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kScaled = "scaled"; ///< the flag of sizes that were cut
-constexpr std::size_t kReasonBytes = 300;
+constexpr std::size_t kMostBytesOfALine = 300;
 
 struct Row {
   int tasks = 0, scaled = 0, flagged = 0, refused = 0;
@@ -57,11 +57,13 @@ json row_json(const std::string& name, const Row& row) {
 std::string told(const Imported& one) {
   const std::string name = (one.folder.parent_path().filename() / one.folder.filename()).string();
   if (!one.refused.empty()) {
-    return fmt::format("refused: {}: {}\n", name, truncate_text(one.refused, kReasonBytes));
+    return fmt::format("refused: {}: {}\n", name, truncate_text(one.refused, kMostBytesOfALine));
   }
   std::vector<std::string> flags = one.flags;
   flags.erase(std::remove(flags.begin(), flags.end(), kScaled), flags.end());
-  return flags.empty() ? "" : fmt::format("flagged: {}: {}\n", name, join(flags, "; "));
+  return flags.empty() ? ""
+                       : fmt::format("flagged: {}: {}\n", name,
+                                     truncate_text(join(flags, "; "), kMostBytesOfALine));
 }
 
 } // namespace

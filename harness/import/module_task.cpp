@@ -6,6 +6,7 @@
 #include "tasks/inputs/dtype.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -57,6 +58,7 @@ std::string elements(const json& tensor) {
   return factors.empty() ? "1" : join(factors, " * ");
 }
 
+<<<<<<< HEAD
 /// What a run does, where the description says it by itself: of a definition, which may not read
 /// all of its inputs. Else nullptr.
 const json* work_of(const json& description) {
@@ -69,14 +71,30 @@ std::string bytes_of_tensors(const json& description) {
     return work->at("bytes").get<std::string>();
   }
   std::vector<std::string> terms;
+=======
+/// "4 * batch * width + 40960": a term for each product of axes, because a network may have
+/// hundreds of tensors and an expression may not.
+std::string bytes_of_tensors(const json& description) {
+  std::map<std::string, std::int64_t> terms; // bytes by the axes that they are multiplied with
+>>>>>>> w31
   for (const json& tensor : description.at("tensors")) {
     const auto dtype = tasks::dtype_from_string(tensor.at("dtype").get<std::string>());
     if (!dtype) {
       throw Error("a tensor has the dtype " + tensor.at("dtype").get<std::string>());
     }
-    terms.push_back(fmt::format("{} * {}", tasks::size_bytes(*dtype), elements(tensor)));
+    auto bytes = static_cast<std::int64_t>(tasks::size_bytes(*dtype));
+    std::string axes;
+    for (const json& extent : tensor.at("shape")) {
+      bytes *= extent.is_string() ? 1 : extent.get<std::int64_t>();
+      axes += extent.is_string() ? " * " + extent.get<std::string>() : "";
+    }
+    terms[axes] += bytes;
   }
-  return join(terms, " + ");
+  std::vector<std::string> texts;
+  for (const auto& [axes, bytes] : terms) {
+    texts.push_back(fmt::format("{}{}", bytes, axes));
+  }
+  return join(texts, " + ");
 }
 
 std::int64_t count_at(const json& tensor, const json& axes) {

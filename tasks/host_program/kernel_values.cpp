@@ -33,7 +33,8 @@ bool has_late_names(const std::vector<Launch>& launches, const Plan& plan) {
 /// Runs through the launches at one shape on one GPU, and notes the values in kernels' names.
 class LoopWalk {
 public:
-  LoopWalk(const PlanToWrite& plan, const Shape& shape, std::int64_t multiprocessors, AllValues& found)
+  LoopWalk(const PlanToWrite& plan, const Shape& shape, std::int64_t multiprocessors,
+           AllValues& found)
       : plan_(plan), context_(plan.file, plan.task, shape, plan.choice, facts_, nullptr),
         found_(found) {
     Scope facts;
