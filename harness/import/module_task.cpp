@@ -58,7 +58,6 @@ std::string elements(const json& tensor) {
   return factors.empty() ? "1" : join(factors, " * ");
 }
 
-<<<<<<< HEAD
 /// What a run does, where the description says it by itself: of a definition, which may not read
 /// all of its inputs. Else nullptr.
 const json* work_of(const json& description) {
@@ -66,17 +65,13 @@ const json* work_of(const json& description) {
   return found == description.end() ? nullptr : &*found;
 }
 
+/// "4 * batch * width + 40960": a term for each product of axes, because a network may have
+/// hundreds of tensors and an expression may not.
 std::string bytes_of_tensors(const json& description) {
   if (const json* work = work_of(description)) {
     return work->at("bytes").get<std::string>();
   }
-  std::vector<std::string> terms;
-=======
-/// "4 * batch * width + 40960": a term for each product of axes, because a network may have
-/// hundreds of tensors and an expression may not.
-std::string bytes_of_tensors(const json& description) {
   std::map<std::string, std::int64_t> terms; // bytes by the axes that they are multiplied with
->>>>>>> w31
   for (const json& tensor : description.at("tensors")) {
     const auto dtype = tasks::dtype_from_string(tensor.at("dtype").get<std::string>());
     if (!dtype) {
