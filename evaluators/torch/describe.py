@@ -52,6 +52,7 @@ class Description:
         self.search = self.module.survey(self.sets.search)
         self.reduces = self.search.reduces
         self.generators = self.choose_generators()
+        self.check_inputs_differ()
         self.check_purity()
         self.run_all_shapes()
 
@@ -86,6 +87,14 @@ class Description:
             if not finite(trial.run(False, trial.arguments(SEEDS[0]))):
                 return False
         return True
+
+    def check_inputs_differ(self):
+        """Refuses computed inputs that hold no random number where no other input does."""
+        if None not in self.generators.values():
+            return
+        one, other = (self.trial(self.sets.base).arguments(seed) for seed in SEEDS[:2])
+        if all(torch.equal(a, b) for a, b in zip(one, other) if isinstance(a, torch.Tensor)):
+            raise Refused("get_inputs() computes the same inputs each time, so an answer could be kept")
 
     def check_purity(self):
         """Refuses random outputs, and tensors that neither inputs nor state hold."""

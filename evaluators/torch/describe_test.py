@@ -124,6 +124,8 @@ class DescribeTest(ChildCase):
         reply = self.describe(source)
         self.assertIn("computed input: x", reply["flags"])
         self.assertEqual(reply["tensors"][0]["generator"], {"kind": "reference"})
+        constant = source.replace("torch.rand(4, 5)", "(0 * torch.rand(4, 5))")
+        self.assertIn("the same inputs each time", self.refused(constant))
 
     def test_numbers_of_the_constructor_are_scalars(self):
         reply = self.describe(reference("stencil/stencil2d"))

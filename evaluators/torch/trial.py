@@ -55,9 +55,10 @@ class Trial:
         return found
 
     def own_inputs(self, seed):
-        torch.manual_seed(seed)
+        module = self.problem(False).module
+        torch.manual_seed(seed)  # after the file, which may draw numbers of its own
         with torch.no_grad():
-            return own_inputs(self.problem(False).module, Draws(signed=True))
+            return own_inputs(module, Draws(signed=True))
 
     def state(self, seed):
         if self.kept_state[0] != seed:
