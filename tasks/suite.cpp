@@ -58,15 +58,6 @@ std::vector<fs::path> task_folders(const fs::path& root) {
 
 } // namespace
 
-bool SuiteTask::is_scaled() const {
-  const auto& flags = task.source.flags;
-  return std::find(flags.begin(), flags.end(), kScaledFlag) != flags.end();
-}
-
-bool SuiteTask::is_flagged() const {
-  return task.source.flags.size() > (is_scaled() ? 1U : 0U);
-}
-
 std::vector<SuiteTask> load_suite(const fs::path& catalogue, const std::string& name) {
   const fs::path root = suite_folder(catalogue, name);
   std::vector<SuiteTask> suite;

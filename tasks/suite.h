@@ -8,10 +8,6 @@
 
 namespace winnow::tasks {
 
-/// The flag of a task whose sizes an import has cut (TaskSource::flags). It is no doubt about the
-/// task.
-constexpr std::string_view kScaledFlag = "scaled";
-
 /// A problem of a suite.
 struct SuiteTask {
   /// The folder that holds the task's folder, as a path below the suite: "level1". Empty: the
@@ -19,8 +15,8 @@ struct SuiteTask {
   std::string folder;
   Task task;
 
-  bool is_scaled() const;
-  bool is_flagged() const; ///< there is a doubt about the task
+  bool is_scaled() const { return tasks::is_scaled(task.source.flags); }
+  bool is_flagged() const { return has_doubts(task.source.flags); }
 };
 
 /// The tasks in a folder and in all folders below it, by path and number. `name`: a folder, or a

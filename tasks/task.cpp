@@ -175,4 +175,12 @@ Task reference_view(const Task& task) {
   return view;
 }
 
+bool is_scaled(const std::vector<std::string>& flags) {
+  return std::find(flags.begin(), flags.end(), "scaled") != flags.end();
+}
+
+bool has_doubts(const std::vector<std::string>& flags) {
+  return flags.size() > (is_scaled(flags) ? 1U : 0U);
+}
+
 } // namespace winnow::tasks

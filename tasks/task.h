@@ -109,8 +109,13 @@ struct TorchReference {
 /// From where a task was imported.
 struct TaskSource {
   std::string origin;             ///< for people; empty: the task was written for Winnow
-  std::vector<std::string> flags; ///< doubts about the task that its import found
+  std::vector<std::string> flags; ///< that its import found: doubts about the task, or "scaled"
 };
+
+/// Whether an import has cut the sizes. That is no doubt about the task.
+bool is_scaled(const std::vector<std::string>& flags);
+/// Whether there is a flag beside "scaled".
+bool has_doubts(const std::vector<std::string>& flags);
 
 /// A task: the files of a folder catalogue/<category>/<name>/.
 struct Task {

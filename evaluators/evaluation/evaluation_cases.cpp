@@ -69,12 +69,12 @@ std::uint64_t more_memory(const std::vector<RunCase>& cases) {
 
 /// Empty if the task has no inputs that the reference computes.
 GiveInputs giver_of_inputs(TaskOnDevice& on_device, const std::vector<RunCase>& cases) {
+  if (!has_computed_inputs(on_device.task)) {
+    return {};
+  }
   std::vector<std::pair<std::string, std::vector<ArenaSlice>>> places;
   for (const RunCase& run_case : cases) {
     places.emplace_back(run_case.shape, run_case.computed);
-  }
-  if (!has_computed_inputs(on_device.task)) {
-    return {};
   }
   return [&on_device, places](const InputsNeeded& needed) -> std::string {
     if (needed.index >= places.size()) {

@@ -435,11 +435,12 @@ std::optional<DeviceFault> TimedRuns::sample_warm(RunCaseReport& report) {
 // samples.
 double TimedRuns::renew(CaseRunner& runner, std::uint64_t seed, std::uint64_t salt) {
   runner.renew(seed, salt);
-  const auto start = Clock::now();
-  if (take_computed_) {
-    take_computed_(runner, seed);
+  if (case_.computed.empty()) {
+    return 0;
   }
-  return case_.computed.empty() ? 0 : since(start);
+  const auto start = Clock::now();
+  take_computed_(runner, seed);
+  return since(start);
 }
 
 std::optional<DeviceFault> TimedRuns::launch(std::size_t contestant, std::size_t place,

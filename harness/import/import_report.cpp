@@ -1,8 +1,8 @@
 #include "harness/import/import_report.h"
 
 #include "base/text.h"
+#include "tasks/task.h"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -13,7 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kScaled = "scaled"; ///< the flag of sizes that were cut
 constexpr std::size_t kMostBytesOfALine = 300;
 
 struct Row {
@@ -22,11 +21,10 @@ struct Row {
 };
 
 void add(const Imported& one, Row& row) {
-  const auto scaled = std::count(one.flags.begin(), one.flags.end(), kScaled);
   row.tasks += one.refused.empty() ? 1 : 0;
   row.refused += one.refused.empty() ? 0 : 1;
-  row.scaled += scaled > 0 ? 1 : 0;
-  row.flagged += static_cast<std::ptrdiff_t>(one.flags.size()) > scaled ? 1 : 0;
+  row.scaled += tasks::is_scaled(one.flags) ? 1 : 0;
+  row.flagged += tasks::has_doubts(one.flags) ? 1 : 0;
   row.wrong.tried += one.wrong.tried;
   row.wrong.passing += one.wrong.passing;
   row.wrong.caught_at_1e4 += one.wrong.caught_at_1e4;
@@ -60,7 +58,7 @@ std::string told(const Imported& one) {
     return fmt::format("refused: {}: {}\n", name, truncate_text(one.refused, kMostBytesOfALine));
   }
   std::vector<std::string> flags = one.flags;
-  flags.erase(std::remove(flags.begin(), flags.end(), kScaled), flags.end());
+  std::erase_if(flags, [](const std::string& flag) { return tasks::is_scaled({flag}); });
   return flags.empty() ? ""
                        : fmt::format("flagged: {}: {}\n", name,
                                      truncate_text(join(flags, "; "), kMostBytesOfALine));

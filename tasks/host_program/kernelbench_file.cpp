@@ -123,8 +123,7 @@ std::vector<std::string> kernelbench_notes(const Task& task, const std::string& 
     notes.emplace_back("the task runs the module in mode eval, KernelBench in mode train: layers "
                        "such as BatchNorm give other results there");
   }
-  const auto& flags = task.source.flags;
-  if (std::find(flags.begin(), flags.end(), "scaled") != flags.end()) {
+  if (is_scaled(task.source.flags)) {
     notes.emplace_back("the task's shapes are smaller than KernelBench's: the kernel was not "
                        "judged and not tuned at KernelBench's sizes");
   }
