@@ -220,6 +220,14 @@ class DescribeTest(ChildCase):
         self.assertIn("shared parameters: a.weight, b.weight", reply["flags"])
         self.assertEqual(len(reply["tensors"]), 5)
 
+    def test_layers_that_are_copies_of_one(self):
+        source = module("return self.layers(x)").replace(
+            "    def forward", "    def __init__(self):\n        super().__init__()\n"
+            "        layer = nn.TransformerEncoderLayer(8, 2, 8, dropout=0)\n"
+            "        self.layers = nn.TransformerEncoder(layer, 2)\n    def forward",
+        ).replace("4, 5", "4, 3, 8")  # fmt: skip
+        self.proves_its_shapes(source)
+
 
 if __name__ == "__main__":
     unittest.main()

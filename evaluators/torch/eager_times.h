@@ -17,8 +17,8 @@ struct CompiledTimes {
   std::vector<double> times_ns;
   std::string error; ///< why there are no times; else empty
 };
-/// At each search shape of the task, which has a TorchReference. `host`: TorchChild::may_compile()
-/// was called. Throws Error if PyTorch does not start.
+/// At each search shape of the task, which has a TorchReference. Throws Error if PyTorch does
+/// not start.
 std::vector<CompiledTimes> compiled_times(DeviceHost& host, const tasks::Task& task,
                                           const Protocol& protocol);
 

@@ -55,7 +55,7 @@ fs::path write_scripts(const fs::path& cache) {
 TorchChild::TorchChild(const process::Sandbox& sandbox, const Arena& exchange, DeviceReport device,
                        const fs::path& cache)
     : sandbox_(sandbox), exchange_(exchange), device_(std::move(device)),
-      folder_(fs::absolute(write_scripts(cache))) {}
+      folder_(fs::absolute(write_scripts(cache))), scratch_("torch") {}
 
 TorchChild::~TorchChild() = default;
 
@@ -65,7 +65,7 @@ process::Command TorchChild::command() const {
   policy.readable = python.folders;
   policy.readable.push_back(folder_);
   policy.readable.push_back(python.program);
-  policy.writable = scratch_ ? scratch_->path() : fs::path();
+  policy.writable = scratch_.path();
   policy.may_spawn = true; // the fence is up before Python begins
   policy.gpu = device_.kind != "cpu";
   process::ProcessLimits limits;
@@ -75,13 +75,6 @@ process::Command TorchChild::command() const {
                           {python.program.string(), (folder_ / kScript).string(),
                            torch_device(device_), visible_device(device_)},
                           policy, limits, {{exchange_.fd(), kExchangeInPython}});
-}
-
-void TorchChild::may_compile() {
-  child_.reset();
-  if (!scratch_) {
-    scratch_.emplace("torch");
-  }
 }
 
 void TorchChild::start() {
@@ -160,7 +153,7 @@ int torch_worker_main(std::vector<std::string> arguments) {
   if (arguments.size() != 4) {
     throw Error("usage: _torch PYTHON SCRIPT DEVICE VISIBLE_DEVICES");
   }
-  setenv("PYTHONDONTWRITEBYTECODE", "1", 1);         // the fence refuses to write files
+  setenv("PYTHONDONTWRITEBYTECODE", "1", 1);         // Python's folders cannot be written to
   if (const char* scratch = std::getenv("TMPDIR")) { // set by enter_sandbox()
     setenv("TORCHINDUCTOR_CACHE_DIR", scratch, 1);
     setenv("TRITON_CACHE_DIR", scratch, 1);

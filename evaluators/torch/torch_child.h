@@ -29,8 +29,6 @@ public:
   TorchChild(const TorchChild&) = delete; // owns the child
   TorchChild& operator=(const TorchChild&) = delete;
 
-  /// Gives the next child a folder of its own to write to, which torch.compile needs.
-  void may_compile();
   /// Throws Error with what to install if PyTorch is missing or cannot use the device.
   void start();
   /// Of PyTorch; valid after start().
@@ -53,9 +51,9 @@ private:
   const Arena& exchange_;
   DeviceReport device_;
   std::filesystem::path folder_; ///< of the Python files
+  TemporaryDirectory scratch_;   ///< the only folder that the child may write to; PyTorch 2 makes one in it
   std::unique_ptr<process::ChildProcess> child_;
   std::string version_, no_compile_;
-  std::optional<TemporaryDirectory> scratch_; ///< see may_compile()
 };
 
 /// Entry point of the hidden subcommand `_torch`: puts up the fence and becomes Python.

@@ -40,7 +40,6 @@ std::vector<store::BaselineTiming> timings_of(evaluators::DeviceHost& host, cons
 void store_compiled_times(const std::vector<tasks::SuiteTask>& suite, const RunConfig& config) {
   const auto host = evaluators::open_device(evaluators::select_device(config.evaluation.device),
                                             config.evaluation, config.evaluation.run_timeout);
-  host->torch.may_compile();
   host->torch.start();
   if (!host->torch.no_compile().empty()) {
     throw Error(host->torch.no_compile(), "leave out --compiled, or use PyTorch 2");
