@@ -4,6 +4,7 @@
 #include "tasks/host_program/expression_cpp.h"
 #include "tasks/plan/device_facts.h"
 #include "tasks/plan/placeholders.h"
+#include "tasks/plan/plan_expressions.h"
 #include "tasks/plan/plan_tensor_map.h"
 
 #include <algorithm>
@@ -46,98 +47,6 @@ const Names& device_facts() {
     return Names(names.begin(), names.end());
   }();
   return facts;
-}
-
-bool is_empty(const PlanExpression& value) {
-  return value.expression.empty();
-}
-
-/// Visits the expressions of launches, and the let bindings of their loops.
-void collect(const std::vector<Launch>& launches, std::vector<const PlanExpression*>& found) {
-  const auto add = [&](const PlanExpression& value) {
-    if (!is_empty(value)) {
-      found.push_back(&value);
-    }
-  };
-  const auto add_place = [&](const BufferReference& place) {
-    add(place.by);
-    add(place.offset);
-  };
-  for (const Launch& launch : launches) {
-    add(launch.when);
-    if (const auto* kernel = std::get_if<KernelLaunch>(&launch.what)) {
-      for (const auto* sizes : {&kernel->grid, &kernel->block, &kernel->cluster}) {
-        std::for_each(sizes->begin(), sizes->end(), add);
-      }
-      add(kernel->shared_bytes);
-      for (const Argument& argument : kernel->arguments) {
-        if (const auto* integer = std::get_if<IntegerArgument>(&argument)) {
-          add(integer->value);
-        } else if (const auto* real = std::get_if<FloatArgument>(&argument)) {
-          add(real->value);
-        } else if (const auto* place = std::get_if<BufferReference>(&argument)) {
-          add_place(*place);
-        }
-      }
-    } else if (const auto* fill = std::get_if<Fill>(&launch.what)) {
-      add_place(fill->buffer);
-      add(fill->count);
-    } else if (const auto* copy = std::get_if<Copy>(&launch.what)) {
-      add_place(copy->from);
-      add_place(copy->to);
-      for (const auto* value : {&copy->count, &copy->rows, &copy->from_stride, &copy->to_stride}) {
-        add(*value);
-      }
-    } else {
-      const auto& repeat = std::get<Repeat>(launch.what);
-      add(repeat.times);
-      for (const LetBinding& binding : repeat.let) {
-        add(binding.value);
-      }
-      collect(repeat.body, found);
-    }
-  }
-}
-
-std::vector<const PlanExpression*> expressions_of(const Plan& plan) {
-  std::vector<const PlanExpression*> found;
-  for (const LetBinding& binding : plan.let) {
-    if (binding.device_constant.empty()) {
-      found.push_back(&binding.value);
-    }
-  }
-  for (const ScratchBuffer& scratch : plan.scratch) {
-    found.push_back(&scratch.count);
-  }
-  for (const TensorMap& map : plan.tensor_maps) {
-    const std::vector<const PlanExpression*> inside = expressions_of(map);
-    found.insert(found.end(), inside.begin(), inside.end());
-  }
-  collect(plan.prepare, found);
-  collect(plan.launches, found);
-  return found;
-}
-
-/// The bindings in an order in which each one uses only earlier ones.
-std::vector<const LetBinding*> ordered(const std::vector<LetBinding>& bindings) {
-  std::vector<const LetBinding*> order;
-  Names done;
-  for (std::size_t round = 0; round < bindings.size() && order.size() < bindings.size(); ++round) {
-    for (const LetBinding& binding : bindings) {
-      const std::vector<std::string> names = binding.device_constant.empty()
-                                                 ? binding.value.expression.names()
-                                                 : std::vector<std::string>{};
-      const bool ready = std::none_of(names.begin(), names.end(), [&](const std::string& name) {
-        return !done.contains(name) && std::any_of(bindings.begin(), bindings.end(),
-                                                   [&](const auto& b) { return b.name == name; });
-      });
-      if (!done.contains(binding.name) && ready) {
-        done.insert(binding.name);
-        order.push_back(&binding);
-      }
-    }
-  }
-  return order;
 }
 
 const char* map_type(DType dtype) {
@@ -251,7 +160,7 @@ private:
     return integer_cpp(value.expression, names_);
   }
   std::string integer_or(const PlanExpression& value, const char* otherwise) const {
-    return is_empty(value) ? otherwise : integer(value);
+    return value.expression.empty() ? otherwise : integer(value);
   }
 
   std::string function(const char* name, const char* parameters, const std::string& body) const {
@@ -296,7 +205,7 @@ private:
 
   std::string bindings_text(const std::vector<LetBinding>& bindings, std::size_t indent) const {
     std::string out;
-    for (const LetBinding* binding : ordered(bindings)) {
+    for (const LetBinding* binding : in_order_of_use(bindings)) {
       const std::string margin(indent, ' ');
       if (!binding->table.empty()) {
         out += fmt::format("{}static constexpr plan::Number {}_table_[] = {{{}}};\n", margin,
@@ -415,7 +324,7 @@ private:
 
   std::string place(const BufferReference& reference) const {
     const std::string offset = integer_or(reference.offset, "0");
-    if (is_empty(reference.by)) {
+    if (reference.by.expression.empty()) {
       const auto& name = reference.pick.front();
       return name ? fmt::format("plan::Place{{&{}, {}}}", cpp_name(*name), offset)
                   : "plan::Place{}";
@@ -458,7 +367,7 @@ private:
 
   std::string step_text(const Launch& launch, std::size_t depth) const {
     const std::string indent(2 * depth, ' ');
-    if (!is_empty(launch.when)) {
+    if (!launch.when.expression.empty()) {
       Launch inner = launch;
       inner.when = {};
       return fmt::format("{}if (({}) != 0) {{\n", indent, integer(launch.when)) +
