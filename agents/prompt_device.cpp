@@ -189,7 +189,13 @@ MaybeValues render_bounds(const ProposalContext& context) {
   for (const DeviceCeiling& ceiling : context.ceilings) {
     ceilings += fmt::format("- {}: {}\n", ceiling.name, quantity_text(ceiling.value, ceiling.unit));
   }
-  return Values{{"ceilings", ceilings}, {"bounds", bound_lines(context.bounds)}};
+  return Values{
+      {"ceilings", ceilings},
+      {"whose", context.task->torch
+                    ? "a kernel that does all operations of the module (algebra, or zeros that "
+                      "need no work, may save some)"
+                    : "any kernel"},
+      {"bounds", bound_lines(context.bounds)}};
 }
 
 } // namespace winnow::agents

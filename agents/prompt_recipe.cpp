@@ -51,7 +51,7 @@ std::vector<Section> make_recipe() {
       {"cuda", "device_cuda", {"architecture", "instructions", "boundary", "static_shared"}, render_cuda, kUser, Stable, 3 * kKiB, kAll},
       {"hip", "device_hip", {"architecture", "warp_size", "boundary"}, render_hip, kUser, Stable, 2 * kKiB, kAll},
       {"products", "device_products", {"intensity", "design"}, render_products, kUser, Stable, 1 * kKiB, kAll},
-      {"bounds", "bounds", {"ceilings", "bounds"}, render_bounds, kUser, Stable, 4 * kKiB, kAll},
+      {"bounds", "bounds", {"ceilings", "whose", "bounds"}, render_bounds, kUser, Stable, 4 * kKiB, kAll},
       {"baseline", "baseline", {"code", "timings"}, render_baseline, kUser, Stable, kAttempt, kAll},
       {"eager", "baseline_eager", {}, render_eager, kUser, Stable, 1 * kKiB, kAll},
 

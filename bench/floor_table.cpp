@@ -88,7 +88,7 @@ BestTimes best_times(const tasks::Task& task, const fs::path& kernels,
 void print(const tasks::Task& task, const evaluators::DeviceHost& host, BestTimes best) {
   const auto ceilings = evaluators::cached_ceilings(host);
   for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, host.device.kind)) {
-    const evaluators::LeastWork work = evaluators::least_work(task, shape);
+    const evaluators::TaskWork work = evaluators::least_work(task, shape);
     const evaluators::PhysicalFloor floor =
         evaluators::physical_floor(work, host.device.facts, ceilings);
     const Best& known = best[shape.id];

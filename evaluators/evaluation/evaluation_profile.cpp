@@ -196,13 +196,13 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
 void EvaluationRun::add_speed_of_light(const tasks::Shape& shape,
                                        const profiling::Ceilings& ceilings,
                                        profiling::ShapeProfile& profile) {
-  const LeastWork least = least_work(on_device_.task, shape);
+  const TaskWork stated = stated_work(on_device_.task, shape);
   const profiling::Work work{
-      least.read_bytes + least.written_bytes, least.operations,
+      stated.read_bytes + stated.written_bytes, stated.operations,
       operation_kind(on_device_.task, result_.device),
       on_device_.host->worker_device.is_gpu()}; // GPUs: the caches are emptied
   const profiling::SpeedOfLightResult speed = profiling::speed_of_light(
-      work, physical_floor(least, on_device_.host->device.facts, ceilings), *profile.time_ns,
+      work, physical_floor(stated, on_device_.host->device.facts, ceilings), *profile.time_ns,
       ceilings);
   profile.speed_of_light = speed.value;
   profile.no_speed_of_light = speed.reason;

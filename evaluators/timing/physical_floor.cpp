@@ -114,7 +114,7 @@ std::string peak_of(Precision precision) {
   return "8-bit tensor peak";
 }
 
-void set_nvidia_memory(const LeastWork& work, const tasks::DeviceFacts& facts,
+void set_nvidia_memory(const TaskWork& work, const tasks::DeviceFacts& facts,
                        const std::optional<profiling::Ceilings>& measured, PhysicalFloor& floor) {
   const double stays = static_cast<double>(facts.l2_bytes);
   const auto dram = measured ? measured->dram() : std::nullopt;
@@ -127,10 +127,10 @@ void set_nvidia_memory(const LeastWork& work, const tasks::DeviceFacts& facts,
 
 } // namespace
 
-LeastWork least_work(const tasks::Task& task, const tasks::Shape& shape) {
+TaskWork stated_work(const tasks::Task& task, const tasks::Shape& shape) {
   tasks::Scope scope;
   tasks::bind_shape(task, shape, scope);
-  LeastWork work;
+  TaskWork work;
   work.precision = task.tolerance.precision;
   work.operations = task.operations.evaluate_float(scope);
   for (const tasks::TensorSpec& tensor : task.tensors) {
@@ -147,7 +147,15 @@ LeastWork least_work(const tasks::Task& task, const tasks::Shape& shape) {
   return work;
 }
 
-PhysicalFloor physical_floor(const LeastWork& work, const tasks::DeviceFacts& facts,
+TaskWork least_work(const tasks::Task& task, const tasks::Shape& shape) {
+  TaskWork work = stated_work(task, shape);
+  if (task.torch) {
+    work.operations = 0;
+  }
+  return work;
+}
+
+PhysicalFloor physical_floor(const TaskWork& work, const tasks::DeviceFacts& facts,
                              const std::optional<profiling::Ceilings>& measured) {
   const auto units = static_cast<double>(std::max<std::int64_t>(1, facts.sm_count));
   PhysicalFloor floor;

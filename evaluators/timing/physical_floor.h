@@ -8,8 +8,8 @@
 
 namespace winnow::evaluators {
 
-/// The work that every kernel of a task must do in one run at one shape.
-struct LeastWork {
+/// The work of one run at one shape.
+struct TaskWork {
   double read_bytes = 0;
   double written_bytes = 0;
   double operations = 0;
@@ -17,9 +17,13 @@ struct LeastWork {
   /// 8-bit arithmetic.
   tasks::Precision precision = tasks::Precision::F32;
 };
-/// Task::bytes is the least number of bytes that must move, outputs included. It can be less than
-/// the size of the inputs: a gather reads only a part of them.
-LeastWork least_work(const tasks::Task& task, const tasks::Shape& shape);
+/// The work as the task states it. Task::bytes is the least number of bytes that must move, outputs
+/// included. It can be less than the size of the inputs: a gather reads only a part of them.
+TaskWork stated_work(const tasks::Task& task, const tasks::Shape& shape);
+/// What no kernel can do without. The operations of a PyTorch module do not count: a kernel may
+/// need fewer. The sum over the columns of a product needs no product, and zeros of a triangle no
+/// work.
+TaskWork least_work(const tasks::Task& task, const tasks::Shape& shape);
 
 using profiling::PhysicalFloor;
 
@@ -35,7 +39,7 @@ using profiling::PhysicalFloor;
 ///
 /// CPU: 128 bytes and 64 operations per cycle and core at 6 GHz, because caches may hold the
 /// inputs.
-PhysicalFloor physical_floor(const LeastWork& work, const tasks::DeviceFacts& facts,
+PhysicalFloor physical_floor(const TaskWork& work, const tasks::DeviceFacts& facts,
                              const std::optional<profiling::Ceilings>& measured);
 
 /// A time below this share of the floor is implausible. The remaining 3 % allow for clock errors.

@@ -52,7 +52,7 @@ TEST(PhysicalFloor, TakesTheLargerOfFactsAndMeasurements) {
   profiling::Ceilings measured;
   measured.bandwidth = {{1e6, 8e12, "L2"}, {1e9, 4e12, "DRAM"}};
   measured.rates["f16_tensor"] = 1e12;
-  const LeastWork work{4.8e9, 0, 1e9, Precision::F16};
+  const TaskWork work{4.8e9, 0, 1e9, Precision::F16};
   EXPECT_DOUBLE_EQ(physical_floor(work, h200(), measured).memory_ns, 1e6);
   EXPECT_DOUBLE_EQ(physical_floor(work, h200(), measured).arithmetic_ns,
                    arithmetic_ns(1e9, Precision::F16, h200()));
@@ -158,6 +158,17 @@ TEST(PhysicalFloor, OfAnH200IsBelowEveryKnownTime) {
 
 TEST(PhysicalFloor, OfAnH200CatchesASumThatWasNotFormed) {
   EXPECT_GT(kFloorMargin * floor_of("reduce_sum", "search/3").ns(), 28'800);
+}
+
+TEST(PhysicalFloor, LeavesOutTheOperationsOfAModule) {
+  tasks::Task task =
+      tasks::find_task(std::filesystem::path(WINNOW_SOURCE_DIR) / "tasks/catalogue", "gemm_f16");
+  const tasks::Shape& shape = task.shapes.front();
+  EXPECT_GT(least_work(task, shape).operations, 0);
+  task.torch.emplace();
+  EXPECT_EQ(least_work(task, shape).operations, 0);
+  EXPECT_GT(least_work(task, shape).read_bytes, 0);
+  EXPECT_GT(stated_work(task, shape).operations, 0);
 }
 
 TEST(PhysicalFloor, LooksForFactorsOfAByte) {

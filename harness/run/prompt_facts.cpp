@@ -17,8 +17,8 @@
 namespace winnow::harness {
 namespace {
 
-using evaluators::LeastWork;
 using evaluators::ProfiledShape;
+using evaluators::TaskWork;
 using tasks::Precision;
 
 constexpr double kNsPerSecond = 1e9;
@@ -36,7 +36,7 @@ int capability_of(const tasks::DeviceFacts& facts) {
 
 /// Tensor operations per second, by the same table that refuses implausible times.
 double tensor_peak(const tasks::DeviceFacts& facts, Precision precision) {
-  LeastWork work;
+  TaskWork work;
   work.operations = 1e12;
   work.precision = precision;
   return work.operations / evaluators::physical_floor(work, facts, std::nullopt).arithmetic_ns *
@@ -91,7 +91,7 @@ agents::ShapeBound bound_of(const tasks::Shape& shape, const agents::ProposalCon
     return {to_string(shape), speed.least_ns, speed.bound, profiling::measured_text(speed)};
   }
   const evaluators::PhysicalFloor floor = evaluators::physical_floor(
-      evaluators::least_work(*context.task, shape), context.facts, std::nullopt);
+      evaluators::stated_work(*context.task, shape), context.facts, std::nullopt);
   return {to_string(shape), floor.ns(),
           floor.memory_ns >= floor.arithmetic_ns ? floor.memory_peak : floor.arithmetic_peak, ""};
 }

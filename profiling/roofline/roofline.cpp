@@ -78,7 +78,8 @@ SpeedOfLightResult speed_of_light(const Work& work, const PhysicalFloor& floor, 
   set_bound(floor, speed);
   set_measured(work, ceilings, speed);
   if (speed.fraction > 1) {
-    speed.note = "less than the least time: the clock errs, or the kernel leaves out work";
+    speed.note =
+        "less than the least time: the clock errs, or the kernel does less than the stated work";
   }
   return {speed, {}};
 }
