@@ -38,7 +38,8 @@ nlohmann::json describe_environment(const evaluators::DeviceReport& device) {
            {{"kind", device.kind},
             {"name", device.name},
             {"uuid", device.uuid},
-            {"driver", device.driver}}},
+            {"driver", device.driver},
+            {"facts", tasks::fact_values(device.facts)}}},
           {"isolation", std::string(to_string(process::probe_isolation().best()))},
           {"compilers", compilers},
           {"kernel", std::string(system.sysname) + " " + system.release + " " + system.machine}};

@@ -13,9 +13,11 @@ namespace {
 
 void read_facts(const Database& database, CandidateRecord& record) {
   Query query(database, "SELECT c.run_id, r.name AS run, t.digest AS task_digest, k.lines, "
+                        "json_extract(e.content, '$.device.facts') AS device_facts, "
                         "m.prompt_tokens, m.completion_tokens, m.reasoning_tokens "
                         "FROM candidates AS c JOIN runs AS r ON r.id = c.run_id "
                         "JOIN tasks AS t ON t.id = c.task_id "
+                        "LEFT JOIN environments AS e ON e.run_id = c.run_id "
                         "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
                         "LEFT JOIN model_calls AS m ON m.id = c.call_id WHERE c.id = ?");
   query.bind(record.state.row.id).next();
@@ -23,6 +25,10 @@ void read_facts(const Database& database, CandidateRecord& record) {
   record.run_name = query.text("run");
   record.task_digest = query.text("task_digest");
   record.lines = query.integer("lines");
+  if (const auto facts = nlohmann::json::parse(query.text("device_facts"), nullptr, false);
+      facts.is_object()) {
+    record.device_facts = facts.get<std::map<std::string, std::int64_t>>();
+  }
   record.prompt_tokens = query.integer("prompt_tokens");
   record.completion_tokens = query.integer("completion_tokens");
   record.reasoning_tokens = query.integer("reasoning_tokens");

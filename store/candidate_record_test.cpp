@@ -55,6 +55,16 @@ TEST_F(CandidateRecords, HaveTheCallAndTheDecisionBehindACandidate) {
   EXPECT_FALSE(record.final);
 }
 
+TEST_F(CandidateRecords, HaveTheFactsOfTheirDevice) {
+  CandidateRow row;
+  row.origin = "person";
+  row.text = "p";
+  EXPECT_THAT(store.candidate_record(store.add_candidate(run, task, row)).device_facts, IsEmpty());
+  const RowId later = store.create_run("later", {}, {{"device", {{"facts", {{"sm_count", 132}}}}}});
+  const CandidateRecord record = store.candidate_record(store.add_candidate(later, task, row));
+  EXPECT_EQ(record.device_facts.at("sm_count"), 132);
+}
+
 TEST_F(CandidateRecords, OfAPersonHaveNoCall) {
   CandidateRow row;
   row.origin = "person";

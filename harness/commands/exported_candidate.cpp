@@ -85,7 +85,8 @@ tasks::Task task_of(const store::CandidateRecord& record, const std::string& fol
 
 tasks::HostProgram ExportedCandidate::program() const {
   return {file,   task,  tasks::choice_with(file.plan, {}).value_or(tasks::ParameterChoice{}),
-          shapes, title, architecture};
+          shapes, title, architecture,
+          facts};
 }
 
 ExportedCandidate exported_candidate(const ExportOptions& options) {
@@ -102,7 +103,8 @@ ExportedCandidate exported_candidate(const ExportOptions& options) {
           title_of(record),
           record.state.best ? record.state.best->build.architecture : std::string(),
           author_of(row),
-          fmt::format("winnow_{}_{}", row.id, row.digest.substr(0, 8))};
+          fmt::format("winnow_{}_{}", row.id, row.digest.substr(0, 8)),
+          record.device_facts};
 }
 
 void write_new(const fs::path& path, const std::string& text) {

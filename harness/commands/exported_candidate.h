@@ -24,8 +24,9 @@ struct ExportedCandidate {
   tasks::KernelFile file;
   std::vector<tasks::Shape> shapes; ///< search shapes for NVIDIA GPUs
   std::string title, architecture;
-  std::string author; ///< the model, or another origin
-  std::string name;   ///< "winnow_4_68105b4c"
+  std::string author;      ///< the model, or another origin
+  std::string name;        ///< "winnow_4_68105b4c"
+  tasks::FactValues facts; ///< HostProgram::facts
 
   tasks::HostProgram program() const;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tasks/plan/device_facts.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/task.h"
 
@@ -16,13 +17,15 @@ struct HostProgram {
   std::vector<Shape> shapes; ///< none is hidden
   std::string title;         ///< one line about the kernel
   std::string architecture;  ///< "sm_90a"; not an NVIDIA one: that of the building machine
+  FactValues facts = {};     ///< of the GPU that judged the kernel; empty: not known
 };
 
 /// The text of main.cu: the kernel, and the launch plan as host code. The program needs only the
 /// CUDA toolkit. For each shape it allocates the buffers, draws inputs, compares the outputs with
 /// those of the task's reference, and times the plan as the board does. Throws Error if the task's
 /// reference has mistakes, UsageError if the program cannot be written: a kernel's name depends on
-/// a number that only a running program knows.
+/// a number that only a running program knows. Where it depends on facts about the device, the
+/// program may hold the kernels of the one GPU of `facts`, and fails on another.
 std::string host_program(const HostProgram& program);
 
 /// The command that builds main.cu: "nvcc -O3 ... main.cu -o kernel".

@@ -190,6 +190,20 @@ TEST(PlanCpp, SaysWhichKernelsNameIsKnownTooLate) {
             "on GPUs of 16 to 256 multiprocessors");
 }
 
+TEST(PlanCpp, WritesTheKernelsOfTheKnownGpuWhereNamesNeedIt) {
+  const KernelFile file = kernel_of(R"json(/*@winnow
+{"let": {"stages": "l2_bytes / 1000"},
+ "launches": [{"kernel": "k<{stages}, {sm_count}>", "grid": 1, "block": 32, "args": []}]}
+@*/
+template <int N, int M> __global__ void k();)json");
+  const Task task = catalogue_task("axpy");
+  const std::vector<Shape> shapes = task.shapes_of(ShapeSet::Search, "cuda");
+  const std::string text =
+      plan_cpp({file, task, {}, shapes, {{"l2_bytes", 6000}, {"sm_count", 132}}}, "P", "::");
+  EXPECT_THAT(text, HasSubstr("k<6, 132>"));
+  EXPECT_THROW(plan_cpp({file, task, {}, shapes, {{"sm_count", 132}}}, "P", "::"), UsageError);
+}
+
 TEST(HostProgram, KeepsMacrosOfTheKernelOutOfTheProgram) {
   const Task task = catalogue_task("axpy");
   const KernelFile file = kernel_of(task.baseline + "#define F64 1\n#  define F(x) \\\n  x\n");

@@ -33,16 +33,13 @@ bool has_late_names(const std::vector<Launch>& launches, const Plan& plan) {
 /// Runs through the launches at one shape on one GPU, and notes the values in kernels' names.
 class LoopWalk {
 public:
-  LoopWalk(const PlanToWrite& plan, const Shape& shape, std::int64_t multiprocessors,
-           AllValues& found)
+  LoopWalk(const PlanToWrite& plan, const Shape& shape, const FactValues& known, AllValues& found)
       : plan_(plan), context_(plan.file, plan.task, shape, plan.choice, facts_, nullptr),
         found_(found) {
-    Scope facts;
-    bind_facts({}, facts);
-    for (const std::string& name : facts.names()) {
-      scope_.set(name, Unknown());
+    for (const auto& [name, value] : fact_values({})) {
+      const auto fact = known.find(name);
+      scope_.set(name, fact == known.end() ? Value(Unknown()) : Value(fact->second));
     }
-    scope_.set("sm_count", multiprocessors);
     bind_shape(plan.task, shape, scope_);
     for (const TensorSpec& tensor : plan.task.tensors) {
       set_size(tensor.name, tensor.dtype);
@@ -168,10 +165,21 @@ std::map<std::pair<int, int>, std::set<NameValues>> kernel_values(const PlanToWr
   if (!has_late_names(steps.prepare, steps) && !has_late_names(steps.launches, steps)) {
     return found;
   }
-  for (const Shape& shape : plan.shapes) {
-    for (std::int64_t count = kFewestMultiprocessors; count <= kMostMultiprocessors; ++count) {
-      LoopWalk(plan, shape, count, found).run();
+  try {
+    for (const Shape& shape : plan.shapes) {
+      for (std::int64_t count = kFewestMultiprocessors; count <= kMostMultiprocessors; ++count) {
+        LoopWalk(plan, shape, {{"sm_count", count}}, found).run();
+      }
     }
+    return found;
+  } catch (const UsageError&) {
+    if (plan.facts.empty()) {
+      throw;
+    }
+  }
+  found.clear();
+  for (const Shape& shape : plan.shapes) {
+    LoopWalk(plan, shape, plan.facts, found).run();
   }
   return found;
 }

@@ -40,13 +40,14 @@ const Names& words_of_cpp() {
 }
 
 const Names& device_facts() {
-  static const Names facts = [] {
-    Scope scope;
-    bind_facts({}, scope);
-    const std::vector<std::string> names = scope.names();
-    return Names(names.begin(), names.end());
+  static const Names names = [] {
+    Names all;
+    for (const auto& [name, value] : fact_values({})) {
+      all.insert(name);
+    }
+    return all;
   }();
-  return facts;
+  return names;
 }
 
 const char* map_type(DType dtype) {

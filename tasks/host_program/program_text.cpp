@@ -240,7 +240,8 @@ std::string kernel_text(const HostProgram& program, std::ptrdiff_t lines_before,
   text += fmt::format("#line {} \"{}\"\n",
                       lines_before + std::count(text.begin(), text.end(), '\n') + 2, file);
   return text + undefined_names(program.file) + "\n// ---- the launch plan\n" +
-         plan_cpp({program.file, program.task, program.choice, program.shapes}, "KernelPlan", "::");
+         plan_cpp({program.file, program.task, program.choice, program.shapes, program.facts},
+                  "KernelPlan", "::");
 }
 
 std::string reference_text(const HostProgram& program) {

@@ -3,6 +3,7 @@
 #include "tasks/expression/expression.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace winnow::tasks {
@@ -40,5 +41,9 @@ struct DeviceFacts {
 
 /// Puts the facts into `scope` under the names that expressions use ("sm_count", "l2_bytes", ...).
 void bind_facts(const DeviceFacts& facts, Scope& scope);
+
+/// Values by those names.
+using FactValues = std::map<std::string, std::int64_t>;
+FactValues fact_values(const DeviceFacts& facts);
 
 } // namespace winnow::tasks
