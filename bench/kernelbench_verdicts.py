@@ -6,7 +6,7 @@
 
 EXPORTS: a folder with files of `winnow export kernelbench`. Builds all of them side by side, then calls
 eval_kernel_against_ref of CHECKOUT (github.com/ScalingIntelligence/KernelBench) for one after the
-other, in a process of its own: five correctness trials, CUDA events. Prints Markdown. Packages that
+other, in a process of its own, with CUDA events. Prints Markdown. Packages that
 KernelBench imports but its evaluation does not use (OpenAI's client, for instance) need not be there.
 Ends with code 1 if a file does not pass. Needs an NVIDIA GPU, nvcc, PyTorch 2, ninja.
 """
@@ -59,14 +59,15 @@ def build(file, builds):
     return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no message"])[-1]
 
 
-def evaluate(checkout, problem, file, folder, trials):
+def evaluate(checkout, problem, file, folder, arguments):
     """In a process of its own: one line of JSON."""
     stand_ins()
     sys.path.insert(0, str(checkout / "src"))
     from kernelbench.eval import eval_kernel_against_ref
 
     result = eval_kernel_against_ref(
-        problem.read_text(), file.read_text(), num_correct_trials=5, num_perf_trials=trials,
+        problem.read_text(), file.read_text(), num_correct_trials=arguments.correctness,
+        num_perf_trials=arguments.trials,
         measure_performance=True, timing_method="cuda_event", build_dir=str(folder), device=0,
     )  # fmt: skip
     line = {name: getattr(result, name, None) for name in ("compiled", "correctness", "runtime", "ref_runtime")}
@@ -76,7 +77,8 @@ def evaluate(checkout, problem, file, folder, trials):
 
 def evaluated(arguments, problem, file):
     command = [sys.executable, __file__, str(arguments.checkout), str(file), "--one", str(problem)]
-    command += ["--trials", str(arguments.trials), "--builds", str(arguments.builds)]
+    command += ["--trials", str(arguments.trials), "--correctness", str(arguments.correctness)]
+    command += ["--builds", str(arguments.builds)]
     done = subprocess.run(command, capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     if lines:
@@ -106,13 +108,14 @@ def main():
     parser.add_argument("checkout", type=pathlib.Path)
     parser.add_argument("exports", type=pathlib.Path)
     parser.add_argument("--suite", type=pathlib.Path, help="document of `winnow leaderboard --suite`")
+    parser.add_argument("--correctness", type=int, default=5, help="sets of inputs")
     parser.add_argument("--trials", type=int, default=100, help="launches to time")
     parser.add_argument("--builds", type=pathlib.Path, default=pathlib.Path("/tmp/kernelbench_builds"))
     parser.add_argument("--one", type=pathlib.Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
         folder = arguments.builds / arguments.exports.stem
-        return evaluate(arguments.checkout, arguments.one, arguments.exports, folder, arguments.trials)
+        return evaluate(arguments.checkout, arguments.one, arguments.exports, folder, arguments)
 
     files = [(file, problem_of(arguments.checkout, file)) for file in sorted(arguments.exports.glob("*.py"))]
     files = [(file, problem) for file, problem in files if problem]
