@@ -220,6 +220,13 @@ class DescribeTest(ChildCase):
         self.assertIn("shared parameters: a.weight, b.weight", reply["flags"])
         self.assertEqual(len(reply["tensors"]), 5)
 
+    def test_sizes_that_get_inputs_names(self):
+        source = module("return x * 2").replace(
+            "    return [torch.rand(4, 5)]", "    rows, cols = 400, 500\n    return [torch.rand(rows, cols)]"
+        )
+        names = [axis["name"] for axis in self.proves_its_shapes(source)["axes"]]
+        self.assertEqual(names, ["rows", "cols"])
+
     def test_layers_that_are_copies_of_one(self):
         source = module("return self.layers(x)").replace(
             "    def forward", "    def __init__(self):\n        super().__init__()\n"

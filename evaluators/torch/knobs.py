@@ -3,6 +3,7 @@
 A knob is one of these:
 - a module-level NAME = 128, also in `rows, cols = 8192, 4096` and `height = width = 128`,
 - an element of a module-level tuple or list, named NAME_0, NAME_1, ...,
+- such a NAME in get_inputs(), unless the module has the name, too,
 - a literal size of a tensor in get_inputs(), named size_0, size_1, ... The literal bound of a randint()
   that equals such a size is the same knob: its numbers are indices.
 Names that the file derives from its knobs follow, because the file is executed again.
@@ -32,16 +33,20 @@ def integer(node):
     return None
 
 
-def single_assignments(tree):
+def single_assignments(holder):
     """Rewrites a = b = 3 and a, b = 3, 4 as one assignment a name, so that each can be set."""
     body = []
-    for node in tree.body:
+    for node in holder.body:
         for target, value in pairs(node):
             body.append(ast.copy_location(ast.Assign([target], value), node))
         if not pairs(node):
-            body.append(node)
-    tree.body = body
-    return ast.fix_missing_locations(tree)
+            body.append(single_assignments(node) if is_inputs(node) else node)
+    holder.body = body
+    return ast.fix_missing_locations(holder)
+
+
+def is_inputs(node):
+    return isinstance(node, ast.FunctionDef) and node.name == "get_inputs"
 
 
 def pairs(node):
@@ -88,13 +93,20 @@ class Slot:
 
 def slots(tree):
     """All knobs of the tree, in the file's order; the last assignment of a name counts."""
+    found = assignments(tree)
+    names = {slot.name for slot in found}
+    for function in filter(is_inputs, tree.body):
+        found += [slot for slot in assignments(function) if slot.name not in names]
+        found += literal_sizes(function)
+    return [slot for slot in found if slot.value is not None]
+
+
+def assignments(holder):
     found = []
-    for node in tree.body:
+    for node in holder.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             found += assigned(node.targets[0].id, node)
-        if isinstance(node, ast.FunctionDef) and node.name == "get_inputs":
-            found += literal_sizes(node)
-    return [slot for slot in found if slot.value is not None]
+    return found
 
 
 def assigned(name, node):

@@ -51,7 +51,7 @@ private:
   const Arena& exchange_;
   DeviceReport device_;
   std::filesystem::path folder_; ///< of the Python files
-  TemporaryDirectory scratch_;   ///< the only folder that the child may write to; PyTorch 2 makes one in it
+  TemporaryDirectory scratch_;   ///< all that the child may write to
   std::unique_ptr<process::ChildProcess> child_;
   std::string version_, no_compile_;
 };
