@@ -18,6 +18,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 import types
 
 UNUSED = {
@@ -119,15 +120,19 @@ def main():
 
     files = [(file, problem_of(arguments.checkout, file)) for file in sorted(arguments.exports.glob("*.py"))]
     files = [(file, problem) for file, problem in files if problem]
+    start = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for (file, _), error in zip(files, pool.map(lambda pair: build(pair[0], arguments.builds), files)):
             if error:
                 print(f"{file.name}: {error}", file=sys.stderr)
+    print(f"built {len(files)} files in {time.monotonic() - start:.0f} s", file=sys.stderr)
     ours = winnow_speedups(arguments.suite)
     print("| problem | KernelBench | eager, ms | kernel, ms | speedup | Winnow's |\n|---|---|---|---|---|---|")
     passed = True
     for file, problem in files:
+        start = time.monotonic()
         result = evaluated(arguments, problem, file)
+        print(f"{file.name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
         passed = passed and result["correctness"]
         print(row_of(problem, result, ours.get(problem.stem)), flush=True)
         if not result["correctness"]:

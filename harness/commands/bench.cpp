@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "base/json_dump.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
@@ -5,6 +6,7 @@
 #include "harness/suite/compiled_suite.h"
 #include "harness/suite/suite_scores.h"
 
+#include <iostream>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -15,7 +17,8 @@ namespace {
 
 struct BenchCommand {
   std::string suite;
-  std::int64_t calls = 0; ///< 0: as configured
+  std::vector<std::string> models; ///< one run each; empty: that of the config
+  std::int64_t calls = 0;          ///< 0: as configured
   bool problems = false;
   bool compiled = false;
   bool json = false;
@@ -36,20 +39,45 @@ std::vector<ConfigOverride> bench_keys(const BenchCommand& command,
   return keys;
 }
 
+/// A run of each model. Returns the code of the first run that was not done.
+ExitCode ask_models(const BenchCommand& command, const std::vector<tasks::SuiteTask>& suite,
+                    std::vector<std::string>& runs) {
+  NewRunOptions options = command.options;
+  const RunReport note = [&runs](const store::RunStore&, const std::string& run) {
+    runs.push_back(run);
+    return std::string(); // one table of all runs comes last
+  };
+  ExitCode code = ExitCode::Done;
+  for (std::size_t i = 0; i < std::max<std::size_t>(command.models.size(), 1); ++i) {
+    options.shared.model = command.models.empty() ? "" : command.models[i];
+    const RunConfig config = configured(options);
+    if (command.compiled && i == 0) {
+      store_compiled_times(suite, config);
+    }
+    const ExitCode one = start_run(config, options.names_run(), nullptr, note);
+    code = code == ExitCode::Done ? one : code;
+    if (one == ExitCode::Interrupted) {
+      break;
+    }
+  }
+  return code;
+}
+
 ExitCode bench(BenchCommand command) {
+  if (command.models.size() > 1 && command.options.names_run()) {
+    throw UsageError("--name names one run, but each --model is a run of its own",
+                     "leave out --name");
+  }
   const auto suite = tasks::load_suite(tasks::find_catalogue(), command.suite);
   std::vector<ConfigOverride>& keys = command.options.shared.keys;
   const std::vector<ConfigOverride> own = bench_keys(command, suite);
   keys.insert(keys.begin(), own.begin(), own.end());
-  const RunReport report = [&](const store::RunStore& store, const std::string& run) {
-    const auto document = suite_json(command.suite, suite, suite_runs(store, suite, run));
-    return command.json ? json_document(document) : suite_text(document, command.problems);
-  };
-  const RunConfig config = configured(command.options);
-  if (command.compiled) {
-    store_compiled_times(suite, config);
-  }
-  return start_run(config, command.options.names_run(), nullptr, report);
+  std::vector<std::string> runs;
+  const ExitCode code = ask_models(command, suite, runs);
+  const store::RunStore store(configured(command.options).store, store::RunStore::Mode::ReadOnly);
+  const auto document = suite_json(command.suite, suite, suite_runs(store, suite, runs));
+  std::cout << (command.json ? json_document(document) : suite_text(document, command.problems));
+  return code;
 }
 
 } // namespace
@@ -77,6 +105,13 @@ void add_bench(CLI::App& app, Action& chosen) {
   sub->add_flag("--json", command->json, "one JSON document, schema winnow.suite, version 1");
   add_new_run_options(*sub, command->options);
   sub->remove_option(sub->get_option("--task"));
+  sub->remove_option(sub->get_option("--model"));
+  sub->add_option("--model", command->models,
+                  std::string(kModelHelp) +
+                      "; may be repeated: each model gets a run of its own, and "
+                      "the table compares them")
+      ->type_name("PROVIDER/MODEL")
+      ->allow_extra_args(false);
   sub->callback([command, &chosen] { chosen = [command] { return bench(*command); }; });
 }
 

@@ -4,12 +4,16 @@
 #include "harness/config/config_keys.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
+
+constexpr std::string_view kReplay = "replay:";
 
 /// Adds the option of a key, with the help text of the table of keys. An empty value sets nothing.
 void add_key_option(CLI::App& command, const ConfigKey& key, RunOptions& options) {
@@ -45,12 +49,7 @@ void add_key_options(CLI::App& command, const std::vector<std::string>& sections
 } // namespace
 
 void add_endpoint_options(CLI::App& command, RunOptions& options) {
-  command
-      .add_option(
-          "--model", options.model,
-          "provider and model, for instance openai/gpt-5 or ollama/qwen3; see `winnow models "
-          "list` [endpoint.provider, endpoint.model]")
-      ->type_name("PROVIDER/MODEL");
+  command.add_option("--model", options.model, kModelHelp)->type_name("PROVIDER/MODEL");
   command
       .add_option("--set", options.set,
                   "any key of the config, for instance --set run.proposals=3; may be repeated")
@@ -65,7 +64,15 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 
 std::vector<ConfigOverride> overrides_of(const RunOptions& options) {
   std::vector<ConfigOverride> overrides = options.keys;
-  if (!options.model.empty()) {
+  if (options.model.starts_with(kReplay)) {
+    const std::string file = options.model.substr(kReplay.size());
+    for (const auto& [name, value] : {std::pair<std::string, std::string>("kind", "replay"),
+                                      {"file", file},
+                                      {"provider", ""},
+                                      {"model", std::filesystem::path(file).stem().string()}}) {
+      overrides.push_back({"endpoint." + name, value, "--model", true});
+    }
+  } else if (!options.model.empty()) {
     const auto [provider, model] = agents::parse_provider_model(options.model);
     // The config's base URL and key belong to another provider.
     for (const auto& [name, value] : {std::pair("provider", provider),

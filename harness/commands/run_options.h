@@ -13,10 +13,15 @@ namespace winnow::harness {
 
 /// Options of the command line that set keys of the config. Empty: as configured.
 struct RunOptions {
-  std::string model; ///< "PROVIDER/MODEL"
+  std::string model; ///< "PROVIDER/MODEL", or "replay:FILE"
   std::vector<ConfigOverride> keys;
   std::vector<std::string> set;
 };
+
+/// The help of --model.
+inline constexpr const char* kModelHelp =
+    "provider and model, for instance openai/gpt-5 or ollama/qwen3 (`winnow models list`); or "
+    "replay:FILE, a recording [endpoint.provider, endpoint.model]";
 
 /// Adds --model and --set.
 void add_endpoint_options(CLI::App& command, RunOptions& options);

@@ -295,14 +295,14 @@ double pass_at(std::int64_t k, std::int64_t replies, std::int64_t correct) {
 }
 
 std::vector<SuiteRun> suite_runs(const store::RunStore& store, const std::vector<SuiteTask>& tasks,
-                                 const std::string& name) {
+                                 const std::vector<std::string>& names) {
   std::set<std::pair<std::string, std::string>> known;
   for (const SuiteTask& one : tasks) {
     known.emplace(one.task.name, one.task.digest);
   }
   std::vector<SuiteRun> runs;
   for (const store::RunRow& row : store.runs()) {
-    if (!name.empty() && row.name != name) {
+    if (!names.empty() && std::find(names.begin(), names.end(), row.name) == names.end()) {
       continue;
     }
     SuiteRun run{row.id, row.name, row.status, "", 1, false, store::suite_calls(store, row.id)};

@@ -20,11 +20,11 @@ struct SuiteRun {
   std::vector<store::SuiteCall> calls;
 };
 
-/// The runs of the store that have asked for a kernel of the suite, oldest first. `name`: only the
-/// run of this name, unless empty.
+/// The runs of the store that have asked for a kernel of the suite, oldest first. `names`: only the
+/// runs of these names, unless empty.
 std::vector<SuiteRun> suite_runs(const store::RunStore& store,
                                  const std::vector<tasks::SuiteTask>& tasks,
-                                 const std::string& name);
+                                 const std::vector<std::string>& names);
 
 /// The scores of the runs: schema "winnow.suite", version 1. Every task of the suite is a problem
 /// of every run, also if the run has not asked for it. `suite`: the name that the user gave.

@@ -92,6 +92,34 @@ TEST_F(Bench, ScoresARecordedModelWithoutPyTorch) {
   EXPECT_THAT(text.out, HasSubstr("best, unflagged"));
 }
 
+TEST_F(Bench, ComparesModels) {
+  const fs::path other = folder_.path() / "other.jsonl";
+  std::string first_line = read_file(project_folder() / "tests/bench/replies.jsonl", 1U << 20U);
+  first_line.resize(first_line.find('\n') + 1);
+  write_file_atomic(other, first_line);
+  const std::vector<std::string> models{"--json",
+                                        "--calls",
+                                        "1",
+                                        "--model",
+                                        "replay:tests/bench/replies.jsonl",
+                                        "--model",
+                                        "replay:" + other.string()};
+  const ProgramResult result =
+      bench("tests/bench/suite", "tests/bench/python_for_bench.py", models);
+  EXPECT_EQ(result.exit_code, 5) << "the second recording has one reply for four tasks";
+  std::vector<std::int64_t> answered;
+  const json document = json_output(result);
+  for (const json& run : document.at("runs")) {
+    answered.push_back(
+        run.at("folders").back().at("scores").at(0).at("answered").get<std::int64_t>());
+  }
+  EXPECT_THAT(answered, ElementsAre(4, 1));
+  std::vector<std::string> named = models;
+  named.insert(named.end(), {"--name", "x"});
+  EXPECT_THAT(bench("tests/bench/suite", "tests/bench/python_for_bench.py", named).err,
+              HasSubstr("each --model is a run of its own"));
+}
+
 TEST_F(Bench, WithoutPyTorchOnlyTheOtherTasksAreJudged) {
   const fs::path python = python_without_torch();
   const ProgramResult none = bench("tests/bench/suite", python);
