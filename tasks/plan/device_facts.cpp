@@ -1,8 +1,14 @@
 #include "tasks/plan/device_facts.h"
 
+#include <utility>
+#include <vector>
+
 namespace winnow::tasks {
 
-FactValues fact_values(const DeviceFacts& facts) {
+namespace {
+
+/// In the order in which messages list the names, the last one first.
+std::vector<std::pair<std::string, std::int64_t>> named(const DeviceFacts& facts) {
   return {{"sm_count", facts.sm_count},
           {"warp_size", facts.warp_size},
           {"max_threads_per_block", facts.max_threads_per_block},
@@ -21,10 +27,17 @@ FactValues fact_values(const DeviceFacts& facts) {
           {"has_tensor_maps", std::int64_t{facts.tensor_maps}}};
 }
 
+} // namespace
+
 void bind_facts(const DeviceFacts& facts, Scope& scope) {
-  for (const auto& [name, value] : fact_values(facts)) {
+  for (const auto& [name, value] : named(facts)) {
     scope.set(name, value);
   }
+}
+
+FactValues fact_values(const DeviceFacts& facts) {
+  const auto values = named(facts);
+  return {values.begin(), values.end()};
 }
 
 } // namespace winnow::tasks
