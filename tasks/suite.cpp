@@ -1,11 +1,14 @@
 #include "tasks/suite.h"
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
+#include "base/text/toml_reader.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <tuple>
 
@@ -16,22 +19,43 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path suite_folder(const fs::path& catalogue, const std::string& name) {
+constexpr std::uint64_t kMaxSuiteBytes = 1U << 20U;
+
+std::optional<fs::path> suite_folder(const fs::path& catalogue, const std::string& name) {
   std::error_code ignored;
   for (const fs::path& folder : {fs::path(name), catalogue / name}) {
     if (!name.empty() && fs::is_directory(folder, ignored)) {
       return fs::weakly_canonical(folder);
     }
   }
-  std::vector<std::string> categories;
-  for (const CatalogueEntry& entry : list_tasks(catalogue)) {
-    categories.push_back(entry.category);
+  return std::nullopt;
+}
+
+std::optional<fs::path> suite_file(const std::string& name) {
+  if (name.ends_with(".toml")) {
+    return name;
   }
-  categories.erase(std::unique(categories.begin(), categories.end()), categories.end());
-  throw UsageError(fmt::format("no suite '{}': neither a folder nor a category of '{}'{}",
-                               to_valid_utf8(name), catalogue.string(),
-                               suggestion(name, categories)),
-                   "name a folder of tasks, such as `winnow tasks import` writes");
+  return name.empty() || name.find('/') != std::string::npos
+             ? std::nullopt
+             : find_shipped(fs::path("configs/suites") / (name + ".toml"));
+}
+
+[[noreturn]] void fail_unknown(const fs::path& catalogue, const std::string& name) {
+  std::vector<std::string> known;
+  for (const CatalogueEntry& entry : list_tasks(catalogue)) {
+    known.push_back(entry.category);
+  }
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  if (const auto folder = find_shipped("configs/suites")) {
+    for (const auto& entry : fs::directory_iterator(*folder)) {
+      known.push_back(entry.path().stem().string());
+    }
+  }
+  throw UsageError(
+      fmt::format("no suite '{}': neither a folder, nor a category of '{}', nor a suite file{}",
+                  to_valid_utf8(name), catalogue.string(), suggestion(name, known)),
+      "name a folder of tasks, such as `winnow tasks import` writes, or one of " +
+          join(known, ", "));
 }
 
 /// Problems come in the order of their numbers: 2_Softmax before 10_ReLU.
@@ -56,29 +80,72 @@ std::vector<fs::path> task_folders(const fs::path& root) {
   return folders;
 }
 
-} // namespace
-
-std::vector<SuiteTask> load_suite(const fs::path& catalogue, const std::string& name) {
-  const fs::path root = suite_folder(catalogue, name);
+std::vector<SuiteTask> tasks_below(const fs::path& root) {
   std::vector<SuiteTask> suite;
-  std::map<std::string, fs::path> known;
   for (const fs::path& folder : task_folders(root)) {
     const fs::path below =
         folder == root ? fs::path(".") : fs::relative(folder.parent_path(), root);
-    SuiteTask& one = suite.emplace_back();
-    one.folder = below == "." ? "" : below.string();
-    one.task = load_task(folder);
-    const auto [other, is_new] = known.emplace(one.task.name, folder);
-    if (!is_new) {
-      throw UsageError(fmt::format("two tasks of the suite '{}' are named '{}': {} and {}", name,
-                                   one.task.name, other->second.string(), folder.string()),
-                       "rename one of the folders");
-    }
+    suite.push_back({below == "." ? "" : below.string(), load_task(folder)});
   }
   if (suite.empty()) {
     throw UsageError("no tasks in the folder '" + root.string() + "'",
                      "name a folder of tasks, such as `winnow tasks import` writes");
   }
+  return suite;
+}
+
+std::vector<SuiteTask> tasks_listed(const fs::path& file, const fs::path& catalogue) {
+  if (!fs::is_regular_file(file)) {
+    throw UsageError(file.string() + ": no such suite file",
+                     "name a TOML file with a list `tasks`, or a folder of tasks");
+  }
+  const TomlReader root =
+      TomlReader::parse(read_file(file, kMaxSuiteBytes), file.lexically_normal().string());
+  root.allow_keys({"tasks"});
+  std::vector<SuiteTask> suite;
+  for (const std::string& name : root.strings("tasks")) {
+    bool is_category = false;
+    for (const CatalogueEntry& entry : list_tasks(catalogue)) {
+      if (entry.category == name) {
+        suite.push_back({name, load_task(entry.folder)});
+        is_category = true;
+      }
+    }
+    if (!is_category) {
+      Task task = find_task(catalogue, name);
+      suite.push_back({task.folder.parent_path().filename().string(), std::move(task)});
+    }
+  }
+  if (suite.empty()) {
+    root.fail("tasks", "no tasks", "names of tasks or categories");
+  }
+  return suite;
+}
+
+void check_names(const std::vector<SuiteTask>& suite, const std::string& name) {
+  std::map<std::string, fs::path> known;
+  for (const SuiteTask& one : suite) {
+    const auto [other, is_new] = known.emplace(one.task.name, one.task.folder);
+    if (!is_new) {
+      throw UsageError(fmt::format("two tasks of the suite '{}' are named '{}': {} and {}", name,
+                                   one.task.name, other->second.string(), one.task.folder.string()),
+                       "rename one of the folders, or leave one out");
+    }
+  }
+}
+
+} // namespace
+
+std::vector<SuiteTask> load_suite(const fs::path& catalogue, const std::string& name) {
+  std::vector<SuiteTask> suite;
+  if (const auto folder = suite_folder(catalogue, name)) {
+    suite = tasks_below(*folder);
+  } else if (const auto file = suite_file(name)) {
+    suite = tasks_listed(*file, catalogue);
+  } else {
+    fail_unknown(catalogue, name);
+  }
+  check_names(suite, name);
   return suite;
 }
 

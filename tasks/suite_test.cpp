@@ -32,6 +32,25 @@ TEST(Suite, IsAFolderWithItsSubfolders) {
   EXPECT_EQ(load_suite(kCatalogue, (kCatalogue / "blas/axpy").string()).at(0).task.name, "axpy");
 }
 
+TEST(Suite, IsAListOfTasksAndCategories) {
+  EXPECT_EQ(load_suite(kCatalogue, "all").size(), list_tasks(kCatalogue).size());
+  const std::vector<SuiteTask> smoke = load_suite(kCatalogue, "smoke");
+  EXPECT_EQ(smoke.front().task.name, "axpy");
+  EXPECT_EQ(smoke.front().folder, "blas");
+  const TemporaryDirectory folder("suite-test");
+  const std::string file = (folder.path() / "mine.toml").string();
+  write_file_atomic(file, "tasks = ['stencil2d', 'reduction', 'row_softmax']");
+  EXPECT_THAT(suite_error(file), HasSubstr("two tasks of the suite"));
+  write_file_atomic(file, "tasks = ['no_such_task']");
+  EXPECT_THAT(suite_error(file), HasSubstr("no_such_task"));
+  write_file_atomic(file, "tasks = []");
+  EXPECT_THAT(suite_error(file), HasSubstr("mine.toml:1"));
+  write_file_atomic(file, "task = ['axpy']");
+  EXPECT_THAT(suite_error(file), HasSubstr("did you mean 'tasks'"));
+  EXPECT_THAT(suite_error("not_there.toml"), HasSubstr("not_there.toml"));
+  EXPECT_THAT(suite_error("smokee"), HasSubstr("did you mean 'smoke'"));
+}
+
 TEST(Suite, IsInTheOrderOfNumbers) {
   const TemporaryDirectory folder("suite-test");
   for (const char* name : {"10_a", "2_b"}) {

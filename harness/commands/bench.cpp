@@ -89,8 +89,8 @@ void add_bench(CLI::App& app, Action& chosen) {
       "bench", "Ask a model for a kernel of each task of a suite, and print the suite's scores: "
                "compiled, correct, fast_p, pass@k, speedup, cost (docs/bench.md)");
   sub->add_option("SUITE", command->suite,
-                  "folder with tasks, such as `winnow tasks import` writes, or a category of the "
-                  "catalogue")
+                  "folder with tasks, such as `winnow tasks import` writes; a category of the "
+                  "catalogue; smoke or all; or a TOML file with a list `tasks`")
       ->required();
   sub->add_option("--config", command->options.config,
                   "TOML file, or the name of a config that comes with Winnow")
