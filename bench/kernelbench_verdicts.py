@@ -6,13 +6,15 @@
 
 EXPORTS: a folder with files of `winnow export kernelbench`. Builds all of them side by side, then calls
 eval_kernel_against_ref of CHECKOUT (github.com/ScalingIntelligence/KernelBench) for one after the
-other, in a process of its own, with CUDA events. Prints Markdown. Packages that
-KernelBench imports but its evaluation does not use (OpenAI's client, for instance) need not be there.
+other, in a process of its own, with CUDA events. Prints Markdown, and what KernelBench prints to
+stderr. Packages that KernelBench imports but its evaluation does not use (OpenAI's client, for
+instance) need not be there.
 Ends with code 1 if a file does not pass. Needs an NVIDIA GPU, nvcc, PyTorch 2, ninja.
 """
 import argparse
 import concurrent.futures
 import json
+import multiprocessing
 import os
 import pathlib
 import re
@@ -60,31 +62,46 @@ def build(file, builds):
     return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no message"])[-1]
 
 
-def evaluate(checkout, problem, file, folder, arguments):
-    """In a process of its own: one line of JSON."""
+def evaluation_of(checkout):
+    """KernelBench's function. Its import would make a CUDA context, and a process with one cannot fork."""
     stand_ins()
     sys.path.insert(0, str(checkout / "src"))
-    from kernelbench.eval import eval_kernel_against_ref
+    import torch
 
-    result = eval_kernel_against_ref(
+    available, torch.cuda.is_available = torch.cuda.is_available, lambda: False
+    try:
+        from kernelbench.eval import eval_kernel_against_ref
+    finally:
+        torch.cuda.is_available = available
+    return eval_kernel_against_ref
+
+
+def evaluate(function, problem, file, arguments, answer):
+    os.dup2(2, 1)  # KernelBench prints
+    result = function(
         problem.read_text(), file.read_text(), num_correct_trials=arguments.correctness,
-        num_perf_trials=arguments.trials,
-        measure_performance=True, timing_method="cuda_event", build_dir=str(folder), device=0,
+        num_perf_trials=arguments.trials, measure_performance=True, timing_method="cuda_event",
+        build_dir=str(arguments.builds / file.stem), device=0,
     )  # fmt: skip
     line = {name: getattr(result, name, None) for name in ("compiled", "correctness", "runtime", "ref_runtime")}
     line["notes"] = {key: str(value)[:200] for key, value in (result.metadata or {}).items()}
-    print("RESULT " + json.dumps(line))
+    answer.send(line)
 
 
-def evaluated(arguments, problem, file):
-    command = [sys.executable, __file__, str(arguments.checkout), str(file), "--one", str(problem)]
-    command += ["--trials", str(arguments.trials), "--correctness", str(arguments.correctness)]
-    command += ["--builds", str(arguments.builds)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
-    if lines:
-        return json.loads(lines[-1][len("RESULT "):])
-    return {"compiled": False, "correctness": False, "notes": {"died": (done.stderr.strip() or "no message")[-200:]}}
+def evaluated(function, problem, file, arguments):
+    """In a process of its own, because a kernel may break it."""
+    ours, answer = multiprocessing.Pipe(duplex=False)
+    child = multiprocessing.get_context("fork").Process(
+        target=evaluate, args=(function, problem, file, arguments, answer)
+    )
+    child.start()
+    answer.close()
+    try:
+        return ours.recv()
+    except EOFError:
+        return {"compiled": False, "correctness": False, "notes": {"died": "no answer"}}
+    finally:
+        child.join()
 
 
 def winnow_speedups(suite):
@@ -100,6 +117,7 @@ def row_of(problem, result, speedup):
     theirs = f"{reference / runtime:.2f}x" if runtime > 0 and reference > 0 else ""
     ours = f"{speedup:.2f}x" if speedup else ""
     verdict = "correct" if result["correctness"] else "compiled, wrong" if result["compiled"] else "not compiled"
+    verdict = "its process died" if "died" in result["notes"] else verdict
     times = f"{reference:.3g} | {runtime:.3g}" if runtime > 0 else " | "
     return f"| {problem.parent.name}/{problem.stem} | {verdict} | {times} | {theirs} | {ours} |"
 
@@ -112,11 +130,7 @@ def main():
     parser.add_argument("--correctness", type=int, default=5, help="sets of inputs")
     parser.add_argument("--trials", type=int, default=100, help="launches to time")
     parser.add_argument("--builds", type=pathlib.Path, default=pathlib.Path("/tmp/kernelbench_builds"))
-    parser.add_argument("--one", type=pathlib.Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.one:
-        folder = arguments.builds / arguments.exports.stem
-        return evaluate(arguments.checkout, arguments.one, arguments.exports, folder, arguments)
 
     files = [(file, problem_of(arguments.checkout, file)) for file in sorted(arguments.exports.glob("*.py"))]
     files = [(file, problem) for file, problem in files if problem]
@@ -127,11 +141,12 @@ def main():
                 print(f"{file.name}: {error}", file=sys.stderr)
     print(f"built {len(files)} files in {time.monotonic() - start:.0f} s", file=sys.stderr)
     ours = winnow_speedups(arguments.suite)
+    function = evaluation_of(arguments.checkout)
     print("| problem | KernelBench | eager, ms | kernel, ms | speedup | Winnow's |\n|---|---|---|---|---|---|")
     passed = True
     for file, problem in files:
         start = time.monotonic()
-        result = evaluated(arguments, problem, file)
+        result = evaluated(function, problem, file, arguments)
         print(f"{file.name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
         passed = passed and result["correctness"]
         print(row_of(problem, result, ours.get(problem.stem)), flush=True)

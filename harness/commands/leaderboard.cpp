@@ -84,8 +84,8 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
                      ->capture_default_str();
   sub->add_flag("--json", command->json, "the same as --format json")->excludes(format);
   auto* suite = sub->add_option("--suite", command->suite,
-                                "the scores of each run at all tasks of this suite instead: a "
-                                "folder of tasks, or a category of the catalogue (docs/bench.md)")
+                                "the scores of each run at all tasks of this suite instead, "
+                                "which is named as for `winnow bench` (docs/bench.md)")
                     ->excludes(format);
   sub->add_flag("--problems", command->problems, "with --suite: a line for each problem, too")
       ->needs(suite);

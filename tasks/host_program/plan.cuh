@@ -288,7 +288,7 @@ void launch(cudaStream_t stream, void (*kernel)(Parameters...), Size3 grid, Size
 
 /// The kernels whose names depend on sizes are those of the shapes that the host code knows.
 [[noreturn]] inline void no_kernel(const char* name, const std::string& values) {
-  fail(name, "this exported kernel was written for other shapes, and has none for" + values);
+  fail(name, "this exported kernel was written for other shapes or another GPU, and has none for" + values);
 }
 
 // ---- tensor maps
