@@ -77,7 +77,7 @@ function whiskers(main, label, rows, {lines = [], title = `speedup against ${eve
       .attr('transform', (r, i) => `translate(0,${top + step * i + step / 2})`)
       .on('mouseenter', function () { tell(d3.select(this).datum().tip); }).on('mouseleave', () => tell());
     row.append('rect').attr('x', 0).attr('y', -step / 2).attr('width', width).attr('height', step).attr('fill', 'transparent');
-    const letters = Math.floor((left - 14) / 7.2);
+    const letters = Math.floor((left - 14) / 7.7);
     row.append('text').attr('x', left - 10).attr('y', 4).attr('text-anchor', 'end').attr('class', 'ink')
       .text(r => { const t = visible(r.label); return t.length > letters ? t.slice(0, letters - 1) + '\u2026' : t; });
     row.filter(r => known(r.low) && r.mid >= lowest).append('path').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 2).attr('fill', 'none')

@@ -14,7 +14,8 @@ pages.overview = {
   leaders(main) {
     if (!boards.length) return;
     main.append(h('h3', {}, 'The leader of each board'));
-    whiskers(main, 'The fastest kernel of each board, with its 95 % interval', boards.map(b => ({...whiskerRow(b.first, b.first.origin === 'model' ? hue(0) : 'var(--grey)'), label: b.name,
+    const label = new Set(boards.map(b => b.first.device_name)).size > 1 ? b => b.name : b => b.first.task;
+    whiskers(main, 'The fastest kernel of each board, with its 95 % interval', boards.map(b => ({...whiskerRow(b.first, b.first.origin === 'model' ? hue(0) : 'var(--grey)'), label: label(b),
       href: link({page: 'board', board: b.key})})), {lines: [{at: 1, text: everyVersus}], whole: true});
     main.append(table(boards, [
       {name: 'board', cell: b => h('a', {href: link({page: 'board', board: b.key})}, b.name)},
