@@ -25,13 +25,14 @@ pages.roofline = {
     const frame = chart(main, 'Rate by intensity. Diagonals: bandwidth of a copy; horizontals: peak rates. A click shows the kernel.', width, height, (svg, tell) => {
       const ridges = peaks.flatMap(p => copies.map(c => p.rate / c.rate));
       const x = logScale([...points.map(q => q.x), ...ridges].flatMap(v => [v / 2, v * 2]), [left, width - 20]);
-      const y = logScale([...points.map(q => q.y), ...peaks.map(p => p.rate * 1.6)], [height - 48, 28]);
+      const y = logScale([...points.map(q => q.y), ...peaks.flatMap(p => [p.rate / 8, p.rate * 1.6])], [height - 48, 28]); // room for the diagonals
       axis(svg, x, 'bottom', height - 48, height - 76, 'operations a byte');
       axis(svg, y, 'left', left, width - 20 - left, 'operations a second', d3.format('.2~s'));
       const [x0, x1] = x.domain(), [y0, y1] = y.domain(), roof = Math.max(...peaks.map(p => p.rate), 0) || y1;
-      // Levels of one speed share a line, and their names stand along it.
-      for (const alike of groups(copies, c => copies.find(o => Math.abs(o.rate / c.rate - 1) < 0.05)).values()) {
+      // Levels of about one speed share a line, and their names stand along it.
+      for (const alike of groups(copies, c => copies.find(o => Math.abs(o.rate / c.rate - 1) < 0.15)).values()) {
         const {rate} = alike[0], from = Math.max(x0, y0 / rate), to = Math.min(x1, roof / rate);
+        if (from >= to) continue;
         const [left, low, right, high] = [x(from), y(from * rate), x(to), y(to * rate)];
         svg.append('line').attr('x1', left).attr('x2', right).attr('y1', low).attr('y2', high).attr('stroke', 'var(--mute)').attr('stroke-width', 1.5);
         svg.append('text').text(`${alike.map(c => c.level).join('; ')} ${d3.format('.3~s')(rate)}B/s`).attr('class', 'ink').attr('x', 8).attr('y', -5)
@@ -45,6 +46,8 @@ pages.roofline = {
       svg.append('g').selectAll('a').data(points).join('a').attr('href', q => link({page: 'candidate', id: q.p.candidate_id})).on('mouseenter', function () { const q = d3.select(this).datum(); tell(`#${q.p.candidate_id} at ${q.s.shape}: ${percent(q.light.fraction)} of the speed of light, bound: ${q.light.bound}`); })
         .on('mouseleave', () => tell()).append('circle').attr('cx', q => x(q.x)).attr('cy', q => y(q.y)).attr('r', 5).attr('fill', q => tint(q.s.shape)).attr('fill-opacity', .8);
     });
+    const above = points.some(q => q.light.rate_kind === 'f32' && peaks.some(p => p.kind === 'f32' && q.y > 1.03 * p.rate));
+    if (above) main.append(note('A kernel above the f32 roof splits its factors for the tensor cores, or does less than the stated operations.'));
     if (frame) frame.append(legend(shapes.map(s => [s, tint(s)])));
   },
 };
