@@ -56,6 +56,11 @@ function axis(svg, scale, side, at, length, title, format = plain, log = true) {
   else text.attr('x', at - 34).attr('y', Math.min(...scale.range()) - 8);
 }
 
+/// The text, cut to so many pixels.
+function fitted(text, room) {
+  const shown = visible(text), letters = Math.floor(room / 7.7);
+  return shown.length > letters ? shown.slice(0, letters - 1) + '\u2026' : shown;
+}
 /// Rows {label, low, mid, high, color, href, tip} as whiskers below each other. lines: {at, text}.
 function whiskers(main, label, rows, {lines = [], title = `speedup against ${everyVersus}`, href = r => r.href, whole = false} = {}) {
   if (!rows.length) return null;
@@ -77,9 +82,8 @@ function whiskers(main, label, rows, {lines = [], title = `speedup against ${eve
       .attr('transform', (r, i) => `translate(0,${top + step * i + step / 2})`)
       .on('mouseenter', function () { tell(d3.select(this).datum().tip); }).on('mouseleave', () => tell());
     row.append('rect').attr('x', 0).attr('y', -step / 2).attr('width', width).attr('height', step).attr('fill', 'transparent');
-    const letters = Math.floor((left - 14) / 7.7);
     row.append('text').attr('x', left - 10).attr('y', 4).attr('text-anchor', 'end').attr('class', 'ink')
-      .text(r => { const t = visible(r.label); return t.length > letters ? t.slice(0, letters - 1) + '\u2026' : t; });
+      .text(r => fitted(r.label, left - 14));
     row.filter(r => known(r.low) && r.mid >= lowest).append('path').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 2).attr('fill', 'none')
       .attr('d', r => `M${x(r.low)},-4V4M${x(r.low)},0H${x(r.high)}M${x(r.high)},-4V4`);
     row.filter(r => r.mid < lowest).append('path').attr('d', `M${left - 4},0l8,-5v10z`).attr('fill', r => r.color ?? hue(0));

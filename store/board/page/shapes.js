@@ -8,7 +8,7 @@ pages.shapes = {
     const shapes = [...new Set(rows.flatMap(p => of.get(p.candidate_id).map(s => s.shape)))];
     main.append(h('h2', {}, b.name), h('div', {class: 'bar'}, chooseBoard(state)));
     if (!shapes.length) return main.append(note('No times per shape are stored for this board.', 'warn'));
-    main.append(note(`The first ${rows.length} kernels of the board at its ${shapes.length} search shapes, as their evaluations measured them. The last column is the geometric mean.`));
+    main.append(note(`First kernels of the board (${rows.length}) at its search shapes (${shapes.length}), as their evaluations measured them. The last column is the geometric mean.`));
     const cell = (p, shape) => of.get(p.candidate_id).find(s => s.shape === shape);
     this.heat(main, rows, shapes, cell);
     main.append(table(rows, [{name: 'rank', num: true, cell: rank}, {name: 'kernel', cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: p => p.model ?? p.origin},

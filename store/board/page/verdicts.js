@@ -18,7 +18,8 @@ pages.verdicts = {
       {id: 'candidate-rows', sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
   },
   bars(main, rows) {
-    const bars = [...groups(rows, c => `${c.task}, ${c.by}`)].map(([name, list]) => ({name, list, counts: groups(list, c => c.verdict)})).sort((a, b) => a.name.localeCompare(b.name)).slice(0, 60);
+    const several = new Set(rows.map(c => c.by)).size > 1;
+    const bars = [...groups(rows, c => several ? `${c.task}, ${c.by}` : c.task)].map(([name, list]) => ({name, list, counts: groups(list, c => c.verdict)})).sort((a, b) => a.name.localeCompare(b.name)).slice(0, 60);
     const verdicts = [...new Set(rows.map(c => c.verdict))].sort((a, b) => (b === 'correct') - (a === 'correct') || a.localeCompare(b)), tint = verdictHues();
     if (!bars.length) return;
     const width = roomFor(main), left = Math.min(280, width * .3), step = 22;
@@ -26,7 +27,7 @@ pages.verdicts = {
       const x = d3.scaleLinear().domain([0, Math.max(...bars.map(b => b.list.length))]).range([left, width - 20]);
       axis(svg, x, 'bottom', step * bars.length + 4, step * bars.length, 'candidates', whole, false);
       bars.forEach((bar, i) => {
-        svg.append('text').text(visible(bar.name).slice(0, Math.floor(left / 6.6))).attr('x', left - 8).attr('y', step * i + 16).attr('text-anchor', 'end').attr('class', 'ink');
+        svg.append('text').text(fitted(bar.name, left - 12)).attr('x', left - 8).attr('y', step * i + 16).attr('text-anchor', 'end').attr('class', 'ink');
         let at = 0;
         for (const v of verdicts.filter(name => bar.counts.has(name))) {
           const n = bar.counts.get(v).length, c = bar.list[0];
