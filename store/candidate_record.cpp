@@ -27,7 +27,7 @@ void read_facts(const Database& database, CandidateRecord& record) {
   record.lines = query.integer("lines");
   if (const auto facts = nlohmann::json::parse(query.text("device_facts"), nullptr, false);
       facts.is_object()) {
-    record.device_facts = facts.get<std::map<std::string, std::int64_t>>();
+    record.device_facts = facts.get<tasks::FactValues>();
   }
   record.prompt_tokens = query.integer("prompt_tokens");
   record.completion_tokens = query.integer("completion_tokens");

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "store/run_store.h"
+#include "tasks/plan/device_facts.h"
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ struct CandidateRecord {
   std::string run_name, task_digest;
   std::int64_t lines = 0;
   /// Of the run's device, by the names that plans use; empty in stores of older versions.
-  std::map<std::string, std::int64_t> device_facts;
+  tasks::FactValues device_facts;
   std::vector<RowId> parents;
   std::string op; ///< the operator: what the model was asked to do; empty: not known
   std::int64_t prompt_tokens = 0, completion_tokens = 0, reasoning_tokens = 0;

@@ -102,16 +102,16 @@ std::vector<SuiteTask> tasks_listed(const fs::path& file, const fs::path& catalo
   const TomlReader root =
       TomlReader::parse(read_file(file, kMaxSuiteBytes), file.lexically_normal().string());
   root.allow_keys({"tasks"});
+  const std::vector<CatalogueEntry> known = list_tasks(catalogue);
   std::vector<SuiteTask> suite;
   for (const std::string& name : root.strings("tasks")) {
-    bool is_category = false;
-    for (const CatalogueEntry& entry : list_tasks(catalogue)) {
+    const std::size_t before = suite.size();
+    for (const CatalogueEntry& entry : known) {
       if (entry.category == name) {
         suite.push_back({name, load_task(entry.folder)});
-        is_category = true;
       }
     }
-    if (!is_category) {
+    if (suite.size() == before) { // no category
       Task task = find_task(catalogue, name);
       suite.push_back({task.folder.parent_path().filename().string(), std::move(task)});
     }

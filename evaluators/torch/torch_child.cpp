@@ -55,7 +55,7 @@ fs::path write_scripts(const fs::path& cache) {
 TorchChild::TorchChild(const process::Sandbox& sandbox, const Arena& exchange, DeviceReport device,
                        const fs::path& cache)
     : sandbox_(sandbox), exchange_(exchange), device_(std::move(device)),
-      folder_(fs::absolute(write_scripts(cache))), scratch_("torch") {}
+      folder_(fs::absolute(write_scripts(cache))) {}
 
 TorchChild::~TorchChild() = default;
 
@@ -65,7 +65,7 @@ process::Command TorchChild::command() const {
   policy.readable = python.folders;
   policy.readable.push_back(folder_);
   policy.readable.push_back(python.program);
-  policy.writable = scratch_.path();
+  policy.writable = scratch_->path();
   policy.may_spawn = true; // the fence is up before Python begins
   policy.gpu = device_.kind != "cpu";
   process::ProcessLimits limits;
@@ -80,6 +80,9 @@ process::Command TorchChild::command() const {
 void TorchChild::start() {
   if (child_) {
     return;
+  }
+  if (!scratch_) {
+    scratch_.emplace("torch");
   }
   child_ = std::make_unique<process::ChildProcess>(command());
   const auto line = child_->read_line(kStartWithin);

@@ -51,9 +51,9 @@ private:
   const Arena& exchange_;
   DeviceReport device_;
   std::filesystem::path folder_; ///< of the Python files
-  TemporaryDirectory scratch_;   ///< all that the child may write to
   std::unique_ptr<process::ChildProcess> child_;
   std::string version_, no_compile_;
+  std::optional<TemporaryDirectory> scratch_; ///< all that the child may write to
 };
 
 /// Entry point of the hidden subcommand `_torch`: puts up the fence and becomes Python.

@@ -6,6 +6,7 @@
 #include "harness/suite/compiled_suite.h"
 #include "harness/suite/suite_scores.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -39,12 +40,15 @@ std::vector<ConfigOverride> bench_keys(const BenchCommand& command,
   return keys;
 }
 
-/// A run of each model. Returns the code of the first run that was not done.
+/// A run of each model. `document`: the scores of all runs. Returns the code of the first run that
+/// was not done.
 ExitCode ask_models(const BenchCommand& command, const std::vector<tasks::SuiteTask>& suite,
-                    std::vector<std::string>& runs) {
+                    nlohmann::json& document) {
   NewRunOptions options = command.options;
-  const RunReport note = [&runs](const store::RunStore&, const std::string& run) {
+  std::vector<std::string> runs;
+  const RunReport report = [&](const store::RunStore& store, const std::string& run) {
     runs.push_back(run);
+    document = suite_json(command.suite, suite, suite_runs(store, suite, runs));
     return std::string(); // one table of all runs comes last
   };
   ExitCode code = ExitCode::Done;
@@ -54,7 +58,7 @@ ExitCode ask_models(const BenchCommand& command, const std::vector<tasks::SuiteT
     if (command.compiled && i == 0) {
       store_compiled_times(suite, config);
     }
-    const ExitCode one = start_run(config, options.names_run(), nullptr, note);
+    const ExitCode one = start_run(config, options.names_run(), nullptr, report);
     code = code == ExitCode::Done ? one : code;
     if (one == ExitCode::Interrupted) {
       break;
@@ -72,10 +76,8 @@ ExitCode bench(BenchCommand command) {
   std::vector<ConfigOverride>& keys = command.options.shared.keys;
   const std::vector<ConfigOverride> own = bench_keys(command, suite);
   keys.insert(keys.begin(), own.begin(), own.end());
-  std::vector<std::string> runs;
-  const ExitCode code = ask_models(command, suite, runs);
-  const store::RunStore store(configured(command.options).store, store::RunStore::Mode::ReadOnly);
-  const auto document = suite_json(command.suite, suite, suite_runs(store, suite, runs));
+  nlohmann::json document;
+  const ExitCode code = ask_models(command, suite, document);
   std::cout << (command.json ? json_document(document) : suite_text(document, command.problems));
   return code;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -46,6 +47,22 @@ void add_key_options(CLI::App& command, const std::vector<std::string>& sections
   }
 }
 
+/// The keys of [endpoint] that --model sets, and those of another provider that it clears.
+std::vector<std::pair<std::string, std::string>> endpoint_of(const std::string& given) {
+  if (given.empty()) {
+    return {};
+  }
+  if (given.starts_with(kReplay)) {
+    const std::filesystem::path file = given.substr(kReplay.size());
+    return {{"kind", "replay"},
+            {"file", file.string()},
+            {"provider", ""},
+            {"model", file.stem().string()}};
+  }
+  const auto [provider, model] = agents::parse_provider_model(given);
+  return {{"provider", provider}, {"model", model}, {"base_url", ""}, {"api_key_env", ""}};
+}
+
 } // namespace
 
 void add_endpoint_options(CLI::App& command, RunOptions& options) {
@@ -64,23 +81,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 
 std::vector<ConfigOverride> overrides_of(const RunOptions& options) {
   std::vector<ConfigOverride> overrides = options.keys;
-  if (options.model.starts_with(kReplay)) {
-    const std::string file = options.model.substr(kReplay.size());
-    for (const auto& [name, value] : {std::pair<std::string, std::string>("kind", "replay"),
-                                      {"file", file},
-                                      {"provider", ""},
-                                      {"model", std::filesystem::path(file).stem().string()}}) {
-      overrides.push_back({"endpoint." + name, value, "--model", true});
-    }
-  } else if (!options.model.empty()) {
-    const auto [provider, model] = agents::parse_provider_model(options.model);
-    // The config's base URL and key belong to another provider.
-    for (const auto& [name, value] : {std::pair("provider", provider),
-                                      {"model", model},
-                                      {"base_url", ""},
-                                      {"api_key_env", ""}}) {
-      overrides.push_back({std::string("endpoint.") + name, value, "--model", true});
-    }
+  for (const auto& [name, value] : endpoint_of(options.model)) {
+    overrides.push_back({"endpoint." + name, value, "--model", true});
   }
   for (const std::string& text : options.set) {
     overrides.push_back(parse_override(text));

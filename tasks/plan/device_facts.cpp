@@ -4,7 +4,6 @@
 #include <vector>
 
 namespace winnow::tasks {
-
 namespace {
 
 /// In the order in which messages list the names, the last one first.

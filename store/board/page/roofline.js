@@ -31,11 +31,11 @@ pages.roofline = {
       const [x0, x1] = x.domain(), [y0, y1] = y.domain(), roof = Math.max(...peaks.map(p => p.rate), 0) || y1;
       // Levels of about one speed share a line, and their names stand along it.
       for (const alike of groups(copies, c => copies.find(o => Math.abs(o.rate / c.rate - 1) < 0.15)).values()) {
-        const {rate} = alike[0], from = Math.max(x0, y0 / rate), to = Math.min(x1, roof / rate);
+        const rates = alike.map(c => c.rate), rate = Math.max(...rates), least = Math.min(...rates), from = Math.max(x0, y0 / rate), to = Math.min(x1, roof / rate);
         if (from >= to) continue;
         const [left, low, right, high] = [x(from), y(from * rate), x(to), y(to * rate)];
         svg.append('line').attr('x1', left).attr('x2', right).attr('y1', low).attr('y2', high).attr('stroke', 'var(--mute)').attr('stroke-width', 1.5);
-        svg.append('text').text(`${alike.map(c => c.level).join('; ')} ${d3.format('.3~s')(rate)}B/s`).attr('class', 'ink').attr('x', 8).attr('y', -5)
+        svg.append('text').text(`${alike.map(c => c.level).join('; ')} ${least < 0.95 * rate ? d3.format('.3~s')(least) + ' to ' : ''}${d3.format('.3~s')(rate)}B/s`).attr('class', 'ink').attr('x', 8).attr('y', -5)
           .attr('transform', `translate(${left},${low}) rotate(${Math.atan2(high - low, right - left) * 180 / Math.PI})`);
       }
       peaks.forEach((p, i) => {
