@@ -3,7 +3,11 @@
 #include "harness/run/run_report.h"
 #include "harness/run/testing/run_loop_fixture.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <functional>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,10 +54,12 @@ protected:
   RunOutcome session_of_two() {
     ScriptedModel cheap([this](const ModelRequest& request) {
       EXPECT_EQ(request.model, "cheap-model");
+      before_reply_();
       return paid(test::reply_text("correct", 0.9), cheap_dollars_);
     });
     ScriptedModel dear([this](const ModelRequest& request) {
       EXPECT_EQ(request.model, "dear-model");
+      before_reply_();
       return paid(test::reply_text("correct", std::pow(1.3, 1 + step_of(request))), dear_dollars_);
     });
     RunOutcome outcome = session(
@@ -62,6 +68,27 @@ protected:
     asked_cheap_ = cheap.asked();
     asked_dear_ = dear.asked();
     return outcome;
+  }
+
+  /// Waits until the store has a verdict for every candidate of the first `calls` calls.
+  void await_verdicts(int calls) const {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (judged_replies() < calls) {
+      if (std::chrono::steady_clock::now() > give_up) {
+        ADD_FAILURE() << "only " << judged_replies() << " of " << calls << " replies are judged";
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  int judged_replies() const {
+    const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
+    const std::vector<store::CandidateState> candidates =
+        store.candidates(store.find_run(run_name_)->id);
+    return static_cast<int>(std::count_if(candidates.begin(), candidates.end(), [](const auto& c) {
+      return !c.row.call_key.empty() && c.best;
+    }));
   }
 
   /// A reply as long as the limit of tokens allows.
@@ -74,6 +101,7 @@ protected:
 
   double cheap_dollars_ = 0.01;
   double dear_dollars_ = 0.15;
+  std::function<void()> before_reply_ = [] {};
   std::vector<std::string> asked_cheap_, asked_dear_;
 };
 
@@ -133,8 +161,11 @@ TEST_F(RunModels, StopWhenACallCostsMoreThanItPromises) {
   config_.value_of_doubling = 0.01;
   config_.endpoint.parallel = 1;
   cheap_dollars_ = dear_dollars_ = 0.5;
+  int earlier = 0; // one call at a time, so that one thread at a time counts
+  before_reply_ = [&] { await_verdicts(earlier++); };
   EXPECT_EQ(session_of_two().end, End::Finished);
-  EXPECT_LE(asked_cheap_.size() + asked_dear_.size(), 5U);
+  EXPECT_EQ(asked_cheap_.size() + asked_dear_.size(), 5U)
+      << "prices count from 4 verdicts on; 1 call is under way when the fourth comes";
   EXPECT_THAT(said_, HasSubstr("a: the search is over: the expected gain of the next call is worth "
                                "less than its price"));
 }
