@@ -1,0 +1,63 @@
+#include "search/policy.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "search/archive_search.h"
+#include "search/lineage_search.h"
+
+#include <algorithm>
+
+namespace winnow::search {
+
+const std::vector<Preset>& presets() {
+  static const std::vector<Preset> all{
+      {"one-plus-one", "Each call improves the fastest kernel of its lineage.", "", {}, {}},
+      {"best-of-n", "Each call stands alone.", "", {.lineage_for_each_call = true}, {}},
+      {"archive",
+       "An archive of kernels of different structure; a bandit chooses operators and models.",
+       "",
+       {.population = Policy::Population::Archive},
+       {}}};
+  return all;
+}
+
+const Preset& preset(std::string_view name) {
+  const auto found = std::find_if(presets().begin(), presets().end(),
+                                  [&](const Preset& own) { return own.name == name; });
+  if (found == presets().end()) {
+    throw UsageError("unknown strategy '" + std::string(name) + "'" +
+                     suggestion(name, strategy_names()));
+  }
+  return *found;
+}
+
+std::vector<Ablation> ablations(const Policy& /*policy*/) {
+  return {};
+}
+
+std::unique_ptr<Search> make_search(const Policy& policy, Settings settings) {
+  if (policy.population == Policy::Population::Archive) {
+    return std::make_unique<ArchiveSearch>(std::move(settings));
+  }
+  if (policy.lineage_for_each_call) {
+    settings.lineages = settings.proposals;
+  }
+  return std::make_unique<LineageSearch>(std::move(settings));
+}
+
+const std::vector<std::string>& strategy_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Preset& own : presets()) {
+      all.push_back(own.name);
+    }
+    return all;
+  }();
+  return names;
+}
+
+std::unique_ptr<Search> make_search(std::string_view strategy, Settings settings) {
+  return make_search(preset(strategy).policy, std::move(settings));
+}
+
+} // namespace winnow::search
