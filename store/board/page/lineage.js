@@ -29,19 +29,19 @@ pages.lineage = {
       const y = logScale(timed.flatMap(c => [value(c).speedup, value(c).speedup_low, Math.min(most, value(c).speedup_high ?? 0)]), [floor - 12, top], [1]);
       axis(svg, y, 'left', left, width - 16 - left, 'speedup', v => plain(v) + 'x');
       axis(svg, x, 'bottom', floor + 20, 0, 'order of candidates', whole, false);
-      const edges = timed.flatMap(c => (c.parents ?? []).map(id => [byId.get(id), c])).filter(e => value(e[0] ?? {}).speedup > 0 && order.has(e[0].candidate_id));
-      const spine = [...path].map(id => byId.get(id)).filter(c => value(c).speedup > 0 && order.has(c.candidate_id));
-      svg.append('g').selectAll('line').data(edges).join('line').attr('x1', e => x(order.get(e[0].candidate_id))).attr('x2', e => x(order.get(e[1].candidate_id)))
-        .attr('y1', e => y(value(e[0]).speedup)).attr('y2', e => y(value(e[1]).speedup)).attr('stroke', 'var(--grey)').attr('stroke-opacity', .45);
-      svg.append('path').datum(spine).attr('fill', 'none').attr('stroke', 'var(--ink)').attr('stroke-width', 2.5).attr('d', d3.line().x(c => x(order.get(c.candidate_id))).y(c => y(value(c).speedup)));
+      const at = c => [x(order.get(c.candidate_id)), value(c).speedup > 0 ? y(value(c).speedup) : floor];
+      const drawn = new Set([...timed, ...failed]), line = d3.line();
+      const edges = [...drawn].flatMap(c => (c.parents ?? []).map(id => [byId.get(id), c])).filter(e => drawn.has(e[0]));
+      svg.append('g').selectAll('path').data(edges).join('path').attr('d', e => line(e.map(at))).attr('fill', 'none').attr('stroke', 'var(--grey)').attr('stroke-opacity', .45);
+      svg.append('path').attr('d', line([...path].map(id => byId.get(id)).filter(c => drawn.has(c)).map(at))).attr('fill', 'none').attr('stroke', 'var(--ink)').attr('stroke-width', 2.5);
       const href = c => link({page: 'candidate', id: c.candidate_id, diff: c.parents?.[0]});
-      const line = c => `#${c.candidate_id} ${c.by}: ${c.verdict}${value(c).speedup > 0 ? `, ${speed(value(c).speedup)} (${bounds(value(c))})` : ': ' + (c.detail ?? '')}`;
-      const mark = (list, at) => svg.append('g').selectAll('a').data(list).join('a').attr('href', href).attr('transform', c => `translate(${x(order.get(c.candidate_id))},${at(c)})`)
-        .on('mouseenter', function () { tell(line(d3.select(this).datum())); }).on('mouseleave', () => tell());
-      const dots = mark(timed, c => y(value(c).speedup));
+      const told = c => `#${c.candidate_id} ${c.by}: ${c.verdict}${value(c).speedup > 0 ? `, ${speed(value(c).speedup)} (${bounds(value(c))})` : ': ' + (c.detail ?? '')}`;
+      const mark = list => svg.append('g').selectAll('a').data(list).join('a').attr('href', href).attr('transform', c => `translate(${at(c)})`)
+        .on('mouseenter', function () { tell(told(d3.select(this).datum())); }).on('mouseleave', () => tell());
+      const dots = mark(timed);
       dots.filter(c => known(value(c).speedup_low)).append('line').attr('y1', c => y(value(c).speedup_low) - y(value(c).speedup)).attr('y2', c => y(value(c).speedup_high) - y(value(c).speedup)).attr('stroke', hue(0)).attr('stroke-width', 1.5);
       dots.append('circle').attr('r', all.length > 400 ? 2.5 : 5).attr('fill', c => path.has(c.candidate_id) ? 'var(--ink)' : hue(0));
-      mark(failed, () => floor).append('rect').attr('x', -1.5).attr('width', 3).attr('height', 14).attr('fill', c => tint(c.verdict));
+      mark(failed).append('rect').attr('x', -1.5).attr('width', 3).attr('height', 14).attr('fill', c => tint(c.verdict));
     });
     if (frame && kinds.length) frame.append(legend(kinds.map(k => [k, tint(k)])));
   },

@@ -92,12 +92,14 @@ function whiskers(main, label, rows, {lines = [], title = `speedup against ${eve
   });
 }
 
+/// The colors of a board: a baseline has its own.
+const hueOf = names => { const of = hues(names.filter(n => n !== 'baseline')); return name => name === 'baseline' ? hue(3) : of(name); };
 /// series: {name, values} in order of measurement. Drift and two groups of times are seen here.
 function strip(main, label, series) {
   const all = series.filter(s => s.values?.length), middle = median((all.find(s => s.name === 'candidate') ?? all[0])?.values ?? [1]);
   const shown = all.filter(s => s.name !== 'baseline' || median(s.values) < 4 * middle); // a slow one would flatten the others
   if (!shown.length) return null;
-  const width = Math.min(1000, roomFor(main)), height = 200, left = 70, tint = hues(all.map(s => s.name));
+  const width = Math.min(1000, roomFor(main)), height = 200, left = 70, tint = hueOf(all.map(s => s.name));
   const frame = chart(main, label, width, height, (svg, tell) => {
     const y = logScale(shown.flatMap(s => s.values), [height - 40, 24]);
     const x = d3.scaleLinear().domain([0, Math.max(1, ...shown.map(s => s.values.length - 1))]).range([left + 12, width - 24]);

@@ -14,7 +14,7 @@ pages.roofline = {
     main.append(table(points, [
       {name: 'kernel', cell: q => toCandidate(q.p.candidate_id)}, {name: 'by', value: q => q.p.model ?? q.p.origin}, {name: 'shape', value: q => q.s.shape}, {name: 'of light', num: true, cell: q => percent(q.light.fraction)},
       {name: 'bound', value: q => q.light.bound}, {name: 'time', num: true, cell: q => time(q.s.time_ns)}, {name: 'at best', num: true, cell: q => time(q.light.least_ns)},
-      {name: 'operations a byte', num: true, cell: q => count(Number(q.x.toPrecision(3)))}, {name: 'operations a second', num: true, cell: q => q.y.toExponential(2)}]));
+      {name: 'operations a byte', num: true, cell: q => count(Number(q.x.toPrecision(3)))}, {name: 'operations a second', num: true, cell: q => hasD3 ? d3.format('.3~s')(q.y) : q.y.toExponential(2)}]));
   },
   picture(main, points) {
     const width = roomFor(main), height = 460, left = 76, shapes = [...new Set(points.map(q => q.s.shape))], tint = hues(shapes);
@@ -35,7 +35,7 @@ pages.roofline = {
         if (from >= to) continue;
         const [left, low, right, high] = [x(from), y(from * rate), x(to), y(to * rate)];
         svg.append('line').attr('x1', left).attr('x2', right).attr('y1', low).attr('y2', high).attr('stroke', 'var(--mute)').attr('stroke-width', 1.5);
-        svg.append('text').text(`${alike.map(c => c.level).join('; ')} ${least < 0.95 * rate ? d3.format('.3~s')(least) + ' to ' : ''}${d3.format('.3~s')(rate)}B/s`).attr('class', 'ink').attr('x', 8).attr('y', -5)
+        svg.append('text').text(`${alike.map(c => c.level).join('; ')} ${least < 0.95 * rate ? d3.formatPrefix('.2~', rate)(least).slice(0, -1) + ' to ' : ''}${d3.format('.3~s')(rate)}B/s`).attr('class', 'ink').attr('x', 8).attr('y', -5)
           .attr('transform', `translate(${left},${low}) rotate(${Math.atan2(high - low, right - left) * 180 / Math.PI})`);
       }
       peaks.forEach((p, i) => {
