@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       [](const ElfReader& elf) { read_constants(elf, 1); },
       [&](const ElfReader& elf) { read_cubin_resources(elf, kernels, symbols, ""); },
       [&](const ElfReader& elf) { read_code_object_resources(elf, kernels, symbols); },
-      [&](const ElfReader& elf) { inspect_cubin(elf, symbols, "sm_90a"); },
+      [&](const ElfReader& elf) { inspect_cubin(elf, symbols, "sm_90a", ""); },
       [&](const ElfReader& elf) { inspect_cpu_module(elf, "__constant__ int k;"); }};
   for (const auto& read : readers) {
     try {

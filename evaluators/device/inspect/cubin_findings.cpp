@@ -4,6 +4,7 @@
 #include "evaluators/device/inspect/module_findings.h"
 #include "evaluators/device/inspect/sass.h"
 
+#include <cctype>
 #include <string_view>
 
 #include <elf.h>
@@ -17,16 +18,34 @@ using tasks::FindingKind;
 
 constexpr std::string_view kCode = ".text.";
 
+bool is_part_of_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+
+// The text has the name once more than where it defines the variable. A constant whose value the
+// compiler has put into the code remains as a variable that no instruction names.
+bool is_used(std::string_view ptx, std::string_view name) {
+  std::size_t count = 0;
+  for (std::size_t at = ptx.find(name); at != std::string_view::npos; at = ptx.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool is_whole = (at == 0 || !is_part_of_name(ptx[at - 1])) &&
+                          (end == ptx.size() || !is_part_of_name(ptx[end]));
+    count += is_whole ? 1 : 0;
+  }
+  return count > 1;
+}
+
 // A constant table has values; a variable in which a kernel stores data usually starts as zeros.
 // Neither PTX nor a cubin says which variables are written.
-std::vector<Finding> find_globals(const ElfReader& cubin) {
+std::vector<Finding> find_globals(const ElfReader& cubin, std::string_view ptx) {
   std::vector<Finding> findings;
   for (const ElfSymbol& symbol : cubin.all_symbols()) {
     if (symbol.type != STT_OBJECT || symbol.section == SHN_UNDEF ||
         symbol.section >= cubin.sections().size()) {
       continue;
     }
-    if (cubin.sections()[symbol.section].name == ".nv.global") {
+    if (cubin.sections()[symbol.section].name == ".nv.global" &&
+        (ptx.empty() || is_used(ptx, symbol.name))) {
       findings.push_back(mutable_global(symbol));
     }
   }
@@ -56,8 +75,8 @@ void add(std::vector<Finding>& findings, FindingKind kind, const std::string& fu
 
 std::vector<Finding> inspect_cubin(const ElfReader& cubin,
                                    const std::map<std::string, std::string>& symbols,
-                                   const std::string& architecture) {
-  std::vector<Finding> findings = find_globals(cubin);
+                                   const std::string& architecture, std::string_view ptx) {
+  std::vector<Finding> findings = find_globals(cubin, ptx);
   if (!has_known_sass(architecture)) {
     return findings;
   }

@@ -81,7 +81,7 @@ protected:
   }
   std::vector<Finding> find(const std::string& globals, const std::string& body) const {
     const RuntimeCompileOutput output = compile(globals, body);
-    return inspect_cubin(reader(output), output.symbols, GetParam());
+    return inspect_cubin(reader(output), output.symbols, GetParam(), output.ptx);
   }
   std::vector<std::string> features(const std::string& body) const {
     return cubin_features(reader(compile("", body)), GetParam(), 1);
@@ -123,6 +123,16 @@ TEST_P(CubinFindings, HasNoFalseAlarms) {
                    "p[i] = table[i & 3] + more[i & 3] + bank[i & 3] + local[i & 3] + tile[i] +\n"
                    "       never_written[i & 3] + threadIdx.x + blockIdx.x + (float)(size_t)p;"),
               IsEmpty());
+}
+
+TEST_P(CubinFindings, AConstantOfZeroIsNoState) {
+  EXPECT_THAT(find("constexpr int kStream = 0; const float kScale = 0; static int never_used;\n"
+                   "template <class T> struct Trait { static constexpr bool value = false; };",
+                   "if (kStream) p[1] = 2; p[i] = kScale + Trait<int>::value;"),
+              IsEmpty());
+  EXPECT_THAT(find("constexpr int kSlot = 0;",
+                   "volatile int* to = i > 4 ? const_cast<int*>(&kSlot) : (int*)p; *to += i;"),
+              ElementsAre(Finding{FindingKind::MutableGlobal, "kSlot (4 bytes)"}));
 }
 
 TEST_P(CubinFindings, SeesClocksTimersAndSleeps) {

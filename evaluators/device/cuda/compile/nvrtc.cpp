@@ -29,10 +29,11 @@ public:
     output.compiler_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     output.log = program.log();
+    output.ptx = program.text(nvrtc.ptx_size, nvrtc.ptx);
     if (output.compiled) {
       program.read_image(job, output);
     } else {
-      output.log = name_ptx_lines(output.log, program.text(nvrtc.ptx_size, nvrtc.ptx));
+      output.log = name_ptx_lines(output.log, output.ptx);
     }
     return output;
   }

@@ -23,7 +23,7 @@ namespace {
 using tasks::Verdict;
 
 // Part of the cache key. Raised when the translation of sources or the content of answers changes.
-constexpr int kGpuSourceVersion = 7;
+constexpr int kGpuSourceVersion = 8;
 // Time beyond the compiler's own limit, for loading the compiler and reading the image.
 constexpr std::chrono::milliseconds kGpuWorkerGrace{2'000};
 constexpr std::uint64_t kModuleBytes = std::uint64_t{64} << 20U;

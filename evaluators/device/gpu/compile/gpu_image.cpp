@@ -57,7 +57,7 @@ GpuImageFacts read_gpu_image(const std::string& kind, const std::string& archite
   } else {
     facts.kernels = read_cubin_resources(image, kernels, output.symbols, output.log);
     facts.advice = read_ptxas_advice(output.log);
-    facts.findings = inspect_cubin(image, output.symbols, architecture);
+    facts.findings = inspect_cubin(image, output.symbols, architecture, output.ptx);
     facts.features = cubin_features(image, architecture, kernels.size());
   }
   const std::vector<tasks::Finding> local = local_memory(facts.kernels);

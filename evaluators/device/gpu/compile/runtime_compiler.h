@@ -27,7 +27,8 @@ struct RuntimeCompileOutput {
   std::string log; ///< the compiler's output, with warnings and resource usage
   std::vector<std::byte> image;
   std::map<std::string, std::string> symbols; ///< from name expression to the image's symbol
-  double compiler_ms = 0;                     ///< time in the library's compile function
+  std::string ptx;        ///< NVIDIA: the program before it became machine code; else empty
+  double compiler_ms = 0; ///< time in the library's compile function
 };
 
 /// A compiler library (NVRTC, hiprtc), found and loaded at run time. Use it only in the fenced
