@@ -11,21 +11,22 @@ namespace {
 
 using nlohmann::json;
 
-/// "0.83 (0.50-1.00)"; null: "-".
-std::string with_interval(const json& mean, std::string (*text)(const json&)) {
-  const std::string value = text(mean.at("value"));
-  return mean.at("low").is_null()
-             ? value
-             : fmt::format("{} ({}-{})", value, number_text(mean.at("low").get<double>()),
-                           number_text(mean.at("high").get<double>()));
+/// "0.83 (0.50-1.00)", "1.50x (1.20-1.90)"; null: "-".
+std::string mean_text(const json& mean, const std::string& unit, std::string (*text)(double)) {
+  if (mean.at("value").is_null()) {
+    return "-";
+  }
+  const auto number = [&](const char* name) { return text(mean.at(name).get<double>()); };
+  return number("value") + unit +
+         (mean.at("low").is_null() ? "" : fmt::format(" ({}-{})", number("low"), number("high")));
 }
 
 std::string mean_share(const json& mean) {
-  return with_interval(mean, share_text);
+  return mean_text(mean, "", [](double share) { return fmt::format("{:.2f}", share); });
 }
 
 std::string mean_times(const json& mean) {
-  return with_interval(mean, times_text);
+  return mean_text(mean, "x", number_text);
 }
 
 /// "=2": another row has this rank, too.
@@ -43,9 +44,11 @@ std::string row_name(const json& row) {
                      status == "finished" ? "" : " (" + status + ")");
 }
 
+/// Recordings may tell neither tokens nor prices.
 std::string tokens_text(const json& row) {
-  return std::to_string(row.at("prompt_tokens").get<std::int64_t>() +
-                        row.at("completion_tokens").get<std::int64_t>());
+  const auto tokens =
+      row.at("prompt_tokens").get<std::int64_t>() + row.at("completion_tokens").get<std::int64_t>();
+  return tokens == 0 && row.at("dollars").is_null() ? "unknown" : std::to_string(tokens);
 }
 
 store::TextTable comparison_table(const json& rows) {
