@@ -90,7 +90,7 @@ std::string comparison_text(const json& comparison) {
     text += fmt::format(" ({} with a flag left out)", counted(flagged, "problem"));
   }
   text += ": the best reply for each problem; (95 % interval, bootstrap over the problems)\n"
-          "rank: 1 + the number of rows that are surely better; =: a tie\n" +
+          "rank: 1 + the number of rows that are surely better (p < 0.05); =: a tie\n" +
           store::to_aligned_text(comparison_table(rows), kIndent);
   if (problems < static_cast<std::int64_t>(profiling::kMinSamplesOfMean)) {
     text += fmt::format("  fewer than {} problems: no interval, and all rows tie\n",

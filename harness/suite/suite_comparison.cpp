@@ -1,6 +1,7 @@
 #include "harness/suite/suite_comparison.h"
 
 #include "harness/suite/suite_scores.h"
+#include "profiling/statistics/sign_flip.h"
 #include "profiling/statistics/summary.h"
 
 #include <algorithm>
@@ -94,11 +95,9 @@ json mean_json(const SuiteQuantity& quantity, const SuiteSeries& series) {
 bool is_surely_above(const SuiteSeries& a, const SuiteSeries& b) {
   SuiteSeries differences(a.size());
   std::transform(a.begin(), a.end(), b.begin(), differences.begin(), std::minus<>());
-  if (profiling::summarize(differences).value_or(profiling::Summary{}).mean <= 0) {
-    return false; // saves the bootstrap
-  }
-  const auto interval = profiling::bootstrap_mean_interval(differences);
-  return interval && interval->low > 0;
+  const auto summary = profiling::summarize(differences);
+  return summary && summary->mean > 0 &&
+         profiling::sign_flip_p_value(differences) < 1 - profiling::kConfidence;
 }
 
 /// Adds `rank` (1 + the number of runs that are surely above) and `tied` to the means.

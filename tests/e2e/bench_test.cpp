@@ -2,12 +2,16 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "tests/e2e/winnow_program.h"
+#include "tests/fake_endpoint/fake_endpoint.h"
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -235,6 +239,60 @@ TEST_F(BenchOfStrategies, GoesOnWithOtherModels) {
       compare({"right", "third"}, strategy, {"--resume", "--max-calls", "0"});
   EXPECT_EQ(json_output(nothing_left), document);
   EXPECT_THAT(nothing_left.err, HasSubstr("run 'bench' (right, one-plus-one) is finished"));
+}
+
+TEST_F(BenchOfStrategies, CtrlCLeavesRunsThatTheSameCommandFinishes) {
+  write_file_atomic(suite_, "tasks = ['axpy']");
+  const std::string kernel =
+      read_file(project_folder() / "tasks/catalogue/blas/axpy/baseline.cu", 1U << 20U);
+  const tests::FakeEndpoint endpoint([&](const auto& /*request*/, std::size_t number) {
+    tests::FakeReply reply = tests::chat_reply("```cuda\n" + kernel + "```\n");
+    if (number == 0) {
+      reply.fault = tests::FakeReply::Fault::NeverAnswer;
+    }
+    return reply;
+  });
+  std::vector<std::string> command{"bench",
+                                   suite_,
+                                   "--config",
+                                   "live",
+                                   "--store",
+                                   store(),
+                                   "--json",
+                                   "--calls",
+                                   "1",
+                                   "--device",
+                                   "cpu",
+                                   "--model",
+                                   "openai/one",
+                                   "--model",
+                                   "openai/two",
+                                   "--set",
+                                   "endpoint.base_url=" + endpoint.base_url(),
+                                   "--set",
+                                   "endpoint.api_key_env=OPENAI_API_KEY",
+                                   "--set",
+                                   "evaluation.time_budget=20ms",
+                                   "--set",
+                                   "run.max_variants=1"};
+  ProgramOptions options;
+  options.environment["OPENAI_API_KEY"] = "sk-e2e";
+  process::ChildProcess child(winnow_command(command, options));
+  for (int i = 0; endpoint.requests().empty() && child.running() && i < 3000; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10)); // until the call is in flight
+  }
+  ASSERT_EQ(endpoint.requests().size(), 1U);
+  kill(child.pid(), SIGINT);
+  const process::ChildResult stopped = child.wait();
+  EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
+  EXPECT_THAT(stopped.err, HasSubstr("0 of 2 runs of this bench have ended; to go on, repeat the "
+                                     "command with --resume"));
+  command.emplace_back("--resume");
+  const ProgramResult finished = run_winnow(command, options);
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(rows_of(json_output(finished)),
+              UnorderedElementsAre("one, one-plus-one: finished", "two, one-plus-one: finished"));
+  EXPECT_EQ(endpoint.requests().size(), 3U);
 }
 
 TEST_F(BenchOfStrategies, RefusesWhatItCannotCompare) {

@@ -5,6 +5,7 @@ pages.models = {
     const models = [...groups(candidates.filter(c => c.origin === 'model'), c => c.by)].map(([name, list]) => this.summary(name, list));
     main.append(h('h2', {}, 'Models'));
     this.suite(main);
+    main.append(h('h3', {}, 'All candidates of each model'));
     if (!models.length) return main.append(note('No model has written a candidate in this store.', 'warn'));
     const p = Number(state.p) > 0 ? Number(state.p) : 1;
     main.append(h('div', {class: 'bar'}, h('label', {}, 'p ', h('input', {name: 'p', size: 5, value: p, on: {change: event => go(state, {p: event.target.value})}})),
@@ -31,7 +32,7 @@ pages.models = {
     main.append(table(rows, [{name: 'model', value: r => r.model}, {name: 'strategy', value: r => r.strategy}, {name: 'run', value: r => r.run + (r.status === 'finished' ? '' : ` (${r.status})`)},
       share('correct'), place('correct'), {name: 'speedup', num: true, value: r => r.speedup.value, cell: r => mean(r.speedup, speed)}, place('speedup'), ...['fast_1', 'fast_2', 'pass_at_1', 'pass_at_5', 'pass_at_10', 'proficiency'].map(share),
       {name: 'calls', num: true, value: r => r.calls}, {name: 'tokens', num: true, value: r => r.prompt_tokens + r.completion_tokens || (known(r.dollars) ? 0 : 'unknown')}, {name: 'cost', num: true, cell: r => dollars(r.dollars)}, {name: 'device s', num: true, cell: r => r.device_seconds.toFixed(1)}], {id: 'suite-rows'}));
-    main.append(note(`Means over ${problems} problems${flagged ? `; ${flagged} with a flag left out` : ''}: the best reply for each problem, speedups against ${against}. In brackets: the 95 % interval of a bootstrap over the problems. Rank: 1 + the number of rows that are surely better; = is a tie. pass@k and proficiency need independent replies (best-of-n).`));
+    main.append(note(`Means over ${problems} problems${flagged ? `; ${flagged} with a flag left out` : ''}: the best reply for each problem, speedups against ${against}. In brackets: the 95 % interval of a bootstrap over the problems. Rank: 1 + the number of rows that are surely better (p < 0.05); = is a tie. pass@k and proficiency need independent replies (best-of-n).`));
     const marks = (name, text) => rows.filter(r => known(r[name].value)).map(r => ({label: `${r.model}, ${r.strategy}`, low: r[name].low, mid: r[name].value, high: r[name].high, tip: `${r.run}: ${mean(r[name], text)}, rank ${rank(r[name])}`}));
     for (const [name, title] of [['correct', 'share of the problems with a correct kernel'], ['pass_at_1', 'pass@1']]) whiskers(main, title + ', by run', marks(name, digits), {title, share: true, href: () => null});
     whiskers(main, 'Geometric mean of the speedups, by run', marks('speedup', speed), {title: `speedup against ${against}`, href: () => null});
