@@ -1,10 +1,7 @@
 #include "harness/report/counted.h"
 #include "harness/suite/suite_cells.h"
 #include "harness/suite/suite_comparison.h"
-#include "profiling/statistics/summary.h"
 #include "store/json_table.h"
-
-#include <algorithm>
 
 namespace winnow::harness {
 namespace {
@@ -92,14 +89,10 @@ std::string comparison_text(const json& comparison) {
   text += ": the best reply for each problem; (95 % interval, bootstrap over the problems)\n"
           "rank: 1 + the number of rows that are surely better (p < 0.05); =: a tie\n" +
           store::to_aligned_text(comparison_table(rows), kIndent);
-  if (problems < static_cast<std::int64_t>(profiling::kMinSamplesOfMean)) {
-    text += fmt::format("  fewer than {} problems: no interval, and all rows tie\n",
-                        profiling::kMinSamplesOfMean);
+  for (const json& note : comparison.at("notes")) {
+    text += std::string(kIndent, ' ') + note.get<std::string>() + '\n';
   }
-  const bool unpriced = std::any_of(rows.begin(), rows.end(), [](const json& row) {
-    return row.at("calls_without_price").get<std::int64_t>() > 0 && !row.at("dollars").is_null();
-  });
-  return text + (unpriced ? "  some calls have no price: their cost is a lower bound\n" : "");
+  return text;
 }
 
 } // namespace winnow::harness

@@ -21,8 +21,9 @@ inline constexpr std::size_t kSuggestions = 10;
 /// those of Godoy, Valero-Lara, Teranishi, Balaprakash and Vetter, "Evaluation of OpenAI Codex for
 /// HPC Parallel Programming Models Kernel Generation" (arXiv 2306.15121):
 /// - 0, non-knowledge: no suggestion is correct,
-/// - 0.25, novice: one is correct, but another is not in the form that the prompt asks for,
-/// - 0.5, learner: one is correct, and others in that form are wrong,
+/// - 0.25, novice: at least one is correct, but another is not in the form that the prompt asks
+/// for,
+/// - 0.5, learner: at least one is correct, and others in that form are wrong,
 /// - 0.75, proficient: all are correct,
 /// - 1, expert: there is one piece of code only, and that code is correct.
 /// The form is the programming model in the study, and a kernel file here. Ten equal kernel files

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -143,6 +144,7 @@ json row_json(const json& run) {
           {"status", run.at("status")},
           {"model", model},
           {"strategy", run.at("strategy")},
+          {"device_names", run.at("device_names")},
           {"calls_per_problem", run.at("calls_per_problem")},
           {"calls", all.at("calls")},
           {"prompt_tokens", all.at("prompt_tokens")},
@@ -176,6 +178,36 @@ std::int64_t rank_of(const json& row, const char* quantity) {
   return rank.is_null() ? std::numeric_limits<std::int64_t>::max() : rank.get<std::int64_t>();
 }
 
+/// Whether two rows have different values.
+bool differ(const std::vector<json>& rows, const char* field) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const json& row) { return row.at(field) != rows.front().at(field); });
+}
+
+/// What may make the rows look more alike, or more different, than the models are.
+json notes_of(const std::vector<json>& rows, std::size_t problems) {
+  json notes = json::array();
+  if (problems < profiling::kMinSamplesOfMean) {
+    notes.push_back(fmt::format("fewer than {} problems: no interval, and all rows tie",
+                                profiling::kMinSamplesOfMean));
+  }
+  if (differ(rows, "device_names")) {
+    notes.push_back("the rows are from different devices, so their speedups do not compare");
+  }
+  if (differ(rows, "calls_per_problem")) {
+    notes.push_back("the rows have different numbers of calls for each problem");
+  }
+  if (differ(rows, "status")) {
+    notes.push_back("not all runs are finished; calls that were not made count as wrong");
+  }
+  if (std::any_of(rows.begin(), rows.end(), [](const json& row) {
+        return row.at("calls_without_price") > 0 && !row.at("dollars").is_null();
+      })) {
+    notes.push_back("some calls have no price: the cost of their rows is a lower bound");
+  }
+  return notes;
+}
+
 } // namespace
 
 json comparison_json(const json& document) {
@@ -195,7 +227,8 @@ json comparison_json(const json& document) {
     return std::pair(rank_of(a, "correct"), rank_of(a, "speedup")) <
            std::pair(rank_of(b, "correct"), rank_of(b, "speedup"));
   });
-  return {{"problems", problems}, {"flagged", flagged}, {"rows", rows}};
+  const json notes = rows.empty() ? json::array() : notes_of(rows, problems);
+  return {{"problems", problems}, {"flagged", flagged}, {"rows", rows}, {"notes", notes}};
 }
 
 } // namespace winnow::harness

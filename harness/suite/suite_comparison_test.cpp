@@ -23,6 +23,7 @@ json run_of(const std::string& name, const std::vector<double>& speedups) {
            {"run", name},
            {"status", "finished"},
            {"models", {"model of " + name}},
+           {"device_names", {"H100"}},
            {"strategy", "best-of-n"},
            {"calls_per_problem", 5},
            {"problems", json::array()},
@@ -177,9 +178,23 @@ TEST(SuiteComparison, IsATable) {
   EXPECT_THAT(text, HasSubstr("0.83 (0.50-1.00)"));
   EXPECT_THAT(text, HasSubstr("3500"));
   EXPECT_THAT(text, HasSubstr("3500  unknown")) << "tokens without a price";
-  EXPECT_THAT(text, HasSubstr("their cost is a lower bound"));
+  EXPECT_THAT(text,
+              HasSubstr("  some calls have no price: the cost of their rows is a lower bound\n"));
+  EXPECT_THAT(text, HasSubstr("  not all runs are finished"));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
   EXPECT_EQ(comparison_text(compared({})), "");
+}
+
+TEST(SuiteComparison, SaysWhatDoesNotCompare) {
+  const json run = run_of("a", {1, 2, 3, 4, 5, 6});
+  EXPECT_TRUE(compared({run, run}).at("notes").empty());
+  EXPECT_TRUE(compared({}).at("notes").empty());
+  json other = run;
+  other["device_names"] = {"H200"};
+  other["calls_per_problem"] = 9;
+  EXPECT_EQ(compared({run, other}).at("notes"),
+            (json{"the rows are from different devices, so their speedups do not compare",
+                  "the rows have different numbers of calls for each problem"}));
 }
 
 /// The share of the sets of k of `replies` replies that have a correct one, by looking at each set.
