@@ -102,34 +102,40 @@ std::vector<ConfigOverride> new_limits(const RunOptions& options) {
   return limits;
 }
 
-/// Drives the runs one after another, and adds their names to `names`. Returns the code of the
-/// first run that was not done.
-ExitCode drive_runs(const BenchCommand& command, const Suite& suite,
-                    const std::vector<RunConfig>& runs, std::vector<std::string>& names) {
-  const RunReport keep_name = [&](const store::RunStore& /*store*/, const std::string& run) {
-    names.push_back(run);
+/// Begins the run, or goes on with it, and adds its name to `names`.
+ExitCode drive_run(const BenchCommand& command, const Suite& suite, const RunConfig& run,
+                   std::vector<std::string>& names) {
+  const RunReport keep_name = [&](const store::RunStore& /*store*/, const std::string& name) {
+    names.push_back(name);
     return std::string(); // one table of all runs comes last
   };
+  const auto begun = begun_in_store(run, suite);
+  if (begun && begun->status == "finished" && command.resume) {
+    std::cerr << fmt::format("run '{}' ({}) is finished\n", begun->name, bench_row_name(run));
+    names.push_back(begun->name);
+    return ExitCode::Done;
+  }
+  if (begun && command.resume) {
+    return resume_run(run.store, begun->name, new_limits(command.options.shared), nullptr,
+                      keep_name);
+  }
+  if (begun && begun->status != "finished") {
+    std::cerr << fmt::format("note: run '{}' has begun this search ({}) and is not finished; "
+                             "--resume would go on with that run\n",
+                             begun->name, bench_row_name(run));
+  }
+  return start_run(run, command.options.names_run(), nullptr, keep_name);
+}
+
+/// Drives the runs one after another. Returns the code of the first run that was not done.
+ExitCode drive_runs(const BenchCommand& command, const Suite& suite,
+                    const std::vector<RunConfig>& runs, std::vector<std::string>& names) {
   if (command.compiled) {
     store_compiled_times(suite, runs.front());
   }
   ExitCode code = ExitCode::Done;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto begun = begun_in_store(runs[i], suite);
-    if (command.resume && begun && begun->status == "finished") {
-      std::cerr << fmt::format("run '{}' ({}) is finished\n", begun->name, bench_row_name(runs[i]));
-      names.push_back(begun->name);
-      continue;
-    }
-    if (!command.resume && begun && begun->status != "finished") {
-      std::cerr << fmt::format("note: run '{}' has begun this search ({}) and is not finished; "
-                               "--resume would go on with that run\n",
-                               begun->name, bench_row_name(runs[i]));
-    }
-    const ExitCode one = command.resume && begun
-                             ? resume_run(runs[i].store, begun->name,
-                                          new_limits(command.options.shared), nullptr, keep_name)
-                             : start_run(runs[i], command.options.names_run(), nullptr, keep_name);
+    const ExitCode one = drive_run(command, suite, runs[i], names);
     code = code == ExitCode::Done ? one : code;
     if (one == ExitCode::Interrupted) {
       std::cerr << fmt::format("{} of {} runs of this bench have ended; to go on, repeat the "

@@ -263,7 +263,7 @@ class BoardTest(unittest.TestCase):
             database.execute("UPDATE runs SET name = ?", (ATTACKS[1],))
             database.execute("UPDATE cases SET shape = ? WHERE shape_set = 'search'", (ATTACKS[1],))
         page = hostile.with_suffix(".html")
-        winnow("export", "html", "--with-prompts", "--store", hostile, "--output", page)
+        winnow("export", "html", "--with-prompts", "--suite", "smoke", "--store", hostile, "--output", page)
         self.load(page)
         for fragment in [f"#/{name}" for name in PAGES] + [f"#/candidate?id={candidate}" for candidate in ids]:
             self.go(fragment)
