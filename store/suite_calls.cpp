@@ -12,11 +12,14 @@ namespace {
 constexpr const char* kSelectCalls =
     "SELECT t.name AS task, t.digest AS task_digest, m.model, m.status = 'ok' AS is_answered, "
     "x.paid_prompt_tokens AS prompt_tokens, x.paid_completion_tokens AS completion_tokens, "
-    "x.paid_dollars AS dollars, x.price_unknown, c.id AS candidate, e.id AS evaluation, "
-    "e.verdict, e.stage, e.device, e.device_name, e.speedup, e.speedup_low, e.speedup_high "
+    "x.paid_dollars AS dollars, x.price_unknown, c.id AS candidate, k.digest, e.id AS evaluation, "
+    "e.verdict, e.stage, e.device, e.device_name, e.speedup, e.speedup_low, e.speedup_high, "
+    "(SELECT sum(v.seconds) FROM evaluations AS v WHERE v.candidate_id = c.id AND v.id NOT IN "
+    "(SELECT superseded_by FROM evaluations WHERE superseded_by IS NOT NULL)) AS device_seconds "
     "FROM model_calls AS m JOIN call_costs AS x ON x.call_id = m.id "
     "JOIN tasks AS t ON t.id = m.task_id "
     "LEFT JOIN candidates AS c ON c.call_id = m.id "
+    "LEFT JOIN kernel_files AS k ON k.id = c.kernel_file_id "
     "LEFT JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
     "WHERE m.run_id = ? ORDER BY m.id";
 
@@ -59,8 +62,8 @@ std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run) {
     while (select.next()) {
       SuiteCall& call = calls.emplace_back();
       WINNOW_READ_COLUMNS(select, call, task, task_digest, model, is_answered, prompt_tokens,
-                          completion_tokens, dollars, price_unknown, candidate, device, device_name,
-                          speedup);
+                          completion_tokens, dollars, price_unknown, candidate, digest, device,
+                          device_name, speedup, device_seconds);
       call.speedup_bounds = read_bounds(select, "speedup");
       if (const RowId evaluation = select.integer("evaluation")) {
         WINNOW_READ_COLUMNS(select, call, verdict, stage);

@@ -37,7 +37,24 @@ TEST(SuiteCalls, HaveTheEvaluationThatCountsAndTheCost) {
   EXPECT_EQ(calls[0].dollars, 0.5);
   EXPECT_EQ(calls[0].speedup_versus_compiled, 0) << "no times of torch.compile are stored";
   EXPECT_FALSE(calls[1].is_answered);
+  EXPECT_EQ(calls[0].digest.size(), 64U);
   EXPECT_EQ(calls[1].candidate, 0);
+  EXPECT_EQ(calls[1].digest, "");
+  EXPECT_EQ(calls[1].device_seconds, 0);
+}
+
+TEST(SuiteCalls, CountTheSecondsOfTheSearchOnly) {
+  CallStore t;
+  tasks::Evaluation evaluation = correct_evaluation(1.5);
+  evaluation.seconds = 3;
+  t.reply("axpy/0/0", evaluation);
+  tasks::Evaluation trial = evaluation;
+  trial.seconds = 0.5;
+  const RowId candidate = suite_calls(t.store, t.run).at(0).candidate;
+  t.store.add_trials(candidate, {trial, trial}, "", 0);
+  EXPECT_DOUBLE_EQ(suite_calls(t.store, t.run).at(0).device_seconds, 4);
+  t.store.supersede_evaluation(candidate, evaluation);
+  EXPECT_DOUBLE_EQ(suite_calls(t.store, t.run).at(0).device_seconds, 4);
 }
 
 TEST(SuiteCalls, AreComparedWithTheNewestTimesOfTorchCompile) {

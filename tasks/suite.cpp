@@ -94,6 +94,29 @@ std::vector<SuiteTask> tasks_below(const fs::path& root) {
   return suite;
 }
 
+/// Throws UsageError with the position of the item if no task and no category has this name.
+void check_known(const TomlReader& root, const JsonValue& item,
+                 const std::vector<CatalogueEntry>& entries) {
+  std::vector<std::string> known;
+  for (const CatalogueEntry& entry : entries) {
+    known.push_back(entry.name);
+    if (std::find(known.begin(), known.end(), entry.category) == known.end()) {
+      known.push_back(entry.category);
+    }
+    if (item.text == entry.category + "/" + entry.name) {
+      return;
+    }
+  }
+  std::error_code ignored;
+  if (std::find(known.begin(), known.end(), item.text) == known.end() &&
+      !fs::exists(fs::path(item.text) / "task.toml", ignored)) {
+    root.fail_at(item.at,
+                 fmt::format("no task or category '{}'{}", to_valid_utf8(item.text),
+                             suggestion(item.text, known)),
+                 "a name from `winnow tasks list`, or a folder with a task.toml");
+  }
+}
+
 std::vector<SuiteTask> tasks_listed(const fs::path& file, const fs::path& catalogue) {
   if (!fs::is_regular_file(file)) {
     throw UsageError(file.string() + ": no such suite file",
@@ -104,8 +127,12 @@ std::vector<SuiteTask> tasks_listed(const fs::path& file, const fs::path& catalo
   root.allow_keys({"tasks"});
   const std::vector<CatalogueEntry> known = list_tasks(catalogue);
   std::vector<SuiteTask> suite;
-  for (const std::string& name : root.strings("tasks")) {
+  const std::vector<JsonValue>& items = root.list("tasks", "strings");
+  const std::vector<std::string> names = root.strings("tasks");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
     const std::size_t before = suite.size();
+    check_known(root, items[i], known);
     for (const CatalogueEntry& entry : known) {
       if (entry.category == name) {
         suite.push_back({name, load_task(entry.folder)});

@@ -2,6 +2,8 @@
 #include "base/files.h"
 #include "tasks/suite.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,13 +44,40 @@ TEST(Suite, IsAListOfTasksAndCategories) {
   write_file_atomic(file, "tasks = ['stencil2d', 'reduction', 'row_softmax']");
   EXPECT_THAT(suite_error(file), HasSubstr("two tasks of the suite"));
   write_file_atomic(file, "tasks = ['no_such_task']");
-  EXPECT_THAT(suite_error(file), HasSubstr("no_such_task"));
+  EXPECT_THAT(suite_error(file), HasSubstr("mine.toml:1:10: no task or category 'no_such_task'"));
+  write_file_atomic(file, "tasks = [\n  'axpy',\n  'gem_f32' ]");
+  EXPECT_THAT(suite_error(file), HasSubstr("mine.toml:3:3: no task or category 'gem_f32'; did you "
+                                           "mean 'gemm_f32'?"));
+  write_file_atomic(file, "tasks = ['reductoin']");
+  EXPECT_THAT(suite_error(file), HasSubstr("did you mean 'reduction'?"));
+  write_file_atomic(file, "tasks = ['']");
+  EXPECT_THAT(suite_error(file), HasSubstr("mine.toml:1:10: no task or category ''"));
+  write_file_atomic(file, "tasks = ['../../../../etc']");
+  EXPECT_THAT(suite_error(file), HasSubstr("mine.toml:1:10: no task or category"));
+  write_file_atomic(file, "tasks = 'axpy'");
+  EXPECT_THAT(suite_error(file), HasSubstr("mine.toml:1:9: 'tasks' is not a list"));
+  write_file_atomic(file, "tasks = ['axpy', 3]");
+  EXPECT_THAT(suite_error(file), HasSubstr("mine.toml:1:18: an item of 'tasks' is not a string"));
   write_file_atomic(file, "tasks = []");
   EXPECT_THAT(suite_error(file), HasSubstr("mine.toml:1"));
   write_file_atomic(file, "task = ['axpy']");
   EXPECT_THAT(suite_error(file), HasSubstr("did you mean 'tasks'"));
   EXPECT_THAT(suite_error("not_there.toml"), HasSubstr("not_there.toml"));
   EXPECT_THAT(suite_error("smokee"), HasSubstr("did you mean 'smoke'"));
+}
+
+TEST(Suite, EveryShippedSuiteIsPartOfAll) {
+  std::set<std::string> all;
+  for (const SuiteTask& one : load_suite(kCatalogue, "all")) {
+    all.insert(one.task.name);
+  }
+  for (const char* name : {"smoke", "llm", "science", "hpc"}) {
+    const std::vector<SuiteTask> suite = load_suite(kCatalogue, name);
+    EXPECT_FALSE(suite.empty()) << name;
+    for (const SuiteTask& one : suite) {
+      EXPECT_TRUE(all.contains(one.task.name)) << name << ": " << one.task.name;
+    }
+  }
 }
 
 TEST(Suite, IsInTheOrderOfNumbers) {

@@ -1,16 +1,23 @@
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
 #include "harness/run/session.h"
 #include "harness/suite/compiled_suite.h"
+#include "harness/suite/suite_plan.h"
 #include "harness/suite/suite_scores.h"
+#include "search/search.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -18,17 +25,20 @@ namespace {
 
 struct BenchCommand {
   std::string suite;
-  std::vector<std::string> models; ///< one run each; empty: that of the config
-  std::int64_t calls = 0;          ///< 0: as configured
+  std::vector<std::string> models;     ///< one run each; empty: that of the config
+  std::vector<std::string> strategies; ///< one run of each model each; empty: that of the config
+  std::int64_t calls = 0;              ///< 0: as configured
+  bool resume = false;
   bool problems = false;
   bool compiled = false;
   bool json = false;
   NewRunOptions options;
 };
 
+using Suite = std::vector<tasks::SuiteTask>;
+
 /// The keys that this command sets. The user's own options come later, so they win.
-std::vector<ConfigOverride> bench_keys(const BenchCommand& command,
-                                       const std::vector<tasks::SuiteTask>& suite) {
+std::vector<ConfigOverride> bench_keys(const BenchCommand& command, const Suite& suite) {
   nlohmann::json folders = nlohmann::json::array();
   for (const tasks::SuiteTask& one : suite) {
     folders.push_back(one.task.folder.string());
@@ -40,44 +50,140 @@ std::vector<ConfigOverride> bench_keys(const BenchCommand& command,
   return keys;
 }
 
-/// A run of each model. `document`: the scores of all runs. Returns the code of the first run that
-/// was not done.
-ExitCode ask_models(const BenchCommand& command, const std::vector<tasks::SuiteTask>& suite,
-                    nlohmann::json& document) {
-  NewRunOptions options = command.options;
-  std::vector<std::string> runs;
-  const RunReport report = [&](const store::RunStore& store, const std::string& run) {
-    runs.push_back(run);
-    document = suite_json(command.suite, suite, suite_runs(store, suite, runs));
+/// A run of each model with each strategy. Throws UsageError.
+std::vector<RunConfig> planned_runs(const BenchCommand& command, const Suite& suite) {
+  std::vector<ConfigOverride> keys = bench_keys(command, suite);
+  const std::vector<ConfigOverride>& given = command.options.shared.keys;
+  keys.insert(keys.end(), given.begin(), given.end());
+  const auto or_configured = [](const std::vector<std::string>& names) {
+    return names.empty() ? std::vector<std::string>{""} : names;
+  };
+  std::vector<RunConfig> runs;
+  for (const std::string& model : or_configured(command.models)) {
+    for (const std::string& strategy : or_configured(command.strategies)) {
+      NewRunOptions options = command.options;
+      options.shared.model = model;
+      options.shared.keys = keys;
+      if (!strategy.empty()) {
+        options.shared.keys.push_back({"run.strategy", strategy, "--strategy", true});
+      }
+      const RunConfig& run = runs.emplace_back(configured(options));
+      if (!strategy.empty() && run.strategy != strategy) {
+        throw UsageError(
+            fmt::format("--strategy {} contradicts --set run.strategy={}", strategy, run.strategy),
+            "leave out --set run.strategy");
+      }
+    }
+  }
+  check_distinct_runs(runs);
+  return runs;
+}
+
+std::string bench_row_name(const RunConfig& run) {
+  return model_names(run) + ", " + run.strategy;
+}
+
+/// The run of the store that began this search; nullopt: there is none.
+std::optional<store::RunRow> begun_in_store(const RunConfig& run, const Suite& suite) {
+  std::error_code ignored;
+  return std::filesystem::exists(run.store, ignored)
+             ? begun_run(store::RunStore(run.store, store::RunStore::Mode::ReadOnly), run, suite)
+             : std::nullopt;
+}
+
+/// The settings of a resumed run that may be new.
+std::vector<ConfigOverride> new_limits(const RunOptions& options) {
+  std::vector<ConfigOverride> limits;
+  for (const ConfigOverride& item : overrides_of(options)) {
+    if (item.key.starts_with("limits.") || item.key == "run.parallel") {
+      limits.push_back(item);
+    }
+  }
+  return limits;
+}
+
+/// Begins the run, or goes on with it, and adds its name to `names`.
+ExitCode drive_run(const BenchCommand& command, const Suite& suite, const RunConfig& run,
+                   std::vector<std::string>& names) {
+  const RunReport keep_name = [&](const store::RunStore& /*store*/, const std::string& name) {
+    names.push_back(name);
     return std::string(); // one table of all runs comes last
   };
+  const auto begun = begun_in_store(run, suite);
+  if (begun && begun->status == "finished" && command.resume) {
+    std::cerr << fmt::format("run '{}' ({}) is finished\n", begun->name, bench_row_name(run));
+    names.push_back(begun->name);
+    return ExitCode::Done;
+  }
+  if (begun && command.resume) {
+    return resume_run(run.store, begun->name, new_limits(command.options.shared), nullptr,
+                      keep_name);
+  }
+  if (begun && begun->status != "finished") {
+    std::cerr << fmt::format("note: run '{}' has begun this search ({}) and is not finished; "
+                             "--resume would go on with that run\n",
+                             begun->name, bench_row_name(run));
+  }
+  return start_run(run, command.options.names_run(), nullptr, keep_name);
+}
+
+/// Drives the runs one after another. Returns the code of the first run that was not done.
+ExitCode drive_runs(const BenchCommand& command, const Suite& suite,
+                    const std::vector<RunConfig>& runs, std::vector<std::string>& names) {
+  if (command.compiled) {
+    store_compiled_times(suite, runs.front());
+  }
   ExitCode code = ExitCode::Done;
-  for (std::size_t i = 0; i < std::max<std::size_t>(command.models.size(), 1); ++i) {
-    options.shared.model = command.models.empty() ? "" : command.models[i];
-    const RunConfig config = configured(options);
-    if (command.compiled && i == 0) {
-      store_compiled_times(suite, config);
-    }
-    const ExitCode one = start_run(config, options.names_run(), nullptr, report);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const ExitCode one = drive_run(command, suite, runs[i], names);
     code = code == ExitCode::Done ? one : code;
     if (one == ExitCode::Interrupted) {
+      std::cerr << fmt::format("{} of {} runs of this bench have ended; to go on, repeat the "
+                               "command with --resume\n",
+                               i, runs.size());
       break;
     }
   }
   return code;
 }
 
-ExitCode bench(BenchCommand command) {
-  if (command.models.size() > 1 && command.options.names_run()) {
-    throw UsageError("--name names one run, but each --model is a run of its own",
+/// Runs of the suite that an earlier bench with other models or strategies has left unfinished.
+void tell_other_runs(const store::RunStore& store, const std::string& path, const Suite& suite,
+                     const std::vector<std::string>& names) {
+  for (const SuiteRun& run : suite_runs(store, suite, {})) {
+    if (run.status != "finished" &&
+        std::find(names.begin(), names.end(), run.name) == names.end()) {
+      std::cerr << fmt::format("run '{}' ({}, {}) of this suite is not finished and is no part of "
+                               "this bench; to go on: winnow resume {} --store {}\n",
+                               run.name, run.calls.front().model, run.strategy,
+                               shell_word(run.name), shell_word(path));
+    }
+  }
+}
+
+ExitCode bench(const BenchCommand& command) {
+  const Suite suite = tasks::load_suite(tasks::find_catalogue(), command.suite);
+  const std::vector<RunConfig> runs = planned_runs(command, suite);
+  if (runs.size() > 1 && command.options.names_run()) {
+    throw UsageError("--name names one run, but each --model is a run of its own, with each "
+                     "--strategy",
                      "leave out --name");
   }
-  const auto suite = tasks::load_suite(tasks::find_catalogue(), command.suite);
-  std::vector<ConfigOverride>& keys = command.options.shared.keys;
-  const std::vector<ConfigOverride> own = bench_keys(command, suite);
-  keys.insert(keys.begin(), own.begin(), own.end());
-  nlohmann::json document;
-  const ExitCode code = ask_models(command, suite, document);
+  for (const RunConfig& run : runs) {
+    if (const std::string missing = missing_replies(run, suite); !missing.empty()) {
+      std::cerr << "note: " << missing << '\n';
+    }
+  }
+  std::vector<std::string> names;
+  const ExitCode code = drive_runs(command, suite, runs, names);
+  const std::string& path = runs.front().store;
+  const store::RunStore store(path, store::RunStore::Mode::ReadOnly);
+  if (command.resume) {
+    tell_other_runs(store, path, suite, names);
+  }
+  const nlohmann::json document =
+      suite_json(command.suite, suite,
+                 names.empty() ? std::vector<SuiteRun>{} : suite_runs(store, suite, names));
   std::cout << (command.json ? json_document(document) : suite_text(document, command.problems));
   return code;
 }
@@ -88,11 +194,11 @@ void add_bench(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<BenchCommand>();
   command->options.config = "bench";
   CLI::App* sub = app.add_subcommand(
-      "bench", "Ask a model for a kernel of each task of a suite, and print the suite's scores: "
-               "compiled, correct, fast_p, pass@k, speedup, cost (docs/bench.md)");
+      "bench", "Ask models for a kernel of each task of a suite, and compare the models and the "
+               "strategies: compiled, correct, fast_p, pass@k, speedup, cost (docs/bench.md)");
   sub->add_option("SUITE", command->suite,
                   "folder with tasks, such as `winnow tasks import` writes; a category of the "
-                  "catalogue; smoke or all; or a TOML file with a list `tasks`")
+                  "catalogue; smoke, llm, science, hpc or all; or a TOML file with a list `tasks`")
       ->required();
   sub->add_option("--config", command->options.config,
                   "TOML file, or the name of a config that comes with Winnow")
@@ -103,6 +209,9 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->check(CLI::PositiveNumber);
   sub->add_flag("--compiled", command->compiled,
                 "first time the tasks' PyTorch modules with torch.compile, for scores against it");
+  sub->add_flag("--resume", command->resume,
+                "go on with the runs of this suite, these models, strategies and settings that the "
+                "store has; only those that it lacks are new");
   sub->add_flag("--problems", command->problems, "a line for each problem, too");
   sub->add_flag("--json", command->json, "one JSON document, schema winnow.suite, version 1");
   add_new_run_options(*sub, command->options);
@@ -113,6 +222,12 @@ void add_bench(CLI::App& app, Action& chosen) {
                       "; may be repeated: each model gets a run of its own, and "
                       "the table compares them")
       ->type_name("PROVIDER/MODEL")
+      ->allow_extra_args(false);
+  sub->add_option("--strategy", command->strategies,
+                  join(search::strategy_names(), ", ") +
+                      "; may be repeated: each model gets a run of its own with each strategy "
+                      "[run.strategy]")
+      ->type_name("STRATEGY")
       ->allow_extra_args(false);
   sub->callback([command, &chosen] { chosen = [command] { return bench(*command); }; });
 }

@@ -3,12 +3,14 @@
 #include "agents/record/recording.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_dump.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/machine.h"
 #include "harness/report/terminal.h"
 #include "harness/run/journal.h"
 #include "harness/run/session.h"
+#include "harness/suite/suite_scores.h"
 #include "store/board/board.h"
 
 #include <iostream>
@@ -24,6 +26,7 @@ struct ExportCommand {
   std::string store;
   std::string output;
   store::LeaderboardQuery query;
+  std::string suite; ///< of the page Models; empty: none
   bool with_prompts = false;
   std::size_t max_size = 20'000'000;
 };
@@ -58,6 +61,10 @@ std::string recording(const store::RunStore& store, const std::string& name) {
 }
 
 std::string exported(const ExportCommand& command) {
+  if (!command.suite.empty() && command.format != "html") {
+    throw UsageError("--suite belongs to `export html`",
+                     "`winnow leaderboard --suite " + command.suite + " --json` prints the suite");
+  }
   const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
   if (command.format == "recording") {
     return recording(store, command.query.run);
@@ -69,8 +76,12 @@ std::string exported(const ExportCommand& command) {
   query.run = only_run(store, query.run);
   store.require_known(query);
   if (command.format == "html") {
-    return store::board_page(store,
-                             {query, command.with_prompts, command.max_size, winnow_version()});
+    const std::string suite =
+        command.suite.empty()
+            ? ""
+            : json_line(stored_suite_json(store, command.suite, command.query.run));
+    return store::board_page(
+        store, {query, command.with_prompts, command.max_size, winnow_version(), suite});
   }
   return store::export_run(store, query, format);
 }
@@ -102,6 +113,9 @@ void add_export(CLI::App& app, Action& chosen) {
   sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
   sub->add_option("--task", command->query.task, "only this task (default: all)");
   sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
+  sub->add_option("--suite", command->suite,
+                  "html: compare the runs at the tasks of this suite on the page Models; the suite "
+                  "is named as for `winnow bench`");
   sub->add_flag("--with-prompts", command->with_prompts,
                 "html: prompts and replies, too; without it only a recording has replies");
   sub->add_option("--max-size", command->max_size,

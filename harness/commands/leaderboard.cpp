@@ -33,12 +33,7 @@ const std::map<std::string, store::Format>& formats() {
 }
 
 ExitCode suite_table(const LeaderboardCommand& command, const store::RunStore& store) {
-  const auto tasks = tasks::load_suite(tasks::find_catalogue(), command.suite);
-  std::vector<std::string> runs;
-  if (!command.query.run.empty()) {
-    runs.push_back(only_run(store, command.query.run));
-  }
-  const nlohmann::json document = suite_json(command.suite, tasks, suite_runs(store, tasks, runs));
+  const nlohmann::json document = stored_suite_json(store, command.suite, command.query.run);
   std::cout << (command.json ? json_document(document) : suite_text(document, command.problems));
   return ExitCode::Done;
 }

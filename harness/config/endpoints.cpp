@@ -49,7 +49,7 @@ store::RunRow run_to_replay(const store::RunStore& store, const agents::Endpoint
                                config.file, suggestion(config.run, names)));
 }
 
-std::vector<agents::RecordedCall> recorded_calls(const agents::EndpointConfig& config) {
+std::vector<agents::RecordedCall> stored_calls(const agents::EndpointConfig& config) {
   const store::RunStore store(config.file, store::RunStore::Mode::ReadOnly);
   std::vector<agents::RecordedCall> calls;
   for (const store::ModelCallRow& row : store.finished_calls(run_to_replay(store, config).id)) {
@@ -64,8 +64,12 @@ std::unique_ptr<agents::ModelEndpoint> make_run_endpoint(const agents::EndpointC
   if (!replays_store(config)) {
     return agents::make_endpoint(config);
   }
-  return std::make_unique<agents::ReplayEndpoint>(recorded_calls(config), config.parallel,
+  return std::make_unique<agents::ReplayEndpoint>(stored_calls(config), config.parallel,
                                                   config.replay_latency_scale);
+}
+
+std::vector<agents::RecordedCall> recorded_calls(const agents::EndpointConfig& config) {
+  return replays_store(config) ? stored_calls(config) : agents::read_recording(config.file);
 }
 
 Availability probe_run_endpoint(const agents::EndpointConfig& config) {

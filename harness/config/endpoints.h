@@ -1,11 +1,13 @@
 #pragma once
 
 #include "agents/endpoint_config.h"
+#include "agents/record/recording.h"
 #include "harness/run/budget.h"
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace winnow::harness {
 
@@ -13,6 +15,8 @@ namespace winnow::harness {
 /// run that endpoint.run names, otherwise those of the newest run. Throws UsageError for a
 /// configuration that cannot work.
 std::unique_ptr<agents::ModelEndpoint> make_run_endpoint(const agents::EndpointConfig& config);
+/// All replies of a replay. Throws UsageError if its file cannot be read.
+std::vector<agents::RecordedCall> recorded_calls(const agents::EndpointConfig& config);
 /// Like agents::probe_endpoint, with the same addition.
 Availability probe_run_endpoint(const agents::EndpointConfig& config);
 

@@ -336,7 +336,8 @@ RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverr
 }
 
 ExitCode resume_run(const std::string& store_path, const std::string& name,
-                    const std::vector<ConfigOverride>& overrides, agents::ModelEndpoint* instead) {
+                    const std::vector<ConfigOverride>& overrides, agents::ModelEndpoint* instead,
+                    RunReport report) {
   Interrupt interrupt; // before any other thread starts
   RunStore store(require_store(store_path), RunStore::Mode::ReadWrite);
   const store::RunRow run = locked_run(store, name);
@@ -351,8 +352,15 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   if (std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return !!task.torch; })) {
     devices.start_torch();
   }
-  RunSession session{config, std::move(tasks),   std::move(devices), store,
-                     run,    endpoints.models(), instead != nullptr};
+  RunSession session{config,
+                     std::move(tasks),
+                     std::move(devices),
+                     store,
+                     run,
+                     endpoints.models(),
+                     instead != nullptr,
+                     {},
+                     std::move(report)};
   return drive_and_report(session, interrupt);
 }
 

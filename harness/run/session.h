@@ -30,7 +30,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
 /// run.parallel: other changes would make the results of one run incomparable.
 ExitCode resume_run(const std::string& store, const std::string& run,
                     const std::vector<ConfigOverride>& overrides,
-                    agents::ModelEndpoint* instead = nullptr);
+                    agents::ModelEndpoint* instead = nullptr, RunReport report = run_leaderboard);
 
 /// The run's original configuration with the overrides applied. Throws UsageError for an override
 /// that may not change.

@@ -1,5 +1,9 @@
 #include "harness/suite/suite_scores.h"
 
+#include "harness/run/session.h"
+#include "harness/suite/proficiency.h"
+#include "harness/suite/suite_comparison.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -144,7 +148,7 @@ json score_json(const std::vector<Problem>& problems, const std::string& replies
 
 json pass_json(const std::vector<Problem>& problems, const SuiteRun& run, bool without_flagged) {
   json list = json::array();
-  if (run.strategy != "best-of-n") { // the replies are not independent
+  if (!has_independent_replies(run.strategy)) {
     return list;
   }
   std::set<std::int64_t> sizes{run.calls_per_problem};
@@ -170,7 +174,7 @@ json pass_json(const std::vector<Problem>& problems, const SuiteRun& run, bool w
 
 void put_costs(json& document, const std::vector<Problem>& problems) {
   std::int64_t calls = 0, prompt = 0, completion = 0, unpriced = 0, unjudged = 0;
-  double dollars = 0;
+  double dollars = 0, device_seconds = 0;
   for (const Problem& problem : problems) {
     for (const SuiteCall* call : problem.calls) {
       ++calls;
@@ -178,6 +182,7 @@ void put_costs(json& document, const std::vector<Problem>& problems) {
       completion += call->completion_tokens;
       unpriced += call->price_unknown ? 1 : 0;
       dollars += call->dollars.value_or(0);
+      device_seconds += call->device_seconds;
       unjudged += call->is_answered && call->verdict == tasks::Verdict::NotJudged ? 1 : 0;
     }
   }
@@ -186,7 +191,8 @@ void put_costs(json& document, const std::vector<Problem>& problems) {
                    {"prompt_tokens", prompt},
                    {"completion_tokens", completion},
                    {"dollars", calls > 0 && unpriced == calls ? json(nullptr) : json(dollars)},
-                   {"calls_without_price", unpriced}});
+                   {"calls_without_price", unpriced},
+                   {"device_seconds", device_seconds}});
 }
 
 json folder_json(const std::string& folder, const std::vector<Problem>& problems,
@@ -226,14 +232,29 @@ json reply_json(const SuiteCall* reply) {
           {"speedup_versus_torch_compile", or_null(reply->speedup_versus_compiled)}};
 }
 
-json problem_json(const Problem& problem) {
+json proficiency_json(const Problem& problem, const SuiteRun& run) {
+  std::vector<ModelSuggestion> suggestions;
+  for (const SuiteCall* call : problem.calls) {
+    if (call->is_answered) {
+      suggestions.push_back({call->candidate != 0 && call->verdict != tasks::Verdict::BadReply,
+                             is_correct(call), call->digest});
+    }
+  }
+  const auto level =
+      has_independent_replies(run.strategy) ? proficiency(suggestions) : std::nullopt;
+  return level ? json(*level) : json(nullptr);
+}
+
+json problem_json(const Problem& problem, const SuiteRun& run) {
   return {{"folder", problem.task->folder},
           {"task", problem.task->task.name},
           {"task_digest", problem.task->task.digest},
           {"flags", problem.task->task.source.flags},
+          {"is_flagged", problem.task->is_flagged()},
           {"speedup_versus", tasks::speedup_versus(problem.task->task.baseline)},
           {"calls", problem.calls.size()},
           {"correct", correct_replies(problem)},
+          {"proficiency", proficiency_json(problem, run)},
           {"first", reply_json(first_reply(problem))},
           {"best", reply_json(best_reply(problem))}};
 }
@@ -265,7 +286,7 @@ json run_json(const std::vector<SuiteTask>& tasks, const SuiteRun& run) {
                 {"problems", json::array()}};
   for (const Problem& problem : problems) {
     folders[problem.task->folder].push_back(problem);
-    document["problems"].push_back(problem_json(problem));
+    document["problems"].push_back(problem_json(problem, run));
     for (const SuiteCall* call : problem.calls) {
       models.insert(call->model);
       devices.insert(call->device_name);
@@ -284,6 +305,10 @@ json run_json(const std::vector<SuiteTask>& tasks, const SuiteRun& run) {
 }
 
 } // namespace
+
+bool has_independent_replies(std::string_view strategy) {
+  return strategy == "best-of-n";
+}
 
 double pass_at(std::int64_t k, std::int64_t replies, std::int64_t correct) {
   double none = 1; // of the k replies is correct
@@ -334,7 +359,18 @@ json suite_json(const std::string& suite, const std::vector<SuiteTask>& tasks,
   for (const SuiteRun& run : runs) {
     document["runs"].push_back(run_json(tasks, run));
   }
+  document["comparison"] = comparison_json(document);
   return document;
+}
+
+json stored_suite_json(const store::RunStore& store, const std::string& suite,
+                       const std::string& run) {
+  const auto tasks = tasks::load_suite(tasks::find_catalogue(), suite);
+  std::vector<std::string> names;
+  if (!run.empty()) {
+    names.push_back(only_run(store, run));
+  }
+  return suite_json(suite, tasks, suite_runs(store, tasks, names));
 }
 
 } // namespace winnow::harness

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -31,9 +32,18 @@ std::vector<SuiteRun> suite_runs(const store::RunStore& store,
 nlohmann::json suite_json(const std::string& suite, const std::vector<tasks::SuiteTask>& tasks,
                           const std::vector<SuiteRun>& runs);
 
-/// The probability that at least one of k replies is correct, drawn from `replies` replies of which
-/// `correct` are.
+/// suite_json() of the runs of a store. `suite` is named as for `winnow bench`; `run`: only the run
+/// with this name or number, unless empty. Throws UsageError if there is no such suite or run.
+nlohmann::json stored_suite_json(const store::RunStore& store, const std::string& suite,
+                                 const std::string& run);
+
+/// pass@k: the probability that at least one of k replies is correct, drawn from `replies` replies
+/// of which `correct` are: 1 - C(replies - correct, k) / C(replies, k), the unbiased estimator of
+/// Chen et al. 2021 (arXiv 2107.03374). k is at most `replies`, and `correct` is, too.
 double pass_at(std::int64_t k, std::int64_t replies, std::int64_t correct);
+
+/// Whether no reply of a run of this strategy saw another, as pass@k and proficiency need it.
+bool has_independent_replies(std::string_view strategy);
 
 /// The document as tables for people. `problems`: with a line for each problem.
 std::string suite_text(const nlohmann::json& document, bool problems);

@@ -39,6 +39,8 @@ SuiteCall call(const std::string& task, Verdict verdict, double speedup = 0) {
   call.verdict = verdict;
   call.stage = verdict == Verdict::CompileError ? tasks::Stage::Compile : tasks::Stage::Done;
   call.device_name = "H100";
+  call.digest = "kernel of " + task;
+  call.device_seconds = 0.5;
   call.speedup = speedup;
   call.speedup_bounds = {speedup * 0.9, speedup / 0.9};
   return call;
@@ -123,6 +125,26 @@ TEST_F(SuiteScores, PassAtKNeedsIndependentReplies) {
   EXPECT_THAT(folder("level1").at("pass"), IsEmpty());
 }
 
+TEST_F(SuiteScores, ProficiencyNeedsTenIndependentReplies) {
+  const auto level = [&] {
+    return document().at("runs").at(0).at("problems").at(0).at("proficiency");
+  };
+  EXPECT_TRUE(level().is_null()) << "there are two replies for a";
+  run_.calls.assign(9, call("a", Verdict::Correct, 2));
+  run_.calls.push_back(call("a", Verdict::BadPlan));
+  EXPECT_EQ(level(), 0.5) << "a kernel file with a mistake";
+  run_.calls[9] = call("a", Verdict::BadReply);
+  EXPECT_EQ(level(), 0.25) << "no kernel file";
+  run_.calls[9].is_answered = false;
+  EXPECT_TRUE(level().is_null()) << "a call that failed is no suggestion";
+  run_.calls[9] = call("a", Verdict::Correct, 2);
+  EXPECT_EQ(level(), 1) << "ten times the same kernel file";
+  run_.calls[9].digest = "of another kernel file";
+  EXPECT_EQ(level(), 0.75);
+  run_.strategy = "one-plus-one";
+  EXPECT_TRUE(level().is_null()) << "each reply saw the earlier ones";
+}
+
 TEST_F(SuiteScores, SumsCostsAndIgnoresOtherRevisionsOfATask) {
   run_.calls.push_back(call("c", Verdict::Correct, 3));
   run_.calls.back().task_digest = "of an earlier revision";
@@ -133,6 +155,7 @@ TEST_F(SuiteScores, SumsCostsAndIgnoresOtherRevisionsOfATask) {
   EXPECT_EQ(all.at("prompt_tokens"), 600);
   EXPECT_EQ(all.at("dollars"), 1.25);
   EXPECT_EQ(all.at("calls_without_price"), 1);
+  EXPECT_EQ(all.at("device_seconds"), 3);
   EXPECT_EQ(all.at("scores").at(0).at("answered"), 3);
 }
 
@@ -147,6 +170,8 @@ TEST_F(SuiteScores, SaysAgainstWhatAndWhatIsMissing) {
   EXPECT_THAT(text, HasSubstr("against torch.compile:\n"));
   EXPECT_THAT(text, HasSubstr("scaled; passes: zeros"));
   EXPECT_THAT(suite_text(document(), false), Not(HasSubstr("passes: zeros")));
+  EXPECT_THAT(text, HasSubstr("comparison at 3 problems (1 problem with a flag left out)"));
+  EXPECT_THAT(text, HasSubstr("m, best-of-n"));
   EXPECT_THAT(suite_text(suite_json("kb", tasks_, {}), false), HasSubstr("no run of this store"));
 }
 

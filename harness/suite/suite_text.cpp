@@ -1,5 +1,7 @@
 #include "base/text.h"
 #include "harness/report/counted.h"
+#include "harness/suite/suite_cells.h"
+#include "harness/suite/suite_comparison.h"
 #include "harness/suite/suite_scores.h"
 #include "store/json_table.h"
 #include "tasks/suite.h"
@@ -23,20 +25,6 @@ std::string join(const json& texts, const std::string& between) {
     text += (text.empty() ? "" : between) + one.get<std::string>();
   }
   return text;
-}
-
-std::string share_text(const json& share) {
-  return share.is_null() ? "-" : fmt::format("{:.2f}", share.get<double>());
-}
-
-/// Two decimals; two digits of a small number.
-std::string number_text(double value) {
-  constexpr double kSmall = 0.095;
-  return value < kSmall ? fmt::format("{:.2g}", value) : fmt::format("{:.2f}", value);
-}
-
-std::string times_text(const json& speedup) {
-  return speedup.is_null() ? "-" : number_text(speedup.get<double>()) + "x";
 }
 
 std::string bounds_text(const json& row) {
@@ -124,10 +112,10 @@ store::TextTable cost_table(const json& run) {
   }
   columns.push_back({{"prompt tokens", true}, "prompt_tokens"});
   columns.push_back({{"reply tokens", true}, "completion_tokens"});
-  columns.push_back({{"cost", true}, "dollars", [](const json& dollars) {
-                       return dollars.is_null() ? std::string("unknown")
-                                                : fmt::format("${:.4f}", dollars.get<double>());
+  columns.push_back({{"device s", true}, "device_seconds", [](const json& seconds) {
+                       return fmt::format("{:.1f}", seconds.get<double>());
                      }});
+  columns.push_back({{"cost", true}, "dollars", cost_text});
   return store::json_table(rows, columns);
 }
 
@@ -137,6 +125,7 @@ store::TextTable problem_table(const json& run) {
                                                 {{"problem"}, "task"},
                                                 {{"calls", true}, "calls"},
                                                 {{"correct", true}, "correct"},
+                                                {{"proficiency", true}, "proficiency"},
                                                 {{"first"}, "first/verdict"},
                                                 {{"speedup", true}, "first/speedup", speedup},
                                                 {{"best"}, "best/verdict"},
@@ -201,9 +190,10 @@ std::string suite_text(const json& document, bool problems) {
     text += "\n" + run_text(run, problems);
   }
   if (document.at("runs").empty()) {
-    text += "no run of this store has asked for a kernel of this suite as its tasks are now\n";
+    return text +
+           "no run of this store has asked for a kernel of this suite as its tasks are now\n";
   }
-  return text;
+  return text + "\n" + comparison_text(document.at("comparison"));
 }
 
 } // namespace winnow::harness

@@ -104,6 +104,23 @@ std::optional<Interval> bootstrap_median_interval(std::span<const double> sample
   return percentiles([&] { return median(random); }, confidence);
 }
 
+std::optional<Interval> bootstrap_mean_interval(std::span<const double> samples, double confidence,
+                                                std::uint64_t seed) {
+  const std::vector<double> kept = finite(samples);
+  if (kept.size() < kMinSamplesOfMean) {
+    return std::nullopt;
+  }
+  std::mt19937_64 random(seed);
+  const auto mean_of_resample = [&] {
+    double sum = 0;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      sum += kept[random() % kept.size()];
+    }
+    return sum / static_cast<double>(kept.size());
+  };
+  return percentiles(mean_of_resample, confidence);
+}
+
 std::optional<double> paired_ratio(std::span<const double> numerators,
                                    std::span<const double> denominators) {
   const auto summary = summarize(ratios_of(numerators, denominators));

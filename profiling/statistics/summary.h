@@ -38,6 +38,14 @@ std::optional<Interval> bootstrap_median_interval(std::span<const double> sample
                                                   double confidence = kConfidence,
                                                   std::uint64_t seed = kBootstrapSeed);
 
+/// If five samples have one sign, a sign test still finds a mean of 0 possible (p = 0.0625).
+inline constexpr std::size_t kMinSamplesOfMean = 6;
+/// Percentile bootstrap interval of the mean (Efron 1979); empty below kMinSamplesOfMean samples.
+/// The same samples, confidence and seed give the same interval.
+std::optional<Interval> bootstrap_mean_interval(std::span<const double> samples,
+                                                double confidence = kConfidence,
+                                                std::uint64_t seed = kBootstrapSeed);
+
 /// Median of numerators[i] / denominators[i]. The two series were taken in turns, so their common
 /// noise cancels. Ignores surplus samples of the longer series and pairs with a bad sample. Empty
 /// without a pair.

@@ -125,6 +125,45 @@ TEST(Bootstrap, NeedsFiveSamples) {
   EXPECT_FALSE(paired_ratio_interval(five, std::vector<double>{1, 2, 3, 4, kEndless}));
 }
 
+TEST(BootstrapOfMean, OfYesAndNoHasTheQuantilesOfTheBinomialDistribution) {
+  std::vector<double> samples(20, 0);
+  std::fill_n(samples.begin(), 10, 1);
+  const auto interval = bootstrap_mean_interval(samples);
+  ASSERT_TRUE(interval);
+  EXPECT_DOUBLE_EQ(interval->low, 6 / 20.0) << "P(Binomial(20, 1/2) <= 5) = 0.0207";
+  EXPECT_DOUBLE_EQ(interval->high, 14 / 20.0);
+}
+
+TEST(BootstrapOfMean, HoldsTheMeanAsOftenAsItSays) {
+  Dice dice(5);
+  int held = 0;
+  for (int i = 0; i < 400; ++i) {
+    const auto interval = bootstrap_mean_interval(series(50, [&] { return 3 + dice.normal(); }));
+    held += interval->low <= 3 && 3 <= interval->high ? 1 : 0;
+  }
+  EXPECT_GE(held, 364); // 91 %; 95 % of the intervals should contain the value
+  EXPECT_LE(held, 396);
+}
+
+TEST(BootstrapOfMean, IsTheSameTwiceAndOtherForAnotherSeed) {
+  const std::vector<double> samples{1, 2.5, 3, 7, 11, 13.25, 2, 5};
+  const auto first = bootstrap_mean_interval(samples), again = bootstrap_mean_interval(samples);
+  EXPECT_EQ(first->low, again->low);
+  EXPECT_EQ(first->high, again->high);
+  const auto other = bootstrap_mean_interval(samples, kConfidence, 7);
+  EXPECT_NE(first->low, other->low);
+  EXPECT_NEAR(first->low, other->low, 0.5);
+}
+
+TEST(BootstrapOfMean, NeedsSixFiniteSamples) {
+  EXPECT_FALSE(bootstrap_mean_interval({}));
+  EXPECT_FALSE(bootstrap_mean_interval(std::vector<double>{1, 2, 3, 4, 5, kNoNumber, kEndless}));
+  const auto point = bootstrap_mean_interval(std::vector<double>(6, 3));
+  ASSERT_TRUE(point);
+  EXPECT_EQ(point->low, 3);
+  EXPECT_EQ(point->high, 3);
+}
+
 TEST(Bootstrap, PairsCancelWhatTheyShare) {
   Dice dice(8);
   std::vector<double> above, below;

@@ -13,6 +13,8 @@ struct BoardOptions {
   std::size_t max_bytes =
       20'000'000; ///< of the page; what exceeds it is left out, in a fixed order
   std::string winnow_version;
+  /// The document "winnow.suite" that the page Models shows, as JSON; empty: none.
+  std::string suite;
 };
 
 /// One HTML file that shows the store in a browser, offline. All of it may leave the machine: of

@@ -335,6 +335,7 @@ private:
     member("leaderboard", leaderboard_);
     member("candidates",
            R"({"columns":)" + json_line(names) + R"(,"rows":[)" + candidate_rows_ + "]}");
+    member("suite", options_.suite.empty() ? "null" : options_.suite);
     member("shapes", shapes_);
     member("profiles", profiles_);
     member("runs", rows_of(kRuns, kRunFields));

@@ -91,6 +91,15 @@ TEST(Board, IsEqualToTheLeaderboardOf5000Candidates) {
   expect_equal_to_leaderboard(test.store);
 }
 
+TEST(Board, HasTheSuiteThatItIsGiven) {
+  const TestStore test;
+  const json suite{{"schema", "winnow.suite"}, {"suite", "</script><script>alert(1)</script>"}};
+  BoardOptions options;
+  options.suite = suite.dump();
+  EXPECT_EQ(document_of(board_page(test.store, options)).at("suite"), suite);
+  EXPECT_TRUE(document_of(board_page(test.store, {})).at("suite").is_null());
+}
+
 TEST(Board, OfAnEmptyStoreIsAPage) {
   const TestStore test;
   const json document = document_of(board_page(test.store, {}));

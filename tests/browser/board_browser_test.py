@@ -68,12 +68,12 @@ class BoardTest(unittest.TestCase):
         self.browser.run("delete document.body.dataset.ready; if (location.hash === arguments[0]) show(); else location.hash = arguments[0]", fragment)
         self.wait(fragment[2:].split("?")[0])
 
-    def column(self, name):
-        """The texts of the cells below this heading of the board."""
+    def column(self, name, table="board-rows"):
+        """The texts of the cells below this heading of a table."""
         return self.browser.run("""
-          const headings = [...document.querySelectorAll('#board-rows th')].map(cell => cell.textContent.replace(/ [\u2191\u2193]$/, ''));
+          const headings = [...document.querySelectorAll(`#${arguments[1]} th`)].map(cell => cell.textContent.replace(/ [\u2191\u2193]$/, ''));
           const at = headings.indexOf(arguments[0]) + 1;
-          return at ? [...document.querySelectorAll(`#board-rows tbody td:nth-child(${at})`)].map(cell => cell.textContent) : null;""", name)
+          return at ? [...document.querySelectorAll(`#${arguments[1]} tbody td:nth-child(${at})`)].map(cell => cell.textContent) : null;""", name, table)
 
     def test_every_page_is_drawn_at_both_widths(self):
         for page in PAGES:
@@ -89,6 +89,56 @@ class BoardTest(unittest.TestCase):
         rows = [row for row in self.rows if row["task"] == first["task"]]
         self.assertEqual(self.column("kernel"), [f"#{row['candidate_id']}" for row in rows])
         self.assertEqual(self.column("speedup"), [f"{row['speedup']:.2f}x" for row in rows])
+
+    def test_models_show_the_numbers_of_the_suite(self):
+        store = self.store.with_name("suite.db")
+        recording = store.with_name("other.jsonl")
+        lines = (pathlib.Path(SOURCES) / "configs/quickstart_replies.jsonl").read_text().splitlines()
+        recording.write_text("\n".join(line for line in lines if json.loads(line)["key"].endswith("/0/1")).replace("/0/1", "/0/0"))
+        suite = store.with_name("two.toml")
+        suite.write_text("tasks = ['axpy', 'reduce_sum']")
+        winnow("bench", suite, "--store", store, "--device", "cpu", "--set", "evaluation.time_budget=20ms",
+               "--model", "replay:configs/quickstart_replies.jsonl", "--model", f"replay:{recording}")
+        page = store.with_suffix(".html")
+        winnow("export", "html", "--store", store, "--suite", suite, "--output", page)
+        document = json.loads(subprocess.run([WINNOW, "leaderboard", "--json", "--suite", str(suite), "--store", str(store)],
+                                             check=True, capture_output=True, cwd=SOURCES).stdout)
+        self.load(page, "#/models")
+        self.assertEqual(self.browser.run("return board.suite"), document)
+        rows = document["comparison"]["rows"]
+        self.assertEqual([row["model"] for row in rows], self.column("model", "suite-rows"))
+        self.assertEqual(len(rows), 2)
+        for heading, name in [("correct", "correct"), ("speedup", "speedup"), ("fast_1", "fast_1"), ("pass@1", "pass_at_1"), ("pass@5", "pass_at_5"),
+                              ("proficiency", "proficiency")]:
+            expected = [self.mean(row[name], "x" if name == "speedup" else "") for row in rows]
+            self.assertEqual(self.column(heading, "suite-rows"), expected, heading)
+        self.assertEqual(self.column("rank", "suite-rows"), [f"={row['correct']['rank']}" for row in rows])
+        self.assertEqual(self.column("device s", "suite-rows"), [f"{row['device_seconds']:.1f}" for row in rows])
+        known = [row[name]["value"] is not None for row in rows for name in ("correct", "pass_at_1", "speedup")]
+        self.draws_intervals_as_whiskers(page, sum(known))
+
+    @staticmethod
+    def mean(mean, unit):
+        if mean["value"] is None:
+            return "\u2013"
+        interval = f" ({mean['low']:.2f}\u2013{mean['high']:.2f})" if mean["low"] is not None else ""
+        return f"{mean['value']:.2f}{unit}{interval}"
+
+    def draws_intervals_as_whiskers(self, page, means):
+        """Two tasks are too few for intervals, so this test writes some into the page."""
+        whiskers = "return [...document.querySelectorAll('figure')].map(f => f.querySelectorAll('a.row path').length)"
+        before = sum(self.browser.run(whiskers))
+        changed = page.with_name("intervals.html")
+        changed.write_text(page.read_text().replace('"high":null,"low":null', '"high":0.75,"low":0.25'))
+        self.load(changed, "#/models")
+        self.assertEqual(sum(self.browser.run(whiskers)), before + means)
+        self.assertGreater(means, 4, "correct and pass@1 of both runs, and some speedup")
+        self.assertIn("(0.25\u20130.75)", self.column("pass@1", "suite-rows")[0])
+
+    def test_models_without_a_suite(self):
+        self.go("#/models")
+        self.assertIn("winnow export html --suite NAME", self.browser.run("return document.getElementById('main').textContent"))
+        self.assertIsNone(self.column("model", "suite-rows"))
 
     def test_filter_stays_in_the_link(self):
         self.go("#/board?board=0")
@@ -213,7 +263,7 @@ class BoardTest(unittest.TestCase):
             database.execute("UPDATE runs SET name = ?", (ATTACKS[1],))
             database.execute("UPDATE cases SET shape = ? WHERE shape_set = 'search'", (ATTACKS[1],))
         page = hostile.with_suffix(".html")
-        winnow("export", "html", "--with-prompts", "--store", hostile, "--output", page)
+        winnow("export", "html", "--with-prompts", "--suite", "smoke", "--store", hostile, "--output", page)
         self.load(page)
         for fragment in [f"#/{name}" for name in PAGES] + [f"#/candidate?id={candidate}" for candidate in ids]:
             self.go(fragment)

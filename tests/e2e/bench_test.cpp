@@ -1,10 +1,17 @@
 // `winnow bench` on a recorded model, without PyTorch: tests/bench/python_for_bench.py answers.
 #include "base/files.h"
+#include "base/text.h"
 #include "tests/e2e/winnow_program.h"
+#include "tests/fake_endpoint/fake_endpoint.h"
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -18,6 +25,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 class Bench : public testing::Test {
 protected:
@@ -114,10 +122,203 @@ TEST_F(Bench, ComparesModels) {
         run.at("folders").back().at("scores").at(0).at("answered").get<std::int64_t>());
   }
   EXPECT_THAT(answered, ElementsAre(4, 1));
+  EXPECT_THAT(result.err, HasSubstr("the recording 'other' has no reply for 3 of 4 tasks"));
   std::vector<std::string> named = models;
   named.insert(named.end(), {"--name", "x"});
   EXPECT_THAT(bench("tests/bench/suite", "tests/bench/python_for_bench.py", named).err,
               HasSubstr("each --model is a run of its own"));
+}
+
+/// Two small tasks of the catalogue, and recordings for the calls of one-plus-one (TASK/0/STEP) and
+/// of best-of-n (TASK/LINEAGE/0).
+class BenchOfStrategies : public Bench {
+protected:
+  BenchOfStrategies() {
+    write_file_atomic(suite_, "tasks = ['axpy', 'reduce_sum']");
+    const std::string all =
+        read_file(project_folder() / "configs/quickstart_replies.jsonl", 1U << 24U);
+    std::string right, wrong;
+    for (const std::string_view line : split_lines(all)) {
+      json call = json::parse(line);
+      for (const std::string task : {"axpy", "reduce_sum"}) {
+        for (const std::string step : {"0", "1"}) {
+          if (call.at("key") != task + "/0/" + step || call.contains("device")) {
+            continue;
+          }
+          json other = call;
+          other["reply"] = "I would rather not.";
+          for (const std::string& key : std::set{task + "/0/" + step, task + "/" + step + "/0"}) {
+            call["key"] = other["key"] = key;
+            right += call.dump() + "\n";
+            wrong += other.dump() + "\n";
+          }
+        }
+      }
+    }
+    write_file_atomic(folder_.path() / "right.jsonl", right);
+    write_file_atomic(folder_.path() / "wrong.jsonl", wrong);
+    write_file_atomic(folder_.path() / "third.jsonl", right);
+  }
+  ProgramResult compare(const std::vector<std::string>& models,
+                        const std::vector<std::string>& strategies,
+                        const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"--json", "--calls", "2"};
+    for (const std::string& model : models) {
+      arguments.insert(arguments.end(), {"--model", "replay:" + recording(model)});
+    }
+    for (const std::string& strategy : strategies) {
+      arguments.insert(arguments.end(), {"--strategy", strategy});
+    }
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return bench(suite_, "tests/bench/python_for_bench.py", arguments);
+  }
+  std::string recording(const std::string& name) const {
+    return (folder_.path() / (name + ".jsonl")).string();
+  }
+  /// "right, archive: finished" for each row of the comparison.
+  static std::vector<std::string> rows_of(const json& document) {
+    std::vector<std::string> rows;
+    for (const json& row : document.at("comparison").at("rows")) {
+      rows.push_back(row.at("model").get<std::string>() + ", " +
+                     row.at("strategy").get<std::string>() + ": " +
+                     row.at("status").get<std::string>());
+    }
+    return rows;
+  }
+
+  std::string suite_ = (folder_.path() / "two.toml").string();
+};
+
+TEST_F(BenchOfStrategies, HasARowForEachModelWithEachStrategy) {
+  const ProgramResult result = compare({"right", "wrong"}, {"one-plus-one", "best-of-n"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json_output(result);
+  EXPECT_THAT(rows_of(document),
+              UnorderedElementsAre("right, one-plus-one: finished", "right, best-of-n: finished",
+                                   "wrong, one-plus-one: finished", "wrong, best-of-n: finished"));
+  for (const json& row : document.at("comparison").at("rows")) {
+    const bool is_right = row.at("model") == "right";
+    EXPECT_EQ(row.at("correct").at("value"), is_right ? 1 : 0) << row;
+    EXPECT_EQ(row.at("speedup").at("value").is_null(), !is_right) << row;
+    EXPECT_TRUE(row.at("correct").at("tied").get<bool>()) << "two problems tell nobody apart";
+    EXPECT_EQ(row.at("pass_at_1").at("value").is_null(), row.at("strategy") != "best-of-n");
+    EXPECT_TRUE(row.at("pass_at_5").at("value").is_null()) << "there are two replies";
+    EXPECT_EQ(row.at("calls"), 4);
+    EXPECT_EQ(row.at("device_seconds").get<double>() > 0, is_right) << "prose needs no device";
+  }
+  EXPECT_EQ(
+      json_output(run_winnow({"leaderboard", "--suite", suite_, "--json", "--store", store()})),
+      document);
+  const std::string page =
+      run_winnow({"export", "html", "--suite", suite_, "--store", store()}).out;
+  const std::string begin = "id=\"board\">";
+  const std::size_t from = page.find(begin) + begin.size();
+  const json board = json::parse(page.substr(from, page.find("</script>", from) - from));
+  EXPECT_EQ(board.at("suite"), document);
+  const ProgramResult text = run_winnow({"leaderboard", "--suite", suite_, "--store", store()});
+  EXPECT_THAT(text.out, HasSubstr("comparison at 2 problems:"));
+  EXPECT_THAT(text.out, HasSubstr("fewer than 6 problems: no interval, and all rows tie"));
+}
+
+TEST_F(BenchOfStrategies, GoesOnWithOtherModels) {
+  write_file_atomic(suite_, "tasks = ['axpy']");
+  const std::vector<std::string> strategy{"one-plus-one"};
+  const ProgramResult stopped = compare({"right", "wrong"}, strategy, {"--max-calls", "1"});
+  EXPECT_EQ(stopped.exit_code, 5);
+  EXPECT_THAT(rows_of(json_output(stopped)),
+              UnorderedElementsAre("right, one-plus-one: stopped by budget",
+                                   "wrong, one-plus-one: stopped by budget"));
+  const ProgramResult again =
+      compare({"right", "third"}, strategy, {"--resume", "--max-calls", "0"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  const json document = json_output(again);
+  EXPECT_THAT(rows_of(document), UnorderedElementsAre("right, one-plus-one: finished",
+                                                      "third, one-plus-one: finished"));
+  EXPECT_THAT(again.err, HasSubstr("(wrong, one-plus-one) of this suite is not finished"));
+  const ProgramResult nothing_left =
+      compare({"right", "third"}, strategy, {"--resume", "--max-calls", "0"});
+  EXPECT_EQ(json_output(nothing_left), document);
+  EXPECT_THAT(nothing_left.err, HasSubstr("run 'bench' (right, one-plus-one) is finished"));
+}
+
+TEST_F(BenchOfStrategies, CtrlCLeavesRunsThatTheSameCommandFinishes) {
+  write_file_atomic(suite_, "tasks = ['axpy']");
+  const std::string kernel =
+      read_file(project_folder() / "tasks/catalogue/blas/axpy/baseline.cu", 1U << 20U);
+  const tests::FakeEndpoint endpoint([&](const auto& /*request*/, std::size_t number) {
+    tests::FakeReply reply = tests::chat_reply("```cuda\n" + kernel + "```\n");
+    if (number == 0) {
+      reply.fault = tests::FakeReply::Fault::NeverAnswer;
+    }
+    return reply;
+  });
+  std::vector<std::string> command{"bench",
+                                   suite_,
+                                   "--config",
+                                   "live",
+                                   "--store",
+                                   store(),
+                                   "--json",
+                                   "--calls",
+                                   "1",
+                                   "--device",
+                                   "cpu",
+                                   "--model",
+                                   "openai/one",
+                                   "--model",
+                                   "openai/two",
+                                   "--set",
+                                   "endpoint.base_url=" + endpoint.base_url(),
+                                   "--set",
+                                   "endpoint.api_key_env=OPENAI_API_KEY",
+                                   "--set",
+                                   "evaluation.time_budget=20ms",
+                                   "--set",
+                                   "run.max_variants=1"};
+  ProgramOptions options;
+  options.environment["OPENAI_API_KEY"] = "sk-e2e";
+  process::ChildProcess child(winnow_command(command, options));
+  for (int i = 0; endpoint.requests().empty() && child.running() && i < 3000; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10)); // until the call is in flight
+  }
+  ASSERT_EQ(endpoint.requests().size(), 1U);
+  kill(child.pid(), SIGINT);
+  const process::ChildResult stopped = child.wait();
+  EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
+  EXPECT_THAT(stopped.err, HasSubstr("0 of 2 runs of this bench have ended; to go on, repeat the "
+                                     "command with --resume"));
+  command.emplace_back("--resume");
+  const ProgramResult finished = run_winnow(command, options);
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(rows_of(json_output(finished)),
+              UnorderedElementsAre("one, one-plus-one: finished", "two, one-plus-one: finished"));
+  EXPECT_EQ(endpoint.requests().size(), 3U);
+}
+
+TEST_F(BenchOfStrategies, RefusesWhatItCannotCompare) {
+  const auto error = [&](const std::vector<std::string>& models,
+                         const std::vector<std::string>& strategies,
+                         const std::vector<std::string>& more = {}) {
+    const ProgramResult result = compare(models, strategies, more);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_FALSE(fs::exists(store())) << "no model was asked";
+    return result.err;
+  };
+  const std::string two_runs = "two runs would have the model 'right' and the strategy 'archive'";
+  EXPECT_THAT(error({"right"}, {"archive", "archive"}), HasSubstr(two_runs));
+  EXPECT_THAT(error({"right", "right"}, {"archive"}), HasSubstr(two_runs));
+  fs::create_directory(folder_.path() / "b");
+  fs::copy(recording("wrong"), recording("b/right"));
+  EXPECT_THAT(error({"right", "b/right"}, {"archive"}), HasSubstr(two_runs));
+  EXPECT_THAT(error({"right"}, {"archiv"}), HasSubstr("did you mean 'archive'?"));
+  EXPECT_THAT(error({"right"}, {"archive"}, {"--set", "run.strategy=best-of-n"}),
+              HasSubstr("--strategy archive contradicts --set run.strategy=best-of-n"));
+  EXPECT_THAT(error({"missing"}, {}), HasSubstr("missing.jsonl"));
+  write_file_atomic(recording("other"), R"({"schema": "winnow.call", "version": 1, "key": "x/0/0",)"
+                                        R"( "reply": ""})");
+  EXPECT_THAT(error({"other"}, {}), HasSubstr("has no reply for any task of the suite"));
+  write_file_atomic(suite_, "tasks = []");
+  EXPECT_THAT(error({"right"}, {}), HasSubstr("two.toml:1"));
 }
 
 TEST_F(Bench, WithoutPyTorchOnlyTheOtherTasksAreJudged) {

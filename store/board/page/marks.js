@@ -61,8 +61,8 @@ function fitted(text, room) {
   const shown = visible(text), letters = Math.floor(room / 7.7);
   return shown.length > letters ? shown.slice(0, letters - 1) + '\u2026' : shown;
 }
-/// Rows {label, low, mid, high, color, href, tip} as whiskers below each other. lines: {at, text}.
-function whiskers(main, label, rows, {lines = [], title = `speedup against ${everyVersus}`, href = r => r.href, whole = false} = {}) {
+/// Rows {label, low, mid, high, color, href, tip} as whiskers below each other. lines: {at, text}. share: of values from 0 to 1, not of speedups.
+function whiskers(main, label, rows, {lines = [], title = `speedup against ${everyVersus}`, href = r => r.href, whole = false, share = false} = {}) {
   if (!rows.length) return null;
   const width = roomFor(main), left = Math.min(310, Math.max(170, width * 0.27)), step = 20, marks = lines.filter(l => known(l.at) && l.at > 0);
   const top = 12 + 15 * marks.length, bottom = top + step * rows.length;
@@ -70,9 +70,9 @@ function whiskers(main, label, rows, {lines = [], title = `speedup against ${eve
     // Slow rows would squeeze the whiskers of the fast ones, so a row far below stands at the edge, with an arrow.
     const best = Math.max(...rows.map(r => r.mid)), fast = rows.filter(r => r.mid > best / 3), near = whole || fast.length < 2 ? rows : fast;
     const ends = near.flatMap(r => [r.low ?? r.mid, r.mid, r.high ?? r.mid]), reach = near === rows ? Infinity : 2;
-    const x = logScale(ends, [left, width - 170], marks.map(l => l.at).filter(at => at > Math.min(...ends) / reach && at < Math.max(...ends) * reach));
+    const x = share ? d3.scaleLinear([0, 1], [left, width - 170]) : logScale(ends, [left, width - 170], marks.map(l => l.at).filter(at => at > Math.min(...ends) / reach && at < Math.max(...ends) * reach));
     const [lowest, highest] = x.domain(), arrow = (at, text) => at < lowest ? '\u25c2 ' + text : at > highest ? text + ' \u25b8' : text;
-    axis(svg, x, 'bottom', bottom, bottom - top, title, v => plain(v) + 'x');
+    axis(svg, x, 'bottom', bottom, bottom - top, title, v => plain(v) + (share ? '' : 'x'), !share);
     marks.forEach((l, i) => {
       const at = x(l.at), end = at > width * 0.55;
       svg.append('line').attr('x1', at).attr('x2', at).attr('y1', 14 + 15 * i).attr('y2', bottom).attr('stroke', 'var(--mute)').attr('stroke-dasharray', '3 3');
@@ -88,7 +88,7 @@ function whiskers(main, label, rows, {lines = [], title = `speedup against ${eve
       .attr('d', r => `M${x(r.low)},-4V4M${x(r.low)},0H${x(r.high)}M${x(r.high)},-4V4`);
     row.filter(r => r.mid < lowest).append('path').attr('d', `M${left - 4},0l8,-5v10z`).attr('fill', r => r.color ?? hue(0));
     row.filter(r => r.mid >= lowest).append('circle').attr('cx', r => x(r.mid)).attr('r', 3.5).attr('fill', r => known(r.low) ? r.color ?? hue(0) : 'var(--card)').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 1.5);
-    row.append('text').attr('x', width - 4).attr('y', 4).attr('text-anchor', 'end').text(r => speed(r.mid) + (known(r.low) && r.high > 0 ? ` (${digits(r.low)}\u2013${digits(r.high)})` : ''));
+    row.append('text').attr('x', width - 4).attr('y', 4).attr('text-anchor', 'end').text(r => (share ? digits : speed)(r.mid) + (known(r.low) && r.high > 0 ? ` (${digits(r.low)}\u2013${digits(r.high)})` : ''));
   });
 }
 

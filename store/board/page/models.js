@@ -4,22 +4,39 @@ pages.models = {
   draw(main, state) {
     const models = [...groups(candidates.filter(c => c.origin === 'model'), c => c.by)].map(([name, list]) => this.summary(name, list));
     main.append(h('h2', {}, 'Models'));
+    this.suite(main);
+    main.append(h('h3', {}, 'All candidates of each model'));
     if (!models.length) return main.append(note('No model has written a candidate in this store.', 'warn'));
     const p = Number(state.p) > 0 ? Number(state.p) : 1;
     main.append(h('div', {class: 'bar'}, h('label', {}, 'p ', h('input', {name: 'p', size: 5, value: p, on: {change: event => go(state, {p: event.target.value})}})),
       h('span', {class: 'soft'}, `fast_p: the share of candidates that are correct and more than p times as fast as ${everyVersus}. Models that met other tasks or devices are not comparable.`)));
     this.curve(main, models, p);
-    const estimate = (m, k) => { const list = m.tasks.filter(t => t.n >= k); return list.length ? list.reduce((sum, t) => sum + passAt(t.n, t.right, k), 0) / list.length : null; };
     main.append(table(models, [
       {name: 'model', value: m => m.name}, {name: 'candidates', num: true, value: m => m.n}, {name: 'tasks', num: true, value: m => m.tasks.length}, {name: 'compiled', num: true, value: m => m.compiled / m.n, cell: m => percent(m.compiled / m.n)},
       {name: 'correct', num: true, value: m => m.right / m.n, cell: m => percent(m.right / m.n)}, {name: `fast_${p}`, num: true, cell: m => percent(share(m, p, false))}, {name: `surely`, num: true, cell: m => percent(share(m, p, true))},
-      {name: 'pass@1', num: true, cell: m => percent(estimate(m, 1))}, {name: 'pass@5', num: true, cell: m => percent(estimate(m, 5))},
       {name: 'best', num: true, value: m => m.best, cell: m => m.best ? `${speed(m.best)} (${digits(m.low)}\u2013${digits(m.high)})` : none},
       ...(models.some(m => known(m.dollars)) ? [{name: 'cost', num: true, cell: m => dollars(m.dollars)}, {name: 'a correct one', num: true, cell: m => m.right ? dollars(m.dollars === null ? null : m.dollars / m.right) : none},
       {name: 'one over 1x', num: true, cell: m => m.faster ? dollars(m.dollars === null ? null : m.dollars / m.faster) : none}] : [])],
       {sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
-    main.append(note(`Surely: as fast_p, counted by the lower end of the interval. Best: the geometric mean over tasks of the best kernel. A correct one, one over 1x: the cost of each correct kernel, and of each that is faster than ${everyVersus}. pass@k: the chance that one of k candidates of a task is correct, the mean over tasks with k candidates or more. The interval of a mean is the mean of the intervals\u2019 ends.`));
+    main.append(note(`Surely: as fast_p, counted by the lower end of the interval. Best: the geometric mean over tasks of the best kernel. A correct one, one over 1x: the cost of each correct kernel, and of each that is faster than ${everyVersus}. The interval of a mean is the mean of the intervals\u2019 ends.`));
     this.costs(main, models.filter(m => m.dollars > 0 && m.best));
+  },
+  /// The comparison of the document `winnow.suite`, whose numbers are drawn as they are.
+  suite(main) {
+    if (!board.suite) return main.append(note('`winnow export html --suite NAME` adds a comparison of runs at the tasks of a suite, with intervals and pass@k.'));
+    const {problems, flagged, rows, notes} = board.suite.comparison, against = board.suite.speedup_versus.join(' or ');
+    main.append(h('h3', {}, `Suite ${board.suite.suite}`));
+    if (!rows.length) return main.append(note('No run of this store has asked for a kernel of this suite as its tasks are now.', 'warn'));
+    const share = name => ({name: name.replace('pass_at_', 'pass@'), num: true, value: r => r[name].value, cell: r => mean(r[name], digits)});
+    const place = name => ({name: 'rank', num: true, cell: r => rank(r[name])});
+    main.append(table(rows, [{name: 'model', value: r => r.model}, {name: 'strategy', value: r => r.strategy}, {name: 'run', value: r => r.run + (r.status === 'finished' ? '' : ` (${r.status})`)},
+      share('correct'), place('correct'), {name: 'speedup', num: true, value: r => r.speedup.value, cell: r => mean(r.speedup, speed)}, place('speedup'), ...['fast_1', 'fast_2', 'pass_at_1', 'pass_at_5', 'pass_at_10', 'proficiency'].map(share),
+      {name: 'calls', num: true, value: r => r.calls}, {name: 'tokens', num: true, value: r => r.prompt_tokens + r.completion_tokens || (known(r.dollars) ? 0 : 'unknown')}, {name: 'cost', num: true, cell: r => dollars(r.dollars)}, {name: 'device s', num: true, cell: r => r.device_seconds.toFixed(1)}], {id: 'suite-rows'}));
+    main.append(note(`Means over ${problems} problems${flagged ? `; ${flagged} with a flag left out` : ''}: the best reply for each problem, speedups against ${against}. In brackets: the 95 % interval of a bootstrap over the problems. Rank: 1 + the number of rows that are surely better (p < 0.05); = is a tie. pass@k and proficiency need independent replies (best-of-n).`));
+    for (const text of notes) main.append(note(text[0].toUpperCase() + text.slice(1) + '.', 'warn'));
+    const marks = (name, text) => rows.filter(r => known(r[name].value)).map(r => ({label: `${r.model}, ${r.strategy}`, low: r[name].low, mid: r[name].value, high: r[name].high, tip: `${r.run}: ${mean(r[name], text)}, rank ${rank(r[name])}`}));
+    for (const [name, title] of [['correct', 'share of the problems with a correct kernel'], ['pass_at_1', 'pass@1']]) whiskers(main, title + ', by run', marks(name, digits), {title, share: true, href: () => null});
+    whiskers(main, 'Geometric mean of the speedups, by run', marks('speedup', speed), {title: `speedup against ${against}`, href: () => null});
   },
   summary(name, list) {
     const right = list.filter(c => c.verdict === 'correct'), failedEarly = way[0][1].concat(way[1][1], 'not_judged');
@@ -48,4 +65,5 @@ pages.models = {
   },
 };
 const share = (m, p, sure) => m.list.filter(c => c.verdict === 'correct' && (sure ? value(c).speedup_low ?? value(c).speedup : value(c).speedup) > p).length / m.n;
-const passAt = (n, right, k) => { let miss = 1; for (let i = 0; i < k; ++i) miss *= Math.max(0, n - right - i) / (n - i); return 1 - miss; };
+/// A mean of the comparison with its interval.
+const mean = (m, text) => known(m.value) ? text(m.value) + (known(m.low) ? ` (${digits(m.low)}\u2013${digits(m.high)})` : '') : none;
