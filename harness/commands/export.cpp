@@ -17,6 +17,7 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {

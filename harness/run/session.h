@@ -27,7 +27,8 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
                    RunReport report = run_leaderboard);
 
 /// Continues a run where it stopped. Overrides may change only limits, the endpoint and
-/// run.parallel: other changes would make the results of one run incomparable.
+/// run.parallel: other changes would make the results of one run incomparable. `instead` and
+/// `report` are those of start_run().
 ExitCode resume_run(const std::string& store, const std::string& run,
                     const std::vector<ConfigOverride>& overrides,
                     agents::ModelEndpoint* instead = nullptr, RunReport report = run_leaderboard);
