@@ -224,7 +224,9 @@ TEST(PromptOperators, ShowWhatTheyNeedAndNoMore) {
       {"diff", {"THE PARENT", "TILE matters", "<<<<<<< SEARCH"}},
       {"crossover", {"THE PARENT", "THE OTHER"}},
       {"contrast", {"THE PARENT", "THE OTHER", "The slower kernel"}},
-      {"repair", {"THE PREVIOUS", "repair the compile errors"}}};
+      {"repair", {"THE PREVIOUS", "repair the compile errors"}},
+      {"features", {"THE PARENT", "TILE matters", "keeps these features"}},
+      {"insights", {"THE PARENT", "two stages", "Ideas of other kernels", "do not try"}}};
   const std::vector<std::string> marks{"THE BEST",  "THE PREVIOUS", "THE PARENT",
                                        "THE OTHER", "two stages",   "<<<<<<< SEARCH"};
   for (const auto& [op, wanted] : shown) {
@@ -247,7 +249,8 @@ TEST(PromptOperators, RefuseAnUnknownNameAndAMissingParent) {
   context.op = "sede";
   EXPECT_THROW(PromptTemplates().proposal(context), Error);
   context.parent.reset();
-  for (const char* op : {"rewrite", "diff", "crossover", "contrast", "repair"}) {
+  for (const char* op :
+       {"rewrite", "diff", "crossover", "contrast", "repair", "features", "insights"}) {
     context.op = op;
     EXPECT_THROW(PromptTemplates().proposal(context), Error) << op;
   }

@@ -18,9 +18,12 @@ constexpr Operators kDiff = 1U << 3U;
 constexpr Operators kCrossover = 1U << 4U;
 constexpr Operators kContrast = 1U << 5U;
 constexpr Operators kRepair = 1U << 6U;
-constexpr Operators kAll = (1U << 7U) - 1;
+constexpr Operators kFeatures = 1U << 7U;
+constexpr Operators kInsights = 1U << 8U;
+constexpr Operators kAll = (1U << 9U) - 1;
 /// These begin from `parent`.
-constexpr Operators kParent = kRewrite | kDiff | kCrossover | kContrast | kRepair;
+constexpr Operators kParent =
+    kRewrite | kDiff | kCrossover | kContrast | kRepair | kFeatures | kInsights;
 constexpr Operators kTwoParents = kCrossover | kContrast;
 
 constexpr std::size_t kKiB = 1024;
@@ -62,8 +65,9 @@ std::vector<Section> make_recipe() {
 
       {"parent", "parent", {"title", "number", "code", "feedback"}, render_parent, kUser, Volatile, kAttempt, kParent},
       {"second", "second", {"title", "number", "code", "feedback"}, render_second, kUser, Volatile, kAttempt, kTwoParents},
-      {"surface", "surface", {"surface"}, render_surface, kUser, Volatile, 4 * kKiB, kImprove | kRewrite | kDiff | kCrossover},
-      {"history", "history", {"lines"}, render_history, kUser, Volatile, 8 * kKiB, kImprove | kRewrite | kDiff},
+      {"insights", "insights", {"lines"}, render_families, kUser, Volatile, 6 * kKiB, kInsights},
+      {"surface", "surface", {"surface"}, render_surface, kUser, Volatile, 4 * kKiB, kImprove | kRewrite | kDiff | kCrossover | kFeatures | kInsights},
+      {"history", "history", {"lines"}, render_history, kUser, Volatile, 8 * kKiB, kImprove | kRewrite | kDiff | kFeatures | kInsights},
       {"previous", "previous", {"number", "code", "feedback"}, render_previous, kUser, Volatile, kAttempt, kImprove},
       {"question", "question_improve", {"advice"}, render_improve, kUser, Volatile, 2 * kKiB, kImprove},
       {"question", "question_seed", {}, render_always, kUser, Volatile, 2 * kKiB, kSeed},
@@ -72,6 +76,8 @@ std::vector<Section> make_recipe() {
       {"question", "question_crossover", {}, render_always, kUser, Volatile, 2 * kKiB, kCrossover},
       {"question", "question_contrast", {}, render_always, kUser, Volatile, 2 * kKiB, kContrast},
       {"question", "question_repair", {"advice"}, render_repair, kUser, Volatile, 2 * kKiB, kRepair},
+      {"question", "question_features", {}, render_always, kUser, Volatile, 2 * kKiB, kFeatures},
+      {"question", "question_insights", {}, render_always, kUser, Volatile, 2 * kKiB, kInsights},
       {"reply", "reply_diff", {}, render_always, kUser, Volatile, 2 * kKiB, kDiff},
       {"reply", "reply_file", {}, render_reply_file, kUser, Volatile, 1 * kKiB, kAll & ~kDiff},
       {"reply", "reply_json", {"content"}, render_reply_json, kUser, Volatile, 1 * kKiB, kAll},
@@ -95,8 +101,9 @@ std::string closing_fence(std::string_view text) {
 } // namespace
 
 const std::vector<std::string>& operator_names() {
-  static const std::vector<std::string> names{"improve",   "seed",     "rewrite", "diff",
-                                              "crossover", "contrast", "repair"};
+  static const std::vector<std::string> names{"improve", "seed",      "rewrite",
+                                              "diff",    "crossover", "contrast",
+                                              "repair",  "features",  "insights"};
   return names;
 }
 

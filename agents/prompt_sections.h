@@ -40,7 +40,7 @@ MaybeValues render_baseline(const ProposalContext& context);
 MaybeValues render_eager(const ProposalContext& context);
 MaybeValues render_best(const ProposalContext& context);
 MaybeValues render_standing(const ProposalContext& context); ///< the best one in a line
-MaybeValues render_families(const ProposalContext& context);
+MaybeValues render_families(const ProposalContext& context); ///< and insights
 MaybeValues render_do_not(const ProposalContext& context);
 MaybeValues render_parent(const ProposalContext& context);
 MaybeValues render_second(const ProposalContext& context);

@@ -45,17 +45,18 @@ struct ProposalContext {
   std::string device_name;
   std::vector<DeviceCeiling> ceilings; ///< empty: not known
   std::vector<ShapeBound> bounds;      ///< of the search shapes; empty: not known
-  std::int64_t variants = 8;         ///< choices of parameters that the harness tries for a kernel
-  std::optional<Attempt> baseline;   ///< nullopt: the task has none; PyTorch eager is to be beaten
-  std::string op = "improve";        ///< one of operator_names()
-  std::optional<Attempt> parent;     ///< rewrite, diff, crossover, contrast, repair: to build on
-  std::optional<Attempt> second;     ///< crossover: the other parent; contrast: the slower kernel
-  std::optional<Attempt> best;       ///< the fastest correct attempt so far
-  std::optional<Attempt> previous;   ///< the latest attempt, if it is worth showing in full
-  std::vector<Attempt> history;      ///< the newest attempts of this chain, one line each
-  int older = 0;                     ///< number of attempts before `history`
-  std::vector<std::string> families; ///< a line for each family of kernels that exists already
-  std::vector<std::string> do_not;   ///< a line for each idea that failed, with the evidence
+  std::int64_t variants = 8;       ///< choices of parameters that the harness tries for a kernel
+  std::optional<Attempt> baseline; ///< nullopt: the task has none; PyTorch eager is to be beaten
+  std::string op = "improve";      ///< one of operator_names()
+  std::optional<Attempt> parent;   ///< to build on; improve and seed have none
+  std::optional<Attempt> second;   ///< crossover: the other parent; contrast: the slower kernel
+  std::optional<Attempt> best;     ///< the fastest correct attempt so far
+  std::optional<Attempt> previous; ///< the latest attempt, if it is worth showing in full
+  std::vector<Attempt> history;    ///< the newest attempts of this chain, one line each
+  int older = 0;                   ///< number of attempts before `history`
+  /// seed: a line for each family of kernels that exists already; insights: for each other kernel
+  std::vector<std::string> families;
+  std::vector<std::string> do_not; ///< a line for each idea that failed, with the evidence
   /// How the parent's speed depends on its tunable parameters, in words.
   std::string surface;
   bool structured = false; ///< the reply must be JSON that follows kernel_reply_schema()
@@ -69,6 +70,8 @@ struct ProposalContext {
 /// - crossover: one kernel with what is good in `parent` and `second`
 /// - contrast: a kernel that goes further in the direction from `second` (slower) to `parent`
 /// - repair: `parent`, made to work
+/// - features: a faster kernel that carries the features of `parent` on
+/// - insights: a faster kernel than `parent`, with the ideas of other kernels in view
 const std::vector<std::string>& operator_names();
 
 /// How long a section of a prompt stays the same: Stable for a task on a device, Slow for some

@@ -2,26 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace winnow::search {
 namespace {
 
 using tasks::Verdict;
 
-constexpr double kExploration = 1;
-// Exemplars of a contrast differ by this factor at least.
-constexpr double kSlowerBand = 1.3;
 constexpr int kRepairsOfOne = 2;
-constexpr std::size_t kCallsPerRepair = 5; // repairs are at most this part of all calls
-constexpr std::size_t kNewest = 8;
 constexpr std::ptrdiff_t kFailures = 6; // that a prompt tells of
-constexpr std::size_t kFamilies = 8;    // that a prompt tells of
-constexpr double kWorthwhileGain = 0.02;
 // A call counts as a visit of so many ancestors, and related kernels are looked for so far back.
 constexpr std::size_t kGenerations = 8;
-constexpr CandidateId kNoLimit = std::numeric_limits<CandidateId>::max();
-
 // Before this many calls have ended, their prices and gains say little.
 constexpr int kCallsBeforePricesCount = 4;
 
@@ -29,16 +19,18 @@ std::string arm_name(const std::string& op, const std::string& model) {
   return model.empty() ? op : op + "@" + model;
 }
 
-bool contains(const std::vector<CandidateId>& line, CandidateId candidate) {
-  return std::find(line.begin(), line.end(), candidate) != line.end();
+std::map<std::string, double> weights_of(const Policy& policy) {
+  std::map<std::string, double> weights;
+  for (const Policy::Operator& op : policy.operators) {
+    weights[op.name] = op.weight;
+  }
+  return weights;
 }
 
 } // namespace
 
-ArchiveSearch::ArchiveSearch(Settings settings)
-    : Population(std::move(settings)),
-      // Shares of the calls that published systems found useful.
-      arms_({{"diff", 0.45}, {"rewrite", 0.25}, {"crossover", 0.15}, {"contrast", 0.15}}),
+ArchiveSearch::ArchiveSearch(Settings settings, Policy policy)
+    : Population(std::move(settings), std::move(policy)), arms_(weights_of(this->policy())),
       models_({}) {}
 
 std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
@@ -54,42 +46,20 @@ std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
   if (is_seeding()) {
     return seed();
   }
-  if (is_waiting_for_a_first_kernel()) {
+  if (!may_begin(capacity)) {
     return std::nullopt;
   }
   if (std::optional<Ask> ask = repair()) {
     return *std::move(ask);
   }
-  const Individual* parent = best_parent();
-  if (parent == nullptr) {
-    return seed();
-  }
-  // Soon an evaluation may give a parent that no call builds on. A call takes longer than that.
-  const bool waits = unjudged_ > 0 && is_related(*parent, relatives_of_calls());
-  return waits ? std::nullopt : std::optional<Action>(with_operator(*parent));
-}
-
-/// The kernels that come before all calls are judged.
-bool ArchiveSearch::may_build() const {
-  return may_ask() && (given() == nullptr || outcome_of(*given()).verdict != Verdict::NotJudged);
+  Draws draws(settings().seed, settings().task, asks());
+  return build(draws);
 }
 
 /// The next call is one of the seeds that the search begins with.
 bool ArchiveSearch::is_seeding() const {
-  return !has_first_kernel() && asks() < settings().seeds;
-}
-
-/// Seeds are under way and none has a result that counts. A call that builds on the baseline now
-/// would be one more seed, without the advice to be different.
-bool ArchiveSearch::is_waiting_for_a_first_kernel() const {
-  return !has_first_kernel() && by_value_.empty() &&
-         (unjudged_ > 0 || asked().size() > unanswered_.size());
-}
-
-/// The kernel that every lineage begins with: the user's if it is good, otherwise the baseline.
-/// nullptr: there is none.
-const Individual* ArchiveSearch::root() const {
-  return given() != nullptr && counts(outcome_of(*given())) ? given() : correct_baseline();
+  const std::size_t seeds = policy().round > 0 ? policy().round : settings().seeds;
+  return policy().seeds && !has_first_kernel() && asks() < seeds;
 }
 
 /// The user has given a kernel to build on. If it is bad, the baseline stands in for it.
@@ -97,168 +67,121 @@ bool ArchiveSearch::has_first_kernel() const {
   return given() != nullptr && (settings().has_baseline || root() != nullptr);
 }
 
-/// The best value of the kernel and its children.
-double ArchiveSearch::quality(const Individual& individual) const {
-  const auto node = nodes_.find(individual.id);
-  const double own = value(individual);
-  return node != nodes_.end() && node->second.has_child ? std::max(own, node->second.best_child)
-                                                        : own;
+/// Calls that may get a reply in this session.
+std::size_t ArchiveSearch::under_way() const {
+  return asked().size() - unanswered_.size();
 }
 
-Ask ArchiveSearch::new_ask(std::string op) const {
-  Ask ask;
-  ask.key = settings().task + "/0/" + std::to_string(asks());
-  ask.op = std::move(op);
-  const std::size_t first = attempts_.size() > kNewest ? attempts_.size() - kNewest : 0;
-  ask.older = static_cast<int>(first);
-  for (std::size_t i = first; i < attempts_.size(); ++i) {
-    ask.history.push_back(card_of(*find(attempts_[i])));
-  }
-  for (const CandidateId failed : failures_) {
-    ask.failures.push_back(card_of(*find(failed)));
-  }
-  if (leader() != nullptr) {
-    ask.best = card_of(*leader());
-  }
-  return ask;
+/// Seeds are under way and none has a result that counts. A call that builds on the baseline now
+/// would be one more seed, without the advice to be different.
+bool ArchiveSearch::is_waiting_for_a_first_kernel() const {
+  return !has_first_kernel() && by_value_.empty() && (unjudged_ > 0 || under_way() > 0);
 }
 
-Ask ArchiveSearch::seed() const {
-  Ask ask = new_ask("seed");
-  ask.model = model_in_turn(asks());
-  if (const Individual* first = root()) {
-    ask.parents = {first->id};
+/// A call that begins before earlier calls have results knows less. So the judge may be so many
+/// replies behind as calls may be under way.
+bool ArchiveSearch::may_begin(const Capacity& capacity) const {
+  if (policy().round > 0) {
+    return round_calls_ < policy().round;
   }
-  for (const Individual* owner : owners_by_value()) {
-    if (owner->ask && ask.families.size() < kFamilies) {
-      ask.families.push_back(card_of(*owner));
-    }
-  }
-  return ask;
+  const std::size_t most = static_cast<std::size_t>(capacity.asks) + under_way();
+  return !is_waiting_for_a_first_kernel() && unjudged_ <= most;
 }
 
-/// A call that mends the newest failure that is worth it.
-std::optional<Ask> ArchiveSearch::repair() const {
-  if (repairable_.empty() || kCallsPerRepair * repairs_ > asks()) {
-    return std::nullopt;
+/// A call that builds on the first free parent.
+std::optional<Action> ArchiveSearch::build(Draws& draws) const {
+  if (policy().parents == Policy::Parents::Bands) {
+    const Contrast exemplars = drawn_contrast(options(), draws);
+    return exemplars.first != nullptr ? contrast(exemplars) : seed();
   }
-  const Individual& failed = *find(repairable_.back());
-  Ask ask = new_ask("repair");
-  ask.model = settings().models.size() < 2 ? "" : models_.choose(settings().models);
-  ask.parents = {failed.id};
-  ask.previous = card_of(failed);
-  return ask;
+  const std::vector<const Individual*> preferred = preferred_parents(draws);
+  const Individual* parent = free_parent(preferred);
+  if (parent == nullptr) {
+    return policy().round > 0 && !preferred.empty() ? std::nullopt : std::optional<Action>(seed());
+  }
+  // Soon an evaluation may give a parent that no call builds on. A call takes longer than that.
+  const bool waits = policy().round == 0 && policy().lineage_blocking && unjudged_ > 0 &&
+                     is_related(*parent, relatives_of_calls());
+  return waits ? std::nullopt : std::optional<Action>(with_operator(*parent, preferred, draws));
 }
 
-/// Number of repairs in a row that led to this candidate.
-int ArchiveSearch::repair_depth(const Individual& individual) const {
-  int depth = 0;
-  for (const Individual* at = &individual; at->ask && at->ask->op == "repair";
-       at = find(at->ask->parents.front())) {
-    ++depth;
+std::vector<const Individual*> ArchiveSearch::preferred_parents(Draws& draws) const {
+  if (!everyone_.empty() && draws.next() < policy().uniform_share) {
+    return {find(everyone_[draws.index(everyone_.size())])};
   }
-  return depth;
+  return by_preference(policy().parents, options(), asks(), draws);
 }
 
-Ask ArchiveSearch::with_operator(const Individual& parent) const {
-  const Individual* other = other_cell(parent);
-  const Individual* slower = slower_band(parent);
-  std::vector<std::string> operators{"diff", "rewrite"};
-  if (other != nullptr) {
-    operators.emplace_back("crossover");
+/// nullptr: there is no parent; or, in a round, all of them are relatives of parents of the round.
+const Individual*
+ArchiveSearch::free_parent(const std::vector<const Individual*>& preferred) const {
+  if (calls_of_parent_ > 0 && calls_of_parent_ < policy().calls_per_parent) {
+    return find(round_parents_.back());
   }
-  if (slower != nullptr) {
-    operators.emplace_back("contrast");
-  }
-  const std::string arm = arms_.choose(arms_of(operators));
-  const std::size_t at = arm.find('@');
-  Ask ask = new_ask(arm.substr(0, at));
-  ask.model = at == std::string::npos ? "" : arm.substr(at + 1);
-  ask.parents = {parent.id};
-  ask.previous = card_of(parent);
-  if (ask.op == "crossover") {
-    ask.parents.push_back(other->id);
-    ask.second = card_of(*other);
-  } else if (ask.op == "contrast") {
-    ask.second = card_of(*slower);
-  }
-  return ask;
-}
-
-/// Each operator with each model.
-std::vector<std::string> ArchiveSearch::arms_of(const std::vector<std::string>& operators) const {
-  std::vector<std::string> arms;
-  for (const std::string& op : operators) {
-    for (std::size_t i = 0; i < std::max<std::size_t>(settings().models.size(), 1); ++i) {
-      arms.push_back(arm_name(op, model_in_turn(i)));
-    }
-  }
-  return arms;
-}
-
-const Individual* ArchiveSearch::best_parent() const {
   const Relatives relatives = relatives_of_calls();
   const Individual* best = nullptr;
-  const Individual* best_unrelated = nullptr;
-  for (const Individual* own : owners_by_score()) {
-    if (is_bad_parent(*own)) {
+  for (const Individual* own : preferred) {
+    if (!policy().builds_on_regressed && is_bad_parent(*own)) {
       continue;
     }
-    best = best == nullptr ? own : best;
-    if (best_unrelated == nullptr && !is_related(*own, relatives)) {
-      best_unrelated = own;
+    if (!policy().lineage_blocking || !is_related(*own, relatives)) {
+      return own;
     }
+    best = best == nullptr ? own : best;
   }
-  return best_unrelated != nullptr ? best_unrelated : best != nullptr ? best : root();
+  if (best == nullptr) {
+    return root();
+  }
+  return policy().round > 0 ? nullptr : best;
 }
 
 /// The owners of all cells, fastest first.
-std::vector<const Individual*> ArchiveSearch::owners_by_value() const {
-  std::vector<const Individual*> owners;
+std::vector<ParentOption> ArchiveSearch::options() const {
+  std::vector<std::pair<double, ParentOption>> owners;
+  owners.reserve(cells_.size());
   for (const auto& [cell, owner] : cells_) {
-    owners.push_back(find(owner));
+    const Individual& own = *find(owner);
+    const double speed = is_failure(own) ? fitness(own) - 1000 : value(own);
+    const auto node = nodes_.find(owner);
+    const bool is_node = node != nodes_.end();
+    const double quality = is_node && node->second.has_child
+                               ? std::max(value(own), node->second.best_child)
+                               : value(own);
+    owners.push_back({speed, {&own, quality, is_node ? node->second.visits : 0}});
   }
   std::stable_sort(owners.begin(), owners.end(),
-                   [](const auto* a, const auto* b) { return value(*a) > value(*b); });
-  return owners;
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<ParentOption> all;
+  all.reserve(owners.size());
+  for (const auto& [speed, option] : owners) {
+    all.push_back(option);
+  }
+  return all;
 }
 
-/// The owners of all cells, by the PUCT score that the class describes, highest first.
-std::vector<const Individual*> ArchiveSearch::owners_by_score() const {
-  std::vector<const Individual*> owners = owners_by_value();
-  if (owners.empty()) {
-    return owners;
-  }
-  const double scale = std::max(value(*owners.front()) - value(*owners.back()), kWorthwhileGain);
-  const double places = static_cast<double>(owners.size());
-  const double explored = std::sqrt(1.0 + static_cast<double>(asks()));
-  std::map<CandidateId, double> scores;
-  for (std::size_t rank = 0; rank < owners.size(); ++rank) {
-    const auto node = nodes_.find(owners[rank]->id);
-    const int visits = node == nodes_.end() ? 0 : node->second.visits;
-    const double prior = 2 * (places - static_cast<double>(rank)) / (places * (places + 1));
-    scores[owners[rank]->id] =
-        quality(*owners[rank]) + kExploration * scale * prior * explored / (1 + visits);
-  }
-  std::stable_sort(owners.begin(), owners.end(),
-                   [&](const auto* a, const auto* b) { return scores[a->id] > scores[b->id]; });
-  return owners;
+void ArchiveSearch::Relatives::add(const std::vector<CandidateId>& line) {
+  parents.insert(line.front());
+  ancestors.insert(line.begin(), line.end());
 }
 
+/// Of the calls under way, or of the present round.
 ArchiveSearch::Relatives ArchiveSearch::relatives_of_calls() const {
   Relatives relatives;
-  for (const auto& [key, call] : asked()) {
-    if (call.parents.empty()) {
-      continue;
+  if (policy().round > 0) {
+    for (const CandidateId parent : round_parents_) {
+      relatives.add(line_of(*find(parent)));
     }
-    relatives.parents.insert(call.parents.front());
-    const std::vector<CandidateId> line = line_of(*find(call.parents.front()));
-    relatives.ancestors.insert(line.begin(), line.end());
+    return relatives;
+  }
+  for (const auto& [key, call] : asked()) {
+    if (!call.parents.empty()) {
+      relatives.add(line_of(*find(call.parents.front())));
+    }
   }
   return relatives;
 }
 
-/// A call that is under way builds on the kernel, or on one of its near ancestors or descendants.
+/// One of the calls builds on the kernel, or on one of its near ancestors or descendants.
 bool ArchiveSearch::is_related(const Individual& individual, const Relatives& relatives) const {
   const std::vector<CandidateId> line = line_of(individual);
   return relatives.ancestors.contains(individual.id) ||
@@ -267,7 +190,7 @@ bool ArchiveSearch::is_related(const Individual& individual, const Relatives& re
 }
 
 /// The idea behind the kernel was tried correctly and made its parent slower.
-bool ArchiveSearch::is_failure(const Individual& judged) const {
+bool ArchiveSearch::is_setback(const Individual& judged) const {
   const Individual* parent = parent_of(judged);
   return parent != nullptr && judged.ask->op != "repair" && counts(outcome_of(*parent)) &&
          value(judged) < value(*parent) - kWorthwhileGain;
@@ -296,24 +219,14 @@ std::vector<CandidateId> ArchiveSearch::line_of(const Individual& individual) co
   return line;
 }
 
-/// The best kernel of another cell that the parent does not descend from.
-const Individual* ArchiveSearch::other_cell(const Individual& parent) const {
-  const std::vector<CandidateId> line = line_of(parent);
-  const Individual* best = nullptr;
-  for (const auto& [cell, owner] : cells_) {
-    const Individual& own = *find(owner);
-    if (cell != outcome_of(parent).cell && !contains(line, owner) &&
-        (best == nullptr || value(own) > value(*best))) {
-      best = &own;
-    }
+/// Number of repairs in a row that led to this candidate.
+int ArchiveSearch::repair_depth(const Individual& individual) const {
+  int depth = 0;
+  for (const Individual* at = &individual; at->ask && at->ask->op == "repair";
+       at = find(at->ask->parents.front())) {
+    ++depth;
   }
-  return best;
-}
-
-/// The fastest kernel that is slower than the parent by kSlowerBand.
-const Individual* ArchiveSearch::slower_band(const Individual& parent) const {
-  const auto faster = by_value_.upper_bound({value(parent) - std::log(kSlowerBand), kNoLimit});
-  return faster == by_value_.begin() ? nullptr : find(std::prev(faster)->second);
+  return depth;
 }
 
 bool ArchiveSearch::promotes(CandidateId /*candidate*/, const Outcome& outcome) const {
@@ -341,7 +254,11 @@ bool ArchiveSearch::is_worthwhile() const {
       is_seeding()) {
     return true;
   }
-  const std::vector<std::string> arms = arms_of({"diff", "rewrite", "crossover", "contrast"});
+  std::vector<std::string> operators;
+  for (const Policy::Operator& op : policy().operators) {
+    operators.push_back(op.name);
+  }
+  const std::vector<std::string> arms = arms_of(operators);
   return std::any_of(arms.begin(), arms.end(), [this](const std::string& arm) {
     return arms_.expected_doublings(arm) * settings().value_of_doubling >= arms_.price_of(arm);
   });
@@ -349,8 +266,15 @@ bool ArchiveSearch::is_worthwhile() const {
 
 void ArchiveSearch::on_asked(const Ask& ask) {
   if (!ask.parents.empty()) {
-    for (const CandidateId ancestor : line_of(*find(ask.parents.front()))) {
+    const CandidateId parent = ask.parents.front();
+    for (const CandidateId ancestor : line_of(*find(parent))) {
       ++nodes_[ancestor].visits;
+    }
+    if (policy().round > 0) {
+      const bool is_next = calls_of_parent_ >= policy().calls_per_parent ||
+                           round_parents_.empty() || round_parents_.back() != parent;
+      calls_of_parent_ = is_next ? 1 : calls_of_parent_ + 1;
+      round_parents_.push_back(parent);
     }
   }
   if (ask.op == "repair") {
@@ -359,6 +283,8 @@ void ArchiveSearch::on_asked(const Ask& ask) {
   }
   arms_.begin(arm_name(ask.op, ask.model));
   models_.begin(ask.model);
+  ++begun_[ask.op];
+  ++round_calls_;
 }
 
 void ArchiveSearch::on_added(Individual& added) {
@@ -371,32 +297,62 @@ void ArchiveSearch::on_added(Individual& added) {
 }
 
 void ArchiveSearch::on_settled(Individual& judged, double gain) {
-  const Outcome& outcome = *judged.outcome;
   if (judged.ask) {
     --unjudged_;
     const std::string& model = judged.ask->model;
-    arms_.end(arm_name(judged.ask->op, model), gain, judged.dollars, outcome.device_seconds);
-    models_.end(model, gain, judged.dollars, outcome.device_seconds);
+    const double seconds = judged.outcome->device_seconds;
+    arms_.end(arm_name(judged.ask->op, model), gain, judged.dollars, seconds);
+    models_.end(model, gain, judged.dollars, seconds);
     calls_since_gain_ = gain > kWorthwhileGain ? 0 : calls_since_gain_ + 1;
   }
+  if (policy().round == 0 || !judged.ask) {
+    admit(judged);
+    return;
+  }
+  std::erase(withheld_, judged.id); // it was judged again
+  withheld_.push_back(judged.id);
+  end_round_if_over();
+}
+
+/// All calls of the round have results, and no other call can begin.
+void ArchiveSearch::end_round_if_over() {
+  if (policy().round == 0 || unjudged_ > 0 || under_way() > 0) {
+    return;
+  }
+  Draws draws(settings().seed, settings().task, asks());
+  if (round_calls_ < policy().round && (is_seeding() || build(draws))) {
+    return;
+  }
+  for (const CandidateId id : std::exchange(withheld_, {})) {
+    admit(*find(id));
+  }
+  round_calls_ = calls_of_parent_ = 0;
+  round_parents_.clear();
+}
+
+/// From now on, later calls know the result.
+void ArchiveSearch::admit(const Individual& judged) {
+  const Outcome& outcome = *judged.outcome;
   const auto worth = static_cast<int>(repairs_worth(outcome.verdict));
   if (judged.ask && repair_depth(judged) < std::min(worth, kRepairsOfOne)) {
     repairable_.push_back(judged.id);
   }
+  if (may_own_cell(judged)) {
+    take_cell(judged);
+    if (policy().uniform_share > 0) {
+      everyone_.push_back(judged.id);
+    }
+  }
   if (!counts(outcome)) {
     return;
   }
-  if (is_failure(judged)) {
+  if (is_setback(judged)) {
     failures_.push_back(judged.id);
     failures_.erase(failures_.begin(),
                     failures_.end() - std::min<std::ptrdiff_t>(std::ssize(failures_), kFailures));
   }
   if (judged.ask) {
     by_value_.insert({value(judged), judged.id});
-  }
-  const auto [cell, is_new] = cells_.try_emplace(outcome.cell, judged.id);
-  if (!is_new && value(judged) > value(*find(cell->second))) {
-    cell->second = judged.id;
   }
   if (const Individual* built_on = parent_of(judged)) {
     Node& parent = nodes_[built_on->id];
@@ -406,12 +362,37 @@ void ArchiveSearch::on_settled(Individual& judged, double gain) {
   }
 }
 
+bool ArchiveSearch::may_own_cell(const Individual& judged) const {
+  return counts(*judged.outcome) ||
+         (policy().failures_own_cells && judged.ask && is_failure(judged) && fitness(judged) > 0);
+}
+
+std::string ArchiveSearch::cell_name(const Individual& individual) const {
+  return policy().cells ? outcome_of(individual).cell : std::to_string(individual.id);
+}
+
+void ArchiveSearch::take_cell(const Individual& judged) {
+  const auto is_better = [](const Individual& a, const Individual& b) {
+    return is_failure(a) || is_failure(b) ? fitness(a) > fitness(b) : value(a) > value(b);
+  };
+  const auto [cell, is_new] = cells_.try_emplace(cell_name(judged), judged.id);
+  if (!is_new && is_better(judged, *find(cell->second))) {
+    cell->second = judged.id;
+  }
+  if (!policy().cells && policy().pool > 0 && cells_.size() > policy().pool) {
+    cells_.erase(std::min_element(cells_.begin(), cells_.end(), [&](const auto& a, const auto& b) {
+      return is_better(*find(b.second), *find(a.second));
+    }));
+  }
+}
+
 void ArchiveSearch::on_reopened(Individual& unlucky) {
   unjudged_ += unlucky.ask ? 1 : 0;
 }
 
 void ArchiveSearch::on_unanswered(const Ask& ask) {
   unanswered_.insert(ask.key);
+  end_round_if_over();
 }
 
 void ArchiveSearch::on_resumed() {

@@ -8,17 +8,10 @@ namespace {
 using tasks::Verdict;
 
 constexpr std::size_t kRepairsInARow = 3;
-constexpr std::size_t kHistory = 20;
-
-bool is_failure(const Individual& individual) {
-  const Verdict verdict = outcome_of(individual).verdict;
-  return verdict != Verdict::Correct && verdict != Verdict::Infrastructure &&
-         verdict != Verdict::NotJudged;
-}
 
 /// A compile error after a bad reply is progress. So each kind of failure has its own limit on
 /// repairs, and failures of all kinds together have another limit.
-bool is_worth_repairing(const std::vector<Individual*>& attempts) {
+bool is_worth_repairing(std::span<Individual* const> attempts) {
   const std::size_t worth = repairs_worth(outcome_of(*attempts.back()).verdict);
   std::size_t failures = 0;
   std::size_t alike = 0;
@@ -31,8 +24,10 @@ bool is_worth_repairing(const std::vector<Individual*>& attempts) {
 
 } // namespace
 
-LineageSearch::LineageSearch(Settings settings)
-    : Population(std::move(settings)), lineages_(this->settings().lineages) {}
+LineageSearch::LineageSearch(Settings settings, Policy policy)
+    : Population(std::move(settings), std::move(policy)),
+      lineages_(this->policy().lineage_for_each_call ? this->settings().proposals
+                                                     : this->settings().lineages) {}
 
 std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
   if (std::optional<Evaluate> evaluate = next_evaluation()) {
@@ -43,7 +38,7 @@ std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
     }
     return *evaluate;
   }
-  if (capacity.asks > 0 && may_ask()) {
+  if (capacity.asks > 0 && may_build()) {
     if (const auto lineage = next_lineage()) {
       return ask(*lineage);
     }
@@ -61,14 +56,28 @@ std::size_t LineageSearch::steps(std::size_t lineage) const {
   return settings().proposals / all + (lineage < settings().proposals % all ? 1 : 0);
 }
 
+/// The next call knows the results of all calls before.
+bool LineageSearch::begins_round(const Lineage& lineage) const {
+  return lineage.asks % std::max<std::size_t>(policy().round, 1) == 0;
+}
+
+LineageSearch::Known LineageSearch::known_to(const Lineage& lineage) const {
+  const std::span<Individual* const> all = lineage.attempts;
+  if (begins_round(lineage)) {
+    return {all, all.subspan(lineage.known)};
+  }
+  const auto known = all.first(lineage.known);
+  return {known, known.subspan(lineage.round_before)};
+}
+
 /// Of the lineages that may go on, the shortest.
 std::optional<std::size_t> LineageSearch::next_lineage() const {
   std::optional<std::size_t> shortest;
   for (std::size_t i = 0; i < lineages_.size(); ++i) {
     const Lineage& lineage = lineages_[i];
-    const bool may_ask =
-        lineage.pending == 0 && !lineage.is_stuck && lineage.attempts.size() < steps(i);
-    if (may_ask && (!shortest || lineage.attempts.size() < lineages_[*shortest].attempts.size())) {
+    const bool may_ask = (lineage.pending == 0 || !begins_round(lineage)) && !lineage.is_stuck &&
+                         lineage.asks < steps(i);
+    if (may_ask && (!shortest || lineage.asks < lineages_[*shortest].asks)) {
       shortest = i;
     }
   }
@@ -77,38 +86,83 @@ std::optional<std::size_t> LineageSearch::next_lineage() const {
 
 Ask LineageSearch::ask(std::size_t index) const {
   const Lineage& lineage = lineages_[index];
-  const std::size_t step = lineage.attempts.size();
   Ask ask;
-  ask.key = settings().task + "/" + std::to_string(index) + "/" + std::to_string(step);
+  ask.key = settings().task + "/" + std::to_string(index) + "/" + std::to_string(lineage.asks);
   ask.lineage = index;
   ask.model = model_in_turn(index);
-  if (const Individual* baseline = correct_baseline()) {
-    ask.parents = {baseline->id};
+  if (root() != nullptr) {
+    ask.parents = {root()->id};
   }
-  if (step == 0) {
-    ask.op = settings().has_baseline ? ask.op : "seed";
+  const Known known = known_to(lineage);
+  if (known.attempts.empty()) {
+    ask.op = ask.parents.empty() ? "seed" : policy().first_op;
     return ask;
   }
-  const std::size_t first = step > kHistory ? step - kHistory : 0;
-  ask.older = static_cast<int>(first);
-  for (std::size_t i = first; i < step; ++i) {
-    ask.history.push_back(card_of(*lineage.attempts[i]));
-  }
-  const Individual* best = fastest_of(lineage);
+  tell_history(ask, known.attempts);
+  const Individual* best = fastest_of(known.attempts);
   if (best != nullptr) {
-    ask.best = card_of(*best);
+    ask.best = policy().tells_best ? std::optional(card_of(*best)) : std::nullopt;
     ask.parents = {best->id};
   }
-  const Individual& latest = *lineage.attempts.back();
-  const double best_speedup = best != nullptr ? outcome_of(*best).speedup : 0;
-  if (outcome_of(latest).verdict == Verdict::Correct &&
-      outcome_of(latest).speedup >= kRegressedFraction * best_speedup) {
-    ask.previous = card_of(latest);
-  } else if (is_worth_repairing(lineage.attempts)) {
-    ask.previous = card_of(latest);
-    ask.parents = {latest.id};
+  ask.op = policy().op;
+  if (policy().base == Policy::Base::Fastest) {
+    build_on_fastest(ask, known.attempts);
+  } else {
+    build_on_latest(ask, known);
+  }
+  if (ask.parents.empty() && ask.op != "improve") {
+    ask.op = "seed"; // the other operators need a parent
   }
   return ask;
+}
+
+void LineageSearch::tell_history(Ask& ask, std::span<Individual* const> attempts) const {
+  const std::size_t told = std::min(policy().history, attempts.size());
+  ask.older = told > 0 ? static_cast<int>(attempts.size() - told) : 0;
+  for (const Individual* attempt : attempts.last(told)) {
+    ask.history.push_back(card_of(*attempt));
+  }
+}
+
+/// Adds the latest attempt if it is worth showing.
+void LineageSearch::build_on_fastest(Ask& ask, std::span<Individual* const> attempts) const {
+  const Individual& latest = *attempts.back();
+  const Individual* best = fastest_of(attempts);
+  const double best_speedup = best != nullptr ? outcome_of(*best).speedup : 0;
+  const bool is_correct = outcome_of(latest).verdict == Verdict::Correct;
+  if (policy().shows_regressed && (is_correct || is_failure(latest))) {
+    ask.previous = card_of(latest);
+  } else if (is_correct && outcome_of(latest).speedup >= kRegressedFraction * best_speedup) {
+    ask.previous = card_of(latest);
+  } else if (policy().repair && is_worth_repairing(attempts)) {
+    ask.previous = card_of(latest);
+    ask.parents = {latest.id};
+    ask.op = policy().repair_op;
+  }
+}
+
+/// Builds on base_of(), otherwise on the fastest attempt or the first kernel.
+void LineageSearch::build_on_latest(Ask& ask, const Known& known) const {
+  const Individual* base = base_of(known);
+  if (base == nullptr || (is_failure(*base) && !policy().repair)) {
+    return;
+  }
+  ask.previous = card_of(*base);
+  ask.parents = {base->id};
+  ask.op = is_failure(*base) ? policy().repair_op : policy().op;
+}
+
+/// nullptr: the machine has failed, or no attempt of the last round has a verdict.
+const Individual* LineageSearch::base_of(const Known& known) const {
+  if (policy().base == Policy::Base::Newest) {
+    const Individual& latest = *known.attempts.back();
+    const bool has_verdict = is_failure(latest) || outcome_of(latest).verdict == Verdict::Correct;
+    return has_verdict ? &latest : nullptr;
+  }
+  const Individual* fastest = fastest_of(known.last_round);
+  const auto failure = std::find_if(known.last_round.rbegin(), known.last_round.rend(),
+                                    [](const Individual* one) { return is_failure(*one); });
+  return fastest != nullptr || failure == known.last_round.rend() ? fastest : *failure;
 }
 
 /// The newest attempt that beat the leader before it. The first leader must beat the baseline, or
@@ -125,9 +179,9 @@ const Individual* LineageSearch::leader_of(const Lineage& lineage) const {
 }
 
 /// As leader_of(), but the first correct attempt need not beat the baseline.
-const Individual* LineageSearch::fastest_of(const Lineage& lineage) const {
+const Individual* LineageSearch::fastest_of(std::span<Individual* const> attempts) const {
   const Individual* fastest = nullptr;
-  for (const Individual* attempt : lineage.attempts) {
+  for (const Individual* attempt : attempts) {
     const Outcome& outcome = outcome_of(*attempt);
     if (counts(outcome) && (fastest == nullptr || beats(outcome, &*fastest->outcome))) {
       fastest = attempt;
@@ -154,7 +208,13 @@ bool LineageSearch::promotes(CandidateId candidate, const Outcome& outcome) cons
 }
 
 void LineageSearch::on_asked(const Ask& ask) {
-  ++lineages_.at(ask.lineage).pending;
+  Lineage& lineage = lineages_.at(ask.lineage);
+  if (begins_round(lineage)) {
+    lineage.round_before = lineage.known;
+    lineage.known = lineage.attempts.size();
+  }
+  ++lineage.asks;
+  ++lineage.pending;
 }
 
 void LineageSearch::on_added(Individual& added) {

@@ -2,21 +2,23 @@
 
 #include "search/population.h"
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 namespace winnow::search {
 
-/// The strategies one-plus-one and best-of-n. Within a lineage each prompt is written after the
-/// last result of the lineage is known, and lineages know nothing of one another. A proposal builds
-/// on the fastest correct attempt of its lineage, unless the latest attempt failed in a way that is
-/// worth a repair. A latest attempt that is correct but much slower than the best one is not shown
-/// in full: in published logs such parents led to gains half as often as other parents. best-of-n
-/// has a lineage for each call. All calls of a lineage ask one model; lineages take the models in
-/// turn. If the task has no baseline, the first call of a lineage is a seed, and calls have no
-/// parent until an attempt is correct or worth a repair.
+/// The strategies with Policy::Population::Lineages. Within a lineage each round of calls is
+/// written after the results of the last round are known, and lineages know nothing of one another.
+/// As a rule a call builds on the fastest correct attempt of its lineage, unless the latest attempt
+/// failed in a way that is worth a repair. A latest attempt that is correct but much slower than
+/// the best one is not shown in full: in published logs such parents led to gains half as often as
+/// other parents. The policy may say otherwise. All calls of a lineage ask one model; lineages take
+/// the models in turn. If the task has no baseline, the first call of a lineage is a seed, and
+/// calls have no parent until an attempt is correct or worth a repair.
 class LineageSearch : public Population {
 public:
-  explicit LineageSearch(Settings settings);
+  LineageSearch(Settings settings, Policy policy);
 
   std::optional<Action> decide(const Capacity& capacity) const override;
   bool promotes(CandidateId candidate, const Outcome& outcome) const override;
@@ -31,17 +33,31 @@ protected:
 
 private:
   struct Lineage {
-    std::vector<Individual*> attempts; ///< in the order of the calls
+    std::vector<Individual*> attempts; ///< in the order in which they came
+    std::size_t asks = 0;              ///< calls that were decided
+    std::size_t known = 0;             ///< number of the attempts that the calls of this round know
+    std::size_t round_before = 0;      ///< first of these that the last round made
     int pending = 0;                   ///< results that it waits for: of calls, and of evaluations
-    bool is_stuck = false;             ///< its call gets no reply in this session
+    bool is_stuck = false;             ///< a call gets no reply in this session
+  };
+  /// What the next call of a lineage knows.
+  struct Known {
+    std::span<Individual* const> attempts;
+    std::span<Individual* const> last_round; ///< the end of `attempts`
   };
 
   const Lineage* lineage_of(const Individual& individual) const;
   std::size_t steps(std::size_t lineage) const;
+  bool begins_round(const Lineage& lineage) const;
+  Known known_to(const Lineage& lineage) const;
   std::optional<std::size_t> next_lineage() const;
   Ask ask(std::size_t index) const;
+  void tell_history(Ask& ask, std::span<Individual* const> attempts) const;
+  void build_on_fastest(Ask& ask, std::span<Individual* const> attempts) const;
+  void build_on_latest(Ask& ask, const Known& known) const;
   const Individual* leader_of(const Lineage& lineage) const;
-  const Individual* fastest_of(const Lineage& lineage) const;
+  const Individual* fastest_of(std::span<Individual* const> attempts) const;
+  const Individual* base_of(const Known& known) const;
 
   std::vector<Lineage> lineages_;
 };

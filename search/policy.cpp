@@ -9,18 +9,6 @@
 
 namespace winnow::search {
 
-const std::vector<Preset>& presets() {
-  static const std::vector<Preset> all{
-      {"one-plus-one", "Each call improves the fastest kernel of its lineage.", "", {}, {}},
-      {"best-of-n", "Each call stands alone.", "", {.lineage_for_each_call = true}, {}},
-      {"archive",
-       "An archive of kernels of different structure; a bandit chooses operators and models.",
-       "",
-       {.population = Policy::Population::Archive},
-       {}}};
-  return all;
-}
-
 const Preset& preset(std::string_view name) {
   const auto found = std::find_if(presets().begin(), presets().end(),
                                   [&](const Preset& own) { return own.name == name; });
@@ -31,18 +19,15 @@ const Preset& preset(std::string_view name) {
   return *found;
 }
 
-std::vector<Ablation> ablations(const Policy& /*policy*/) {
-  return {};
+bool can_begin_from_kernel(const Policy& policy) {
+  return policy.population == Policy::Population::Archive || policy.first_op == "rewrite";
 }
 
 std::unique_ptr<Search> make_search(const Policy& policy, Settings settings) {
   if (policy.population == Policy::Population::Archive) {
-    return std::make_unique<ArchiveSearch>(std::move(settings));
+    return std::make_unique<ArchiveSearch>(std::move(settings), policy);
   }
-  if (policy.lineage_for_each_call) {
-    settings.lineages = settings.proposals;
-  }
-  return std::make_unique<LineageSearch>(std::move(settings));
+  return std::make_unique<LineageSearch>(std::move(settings), policy);
 }
 
 const std::vector<std::string>& strategy_names() {

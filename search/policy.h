@@ -2,6 +2,7 @@
 
 #include "search/search.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,13 +11,73 @@
 namespace winnow::search {
 
 /// The mechanisms of a strategy, each of which can be switched. A strategy is a policy and nothing
-/// else, so that two strategies differ only in what their policies say.
+/// else, so that two strategies differ only in what their policies say. docs/strategies.md says
+/// which mechanisms a strategy has.
 struct Policy {
   /// Lineages: each call builds on the earlier ones of its lineage. Archive: each call builds on
-  /// one of the cells of an archive.
+  /// one of the kernels of an archive.
   enum class Population { Lineages, Archive };
   Population population = Population::Lineages;
-  bool lineage_for_each_call = false; ///< lineages: every call stands alone
+
+  // Both kinds of population:
+  /// So many calls begin with the same knowledge. The next round begins when all of them have
+  /// results. 0: in a lineage each call waits for the one before; in an archive no call waits.
+  std::size_t round = 0;
+  bool repair = true;       ///< a call mends a failure that is worth it
+  bool tuning = true;       ///< the parameters of a family of kernels are tuned
+  std::size_t history = 20; ///< so many earlier attempts are told in a line each
+
+  // Lineages:
+  bool lineage_for_each_call = false; ///< every call stands alone
+  /// The kernel that a call builds on.
+  enum class Base {
+    Fastest,        ///< of the lineage; or the latest attempt, while it is worth a repair
+    FastestOfRound, ///< of the last round; its newest failure if no attempt was correct
+    Newest          ///< the latest attempt, even if it is slower or broken
+  };
+  Base base = Base::Fastest;
+  bool tells_best = true; ///< the prompt tells of the fastest attempt
+  /// With Base::Fastest: shows the latest attempt in full even if it is much slower than the
+  /// fastest one, or not worth a repair.
+  bool shows_regressed = false;
+  // Operators, as agents::operator_names() has them:
+  std::string first_op = "improve"; ///< of the first call; "seed" if there is no first kernel
+  std::string op = "improve";
+  std::string repair_op = "improve"; ///< of a call that builds on a failure
+
+  // Archive:
+  /// Kernels of different structure (Outcome::cell) have a cell each. false: the archive is one
+  /// pool of the fastest kernels.
+  bool cells = true;
+  std::size_t pool = 0;            ///< without cells: so many kernels at most; 0: all
+  bool failures_own_cells = false; ///< until a correct kernel takes the cell
+  /// Which kernel of the archive a call builds on.
+  enum class Parents {
+    Puct,    ///< the highest score of exploitation and exploration
+    Fastest, ///< the fastest one
+    Rank,    ///< drawn, with a chance that falls with the rank
+    Softmax, ///< drawn, with a chance that grows exponentially with the fitness
+    Bands    ///< two of different speed, for a contrast
+  };
+  Parents parents = Parents::Puct;
+  double uniform_share = 0;         ///< share of the calls whose parent is any earlier kernel
+  std::size_t calls_per_parent = 1; ///< in a round: so many calls build on one parent
+  bool lineage_blocking = true;     ///< no two calls at once build on relatives
+  bool builds_on_regressed = false; ///< also on kernels that are much slower than their parent
+  bool seeds = true;                ///< the first calls ask for kernels of different structure
+  struct Operator {
+    std::string name;
+    double weight = 0;
+    bool operator==(const Operator&) const = default;
+  };
+  /// Of calls that are no seed and no repair. Shares that published systems found useful.
+  std::vector<Operator> operators{
+      {"diff", 0.45}, {"rewrite", 0.25}, {"crossover", 0.15}, {"contrast", 0.15}};
+  bool bandit = true;   ///< operators and models by their earnings; false: by weight, and in turn
+  bool failures = true; ///< prompts tell of ideas that made their parent slower
+  std::size_t insights = 0; ///< a call of "insights" tells of so many other kernels
+
+  bool operator==(const Policy&) const = default;
 };
 
 /// A policy that has a name: a strategy of Winnow's own, or a published loop.
@@ -31,6 +92,9 @@ struct Preset {
 const std::vector<Preset>& presets();
 /// Throws UsageError (with the nearest match) for an unknown name.
 const Preset& preset(std::string_view name);
+
+/// Whether a search by this policy can begin from a kernel that the user gives.
+bool can_begin_from_kernel(const Policy& policy);
 
 /// The policy with one of its mechanisms switched off.
 struct Ablation {

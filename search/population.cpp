@@ -58,7 +58,7 @@ void Population::on(const Added& event) {
     earned_by(*added.ask).dollars += event.dollars;
   }
   unjudged_.insert(event.candidate);
-  if (event.choices.size() > 1) {
+  if (policy_.tuning && event.choices.size() > 1) {
     families_[event.candidate].choices = event.choices;
   }
   on_added(individuals_[event.candidate] = std::move(added));
@@ -205,6 +205,15 @@ const Individual* Population::correct_baseline() const {
   return is_correct ? baseline : nullptr;
 }
 
+bool Population::may_build() const {
+  return (!settings_.has_baseline || correct_baseline() != nullptr) &&
+         (given() == nullptr || outcome_of(*given()).verdict != Verdict::NotJudged);
+}
+
+const Individual* Population::root() const {
+  return given() != nullptr && counts(outcome_of(*given())) ? given() : correct_baseline();
+}
+
 std::optional<Evaluate> Population::next_evaluation() const {
   if (!unjudged_.empty()) {
     Evaluate evaluate;
@@ -225,6 +234,12 @@ std::optional<Evaluate> Population::next_evaluation() const {
 const Outcome& outcome_of(const Individual& individual) {
   static const Outcome none;
   return individual.outcome ? *individual.outcome : none;
+}
+
+bool is_failure(const Individual& individual) {
+  const Verdict verdict = outcome_of(individual).verdict;
+  return verdict != Verdict::Correct && verdict != Verdict::Infrastructure &&
+         verdict != Verdict::NotJudged;
 }
 
 double value(const Individual& individual) {

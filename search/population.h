@@ -1,6 +1,6 @@
 #pragma once
 
-#include "search/search.h"
+#include "search/policy.h"
 #include "search/tuning.h"
 
 #include <map>
@@ -16,7 +16,8 @@ namespace winnow::search {
 /// keeps its own state up to date in the on_...() functions.
 class Population : public Search {
 public:
-  explicit Population(Settings settings) : settings_(std::move(settings)) {}
+  Population(Settings settings, Policy policy)
+      : settings_(std::move(settings)), policy_(std::move(policy)) {}
   Population(const Population&) = delete; // strategies point to individuals
   Population& operator=(const Population&) = delete;
 
@@ -35,12 +36,16 @@ protected:
   virtual void on_resumed() {}
 
   const Settings& settings() const { return settings_; }
+  const Policy& policy() const { return policy_; }
   /// nullptr: the baseline is not judged, or not correct, or the task has none.
   const Individual* correct_baseline() const;
-  /// The baseline is judged and correct, or the task has none.
-  bool may_ask() const { return !settings_.has_baseline || correct_baseline() != nullptr; }
+  /// The kernels that come before all calls are judged.
+  bool may_build() const;
   /// The kernel that the user starts from; nullptr: there is none.
   const Individual* given() const { return given_ != 0 ? find(given_) : nullptr; }
+  /// The kernel that every lineage begins with: the user's if it is good, otherwise the baseline.
+  /// nullptr: there is none.
+  const Individual* root() const;
   /// The newest kernel that beat the leader before it; nullptr: nothing beats the baseline or
   /// PyTorch eager yet.
   const Individual* leader() const { return leader_ != 0 ? find(leader_) : nullptr; }
@@ -75,6 +80,7 @@ private:
   Earnings& earned_by(const Ask& ask);
 
   Settings settings_;
+  Policy policy_;
   CandidateId baseline_ = 0;
   CandidateId given_ = 0;
   CandidateId leader_ = 0; ///< 0: there is none
@@ -92,6 +98,9 @@ constexpr double kRegressedFraction = 0.85;
 
 /// The outcome of an individual, or one with the verdict NotJudged.
 const Outcome& outcome_of(const Individual& individual);
+
+/// The verdict is about the candidate, and not "correct".
+bool is_failure(const Individual& individual);
 
 /// The logarithm of the speedup that the kernel has at least.
 double value(const Individual& individual);

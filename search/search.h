@@ -71,8 +71,8 @@ struct Settings {
   bool has_baseline = true;
   /// The names of the models that calls may ask. Empty or one: there is no choice.
   std::vector<std::string> models = {};
-  // For `archive`:
-  std::size_t seeds = 3; ///< calls that ask for kernels of different structure
+  // For strategies that keep an archive:
+  std::size_t seeds = 3; ///< first calls that ask for kernels of different structure
   /// Stops when the best kernel has this share of the speed of light at every search shape; 0:
   /// never.
   double enough_speed_of_light = 0;
@@ -83,6 +83,8 @@ struct Settings {
   /// The tuning of a candidate begins no further rung after so many seconds of the device; 0: no
   /// limit.
   double tuning_seconds = 0;
+  /// Strategies that draw lots derive them from this number; see draws.h.
+  std::uint64_t seed = 1;
 };
 
 const std::vector<std::string>& strategy_names();

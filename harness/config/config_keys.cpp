@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "harness/config/duration.h"
 #include "harness/config/model_arms.h"
-#include "search/search.h"
+#include "search/policy.h"
 
 #include <algorithm>
 #include <set>
@@ -188,6 +188,7 @@ std::vector<ConfigKey> run_keys() {
       key("run", "patience", WINNOW_MEMBER(patience), {0, 100'000}),
       key("run", "value_of_doubling", WINNOW_MEMBER(value_of_doubling)),
       existing_path("run", "seed_kernel", WINNOW_MEMBER(seed_kernel)),
+      key("run", "search_seed", WINNOW_MEMBER(search_seed), {0, 9.2e18}),
       key("run", "parallel", WINNOW_MEMBER(endpoint.parallel), {1, 1000}),
       key("run", "max_variants", WINNOW_MEMBER(max_variants), {1, 10'000}),
       key("run", "finalists", WINNOW_MEMBER(finalists), {0, 1'000}),
@@ -353,7 +354,7 @@ bool names_a_secret(const std::string& name) {
 }
 
 void check_config(const RunConfig& config) {
-  search::make_search(config.strategy, {}); // throws for an unknown strategy
+  const search::Policy& policy = search::preset(config.strategy).policy; // throws if unknown
   if (config.name.empty() || config.store.empty()) {
     throw UsageError("run.name and run.store must not be empty");
   }
@@ -362,10 +363,14 @@ void check_config(const RunConfig& config) {
                                  config.proposals),
                      "the chains share the task's proposals: raise proposals or lower chains");
   }
-  if (!config.seed_kernel.empty() && (config.strategy != "archive" || config.tasks.size() != 1)) {
+  if (!config.seed_kernel.empty() &&
+      (!search::can_begin_from_kernel(policy) || config.tasks.size() != 1)) {
     throw UsageError(
-        "run.seed_kernel needs run.strategy = \"archive\" and one task in run.tasks",
-        "the kernel file solves one task, and other strategies start from baseline.cu");
+        "run.seed_kernel needs one task in run.tasks, and a strategy that keeps an archive or "
+        "begins from a kernel",
+        "the kernel file solves one task; set run.strategy to \"archive\" or \"astra\": "
+        "strategies such as \"" +
+            config.strategy + "\" start from baseline.cu");
   }
   for (const ModelArm& model : models_of(config)) {
     const std::string& variable = model.endpoint.api_key_env;

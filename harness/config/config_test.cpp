@@ -4,6 +4,7 @@
 #include "harness/config/config.h"
 #include "harness/config/config_keys.h"
 #include "harness/config/duration.h"
+#include "search/policy.h"
 
 #include <cstdlib>
 #include <map>
@@ -114,11 +115,34 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"[run]\nname = \n", "dir/my.toml:2:"},
       {"[run]\nname = 'a'\nname = 'b'\n", "dir/my.toml:3:"},
       {"[run]\nstrategy = \"best-of-m\"\n", "did you mean 'best-of-n'?"},
+      {"[run]\nstrategy = \"cuda-forge\"\n", "did you mean 'cudaforge'?"},
+      {"[run]\nseed_kernel = \"k.cu\"\ntasks = [\"axpy\"]\nstrategy = \"fsr\"\n",
+       "set run.strategy to \"archive\" or \"astra\""},
+      {"[run]\nsearch_seed = -1\n", "run.search_seed: expected a whole number of at least 0"},
       {"[run]\nchains = 9\nproposals = 2\n", "run.chains = 9 is more than run.proposals = 2"},
   };
   for (const Mistake& item : mistakes) {
     EXPECT_THAT(mistake(item.text), HasSubstr(item.message)) << item.text;
   }
+}
+
+TEST(Config, EachStrategyIsAWordAndHasAChapter) {
+  const std::string page = read_file(
+      std::filesystem::path(WINNOW_SOURCE_DIR) / "docs/strategies.md", std::uint64_t{1} << 20U);
+  for (const search::Preset& own : search::presets()) {
+    EXPECT_EQ(parse("[run]\nstrategy = \"" + own.name + "\"\n").strategy, own.name);
+    EXPECT_THAT(page, HasSubstr("\n## " + own.name + "\n"));
+    EXPECT_THAT(page, HasSubstr(own.source));
+    for (const std::string& role : own.roles) {
+      EXPECT_THAT(page, HasSubstr(role)) << own.name;
+    }
+  }
+}
+
+TEST(Config, AstraBeginsFromAKernelOfTheUsers) {
+  EXPECT_EQ(
+      parse("[run]\nseed_kernel = \"k.cu\"\ntasks = [\"axpy\"]\nstrategy = \"astra\"\n").strategy,
+      "astra");
 }
 
 TEST(Config, ReportsAllMistakesAtOnce) {

@@ -92,7 +92,7 @@ protected:
     tasks_.resize(1);
     config_.strategy = "archive";
     config_.seeds = 5;
-    config_.proposals = 22;
+    config_.proposals = 30;
     config_.endpoint.parallel = 1;
     lane_ = [] { return std::make_unique<MarkedLane>(); };
   }

@@ -108,6 +108,28 @@ TEST_F(RunMoney, ABusyJudgeKeepsNoReplyWaiting) {
   EXPECT_EQ(session(endpoint).end, End::Finished);
 }
 
+/// Takes a while for each kernel.
+class SlowLane final : public test::FakeLane {
+public:
+  std::vector<tasks::Evaluation> evaluate(const evaluators::EvaluationRequest& request,
+                                          const std::stop_token& stop) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return FakeLane::evaluate(request, stop);
+  }
+};
+
+TEST_F(RunMoney, AnArchivePaysForFewRepliesThatTheJudgeHasNotSeen) {
+  tasks_.resize(1);
+  config_.strategy = "archive";
+  config_.proposals = 50;
+  config_.patience = 5;
+  lane_ = [] { return std::make_unique<SlowLane>(); };
+  InstantEndpoint endpoint;
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  const std::int64_t behind = 2 * config_.endpoint.parallel; // replies that wait, and calls
+  EXPECT_LE(costs().calls, config_.seeds + config_.patience + behind);
+}
+
 TEST_F(RunMoney, WhatWasCutOffIsRemembered) {
   price_ = agents::Price{};
   price_->input = price_->output = 1000;

@@ -2,6 +2,7 @@
 
 #include "harness/config/duration.h"
 #include "harness/report/counted.h"
+#include "search/policy.h"
 #include "store/export.h"
 #include "store/text_table.h"
 
@@ -103,8 +104,10 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
 }
 
 std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
-  const bool several = config.models.size() > 1;
-  if (outcome.earnings.empty() || (!several && config.strategy != "archive")) {
+  const bool several =
+      config.models.size() > 1 ||
+      search::preset(config.strategy).policy.population == search::Policy::Population::Archive;
+  if (outcome.earnings.empty() || !several) {
     return "";
   }
   store::TextTable table;

@@ -5,8 +5,8 @@
 namespace winnow::harness {
 namespace {
 
-// The archive search stops when the best kernel reaches this share of the speed of light at every
-// search shape.
+// A search with an archive stops when the best kernel reaches this share of the speed of light at
+// every search shape.
 constexpr double kEnoughSpeedOfLight = 0.95;
 // The tuning of a candidate begins no further rung after so many seconds of the device.
 constexpr double kTuningSeconds = 20;
@@ -30,6 +30,7 @@ search::Settings search_settings(const RunConfig& config, const tasks::Task& tas
   settings.patience = static_cast<std::size_t>(config.patience);
   settings.enough_speed_of_light = kEnoughSpeedOfLight;
   settings.tuning_seconds = kTuningSeconds;
+  settings.seed = static_cast<std::uint64_t>(config.search_seed);
   return settings;
 }
 

@@ -75,25 +75,26 @@ struct Reply {
   double dollars = 0;
 };
 
+constexpr std::size_t kCalls = 14;
+
 /// By number of the call. Two seeds and a broken one, which is repaired; blocks that do not apply,
-/// which are repaired, too; a rewrite without a kernel; blocks that apply; two more. Nothing is
-/// faster than the first seed. What costs much is not chosen again soon, so the dollars make the
-/// operators take turns.
+/// which are repaired, too; a rewrite without a kernel. The others have blocks that apply, and a
+/// whole kernel for operators other than diff. Nothing is faster than the first seed. What costs
+/// much is not chosen again soon, so the dollars make the operators take turns.
 std::vector<Reply> replies() {
   std::string broken = plain(8, "[64, 128]");
   broken.replace(broken.find("alpha * x"), 5, "alfa");
   const std::string applies = block("  const int i = blockIdx.x * blockDim.x + threadIdx.x;",
                                     "  const int i = threadIdx.x + blockDim.x * blockIdx.x;");
-  return {{fenced(plain(1, "[64]"))},
-          {fenced(with_barrier())},
-          {fenced(broken)},
-          {fenced(plain(8, "[64, 128]"))},
-          {block("  no such line", "  another"), 300},
-          {fenced(plain(8, "[64]"))},
-          {"I cannot do that.", 200},
-          {applies},
-          {fenced(plain(8, "[64]"))},
-          {fenced(plain(8, "[64]"))}};
+  std::vector<Reply> all{{fenced(plain(1, "[64]"))},
+                         {fenced(with_barrier())},
+                         {fenced(broken)},
+                         {fenced(plain(8, "[64, 128]"))},
+                         {block("  no such line", "  another"), 400},
+                         {fenced(plain(8, "[64]"))},
+                         {"I cannot do that.", 200}};
+  all.resize(kCalls, {fenced(plain(8, "[64]")) + applies, 100});
+  return all;
 }
 
 /// Writes the recording and the configuration. Returns the latter's path.
@@ -117,7 +118,7 @@ std::string write_run(const std::filesystem::path& folder) {
   std::ofstream(config) << fmt::format("[run]\ntasks = [\"{}\"]\n", task.string())
                         << R"(name = "archive"
 strategy = "archive"
-proposals = 10
+proposals = 14
 seeds = 3
 device = "cpu"
 parallel = 1

@@ -62,7 +62,7 @@ protected:
                   .device_name = "double",
                   .journal = journal,
                   .models = models,
-                  .prompts = prompt,
+                  .prompts = prompt_,
                   .evaluations = test::on_lane(lane_),
                   .progress = progress,
                   .is_finished = store.find_run(run_name_)->status == "finished",
@@ -174,6 +174,7 @@ protected:
   std::function<std::unique_ptr<evaluators::Lane>()> lane_ = [] {
     return std::make_unique<test::FakeLane>();
   };
+  std::function<std::vector<agents::Message>(const agents::ProposalContext&)> prompt_ = prompt;
   std::function<std::chrono::steady_clock::time_point()> now_ = std::chrono::steady_clock::now;
 };
 
