@@ -1,7 +1,6 @@
-#include "lab/landscape.h"
-
 #include "base/error.h"
 #include "base/files.h"
+#include "lab/landscape.h"
 #include "lab/testing/landscape_fake.h"
 
 #include <filesystem>
