@@ -56,7 +56,9 @@ std::vector<double> minimise(const std::function<double(const std::vector<double
     Vertex next = vertex_at(moved(center, worst.at, kReflect));
     if (next.value < simplex.front().value) {
       Vertex further = vertex_at(moved(center, worst.at, kExpand));
-      next = further.value < next.value ? std::move(further) : std::move(next);
+      if (further.value < next.value) {
+        next = std::move(further);
+      }
     } else if (next.value >= simplex.back().value) {
       const Vertex better = next.value < worst.value ? next : worst;
       next = vertex_at(moved(center, better.at, kContract));
