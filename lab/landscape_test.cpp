@@ -45,7 +45,7 @@ TEST(Landscape, SurvivesWritingAndReading) {
 
 TEST(Landscape, SaysWhereAMistakeIs) {
   EXPECT_THAT(mistake_in(replaced("ceiling = 0.8", "ceiling = -1")),
-              HasSubstr("x.toml:5:11: 'task.ceiling' is -1; expected a number from 0 to 20"));
+              HasSubstr("x.toml:6:11: 'task.ceiling' is -1; expected a number from 0 to 20"));
   EXPECT_THAT(mistake_in(replaced("ceiling = 0.8", "ceilling = 0.8")),
               HasSubstr("did you mean 'ceiling'?"));
   EXPECT_THAT(mistake_in(replaced("structures = 4", "structures = 4.5")),

@@ -1,56 +1,95 @@
 #include "lab/recorded_log.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace winnow::lab {
 
 using search::CandidateId;
 
-RecordedLog::RecordedLog(const std::vector<search::Event>& events) {
-  std::map<std::string, Call> asked;
-  std::vector<search::Evaluate> begun;
-  const auto end_of = [&](std::size_t position, CandidateId candidate, const search::Event& result,
-                          const auto& fits) {
-    const auto found = std::find_if(begun.begin(), begun.end(), [&](const auto& what) {
-      return what.candidate == candidate && fits(what);
-    });
-    if (found != begun.end()) {
-      judgements_.push_back({*found, position, result});
-      begun.erase(found);
-    }
-  };
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const search::Event& event = events[i];
-    if (const auto* decided = std::get_if<search::Decided>(&event)) {
-      if (const auto* ask = std::get_if<search::Ask>(&decided->action)) {
-        asked[ask->key] = {*ask, i, 0, {}};
-      } else if (const auto* evaluate = std::get_if<search::Evaluate>(&decided->action)) {
-        begun.push_back(*evaluate);
-      }
-    } else if (const auto* added = std::get_if<search::Added>(&event)) {
-      if (added->key.empty()) {
-        first_kernels_.push_back(*added);
-      } else if (const auto call = asked.find(added->key); call != asked.end()) {
-        call->second.answered = i;
-        call->second.reply = *added;
-        calls_.push_back(call->second);
-      }
-    } else if (const auto* evaluated = std::get_if<search::Evaluated>(&event)) {
-      contents_.try_emplace(evaluated->candidate, evaluated->outcome.kernel);
-      end_of(i, evaluated->candidate, event, [](const auto& what) { return !what.is_heat(); });
-    } else if (const auto* tried = std::get_if<search::Tried>(&event)) {
-      end_of(i, tried->candidate, event, [&](const auto& what) {
-        return what.is_heat() && what.choices.size() == tried->trials.size() &&
-               std::equal(
-                   what.choices.begin(), what.choices.end(), tried->trials.begin(),
-                   [](const auto& choice, const auto& trial) { return choice == trial.choice; });
-      });
-    } else if (const auto* faulted = std::get_if<search::Faulted>(&event)) {
-      std::erase_if(begun, [&](const auto& what) {
-        return what.candidate == faulted->candidate && what.turns == faulted->turns;
-      });
+/// Reads the events of a log in order.
+class RecordedLog::Reader {
+public:
+  explicit Reader(RecordedLog& log) : log_(log) {}
+
+  void read(const search::Event& event) {
+    std::visit([this](const auto& what) { on(what); }, event);
+    ++position_;
+  }
+
+private:
+  void on(const search::Decided& decided) {
+    if (const auto* ask = std::get_if<search::Ask>(&decided.action)) {
+      Call& call = asked_[ask->key];
+      call.ask = *ask;
+      call.decided = position_;
+    } else if (const auto* evaluate = std::get_if<search::Evaluate>(&decided.action)) {
+      begun_.push_back(*evaluate);
     }
   }
+  void on(const search::Added& added) {
+    if (added.key.empty()) {
+      log_.first_kernels_.push_back(added);
+    } else if (const auto call = asked_.find(added.key); call != asked_.end()) {
+      call->second.answered = position_;
+      call->second.reply = added;
+      log_.calls_.push_back(call->second);
+    }
+  }
+  void on(const search::Evaluated& evaluated) {
+    log_.contents_.try_emplace(evaluated.candidate, evaluated.outcome.kernel);
+    const bool was_begun = end(evaluated, [&](const search::Evaluate& what) {
+      return what.candidate == evaluated.candidate && !what.is_heat();
+    });
+    if (!was_begun) {
+      for (Call& call : log_.calls_) {
+        if (call.reply.candidate == evaluated.candidate) {
+          call.verdict = evaluated;
+        }
+      }
+    }
+  }
+  void on(const search::Tried& tried) {
+    end(tried, [&](const search::Evaluate& what) {
+      return what.candidate == tried.candidate && what.is_heat() &&
+             std::equal(
+                 what.choices.begin(), what.choices.end(), tried.trials.begin(), tried.trials.end(),
+                 [](const auto& choice, const auto& trial) { return choice == trial.choice; });
+    });
+  }
+  void on(const search::Faulted& faulted) {
+    std::erase_if(begun_, [&](const search::Evaluate& what) {
+      return what.candidate == faulted.candidate && what.turns == faulted.turns;
+    });
+  }
+  void on(const search::Unanswered& /*event*/) {}
+  void on(const search::Resumed& /*event*/) {}
+
+  /// False: no evaluation that fits has begun.
+  bool end(const search::Event& result, const std::function<bool(const search::Evaluate&)>& fits) {
+    const auto found = std::find_if(begun_.begin(), begun_.end(), fits);
+    if (found == begun_.end()) {
+      return false;
+    }
+    log_.judgements_.push_back({*found, position_, result});
+    begun_.erase(found);
+    return true;
+  }
+
+  RecordedLog& log_;
+  std::size_t position_ = 0;
+  std::map<std::string, Call> asked_;
+  std::vector<search::Evaluate> begun_; ///< evaluations without a result yet
+};
+
+RecordedLog::RecordedLog(const std::vector<search::Event>& events) {
+  Reader reader(*this);
+  for (const search::Event& event : events) {
+    reader.read(event);
+  }
+  // Two calls may be alike: the one that was decided first answers first.
+  std::sort(calls_.begin(), calls_.end(),
+            [](const Call& a, const Call& b) { return a.decided < b.decided; });
 }
 
 /// A kernel without a verdict is like itself only.

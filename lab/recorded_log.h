@@ -18,6 +18,8 @@ public:
     search::Ask ask;
     std::size_t decided = 0, answered = 0; ///< positions
     search::Added reply;
+    /// The verdict on a reply that needs no evaluation: it contains no kernel file.
+    std::optional<search::Evaluated> verdict;
     bool is_used = false;
   };
   struct Judgement {
@@ -35,12 +37,13 @@ public:
   Judgement* find(const search::Evaluate& what);
 
 private:
+  class Reader;
   bool are_alike(const std::vector<search::CandidateId>& a,
                  const std::vector<search::CandidateId>& b) const;
   std::string content_of(search::CandidateId candidate) const;
 
   std::vector<search::Added> first_kernels_;
-  std::vector<Call> calls_;           ///< that have a reply
+  std::vector<Call> calls_;           ///< that have a reply, in the order of their decisions
   std::vector<Judgement> judgements_; ///< that have a result
   std::map<search::CandidateId, std::string> contents_;
 };

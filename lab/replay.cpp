@@ -35,8 +35,8 @@ private:
       const auto& evaluate = std::get<search::Evaluate>(*action);
       RecordedLog::Judgement* judgement = log_.find(evaluate);
       if (judgement == nullptr) {
-        replay_.why_stopped =
-            fmt::format("the log has no such judgement of candidate {}", evaluate.candidate);
+        replay_.why_stopped = fmt::format("the log has no result of this judgement of candidate {}",
+                                          evaluate.candidate);
         return false;
       }
       judgement->is_used = true;
@@ -71,11 +71,22 @@ private:
     search::Added reply = call->reply;
     reply.key = ask->key;
     pending_.emplace(call->answered, reply);
+    if (call->verdict) {
+      pending_.emplace(call->answered, *call->verdict); // equal keys keep their order
+    }
     ++replay_.replayed;
     return true;
   }
 
+  /// Applies the next event, and the verdict that came with it.
   void take_next() {
+    const std::size_t position = pending_.begin()->first;
+    while (!pending_.empty() && pending_.begin()->first == position) {
+      take_first();
+    }
+  }
+
+  void take_first() {
     search::Event event = std::move(pending_.begin()->second);
     pending_.erase(pending_.begin());
     if (auto* evaluated = std::get_if<search::Evaluated>(&event)) {
@@ -94,9 +105,11 @@ private:
 
   void count(search::CandidateId candidate) {
     const search::Individual* judged = search_->find(candidate);
-    if (judged->ask && judged->outcome && judged->outcome->promoted &&
-        judged->outcome->verdict == tasks::Verdict::Correct && judged->outcome->speedup > 0) {
-      replay_.best = std::max(replay_.best, std::log(judged->outcome->speedup));
+    // The log may end while the parameters are tuned.
+    const auto& outcome = judged->outcome ? judged->outcome : judged->of_default;
+    if (judged->ask && outcome && outcome->promoted &&
+        outcome->verdict == tasks::Verdict::Correct && outcome->speedup > 0) {
+      replay_.best = std::max(replay_.best, std::log(outcome->speedup));
     }
   }
 

@@ -118,6 +118,8 @@ World::Reply World::answer(const search::Ask& ask, std::size_t number,
                            const search::Search& search) const {
   Draws draws(seed_, fmt::format("call {}", number));
   const Luck luck(draws);
+  constexpr double kCallSpread = 0.5;                  // of prices and latencies of one model
+  const double size = draws.lognormal(1, kCallSpread); // a long reply is slow and dear
   const LabModel& model = model_of(ask);
   const Kernel* parent = ask.parents.empty() ? nullptr : &kernels_.at(ask.parents.front());
   const bool is_first = parent == nullptr || parent->structure == kNoStructure || ask.op == "seed";
@@ -135,8 +137,6 @@ World::Reply World::answer(const search::Ask& ask, std::size_t number,
   if (state == ParentState::First || state == ParentState::Correct) {
     add_parameters(reply.kernel, draws);
   }
-  constexpr double kCallSpread = 0.5;                  // of prices and latencies of one model
-  const double size = draws.lognormal(1, kCallSpread); // a long reply is slow and dear
   reply.dollars = model.dollars * size;
   reply.seconds = model.seconds * size;
   return reply;
