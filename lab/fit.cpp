@@ -109,7 +109,10 @@ void fit_gains(const Target& target, const FitPlan& plan, Landscape& landscape) 
 Fit finished(const Target& target, const FitPlan& plan, Landscape landscape) {
   Fit result;
   landscape.name = plan.name;
-  landscape.sources["gains"] = plan.source + ": simulated searches have its statistics";
+  const std::string later = target.calls_per_search > 1
+                                ? "simulated searches have its statistics"
+                                : "first_slower; the others: " + landscape.sources["gains"];
+  landscape.sources["gains"] = plan.source + ": " + later;
   landscape.sources["task"] =
       plan.source + ": ceilings as [gains]; structures and least_ceiling: see docs/lab.md";
   fit_gains(target, plan, landscape);
@@ -170,7 +173,11 @@ Fit fit(const std::vector<RecordedSearch>& searches, const Landscape& base, cons
 Fit fit(const PublishedStatistics& published, const Landscape& base, const FitPlan& plan) {
   const Target target{
       published.statistics, search::preset("one-plus-one").policy, {}, published.calls_per_search};
-  return finished(target, plan, base);
+  Landscape untuned = base;
+  untuned.tuning.tunable = 0; // the published loops had no tuner
+  Fit result = finished(target, plan, std::move(untuned));
+  result.landscape.tuning = base.tuning;
+  return result;
 }
 
 } // namespace winnow::lab

@@ -37,7 +37,8 @@ struct FitPlan {
 /// judged reply.
 Fit fit(const std::vector<RecordedSearch>& searches, const Landscape& base, const FitPlan& plan);
 
-/// Fits the ceilings and gains of `base` to published statistics of one-plus-one searches.
+/// Fits the ceilings and gains of `base` to published statistics of one-plus-one searches that had
+/// no tuner.
 Fit fit(const PublishedStatistics& published, const Landscape& base, const FitPlan& plan);
 
 /// The statistics that searches on this landscape have, by name; `policy` and `settings` are those

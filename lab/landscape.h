@@ -21,7 +21,7 @@ enum class ParentState : std::uint8_t {
 constexpr std::size_t kParentStates = 4;
 ParentState state_after(tasks::Verdict verdict);
 
-/// How likely each verdict is; the sum is 1.
+/// How likely each verdict is; the sum is 1, but for rounding.
 using VerdictShares = std::map<tasks::Verdict, double>;
 
 /// A simulated model.

@@ -21,7 +21,7 @@ constexpr Range kMeanShare{0.001, 0.999};
 constexpr Range kPositive{1e-9, 1e9};
 constexpr Range kAmount{0, 1e9};
 constexpr Range kLog{0, 20}; // a speedup of e^20 is no speedup
-constexpr double kMostStructures = 1000, kMostChoices = 10'000;
+constexpr double kMostStructures = 1000, kMostChoices = 256;
 
 struct Key {
   const char* section;
@@ -141,9 +141,6 @@ VerdictShares read_shares(const TomlReader& table) {
   if (std::abs(sum - 1) > kRounding) {
     table.fail({}, fmt::format("the shares of '{}' add up to {:g}", table.full_name(""), sum),
                "shares that add up to 1");
-  }
-  for (auto& [verdict, share] : shares) {
-    share /= sum;
   }
   return shares;
 }

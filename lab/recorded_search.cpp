@@ -30,6 +30,9 @@ public:
       RecordedCall call = judged->second;
       call.op = ask.op;
       add_parent(ask, call);
+      call.is_settled = std::none_of(begun_.begin(), begun_.end(), [&](const auto& what) {
+        return what.candidate == candidate->second;
+      });
       call.best_before = best;
       if (call.is_correct() && call.outcome.speedup > 0) {
         call.level = std::log(call.outcome.speedup);
@@ -44,9 +47,8 @@ private:
   void on(const search::Decided& decided) {
     if (const auto* ask = std::get_if<search::Ask>(&decided.action)) {
       asks_.push_back(*ask);
-    } else if (const auto* heat = std::get_if<search::Evaluate>(&decided.action);
-               heat != nullptr && heat->is_heat()) {
-      heats_.push_back(*heat);
+    } else if (const auto* evaluate = std::get_if<search::Evaluate>(&decided.action)) {
+      begun_.push_back(*evaluate);
     }
   }
   void on(const search::Added& added) {
@@ -57,6 +59,9 @@ private:
   }
   void on(const search::Evaluated& evaluated) {
     RecordedCall& call = judged_[evaluated.candidate];
+    std::erase_if(begun_, [&](const auto& what) {
+      return !what.is_heat() && what.candidate == evaluated.candidate;
+    });
     if (call.outcome.verdict == Verdict::NotJudged) {
       call.outcome = call.of_default = evaluated.outcome;
     } else if (search::is_better(evaluated.outcome, call.outcome)) {
@@ -64,14 +69,15 @@ private:
     }
   }
   void on(const search::Tried& tried) {
-    const auto begun = std::find_if(heats_.begin(), heats_.end(), [&](const auto& heat) {
-      return heat.candidate == tried.candidate && heat.choices.size() == tried.trials.size() &&
+    const auto begun = std::find_if(begun_.begin(), begun_.end(), [&](const auto& heat) {
+      return heat.is_heat() && heat.candidate == tried.candidate &&
+             heat.choices.size() == tried.trials.size() &&
              (tried.trials.empty() || heat.choices.front() == tried.trials.front().choice);
     });
-    if (begun != heats_.end()) {
+    if (begun != begun_.end()) {
       const std::size_t turns = static_cast<std::size_t>(begun->turns) * tried.trials.size();
       judged_[tried.candidate].heats.push_back({turns, tried.device_seconds});
-      heats_.erase(begun);
+      begun_.erase(begun);
     }
   }
   void on(const search::Faulted& /*event*/) {}
@@ -94,7 +100,7 @@ private:
   }
 
   std::vector<search::Ask> asks_;
-  std::vector<search::Evaluate> heats_; ///< that have not ended
+  std::vector<search::Evaluate> begun_; ///< evaluations and heats that have not ended
   std::map<std::string, CandidateId> replies_;
   std::map<CandidateId, RecordedCall> judged_;
 };

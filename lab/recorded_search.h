@@ -31,6 +31,7 @@ struct RecordedCall {
   search::Outcome outcome;    ///< after tuning
   search::Outcome of_default; ///< before tuning
   std::size_t choices = 0;    ///< of its parameters; 0 or 1: there is none
+  bool is_settled = true;     ///< false: the log ends before its evaluations or its tuning
   std::vector<RecordedHeat> heats = {};
   std::string parent_cell = {}; ///< empty: the parent is not correct, or the baseline, or missing
   double best_before = 0;       ///< log speedup of the best kernel of the earlier calls; at least 0

@@ -59,7 +59,9 @@ double gain_of(const std::vector<RecordedCall>& calls, std::size_t first_calls) 
   return sum;
 }
 
-/// A ratio of sums over the searches, with the error of a ratio estimator (Cochran 1977).
+/// A ratio of sums over the searches, with the error of a ratio estimator (Cochran 1977). With few
+/// searches one of them can carry most of the gain, so the error is at least that of a share of so
+/// many searches.
 Statistic gain_after(const SearchCalls& searches, std::size_t first_calls) {
   std::vector<double> parts, wholes;
   for (const auto& calls : searches) {
@@ -76,8 +78,9 @@ Statistic gain_after(const SearchCalls& searches, std::size_t first_calls) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     squares += std::pow(parts[i] - statistic.value * wholes[i], 2);
   }
-  constexpr double kLeastError = 0.01;
-  statistic.error = std::max(std::sqrt(squares) / whole, kLeastError);
+  const Statistic coarse = share_of("", statistic.value * static_cast<double>(parts.size()),
+                                    static_cast<double>(parts.size()));
+  statistic.error = std::max(std::sqrt(squares) / whole, coarse.error);
   return statistic;
 }
 

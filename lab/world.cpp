@@ -16,6 +16,8 @@ constexpr double kWidthOf95 = 1.96;
 constexpr double kWidthOf99 = 2.576;
 // The width of a race holds for so many turns, the number of turns of the last rung of a tuning.
 constexpr double kTurnsOfARace = 12;
+// Speeds beyond e^20 times the baseline's are no speeds; their exponentials would overflow.
+constexpr double kMostLevel = 20;
 
 /// Two parameters, so that choices have neighbours.
 std::vector<ParameterChoice> choices_in_grid(std::size_t count) {
@@ -95,7 +97,7 @@ struct World::Luck {
 World::World(const Landscape& landscape, std::uint64_t seed) : landscape_(landscape), seed_(seed) {
   Draws draws(seed, "task");
   const Landscape::Task& task = landscape.task;
-  highest_ = draws.lognormal(task.ceiling, task.ceiling_spread);
+  highest_ = std::min(draws.lognormal(task.ceiling, task.ceiling_spread), kMostLevel);
   for (std::size_t i = 0; i < task.structures; ++i) {
     const double share = task.least_ceiling + (1 - task.least_ceiling) * draws.uniform();
     ceilings_.push_back(highest_ * share);
@@ -238,6 +240,7 @@ void World::add_parameters(Kernel& kernel, Draws& draws) const {
 }
 
 void World::add(search::CandidateId candidate, Kernel kernel) {
+  kernel.level = std::max(kernel.level, -kMostLevel);
   kernels_[candidate] = std::move(kernel);
 }
 
