@@ -216,7 +216,7 @@ public:
     }
     landscape_.models = models;
     for (const LabModel& model : models) {
-      set_source("models." + model.name, "prices and latencies");
+      set_source("models/" + model.name, "prices and latencies");
     }
   }
 

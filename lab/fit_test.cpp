@@ -88,7 +88,7 @@ TEST(Fit, KeepsWhatTheRecordsDoNotTell) {
   const Fit found = fit(searches, usual_landscape(), {"x", "two calls", 20, 5});
   EXPECT_EQ(found.landscape.tuning.gap, usual_landscape().tuning.gap);
   EXPECT_EQ(found.landscape.models.front().dollars, 0.02);
-  EXPECT_EQ(found.landscape.sources.at("models.model"), "made up");
+  EXPECT_EQ(found.landscape.sources.at("models/model"), "made up");
   EXPECT_EQ(found.landscape.gains.improves, usual_landscape().gains.improves);
   EXPECT_THAT(found.notes, Contains("the records say nothing of [tuning]"));
 }

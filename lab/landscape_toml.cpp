@@ -195,7 +195,7 @@ void read_models(const TomlReader& root, Landscape& landscape) {
         table.fail("name", "two models are called '" + model.name + "'", "a name of its own");
       }
     }
-    landscape.sources["models." + model.name] = table.string("source");
+    landscape.sources["models/" + model.name] = table.string("source");
     landscape.models.push_back(std::move(model));
   }
 }
@@ -292,7 +292,7 @@ std::string landscape_toml(const Landscape& landscape) {
   }
   for (const LabModel& model : landscape.models) {
     text += "\n[[models]]\nname = " + quoted(model.name) + "\n" +
-            source_line(landscape, "models." + model.name) +
+            source_line(landscape, "models/" + model.name) +
             fmt::format("dollars = {}\nseconds = {}\ncorrect_odds = {}\nimproves_factor = {}\n",
                         number(model.dollars), number(model.seconds), number(model.correct_odds),
                         number(model.improves_factor));

@@ -39,11 +39,12 @@ json score_json(const lab::Score& score) {
 json row_json(const lab::ComparisonRow& row, const std::vector<std::string>& roles) {
   return {{"name", row.name},
           {"roles", roles},
-          {"by_calls", score_json(row.by_calls)},
-          {"by_dollars", row.by_dollars ? score_json(*row.by_dollars) : json(nullptr)},
-          {"by_device_seconds", score_json(row.by_device)},
-          {"final", score_json(row.final)},
-          {"hidden", score_json(row.hidden)},
+          {"scores",
+           {{"by_calls", score_json(row.by_calls)},
+            {"by_dollars", row.by_dollars ? score_json(*row.by_dollars) : json(nullptr)},
+            {"by_device_seconds", score_json(row.by_device)},
+            {"final", score_json(row.final)},
+            {"hidden", score_json(row.hidden)}}},
           {"calls", row.calls},
           {"dollars", row.dollars},
           {"device_seconds", row.device_seconds},
@@ -92,14 +93,14 @@ std::string landscape_text(const json& landscape, const std::string& reference) 
   text += effects.empty() ? "" : "effects of prompts: " + join(effects, ", ") + "\n";
   const std::vector<store::JsonColumn> columns{
       {{"strategy"}, "name"},
-      {{"per call", true}, "by_calls", score_text},
-      {{"beside " + reference}, "by_calls", difference_text},
-      {{"per dollar", true}, "by_dollars", score_text},
-      {{"beside it"}, "by_dollars", difference_text},
-      {{"per device s", true}, "by_device_seconds", score_text},
-      {{"beside it"}, "by_device_seconds", difference_text},
-      {{"final", true}, "final", score_text},
-      {{"hidden", true}, "hidden", score_text},
+      {{"per call", true}, "scores/by_calls", score_text},
+      {{"beside " + reference}, "scores/by_calls", difference_text},
+      {{"per dollar", true}, "scores/by_dollars", score_text},
+      {{"beside it"}, "scores/by_dollars", difference_text},
+      {{"per device s", true}, "scores/by_device_seconds", score_text},
+      {{"beside it"}, "scores/by_device_seconds", difference_text},
+      {{"final", true}, "scores/final", score_text},
+      {{"hidden", true}, "scores/hidden", score_text},
       fixed_column("calls", "calls", 1),
       fixed_column("$", "dollars", 2),
       fixed_column("device s", "device_seconds", 1),
@@ -116,8 +117,9 @@ std::string standing_text(const json& document, const std::string& currency) {
   const json& reference = document.at("reference");
   for (const json& landscape : document.at("landscapes")) {
     for (const json& row : landscape.at("rows")) {
-      if (row.at("name") != reference && !row.at(currency).is_null()) {
-        const std::string standing = row.at(currency).at("standing");
+      const json& score = row.at("scores").at(currency);
+      if (row.at("name") != reference && !score.is_null()) {
+        const std::string standing = score.at("standing");
         ahead += standing == "behind" ? 1 : 0;
         tied += standing == "tie" ? 1 : 0;
         behind += standing == "ahead" ? 1 : 0;

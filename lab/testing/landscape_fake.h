@@ -9,7 +9,7 @@ inline Landscape usual_landscape() {
   Landscape landscape;
   landscape.name = "test";
   for (const char* section : {"task", "verdicts", "gains", "jumps", "tuning", "hidden",
-                              "measurement", "device", "models.model"}) {
+                              "measurement", "device", "models/model"}) {
     landscape.sources[section] = "made up";
   }
   for (VerdictShares& shares : landscape.verdicts) {
