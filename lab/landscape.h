@@ -55,6 +55,7 @@ struct Landscape {
   struct Gains {
     double first_slower = 0.3; ///< chance that a correct first kernel is slower than the baseline
     double first_share = 0.5;  ///< mean share of the ceiling that other first kernels reach
+    double first_alike = 0;    ///< chance that a first kernel is the one that the task suggests
     double improves = 0.4;     ///< chance that a correct reply is faster than its parent, ...
     double hardness = 0.5;     ///< ... times (share of the ceiling that is left) ^ hardness
     double gap_share = 0.5;    ///< mean share of the gap to the ceiling that an improvement closes

@@ -52,6 +52,7 @@ const std::vector<Key>& keys() {
                                     WINNOW_LAB_KEY("task", task, speed_of_light, kShare),
                                     WINNOW_LAB_KEY("gains", gains, first_slower, kShare),
                                     WINNOW_LAB_KEY("gains", gains, first_share, kMeanShare),
+                                    WINNOW_LAB_KEY("gains", gains, first_alike, kShare),
                                     WINNOW_LAB_KEY("gains", gains, improves, kShare),
                                     WINNOW_LAB_KEY("gains", gains, hardness, (Range{0, 10})),
                                     WINNOW_LAB_KEY("gains", gains, gap_share, kMeanShare),

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kIndexedCalls = 10;
 constexpr std::array<std::size_t, 5> kGainAfter{1, 2, 3, 5, 10};
+constexpr std::ptrdiff_t kFirstCalls = 3;
 constexpr double kHit = 0.02;       // gains of more than 2 % count as hits
 constexpr double kRegressed = 0.85; // of the speed of the best kernel before
 constexpr double kTopGains = 7;     // the largest gain of so many
@@ -84,6 +85,22 @@ Statistic gain_after(const SearchCalls& searches, std::size_t first_calls) {
   return statistic;
 }
 
+struct MeanAndSpread {
+  double mean, spread;
+};
+
+/// Of at least two values.
+MeanAndSpread mean_and_spread(const std::vector<double>& values) {
+  constexpr double kLeastSpread = 0.01;
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - mean) * (value - mean);
+  }
+  return {mean, std::max(std::sqrt(squares / (count - 1)), kLeastSpread)};
+}
+
 Statistic top_gains(const SearchCalls& searches) {
   std::vector<double> gains;
   for (const auto& calls : searches) {
@@ -105,6 +122,25 @@ Statistic top_gains(const SearchCalls& searches) {
   return {"top gains", part / whole, part / whole / std::sqrt(2 * top)};
 }
 
+/// Of the searches that begin with so many calls that build on none of one another.
+void add_best_of_first(const SearchCalls& searches, std::vector<Statistic>& statistics) {
+  std::vector<double> best;
+  for (const auto& calls : searches) {
+    const bool are_first =
+        calls.size() >= kFirstCalls &&
+        std::all_of(calls.begin(), calls.begin() + kFirstCalls,
+                    [](const RecordedCall& call) { return call.state == ParentState::First; });
+    if (are_first) {
+      best.push_back(gain_of(calls, kFirstCalls));
+    }
+  }
+  if (best.size() >= 2) {
+    const MeanAndSpread found = mean_and_spread(best);
+    statistics.push_back({"best of 3 first calls", found.mean,
+                          found.spread / std::sqrt(static_cast<double>(best.size()))});
+  }
+}
+
 void add_finals(const SearchCalls& searches, std::vector<Statistic>& statistics) {
   std::vector<double> finals;
   for (const auto& calls : searches) {
@@ -114,13 +150,7 @@ void add_finals(const SearchCalls& searches, std::vector<Statistic>& statistics)
   if (count < 2) {
     return;
   }
-  const double mean = std::accumulate(finals.begin(), finals.end(), 0.0) / count;
-  double squares = 0;
-  for (const double final : finals) {
-    squares += (final - mean) * (final - mean);
-  }
-  constexpr double kLeastSpread = 0.01;
-  const double spread = std::max(std::sqrt(squares / (count - 1)), kLeastSpread);
+  const auto [mean, spread] = mean_and_spread(finals);
   statistics.push_back({"final", mean, spread / std::sqrt(count)});
   statistics.push_back({"spread of finals", spread, spread / std::sqrt(2 * count)});
 }
@@ -137,7 +167,7 @@ const std::vector<std::string>& statistic_names() {
     for (const std::size_t calls : kGainAfter) {
       all.push_back(fmt::format("gain after {}", calls));
     }
-    all.insert(all.end(), {"top gains", "final", "spread of finals"});
+    all.insert(all.end(), {"top gains", "best of 3 first calls", "final", "spread of finals"});
     return all;
   }();
   return names;
@@ -168,6 +198,7 @@ std::vector<Statistic> observe(const SearchCalls& searches) {
     }
   }
   statistics.push_back(top_gains(searches));
+  add_best_of_first(searches, statistics);
   add_finals(searches, statistics);
   std::erase_if(statistics, [](const Statistic& one) { return one.error < 0; });
   return statistics;

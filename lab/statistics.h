@@ -16,6 +16,8 @@ namespace winnow::lab {
 ///   "hit 1" ... "hit 10", "hit later"       calls of this index that gain more than 2 %
 ///   "gain after 1", 2, 3, 5, 10             share of the log gain of all searches
 ///   "top gains"                             share of the log gain in the largest seventh of gains
+///   "best of 3 first calls"                 mean log speedup of the best of three kernels that
+///                                           build on none of one another
 ///   "final"                                 mean log speedup of the best kernel of a search
 ///   "spread of finals"                      its standard deviation
 struct Statistic {

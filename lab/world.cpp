@@ -87,9 +87,11 @@ std::string name_of(search::CandidateId candidate, std::size_t choice) {
 struct World::Luck {
   explicit Luck(Draws& draws)
       : verdict(draws.uniform()), jumps(draws.uniform()), structure(draws.uniform()),
-        improves(draws.uniform()), amount(draws.uniform()), loss(draws.exponential(1)) {}
+        improves(draws.uniform()), amount(draws.uniform()), loss(draws.exponential(1)),
+        alike(draws.uniform()) {}
   double verdict, jumps, structure, improves, amount;
   double loss; ///< mean 1
+  double alike;
   /// As Draws::share().
   double share(double mean) const { return std::pow(amount, (1 - mean) / mean); }
 };
@@ -105,6 +107,7 @@ World::World(const Landscape& landscape, std::uint64_t seed) : landscape_(landsc
   // One structure is the best one.
   ceilings_[static_cast<std::size_t>(draws.uniform() * static_cast<double>(task.structures))] =
       highest_;
+  suggestion_ = {draws.uniform(), draws.uniform(), draws.uniform(), draws.exponential(1)};
 }
 
 const LabModel& World::model_of(const search::Ask& ask) const {
@@ -119,7 +122,7 @@ const LabModel& World::model_of(const search::Ask& ask) const {
 World::Reply World::answer(const search::Ask& ask, std::size_t number,
                            const search::Search& search) const {
   Draws draws(seed_, fmt::format("call {}", number));
-  const Luck luck(draws);
+  Luck luck(draws);
   constexpr double kCallSpread = 0.5;                  // of prices and latencies of one model
   const double size = draws.lognormal(1, kCallSpread); // a long reply is slow and dear
   const LabModel& model = model_of(ask);
@@ -128,6 +131,7 @@ World::Reply World::answer(const search::Ask& ask, std::size_t number,
   const ParentState state = is_first ? ParentState::First : state_after(parent->verdict);
   Reply reply;
   if (is_first) {
+    follow_suggestion(luck);
     reply.kernel = first_kernel(ask, model, luck, search);
   } else if (state == ParentState::Correct) {
     reply.kernel = child_of(*parent, ask, model, luck, search);
@@ -160,6 +164,16 @@ double World::prompt_effect(const search::Ask& ask, const search::Search& search
     }
   }
   return factor;
+}
+
+/// Models repeat themselves: a first kernel may be the one that the task suggests.
+void World::follow_suggestion(Luck& luck) const {
+  if (luck.alike < landscape_.gains.first_alike) {
+    luck.structure = suggestion_.structure;
+    luck.improves = suggestion_.improves;
+    luck.amount = suggestion_.amount;
+    luck.loss = suggestion_.loss;
+  }
 }
 
 std::size_t World::structure_of_seed(const search::Ask& ask, const Luck& luck) const {

@@ -60,6 +60,7 @@ private:
   Kernel child_of(const Kernel& parent, const search::Ask& ask, const LabModel& model,
                   const Luck& luck, const search::Search& search) const;
   double prompt_effect(const search::Ask& ask, const search::Search& search) const;
+  void follow_suggestion(Luck& luck) const;
   std::size_t structure_of_seed(const search::Ask& ask, const Luck& luck) const;
   std::size_t structure_of_child(const Kernel& parent, const search::Ask& ask,
                                  const Luck& luck) const;
@@ -70,6 +71,10 @@ private:
   std::uint64_t seed_;
   std::vector<double> ceilings_; ///< by structure
   double highest_ = 0;           ///< of the ceilings
+  /// Uniform numbers of the first kernel that the task suggests.
+  struct Suggestion {
+    double structure = 0, improves = 0, amount = 0, loss = 0;
+  } suggestion_;
   std::map<search::CandidateId, Kernel> kernels_;
   std::map<std::string, double> levels_; ///< of judged kernels, by Outcome::kernel
   std::map<std::string, double> hidden_losses_;
