@@ -145,6 +145,7 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_baseline(app, chosen);
   add_run(app, chosen);
   add_bench(app, chosen);
+  add_lab(app, chosen);
   add_resume(app, chosen);
   add_leaderboard(app, chosen);
   add_show(app, chosen);

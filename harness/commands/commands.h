@@ -31,6 +31,7 @@ void add_race(CLI::App& app, Action& chosen);
 void add_tune(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);
+void add_lab(CLI::App& app, Action& chosen);
 void add_resume(CLI::App& app, Action& chosen);
 void add_leaderboard(CLI::App& app, Action& chosen);
 void add_show(CLI::App& app, Action& chosen);

@@ -55,6 +55,18 @@ double student_upper_tail(double t, double degrees) {
   return t > 0 ? both / 2 : 1 - both / 2;
 }
 
+double student_quantile(double upper_tail, double degrees) {
+  double low = 0, high = 1;
+  while (student_upper_tail(high, degrees) > upper_tail) {
+    high *= 2;
+  }
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (student_upper_tail(middle, degrees) > upper_tail ? low : high) = middle;
+  }
+  return high;
+}
+
 double normal_upper_tail(double z) {
   return std::erfc(z / std::numbers::sqrt2) / 2;
 }

@@ -11,6 +11,10 @@ double regularized_beta(double x, double a, double b);
 /// whole.
 double student_upper_tail(double t, double degrees);
 
+/// The value that Student's t exceeds with probability `upper_tail`, which is above 0 and at most a
+/// half.
+double student_quantile(double upper_tail, double degrees);
+
 /// P(Z > z) of the standard normal distribution.
 double normal_upper_tail(double z);
 

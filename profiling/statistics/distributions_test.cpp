@@ -12,6 +12,7 @@ TEST(Distributions, AgreeWithTables) {
   EXPECT_NEAR(student_upper_tail(1.95996, 1e6), 0.025, 1e-6);
   EXPECT_NEAR(normal_upper_tail(2.575829), 0.005, 1e-8);
   EXPECT_DOUBLE_EQ(student_upper_tail(0, 3), 0.5);
+  EXPECT_NEAR(student_quantile(0.025, 10), 2.228, 1e-3);
 }
 
 TEST(Distributions, BetaOfWholeNumbersIsABinomialTail) {

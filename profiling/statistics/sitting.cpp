@@ -21,19 +21,6 @@ constexpr std::size_t kMostRounds = 10; // the number of halves to evaluate grow
 constexpr double kLeastError = 0.0003;  // clocks are no more accurate
 constexpr double kTieMargin = 0.005;
 
-/// The value that Student's t exceeds with probability `upper_tail`.
-double student_quantile(double upper_tail, double degrees) {
-  double low = 0, high = 1;
-  while (student_upper_tail(high, degrees) > upper_tail) {
-    high *= 2;
-  }
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (student_upper_tail(middle, degrees) > upper_tail ? low : high) = middle;
-  }
-  return high;
-}
-
 std::vector<std::vector<double>> logs_of(const std::vector<std::vector<double>>& times_ns) {
   std::vector<std::vector<double>> logs;
   for (const std::vector<double>& times : times_ns) {

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "search/event.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::lab {
+
+/// A log, ordered so that decisions find their answers. Positions count the events of the log.
+class RecordedLog {
+public:
+  explicit RecordedLog(const std::vector<search::Event>& events);
+
+  struct Call {
+    search::Ask ask;
+    std::size_t decided = 0, answered = 0; ///< positions
+    search::Added reply;
+    /// The verdict on a reply that needs no evaluation: it contains no kernel file.
+    std::optional<search::Evaluated> verdict;
+    bool is_used = false;
+  };
+  struct Judgement {
+    search::Evaluate what;
+    std::size_t ended = 0; ///< position
+    search::Event result;  ///< Evaluated or Tried
+    bool is_used = false;
+  };
+
+  /// The kernels before all calls: the baseline, and the kernel that the user starts from.
+  const std::vector<search::Added>& first_kernels() const { return first_kernels_; }
+  std::size_t answered_calls() const { return calls_.size(); }
+  /// An unused answer; nullptr: the log has none.
+  Call* find(const search::Ask& ask);
+  Judgement* find(const search::Evaluate& what);
+
+private:
+  class Reader;
+  bool are_alike(const std::vector<search::CandidateId>& a,
+                 const std::vector<search::CandidateId>& b) const;
+  std::string content_of(search::CandidateId candidate) const;
+
+  std::vector<search::Added> first_kernels_;
+  std::vector<Call> calls_;           ///< that have a reply, in the order of their decisions
+  std::vector<Judgement> judgements_; ///< that have a result
+  std::map<search::CandidateId, std::string> contents_;
+};
+
+} // namespace winnow::lab
