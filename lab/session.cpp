@@ -8,7 +8,6 @@
 #include <deque>
 #include <optional>
 #include <queue>
-#include <set>
 #include <utility>
 
 namespace winnow::lab {
@@ -29,7 +28,6 @@ public:
         search_(make_search(policy, settings_of(landscape, plan))) {}
 
   SessionResult run() {
-    result_.curve.emplace_back();
     if (has_baseline_) {
       world_.add_baseline(kBaseline);
       apply(search::Added{kBaseline, "", 0, {}});
@@ -38,6 +36,7 @@ public:
       decide();
     } while (step());
     result_.why_done = search_->why_done();
+    result_.curve = curve();
     return std::move(result_);
   }
 
@@ -56,7 +55,9 @@ private:
   struct Call {
     search::Ask ask;
     World::Reply reply;
-    bool is_counted = false; ///< its kernel is judged, and in the curve
+    double device_seconds = 0;   ///< of its evaluations and heats that have ended
+    double settled_at = -1;      ///< negative: its kernel is not judged, or not tuned
+    double best = 0, hidden = 0; ///< log speedups; 0 unless promoted
   };
 
   static search::Settings settings_of(const Landscape& landscape, const SessionPlan& plan) {
@@ -127,7 +128,9 @@ private:
     arrival.order = order_++;
     arrival.call = calls_.size();
     arrivals_.push(std::move(arrival));
-    calls_.push_back({ask, std::move(reply)});
+    Call& call = calls_.emplace_back();
+    call.ask = ask;
+    call.reply = std::move(reply);
     ++calls_in_flight_;
     return true;
   }
@@ -166,17 +169,24 @@ private:
       return true;
     }
     --busy_;
-    if (arrival.judged->is_heat()) {
+    const search::Evaluate& judged = *arrival.judged;
+    (judged.candidate == kBaseline ? baseline_seconds_
+                                   : call_of(judged.candidate).device_seconds) +=
+        judged.is_heat() ? arrival.tried.device_seconds : arrival.outcome.device_seconds;
+    if (judged.is_heat()) {
       apply(arrival.tried);
     } else {
       take_outcome(arrival);
     }
-    count(arrival.judged->candidate);
+    settle(judged.candidate);
     return true;
   }
 
   static CandidateId candidate_of(std::size_t call) {
     return kBaseline + 1 + static_cast<CandidateId>(call);
+  }
+  Call& call_of(CandidateId candidate) {
+    return calls_[static_cast<std::size_t>(candidate - kBaseline - 1)];
   }
 
   void take_reply(std::size_t number) {
@@ -194,29 +204,42 @@ private:
     apply(search::Evaluated{candidate, outcome});
   }
 
-  /// Adds a point to the curve when the candidate of a call is judged and tuned.
-  void count(CandidateId candidate) {
+  /// Keeps what is true of a kernel when it is judged and tuned.
+  void settle(CandidateId candidate) {
     const search::Individual* individual = search_->find(candidate);
     if (candidate == kBaseline || individual == nullptr || !individual->outcome) {
       return;
     }
-    Call& call = calls_[static_cast<std::size_t>(candidate - kBaseline - 1)];
-    CurvePoint point = result_.curve.back();
-    if (!std::exchange(call.is_counted, true)) {
-      ++point.calls;
-      point.dollars += call.reply.dollars;
-    }
-    point.device_seconds = device_seconds_;
-    point.seconds = now_;
+    Call& call = call_of(candidate);
+    call.settled_at = now_;
     const search::Outcome& outcome = *individual->outcome;
     if (outcome.verdict == Verdict::Correct && outcome.promoted) {
-      const double level = world_.true_level(outcome.kernel);
-      if (level > point.best) {
-        point.best = level;
-        point.hidden = level - world_.kernel(candidate).hidden_loss;
-      }
+      call.best = world_.true_level(outcome.kernel);
+      call.hidden = call.best - world_.kernel(candidate).hidden_loss;
     }
-    result_.curve.push_back(point);
+  }
+
+  /// In the order of decisions. In the order of replies, cheap calls would seem to come first,
+  /// because short replies are fast.
+  std::vector<CurvePoint> curve() const {
+    std::vector<CurvePoint> points(1);
+    points.front().device_seconds = baseline_seconds_;
+    for (const Call& call : calls_) {
+      if (call.settled_at < 0) {
+        continue;
+      }
+      CurvePoint point = points.back();
+      ++point.calls;
+      point.dollars += call.reply.dollars;
+      point.device_seconds += call.device_seconds;
+      point.seconds = std::max(point.seconds, call.settled_at);
+      if (call.best > point.best) {
+        point.best = call.best;
+        point.hidden = call.hidden;
+      }
+      points.push_back(point);
+    }
+    return points;
   }
 
   SessionPlan plan_;
@@ -230,6 +253,7 @@ private:
   std::size_t order_ = 0;
   int calls_in_flight_ = 0, busy_ = 0;
   double now_ = 0;
+  double baseline_seconds_ = 0;
   double device_seconds_ = 0; ///< of all evaluations that have begun
   double reserved_ = 0;       ///< dollars of all calls that have begun
   bool is_out_of_money_ = false;

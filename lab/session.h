@@ -22,12 +22,12 @@ struct Machine {
   int devices = 1;
 };
 
-/// What a session had spent and reached when a kernel was judged.
+/// What a session has spent on its first calls, and reached with them.
 struct CurvePoint {
-  std::size_t calls = 0; ///< whose kernels are judged, and tuned
+  std::size_t calls = 0; ///< in the order of their decisions; their kernels are judged and tuned
   double dollars = 0;    ///< of these calls
-  double device_seconds = 0;
-  double seconds = 0; ///< virtual time
+  double device_seconds = 0; ///< of the baseline, and of these calls' evaluations and tuning
+  double seconds = 0;        ///< virtual time at which the last of their kernels was judged
   /// The true log speedup of the best kernel that the search has promoted; at least 0, because the
   /// kernel to beat remains.
   double best = 0;

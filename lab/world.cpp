@@ -270,37 +270,51 @@ search::Outcome World::evaluate(const search::Evaluate& what, const search::Sear
   outcome.verdict = kernel.verdict;
   outcome.evaluator_version = kEvaluatorVersion;
   outcome.kernel = name_of(what.candidate, choice);
-  outcome.promoted = true;
+  outcome.promoted = true; // unless Search::promotes() says no
   const Landscape::Device& device = landscape_.device;
-  const ParentState state = state_after(kernel.verdict);
-  if (state != ParentState::Correct) {
-    outcome.device_seconds =
-        state == ParentState::Wrong ? draws.lognormal(device.wrong, device.spread) : 0;
+  switch (state_after(kernel.verdict)) {
+  case ParentState::Correct:
+    outcome.device_seconds = draws.lognormal(device.right, device.spread);
+    break;
+  case ParentState::Wrong:
+    outcome.device_seconds = draws.lognormal(device.wrong, device.spread);
+    return outcome;
+  default: // no device has seen the kernel
     return outcome;
   }
-  outcome.device_seconds = draws.lognormal(device.right, device.spread);
+  outcome.cell =
+      kernel.structure == kNoStructure ? "baseline" : fmt::format("structure {}", kernel.structure);
   const double level = level_at(kernel, choice);
   levels_[outcome.kernel] = level;
   hidden_losses_[outcome.kernel] = kernel.hidden_loss;
+  time(level, kernel.hidden_loss, draws, outcome);
+  if (const search::Individual* incumbent = what.incumbent ? search.find(*what.incumbent) : nullptr;
+      incumbent != nullptr && incumbent->outcome) {
+    race(incumbent->outcome->kernel, draws, outcome);
+  }
+  return outcome;
+}
+
+void World::time(double level, double hidden_loss, Draws& draws, search::Outcome& outcome) const {
   const double half = landscape_.measurement.interval;
   const double measured = level + draws.normal() * half / kWidthOf95;
   outcome.speedup = std::exp(measured);
   outcome.speedup_bounds = {std::exp(measured - half), std::exp(measured + half)};
-  outcome.hidden_speedup =
-      std::exp(level - kernel.hidden_loss + draws.normal() * half / kWidthOf95);
+  outcome.hidden_speedup = std::exp(level - hidden_loss + draws.normal() * half / kWidthOf95);
   outcome.speed_of_light =
       std::min(1.0, landscape_.task.speed_of_light * std::exp(level - highest_));
-  outcome.cell =
-      kernel.structure == kNoStructure ? "baseline" : fmt::format("structure {}", kernel.structure);
-  const search::Individual* incumbent = what.incumbent ? search.find(*what.incumbent) : nullptr;
-  if (incumbent != nullptr && incumbent->outcome && levels_.contains(incumbent->outcome->kernel)) {
-    const std::string& rival = incumbent->outcome->kernel;
-    const double race = landscape_.measurement.race;
-    const double ratio = level - levels_.at(rival) + draws.normal() * race / kWidthOf99;
-    const double hidden = ratio - kernel.hidden_loss + hidden_losses_.at(rival);
-    outcome.race = {rival, ratio > race, std::exp(hidden)};
+}
+
+void World::race(const std::string& rival, Draws& draws, search::Outcome& outcome) const {
+  const auto level_of_rival = levels_.find(rival);
+  if (level_of_rival == levels_.end()) {
+    return;
   }
-  return outcome;
+  const double half = landscape_.measurement.race;
+  const double ratio =
+      levels_.at(outcome.kernel) - level_of_rival->second + draws.normal() * half / kWidthOf99;
+  const double hidden = ratio - hidden_losses_.at(outcome.kernel) + hidden_losses_.at(rival);
+  outcome.race = {rival, ratio > half, std::exp(hidden)};
 }
 
 search::Tried World::try_choices(const search::Evaluate& heat) const {

@@ -65,6 +65,8 @@ private:
   std::size_t structure_of_child(const Kernel& parent, const search::Ask& ask,
                                  const Luck& luck) const;
   void add_parameters(Kernel& kernel, Draws& draws) const;
+  void time(double level, double hidden_loss, Draws& draws, search::Outcome& outcome) const;
+  void race(const std::string& rival, Draws& draws, search::Outcome& outcome) const;
   const LabModel& model_of(const search::Ask& ask) const;
 
   const Landscape& landscape_;

@@ -5,6 +5,7 @@
 #include "harness/commands/lab_records.h"
 #include "harness/config/config.h"
 #include "harness/report/lab_report.h"
+#include "harness/run/task_state.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -24,6 +25,8 @@ constexpr const char* kLandscapes = "configs/landscapes";
 
 /// What `compare` and `ablate` share.
 struct ComparisonCommand {
+  ComparisonCommand() { plan.settings = search_settings(RunConfig(), tasks::Task()); }
+
   std::vector<std::string> strategies;
   std::string against = RunConfig().strategy;
   std::vector<std::string> landscapes;
@@ -220,6 +223,16 @@ void add_comparison_options(CLI::App& sub, ComparisonCommand& command) {
   sub.add_option("--device-seconds", plan.budget.device_seconds,
                  "budget of the device for each task (default: the evaluations of --calls calls)")
       ->check(CLI::PositiveNumber);
+  sub.add_option("--chains", plan.settings.lineages,
+                 "one-plus-one: the calls are divided among this many chains, as by run.chains")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  sub.add_option("--patience", plan.settings.patience, "as run.patience")
+      ->check(CLI::Range(0, 100'000))
+      ->capture_default_str();
+  sub.add_option("--value-of-doubling", plan.settings.value_of_doubling, "as run.value_of_doubling")
+      ->check(at_least_zero())
+      ->capture_default_str();
   sub.add_option("--parallel", plan.machine.parallel, "calls in flight")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
