@@ -6,16 +6,10 @@
 namespace winnow::search {
 namespace {
 
-using tasks::Verdict;
-
 constexpr int kRepairsOfOne = 2;
 constexpr std::ptrdiff_t kFailures = 6; // that a prompt tells of
 // Before this many calls have ended, their prices and gains say little.
 constexpr int kCallsBeforePricesCount = 4;
-
-std::string arm_name(const std::string& op, const std::string& model) {
-  return model.empty() ? op : op + "@" + model;
-}
 
 std::map<std::string, double> weights_of(const Policy& policy) {
   std::map<std::string, double> weights;
