@@ -130,8 +130,7 @@ std::string ArchiveSearch::arm_for(const std::vector<std::string>& operators) co
   const auto next = std::max_element(
       operators.begin(), operators.end(),
       [&](const std::string& a, const std::string& b) { return quotient(a) < quotient(b); });
-  const std::string model = model_in_turn(asks());
-  return model.empty() ? *next : *next + "@" + model;
+  return arm_name(*next, model_in_turn(asks()));
 }
 
 /// Each operator with each model.
@@ -139,8 +138,7 @@ std::vector<std::string> ArchiveSearch::arms_of(const std::vector<std::string>& 
   std::vector<std::string> arms;
   for (const std::string& op : operators) {
     for (std::size_t i = 0; i < std::max<std::size_t>(settings().models.size(), 1); ++i) {
-      const std::string model = model_in_turn(i);
-      arms.push_back(model.empty() ? op : op + "@" + model);
+      arms.push_back(arm_name(op, model_in_turn(i)));
     }
   }
   return arms;

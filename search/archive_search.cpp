@@ -6,18 +6,10 @@
 namespace winnow::search {
 namespace {
 
-using tasks::Verdict;
-
 constexpr int kRepairsOfOne = 2;
 constexpr std::ptrdiff_t kFailures = 6; // that a prompt tells of
-// A call counts as a visit of so many ancestors, and related kernels are looked for so far back.
-constexpr std::size_t kGenerations = 8;
 // Before this many calls have ended, their prices and gains say little.
 constexpr int kCallsBeforePricesCount = 4;
-
-std::string arm_name(const std::string& op, const std::string& model) {
-  return model.empty() ? op : op + "@" + model;
-}
 
 std::map<std::string, double> weights_of(const Policy& policy) {
   std::map<std::string, double> weights;
@@ -105,118 +97,11 @@ std::optional<Action> ArchiveSearch::build(Draws& draws) const {
   return waits ? std::nullopt : std::optional<Action>(with_operator(*parent, preferred, draws));
 }
 
-std::vector<const Individual*> ArchiveSearch::preferred_parents(Draws& draws) const {
-  if (!everyone_.empty() && draws.next() < policy().uniform_share) {
-    return {find(everyone_[draws.index(everyone_.size())])};
-  }
-  return by_preference(policy().parents, options(), asks(), draws);
-}
-
-/// nullptr: there is no parent; or, in a round, all of them are relatives of parents of the round.
-const Individual*
-ArchiveSearch::free_parent(const std::vector<const Individual*>& preferred) const {
-  if (calls_of_parent_ > 0 && calls_of_parent_ < policy().calls_per_parent) {
-    return find(round_parents_.back());
-  }
-  const Relatives relatives = relatives_of_calls();
-  const Individual* best = nullptr;
-  for (const Individual* own : preferred) {
-    if (!policy().builds_on_regressed && is_bad_parent(*own)) {
-      continue;
-    }
-    if (!policy().lineage_blocking || !is_related(*own, relatives)) {
-      return own;
-    }
-    best = best == nullptr ? own : best;
-  }
-  if (best == nullptr) {
-    return root();
-  }
-  return policy().round > 0 ? nullptr : best;
-}
-
-/// The owners of all cells, fastest first.
-std::vector<ParentOption> ArchiveSearch::options() const {
-  std::vector<std::pair<double, ParentOption>> owners;
-  owners.reserve(cells_.size());
-  for (const auto& [cell, owner] : cells_) {
-    const Individual& own = *find(owner);
-    const double speed = is_failure(own) ? fitness(own) - 1000 : value(own);
-    const auto node = nodes_.find(owner);
-    const bool is_node = node != nodes_.end();
-    const double quality = is_node && node->second.has_child
-                               ? std::max(value(own), node->second.best_child)
-                               : value(own);
-    owners.push_back({speed, {&own, quality, is_node ? node->second.visits : 0}});
-  }
-  std::stable_sort(owners.begin(), owners.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<ParentOption> all;
-  all.reserve(owners.size());
-  for (const auto& [speed, option] : owners) {
-    all.push_back(option);
-  }
-  return all;
-}
-
-void ArchiveSearch::Relatives::add(const std::vector<CandidateId>& line) {
-  parents.insert(line.front());
-  ancestors.insert(line.begin(), line.end());
-}
-
-/// Of the calls under way, or of the present round.
-ArchiveSearch::Relatives ArchiveSearch::relatives_of_calls() const {
-  Relatives relatives;
-  if (policy().round > 0) {
-    for (const CandidateId parent : round_parents_) {
-      relatives.add(line_of(*find(parent)));
-    }
-    return relatives;
-  }
-  for (const auto& [key, call] : asked()) {
-    if (!call.parents.empty()) {
-      relatives.add(line_of(*find(call.parents.front())));
-    }
-  }
-  return relatives;
-}
-
-/// One of the calls builds on the kernel, or on one of its near ancestors or descendants.
-bool ArchiveSearch::is_related(const Individual& individual, const Relatives& relatives) const {
-  const std::vector<CandidateId> line = line_of(individual);
-  return relatives.ancestors.contains(individual.id) ||
-         std::any_of(line.begin(), line.end(),
-                     [&](CandidateId ancestor) { return relatives.parents.contains(ancestor); });
-}
-
 /// The idea behind the kernel was tried correctly and made its parent slower.
 bool ArchiveSearch::is_setback(const Individual& judged) const {
   const Individual* parent = parent_of(judged);
   return parent != nullptr && judged.ask->op != "repair" && counts(outcome_of(*parent)) &&
          value(judged) < value(*parent) - kWorthwhileGain;
-}
-
-bool ArchiveSearch::is_bad_parent(const Individual& individual) const {
-  const Individual* parent = parent_of(individual);
-  return parent != nullptr && counts(outcome_of(*parent)) &&
-         value(individual) < value(*parent) + std::log(kRegressedFraction);
-}
-
-/// Its first parent; nullptr: it has none.
-const Individual* ArchiveSearch::parent_of(const Individual& individual) const {
-  const bool has_parent = individual.ask && !individual.ask->parents.empty();
-  return has_parent ? find(individual.ask->parents.front()) : nullptr;
-}
-
-/// The kernel itself first, then its first parent, and so on.
-std::vector<CandidateId> ArchiveSearch::line_of(const Individual& individual) const {
-  std::vector<CandidateId> line;
-  const Individual* at = &individual;
-  while (at != nullptr && line.size() < kGenerations) {
-    line.push_back(at->id);
-    at = parent_of(*at);
-  }
-  return line;
 }
 
 /// Number of repairs in a row that led to this candidate.

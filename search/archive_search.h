@@ -61,7 +61,7 @@ private:
     void add(const std::vector<CandidateId>& line);
   };
 
-  // archive_search.cpp: whether a call begins, its parent, and the archive itself
+  // archive_search.cpp: whether a call begins, and what the archive is
   bool is_seeding() const;
   bool has_first_kernel() const;
   bool is_waiting_for_a_first_kernel() const;
@@ -69,21 +69,23 @@ private:
   bool may_begin(const Capacity& capacity) const;
   bool is_worthwhile() const;
   std::optional<Action> build(Draws& draws) const;
-  std::vector<const Individual*> preferred_parents(Draws& draws) const;
-  const Individual* free_parent(const std::vector<const Individual*>& preferred) const;
-  std::vector<ParentOption> options() const;
-  Relatives relatives_of_calls() const;
-  bool is_related(const Individual& individual, const Relatives& relatives) const;
   bool is_setback(const Individual& judged) const;
-  bool is_bad_parent(const Individual& individual) const;
   bool may_own_cell(const Individual& judged) const;
-  std::vector<CandidateId> line_of(const Individual& individual) const;
-  const Individual* parent_of(const Individual& individual) const;
   int repair_depth(const Individual& individual) const;
   std::string cell_name(const Individual& individual) const;
   void admit(const Individual& judged);
   void take_cell(const Individual& judged);
   void end_round_if_over();
+
+  // archive_parents.cpp: which kernel a call builds on
+  std::vector<const Individual*> preferred_parents(Draws& draws) const;
+  const Individual* free_parent(const std::vector<const Individual*>& preferred) const;
+  std::vector<ParentOption> options() const;
+  Relatives relatives_of_calls() const;
+  bool is_related(const Individual& individual, const Relatives& relatives) const;
+  bool is_bad_parent(const Individual& individual) const;
+  const Individual* parent_of(const Individual& individual) const;
+  std::vector<CandidateId> line_of(const Individual& individual) const;
 
   // archive_asks.cpp: what a call is
   Ask new_ask(std::string op) const;

@@ -17,6 +17,10 @@ std::string_view model_in(std::string_view arm) {
 
 } // namespace
 
+std::string arm_name(const std::string& op, const std::string& model) {
+  return model.empty() ? op : op + "@" + model;
+}
+
 void Arms::begin(const std::string& arm) {
   ++arms_[arm].in_flight;
 }

@@ -7,6 +7,9 @@
 
 namespace winnow::search {
 
+/// The name of an arm. `model`: empty if there is no choice.
+std::string arm_name(const std::string& op, const std::string& model);
+
 /// A bandit over what a call can be. The name of an arm is an operator, "diff", or an operator and
 /// a model, "diff@cheap". The reward of a call is the gain in log speedup over the
 /// leader, beyond the noise. An arm's index is the mean of its rewards plus an allowance for doubt,

@@ -130,9 +130,9 @@ void LineageSearch::build_on_fastest(Ask& ask, std::span<Individual* const> atte
   const Individual* best = fastest_of(attempts);
   const double best_speedup = best != nullptr ? outcome_of(*best).speedup : 0;
   const bool is_correct = outcome_of(latest).verdict == Verdict::Correct;
-  if (policy().shows_regressed && (is_correct || is_failure(latest))) {
-    ask.previous = card_of(latest);
-  } else if (is_correct && outcome_of(latest).speedup >= kRegressedFraction * best_speedup) {
+  const bool is_fast =
+      is_correct && outcome_of(latest).speedup >= kRegressedFraction * best_speedup;
+  if (is_fast || (policy().shows_regressed && (is_correct || is_failure(latest)))) {
     ask.previous = card_of(latest);
   } else if (policy().repair && is_worth_repairing(attempts)) {
     ask.previous = card_of(latest);

@@ -22,6 +22,7 @@ using testing::HasSubstr;
 
 std::vector<std::string> names_of(const std::vector<Ablation>& ablations) {
   std::vector<std::string> names;
+  names.reserve(ablations.size());
   for (const Ablation& ablation : ablations) {
     names.push_back(ablation.without);
   }

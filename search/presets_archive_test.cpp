@@ -16,6 +16,7 @@ using test::failed;
 using test::fast;
 using test::kFirst;
 using testing::ElementsAre;
+using testing::Field;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -120,12 +121,9 @@ TEST_F(PresetArchiveTest, MetaBuildsRoundsOfFourOnItsFiveFastestKernels) {
     EXPECT_EQ(seeds[i].op, "seed");
     answer(seeds[i], fast(2 + static_cast<double>(i)));
   }
-  std::vector<std::string> operators;
   const std::vector<Ask> round = asks(4);
-  for (const Ask& call : round) {
-    operators.push_back(call.op);
-  }
-  EXPECT_THAT(operators, ElementsAre("rewrite", "crossover", "rewrite", "crossover"));
+  EXPECT_THAT(round, ElementsAre(Field(&Ask::op, "rewrite"), Field(&Ask::op, "crossover"),
+                                 Field(&Ask::op, "rewrite"), Field(&Ask::op, "crossover")));
   EXPECT_TRUE(waits());
   for (const Ask& call : round) {
     answer(call, fast(6));

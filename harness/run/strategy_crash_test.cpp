@@ -44,7 +44,7 @@ protected:
 
   RunOutcome finish() {
     ScriptedModel endpoint(reply_of);
-    const RunOutcome outcome = session(endpoint);
+    RunOutcome outcome = session(endpoint);
     asked_ = endpoint.asked();
     return outcome;
   }

@@ -36,6 +36,7 @@ const std::vector<BadCommand> kBadCommands{
     {"MissingFile", {"eval", "axpy", "tests/buggy/none.cu"}, 2, "none.cu"},
     {"Folder", {"eval", "axpy", "tests"}, 2, "directory"},
     {"UnknownKey", {"run", "--set", "run.stratgy=x"}, 2, "strategy"},
+    {"UnknownStrategy", {"run", "--strategy", "cuda-forge"}, 2, "did you mean 'cudaforge'?"},
     {"MissingConfig", {"run", "configs/none.toml"}, 2, "none.toml"},
     {"MissingStore", {"leaderboard", "--store", "runs/none.db"}, 2, "none.db"},
     {"UnknownSelection", {"export", "training", "--select", "best"}, 2, "supervised"},
