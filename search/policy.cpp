@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "search/archive_search.h"
+#include "search/counsel.h"
 #include "search/lineage_search.h"
 
 #include <algorithm>
@@ -35,7 +36,9 @@ std::vector<Ablation> ablations(const Policy& /*policy*/) {
   return {};
 }
 
-std::unique_ptr<Search> make_search(const Policy& policy, Settings settings) {
+namespace {
+
+std::unique_ptr<Search> without_roles(const Policy& policy, Settings settings) {
   if (policy.population == Policy::Population::Archive) {
     return std::make_unique<ArchiveSearch>(std::move(settings));
   }
@@ -43,6 +46,14 @@ std::unique_ptr<Search> make_search(const Policy& policy, Settings settings) {
     settings.lineages = settings.proposals;
   }
   return std::make_unique<LineageSearch>(std::move(settings));
+}
+
+} // namespace
+
+std::unique_ptr<Search> make_search(const Policy& policy, Settings settings) {
+  std::unique_ptr<Search> search = without_roles(policy, settings);
+  return settings.roles.empty() ? std::move(search)
+                                : std::make_unique<Counsel>(std::move(search), std::move(settings));
 }
 
 const std::vector<std::string>& strategy_names() {

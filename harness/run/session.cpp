@@ -9,6 +9,7 @@
 #include "harness/config/model_arms.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
+#include "harness/report/role_report.h"
 #include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
 #include "harness/run/run_loop.h"
@@ -247,6 +248,7 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
     return ExitCode::Interrupted;
   }
   std::cerr << earnings_table(outcome, session.config);
+  std::cerr << roles_text(roles_json(session.store, session.run));
   std::cerr << run_summary(outcome, session.config, session.run.name,
                            session.by_files ? "winnow batch export -o REQUESTS --run"
                                             : "winnow resume");
