@@ -9,7 +9,7 @@ namespace winnow::search {
 /// the verifier is right.
 constexpr double kAuditShare = 0.1;
 /// Before so many answers the account says little.
-constexpr std::int64_t kVerifierTrial = 12;
+constexpr std::int64_t kVerifierTrial = 8;
 
 /// What the verifier's answers in one search have cost and saved. Money is in US dollars.
 struct VerifierAccount {
