@@ -319,9 +319,8 @@ void Counsel::count_verified(const Evaluated& event) {
   } else {
     ++(is_correct ? account_.accepted_correct : account_.accepted_failed);
   }
-  if (!is_correct) {
-    account_.failed_device_seconds += event.outcome.device_seconds;
-  }
+  (is_correct ? account_.correct_device_seconds : account_.failed_device_seconds) +=
+      event.outcome.device_seconds;
   if (RoleStanding& standing = standings_[kVerifier]; standing.off.empty()) {
     standing.off = account_.why_off(settings_.device_dollars_per_hour);
   }

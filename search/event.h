@@ -105,8 +105,8 @@ struct Unanswered {
 struct Advised {
   std::string key;
   std::string advice = {}; ///< JSON that the role's parser accepted; empty: the reply was of no use
-  double dollars = 0; ///< the cost of the call; 0: none, or not known
-  double seconds = 0; ///< from request to reply; 0: not known
+  double dollars = 0;      ///< the cost of the call; 0: none, or not known
+  double seconds = 0;      ///< from request to reply; 0: not known
 };
 /// A new session begins: what has failed may be tried again.
 struct Resumed {};

@@ -18,11 +18,15 @@ void PromptArms::drop(const std::string& arm) {
 
 void PromptArms::end(const std::string& arm, double gain) {
   drop(arm);
+  for (auto& [name, other] : arms_) {
+    other.weight *= kDecay;
+    other.gains *= kDecay;
+  }
   Arm& ended = arms_[arm];
   ++ended.children;
+  ended.weight += 1;
   ended.gains += gain;
   ++children_;
-  gains_ += gain;
 }
 
 PromptArms::Arm PromptArms::find(const std::string& name) const {
@@ -30,23 +34,35 @@ PromptArms::Arm PromptArms::find(const std::string& name) const {
   return found == arms_.end() ? Arm{} : found->second;
 }
 
-int PromptArms::children(const std::string& arm) const {
-  return find(arm).children;
-}
-
 double PromptArms::estimate(const std::string& name) const {
-  const Arm arm = find(name);
-  const double overall = children_ > 0 ? gains_ / children_ : 0;
-  return (arm.gains + kShrinkage * overall) / (arm.children + kShrinkage);
+  Arm all;
+  for (const auto& [other, arm] : arms_) {
+    all.weight += arm.weight;
+    all.gains += arm.gains;
+  }
+  const double overall = all.weight > 0 ? all.gains / all.weight : 0;
+  const Arm own = find(name);
+  return (own.gains + kShrinkage * overall) / (own.weight + kShrinkage);
 }
 
 std::string PromptArms::choose(const std::vector<std::string>& arms) const {
+  const auto calls = [this](const std::string& name) {
+    const Arm arm = find(name);
+    return arm.children + arm.under_way;
+  };
+  const auto newest =
+      std::min_element(arms.begin(), arms.end(), [&](const std::string& a, const std::string& b) {
+        return calls(a) < calls(b);
+      });
+  if (newest == arms.end() || calls(*newest) < kTrial) {
+    return newest == arms.end() ? "" : *newest;
+  }
   std::string best;
   double highest = -1;
   for (const std::string& name : arms) {
     const Arm arm = find(name);
-    const double doubt = kDoubtOfAPrompt * std::sqrt(std::log(2.0 + children_) /
-                                                     (1.0 + arm.children + arm.under_way));
+    const double doubt =
+        kDoubtOfAPrompt * std::sqrt(std::log(2.0 + children_) / (1.0 + arm.weight + arm.under_way));
     if (const double index = estimate(name) + doubt; index > highest) {
       highest = index;
       best = name;

@@ -19,7 +19,8 @@ double VerifierAccount::expected_precision() const {
 double VerifierAccount::saved(double device_dollars_per_hour) const {
   const std::int64_t failed = accepted_failed + audited_failed;
   const double seconds =
-      failed > 0 ? failed_device_seconds / static_cast<double>(failed) : 0; // of one candidate
+      failed > 0 ? failed_device_seconds / static_cast<double>(failed)
+                 : correct_device_seconds / static_cast<double>(std::max<std::int64_t>(ran(), 1));
   return static_cast<double>(not_run) * expected_precision() * seconds * device_dollars_per_hour /
          kSecondsPerHour;
 }
@@ -33,7 +34,7 @@ double VerifierAccount::spent(double device_dollars_per_hour) const {
 std::string VerifierAccount::why_off(double device_dollars_per_hour) const {
   const double cost = spent(device_dollars_per_hour);
   const double gain = saved(device_dollars_per_hour);
-  if (answers < kVerifierTrial || cost <= gain) {
+  if (answers < kVerifierTrial || ran() == 0 || cost <= gain) {
     return {};
   }
   return fmt::format("{} answers have cost ${:.4f} and saved ${:.4f} of device time", answers, cost,

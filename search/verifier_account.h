@@ -21,17 +21,22 @@ struct VerifierAccount {
   double dollars = 0;               ///< of the verifier's calls, as far as known
   double idle_seconds = 0;          ///< that the device waited for an answer and had no other work
   double failed_device_seconds = 0; ///< of the failed candidates that ran
-  double kernel_dollars = 0;        ///< of the calls that wrote the candidates, as far as known
+  double correct_device_seconds = 0;
+  double kernel_dollars = 0; ///< of the calls that wrote the candidates, as far as known
 
+  std::int64_t ran() const {
+    return accepted_correct + accepted_failed + audited_correct + audited_failed;
+  }
   /// The share of the rejected candidates that would fail, with one success and one failure added
   /// to the audited ones (Laplace's rule).
   double expected_precision() const;
-  /// Device time that failing candidates did not take.
+  /// Device time that failing candidates did not take. One takes the mean time of those that ran
+  /// and failed; as long as there is none, of those that ran.
   double saved(double device_dollars_per_hour) const;
   /// The calls, the idle device, and the calls that wrote good kernels which were rejected.
   double spent(double device_dollars_per_hour) const;
   /// Why the verifier is not worth its cost: after kVerifierTrial answers it has cost more than it
-  /// has saved. Empty: it is worth it, or the trial is not over.
+  /// has saved. Empty: it is worth it, or the trial is not over, or no candidate has run yet.
   std::string why_off(double device_dollars_per_hour) const;
 };
 

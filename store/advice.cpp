@@ -123,13 +123,18 @@ std::vector<RoleTotals> role_totals(const RunStore& store, RowId run) {
 
 JudgeRecord judge_record(const RunStore& store, RowId run, const std::string& task) {
   JudgeRecord record;
+  std::vector<double> errors;
   store.read([&](const Database& database) {
-    Query query(database, std::string("SELECT count(*) AS scored, total(s.is_right) AS correct, "
-                                      "avg(abs(s.predicted - s.actual)) AS mean_error ") +
-                              kScores);
-    query.bind(run, "judge", task).next();
-    record = {query.integer("scored"), query.integer("correct"), query.real_or_zero("mean_error")};
+    Query query(database,
+                std::string("SELECT s.is_right, abs(s.predicted - s.actual) AS error ") + kScores);
+    query.bind(run, "judge", task);
+    while (query.next()) {
+      ++record.scored;
+      record.correct += query.integer("is_right");
+      errors.push_back(query.real("error"));
+    }
   });
+  record.median_error = errors.empty() ? 0 : tasks::median(errors);
   return record;
 }
 

@@ -24,7 +24,9 @@ struct RoleTotals {
 struct JudgeRecord {
   std::int64_t scored = 0;
   std::int64_t correct = 0; ///< of which the direction was right
-  double mean_error = 0;    ///< of the size, in per cent of the fact's value
+  /// Of the size, in per cent of the fact's value. The median, because a child that goes another
+  /// way can be a thousand times slower.
+  double median_error = 0;
 };
 
 /// The candidates of a run by the verifier's answer, of one task or of all. Those that failed

@@ -82,7 +82,7 @@ TEST_F(AdviceTest, ScoresAreCountedByRole) {
   const JudgeRecord record = judge_record(t_.store, t_.run);
   EXPECT_EQ(record.scored, 2);
   EXPECT_EQ(record.correct, 1);
-  EXPECT_DOUBLE_EQ(record.mean_error, 25);
+  EXPECT_DOUBLE_EQ(record.median_error, 25);
   EXPECT_EQ(judge_record(t_.store, t_.run, "another").scored, 0);
   const std::vector<RoleTotals> totals = role_totals(t_.store, t_.run);
   ASSERT_EQ(totals.size(), 1U);

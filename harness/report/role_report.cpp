@@ -85,7 +85,7 @@ json role_json(const store::RunStore& store, store::RowId run, const store::Role
             {"calls_without_price", totals.calls_without_price}};
   if (totals.role == "judge") {
     role["directions"] = proportion_json(totals.correct, totals.scored);
-    role["mean_error_pct"] = store::judge_record(store, run).mean_error;
+    role["median_error_pct"] = store::judge_record(store, run).median_error;
   } else if (totals.role == "verifier") {
     role["answers"] = verifier_json(store::verifier_record(store, run));
   } else if (totals.role == "meta-prompter") {
@@ -118,11 +118,11 @@ std::string score_text(const json& role) {
   if (role.contains("directions")) {
     return role["directions"].is_null()
                ? "no prediction was measured yet"
-               : fmt::format("right direction {} of {}, {}; mean error of the size {:.0f} points",
+               : fmt::format("right direction {} of {}, {}; median error of the size {:.0f} points",
                              role["directions"]["count"].get<std::int64_t>(),
                              role["directions"]["of"].get<std::int64_t>(),
                              percent_text(role["directions"]),
-                             role["mean_error_pct"].get<double>());
+                             role["median_error_pct"].get<double>());
   }
   if (role.contains("answers")) {
     return fmt::format("precision {}, recall {}", percent_text(role["answers"]["precision"]),

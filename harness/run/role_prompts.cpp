@@ -31,9 +31,9 @@ std::string judge_record_text(const store::JudgeRecord& record) {
   if (record.scored == 0) {
     return "";
   }
-  return fmt::format("The direction of your predicted effects was right in {}. The mean error of "
+  return fmt::format("The direction of your predicted effects was right in {}. The median error of "
                      "their size was {:.0f} points of a per cent.",
-                     share_text(record.correct, record.scored), record.mean_error);
+                     share_text(record.correct, record.scored), record.median_error);
 }
 
 std::string verifier_record_text(const store::VerifierRecord& record) {
