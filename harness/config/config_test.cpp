@@ -114,6 +114,10 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"[run]\nname = \n", "dir/my.toml:2:"},
       {"[run]\nname = 'a'\nname = 'b'\n", "dir/my.toml:3:"},
       {"[run]\nstrategy = \"best-of-m\"\n", "did you mean 'best-of-n'?"},
+      {"[run]\nroles = [\"judges\"]\n", "unknown role 'judges'; did you mean 'judge'?"},
+      {"[run]\nroles = [\"judge\", \"judge\"]\n", "the role 'judge' is named twice"},
+      {"[run]\nroles = \"judge\"\n", "run.roles: expected a list of strings"},
+      {"[roles]\nmemory = \"m\"\n", "unknown key 'memory' in [roles]"},
       {"[run]\nchains = 9\nproposals = 2\n", "run.chains = 9 is more than run.proposals = 2"},
   };
   for (const Mistake& item : mistakes) {

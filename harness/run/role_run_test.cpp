@@ -4,6 +4,7 @@
 #include "harness/run/testing/run_loop_fixture.h"
 #include "search/counsel.h"
 #include "store/advice.h"
+#include "tests/support/json_page.h"
 
 #include <atomic>
 #include <csignal>
@@ -306,6 +307,76 @@ TEST_F(RoleRun, LessonsComeFromAnEarlierRunOfAnotherTask) {
   EXPECT_GE(with, 1);
   EXPECT_LT(with, 4) << "a part of the calls has no lessons, for comparison";
   EXPECT_THAT(account_of_roles(), HasSubstr("\"without\""));
+}
+
+TEST_F(RoleRun, ARoleAsksAModelOfItsOwn) {
+  config_.roles = {"judge", "verifier"};
+  config_.role_models = {{"judge", "wise"}};
+  for (const char* name : {"coder", "wise"}) {
+    ModelArm& model = config_.models.emplace_back();
+    model.name = name;
+    model.endpoint = config_.endpoint;
+    model.endpoint.model = std::string(name) + "-model";
+  }
+  ScriptedModel coder(reply_of_a_role_or_kernel), wise(reply_of_a_role_or_kernel);
+  EXPECT_EQ(session({{"coder", config_.models[0].endpoint, coder, {}},
+                     {"wise", config_.models[1].endpoint, wise, {}}})
+                .end,
+            End::Finished);
+  for (const std::string& key : wise.asked()) {
+    EXPECT_THAT(key, HasSubstr("/judge/"));
+  }
+  EXPECT_FALSE(wise.asked().empty());
+  for (const std::string& key : coder.asked()) {
+    EXPECT_THAT(key, Not(HasSubstr("/judge/")));
+  }
+  recompute_decisions();
+}
+
+TEST_F(RoleRun, TheJsonPageListsEveryFieldOfRoles) {
+  config_.proposals = 30;
+  config_.strategy = "best-of-n";
+  EXPECT_EQ(run_to_its_end().end, End::Finished);
+  const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
+  const nlohmann::json document = roles_json(store, *store.find_run(run_name_));
+  EXPECT_EQ(document["roles"].size(), 4U);
+  EXPECT_EQ(document["switched_off"].size(), 1U);
+  EXPECT_THAT(::winnow::test::JsonPage(WINNOW_SOURCE_DIR).missing(document), testing::IsEmpty());
+}
+
+TEST(RoleReport, EstimatesRecallWithThePrecisionOfAudits) {
+  TemporaryDirectory directory("role-report-test");
+  store::RunStore store(directory.path() / "store.db", store::RunStore::Mode::ReadWrite);
+  const store::RowId run = store.create_run("run", nlohmann::json::object(), {});
+  const store::RowId task = store.add_task(test::small_task("a"));
+  const auto add = [&](int number, bool rejects, std::optional<bool> failed) {
+    const std::string key = fmt::format("a/verify/{}", number);
+    store.begin_call(run, task, key, "chat", "m", nlohmann::json::object());
+    store::CandidateRow row;
+    row.call_key = fmt::format("a/0/{}", number);
+    row.origin = "model";
+    row.text = key;
+    const store::RowId candidate = store.add_candidate(run, task, row);
+    store.add_advice(run, {key, "verifier", candidate, rejects ? kRejects : kAccepts, ""});
+    if (failed) {
+      store.add_advice_scores(
+          run, key,
+          {{candidate, "fails", rejects ? 1.0 : 0.0, *failed ? 1.0 : 0.0, rejects == *failed}});
+    }
+  };
+  for (int i = 0; i < 20; ++i) {
+    add(i, true, i < 4 ? std::optional(i < 3) : std::nullopt); // 4 audits, of which 3 fail
+  }
+  for (int i = 20; i < 30; ++i) {
+    add(i, false, i < 25); // 5 fail
+  }
+  const nlohmann::json document = roles_json(store, *store.find_run("run"));
+  const nlohmann::json& answers = document["roles"][0]["answers"];
+  EXPECT_EQ(answers["precision"]["value"], 0.75);
+  EXPECT_NEAR(answers["precision"]["low"].get<double>(), 0.3006, 1e-4);
+  EXPECT_EQ(answers["recall"]["value"], 0.75) << "15 of the 20 rejected, and 5 accepted ones fail";
+  EXPECT_NEAR(answers["recall"]["low"].get<double>(), 0.3006 * 20 / (0.3006 * 20 + 5), 1e-4);
+  EXPECT_THAT(roles_text(document), HasSubstr("precision 75 % (30 to 95 %), recall 75 %"));
 }
 
 TEST_F(RoleRun, SeveralCallsAtATimeEndAsTheLogSays) {
