@@ -17,16 +17,16 @@ namespace {
 
 constexpr const char* kSwitchedOff = "role switched off";
 
-/// "the verifier rejects the kernel before it is compiled: line 12 (memory): ...".
+/// "the verifier rejects the kernel: line 12 (memory): ...". Further findings follow, a line each.
 std::string rejection_text(const std::string& advice) {
-  std::string text = "the verifier rejects the kernel before it is compiled";
+  std::vector<std::string> findings;
   const auto parsed = nlohmann::json::parse(advice);
   for (const auto& finding : parsed.at("findings")) {
-    text +=
-        fmt::format("\nline {} ({}): {}", finding.at("line").get<std::int64_t>(),
-                    finding.at("reason").get<std::string>(), finding.at("text").get<std::string>());
+    findings.push_back(fmt::format("line {} ({}): {}", finding.at("line").get<std::int64_t>(),
+                                   finding.at("reason").get<std::string>(),
+                                   finding.at("text").get<std::string>()));
   }
-  return text;
+  return "the verifier rejects the kernel: " + join(findings, "\n");
 }
 
 bool is_rejection(const std::string& role, const std::string& advice) {
