@@ -49,7 +49,7 @@ Ask waiting_call(const Ask& judge) {
   return waiting;
 }
 
-bool is_rejection(const std::string& advice) {
+bool rejects(const std::string& advice) {
   const auto parsed = nlohmann::json::parse(advice, nullptr, false);
   return parsed.is_object() && parsed.value("verdict", "") == "reject";
 }
@@ -177,11 +177,6 @@ Ask Counsel::with_prompt_arms(Ask ask) const {
   return ask;
 }
 
-void Counsel::begin_kernel_call(const Ask& ask) {
-  of_variants_.begin(ask.variant);
-  of_memory_.begin(ask.memory ? kWithMemory : kWithoutMemory);
-}
-
 void Counsel::apply(const Event& event) {
   std::visit([this](const auto& what) { on(what); }, event);
 }
@@ -189,39 +184,39 @@ void Counsel::apply(const Event& event) {
 void Counsel::on(const Decided& event) {
   if (const auto* evaluate = std::get_if<Evaluate>(&event.action)) {
     measured_.insert(evaluate->candidate);
-    const auto held = std::find(released_.begin(), released_.end(), *evaluate);
-    if (held != released_.end()) {
-      released_.erase(held);
-      return;
+    if (std::erase(released_, *evaluate) == 0) {
+      inner_->apply(event);
     }
-    inner_->apply(event);
     return;
   }
   const auto& ask = std::get<Ask>(event.action);
-  const Role* role = role_with_operator(ask.op);
-  if (role == nullptr) {
-    const auto held = std::find(ready_.begin(), ready_.end(), ask);
-    if (held != ready_.end()) {
-      ready_.erase(held);
-      return;
-    }
-    begin_kernel_call(ask);
-    inner_->apply(event);
-    return;
+  if (const Role* role = role_with_operator(ask.op)) {
+    begin_role_call(role->name, ask, event.capacity);
+  } else if (std::erase(ready_, ask) == 0) {
+    begin_kernel_call(ask, event.capacity);
   }
-  ++standings_[role->name].calls;
-  open_[ask.key] = role->name;
-  if (role->name == kJudge) {
-    const Ask& waiting = waiting_[ask.key] = waiting_call(ask);
-    begin_kernel_call(waiting);
-    inner_->apply(Decided{waiting, event.capacity});
-  } else if (role->name == kVerifier) {
+}
+
+/// Tells the search inside that a call for a kernel is under way.
+void Counsel::begin_kernel_call(const Ask& ask, const Capacity& capacity) {
+  of_variants_.begin(ask.variant);
+  of_memory_.begin(ask.memory ? kWithMemory : kWithoutMemory);
+  inner_->apply(Decided{ask, capacity});
+}
+
+void Counsel::begin_role_call(const std::string& role, const Ask& ask, const Capacity& capacity) {
+  ++standings_[role].calls;
+  open_[ask.key] = role;
+  if (role == kJudge) {
+    waiting_[ask.key] = waiting_call(ask);
+    begin_kernel_call(waiting_[ask.key], capacity);
+  } else if (role == kVerifier) {
     const Evaluate& held = unverified_[ask.key] = evaluation_of(ask);
     verified_[held.candidate] = false;
     if (measured_.empty()) {
       idle_.insert(ask.key);
     }
-    inner_->apply(Decided{held, event.capacity});
+    inner_->apply(Decided{held, capacity});
   } else {
     calls_at_variant_ = inner_->asks();
   }
@@ -241,32 +236,36 @@ void Counsel::on(const Advised& event) {
 
 /// The call of a role has ended. `advised`: nullptr: without a reply.
 void Counsel::release(const std::string& key, const Advised* advised) {
-  const std::string role = open_.at(key);
-  open_.erase(key);
+  const std::string role = open_.extract(key).mapped();
   const bool is_useful = advised != nullptr && !advised->advice.empty();
   if (role == kJudge) {
     Ask& ready = ready_.emplace_back(waiting_.extract(key).mapped());
     ready.advice = is_useful ? ready.advice : "";
-  } else if (role == kMetaPrompter && is_useful) {
-    variants_.push_back(key);
   } else if (role == kVerifier) {
-    const Evaluate held = unverified_.extract(key).mapped();
-    const bool is_rejected = is_useful && is_rejection(advised->advice);
-    verified_[held.candidate] = is_rejected;
-    if (!is_useful) {
-      counted_.insert(held.candidate);
-    }
-    if (!is_rejected || runs_anyway(settings_, held.candidate)) {
-      released_.push_back(held);
-    }
-    if (advised != nullptr) {
-      ++account_.answers;
-      account_.dollars += advised->dollars;
-      account_.idle_seconds += idle_.contains(key) ? advised->seconds : 0;
-      account_.kernel_dollars += inner_->find(held.candidate)->dollars;
-    }
-    idle_.erase(key);
+    release_evaluation(key, advised);
+  } else if (is_useful) {
+    variants_.push_back(key);
   }
+}
+
+void Counsel::release_evaluation(const std::string& key, const Advised* advised) {
+  const Evaluate held = unverified_.extract(key).mapped();
+  const bool is_useful = advised != nullptr && !advised->advice.empty();
+  const bool is_rejected = is_useful && rejects(advised->advice);
+  verified_[held.candidate] = is_rejected;
+  if (!is_useful) {
+    counted_.insert(held.candidate); // there is no answer that could be right
+  }
+  if (!is_rejected || runs_anyway(settings_, held.candidate)) {
+    released_.push_back(held);
+  }
+  if (advised != nullptr) {
+    ++account_.answers;
+    account_.dollars += advised->dollars;
+    account_.idle_seconds += idle_.contains(key) ? advised->seconds : 0;
+    account_.kernel_dollars += inner_->find(held.candidate)->dollars;
+  }
+  idle_.erase(key);
 }
 
 void Counsel::on(const Added& event) {

@@ -63,8 +63,10 @@ private:
   Ask judge(Ask waiting) const;
   Ask verify(const Evaluate& evaluate) const;
   Ask with_prompt_arms(Ask ask) const;
-  void begin_kernel_call(const Ask& ask);
+  void begin_kernel_call(const Ask& ask, const Capacity& capacity);
+  void begin_role_call(const std::string& role, const Ask& ask, const Capacity& capacity);
   void release(const std::string& key, const Advised* advised);
+  void release_evaluation(const std::string& key, const Advised* advised);
   void settle(CandidateId candidate);
   void count_verified(const Evaluated& event);
 

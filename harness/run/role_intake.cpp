@@ -51,34 +51,44 @@ agents::RoleFacts facts_for(const std::string& role, const ShelvedCandidate& abo
 void RoleIntake::accept_reply(TaskState& state, const search::Ask& ask,
                               const agents::ModelReply& reply) {
   const std::string& role = search::role_with_operator(ask.op)->name;
-  const bool is_about_a_kernel = role != "meta-prompter";
-  const store::RowId about = is_about_a_kernel ? ask.parents.front() : 0;
+  const store::RowId about = role == "meta-prompter" ? 0 : ask.parents.front();
   const agents::RoleReply parsed = agents::parse_role_reply(
       ask.op, reply.text, about != 0 ? facts_for(role, shelf_.at(about)) : agents::RoleFacts{});
-  const bool refuses = is_rejection(role, parsed.advice) &&
-                       !search::runs_anyway(search_settings(setup_.config, *state.task), about);
-  tasks::Evaluation refused = evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
-  refused.verdict = tasks::Verdict::Refused;
+  std::optional<tasks::Evaluation> refused;
+  if (is_rejection(role, parsed.advice) && !runs_anyway(state, about)) {
+    refused = evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
+    refused->verdict = tasks::Verdict::Refused;
+    refused->detail = rejection_text(parsed.advice);
+  }
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
     setup_.journal.add_advice({ask.key, role, about, parsed.advice, parsed.problem});
     std::vector<search::Event> events{
         search::Advised{ask.key, parsed.advice, reply.dollars.value_or(0), reply.seconds}};
-    if (refuses) {
-      refused.detail = rejection_text(parsed.advice);
-      setup_.journal.add_evaluations(about, {refused});
+    if (refused) {
+      setup_.journal.add_evaluations(about, {*refused});
       events.emplace_back(
-          search::Evaluated{about, search::outcome_of(refused, shelf_.at(about).text)});
+          search::Evaluated{about, search::outcome_of(*refused, shelf_.at(about).text)});
     }
     return events;
   });
   if (!parsed.problem.empty()) {
     setup_.progress.event(ask.key + ": the reply is of no use: " + parsed.problem);
   }
-  if (refuses) {
-    shelf_.forget(about);
-    tally_.count(state, about, *state.search->find(about)->outcome);
-    tally_.tell(state, state.search->find(about)->ask->key, refused);
+  if (refused) {
+    tell_refused(state, about, *refused);
   }
+}
+
+void RoleIntake::tell_refused(TaskState& state, store::RowId candidate,
+                              const tasks::Evaluation& refused) {
+  shelf_.forget(candidate);
+  const search::Individual& individual = *state.search->find(candidate);
+  tally_.count(state, candidate, *individual.outcome);
+  tally_.tell(state, individual.ask->key, refused);
+}
+
+bool RoleIntake::runs_anyway(const TaskState& state, store::RowId candidate) const {
+  return search::runs_anyway(search_settings(setup_.config, *state.task), candidate);
 }
 
 void RoleIntake::skip(TaskState& state, const search::Ask& ask,
@@ -140,7 +150,7 @@ void RoleIntake::score_verifier(const TaskState& state, const search::Individual
     return;
   }
   const bool rejected = is_rejection("verifier", advice->content);
-  if (rejected && !search::runs_anyway(search_settings(setup_.config, *state.task), judged.id)) {
+  if (rejected && !runs_anyway(state, judged.id)) {
     return; // nobody knows
   }
   const bool failed = judged.outcome->verdict != tasks::Verdict::Correct;

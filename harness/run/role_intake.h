@@ -33,7 +33,9 @@ private:
   void score(const TaskState& state, const search::Individual& judged);
   void score_judge(const search::Individual& child);
   void score_verifier(const TaskState& state, const search::Individual& judged);
+  void tell_refused(TaskState& state, store::RowId candidate, const tasks::Evaluation& refused);
   void tell_switches(const TaskState& state);
+  bool runs_anyway(const TaskState& state, store::RowId candidate) const;
 
   const RunLoopSetup& setup_;
   CandidateShelf& shelf_;
