@@ -60,9 +60,9 @@ struct ProposalContext {
   std::string surface;
   bool structured = false; ///< the reply must be JSON that follows kernel_reply_schema()
   // Of prompts in runs with roles (docs/roles.md):
-  std::string advice;               ///< the judge's advice about the parent, in words; empty: none
-  std::string guide;                ///< the meta-prompter's words; empty: none
-  std::vector<std::string> lessons; ///< a line for each lesson of another task
+  std::string advice;                ///< the judge's advice about the parent, in words; empty: none
+  std::string guide;                 ///< the meta-prompter's words; empty: none
+  std::vector<std::string> lessons;  ///< a line for each lesson of another task
   std::vector<std::string> evidence; ///< judge: a line for each fact of the parent's record
   std::string record;                ///< how often the role was right so far; empty: not known
   std::vector<std::string> versions; ///< meta-prompter: a line for each earlier version

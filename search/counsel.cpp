@@ -130,7 +130,7 @@ bool Counsel::is_to_verify(const Evaluate& evaluate) const {
 }
 
 bool Counsel::is_time_for_a_variant() const {
-  if (!has(kMetaPrompter) || variants_.size() > kMostVariants) {
+  if (!has(kMetaPrompter) || standings_.at(kMetaPrompter).calls >= kMostVariants) {
     return false;
   }
   const bool is_asked = std::any_of(open_.begin(), open_.end(),

@@ -28,7 +28,7 @@ namespace winnow::search {
 class Counsel : public Search {
 public:
   static constexpr std::size_t kCallsPerVariant = 8;
-  static constexpr std::size_t kMostVariants = 5; ///< besides the built-in words
+  static constexpr std::int64_t kMostVariants = 5; ///< calls of the meta-prompter
 
   /// `settings`: those of `inner`. Throws UsageError for an unknown role, or a role named twice.
   Counsel(std::unique_ptr<Search> inner, Settings settings);

@@ -268,6 +268,22 @@ TEST_F(CounselTest, TheNumberOfVersionsIsLimited) {
   EXPECT_EQ(search_->asks(), 200U);
 }
 
+TEST_F(CounselTest, AMetaPrompterWhoseRepliesAreOfNoUseIsNotAskedForever) {
+  begin("best-of-n", {"meta-prompter"}, 100);
+  while (const auto action = search_->decide(kACall)) {
+    search_->apply(Decided{*action, kACall});
+    const Ask& call = std::get<Ask>(*action);
+    EXPECT_EQ(call.variant, "");
+    if (call.op == "meta") {
+      advise(call, "");
+    } else {
+      measure(add(call), fast(1));
+    }
+  }
+  EXPECT_EQ(standing().calls, Counsel::kMostVariants);
+  EXPECT_EQ(standing().useful, 0);
+}
+
 TEST_F(CounselTest, MemoryIsAnArm) {
   begin("best-of-n", {"memory"}, 60);
   int with = 0;
