@@ -140,10 +140,11 @@ MaybeValues render_do_not(const ProposalContext& context) {
 
 MaybeValues render_parent(const ProposalContext& context) {
   return attempt_values(context, context.parent,
-                        context.op == "crossover"  ? "The first parent"
-                        : context.op == "contrast" ? "The faster kernel"
-                        : context.op == "repair"   ? "The kernel to repair"
-                                                   : "The parent");
+                        context.op == "judge"       ? "The kernel"
+                        : context.op == "crossover" ? "The first parent"
+                        : context.op == "contrast"  ? "The faster kernel"
+                        : context.op == "repair"    ? "The kernel to repair"
+                                                    : "The parent");
 }
 
 MaybeValues render_second(const ProposalContext& context) {

@@ -20,7 +20,11 @@ constexpr Operators kContrast = 1U << 5U;
 constexpr Operators kRepair = 1U << 6U;
 constexpr Operators kFeatures = 1U << 7U;
 constexpr Operators kInsights = 1U << 8U;
-constexpr Operators kAll = (1U << 9U) - 1;
+constexpr Operators kAll = (1U << 9U) - 1; ///< that ask for a kernel
+constexpr Operators kJudge = 1U << 9U;
+constexpr Operators kVerify = 1U << 10U;
+constexpr Operators kMeta = 1U << 11U;
+constexpr Operators kRoles = kJudge | kVerify | kMeta;
 /// These begin from `parent`.
 constexpr Operators kParent =
     kRewrite | kDiff | kCrossover | kContrast | kRepair | kFeatures | kInsights;
@@ -38,37 +42,47 @@ std::vector<Section> make_recipe() {
   return {
       // clang-format off
       {"rules", "system", {}, render_always, kSystem, Stable, 8 * kKiB, kAll},
-      {"kernel file", "kernel_file", {"variants"}, render_kernel_file, kSystem, Stable, 10 * kKiB, kAll},
-      {"constants", "kernel_file_const", {}, render_const, kSystem, Stable, 1 * kKiB, kAll},
-      {"cooperative launches", "kernel_file_cooperative", {}, render_cooperative, kSystem, Stable, 1 * kKiB, kAll},
-      {"clusters", "kernel_file_clusters", {}, render_clusters, kSystem, Stable, 1 * kKiB, kAll},
-      {"loops", "kernel_file_loops", {}, render_loops, kUser, Stable, 1 * kKiB, kAll},
-      {"tensor maps", "kernel_file_tensor_maps", {}, render_tensor_maps, kUser, Stable, 6 * kKiB, kAll},
-      {"prepare", "prepare", {"static"}, render_prepare, kUser, Stable, 2 * kKiB, kAll},
+      {"role", "role_judge", {}, render_always, kSystem, Stable, 4 * kKiB, kJudge},
+      {"role", "role_verify", {}, render_always, kSystem, Stable, 4 * kKiB, kVerify},
+      {"role", "role_meta", {}, render_always, kSystem, Stable, 4 * kKiB, kMeta},
+      {"kernel file", "kernel_file", {"variants"}, render_kernel_file, kSystem, Stable, 10 * kKiB, kAll | kVerify},
+      {"constants", "kernel_file_const", {}, render_const, kSystem, Stable, 1 * kKiB, kAll | kVerify},
+      {"cooperative launches", "kernel_file_cooperative", {}, render_cooperative, kSystem, Stable, 1 * kKiB, kAll | kVerify},
+      {"clusters", "kernel_file_clusters", {}, render_clusters, kSystem, Stable, 1 * kKiB, kAll | kVerify},
+      {"loops", "kernel_file_loops", {}, render_loops, kUser, Stable, 1 * kKiB, kAll | kVerify},
+      {"tensor maps", "kernel_file_tensor_maps", {}, render_tensor_maps, kUser, Stable, 6 * kKiB, kAll | kVerify},
+      {"prepare", "prepare", {"static"}, render_prepare, kUser, Stable, 2 * kKiB, kAll | kVerify},
       {"task", "task",
        {"title", "name", "description", "axes", "tensors", "scalars", "tolerance", "precision",
         "operations", "bytes", "shapes", "sizes", "reference", "reference_python"},
-       render_task, kUser, Stable, 24 * kKiB, kAll},
-      {"device", "device", {"device", "device_name", "facts", "limits"}, render_device, kUser, Stable, 2 * kKiB, kAll},
-      {"cpu", "device_cpu", {}, render_cpu, kUser, Stable, 3 * kKiB, kAll},
-      {"cuda", "device_cuda", {"architecture", "instructions", "boundary", "static_shared"}, render_cuda, kUser, Stable, 3 * kKiB, kAll},
-      {"hip", "device_hip", {"architecture", "warp_size", "boundary"}, render_hip, kUser, Stable, 2 * kKiB, kAll},
-      {"products", "device_products", {"intensity", "design"}, render_products, kUser, Stable, 1 * kKiB, kAll},
-      {"bounds", "bounds", {"ceilings", "whose", "bounds"}, render_bounds, kUser, Stable, 4 * kKiB, kAll},
+       render_task, kUser, Stable, 24 * kKiB, kAll | kRoles},
+      {"device", "device", {"device", "device_name", "facts", "limits"}, render_device, kUser, Stable, 2 * kKiB, kAll | kRoles},
+      {"cpu", "device_cpu", {}, render_cpu, kUser, Stable, 3 * kKiB, kAll | kRoles},
+      {"cuda", "device_cuda", {"architecture", "instructions", "boundary", "static_shared"}, render_cuda, kUser, Stable, 3 * kKiB, kAll | kRoles},
+      {"hip", "device_hip", {"architecture", "warp_size", "boundary"}, render_hip, kUser, Stable, 2 * kKiB, kAll | kRoles},
+      {"products", "device_products", {"intensity", "design"}, render_products, kUser, Stable, 1 * kKiB, kAll | kJudge | kMeta},
+      {"bounds", "bounds", {"ceilings", "whose", "bounds"}, render_bounds, kUser, Stable, 4 * kKiB, kAll | kJudge | kMeta},
       {"baseline", "baseline", {"code", "timings"}, render_baseline, kUser, Stable, kAttempt, kAll},
       {"eager", "baseline_eager", {}, render_eager, kUser, Stable, 1 * kKiB, kAll},
 
+      {"guide", "guide", {"words"}, render_guide, kUser, Slow, 4 * kKiB, (kAll & ~kRepair) | kMeta},
+      {"lessons", "lessons", {"lines"}, render_lessons, kUser, Slow, 6 * kKiB, kAll & ~kRepair},
       {"families", "families", {"lines"}, render_families, kUser, Slow, 6 * kKiB, kSeed},
-      {"do not", "do_not", {"lines"}, render_do_not, kUser, Slow, 6 * kKiB, kAll & ~kRepair},
+      {"do not", "do_not", {"lines"}, render_do_not, kUser, Slow, 6 * kKiB, (kAll & ~kRepair) | kJudge | kMeta},
       {"standing", "standing", {"number", "speedup", "versus"}, render_standing, kUser, Slow, 1 * kKiB, kAll & ~(kImprove | kRepair)},
       {"best", "best", {"number", "speedup", "versus", "code", "feedback"}, render_best, kUser, Slow, kAttempt, kImprove},
 
-      {"parent", "parent", {"title", "number", "code", "feedback"}, render_parent, kUser, Volatile, kAttempt, kParent},
+      {"parent", "parent", {"title", "number", "code", "feedback"}, render_parent, kUser, Volatile, kAttempt, kParent | kJudge},
+      {"candidate", "candidate", {"code"}, render_candidate, kUser, Volatile, kAttempt, kVerify},
       {"second", "second", {"title", "number", "code", "feedback"}, render_second, kUser, Volatile, kAttempt, kTwoParents},
       {"insights", "insights", {"lines"}, render_families, kUser, Volatile, 6 * kKiB, kInsights},
       {"surface", "surface", {"surface"}, render_surface, kUser, Volatile, 4 * kKiB, kImprove | kRewrite | kDiff | kCrossover | kFeatures | kInsights},
-      {"history", "history", {"lines"}, render_history, kUser, Volatile, 8 * kKiB, kImprove | kRewrite | kDiff | kFeatures | kInsights},
+      {"history", "history", {"lines"}, render_history, kUser, Volatile, 8 * kKiB, kImprove | kRewrite | kDiff | kFeatures | kInsights | kJudge | kMeta},
       {"previous", "previous", {"number", "code", "feedback"}, render_previous, kUser, Volatile, kAttempt, kImprove},
+      {"advice", "advice", {"advice"}, render_advice, kUser, Volatile, 3 * kKiB, kAll & ~(kSeed | kRepair)},
+      {"evidence", "evidence", {"lines"}, render_evidence, kUser, Volatile, 8 * kKiB, kJudge},
+      {"versions", "versions", {"lines"}, render_versions, kUser, Volatile, 24 * kKiB, kMeta},
+      {"record", "record", {"record"}, render_record, kUser, Volatile, 1 * kKiB, kRoles},
       {"question", "question_improve", {"advice"}, render_improve, kUser, Volatile, 2 * kKiB, kImprove},
       {"question", "question_seed", {}, render_always, kUser, Volatile, 2 * kKiB, kSeed},
       {"question", "question_rewrite", {}, render_always, kUser, Volatile, 2 * kKiB, kRewrite},
@@ -78,6 +92,9 @@ std::vector<Section> make_recipe() {
       {"question", "question_repair", {"advice"}, render_repair, kUser, Volatile, 2 * kKiB, kRepair},
       {"question", "question_features", {}, render_always, kUser, Volatile, 2 * kKiB, kFeatures},
       {"question", "question_insights", {}, render_always, kUser, Volatile, 2 * kKiB, kInsights},
+      {"question", "question_judge", {}, render_always, kUser, Volatile, 2 * kKiB, kJudge},
+      {"question", "question_verify", {}, render_always, kUser, Volatile, 2 * kKiB, kVerify},
+      {"question", "question_meta", {}, render_always, kUser, Volatile, 2 * kKiB, kMeta},
       {"reply", "reply_diff", {}, render_always, kUser, Volatile, 2 * kKiB, kDiff},
       {"reply", "reply_file", {}, render_reply_file, kUser, Volatile, 1 * kKiB, kAll & ~kDiff},
       {"reply", "reply_json", {"content"}, render_reply_json, kUser, Volatile, 1 * kKiB, kAll},
@@ -107,8 +124,14 @@ const std::vector<std::string>& operator_names() {
   return names;
 }
 
+const std::vector<std::string>& role_operator_names() {
+  static const std::vector<std::string> names{"judge", "verify", "meta"};
+  return names;
+}
+
 Operators operator_bit(std::string_view name) {
-  const std::vector<std::string>& names = operator_names();
+  std::vector<std::string> names = operator_names();
+  names.insert(names.end(), role_operator_names().begin(), role_operator_names().end());
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
     throw Error(fmt::format("no operator has the name '{}'{}", name, suggestion(name, names)));
@@ -118,7 +141,7 @@ Operators operator_bit(std::string_view name) {
 
 void require_attempts(const ProposalContext& context) {
   const Operators wanted = operator_bit(context.op);
-  if ((wanted & kParent) != 0 && !context.parent) {
+  if ((wanted & (kParent | kJudge | kVerify)) != 0 && !context.parent) {
     throw Error(fmt::format("the operator '{}' needs a parent", context.op));
   }
   if ((wanted & kTwoParents) != 0 && !context.second) {

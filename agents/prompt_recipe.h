@@ -15,7 +15,8 @@ namespace winnow::agents {
 /// The values of a template's placeholders.
 using Values = std::map<std::string, std::string>;
 
-/// A set of operators: bit i stands for operator_names()[i].
+/// A set of operators: bit i stands for operator_names()[i]. The bits of role_operator_names()
+/// follow.
 using Operators = unsigned;
 
 struct Section {

@@ -54,4 +54,13 @@ MaybeValues render_repair(const ProposalContext& context);
 MaybeValues render_reply_file(const ProposalContext& context); ///< no structured reply, no diff
 MaybeValues render_reply_json(const ProposalContext& context); ///< structured replies
 
+// prompt_roles.cpp
+MaybeValues render_advice(const ProposalContext& context);
+MaybeValues render_guide(const ProposalContext& context);
+MaybeValues render_lessons(const ProposalContext& context);
+MaybeValues render_candidate(const ProposalContext& context); ///< with numbers of lines
+MaybeValues render_evidence(const ProposalContext& context);
+MaybeValues render_versions(const ProposalContext& context);
+MaybeValues render_record(const ProposalContext& context);
+
 } // namespace winnow::agents

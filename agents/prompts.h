@@ -60,6 +60,13 @@ struct ProposalContext {
   /// How the parent's speed depends on its tunable parameters, in words.
   std::string surface;
   bool structured = false; ///< the reply must be JSON that follows kernel_reply_schema()
+  // Of prompts in runs with roles (docs/roles.md):
+  std::string advice;                ///< the judge's advice about the parent, in words; empty: none
+  std::string guide;                 ///< the meta-prompter's words; empty: none
+  std::vector<std::string> lessons;  ///< a line for each lesson of another task
+  std::vector<std::string> evidence; ///< judge: a line for each fact of the parent's record
+  std::string record;                ///< how often the role was right so far; empty: not known
+  std::vector<std::string> versions; ///< meta-prompter: a line for each earlier version
 };
 
 /// What a prompt may ask for:
@@ -73,6 +80,11 @@ struct ProposalContext {
 /// - features: a faster kernel that carries the features of `parent` on
 /// - insights: a faster kernel than `parent`, with the ideas of other kernels in view
 const std::vector<std::string>& operator_names();
+/// What a role's prompt may ask for:
+/// - judge: what limits `parent`, one change, and the effect of the change
+/// - verify: whether `parent`, which is not judged yet, would fail
+/// - meta: other words for `guide`
+const std::vector<std::string>& role_operator_names();
 
 /// How long a section of a prompt stays the same: Stable for a task on a device, Slow for some
 /// calls, Volatile for one call.

@@ -150,6 +150,7 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_leaderboard(app, chosen);
   add_show(app, chosen);
   add_diff(app, chosen);
+  add_roles(app, chosen);
   add_reverify(app, chosen);
   add_export(app, chosen);
   add_batch(app, chosen);

@@ -64,6 +64,7 @@ private:
   }
   void on(const search::Unanswered& /*event*/) {}
   void on(const search::Resumed& /*event*/) {}
+  void on(const search::Advised& /*event*/) {} ///< a reply without a kernel
 
   /// False: no evaluation that fits has begun.
   bool end(const search::Event& result, const std::function<bool(const search::Evaluate&)>& fits) {

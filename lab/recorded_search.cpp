@@ -83,6 +83,7 @@ private:
   void on(const search::Faulted& /*event*/) {}
   void on(const search::Unanswered& /*event*/) {}
   void on(const search::Resumed& /*event*/) {}
+  void on(const search::Advised& /*event*/) {} ///< a reply without a kernel
 
   void add_parent(const search::Ask& ask, RecordedCall& call) const {
     const auto parent = ask.parents.empty() ? judged_.end() : judged_.find(ask.parents.front());

@@ -44,6 +44,22 @@ std::optional<Card> optional_card(const json& ask, const char* name) {
   return card == ask.end() ? std::nullopt : std::optional(card_from(*card));
 }
 
+/// Runs without roles have none of these fields.
+void write_role_fields(json& written, const Ask& ask) {
+  for (const auto& [name, text] : {std::pair{"advice", &ask.advice},
+                                   {"variant", &ask.variant},
+                                   {"waiting_key", &ask.waiting_key},
+                                   {"waiting_operator", &ask.waiting_op},
+                                   {"waiting_model", &ask.waiting_model}}) {
+    if (!text->empty()) {
+      written[name] = *text;
+    }
+  }
+  if (ask.memory) {
+    written["memory"] = true;
+  }
+}
+
 json ask_json(const Ask& ask) {
   json written{{"ask", ask.key},     {"lineage", ask.lineage},
                {"operator", ask.op}, {"parents", ask.parents},
@@ -66,6 +82,7 @@ json ask_json(const Ask& ask) {
   if (ask.second) {
     written["second"] = card_json(*ask.second);
   }
+  write_role_fields(written, ask);
   return written;
 }
 
@@ -133,6 +150,12 @@ Action action_from(const json& action) {
   ask.history = cards_from(action, "history");
   ask.families = cards_from(action, "families");
   ask.failures = cards_from(action, "failures");
+  ask.advice = action.value("advice", "");
+  ask.variant = action.value("variant", "");
+  ask.memory = action.value("memory", false);
+  ask.waiting_key = action.value("waiting_key", "");
+  ask.waiting_op = action.value("waiting_operator", "");
+  ask.waiting_model = action.value("waiting_model", "");
   return ask;
 }
 
@@ -164,6 +187,11 @@ Event parsed(const std::string& kind, const json& detail) {
   }
   if (kind == "resumed") {
     return Resumed{};
+  }
+  if (kind == "advised") {
+    const json& advice = detail.at("advice");
+    return Advised{detail.at("key"), advice.is_null() ? "" : advice.dump(), detail.at("dollars"),
+                   detail.at("seconds")};
   }
   throw Error("its kind '" + kind + "' is unknown");
 }
@@ -208,6 +236,14 @@ LogEntry entry_of(const Event& event) {
           },
           [](const Resumed&) -> LogEntry {
             return {"resumed", "{}"};
+          },
+          [](const Advised& advised) -> LogEntry {
+            return {"advised",
+                    json{{"key", advised.key},
+                         {"advice", advised.advice.empty() ? json() : json::parse(advised.advice)},
+                         {"dollars", advised.dollars},
+                         {"seconds", advised.seconds}}
+                        .dump()};
           }},
       event);
 }

@@ -23,7 +23,7 @@ struct Card {
   bool operator==(const Card&) const = default;
 };
 
-/// Ask a model for a kernel.
+/// Ask a model for a kernel, or for the advice of a role (search/role.h).
 struct Ask {
   std::string key;                  ///< names the call within its run: "row_softmax/0/3"
   std::size_t lineage = 0;          ///< proposals of a lineage build on one another
@@ -37,6 +37,14 @@ struct Ask {
   std::vector<Card> families;       ///< seed: the best kernel of each structure, fastest first
   std::vector<Card> failures;       ///< newest kernels that are slower than their parent
   int older = 0;                    ///< number of attempts before `history`
+  /// The key of the judge's call whose advice the prompt shows; empty: the prompt shows none.
+  std::string advice = {};
+  /// The key of the meta-prompter's call whose words the prompt uses; empty: the built-in words.
+  std::string variant = {};
+  bool memory = false; ///< the prompt shows lessons of other tasks
+  /// Of the judge's call: key, operator and model of the call that waits for the advice. All fields
+  /// that are not named here are those of the waiting call.
+  std::string waiting_key = {}, waiting_op = {}, waiting_model = {};
   bool operator==(const Ask&) const = default;
 };
 
@@ -93,15 +101,22 @@ struct Faulted {
 struct Unanswered {
   std::string key;
 };
+/// The call of a role got a reply.
+struct Advised {
+  std::string key;
+  std::string advice = {}; ///< JSON that the role's parser accepted; empty: the reply was of no use
+  double dollars = 0;      ///< the cost of the call; 0: none, or not known
+  double seconds = 0;      ///< from request to reply; 0: not known
+};
 /// A new session begins: what has failed may be tried again.
 struct Resumed {};
 
-using Event = std::variant<Decided, Added, Evaluated, Tried, Faulted, Unanswered, Resumed>;
+using Event = std::variant<Decided, Added, Evaluated, Tried, Faulted, Unanswered, Resumed, Advised>;
 
 /// An event as the store keeps it.
 struct LogEntry {
-  std::string
-      kind; ///< "decided", "added", "evaluated", "tried", "faulted", "unanswered", "resumed"
+  std::string kind;   ///< "decided", "added", "evaluated", "tried", "faulted", "unanswered",
+                      ///< "resumed", "advised"
   std::string detail; ///< JSON
 };
 LogEntry entry_of(const Event& event);

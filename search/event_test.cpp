@@ -33,6 +33,12 @@ std::vector<Event> all_events() {
   ask.failures = {{8, 21}};
   ask.older = 20;
   ask.model = "cheap";
+  ask.advice = "axpy/judge/3";
+  ask.variant = "axpy/meta/1";
+  ask.memory = true;
+  ask.waiting_key = "axpy/1/23";
+  ask.waiting_op = "diff";
+  ask.waiting_model = "dear";
   return {Decided{ask, {3}},
           Decided{Ask{}, {1}}, // without parents
           Decided{Evaluate{7, 5}, {}},
@@ -50,7 +56,9 @@ std::vector<Event> all_events() {
           Evaluated{8, Outcome{}},
           Faulted{7},
           Unanswered{"axpy/0/1"},
-          Resumed{}};
+          Resumed{},
+          Advised{"axpy/judge/3", R"({"change":"tile"})", 0.25, 1.5},
+          Advised{"axpy/judge/4"}};
 }
 
 TEST(SearchEvent, SurvivesTheLog) {
@@ -82,6 +90,7 @@ TEST(SearchEvent, OfAStoreThatWasChangedByHandIsAnError) {
       {"tried", R"({"candidate":1,"device_seconds":1,"trials":[{"choice":7}]})"},
       {"faulted", "[]"},
       {"unanswered", "not JSON"},
+      {"advised", R"({"key":"a"})"},
       {"celebrated", "{}"}};
   for (const LogEntry& entry : bad) {
     EXPECT_THROW(event_of(entry), Error) << entry.kind << " " << entry.detail;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "search/archive_search.h"
+#include "search/counsel.h"
 #include "search/lineage_search.h"
 
 #include <algorithm>
@@ -23,11 +24,21 @@ bool can_begin_from_kernel(const Policy& policy) {
   return policy.population == Policy::Population::Archive || policy.first_op == "rewrite";
 }
 
-std::unique_ptr<Search> make_search(const Policy& policy, Settings settings) {
+namespace {
+
+std::unique_ptr<Search> without_roles(const Policy& policy, Settings settings) {
   if (policy.population == Policy::Population::Archive) {
     return std::make_unique<ArchiveSearch>(std::move(settings), policy);
   }
   return std::make_unique<LineageSearch>(std::move(settings), policy);
+}
+
+} // namespace
+
+std::unique_ptr<Search> make_search(const Policy& policy, Settings settings) {
+  std::unique_ptr<Search> search = without_roles(policy, settings);
+  return settings.roles.empty() ? std::move(search)
+                                : std::make_unique<Counsel>(std::move(search), std::move(settings));
 }
 
 const std::vector<std::string>& strategy_names() {

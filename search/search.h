@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,15 @@ struct Earnings {
   Earnings& operator+=(const Earnings& other);
 };
 
+/// What the calls of one role have cost in a search, and whether the role still works.
+struct RoleStanding {
+  std::string role;
+  std::int64_t calls = 0;  ///< that were decided
+  std::int64_t useful = 0; ///< whose reply the role's parser accepted
+  double dollars = 0;      ///< as far as known
+  std::string off;         ///< why the search has switched the role off; empty: the role works
+};
+
 /// Decides what to do next on one task. All state is a fold of events: apply() is the only
 /// mutation, and decide() is a function of the state and the capacity. It knows no text, endpoint,
 /// device, disk or clock. So the same events in the same order give the same decisions; the log of
@@ -59,6 +69,8 @@ public:
   virtual std::vector<Earnings> earnings() const = 0;
   /// Why the search makes no more calls before `proposals` is reached; empty: it goes on.
   virtual std::string why_done() const { return {}; }
+  /// In the order of Settings::roles; empty: the search has no roles.
+  virtual std::vector<RoleStanding> roles() const { return {}; }
 };
 
 struct Settings {
@@ -83,8 +95,17 @@ struct Settings {
   /// The tuning of a candidate begins no further rung after so many seconds of the device; 0: no
   /// limit.
   double tuning_seconds = 0;
-  /// Strategies that draw lots derive them from this number; see draws.h.
+  /// Lots follow from this number: those that strategies draw (draws.h), and which rejected
+  /// candidates run all the same (counsel.h).
   std::uint64_t seed = 1;
+  // For roles (search/role.h):
+  std::vector<std::string> roles = {}; ///< names of role_names(); each at most once
+  /// By role: the model (Ask::model) that its calls ask. A role without an entry asks the
+  /// model of the kernel's call.
+  std::map<std::string, std::string> role_models = {};
+  /// What an hour of the device is worth in US dollars: the verifier saves device time and costs
+  /// money. The default is about the price of a rented H100 in 2025.
+  double device_dollars_per_hour = 3;
 };
 
 const std::vector<std::string>& strategy_names();

@@ -120,6 +120,23 @@ struct SearchLogRow {
   std::string created_at;
 };
 
+/// What a role's reply says.
+struct AdviceRow {
+  std::string key;     ///< of the call
+  std::string role;    ///< "judge"
+  RowId candidate = 0; ///< the kernel that the advice is about; 0: about none
+  std::string content; ///< JSON (agents/roles/role_reply.h); empty: the reply was of no use
+  std::string problem; ///< why it was of no use; empty: it was
+};
+
+/// A prediction of a role beside what was measured. docs/store.md has the units.
+struct AdviceScore {
+  RowId candidate = 0; ///< that was measured
+  std::string name;
+  double predicted = 0, actual = 0;
+  bool is_right = false;
+};
+
 struct LeaderboardRow {
   std::string task, device, device_name;
   std::int64_t rank = 0; ///< 0: not ranked
@@ -257,6 +274,16 @@ public:
   // ---- searches ----
   void append_search_log(RowId run, RowId task, std::string_view kind, std::string_view detail);
   std::vector<SearchLogRow> search_log(RowId run, RowId task) const; ///< oldest first
+
+  // ---- roles (store/advice.h has what reports read) ----
+  // What the store has already stays as it is.
+  void add_advice(RowId run, const AdviceRow& advice); ///< throws Error for an unknown call
+  /// `key`: of the call that made the predictions.
+  void add_advice_scores(RowId run, std::string_view key, const std::vector<AdviceScore>& scores);
+  void add_prompt_arm(RowId candidate, std::string_view variant, bool memory, double gain);
+  std::optional<AdviceRow> find_advice(RowId run, std::string_view key) const;
+  /// The newest advice of the role about the candidate.
+  std::optional<AdviceRow> advice_about(RowId candidate, std::string_view role) const;
 
   // ---- final sittings ----
   /// Stores a final. It orders the board over all runs and, if `run` is given, the board of that

@@ -36,6 +36,7 @@ void add_resume(CLI::App& app, Action& chosen);
 void add_leaderboard(CLI::App& app, Action& chosen);
 void add_show(CLI::App& app, Action& chosen);
 void add_diff(CLI::App& app, Action& chosen);
+void add_roles(CLI::App& app, Action& chosen);
 void add_reverify(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
 void add_export_kernel(CLI::App& export_command, Action& chosen);      ///< adds to `export`

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,10 @@ struct RunConfig {
   Limits limits;
   agents::EndpointConfig endpoint;
   std::vector<ModelArm> models; ///< empty: the model of `endpoint`
+  /// Names of search::role_names(). nullopt: those of the strategy.
+  std::optional<std::vector<std::string>> roles;
+  /// By role: the model of `models` that the role asks. Such a model writes no kernels.
+  std::map<std::string, std::string> role_models;
   evaluators::EvaluationOptions evaluation;
   std::string prompts; ///< directory of templates; empty: the built-in templates
 };

@@ -5,6 +5,7 @@
 #include "harness/config/duration.h"
 #include "harness/config/model_arms.h"
 #include "search/policy.h"
+#include "search/role.h"
 
 #include <algorithm>
 #include <set>
@@ -53,6 +54,16 @@ requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) void decode(const 
   out = value.get<T>();
 }
 
+void decode(const json& value, std::vector<std::string>& out, const Range& range) {
+  const bool strings =
+      value.is_array() && static_cast<double>(value.size()) >= range.low &&
+      std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); });
+  if (!strings) {
+    throw BadValue("a list of strings, for instance [\"axpy\", \"row_softmax\"] or [\"all\"]");
+  }
+  out = value.get<std::vector<std::string>>();
+}
+
 template <typename T> void decode(const json& value, std::optional<T>& out, const Range& range) {
   if (value.is_null()) { // only in stored configurations; TOML has no null
     out.reset();
@@ -91,16 +102,6 @@ void decode(const json& value, std::chrono::milliseconds& out, const Range&) {
     throw BadValue("seconds, or a duration such as \"90s\", \"10m\" or \"1.5h\"");
   }
   out = *duration;
-}
-
-void decode(const json& value, std::vector<std::string>& out, const Range& range) {
-  const bool strings =
-      value.is_array() && static_cast<double>(value.size()) >= range.low &&
-      std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); });
-  if (!strings) {
-    throw BadValue("a list of strings, for instance [\"axpy\", \"row_softmax\"] or [\"all\"]");
-  }
-  out = value.get<std::vector<std::string>>();
 }
 
 void decode(const json& value, fs::path& out, const Range& range) {
@@ -198,6 +199,33 @@ std::vector<ConfigKey> run_keys() {
       key("limits", "wall_time", WINNOW_MEMBER(limits.wall_time)),
       existing_path("prompts", "directory", WINNOW_MEMBER(prompts)),
   };
+}
+
+/// The model of a role that makes calls; empty: the model that the kernel's call asks.
+ConfigKey role_model(const std::string& role) {
+  return {"roles", role,
+          [role](RunConfig& config, const json& value, const fs::path&) {
+            std::string model;
+            decode(value, model, Range{});
+            config.role_models.erase(role);
+            if (!model.empty()) {
+              config.role_models[role] = model;
+            }
+          },
+          [role](const RunConfig& config) {
+            const auto found = config.role_models.find(role);
+            return json(found == config.role_models.end() ? "" : found->second);
+          }};
+}
+
+std::vector<ConfigKey> role_keys() {
+  std::vector<ConfigKey> keys{key("run", "roles", WINNOW_MEMBER(roles))};
+  for (const search::Role& role : search::all_roles()) {
+    if (!role.op.empty()) {
+      keys.push_back(role_model(role.name));
+    }
+  }
+  return keys;
 }
 
 std::vector<ConfigKey> endpoint_keys() {
@@ -300,12 +328,33 @@ bool is_variable_name(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
+/// Throws UsageError.
+void check_roles(const RunConfig& config) {
+  search::Settings settings;
+  settings.roles = roles_of(config);              // throws for an unknown strategy
+  search::make_search(config.strategy, settings); // throws for an unknown role
+  for (const auto& [role, model] : config.role_models) {
+    const bool is_known =
+        std::any_of(config.models.begin(), config.models.end(),
+                    [&, &name = model](const ModelArm& own) { return own.name == name; });
+    if (!is_known) {
+      throw UsageError("roles." + role + " = '" + model + "' names no table of [[models]]",
+                       "add a table [[models]] with name = \"" + model + "\"");
+    }
+  }
+  const auto models = models_of(config);
+  if (is_model_of_a_role(config, models.front().name)) {
+    throw UsageError("every table of [[models]] belongs to a role, so no model writes kernels",
+                     "add a table [[models]] that no key of [roles] names");
+  }
+}
+
 } // namespace
 
 const std::vector<ConfigKey>& config_keys() {
   static const std::vector<ConfigKey> keys = [] {
     std::vector<ConfigKey> all = run_keys();
-    for (const auto& more : {endpoint_keys(), network_keys(), evaluation_keys()}) {
+    for (const auto& more : {role_keys(), endpoint_keys(), network_keys(), evaluation_keys()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     for (ConfigKey& one : all) {
@@ -355,6 +404,7 @@ bool names_a_secret(const std::string& name) {
 
 void check_config(const RunConfig& config) {
   const search::Policy& policy = search::preset(config.strategy).policy; // throws if unknown
+  check_roles(config);
   if (config.name.empty() || config.store.empty()) {
     throw UsageError("run.name and run.store must not be empty");
   }

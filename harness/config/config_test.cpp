@@ -119,6 +119,10 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"[run]\nseed_kernel = \"k.cu\"\ntasks = [\"axpy\"]\nstrategy = \"fsr\"\n",
        "set run.strategy to \"archive\" or \"astra\""},
       {"[run]\nsearch_seed = -1\n", "run.search_seed: expected a whole number of at least 0"},
+      {"[run]\nroles = [\"judges\"]\n", "unknown role 'judges'; did you mean 'judge'?"},
+      {"[run]\nroles = [\"judge\", \"judge\"]\n", "the role 'judge' is named twice"},
+      {"[run]\nroles = \"judge\"\n", "run.roles: expected a list of strings"},
+      {"[roles]\nmemory = \"m\"\n", "unknown key 'memory' in [roles]"},
       {"[run]\nchains = 9\nproposals = 2\n", "run.chains = 9 is more than run.proposals = 2"},
   };
   for (const Mistake& item : mistakes) {

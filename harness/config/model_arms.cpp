@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "harness/config/config_keys.h"
+#include "search/policy.h"
 
 #include <algorithm>
 
@@ -72,8 +73,14 @@ void name_models(std::vector<ModelArm>& models) {
 } // namespace
 
 std::vector<ModelArm> models_of(const RunConfig& config) {
-  return config.models.empty() ? std::vector{ModelArm{"", config.endpoint, "{}", ""}}
-                               : config.models;
+  if (config.models.empty()) {
+    return {ModelArm{"", config.endpoint, "{}", ""}};
+  }
+  std::vector<ModelArm> models = config.models;
+  std::stable_partition(models.begin(), models.end(), [&](const ModelArm& model) {
+    return !is_model_of_a_role(config, model.name);
+  });
+  return models;
 }
 
 std::vector<std::string> model_key_names() {
@@ -118,6 +125,15 @@ void models_from_json(RunConfig& config, const json& tables) {
     model.table = table.dump();
   }
   resolve_models(config);
+}
+
+std::vector<std::string> roles_of(const RunConfig& config) {
+  return config.roles ? *config.roles : search::preset(config.strategy).roles;
+}
+
+bool is_model_of_a_role(const RunConfig& config, const std::string& model) {
+  return std::any_of(config.role_models.begin(), config.role_models.end(),
+                     [&](const auto& entry) { return entry.second == model; });
 }
 
 std::string in_words(const ModelArm& model) {

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "harness/config/endpoints.h"
 #include "harness/config/model_arms.h"
+#include "search/policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -142,6 +143,32 @@ TEST(ModelArms, SayWhereAndWhatIsWrong) {
     EXPECT_THAT(text, HasSubstr(item.message)) << item.text;
     EXPECT_THAT(text, testing::Not(HasSubstr("verysecret"))) << item.text;
   }
+}
+
+TEST(ModelArms, TheModelOfARoleWritesNoKernels) {
+  const std::string text = std::string(kTwoModels) + "name = \"wise\"\n[[models]]\n"
+                                                     "model = \"third\"\n[roles]\njudge = ";
+  const RunConfig config = config_in(text + "\"cheap\"");
+  std::vector<std::string> names;
+  for (const ModelArm& model : models_of(config)) {
+    names.push_back(model.name);
+  }
+  EXPECT_THAT(names, testing::ElementsAre("wise", "third", "cheap")) << "writers come first";
+  EXPECT_TRUE(is_model_of_a_role(config, "cheap"));
+  EXPECT_FALSE(is_model_of_a_role(config, "wise"));
+  EXPECT_EQ(config_from_json(config_to_json(config)).role_models, config.role_models);
+  EXPECT_THAT(mistake_in(text + "\"cheep\""),
+              HasSubstr("roles.judge = 'cheep' names no table of [[models]]"));
+  EXPECT_THAT(mistake_in(text + "\"cheap\"\nverifier = \"wise\"\nmeta-prompter = \"third\""),
+              HasSubstr("no model writes kernels"));
+}
+
+TEST(ModelArms, RolesAreThoseOfTheStrategyUnlessTheConfigNamesThem) {
+  EXPECT_EQ(roles_of(config_in("")), search::preset("one-plus-one").roles);
+  EXPECT_THAT(roles_of(config_in("[run]\nroles = []")), testing::IsEmpty());
+  const RunConfig config = config_in("[run]\nroles = [\"judge\", \"memory\"]");
+  EXPECT_THAT(roles_of(config), testing::ElementsAre("judge", "memory"));
+  EXPECT_EQ(roles_of(config_from_json(config_to_json(config))), roles_of(config));
 }
 
 TEST(ModelArms, OneModelOnTheCommandLineIsRefused) {

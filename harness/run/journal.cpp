@@ -104,6 +104,30 @@ void Journal::supersede_evaluation(store::RowId candidate, const tasks::Evaluati
   written();
 }
 
+void Journal::add_advice(const store::AdviceRow& advice) {
+  store_.add_advice(run_, advice);
+  written();
+}
+
+void Journal::add_advice_scores(std::string_view key,
+                                const std::vector<store::AdviceScore>& scores) {
+  store_.add_advice_scores(run_, key, scores);
+  written();
+}
+
+void Journal::add_prompt_arm(store::RowId candidate, std::string_view variant, bool memory,
+                             double gain) {
+  store_.add_prompt_arm(candidate, variant, memory, gain);
+  written();
+}
+
+bool Journal::has_event(std::string_view kind, const nlohmann::json& detail) const {
+  const std::vector<store::EventRow> events = store_.events(run_);
+  return std::any_of(events.begin(), events.end(), [&](const store::EventRow& event) {
+    return event.kind == kind && nlohmann::json::parse(event.detail, nullptr, false) == detail;
+  });
+}
+
 void Journal::event(std::string_view kind, const nlohmann::json& detail) {
   store_.add_event(run_, kind, detail);
   written();

@@ -43,6 +43,9 @@ public:
                   std::string_view request, int turns);
   void supersede_evaluation(store::RowId candidate, const tasks::Evaluation& evaluation,
                             std::string_view request);
+  void add_advice(const store::AdviceRow& advice);
+  void add_advice_scores(std::string_view key, const std::vector<store::AdviceScore>& scores);
+  void add_prompt_arm(store::RowId candidate, std::string_view variant, bool memory, double gain);
   void event(std::string_view kind, const nlohmann::json& detail);
   /// Appends to the log of the task's search.
   void log(store::RowId task, const search::Event& event);
@@ -53,10 +56,15 @@ public:
   bool has_file(store::RowId task, std::string_view digest) const {
     return store_.has_file(run_, task, digest);
   }
+  bool has_event(std::string_view kind, const nlohmann::json& detail) const;
+  std::optional<store::AdviceRow> find_advice(std::string_view key) const {
+    return store_.find_advice(run_, key);
+  }
   std::vector<store::ModelCallRow> finished_calls() const { return store_.finished_calls(run_); }
   store::RunCosts costs() const { return store_.run_costs(run_); }
   std::vector<search::Event> search_events(store::RowId task) const;
   const store::RunStore& store() const { return store_; }
+  store::RowId run() const { return run_; }
 
 private:
   void written() const;

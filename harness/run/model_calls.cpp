@@ -1,6 +1,7 @@
 #include "harness/run/model_calls.h"
 
 #include "harness/report/counted.h"
+#include "search/role.h"
 
 #include <algorithm>
 #include <utility>
@@ -154,7 +155,7 @@ std::optional<ModelCalls::Answered> ModelCalls::finish(const Reply& event) {
 void ModelCalls::fail(const Call& call, const ModelReply& reply) {
   keep_cost(call, reply);
   if (reply.status == ModelReply::Status::Exhausted) {
-    ++unrecorded_;
+    unrecorded_ += search::role_with_operator(call.ask.op) == nullptr ? 1 : 0;
     give_up(call, "the recording has no reply to this call");
     return;
   }

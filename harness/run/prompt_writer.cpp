@@ -1,9 +1,12 @@
 #include "harness/run/prompt_writer.h"
 
 #include "agents/reply.h"
+#include "agents/roles/role_reply.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/run/prompt_facts.h"
+#include "harness/run/role_prompts.h"
 #include "search/population.h"
+#include "search/role.h"
 
 #include <fmt/format.h>
 
@@ -35,7 +38,9 @@ agents::ModelRequest PromptWriter::request_for(const TaskState& state, const sea
   request.max_output_tokens = endpoint.max_output_tokens;
   request.effort = endpoint.effort;
   if (endpoint.structured_output) {
-    request.schema = agents::kernel_reply_schema();
+    const bool is_of_a_role = search::role_with_operator(ask.op) != nullptr;
+    request.schema =
+        is_of_a_role ? agents::role_reply_schema(ask.op) : agents::kernel_reply_schema();
   }
   return request;
 }
@@ -53,7 +58,7 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
   }
   add_prompt_facts(context);
   context.op = ask.op;
-  if (ask.op != "improve" && ask.op != "seed") {
+  if (ask.op != "improve" && ask.op != "seed" && ask.op != "meta") {
     const store::RowId parent = ask.parents.front();
     context.parent = attempt({parent, state.search->find(parent)->number}, true);
   }
@@ -75,6 +80,11 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
   }
   if (ask.previous) {
     context.previous = attempt(*ask.previous, true);
+  }
+  add_role_facts(context, setup_.journal, state, ask);
+  if (ask.memory && !ask.parents.empty()) {
+    context.lessons = lessons_.lines_for(state.task->name,
+                                         outcome_of(*state.search->find(ask.parents.front())).cell);
   }
   if (context.parent || context.best) {
     const store::RowId shown = context.parent ? ask.parents.front() : ask.best->candidate;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/run/candidate_shelf.h"
+#include "harness/run/lesson_book.h"
 #include "harness/run/run_setup.h"
 #include "harness/run/task_state.h"
 
@@ -11,7 +12,8 @@ namespace winnow::harness {
 /// Writes the request of a call that a search has decided.
 class PromptWriter {
 public:
-  PromptWriter(const RunLoopSetup& setup, CandidateShelf& shelf) : setup_(setup), shelf_(shelf) {}
+  PromptWriter(const RunLoopSetup& setup, CandidateShelf& shelf)
+      : setup_(setup), shelf_(shelf), lessons_(setup, shelf) {}
 
   agents::ModelRequest request_for(const TaskState& state, const search::Ask& ask);
 
@@ -24,6 +26,7 @@ private:
 
   const RunLoopSetup& setup_;
   CandidateShelf& shelf_;
+  LessonBook lessons_;
 };
 
 } // namespace winnow::harness

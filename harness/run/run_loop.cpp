@@ -3,6 +3,7 @@
 #include "harness/config/duration.h"
 #include "harness/report/counted.h"
 #include "harness/run/run_restore.h"
+#include "search/role.h"
 
 #include <algorithm>
 #include <map>
@@ -42,7 +43,8 @@ RunLoop::RunLoop(RunLoopSetup setup)
       clock_(setup_.now, setup_.elapsed_before, setup_.config.limits.wall_time),
       queue_(std::make_shared<RunQueue>()), shelf_(setup_.journal.store()),
       tally_(setup_, clock_, stop_), prompts_(setup_, shelf_), intake_(setup_, shelf_, tally_),
-      calls_(setup_, queue_, stop_), judgements_(setup_, queue_, clock_, stop_, shelf_, tally_) {}
+      roles_(setup_, shelf_, tally_), calls_(setup_, queue_, stop_),
+      judgements_(setup_, queue_, clock_, stop_, shelf_, tally_) {}
 
 void RunLoop::interrupt() {
   queue_->push(Interruption{});
@@ -75,13 +77,14 @@ void RunLoop::restore() {
     begin_session();
   }
   for (const UnusedReply& unused : restored_replies(setup_, tasks_, calls_, tally_)) {
-    intake_.accept_reply(*unused.state, unused.ask, unused.reply);
+    accept(*unused.state, unused.ask, unused.reply);
   }
   for (TaskState& state : tasks_) {
     for (const search::Evaluate& evaluate : std::exchange(state.unjudged, {})) {
       begin_session();
       judgements_.submit(state, evaluate);
     }
+    roles_.follow(state);
   }
 }
 
@@ -99,6 +102,9 @@ bool RunLoop::step() {
   }
   if (auto event = next_event(clock_.next_wait(kTick))) {
     std::visit([this](auto& what) { handle(what); }, *event);
+    for (TaskState& state : tasks_) {
+      roles_.follow(state);
+    }
   }
   return true;
 }
@@ -165,11 +171,22 @@ void RunLoop::decide_evaluations(TaskState& state) {
 }
 
 bool RunLoop::start(TaskState& state, const search::Ask& ask, bool is_decided) {
+  const bool is_optional = search::role_with_operator(ask.op) != nullptr;
+  const auto decided_at =
+      is_decided ? std::nullopt : std::optional(search::Capacity{calls_.free()});
   if (!may_start()) {
+    if (is_optional && calls_.free() > 0 && !clock_.is_spent()) {
+      roles_.skip(state, ask, decided_at, "the rest of limits.wall_time is kept for judging");
+      return true;
+    }
     return false;
   }
   const agents::ModelRequest request = prompts_.request_for(state, ask);
   if (auto refusal = calls_.reserve(ask, request)) {
+    if (is_optional) {
+      roles_.skip(state, ask, decided_at, refusal->limit + " " + refusal->why);
+      return true;
+    }
     refused_ = std::move(refusal);
     return false;
   }
@@ -238,7 +255,15 @@ void RunLoop::take(RunEvent event) {
 void RunLoop::handle(Reply& event) {
   const auto answered = calls_.finish(event);
   if (answered && !stop_.is_up()) { // otherwise the resumed run takes the reply from the store
-    intake_.accept_reply(*answered->state, answered->ask, event.reply);
+    accept(*answered->state, answered->ask, event.reply);
+  }
+}
+
+void RunLoop::accept(TaskState& state, const search::Ask& ask, const agents::ModelReply& reply) {
+  if (search::role_with_operator(ask.op) != nullptr) {
+    roles_.accept_reply(state, ask, reply);
+  } else {
+    intake_.accept_reply(state, ask, reply);
   }
 }
 
@@ -252,7 +277,12 @@ void RunLoop::handle(Interruption&) {
 
 void RunLoop::show_progress() {
   ProgressSnapshot snapshot;
-  const auto planned = setup_.config.proposals * static_cast<std::int64_t>(setup_.tasks.size());
+  auto planned = setup_.config.proposals * static_cast<std::int64_t>(setup_.tasks.size());
+  for (const TaskState& state : tasks_) {
+    for (const search::RoleStanding& role : state.search->roles()) {
+      planned += role.calls;
+    }
+  }
   const std::int64_t limit = setup_.config.limits.calls;
   snapshot.calls_planned = limit > 0 ? std::min(limit, planned) : planned;
   snapshot.in_flight = static_cast<std::int64_t>(calls_.size());

@@ -5,6 +5,7 @@
 #include "harness/run/judgements.h"
 #include "harness/run/model_calls.h"
 #include "harness/run/prompt_writer.h"
+#include "harness/run/role_intake.h"
 #include "harness/run/run_clock.h"
 #include "harness/run/run_event.h"
 #include "harness/run/run_setup.h"
@@ -69,6 +70,7 @@ private:
   void decide_evaluations(TaskState& state);
   bool start(TaskState& state, const search::Ask& ask, bool is_decided);
   bool may_start();
+  void accept(TaskState& state, const search::Ask& ask, const agents::ModelReply& reply);
   void tell_why_done(TaskState& state);
 
   std::optional<RunEvent> next_event(std::chrono::milliseconds wait);
@@ -97,6 +99,7 @@ private:
   VerdictTally tally_;
   PromptWriter prompts_;
   CandidateIntake intake_;
+  RoleIntake roles_;
   ModelCalls calls_;
   Judgements judgements_;
 };

@@ -1,5 +1,7 @@
 #include "harness/run/run_restore.h"
 
+#include "search/role.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -35,6 +37,7 @@ void follow(TaskState& state, const search::Event& event, VerdictTally& tally) {
       state.baseline = added->candidate;
     }
     state.has_first_kernels = true; // the first candidates come in one transaction
+    state.unscored.push_back(added->candidate);
     std::erase_if(state.unsent, [&](const auto& ask) { return ask.key == added->key; });
   } else if (const auto* evaluated = std::get_if<search::Evaluated>(&event)) {
     drop_unjudged(state, {evaluated->candidate, {}, {}, 0});
@@ -46,6 +49,12 @@ void follow(TaskState& state, const search::Event& event, VerdictTally& tally) {
     }
     drop_unjudged(state, heat);
     count_settled(tried->candidate);
+  } else if (const auto* advised = std::get_if<search::Advised>(&event)) {
+    std::erase_if(state.unsent, [&](const auto& ask) { return ask.key == advised->key; });
+  } else if (const auto* unanswered = std::get_if<search::Unanswered>(&event)) {
+    std::erase_if(state.unsent, [&](const auto& ask) { // nothing waits for a role any more
+      return ask.key == unanswered->key && search::role_with_operator(ask.op) != nullptr;
+    });
   } else if (const auto* faulted = std::get_if<search::Faulted>(&event)) {
     drop_unjudged(state, {faulted->candidate, {}, faulted->choices, faulted->turns});
   }

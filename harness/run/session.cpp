@@ -9,11 +9,13 @@
 #include "harness/config/model_arms.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
+#include "harness/report/role_report.h"
 #include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
 #include "harness/run/run_loop.h"
 #include "harness/run/run_report.h"
 #include "harness/run/torch_tasks.h"
+#include "store/advice.h"
 
 #include <algorithm>
 #include <chrono>
@@ -57,6 +59,24 @@ std::string lasting_name(const tasks::Task& task) {
     return std::filesystem::equivalent(entry.folder, task.folder);
   });
   return is_listed ? task.name : std::filesystem::absolute(task.folder).string();
+}
+
+/// Leaves the role `memory` out if the store has no lesson for any of the tasks. Otherwise calls
+/// with and without lessons would be compared although their prompts do not differ.
+void leave_out_empty_memory(RunConfig& config, const RunStore& store,
+                            const std::vector<tasks::Task>& tasks, const std::string& device_name) {
+  std::vector<std::string> roles = roles_of(config);
+  constexpr store::RowId kNoRun = 0;
+  const bool has_lessons = std::any_of(tasks.begin(), tasks.end(), [&](const tasks::Task& task) {
+    return !store::lessons(store, kNoRun, task.name, device_name, evaluators::kEvaluatorVersion, 1)
+                .empty();
+  });
+  if (!has_lessons && std::erase(roles, "memory") > 0) {
+    config.roles = roles;
+    std::cerr
+        << "the store has no lessons of other tasks on this device: the role 'memory' is left "
+           "out\n";
+  }
 }
 
 std::string free_name(const RunStore& store, const std::string& wanted) {
@@ -247,6 +267,7 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
     return ExitCode::Interrupted;
   }
   std::cerr << earnings_table(outcome, session.config);
+  std::cerr << roles_text(roles_json(session.store, session.run));
   std::cerr << run_summary(outcome, session.config, session.run.name,
                            session.by_files ? "winnow batch export -o REQUESTS --run"
                                             : "winnow resume");
@@ -302,6 +323,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
   if (!name_is_given) {
     config.name = free_name(store, config.name);
   }
+  leave_out_empty_memory(config, store, tasks, device.name);
   store.create_run(config.name, stored_config(config, tasks, device), describe_environment(device));
   RunSession session{config,
                      std::move(tasks),

@@ -1,6 +1,7 @@
 #include "harness/run/task_state.h"
 
 #include "evaluators/evaluation/evaluator.h"
+#include "harness/config/model_arms.h"
 
 namespace winnow::harness {
 namespace {
@@ -20,8 +21,8 @@ search::Settings search_settings(const RunConfig& config, const tasks::Task& tas
   settings.proposals = static_cast<std::size_t>(config.proposals);
   settings.lineages = static_cast<std::size_t>(config.chains);
   settings.evaluator_version = evaluators::kEvaluatorVersion;
-  if (config.models.size() > 1) {
-    for (const ModelArm& model : config.models) {
+  for (const ModelArm& model : config.models) {
+    if (!is_model_of_a_role(config, model.name)) {
       settings.models.push_back(model.name);
     }
   }
@@ -31,6 +32,8 @@ search::Settings search_settings(const RunConfig& config, const tasks::Task& tas
   settings.enough_speed_of_light = kEnoughSpeedOfLight;
   settings.tuning_seconds = kTuningSeconds;
   settings.seed = static_cast<std::uint64_t>(config.search_seed);
+  settings.roles = roles_of(config);
+  settings.role_models = config.role_models;
   return settings;
 }
 
@@ -45,6 +48,9 @@ void commit(Journal& journal, TaskState& state,
   });
   for (const search::Event& event : events) {
     state.search->apply(event);
+    if (const auto* added = std::get_if<search::Added>(&event)) {
+      state.unscored.push_back(added->candidate);
+    }
   }
 }
 

@@ -28,6 +28,7 @@ struct TaskState {
   std::vector<search::Ask> unsent;        ///< earlier sessions decided them; they have no reply
   std::vector<search::Evaluate> unjudged; ///< earlier sessions decided them; they have no result
   double best_speedup = 0;                ///< of promoted candidates
+  std::vector<store::RowId> unscored;     ///< RoleIntake::follow() has not scored them yet
 };
 
 /// Stores the events that `work` returns, in one transaction with what `work` writes. Then applies

@@ -325,3 +325,23 @@ SELECT r.id AS run_id, r.name AS run, r.status, r.started_at, r.finished_at,
 FROM runs AS r
 LEFT JOIN call_costs AS x ON x.run_id = r.id
 GROUP BY r.id;
+
+-- The answered calls of each role. scored, correct: its predictions that were compared with a
+-- measurement, and those of them that were right.
+CREATE VIEW role_overview AS
+SELECT x.run_id, x.run, x.task, a.role, count(*) AS calls, count(a.content) AS useful,
+       sum(x.paid_prompt_tokens) AS prompt_tokens, sum(x.paid_completion_tokens) AS completion_tokens,
+       sum(x.paid_dollars) AS dollars, sum(x.price_unknown) AS calls_without_price,
+       sum((SELECT count(*) FROM advice_scores AS s WHERE s.call_id = a.call_id)) AS scored,
+       sum((SELECT total(s.is_right) FROM advice_scores AS s WHERE s.call_id = a.call_id)) AS correct
+FROM advice AS a
+JOIN call_costs AS x ON x.call_id = a.call_id
+GROUP BY x.run_id, x.task, a.role;
+
+-- Each prediction of a role beside what was measured.
+CREATE VIEW advice_overview AS
+SELECT m.run_id, m.key, a.role, a.candidate_id AS about, a.content, a.problem,
+       s.candidate_id AS measured, s.name, s.predicted, s.actual, s.is_right
+FROM advice AS a
+JOIN model_calls AS m ON m.id = a.call_id
+LEFT JOIN advice_scores AS s ON s.call_id = a.call_id;

@@ -36,7 +36,8 @@ constexpr std::array kVerdicts{
     VerdictText{Verdict::Correct, "correct", "is correct"},
     VerdictText{Verdict::Infrastructure, "infrastructure",
                 "could not be judged: the machine or a tool failed"},
-    VerdictText{Verdict::Refused, "refused", "was refused by the external check"},
+    VerdictText{Verdict::Refused, "refused",
+                "was refused before it was compiled, by the external check or the verifier"},
 };
 
 struct StageText {

@@ -29,7 +29,7 @@ enum class Verdict : std::uint8_t {
   Unsupported = 16, ///< this device cannot run the candidate; not a fault of the candidate
   Correct = 17,
   Infrastructure = 18, ///< a fault of the machine: retried, never blamed on a candidate
-  Refused = 19,        ///< by the user's own checker (--precheck-cmd): neither compiled nor run
+  Refused = 19,        ///< by --precheck-cmd or the verifier (a role): neither compiled nor run
 };
 
 std::string_view to_string(Verdict verdict); ///< snake_case: "out_of_bounds"

@@ -78,10 +78,20 @@ protected:
 
   /// A short form of everything that a prompt may depend on.
   static std::vector<agents::Message> prompt(const agents::ProposalContext& context) {
-    return {{"user", fmt::format("{} best {} previous {} of {}", context.task->name,
-                                 context.best ? context.best->number : -1,
-                                 context.previous ? context.previous->number : -1,
-                                 context.history.size())}};
+    std::string text =
+        fmt::format("{} best {} previous {} of {}", context.task->name,
+                    context.best ? context.best->number : -1,
+                    context.previous ? context.previous->number : -1, context.history.size());
+    for (const auto& [name, part] :
+         {std::pair{"advice", context.advice},
+          {"guide", context.guide},
+          {"record", context.record},
+          {"lessons", fmt::format("{}", fmt::join(context.lessons, "\n"))},
+          {"facts", fmt::format("{}", fmt::join(context.evidence, "\n"))},
+          {"versions", fmt::format("{}", fmt::join(context.versions, "\n"))}}) {
+      text += part.empty() ? "" : fmt::format("\n{}: {}", name, part);
+    }
+    return {{"user", text}};
   }
 
   /// Everything in which a resumed run must equal a run that was never stopped.

@@ -1,0 +1,178 @@
+#include "agents/roles/role_reply.h"
+
+#include "agents/fenced_blocks.h"
+#include "agents/json_text.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::agents {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostEvidence = 6;
+constexpr std::size_t kMostEffects = 4;
+constexpr std::size_t kMostFindings = 10;
+constexpr double kMostPercent = 10'000;
+
+/// Why a reply is of no use.
+struct Useless {
+  std::string problem;
+};
+
+std::optional<json> object_in(std::string_view text) {
+  try {
+    json parsed = parse_untrusted_json(text);
+    return parsed.is_object() ? std::optional(std::move(parsed)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+json object_of(std::string_view reply) {
+  if (reply.size() > kMaxRoleReplyBytes) {
+    throw Useless{fmt::format("the reply has more than {} KiB", kMaxRoleReplyBytes >> 10U)};
+  }
+  if (auto whole = object_in(reply)) {
+    return *std::move(whole);
+  }
+  for (const FencedBlock& block : fenced_blocks(reply)) {
+    if (auto fenced = object_in(block.text)) {
+      return *std::move(fenced);
+    }
+  }
+  const std::size_t first = reply.find('{');
+  const std::size_t last = reply.rfind('}');
+  if (first != std::string_view::npos && last != std::string_view::npos && first < last) {
+    if (auto bare = object_in(reply.substr(first, last - first + 1))) {
+      return *std::move(bare);
+    }
+  }
+  throw Useless{"the reply has no JSON object"};
+}
+
+std::string text_of(const json& object, const char* name, std::size_t most = kMaxRoleTextBytes) {
+  const std::string text(trim(to_valid_utf8(text_member(object, name))));
+  if (text.empty()) {
+    throw Useless{fmt::format("'{}' is missing, or no text", name)};
+  }
+  return shortened(text, most);
+}
+
+std::string one_of(const json& object, const char* name, const std::vector<std::string>& words) {
+  const std::string word = text_member(object, name);
+  if (std::find(words.begin(), words.end(), word) == words.end()) {
+    throw Useless{fmt::format("'{}' is none of: {}", name, join(words, ", "))};
+  }
+  return word;
+}
+
+const json& list_of(const json& object, const char* name, std::size_t least, std::size_t most) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_array() || found->size() < least ||
+      found->size() > most) {
+    throw Useless{fmt::format("'{}' is no list of {} to {} entries", name, least, most)};
+  }
+  return *found;
+}
+
+void require_metric(const std::string& name, const RoleFacts& facts) {
+  if (std::find(facts.metrics.begin(), facts.metrics.end(), name) == facts.metrics.end()) {
+    throw Useless{fmt::format("the kernel's record has no fact '{}'", shortened(name, 80))};
+  }
+}
+
+json effect_of(const json& effect, const RoleFacts& facts) {
+  if (!effect.is_object()) {
+    throw Useless{"an entry of 'effects' is no object"};
+  }
+  const std::string metric = text_of(effect, "metric");
+  require_metric(metric, facts);
+  const double percent = number_member(effect, "percent", std::nan(""));
+  if (!(percent > 0 && percent <= kMostPercent)) {
+    throw Useless{fmt::format("'percent' of {} is not between 0 and {}", metric, kMostPercent)};
+  }
+  return {{"metric", metric},
+          {"direction", one_of(effect, "direction", {"up", "down"})},
+          {"percent", percent}};
+}
+
+json judge_advice(const json& reply, const RoleFacts& facts) {
+  json advice{{"bottleneck", text_of(reply, "bottleneck")},
+              {"evidence", json::array()},
+              {"change", text_of(reply, "change")},
+              {"effects", json::array()}};
+  for (const json& name : list_of(reply, "evidence", 1, kMostEvidence)) {
+    if (!name.is_string()) {
+      throw Useless{"an entry of 'evidence' is no text"};
+    }
+    require_metric(name.get<std::string>(), facts);
+    advice["evidence"].push_back(name);
+  }
+  for (const json& effect : list_of(reply, "effects", 1, kMostEffects)) {
+    advice["effects"].push_back(effect_of(effect, facts));
+  }
+  return advice;
+}
+
+json finding_of(const json& finding, const RoleFacts& facts) {
+  if (!finding.is_object()) {
+    throw Useless{"an entry of 'findings' is no object"};
+  }
+  const std::int64_t line = count_member(finding, "line");
+  if (line < 1 || line > static_cast<std::int64_t>(facts.lines)) {
+    throw Useless{fmt::format("the file has no line {}", line)};
+  }
+  return {{"line", line},
+          {"reason", one_of(finding, "reason", {"compile", "plan", "memory", "race", "numerics"})},
+          {"text", text_of(finding, "text")}};
+}
+
+json verifier_advice(const json& reply, const RoleFacts& facts) {
+  json advice{{"verdict", one_of(reply, "verdict", {"accept", "reject"})},
+              {"findings", json::array()}};
+  const bool rejects = advice["verdict"] == "reject";
+  for (const json& finding : list_of(reply, "findings", rejects ? 1 : 0, kMostFindings)) {
+    advice["findings"].push_back(finding_of(finding, facts));
+  }
+  return advice;
+}
+
+} // namespace
+
+RoleReply parse_role_reply(std::string_view op, std::string_view reply, const RoleFacts& facts) {
+  role_reply_schema(op); // throws for an operator of no role
+  try {
+    const json object = object_of(reply);
+    const json advice = op == "judge" ? judge_advice(object, facts)
+                        : op == "verify"
+                            ? verifier_advice(object, facts)
+                            : json{{"words", text_of(object, "words", kMaxGuideBytes)}};
+    return {advice.dump(), {}};
+  } catch (const Useless& useless) {
+    return {{}, to_valid_utf8(useless.problem)};
+  }
+}
+
+std::string advice_in_words(std::string_view advice) {
+  const json parsed = json::parse(advice);
+  std::vector<std::string> evidence = parsed.at("evidence");
+  std::vector<std::string> effects;
+  for (const json& effect : parsed.at("effects")) {
+    effects.push_back(fmt::format("{} {} by {:g} %", effect.at("metric").get<std::string>(),
+                                  effect.at("direction").get<std::string>(),
+                                  effect.at("percent").get<double>()));
+  }
+  return fmt::format("Bottleneck: {}\nEvidence: {}\nChange: {}\nExpected effect: {}\n",
+                     parsed.at("bottleneck").get<std::string>(), join(evidence, ", "),
+                     parsed.at("change").get<std::string>(), join(effects, ", "));
+}
+
+} // namespace winnow::agents

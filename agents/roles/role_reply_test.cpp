@@ -1,0 +1,143 @@
+#include "agents/prompts.h"
+#include "agents/reply_schema.h"
+#include "agents/roles/role_reply.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::agents {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const RoleFacts kFacts{{"time_us", "dram_throughput_pct"}, 20};
+
+json judge_reply() {
+  return {{"bottleneck", "DRAM bandwidth"},
+          {"evidence", {"dram_throughput_pct"}},
+          {"change", "Keep the row in registers."},
+          {"effects", {{{"metric", "time_us"}, {"direction", "down"}, {"percent", 30}}}}};
+}
+
+json verifier_reply(const std::string& verdict) {
+  return {{"verdict", verdict},
+          {"findings", {{{"line", 12}, {"reason", "memory"}, {"text", "reads x[n]"}}}}};
+}
+
+std::string problem_of(const std::string& op, const std::string& reply) {
+  const RoleReply parsed = parse_role_reply(op, reply, kFacts);
+  EXPECT_EQ(parsed.advice.empty(), !parsed.problem.empty()) << reply;
+  return parsed.problem;
+}
+
+/// Of a judge's reply with one member replaced.
+std::string judge_problem(const std::string& pointer, const json& value) {
+  json reply = judge_reply();
+  reply[json::json_pointer(pointer)] = value;
+  return problem_of("judge", reply.dump());
+}
+
+TEST(RoleReply, IsFoundInAnyWrapping) {
+  const std::string object = judge_reply().dump(2);
+  for (const std::string& reply :
+       {object, "Here it is:\n```json\n" + object + "\n```\nGood luck.", "Sure: " + object + "."}) {
+    const RoleReply parsed = parse_role_reply("judge", reply, kFacts);
+    EXPECT_EQ(parsed.problem, "") << reply;
+    EXPECT_EQ(json::parse(parsed.advice), judge_reply()) << reply;
+  }
+}
+
+TEST(RoleReply, FollowsItsSchema) {
+  EXPECT_EQ(schema_violation(role_reply_schema("judge"), judge_reply().dump()), "");
+  EXPECT_EQ(schema_violation(role_reply_schema("verify"), verifier_reply("reject").dump()), "");
+  EXPECT_EQ(schema_violation(role_reply_schema("meta"), R"({"words": "w"})"), "");
+  EXPECT_NE(schema_violation(role_reply_schema("verify"), R"({"verdict": "maybe"})"), "");
+  EXPECT_THROW(role_reply_schema("diff"), Error);
+  for (const std::string& op : role_operator_names()) {
+    EXPECT_EQ(role_reply_schema(op).name, op + "_reply");
+  }
+}
+
+TEST(RoleReply, MayNameOnlyFactsOfTheRecord) {
+  EXPECT_THAT(judge_problem("/evidence/0", "l2_hits"), HasSubstr("no fact 'l2_hits'"));
+  EXPECT_THAT(judge_problem("/effects/0/metric", "speed"), HasSubstr("no fact 'speed'"));
+}
+
+TEST(RoleReply, OfTheWrongFormIsOfNoUse) {
+  EXPECT_THAT(problem_of("judge", ""), HasSubstr("no JSON object"));
+  EXPECT_THAT(problem_of("judge", "The kernel is fine."), HasSubstr("no JSON object"));
+  EXPECT_THAT(problem_of("judge", "[1, 2]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(problem_of("judge", "{}"), HasSubstr("'bottleneck'"));
+  EXPECT_THAT(judge_problem("/bottleneck", 7), HasSubstr("'bottleneck'"));
+  EXPECT_THAT(judge_problem("/change", "  "), HasSubstr("'change'"));
+  EXPECT_THAT(judge_problem("/evidence", json::array()), HasSubstr("'evidence' is no list"));
+  EXPECT_THAT(judge_problem("/evidence/0", 7), HasSubstr("'evidence' is no text"));
+  EXPECT_THAT(judge_problem("/effects", json::array()), HasSubstr("'effects' is no list"));
+  EXPECT_THAT(judge_problem("/effects/0", 1), HasSubstr("'effects' is no object"));
+  EXPECT_THAT(judge_problem("/effects/0/direction", "sideways"), HasSubstr("up, down"));
+  EXPECT_THAT(judge_problem("/effects/0/percent", "30"), HasSubstr("'percent'"));
+  EXPECT_THAT(judge_problem("/effects/0/percent", -30), HasSubstr("'percent'"));
+  EXPECT_THAT(judge_problem("/effects/0/percent", 1e300), HasSubstr("'percent'"));
+  EXPECT_THAT(problem_of("judge", R"({"bottleneck": "b", "evidence": ["time_us"], "change": "c",
+      "effects": [{"metric": "time_us", "direction": "up", "percent": 1e999}]})"),
+              testing::Not(IsEmpty()));
+}
+
+TEST(RoleReply, HostileTextIsNoDanger) {
+  const std::string deep(100'000, '[');
+  EXPECT_THAT(problem_of("judge", deep), HasSubstr("no JSON object"));
+  EXPECT_THAT(problem_of("judge", "{\"bottleneck\":" + deep + "}"), HasSubstr("no JSON object"));
+  EXPECT_THAT(problem_of("verify", std::string(kMaxRoleReplyBytes + 1, '{')),
+              HasSubstr("more than"));
+  json reply = judge_reply();
+  reply["change"] = std::string(100'000, 'x');
+  reply["extra"] = "dropped";
+  const json advice = json::parse(parse_role_reply("judge", reply.dump(), kFacts).advice);
+  EXPECT_LE(advice["change"].get<std::string>().size(), kMaxRoleTextBytes + 3);
+  EXPECT_FALSE(advice.contains("extra"));
+  const RoleReply invalid =
+      parse_role_reply("meta", "{\"words\": \"\xff\xfe use float4\"}", kFacts);
+  EXPECT_FALSE(find_invalid_utf8(invalid.advice));
+}
+
+TEST(RoleReply, AVerifierPointsAtLinesThatExist) {
+  for (const char* verdict : {"accept", "reject"}) {
+    const RoleReply parsed = parse_role_reply("verify", verifier_reply(verdict).dump(), kFacts);
+    EXPECT_EQ(json::parse(parsed.advice), verifier_reply(verdict));
+  }
+  json reply = verifier_reply("reject");
+  for (const json& line : {json(0), json(21), json(-1), json("12"), json(1e30)}) {
+    reply["findings"][0]["line"] = line;
+    EXPECT_THAT(problem_of("verify", reply.dump()), HasSubstr("no line")) << line;
+  }
+  reply = verifier_reply("reject");
+  reply["findings"] = json::array();
+  EXPECT_THAT(problem_of("verify", reply.dump()), HasSubstr("'findings'"));
+  reply = verifier_reply("maybe");
+  EXPECT_THAT(problem_of("verify", reply.dump()), HasSubstr("accept, reject"));
+  reply = verifier_reply("reject");
+  reply["findings"][0]["reason"] = "taste";
+  EXPECT_THAT(problem_of("verify", reply.dump()), HasSubstr("compile, plan"));
+}
+
+TEST(RoleReply, OfAMetaPrompterIsCut) {
+  const std::string words(10'000, 'w');
+  const json advice =
+      json::parse(parse_role_reply("meta", json{{"words", words}}.dump(), {}).advice);
+  EXPECT_LE(advice["words"].get<std::string>().size(), kMaxGuideBytes + 3);
+  EXPECT_THAT(problem_of("meta", R"({"words": ""})"), HasSubstr("'words'"));
+}
+
+TEST(RoleReply, AdviceInWordsNamesAllParts) {
+  EXPECT_EQ(advice_in_words(judge_reply().dump()),
+            "Bottleneck: DRAM bandwidth\nEvidence: dram_throughput_pct\n"
+            "Change: Keep the row in registers.\nExpected effect: time_us down by 30 %\n");
+}
+
+} // namespace
+} // namespace winnow::agents

@@ -1,0 +1,218 @@
+#include "harness/report/role_report.h"
+
+#include "profiling/statistics/proportion.h"
+#include "store/advice.h"
+#include "store/text_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+using profiling::Proportion;
+
+json proportion_json(std::int64_t count, std::int64_t all) {
+  if (all == 0) {
+    return nullptr;
+  }
+  const Proportion share = profiling::wilson_interval(count, all);
+  return {{"count", count},
+          {"of", all},
+          {"value", share.value},
+          {"low", share.low},
+          {"high", share.high}};
+}
+
+/// The failing candidates that were rejected, among all that fail. The failing ones among the
+/// rejected are estimated from the audited ones; the interval comes from that estimate.
+json recall_json(const store::VerifierRecord& record) {
+  const std::int64_t audited = record.audited_failed + record.audited_correct;
+  if (audited == 0) {
+    return nullptr;
+  }
+  const Proportion precision = profiling::wilson_interval(record.audited_failed, audited);
+  const auto recall = [&](double share) {
+    const double caught = share * static_cast<double>(record.rejected);
+    const double all = caught + static_cast<double>(record.accepted_failed);
+    return all > 0 ? caught / all : 0;
+  };
+  return {{"value", recall(precision.value)},
+          {"low", recall(precision.low)},
+          {"high", recall(precision.high)}};
+}
+
+json verifier_json(const store::VerifierRecord& record) {
+  return {{"accepted_correct", record.accepted_correct},
+          {"accepted_failed", record.accepted_failed},
+          {"rejected", record.rejected},
+          {"audited_correct", record.audited_correct},
+          {"audited_failed", record.audited_failed},
+          {"precision",
+           proportion_json(record.audited_failed, record.audited_failed + record.audited_correct)},
+          {"recall", recall_json(record)}};
+}
+
+/// The mean gains of arms, as factors of the speed, with intervals by the normal distribution.
+json arms_json(const store::RunStore& store, store::RowId run, store::PromptArms which) {
+  constexpr double kZ = 1.96;
+  json arms = json::array();
+  for (const store::PromptArmTotals& arm : store::prompt_arm_totals(store, run, which)) {
+    const double half = kZ * std::sqrt(arm.variance / static_cast<double>(arm.children));
+    json written{
+        {"arm", arm.arm}, {"kernels", arm.children}, {"mean_gain", std::exp(arm.mean_gain)}};
+    written["low"] = arm.children > 1 ? json(std::exp(arm.mean_gain - half)) : json();
+    written["high"] = arm.children > 1 ? json(std::exp(arm.mean_gain + half)) : json();
+    if (const auto advice = store.find_advice(run, arm.arm); advice && !advice->content.empty()) {
+      written["words"] = json::parse(advice->content).at("words");
+    }
+    arms.push_back(written);
+  }
+  return arms;
+}
+
+json role_json(const store::RunStore& store, store::RowId run, const store::RoleTotals& totals) {
+  json role{{"role", totals.role},
+            {"calls", totals.calls},
+            {"useful", totals.useful},
+            {"prompt_tokens", totals.prompt_tokens},
+            {"completion_tokens", totals.completion_tokens},
+            {"dollars", totals.dollars ? json(*totals.dollars) : json()},
+            {"calls_without_price", totals.calls_without_price}};
+  if (totals.role == "judge") {
+    role["directions"] = proportion_json(totals.correct, totals.scored);
+    role["median_error_pct"] = store::judge_record(store, run).median_error;
+  } else if (totals.role == "verifier") {
+    role["answers"] = verifier_json(store::verifier_record(store, run));
+  } else if (totals.role == "meta-prompter") {
+    role["arms"] = arms_json(store, run, store::PromptArms::Variant);
+  }
+  return role;
+}
+
+std::string percent_text(const json& share) {
+  return share.is_null()
+             ? "not known"
+             : fmt::format("{:.0f} % ({:.0f} to {:.0f} %)", 100 * share.at("value").get<double>(),
+                           100 * share.at("low").get<double>(),
+                           100 * share.at("high").get<double>());
+}
+
+std::string arm_line(const json& arm) {
+  const std::string name = arm.at("arm");
+  std::string line =
+      fmt::format("  {}: {} kernels, mean gain x{:.3f}", name.empty() ? "built-in words" : name,
+                  arm.at("kernels").get<std::int64_t>(), arm.at("mean_gain").get<double>());
+  if (!arm.at("low").is_null()) {
+    line += fmt::format(" (x{:.3f} to x{:.3f})", arm.at("low").get<double>(),
+                        arm.at("high").get<double>());
+  }
+  return line + "\n";
+}
+
+std::string score_text(const json& role) {
+  if (role.contains("directions")) {
+    return role["directions"].is_null()
+               ? "no prediction was measured yet"
+               : fmt::format("right direction {} of {}, {}; median error of the size {:.0f} points",
+                             role["directions"]["count"].get<std::int64_t>(),
+                             role["directions"]["of"].get<std::int64_t>(),
+                             percent_text(role["directions"]),
+                             role["median_error_pct"].get<double>());
+  }
+  if (role.contains("answers")) {
+    return fmt::format("precision {}, recall {}", percent_text(role["answers"]["precision"]),
+                       percent_text(role["answers"]["recall"]));
+  }
+  return "";
+}
+
+std::string verifier_lines(const json& answers) {
+  return fmt::format("verifier: accepted {} correct and {} failing kernels; rejected {}, of which "
+                     "{} ran as an audit: {} failed\n",
+                     answers.at("accepted_correct").get<std::int64_t>(),
+                     answers.at("accepted_failed").get<std::int64_t>(),
+                     answers.at("rejected").get<std::int64_t>(),
+                     answers.at("audited_correct").get<std::int64_t>() +
+                         answers.at("audited_failed").get<std::int64_t>(),
+                     answers.at("audited_failed").get<std::int64_t>());
+}
+
+std::string details_of(const json& role) {
+  std::string text;
+  if (role.contains("answers")) {
+    text += verifier_lines(role["answers"]);
+  }
+  if (role.contains("arms") && !role["arms"].empty()) {
+    text += role.at("role").get<std::string>() + ":\n";
+    for (const json& arm : role["arms"]) {
+      text += arm_line(arm);
+    }
+  }
+  return text;
+}
+
+} // namespace
+
+json roles_json(const store::RunStore& store, const store::RunRow& run) {
+  json document{{"schema", "winnow.roles"},
+                {"version", 1},
+                {"run", run.name},
+                {"roles", json::array()},
+                {"switched_off", json::array()}};
+  for (const store::RoleTotals& totals : store::role_totals(store, run.id)) {
+    document["roles"].push_back(role_json(store, run.id, totals));
+  }
+  const json memory = arms_json(store, run.id, store::PromptArms::Memory);
+  const bool has_memory = std::any_of(memory.begin(), memory.end(),
+                                      [](const json& arm) { return arm.at("arm") == "with"; });
+  if (has_memory) {
+    document["roles"].push_back({{"role", "memory"}, {"arms", memory}});
+  }
+  for (const store::EventRow& event : store.events(run.id)) {
+    if (event.kind == "role switched off") {
+      json moment = json::parse(event.detail);
+      moment["at"] = event.created_at;
+      document["switched_off"].push_back(moment);
+    }
+  }
+  return document;
+}
+
+std::string roles_text(const json& document) {
+  if (document.at("roles").empty()) {
+    return "";
+  }
+  store::TextTable table;
+  table.columns = {{"role"},         {"calls", true},   {"useful", true},
+                   {"tokens", true}, {"dollars", true}, {"score"}};
+  std::string details;
+  for (const json& role : document.at("roles")) {
+    details += details_of(role);
+    if (!role.contains("calls")) {
+      continue;
+    }
+    const std::int64_t tokens = role.at("prompt_tokens").get<std::int64_t>() +
+                                role.at("completion_tokens").get<std::int64_t>();
+    table.rows.push_back(
+        {role.at("role"), std::to_string(role.at("calls").get<std::int64_t>()),
+         std::to_string(role.at("useful").get<std::int64_t>()), std::to_string(tokens),
+         role.at("dollars").is_null() ? "unknown"
+                                      : fmt::format("{:.4f}", role.at("dollars").get<double>()),
+         score_text(role)});
+  }
+  std::string text = table.rows.empty() ? "" : store::to_aligned_text(table, 0);
+  for (const json& moment : document.at("switched_off")) {
+    details += fmt::format(
+        "{}: the {} was switched off after {} calls: {}\n", moment.at("task").get<std::string>(),
+        moment.at("role").get<std::string>(), moment.at("after_calls").get<std::int64_t>(),
+        moment.at("reason").get<std::string>());
+  }
+  return text + details;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,32 @@
+#include "search/role.h"
+
+#include <algorithm>
+
+namespace winnow::search {
+
+const std::vector<Role>& all_roles() {
+  static const std::vector<Role> all{
+      {"judge", "judge",
+       "Names one bottleneck of the parent, one change, and the effect of the change."},
+      {"verifier", "verify", "Rejects kernels that it holds for broken before they are compiled."},
+      {"meta-prompter", "meta", "Rewrites the advice in prompts; the versions compete as arms."},
+      {"memory", "", "Shows lessons of other tasks in the store to half of the calls at first."}};
+  return all;
+}
+
+std::vector<std::string> role_names() {
+  std::vector<std::string> names;
+  for (const Role& role : all_roles()) {
+    names.push_back(role.name);
+  }
+  return names;
+}
+
+const Role* role_with_operator(std::string_view op) {
+  const auto found = std::find_if(all_roles().begin(), all_roles().end(), [&](const Role& role) {
+    return !role.op.empty() && role.op == op;
+  });
+  return found == all_roles().end() ? nullptr : &*found;
+}
+
+} // namespace winnow::search

@@ -1,0 +1,205 @@
+#include "store/advice.h"
+
+#include "store/row_columns.h"
+#include "store/run_store_state.h"
+
+namespace winnow::store {
+namespace {
+
+constexpr const char* kScores =
+    "FROM advice_scores AS s JOIN advice AS a ON a.call_id = s.call_id "
+    "JOIN model_calls AS m ON m.id = a.call_id JOIN tasks AS t ON t.id = m.task_id "
+    "WHERE m.run_id = ? AND a.role = ? AND ? IN ('', t.name)";
+
+constexpr const char* kSelectLessons =
+    "SELECT p.id AS parent, c.id AS child, t.name AS task, e.speedup / f.speedup AS gain, "
+    "coalesce(e.speedup_low, e.speedup) / coalesce(f.speedup_high, f.speedup) AS gain_low, "
+    "coalesce(e.speedup_high, e.speedup) / coalesce(f.speedup_low, f.speedup) AS gain_high "
+    "FROM eligible_evaluations AS e JOIN candidates AS c ON c.id = e.candidate_id "
+    "JOIN candidates AS p ON p.id = c.parent_id "
+    "JOIN eligible_evaluations AS f ON f.candidate_id = p.id "
+    "JOIN tasks AS t ON t.id = c.task_id "
+    "WHERE c.origin = 'model' AND c.run_id <> ? AND t.name <> ? AND e.device_name = ? "
+    "AND e.evaluator_version = ? AND f.device_name = e.device_name "
+    "AND f.evaluator_version = e.evaluator_version AND gain > 1.05 "
+    "ORDER BY gain DESC, c.id LIMIT ?";
+
+/// Throws Error if the run has no such call.
+RowId call_with_key(const Database& database, RowId run, std::string_view key) {
+  Query query(database, "SELECT id FROM model_calls WHERE run_id = ? AND key = ?");
+  if (!query.bind(run, key).next()) {
+    throw Error("the store has no call '" + std::string(key) + "' of this run",
+                "the store was changed by hand; start a new run");
+  }
+  return query.integer("id");
+}
+
+/// `which`: the text after WHERE; the values are bound in order.
+template <typename... Values>
+std::optional<AdviceRow> first_advice(const Database& database, const char* which,
+                                      const Values&... values) {
+  Query query(database, std::string("SELECT m.key, a.role, a.candidate_id AS candidate, a.content, "
+                                    "a.problem FROM advice AS a "
+                                    "JOIN model_calls AS m ON m.id = a.call_id WHERE ") +
+                            which);
+  if (!query.bind(values...).next()) {
+    return std::nullopt;
+  }
+  AdviceRow advice;
+  WINNOW_READ_COLUMNS(query, advice, key, role, candidate, content, problem);
+  return advice;
+}
+
+} // namespace
+
+void RunStore::add_advice(RowId run, const AdviceRow& advice) {
+  Database& database = state_->database;
+  database.write([&] {
+    const auto about = advice.candidate != 0 ? std::optional(advice.candidate) : std::nullopt;
+    Query(database, "INSERT INTO advice (call_id, role, candidate_id, content, problem) "
+                    "VALUES (?, ?, ?, nullif(?, ''), ?) ON CONFLICT DO NOTHING")
+        .bind(call_with_key(database, run, advice.key), advice.role, about, advice.content,
+              advice.problem)
+        .run();
+  });
+}
+
+void RunStore::add_advice_scores(RowId run, std::string_view key,
+                                 const std::vector<AdviceScore>& scores) {
+  Database& database = state_->database;
+  database.write([&] {
+    const RowId call = call_with_key(database, run, key);
+    Query insert(database, "INSERT INTO advice_scores (call_id, candidate_id, name, predicted, "
+                           "actual, is_right) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
+    for (const AdviceScore& score : scores) {
+      insert.bind(call, score.candidate, score.name, score.predicted, score.actual, score.is_right)
+          .run();
+    }
+  });
+}
+
+void RunStore::add_prompt_arm(RowId candidate, std::string_view variant, bool memory, double gain) {
+  Database& database = state_->database;
+  database.write([&] {
+    Query(database, "INSERT INTO prompt_arms (candidate_id, variant, memory, gain) "
+                    "VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
+        .bind(candidate, variant, memory, gain)
+        .run();
+  });
+}
+
+std::optional<AdviceRow> RunStore::find_advice(RowId run, std::string_view key) const {
+  Database& database = state_->database;
+  return database.read(
+      [&] { return first_advice(database, "m.run_id = ? AND m.key = ?", run, key); });
+}
+
+std::optional<AdviceRow> RunStore::advice_about(RowId candidate, std::string_view role) const {
+  Database& database = state_->database;
+  return database.read([&] {
+    return first_advice(database, "a.candidate_id = ? AND a.role = ? ORDER BY a.call_id DESC",
+                        candidate, role);
+  });
+}
+
+std::vector<RoleTotals> role_totals(const RunStore& store, RowId run) {
+  std::vector<RoleTotals> all;
+  store.read([&](const Database& database) {
+    Query query(database,
+                "SELECT role, sum(calls) AS calls, sum(useful) AS useful, "
+                "sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens, "
+                "sum(dollars) AS dollars, sum(calls_without_price) AS calls_without_price, "
+                "sum(scored) AS scored, sum(correct) AS correct "
+                "FROM role_overview WHERE run_id = ? GROUP BY role ORDER BY role");
+    query.bind(run);
+    while (query.next()) {
+      RoleTotals& totals = all.emplace_back();
+      WINNOW_READ_COLUMNS(query, totals, role, calls, useful, prompt_tokens, completion_tokens,
+                          dollars, calls_without_price, scored, correct);
+    }
+  });
+  return all;
+}
+
+JudgeRecord judge_record(const RunStore& store, RowId run, const std::string& task) {
+  JudgeRecord record;
+  std::vector<double> errors;
+  store.read([&](const Database& database) {
+    Query query(database,
+                std::string("SELECT s.is_right, abs(s.predicted - s.actual) AS error ") + kScores);
+    query.bind(run, "judge", task);
+    while (query.next()) {
+      ++record.scored;
+      record.correct += query.integer("is_right");
+      errors.push_back(query.real("error"));
+    }
+  });
+  record.median_error = errors.empty() ? 0 : tasks::median(errors);
+  return record;
+}
+
+VerifierRecord verifier_record(const RunStore& store, RowId run, const std::string& task) {
+  VerifierRecord record;
+  store.read([&](const Database& database) {
+    Query query(database, std::string("SELECT total(s.predicted = 0 AND s.actual = 0) AS "
+                                      "accepted_correct, total(s.predicted = 0 AND s.actual = 1) "
+                                      "AS accepted_failed, total(s.predicted = 1 AND s.actual = 0) "
+                                      "AS audited_correct, total(s.predicted = 1 AND s.actual = 1) "
+                                      "AS audited_failed ") +
+                              kScores);
+    query.bind(run, "verifier", task).next();
+    WINNOW_READ_COLUMNS(query, record, accepted_correct, accepted_failed, audited_correct,
+                        audited_failed);
+    Query rejected(database,
+                   "SELECT count(*) AS rejected FROM advice AS a "
+                   "JOIN model_calls AS m ON m.id = a.call_id JOIN tasks AS t ON t.id = m.task_id "
+                   "WHERE m.run_id = ? AND a.role = 'verifier' AND ? IN ('', t.name) "
+                   "AND json_extract(a.content, '$.verdict') = 'reject'");
+    rejected.bind(run, task).next();
+    record.rejected = rejected.integer("rejected");
+  });
+  return record;
+}
+
+std::vector<PromptArmTotals> prompt_arm_totals(const RunStore& store, RowId run, PromptArms arms,
+                                               const std::string& task) {
+  const std::string arm = arms == PromptArms::Variant
+                              ? "p.variant"
+                              : "CASE WHEN p.memory THEN 'with' ELSE 'without' END";
+  std::vector<PromptArmTotals> all;
+  store.read([&](const Database& database) {
+    Query query(
+        database,
+        "SELECT " + arm +
+            " AS arm, count(*) AS children, avg(p.gain) AS mean_gain, "
+            "CASE WHEN count(*) > 1 THEN max(0.0, (sum(p.gain * p.gain) - "
+            "sum(p.gain) * sum(p.gain) / count(*)) / (count(*) - 1)) ELSE 0.0 END AS variance "
+            "FROM prompt_arms AS p JOIN candidates AS c ON c.id = p.candidate_id "
+            "JOIN tasks AS t ON t.id = c.task_id WHERE c.run_id = ? AND ? IN ('', t.name) "
+            "GROUP BY arm ORDER BY arm");
+    query.bind(run, task);
+    while (query.next()) {
+      PromptArmTotals& totals = all.emplace_back();
+      WINNOW_READ_COLUMNS(query, totals, arm, children, mean_gain, variance);
+    }
+  });
+  return all;
+}
+
+std::vector<Lesson> lessons(const RunStore& store, RowId run, const std::string& task,
+                            const std::string& device_name, std::int64_t evaluator_version,
+                            std::int64_t most) {
+  std::vector<Lesson> all;
+  store.read([&](const Database& database) {
+    Query query(database, kSelectLessons);
+    query.bind(run, task, device_name, evaluator_version, most);
+    while (query.next()) {
+      Lesson& lesson = all.emplace_back();
+      WINNOW_READ_COLUMNS(query, lesson, parent, child, task, gain);
+      lesson.gain_bounds = read_bounds(query, "gain");
+    }
+  });
+  return all;
+}
+
+} // namespace winnow::store

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "store/run_store.h"
+
+#include <string>
+#include <vector>
+
+namespace winnow::store {
+
+/// What the calls of a role cost in a run and how often it was right. Calls count once they are
+/// answered.
+struct RoleTotals {
+  std::string role;
+  std::int64_t calls = 0;
+  std::int64_t useful = 0;                               ///< whose reply had usable advice
+  std::int64_t prompt_tokens = 0, completion_tokens = 0; ///< 0 for replies from a record
+  std::optional<double> dollars; ///< of the calls with a known price; nullopt: there are none
+  std::int64_t calls_without_price = 0;
+  std::int64_t scored = 0; ///< predictions that were compared with a measurement
+  std::int64_t correct = 0;
+};
+
+/// The predictions of the judge in a run, of one task or of all.
+struct JudgeRecord {
+  std::int64_t scored = 0;
+  std::int64_t correct = 0; ///< of which the direction was right
+  /// Of the size, in per cent of the fact's value. The median, because a child that goes another
+  /// way can be a thousand times slower.
+  double median_error = 0;
+};
+
+/// The candidates of a run by the verifier's answer, of one task or of all. Those that failed
+/// because of the machine do not count.
+struct VerifierRecord {
+  std::int64_t accepted_correct = 0, accepted_failed = 0;
+  std::int64_t audited_correct = 0, audited_failed = 0; ///< rejected, and run anyway
+  std::int64_t rejected = 0;                            ///< with the audited ones
+};
+
+/// What tells the arms of prompts apart: the meta-prompter's words, or lessons of other tasks.
+enum class PromptArms { Variant, Memory };
+
+/// The children of one arm of prompts.
+struct PromptArmTotals {
+  /// The key of the meta-prompter's call, empty for the built-in words; or "with" or "without"
+  /// lessons.
+  std::string arm;
+  std::int64_t children = 0;
+  double mean_gain = 0; ///< log speedup over the parent
+  double variance = 0;  ///< of the gains; 0: fewer than two children
+};
+
+// `task`: a name; empty: all tasks of the run.
+std::vector<RoleTotals> role_totals(const RunStore& store, RowId run);
+JudgeRecord judge_record(const RunStore& store, RowId run, const std::string& task = {});
+VerifierRecord verifier_record(const RunStore& store, RowId run, const std::string& task = {});
+std::vector<PromptArmTotals> prompt_arm_totals(const RunStore& store, RowId run, PromptArms arms,
+                                               const std::string& task = {});
+
+/// A kernel of another run that became faster.
+struct Lesson {
+  RowId parent = 0, child = 0; ///< candidates
+  std::string task;
+  double gain = 1;           ///< speed of the child / speed of the parent
+  tasks::Bounds gain_bounds; ///< from the 95 % intervals of both speedups
+};
+/// The greatest gains in runs other than `run`, on tasks other than `task`, on this device and by
+/// this evaluator: correct kernels that are at least 5 % faster than their correct parent. At most
+/// `most`, greatest first.
+std::vector<Lesson> lessons(const RunStore& store, RowId run, const std::string& task,
+                            const std::string& device_name, std::int64_t evaluator_version,
+                            std::int64_t most);
+
+} // namespace winnow::store
