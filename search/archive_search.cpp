@@ -199,9 +199,10 @@ void ArchiveSearch::on_settled(Individual& judged, double gain) {
   end_round_if_over();
 }
 
-/// All calls of the round have results, and no other call can begin.
+/// All calls of the round have results, and no other call can begin. A call that gets no reply in
+/// this session keeps the round open: the next session sends it again.
 void ArchiveSearch::end_round_if_over() {
-  if (policy().round == 0 || unjudged_ > 0 || under_way() > 0) {
+  if (unjudged_ > 0 || !asked().empty()) {
     return;
   }
   Draws draws(settings().seed, settings().task, asks());
@@ -277,7 +278,6 @@ void ArchiveSearch::on_reopened(Individual& unlucky) {
 
 void ArchiveSearch::on_unanswered(const Ask& ask) {
   unanswered_.insert(ask.key);
-  end_round_if_over();
 }
 
 void ArchiveSearch::on_resumed() {

@@ -75,8 +75,8 @@ std::optional<std::size_t> LineageSearch::next_lineage() const {
   std::optional<std::size_t> shortest;
   for (std::size_t i = 0; i < lineages_.size(); ++i) {
     const Lineage& lineage = lineages_[i];
-    const bool may_ask = (lineage.pending == 0 || !begins_round(lineage)) && !lineage.is_stuck &&
-                         lineage.asks < steps(i);
+    const bool may_ask =
+        (lineage.pending == 0 || !begins_round(lineage)) && lineage.asks < steps(i);
     if (may_ask && (!shortest || lineage.asks < lineages_[*shortest].asks)) {
       shortest = i;
     }
@@ -221,7 +221,6 @@ void LineageSearch::on_added(Individual& added) {
   if (added.ask) {
     Lineage& lineage = lineages_[added.ask->lineage];
     lineage.attempts.push_back(&added);
-    lineage.is_stuck = false;
     added.number = static_cast<int>(lineage.attempts.size());
   }
 }
@@ -235,16 +234,6 @@ void LineageSearch::on_settled(Individual& judged, double /*gain*/) {
 void LineageSearch::on_reopened(Individual& unlucky) {
   if (unlucky.ask) {
     ++lineages_[unlucky.ask->lineage].pending;
-  }
-}
-
-void LineageSearch::on_unanswered(const Ask& ask) {
-  lineages_[ask.lineage].is_stuck = true;
-}
-
-void LineageSearch::on_resumed() {
-  for (Lineage& lineage : lineages_) {
-    lineage.is_stuck = false;
   }
 }
 

@@ -28,8 +28,6 @@ protected:
   void on_added(Individual& added) override;
   void on_settled(Individual& judged, double gain) override;
   void on_reopened(Individual& unlucky) override;
-  void on_unanswered(const Ask& ask) override;
-  void on_resumed() override;
 
 private:
   struct Lineage {
@@ -38,7 +36,6 @@ private:
     std::size_t known = 0;             ///< number of the attempts that the calls of this round know
     std::size_t round_before = 0;      ///< first of these that the last round made
     int pending = 0;                   ///< results that it waits for: of calls, and of evaluations
-    bool is_stuck = false;             ///< a call gets no reply in this session
   };
   /// What the next call of a lineage knows.
   struct Known {

@@ -135,6 +135,20 @@ TEST_F(PresetArchiveTest, MetaBuildsRoundsOfFourOnItsFiveFastestKernels) {
   }
 }
 
+TEST_F(PresetArchiveTest, ARoundWaitsForACallWithoutAReply) {
+  begin("meta");
+  const std::vector<Ask> round = asks(4);
+  for (std::size_t i = 1; i < 4; ++i) {
+    answer(round[i], fast(2));
+  }
+  apply(Unanswered{round[0].key});
+  EXPECT_TRUE(waits());
+  apply(Resumed{});
+  EXPECT_TRUE(waits());
+  answer(round[0], fast(2));
+  EXPECT_NE(ask().op, "seed");
+}
+
 TEST_F(PresetArchiveTest, ForecastBuildsBatchesOnTwoUnrelatedParents) {
   begin("forecast");
   std::vector<Ask> batch = asks(4); // one kernel: one parent with four mutations

@@ -150,6 +150,19 @@ TEST_F(PresetLineageTest, ACallOfARoundKnowsNoResultOfItsRound) {
   expect_call(ask(), "seed", kFirst);
 }
 
+TEST_F(PresetLineageTest, ARoundIsAskedWholeAndWaitsForACallWithoutAReply) {
+  begin("fsr");
+  const Ask silent = ask();
+  apply(Unanswered{silent.key});
+  for (const Ask& call : asks(3)) {
+    answer(call, fast(2));
+  }
+  EXPECT_TRUE(waits());
+  apply(Resumed{});
+  const CandidateId late = answer(silent, fast(3));
+  expect_call(ask(), "features", late);
+}
+
 TEST_F(PresetLineageTest, MaxRewardAlsoShowsTheBestKernelSoFar) {
   begin("max-reward");
   const std::vector<Ask> round = asks(4);
