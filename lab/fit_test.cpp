@@ -25,7 +25,7 @@ RecordedSearch simulated(const Landscape& landscape, const std::string& strategy
       simulate(landscape, search.policy, {{calls, 0, 0}, {1, 1}, {}, true}, seed);
   search.events = std::move(result.events);
   search.calls = std::move(result.calls);
-  search.settings.has_baseline = landscape.task.has_baseline;
+  search.settings = std::move(result.settings);
   return search;
 }
 

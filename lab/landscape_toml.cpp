@@ -94,7 +94,7 @@ double ranged(const TomlReader& table, const char* key, const Range& range) {
 }
 
 std::string source_of(const TomlReader& table) {
-  const std::string source = table.string("source");
+  std::string source = table.string("source");
   if (source.empty()) {
     table.fail("source", fmt::format("'{}' is empty", table.full_name("source")),
                "where the numbers of this table come from");

@@ -33,7 +33,8 @@ std::vector<double> center_of(const std::vector<Vertex>& vertices) {
 } // namespace
 
 std::vector<double> minimise(const std::function<double(const std::vector<double>&)>& function,
-                             std::vector<double> start, double step, std::size_t evaluations) {
+                             const std::vector<double>& start, double step,
+                             std::size_t evaluations) {
   constexpr double kReflect = -1, kExpand = -2, kContract = 0.5, kShrink = 0.5;
   std::size_t used = 0;
   const auto vertex_at = [&](std::vector<double> at) {

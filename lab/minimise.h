@@ -10,6 +10,7 @@ namespace winnow::lab {
 /// within so many evaluations. `step`: the size of the first simplex in each direction.
 /// Deterministic.
 std::vector<double> minimise(const std::function<double(const std::vector<double>&)>& function,
-                             std::vector<double> start, double step, std::size_t evaluations);
+                             const std::vector<double>& start, double step,
+                             std::size_t evaluations);
 
 } // namespace winnow::lab

@@ -62,9 +62,7 @@ private:
       return what.candidate == faulted.candidate && what.turns == faulted.turns;
     });
   }
-  void on(const search::Unanswered& /*event*/) {}
-  void on(const search::Resumed& /*event*/) {}
-  void on(const search::Advised& /*event*/) {} ///< a reply without a kernel
+  template <typename Other> void on(const Other& /*event*/) {}
 
   /// False: no evaluation that fits has begun.
   bool end(const search::Event& result, const std::function<bool(const search::Evaluate&)>& fits) {

@@ -80,10 +80,7 @@ private:
       begun_.erase(begun);
     }
   }
-  void on(const search::Faulted& /*event*/) {}
-  void on(const search::Unanswered& /*event*/) {}
-  void on(const search::Resumed& /*event*/) {}
-  void on(const search::Advised& /*event*/) {} ///< a reply without a kernel
+  template <typename Other> void on(const Other& /*event*/) {}
 
   void add_parent(const search::Ask& ask, RecordedCall& call) const {
     const auto parent = ask.parents.empty() ? judged_.end() : judged_.find(ask.parents.front());

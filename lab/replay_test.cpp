@@ -14,11 +14,9 @@ RecordedSearch recorded(const std::string& strategy, std::uint64_t seed, std::si
   plan.settings.lineages = lineages;
   RecordedSearch search;
   search.policy = search::preset(strategy).policy;
-  search.events = simulate(usual_landscape(), search.policy, plan, seed).events;
-  search.settings = plan.settings;
-  search.settings.task = "task";
-  search.settings.proposals = 16;
-  search.settings.evaluator_version = 1;
+  SessionResult result = simulate(usual_landscape(), search.policy, plan, seed);
+  search.events = std::move(result.events);
+  search.settings = std::move(result.settings);
   return search;
 }
 

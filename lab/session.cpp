@@ -25,7 +25,9 @@ public:
   Session(const Landscape& landscape, const search::Policy& policy, const SessionPlan& plan,
           std::uint64_t seed)
       : plan_(plan), world_(landscape, seed), has_baseline_(landscape.task.has_baseline),
-        search_(make_search(policy, settings_of(landscape, plan))) {}
+        search_(make_search(policy, settings_of(landscape, plan))) {
+    result_.settings = settings_of(landscape, plan);
+  }
 
   SessionResult run() {
     if (has_baseline_) {

@@ -47,6 +47,7 @@ struct SessionResult {
   std::string why_done;          ///< Search::why_done()
   std::vector<search::Event> events;
   std::vector<ModelCall> calls;
+  search::Settings settings; ///< of the search
 };
 
 struct SessionPlan {

@@ -116,8 +116,7 @@ Statistic top_gains(const SearchCalls& searches) {
   if (top < 1) {
     return {"top gains", 0, -1};
   }
-  const double part =
-      std::accumulate(gains.begin(), gains.begin() + static_cast<std::ptrdiff_t>(top + 0.5), 0.0);
+  const double part = std::accumulate(gains.begin(), gains.begin() + std::lround(top), 0.0);
   // The few largest gains carry the error.
   return {"top gains", part / whole, part / whole / std::sqrt(2 * top)};
 }

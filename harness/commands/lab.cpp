@@ -67,6 +67,7 @@ std::vector<lab::Landscape> landscapes_of(const ComparisonCommand& command) {
                      "name a file with --landscape");
   }
   std::vector<lab::Landscape> landscapes;
+  landscapes.reserve(files.size());
   for (const fs::path& file : files) {
     landscapes.push_back(lab::read_landscape(file));
   }
@@ -103,6 +104,7 @@ ExitCode compare_strategies(const ComparisonCommand& command) {
     names.insert(names.begin(), command.against);
   }
   std::vector<lab::Variant> variants;
+  variants.reserve(names.size());
   for (const std::string& name : names) {
     variants.push_back({name, search::preset(name).policy});
   }

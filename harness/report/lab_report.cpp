@@ -64,10 +64,13 @@ std::string score_text(const json& score) {
   return fmt::format("{:.3f}", score.at("mean").get<double>());
 }
 
-/// "+0.031 (0.012 to 0.050) ahead"; empty for the reference itself.
+/// "+0.031 (+0.012 to +0.050) ahead"
 std::string difference_text(const json& score) {
-  if (score.is_null() || score.at("difference_low") == score.at("difference_high")) {
+  if (score.is_null()) {
     return "";
+  }
+  if (score.at("difference_low") == 0 && score.at("difference_high") == 0) {
+    return "the same"; // a mechanism that the lab cannot value, or the reference itself
   }
   return fmt::format("{:+.3f} ({:+.3f} to {:+.3f}) {}", score.at("difference").get<double>(),
                      score.at("difference_low").get<double>(),
@@ -184,7 +187,9 @@ std::string lab_comparison_text(const json& document) {
           "95 %, each by itself, so that 1 of 20 excludes 0 by chance.\n";
   const bool is_ablation = !document.at("ablated").is_null();
   if (is_ablation) {
-    text += fmt::format("`behind` without a mechanism: the mechanism helps {}.\n", reference);
+    text += fmt::format("`behind` without a mechanism: the mechanism helps {}. `the same`: the lab "
+                        "cannot value it, or it was never used.\n",
+                        reference);
   } else {
     text += fmt::format("{} is, per call: {}; per dollar: {}; per device second: {}.\n", reference,
                         standing_text(document, "by_calls"), standing_text(document, "by_dollars"),
