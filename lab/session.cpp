@@ -25,8 +25,8 @@ public:
   Session(const Landscape& landscape, const search::Policy& policy, const SessionPlan& plan,
           std::uint64_t seed)
       : plan_(plan), world_(landscape, seed), has_baseline_(landscape.task.has_baseline),
-        search_(make_search(policy, settings_of(landscape, plan))) {
-    result_.settings = settings_of(landscape, plan);
+        search_(make_search(policy, settings_of(landscape, plan, seed))) {
+    result_.settings = settings_of(landscape, plan, seed);
   }
 
   SessionResult run() {
@@ -62,8 +62,10 @@ private:
     double best = 0, hidden = 0; ///< log speedups; 0 unless promoted
   };
 
-  static search::Settings settings_of(const Landscape& landscape, const SessionPlan& plan) {
+  static search::Settings settings_of(const Landscape& landscape, const SessionPlan& plan,
+                                      std::uint64_t seed) {
     search::Settings settings = plan.settings;
+    settings.seed = seed;
     settings.task = "task";
     settings.has_baseline = landscape.task.has_baseline;
     settings.proposals = plan.limits.calls > 0 ? plan.limits.calls : kMostCalls;

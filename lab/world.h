@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/draws.h"
+#include "base/draws.h"
 #include "lab/landscape.h"
 #include "search/search.h"
 

@@ -13,7 +13,7 @@ constexpr std::size_t kGenerations = 8;
 } // namespace
 
 std::vector<const Individual*> ArchiveSearch::preferred_parents(Draws& draws) const {
-  if (!everyone_.empty() && draws.next() < policy().uniform_share) {
+  if (!everyone_.empty() && draws.uniform() < policy().uniform_share) {
     return {find(everyone_[draws.index(everyone_.size())])};
   }
   return by_preference(policy().parents, options(), asks(), draws);

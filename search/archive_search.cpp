@@ -44,7 +44,7 @@ std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
   if (std::optional<Ask> ask = repair()) {
     return *std::move(ask);
   }
-  Draws draws(settings().seed, settings().task, asks());
+  Draws draws = lots();
   return build(draws);
 }
 
@@ -205,7 +205,7 @@ void ArchiveSearch::end_round_if_over() {
   if (unjudged_ > 0 || !asked().empty()) {
     return;
   }
-  Draws draws(settings().seed, settings().task, asks());
+  Draws draws = lots();
   if (round_calls_ < policy().round && (is_seeding() || build(draws))) {
     return;
   }

@@ -66,6 +66,8 @@ private:
   bool has_first_kernel() const;
   bool is_waiting_for_a_first_kernel() const;
   std::size_t under_way() const;
+  /// The lots of the next decision.
+  Draws lots() const { return {settings().seed, settings().task + "/" + std::to_string(asks())}; }
   bool may_begin(const Capacity& capacity) const;
   bool is_worthwhile() const;
   std::optional<Action> build(Draws& draws) const;

@@ -34,7 +34,7 @@ std::vector<const Individual*> by_score(const std::vector<ParentOption>& options
 std::vector<const Individual*> drawn(const std::vector<ParentOption>& options, Draws& draws,
                                      const std::function<double(std::size_t)>& log_weight) {
   return by_score(options, [&](std::size_t rank) {
-    return log_weight(rank) - std::log(-std::log1p(-draws.next()));
+    return log_weight(rank) - std::log(-std::log1p(-draws.uniform()));
   });
 }
 
@@ -86,7 +86,7 @@ Contrast drawn_contrast(const std::vector<ParentOption>& options, Draws& draws) 
   std::vector<std::pair<double, int>> keys; // the softmax of a band's speed
   for (const auto& [band, kernels] : bands) {
     const double speed = std::exp(band * std::log(kSlowerBand));
-    keys.emplace_back(speed - std::log(-std::log1p(-draws.next())), band);
+    keys.emplace_back(speed - std::log(-std::log1p(-draws.uniform())), band);
   }
   std::sort(keys.rbegin(), keys.rend());
   if (keys.size() < 2) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "search/draws.h"
+#include "base/draws.h"
 #include "search/policy.h"
 #include "search/population.h"
 

@@ -95,7 +95,7 @@ struct Settings {
   /// The tuning of a candidate begins no further rung after so many seconds of the device; 0: no
   /// limit.
   double tuning_seconds = 0;
-  /// Lots follow from this number: those that strategies draw (draws.h), and which rejected
+  /// Lots follow from this number: those that strategies draw (base/draws.h), and which rejected
   /// candidates run all the same (counsel.h).
   std::uint64_t seed = 1;
   // For roles (search/role.h):

@@ -58,6 +58,7 @@ search::Settings recorded_settings(const RunConfig& config, const LoggedTask& lo
   const bool has_baseline = first_kernels > (config.seed_kernel.empty() ? 0 : 1);
   task.baseline = has_baseline ? "baseline.cu" : "";
   search::Settings settings = search_settings(config, task);
+  settings.roles.clear(); // the replay has no advisers
   settings.evaluator_version = evaluator_version_of(events, settings.evaluator_version);
   return settings;
 }

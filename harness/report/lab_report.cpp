@@ -132,7 +132,7 @@ std::string standing_text(const json& document, const std::string& currency) {
   return fmt::format("ahead of {}, tied with {}, behind {}", ahead, tied, behind);
 }
 
-std::string roles_text(const json& document) {
+std::string missing_roles_text(const json& document) {
   std::vector<std::string> with_roles;
   for (const json& row : document.at("landscapes").at(0).at("rows")) {
     const std::vector<std::string> roles = row.at("roles");
@@ -195,7 +195,7 @@ std::string lab_comparison_text(const json& document) {
                         standing_text(document, "by_calls"), standing_text(document, "by_dollars"),
                         standing_text(document, "by_device_seconds"));
   }
-  return text + roles_text(document) + document.at("valued").get<std::string>() + "\n" +
+  return text + missing_roles_text(document) + document.at("valued").get<std::string>() + "\n" +
          document.at("not_valued").get<std::string>() + "\n";
 }
 

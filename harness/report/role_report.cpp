@@ -114,7 +114,7 @@ std::string arm_line(const json& arm) {
   return line + "\n";
 }
 
-std::string score_text(const json& role) {
+std::string role_score_text(const json& role) {
   if (role.contains("directions")) {
     return role["directions"].is_null()
                ? "no prediction was measured yet"
@@ -203,7 +203,7 @@ std::string roles_text(const json& document) {
          std::to_string(role.at("useful").get<std::int64_t>()), std::to_string(tokens),
          role.at("dollars").is_null() ? "unknown"
                                       : fmt::format("{:.4f}", role.at("dollars").get<double>()),
-         score_text(role)});
+         role_score_text(role)});
   }
   std::string text = table.rows.empty() ? "" : store::to_aligned_text(table, 0);
   for (const json& moment : document.at("switched_off")) {

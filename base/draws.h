@@ -3,16 +3,17 @@
 #include "base/digest.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <string_view>
 
-namespace winnow::lab {
+namespace winnow {
 
-/// Random numbers that follow from a seed and a name, so that two simulations that do the same
-/// thing have the same luck (common random numbers). The generator is splitmix64 (Steele, Lea and
-/// Flood 2014). The distributions are written here, because those of the standard library differ
-/// between compilers.
+/// Random numbers that follow from a seed and a name: a search that is read from its log draws the
+/// same numbers again, and two simulations that do the same thing have the same luck. The generator
+/// is splitmix64 (Steele, Lea and Flood 2014). The distributions are written here, because those of
+/// the standard library differ between compilers.
 class Draws {
 public:
   Draws(std::uint64_t seed, std::string_view name) : state_(derived_seed(seed, name)) {}
@@ -21,6 +22,10 @@ public:
   double uniform() {
     constexpr double kScale = 0x1p-53;
     return static_cast<double>(bits() >> 11U) * kScale;
+  }
+  /// One of so many things. `count`: at least 1.
+  std::size_t index(std::size_t count) {
+    return static_cast<std::size_t>(uniform() * static_cast<double>(count));
   }
   /// Mean 0, standard deviation 1 (Box and Muller).
   double normal() {
@@ -48,4 +53,4 @@ private:
   std::uint64_t state_;
 };
 
-} // namespace winnow::lab
+} // namespace winnow
