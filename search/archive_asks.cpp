@@ -9,8 +9,7 @@
 namespace winnow::search {
 namespace {
 
-constexpr std::size_t kCallsPerRepair = 5; // repairs are at most this part of all calls
-constexpr std::size_t kFamilies = 8;       // that a prompt tells of
+constexpr std::size_t kFamilies = 8; // that a prompt tells of
 constexpr CandidateId kNoLimit = std::numeric_limits<CandidateId>::max();
 
 bool contains(const std::vector<CandidateId>& line, CandidateId candidate) {
@@ -56,7 +55,8 @@ Ask ArchiveSearch::seed() const {
 
 /// A call that mends the newest failure that is worth it.
 std::optional<Ask> ArchiveSearch::repair() const {
-  if (!policy().repair || repairable_.empty() || kCallsPerRepair * repairs_ > asks()) {
+  if (!policy().repair || repairable_.empty() ||
+      static_cast<double>(repairs_) > policy().repair_share * static_cast<double>(asks())) {
     return std::nullopt;
   }
   const Individual& failed = *find(repairable_.back());
@@ -100,8 +100,11 @@ Ask ArchiveSearch::with_operator(const Individual& parent,
   }
   const std::string arm = arm_for(operators);
   const std::size_t at = arm.find('@');
-  Ask ask = new_ask(arm.substr(0, at));
+  Ask ask = arm.substr(0, at) == "seed" ? seed() : new_ask(arm.substr(0, at));
   ask.model = at == std::string::npos ? "" : arm.substr(at + 1);
+  if (ask.op == "seed") {
+    return ask;
+  }
   ask.parents = {parent.id};
   ask.previous = card_of(parent);
   if (ask.op == "crossover") {

@@ -46,6 +46,7 @@ struct Policy {
   std::string repair_op = "improve"; ///< of a call that builds on a failure
 
   // Archive:
+  double repair_share = 0.2; ///< repairs are at most this share of all calls
   /// Kernels of different structure (Outcome::cell) have a cell each. false: the archive is one
   /// pool of the fastest kernels.
   bool cells = true;

@@ -10,7 +10,8 @@ namespace winnow::store {
 namespace {
 
 constexpr const char* kSelectCalls =
-    "SELECT t.name AS task, t.digest AS task_digest, m.model, m.status = 'ok' AS is_answered, "
+    "SELECT t.name AS task, t.digest AS task_digest, m.model, m.status = 'ok' AND NOT EXISTS "
+    "(SELECT 1 FROM advice AS a WHERE a.call_id = m.id) AS is_answered, "
     "x.paid_prompt_tokens AS prompt_tokens, x.paid_completion_tokens AS completion_tokens, "
     "x.paid_dollars AS dollars, x.price_unknown, c.id AS candidate, k.digest, e.id AS evaluation, "
     "e.verdict, e.stage, e.device, e.device_name, e.speedup, e.speedup_low, e.speedup_high, "

@@ -15,9 +15,9 @@ struct SuiteCall {
   std::int64_t prompt_tokens = 0, completion_tokens = 0; ///< 0 for a reply from a record
   std::optional<double> dollars;                         ///< nullopt: unknown
   bool price_unknown = false;
-  bool is_answered = false;
-  RowId candidate = 0; ///< 0: there is none
-  std::string digest;  ///< of the kernel file; empty: there is no candidate
+  bool is_answered = false; ///< false for the call of a role, too: its reply is no kernel
+  RowId candidate = 0;      ///< 0: there is none
+  std::string digest;       ///< of the kernel file; empty: there is no candidate
   tasks::Verdict verdict = tasks::Verdict::NotJudged;
   tasks::Stage stage = tasks::Stage::Parse; ///< the last one that the kernel reached
   std::string device, device_name;          ///< empty: not judged

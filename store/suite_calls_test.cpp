@@ -43,6 +43,25 @@ TEST(SuiteCalls, HaveTheEvaluationThatCountsAndTheCost) {
   EXPECT_EQ(calls[1].device_seconds, 0);
 }
 
+TEST(SuiteCalls, OfARoleCostMoneyAndAreNoReplies) {
+  CallStore t;
+  const RowId call =
+      t.store.begin_call(t.run, t.task, "axpy/judge/0", "replay", "m", {{"messages", {}}});
+  ModelCallRow outcome;
+  outcome.status = "ok";
+  outcome.dollars = 0.25;
+  t.store.finish_call(call, outcome);
+  AdviceRow advice;
+  advice.key = "axpy/judge/0";
+  advice.role = "judge";
+  advice.content = "{}";
+  t.store.add_advice(t.run, advice);
+  const std::vector<SuiteCall> calls = suite_calls(t.store, t.run);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_FALSE(calls[0].is_answered);
+  EXPECT_EQ(calls[0].dollars, 0.25);
+}
+
 TEST(SuiteCalls, CountTheSecondsOfTheSearchOnly) {
   CallStore t;
   tasks::Evaluation evaluation = correct_evaluation(1.5);

@@ -38,6 +38,7 @@ protected:
   StrategyCrashTest() {
     tasks_.resize(1);
     config_.strategy = GetParam().name;
+    config_.roles = std::vector<std::string>(); // RoleRunTest has roles
     config_.proposals = 14;
     config_.endpoint.parallel = 3;
   }
