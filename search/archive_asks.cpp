@@ -100,11 +100,8 @@ Ask ArchiveSearch::with_operator(const Individual& parent,
   }
   const std::string arm = arm_for(operators);
   const std::size_t at = arm.find('@');
-  Ask ask = arm.substr(0, at) == "seed" ? seed() : new_ask(arm.substr(0, at));
+  Ask ask = new_ask(arm.substr(0, at));
   ask.model = at == std::string::npos ? "" : arm.substr(at + 1);
-  if (ask.op == "seed") {
-    return ask;
-  }
   ask.parents = {parent.id};
   ask.previous = card_of(parent);
   if (ask.op == "crossover") {

@@ -159,16 +159,20 @@ TEST_F(ArchiveSearchTest, RepairsFailuresInALaneOfTheirOwn) {
   EXPECT_EQ(repairs, 1);
 }
 
-TEST_F(ArchiveSearchTest, AFifthOfTheCallsAreRepairsAtMost) {
-  begin({.proposals = 100, .seeds = 1});
-  int repairs = 0;
-  for (int i = 0; i < 50; ++i) {
-    const Ask next = ask();
-    repairs += next.op == "repair" ? 1 : 0;
-    answer(next, failed(Verdict::BadPlan));
+TEST_F(ArchiveSearchTest, RepairsAreAShareOfTheCallsAtMost) {
+  for (const double share : {0.2, 0.35}) {
+    Policy policy = preset("archive").policy;
+    policy.repair_share = share;
+    begin({.proposals = 100, .seeds = 1}, policy);
+    int repairs = 0;
+    for (int i = 0; i < 50; ++i) {
+      const Ask next = ask();
+      repairs += next.op == "repair" ? 1 : 0;
+      answer(next, failed(Verdict::BadPlan));
+    }
+    EXPECT_GE(repairs, 50 * share / 2);
+    EXPECT_LE(repairs, 50 * share + 1);
   }
-  EXPECT_GE(repairs, 5);
-  EXPECT_LE(repairs, 11);
 }
 
 TEST_F(ArchiveSearchTest, NeverBuildsOnAKernelMuchSlowerThanItsParent) {

@@ -12,6 +12,7 @@ Policy archive() {
   Policy policy;
   policy.population = kArchive;
   policy.history = 8;
+  policy.repair_share = 0.35; // docs/measurements/lab.md
   return policy;
 }
 
@@ -97,6 +98,7 @@ Policy meta() {
   Policy policy = published_archive();
   policy.round = 4;
   policy.repair = true;
+  policy.repair_share = 0.2;
   policy.seeds = true;
   policy.cells = false;
   policy.pool = 5;

@@ -36,10 +36,10 @@ inline Outcome failed(tasks::Verdict verdict) {
 /// An archive search of the task "axpy" whose baseline is judged.
 class ArchiveSearchTest : public testing::Test {
 protected:
-  void begin(Settings settings) {
+  void begin(Settings settings, const Policy& policy = preset("archive").policy) {
     settings.task = "axpy";
     settings.evaluator_version = kThisEvaluator;
-    search_ = std::make_unique<ArchiveSearch>(settings);
+    search_ = std::make_unique<ArchiveSearch>(settings, policy);
     search_->apply(Added{kFirst, "", 0});
     judge(kFirst, fast(1));
   }
