@@ -384,7 +384,7 @@ TEST_F(RoleRun, SeveralCallsAtATimeEndAsTheLogSays) {
   config_.endpoint.parallel = 4;
   config_.proposals = 20;
   EXPECT_EQ(run_to_its_end().end, End::Finished);
-  EXPECT_GE(recompute_decisions(), 60);
+  EXPECT_GE(recompute_decisions(), 50) << "more than those of 20 calls and their evaluations";
   const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
   const std::vector<store::RoleTotals> totals = store::role_totals(store, 1);
   ASSERT_EQ(totals.size(), 3U);
