@@ -52,7 +52,7 @@ TEST(Fit, RecoversALandscapeFromItsLogs) {
   for (std::uint64_t seed = 1001; seed <= 1120; ++seed) {
     searches.push_back(simulated(true_landscape(), "one-plus-one", 8, seed));
   }
-  FitPlan plan{"again", "simulated logs", 80, 60};
+  FitPlan plan{"again", "simulated logs", 50, 40};
   const Fit found = fit(searches, usual_landscape(), plan);
   const Landscape& again = found.landscape;
   EXPECT_EQ(found.searches, 120U);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs packages, builds with warnings as errors, runs every test, runs those of base and tasks
 # again under sanitizers, and fuzzes each parser for a few seconds. WINNOW_FUZZ_SECONDS sets how long
-# (default 10, 0 skips both); WINNOW_FUZZ_SEED which inputs (default 1, so that two runs of one commit
+# (default 6, 0 skips both); WINNOW_FUZZ_SEED which inputs (default 1, so that two runs of one commit
 # try the same; 0 for other ones each time).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -51,7 +51,7 @@ fuzz() {
 }
 export -f fuzz
 
-export seconds=${WINNOW_FUZZ_SECONDS:-10} seed=${WINNOW_FUZZ_SEED:-1}
+export seconds=${WINNOW_FUZZ_SECONDS:-6} seed=${WINNOW_FUZZ_SEED:-1}
 if [[ $seconds -gt 0 ]]; then
   cmake --preset fuzz >/dev/null
   echo "Building the fuzz targets ..." >&2

@@ -207,7 +207,7 @@ TEST_F(RoleRun, EveryCrashResumesToTheSameEnd) {
 
 TEST_F(RoleRun, ACrashWithVersionsOfTheAdviceResumesToTheSameEnd) {
   config_.proposals = 10;
-  resume_after_crashes(19);
+  resume_after_crashes(37);
 }
 
 TEST_F(RoleRun, ASigkillWhileARoleThinksLosesNothing) {

@@ -74,7 +74,7 @@ protected:
 
 TEST_P(StrategyCrashTest, ResumesAfterASigkillAndDecidesAsItsLogSays) {
   int kills = 0;
-  for (int nth = 5; killed_at(nth); nth += 47, ++kills) {
+  for (int nth = 5; killed_at(nth); nth += 71, ++kills) {
     const std::set<std::string> paid = recorded_keys();
     ASSERT_EQ(finish().end, End::Finished) << "after a kill at write " << nth;
     for (const std::string& key : asked_) {
