@@ -3,6 +3,7 @@
 #include "harness/run/session.h"
 #include "harness/suite/proficiency.h"
 #include "harness/suite/suite_comparison.h"
+#include "search/policy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -307,7 +308,10 @@ json run_json(const std::vector<SuiteTask>& tasks, const SuiteRun& run) {
 } // namespace
 
 bool has_independent_replies(std::string_view strategy) {
-  return strategy == "best-of-n";
+  const std::vector<search::Preset>& all = search::presets();
+  return std::any_of(all.begin(), all.end(), [&](const search::Preset& own) {
+    return own.name == strategy && own.policy.lineage_for_each_call;
+  });
 }
 
 double pass_at(std::int64_t k, std::int64_t replies, std::int64_t correct) {
