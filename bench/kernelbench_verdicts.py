@@ -57,6 +57,8 @@ def build(file, builds):
     """Imports the file, which builds its kernel. Returns what went wrong."""
     folder = builds / file.stem
     folder.mkdir(parents=True, exist_ok=True)
+    for lock in folder.glob("**/lock"):  # of a build that was killed; PyTorch would wait for it forever
+        lock.unlink()
     environment = dict(os.environ, TORCH_EXTENSIONS_DIR=str(folder), MAX_JOBS="1")
     done = subprocess.run([sys.executable, str(file)], env=environment, capture_output=True, text=True)
     return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no message"])[-1]

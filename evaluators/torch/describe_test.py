@@ -180,7 +180,7 @@ class DescribeTest(ChildCase):
         self.assertTrue(all(s["size_0"] >= 20 for shapes in reply["shapes"].values() for s in shapes))
 
     def test_more_inputs_than_the_file_gives(self):
-        source = module("return x * (more[0] if more else torch.randn(4, 5))")
+        source = module("return x * (more[0] if more else torch.randn(4, 5, device=x.device))")
         self.assertIn("the output is random", self.refused(source))
         longer = "\n\nown = get_inputs\n\n\ndef get_inputs():\n    return [*own(), torch.randn(4, 5)]\n"
         reply = self.describe(source + longer)
