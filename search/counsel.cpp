@@ -129,6 +129,12 @@ bool Counsel::is_to_verify(const Evaluate& evaluate) const {
   return candidate.ask && !candidate.of_default;
 }
 
+bool Counsel::is_held_up() const {
+  const std::optional<Action> next = released_.empty() ? inner_->decide({}) : std::nullopt;
+  const auto* evaluate = next ? std::get_if<Evaluate>(&*next) : nullptr;
+  return evaluate != nullptr && is_to_verify(*evaluate);
+}
+
 bool Counsel::is_time_for_a_variant() const {
   if (!has(kMetaPrompter) || standings_.at(kMetaPrompter).calls >= kMostVariants) {
     return false;

@@ -43,6 +43,7 @@ public:
   std::size_t asks() const override { return inner_->asks(); }
   std::vector<Earnings> earnings() const override { return inner_->earnings(); }
   std::string why_done() const override { return inner_->why_done(); }
+  bool is_held_up() const override;
   std::vector<RoleStanding> roles() const override;
 
 private:

@@ -69,6 +69,8 @@ public:
   virtual std::vector<Earnings> earnings() const = 0;
   /// Why the search makes no more calls before `proposals` is reached; empty: it goes on.
   virtual std::string why_done() const { return {}; }
+  /// A candidate waits for the call of a role, which no one has made room for yet.
+  virtual bool is_held_up() const { return false; }
   /// In the order of Settings::roles; empty: the search has no roles.
   virtual std::vector<RoleStanding> roles() const { return {}; }
 };

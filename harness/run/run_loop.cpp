@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -116,23 +117,28 @@ void RunLoop::dispatch() {
   while (moved && !stop_.is_up()) {
     moved = false;
     refused_.reset();
-    for (TaskState* state : fewest_asks_first()) {
+    for (TaskState* state : most_urgent_first()) {
       moved = advance(*state) || moved;
       take_arrived(); // sending many calls takes a while
     }
   }
 }
 
-/// Divides a limit on calls fairly: the first calls of all tasks come before the second call of
-/// any.
-std::vector<TaskState*> RunLoop::fewest_asks_first() {
-  std::vector<TaskState*> order;
+/// Tasks with a candidate that waits for a role come first: the role's call is short, and a device
+/// may be idle until then. Otherwise a limit on calls is divided fairly: the first calls of all
+/// tasks come before the second call of any.
+std::vector<TaskState*> RunLoop::most_urgent_first() {
+  std::vector<std::tuple<bool, std::size_t, TaskState*>> ranked;
   for (TaskState& state : tasks_) {
-    order.push_back(&state);
+    ranked.emplace_back(!state.search->is_held_up(), state.search->asks(), &state);
   }
-  std::stable_sort(order.begin(), order.end(), [](const TaskState* a, const TaskState* b) {
-    return a->search->asks() < b->search->asks();
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
   });
+  std::vector<TaskState*> order;
+  for (const auto& [is_free, asks, state] : ranked) {
+    order.push_back(state);
+  }
   return order;
 }
 
