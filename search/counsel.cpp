@@ -254,6 +254,12 @@ void Counsel::release(const std::string& key, const Advised* advised) {
   }
 }
 
+bool Counsel::refuses(const Advised& advised) const {
+  const auto held = unverified_.find(advised.key);
+  return held != unverified_.end() && !advised.advice.empty() && rejects(advised.advice) &&
+         !runs_anyway(settings_, held->second.candidate);
+}
+
 void Counsel::release_evaluation(const std::string& key, const Advised* advised) {
   const Evaluate held = unverified_.extract(key).mapped();
   const bool is_useful = advised != nullptr && !advised->advice.empty();
@@ -313,7 +319,8 @@ void Counsel::on(const Resumed& event) {
 /// Only the first evaluation of a candidate says whether the verifier was right.
 void Counsel::count_verified(const Evaluated& event) {
   const auto verified = verified_.find(event.candidate);
-  if (verified == verified_.end() || !counted_.insert(event.candidate).second) {
+  const bool is_left_out = event.outcome.verdict == tasks::Verdict::NotJudged; // by the forecaster
+  if (verified == verified_.end() || is_left_out || !counted_.insert(event.candidate).second) {
     return;
   }
   const bool is_correct = event.outcome.verdict == tasks::Verdict::Correct;

@@ -39,6 +39,10 @@ public:
     return inner_->promotes(candidate, outcome);
   }
   const Individual* find(CandidateId candidate) const override { return inner_->find(candidate); }
+  std::optional<CandidateId> rival_of(CandidateId candidate) const override {
+    return inner_->rival_of(candidate);
+  }
+  bool refuses(const Advised& advised) const override;
   /// Of kernels. The calls of roles do not count.
   std::size_t asks() const override { return inner_->asks(); }
   std::vector<Earnings> earnings() const override { return inner_->earnings(); }

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -62,7 +64,11 @@ using Action = std::variant<Ask, Evaluate>;
 
 /// What may be started now.
 struct Capacity {
+  static constexpr int kUnlimited = std::numeric_limits<int>::max();
   int asks = 0; ///< number of further calls
+  /// Number of further evaluations until each device has one at work and one that is compiled in
+  /// the meantime. Strategies do not heed it; the forecaster does.
+  int evaluations = kUnlimited;
 };
 
 /// `action` is under way. The search had decided it at this capacity.
@@ -79,6 +85,9 @@ struct Added {
   double dollars = 0; ///< the cost of the call; 0: none, or not known
   /// The choices of its parameters that may be tried, the default first; empty: it is not tuned.
   std::vector<tasks::ParameterChoice> choices = {};
+  /// What its text tells before it is compiled, as numbers by name. Only the forecaster's rival,
+  /// SpeedNeighbours, heeds them.
+  std::map<std::string, double> facts = {};
 };
 /// A choice of the candidate's parameters was evaluated in full.
 struct Evaluated {

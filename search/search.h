@@ -1,6 +1,7 @@
 #pragma once
 
 #include "search/event.h"
+#include "search/forecast_account.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,15 @@ public:
   virtual bool promotes(CandidateId candidate, const Outcome& outcome) const = 0;
   /// nullptr: there is no such candidate.
   virtual const Individual* find(CandidateId candidate) const = 0;
+  /// The kernel that an evaluation of the candidate would race against now; nullopt: none.
+  virtual std::optional<CandidateId> rival_of(CandidateId candidate) const = 0;
+  /// Whether the candidate that the advice is about is not evaluated. Ask before Advised is
+  /// applied. The caller then applies Evaluated with the verdict Refused (the verifier's advice) or
+  /// NotJudged (the forecaster's) right after it.
+  virtual bool refuses(const Advised& /*advised*/) const { return false; }
+  /// How right the forecast of a candidate was; nullptr: it had none, or is not measured yet. Valid
+  /// until the next event.
+  virtual const ForecastScore* forecast_of(CandidateId /*candidate*/) const { return nullptr; }
   /// Number of calls that were decided so far.
   virtual std::size_t asks() const = 0;
   /// In the order of operators and models.
