@@ -37,6 +37,15 @@ struct VerifierRecord {
   std::int64_t rejected = 0;                            ///< with the audited ones
 };
 
+/// The forecasts of speed in a run, of one task or of all.
+struct ForecastRecord {
+  std::int64_t measured = 0;
+  std::int64_t left_out = 0;               ///< candidates that no device has seen
+  std::optional<double> score, model_free; ///< means of ForecastRow; nullopt: none was measured
+  std::int64_t audited = 0;                ///< measured although the forecast was improbable
+  std::int64_t audited_beat = 0;           ///< of these, faster than the best kernel
+};
+
 /// What tells the arms of prompts apart: the meta-prompter's words, or lessons of other tasks.
 enum class PromptArms { Variant, Memory };
 
@@ -54,6 +63,7 @@ struct PromptArmTotals {
 std::vector<RoleTotals> role_totals(const RunStore& store, RowId run);
 JudgeRecord judge_record(const RunStore& store, RowId run, const std::string& task = {});
 VerifierRecord verifier_record(const RunStore& store, RowId run, const std::string& task = {});
+ForecastRecord forecast_record(const RunStore& store, RowId run, const std::string& task = {});
 std::vector<PromptArmTotals> prompt_arm_totals(const RunStore& store, RowId run, PromptArms arms,
                                                const std::string& task = {});
 
