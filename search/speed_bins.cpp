@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace winnow::search {
 namespace {
 
@@ -21,6 +23,15 @@ double high_edge(std::size_t bin) {
 std::size_t speed_bin(double ratio) {
   return static_cast<std::size_t>(std::upper_bound(kSpeedEdges.begin(), kSpeedEdges.end(), ratio) -
                                   kSpeedEdges.begin());
+}
+
+std::string speed_bin_text(std::size_t bin) {
+  if (bin == 0) {
+    return fmt::format("below {:g}x", kSpeedEdges.front());
+  }
+  return bin < kSpeedEdges.size()
+             ? fmt::format("{:g}x to {:g}x", kSpeedEdges.at(bin - 1), kSpeedEdges.at(bin))
+             : fmt::format("{:g}x or more", kSpeedEdges.back());
 }
 
 double chance_above(const SpeedChances& chances, double ratio) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 
 namespace winnow::search {
 
@@ -17,6 +18,8 @@ inline constexpr std::size_t kSpeedBins = kSpeedEdges.size() + 1;
 using SpeedChances = std::array<double, kSpeedBins>;
 
 std::size_t speed_bin(double ratio);
+/// "below 0.5x", "0.5x to 0.8x", ..., "2x or more".
+std::string speed_bin_text(std::size_t bin);
 
 /// The chance of a ratio above `ratio`. Within a bin, equal steps of the logarithm are equally
 /// likely; the outer bins count as a factor of 2 wide.

@@ -187,6 +187,26 @@ ForecastRecord forecast_record(const RunStore& store, RowId run, const std::stri
   return record;
 }
 
+std::vector<StoredForecast> forecasts(const RunStore& store, RowId run) {
+  std::vector<StoredForecast> all;
+  store.read([&](const Database& database) {
+    Query query(database, "SELECT key, candidate_id AS candidate, content, is_left_out, "
+                          "score IS NOT NULL AS is_scored, ratio, score, model_free, chance, "
+                          "is_audit, beats_best FROM forecast_overview WHERE run_id = ? "
+                          "ORDER BY candidate_id");
+    query.bind(run);
+    while (query.next()) {
+      StoredForecast& forecast = all.emplace_back();
+      WINNOW_READ_COLUMNS(query, forecast, key, candidate, content, is_left_out);
+      if (query.integer("is_scored") != 0) {
+        ForecastRow& row = forecast.score.emplace();
+        WINNOW_READ_COLUMNS(query, row, ratio, score, model_free, chance, is_audit, beats_best);
+      }
+    }
+  });
+  return all;
+}
+
 std::vector<PromptArmTotals> prompt_arm_totals(const RunStore& store, RowId run, PromptArms arms,
                                                const std::string& task) {
   const std::string arm = arms == PromptArms::Variant

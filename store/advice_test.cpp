@@ -118,6 +118,13 @@ TEST_F(AdviceTest, ForecastsAreComparedWithThoseWithoutAModel) {
   EXPECT_DOUBLE_EQ(record.score.value(), 0.5);
   EXPECT_DOUBLE_EQ(record.model_free.value(), 0.5);
   EXPECT_EQ(forecast_record(t_.store, t_.run, "another").measured, 0);
+  const std::vector<StoredForecast> all = forecasts(t_.store, t_.run);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].candidate, parent_);
+  EXPECT_EQ(all[1].score->score, 0.75);
+  EXPECT_TRUE(all[1].score->is_audit);
+  EXPECT_TRUE(all[2].is_left_out);
+  EXPECT_FALSE(all[2].score);
 }
 
 TEST_F(AdviceTest, TheVerifierIsCountedByAnswerAndVerdict) {

@@ -157,7 +157,7 @@ bool RunLoop::advance(TaskState& state) {
     state.unsent.erase(state.unsent.begin());
     return true;
   }
-  const auto action = state.search->decide({calls_.free()});
+  const auto action = state.search->decide(capacity());
   const auto* ask = action ? std::get_if<search::Ask>(&*action) : nullptr;
   if (ask == nullptr) {
     tell_why_done(state);
@@ -165,9 +165,20 @@ bool RunLoop::advance(TaskState& state) {
   return ask != nullptr && start(state, *ask, false);
 }
 
+search::Capacity RunLoop::capacity() const {
+  constexpr int kOfEachDevice = 2; // one runs, and one is compiled meanwhile
+  const int begun = static_cast<int>(judgements_.size());
+  return {calls_.free(), std::max(kOfEachDevice * setup_.devices - begun, 0)};
+}
+
 void RunLoop::decide_evaluations(TaskState& state) {
-  const search::Capacity no_calls;
-  while (const auto action = state.search->decide(no_calls)) {
+  for (;;) {
+    search::Capacity no_calls = capacity();
+    no_calls.asks = 0;
+    const auto action = state.search->decide(no_calls);
+    if (!action) {
+      return;
+    }
     begin_session();
     commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
       return {search::Decided{*action, no_calls}};
@@ -178,8 +189,7 @@ void RunLoop::decide_evaluations(TaskState& state) {
 
 bool RunLoop::start(TaskState& state, const search::Ask& ask, bool is_decided) {
   const bool is_optional = search::role_with_operator(ask.op) != nullptr;
-  const auto decided_at =
-      is_decided ? std::nullopt : std::optional(search::Capacity{calls_.free()});
+  const auto decided_at = is_decided ? std::nullopt : std::optional(capacity());
   if (!may_start()) {
     if (is_optional && calls_.free() > 0 && !clock_.is_spent()) {
       roles_.skip(state, ask, decided_at, "the rest of limits.wall_time is kept for judging");
@@ -197,7 +207,7 @@ bool RunLoop::start(TaskState& state, const search::Ask& ask, bool is_decided) {
     return false;
   }
   begin_session();
-  calls_.send(state, ask, request, is_decided);
+  calls_.send(state, ask, request, decided_at);
   return true;
 }
 

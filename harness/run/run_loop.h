@@ -67,6 +67,7 @@ private:
   void dispatch();
   std::vector<TaskState*> most_urgent_first();
   bool advance(TaskState& state);
+  search::Capacity capacity() const;
   void decide_evaluations(TaskState& state);
   bool start(TaskState& state, const search::Ask& ask, bool is_decided);
   bool may_start();
