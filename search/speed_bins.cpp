@@ -8,14 +8,20 @@
 namespace winnow::search {
 namespace {
 
-constexpr double kOuterWidth = 2; // factor
-
-double low_edge(std::size_t bin) {
-  return bin == 0 ? kSpeedEdges.front() / kOuterWidth : kSpeedEdges.at(bin - 1);
-}
-
-double high_edge(std::size_t bin) {
-  return bin < kSpeedEdges.size() ? kSpeedEdges.at(bin) : kSpeedEdges.back() * kOuterWidth;
+/// The part of the bin's chance that belongs to ratios above `ratio`.
+double part_above(std::size_t bin, double ratio) {
+  if (bin == 0) {
+    return 1 - std::min(ratio / kSpeedEdges.front(), 1.0);
+  }
+  const double low = kSpeedEdges.at(bin - 1);
+  if (ratio <= low) {
+    return 1;
+  }
+  if (bin == kSpeedEdges.size()) {
+    return low / ratio;
+  }
+  const double high = kSpeedEdges.at(bin);
+  return std::max(std::log(high / ratio) / std::log(high / low), 0.0);
 }
 
 } // namespace
@@ -37,10 +43,7 @@ std::string speed_bin_text(std::size_t bin) {
 double chance_above(const SpeedChances& chances, double ratio) {
   double above = 0;
   for (std::size_t bin = 0; bin < kSpeedBins; ++bin) {
-    const double low = std::log(low_edge(bin));
-    const double high = std::log(high_edge(bin));
-    const double at = ratio > 0 ? std::log(ratio) : low;
-    above += chances.at(bin) * std::clamp((high - at) / (high - low), 0.0, 1.0);
+    above += chances.at(bin) * part_above(bin, std::max(ratio, 0.0));
   }
   return above;
 }

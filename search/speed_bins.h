@@ -22,7 +22,9 @@ std::size_t speed_bin(double ratio);
 std::string speed_bin_text(std::size_t bin);
 
 /// The chance of a ratio above `ratio`. Within a bin, equal steps of the logarithm are equally
-/// likely; the outer bins count as a factor of 2 wide.
+/// likely. In the last bin, which has no end, the chance halves with each doubling of the ratio,
+/// and in the first one the chance of less halves with each halving: a kernel that is written from
+/// a bad parent can be ten times as fast.
 double chance_above(const SpeedChances& chances, double ratio);
 
 /// The ranked probability score: the mean over the edges of the squared error of the chance that

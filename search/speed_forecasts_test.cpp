@@ -38,9 +38,12 @@ TEST(SpeedBins, ChancesAboveARatioDivideABinByItsLogarithm) {
   EXPECT_DOUBLE_EQ(chance_above(sure_of(7), 1.25), 1);
   EXPECT_DOUBLE_EQ(chance_above(sure_of(7), 2), 0);
   EXPECT_NEAR(chance_above(sure_of(7), std::sqrt(1.25 * 2)), 0.5, 1e-12);
-  EXPECT_NEAR(chance_above(sure_of(8), 2 * std::sqrt(2.0)), 0.5, 1e-12) << "2 to 4";
-  EXPECT_DOUBLE_EQ(chance_above(sure_of(8), 4), 0);
+  EXPECT_DOUBLE_EQ(chance_above(sure_of(8), 2), 1);
+  EXPECT_DOUBLE_EQ(chance_above(sure_of(8), 4), 0.5);
+  EXPECT_DOUBLE_EQ(chance_above(sure_of(8), 16), 0.125);
   EXPECT_DOUBLE_EQ(chance_above(sure_of(0), 0), 1);
+  EXPECT_DOUBLE_EQ(chance_above(sure_of(0), 0.25), 0.5);
+  EXPECT_DOUBLE_EQ(chance_above(sure_of(0), 0.5), 0);
   EXPECT_NEAR(chance_above(uniform(), 1.03), 4.0 / 9, 1e-12);
 }
 
