@@ -191,8 +191,9 @@ void ArchiveSearch::on_settled(Individual& judged, double gain) {
     --unjudged_;
     const std::string& model = judged.ask->model;
     const double seconds = judged.outcome->device_seconds;
-    arms_.end(arm_name(judged.ask->op, model), gain, judged.dollars, seconds);
-    models_.end(model, gain, judged.dollars, seconds);
+    const double dollars = judged.dollars + judged.role_dollars;
+    arms_.end(arm_name(judged.ask->op, model), gain, dollars, seconds);
+    models_.end(model, gain, dollars, seconds);
     calls_since_gain_ = gain > kWorthwhileGain ? 0 : calls_since_gain_ + 1;
   }
   if (policy().round == 0 || !judged.ask) {

@@ -229,6 +229,10 @@ void Counsel::begin_role_call(const std::string& role, const Ask& ask, const Cap
 }
 
 void Counsel::on(const Advised& event) {
+  if (event.about != 0) { // of a role in front of this one
+    inner_->apply(event);
+    return;
+  }
   const auto call = open_.find(event.key);
   if (call == open_.end()) {
     throw Error("the search log contradicts itself: advice without a call '" + event.key + "'",
@@ -237,7 +241,19 @@ void Counsel::on(const Advised& event) {
   RoleStanding& standing = standings_[call->second];
   standing.useful += event.advice.empty() ? 0 : 1;
   standing.dollars += event.dollars;
+  charge(event, call->second);
   release(event.key, &event);
+}
+
+/// The kernel's call that needed the advice pays for it. No single call needs the meta-prompter's.
+void Counsel::charge(const Advised& event, const std::string& role) {
+  if (role == kJudge) {
+    judge_dollars_[waiting_.at(event.key).key] += event.dollars;
+  } else if (role == kVerifier) {
+    Advised charged = event;
+    charged.about = unverified_.at(event.key).candidate;
+    inner_->apply(charged);
+  }
 }
 
 /// The call of a role has ended. `advised`: nullptr: without a reply.
@@ -281,7 +297,11 @@ void Counsel::release_evaluation(const std::string& key, const Advised* advised)
 }
 
 void Counsel::on(const Added& event) {
-  inner_->apply(event);
+  Added charged = event;
+  if (const auto paid = judge_dollars_.extract(event.key); !paid.empty()) {
+    charged.role_dollars += paid.mapped();
+  }
+  inner_->apply(charged);
 }
 
 void Counsel::on(const Evaluated& event) {

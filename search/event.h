@@ -88,6 +88,8 @@ struct Added {
   /// What its text tells before it is compiled, as numbers by name. Only the forecaster's rival,
   /// SpeedNeighbours, heeds them.
   std::map<std::string, double> facts = {};
+  /// The cost of the judge's call about the parent. The log does not have it: Counsel knows it.
+  double role_dollars = 0;
 };
 /// A choice of the candidate's parameters was evaluated in full.
 struct Evaluated {
@@ -116,6 +118,9 @@ struct Advised {
   std::string advice = {}; ///< JSON that the role's parser accepted; empty: the reply was of no use
   double dollars = 0;      ///< the cost of the call; 0: none, or not known
   double seconds = 0;      ///< from request to reply; 0: not known
+  /// The candidate whose call pays for the advice; 0: none. The log does not have it: Counsel and
+  /// ForecastQueue fill it in for the search inside.
+  CandidateId about = 0;
 };
 /// A new session begins: what has failed may be tried again.
 struct Resumed {};

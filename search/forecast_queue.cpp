@@ -204,11 +204,14 @@ void ForecastQueue::on(const Advised& event) {
     return;
   }
   standing_.dollars += event.dollars;
+  Forecast& forecast = forecasts_.at(event.key);
+  Advised charged = event;
+  charged.about = forecast.candidate; // its call pays
+  inner_->apply(charged);
   if (event.advice.empty()) {
     return;
   }
   ++standing_.useful;
-  Forecast& forecast = forecasts_.at(event.key);
   forecast.chances = chances_in(event.advice);
   forecast.chance = chance_of_beating_best(forecast.candidate, *forecast.chances);
   forecast.is_improbable = is_improbable(forecast.candidate, *forecast.chances);

@@ -273,6 +273,16 @@ TEST_F(ForecastQueueTest, TheVerifierComesBeforeTheForecaster) {
   EXPECT_EQ(search_->roles().at(1).calls, 1);
 }
 
+TEST_F(ForecastQueueTest, TheCandidatesCallPaysForVerifierAndForecaster) {
+  begin({"verifier", "forecaster"});
+  const CandidateId candidate = add();
+  const Ask verify = decide<Ask>(kBusy);
+  advise(verify, R"({"verdict": "accept", "findings": []})");
+  advise(ask_about(candidate), sure_of_bin(kFaster));
+  EXPECT_DOUBLE_EQ(search_->find(candidate)->dollars, 0.02);
+  EXPECT_DOUBLE_EQ(search_->find(candidate)->role_dollars, 0.01 + 0.01);
+}
+
 TEST_F(ForecastQueueTest, AModelOfItsOwn) {
   settings_.role_models = {{"forecaster", "wise"}};
   begin();

@@ -23,7 +23,9 @@ struct Individual {
   /// While its parameters are tuned: the outcome of the default choice.
   std::optional<Outcome> of_default;
   double dollars = 0; ///< the cost of its call; 0: none, or not known
-  int faults = 0;     ///< evaluations that the machine has failed, in a row
+  /// What the judge, the verifier and the forecaster have cost for this candidate, as far as known.
+  double role_dollars = 0;
+  int faults = 0; ///< evaluations that the machine has failed, in a row
 };
 
 /// What the calls of one operator to one model have cost and brought.
