@@ -27,11 +27,16 @@ bool is_settled(const Individual& individual) {
 
 } // namespace
 
-bool is_measured_anyway(const Settings& settings, CandidateId candidate) {
+std::string forecast_key(const Settings& settings, const std::string& kernel_key) {
+  const std::string prefix = settings.task + "/";
+  return prefix + kOperator + "/" +
+         (kernel_key.starts_with(prefix) ? kernel_key.substr(prefix.size()) : kernel_key);
+}
+
+bool is_measured_anyway(const Settings& settings, const std::string& kernel_key) {
   constexpr std::uint64_t kParts = 1000;
   const std::uint64_t drawn =
-      derived_seed(settings.seed, settings.task + "/forecast/" + std::to_string(candidate)) %
-      kParts;
+      derived_seed(settings.seed, forecast_key(settings, kernel_key)) % kParts;
   return static_cast<double>(drawn) < kForecastAuditShare * kParts;
 }
 
@@ -86,7 +91,7 @@ std::optional<Ask> ForecastQueue::next_forecast() const {
     }
     Ask ask;
     ask.op = kOperator;
-    ask.key = settings_.task + "/" + kOperator + "/" + std::to_string(standing_.calls);
+    ask.key = forecast_key(settings_, inner_->find(candidate)->ask->key);
     ask.parents = {candidate};
     ask.second = card_of(*parent);
     const auto model = settings_.role_models.find(kForecaster);
@@ -161,7 +166,7 @@ bool ForecastQueue::refuses(const Advised& advised) const {
   }
   const CandidateId candidate = forecasts_.at(advised.key).candidate;
   return !advised.advice.empty() && is_improbable(candidate, chances_in(advised.advice)) &&
-         !is_measured_anyway(settings_, candidate);
+         !is_measured_anyway(settings_, inner_->find(candidate)->ask->key);
 }
 
 void ForecastQueue::apply(const Event& event) {

@@ -86,9 +86,14 @@ private:
   ForecastAccount account_;
 };
 
+/// The forecaster's call about the candidate that this call for a kernel has brought: "axpy/0/3"
+/// has the forecast "axpy/forecast/0/3". So the reply in a recording is about the same kernel,
+/// whichever candidates wait.
+std::string forecast_key(const Settings& settings, const std::string& kernel_key);
+
 /// Whether a candidate is measured although its forecast is improbable: true for
-/// kForecastAuditShare of all candidates. A function of the seed, the task and the candidate, so
-/// that a resumed run draws the same.
-bool is_measured_anyway(const Settings& settings, CandidateId candidate);
+/// kForecastAuditShare of all candidates. A function of the seed and the kernel's call, so that a
+/// resumed run, and the same run in another store, draw the same.
+bool is_measured_anyway(const Settings& settings, const std::string& kernel_key);
 
 } // namespace winnow::search

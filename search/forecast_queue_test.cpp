@@ -33,7 +33,7 @@ constexpr std::size_t kMuchSlower = 0, kAlike = 4, kFaster = 7, kMuchFaster = 8;
 /// A search of the task "axpy" by best-of-n with a forecaster, whose baseline is judged.
 class ForecastQueueTest : public testing::Test {
 protected:
-  void begin(std::vector<std::string> roles = {"forecaster"}, std::size_t proposals = 60) {
+  void begin(std::vector<std::string> roles = {"forecaster"}, std::size_t proposals = 500) {
     settings_.task = "axpy";
     settings_.proposals = proposals;
     settings_.evaluator_version = kThisEvaluator;
@@ -41,7 +41,7 @@ protected:
     search_ = make_search("best-of-n", settings_);
     search_->apply(Added{kFirst, "", 0, {}, {}});
     run(kFirst, fast(1));
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 450; ++i) {
       calls_.push_back(decide<Ask>({1, 1}));
     }
   }
@@ -66,8 +66,8 @@ protected:
     return last_;
   }
   CandidateId add_drawn(bool is_audited) {
-    while (is_measured_anyway(settings_, last_ + 1) != is_audited) {
-      ++last_;
+    while (is_measured_anyway(settings_, calls_.at(replies_).key) != is_audited) {
+      ++replies_; // this call never gets a reply
     }
     return add();
   }
@@ -124,6 +124,7 @@ TEST_F(ForecastQueueTest, WhileDevicesAreBusyTheMostPromisingCandidateGoesFirst)
   const Ask about_slow = ask_about(slow), about_alike = ask_about(alike),
             about_fast = ask_about(fast_one);
   EXPECT_EQ(about_fast.second->candidate, kFirst) << "the parent";
+  EXPECT_EQ(about_alike.key, "axpy/forecast/" + calls_.at(replies_ - 2).key.substr(5));
   advise(about_fast, sure_of_bin(kMuchFaster));
   advise(about_slow, sure_of_bin(kMuchSlower));
   advise(about_alike, sure_of_bin(kAlike));
@@ -190,8 +191,8 @@ TEST_F(ForecastQueueTest, OneOfEightIsMeasuredAnyway) {
   settings_.task = "axpy";
   int drawn = 0;
   constexpr int kCandidates = 10'000;
-  for (CandidateId candidate = 1; candidate <= kCandidates; ++candidate) {
-    drawn += is_measured_anyway(settings_, candidate) ? 1 : 0;
+  for (int call = 0; call < kCandidates; ++call) {
+    drawn += is_measured_anyway(settings_, "axpy/0/" + std::to_string(call)) ? 1 : 0;
   }
   EXPECT_NEAR(drawn, kForecastAuditShare * kCandidates, 110) << "3.3 standard deviations";
 }

@@ -90,7 +90,7 @@ TEST_F(ForecastRun, AnImprobableKernelDoesNotReachTheDevice) {
   for (const store::CandidateState& candidate : store.candidates(1)) {
     if (candidate.best->verdict == tasks::Verdict::NotJudged) {
       ++left_out;
-      EXPECT_FALSE(search::is_measured_anyway(settings, candidate.row.id));
+      EXPECT_FALSE(search::is_measured_anyway(settings, candidate.row.call_key));
       EXPECT_THAT(candidate.best->detail, HasSubstr("improbable: it spills"));
     } else {
       EXPECT_EQ(candidate.best->verdict, tasks::Verdict::Correct);
