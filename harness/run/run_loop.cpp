@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -128,17 +127,15 @@ void RunLoop::dispatch() {
 /// may be idle until then. Otherwise a limit on calls is divided fairly: the first calls of all
 /// tasks come before the second call of any.
 std::vector<TaskState*> RunLoop::most_urgent_first() {
-  std::vector<std::tuple<bool, std::size_t, TaskState*>> ranked;
-  for (TaskState& state : tasks_) {
-    ranked.emplace_back(!state.search->is_held_up(), state.search->asks(), &state);
-  }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
-    return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
-  });
   std::vector<TaskState*> order;
-  for (const auto& [is_free, asks, state] : ranked) {
-    order.push_back(state);
+  for (TaskState& state : tasks_) {
+    order.push_back(&state);
   }
+  std::stable_sort(order.begin(), order.end(), [](const TaskState* a, const TaskState* b) {
+    return a->search->asks() < b->search->asks();
+  });
+  std::stable_partition(order.begin(), order.end(),
+                        [](const TaskState* state) { return state->search->is_held_up(); });
   return order;
 }
 
