@@ -144,7 +144,9 @@ double ForecastQueue::chance_of_beating_best(CandidateId candidate,
   const std::optional<CandidateId> rival = inner_->rival_of(candidate);
   const Individual* best = rival ? inner_->find(*rival) : nullptr;
   const double to_beat = best != nullptr ? outcome_of(*best).speedup : 1;
-  return chance_above(chances, to_beat / outcome_of(*parent).speedup);
+  // The parent has not beaten the best kernel, even if its speedup is higher by luck. So the
+  // candidate must be faster than both.
+  return chance_above(chances, std::max(to_beat / outcome_of(*parent).speedup, 1.0));
 }
 
 double ForecastQueue::chance_of(CandidateId candidate) const {

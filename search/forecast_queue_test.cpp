@@ -187,6 +187,36 @@ TEST_F(ForecastQueueTest, ImprobableMeansAgainstTheBestKernelAndNotTheParent) {
   EXPECT_TRUE(search_->forecast_of(last_)->beats_best);
 }
 
+TEST_F(ForecastQueueTest, AChildOfALuckyParentMustBeFasterThanTheParent) {
+  settings_.task = "axpy";
+  settings_.proposals = 12;
+  settings_.evaluator_version = kThisEvaluator;
+  settings_.roles = {"forecaster"};
+  search_ = make_search("forecast", settings_);
+  search_->apply(Added{kFirst, "", 0, {}, {}});
+  run(kFirst, fast(1));
+  std::vector<Ask> calls;
+  for (int i = 0; i < 4; ++i) {
+    calls.push_back(decide<Ask>({4, 1}));
+  }
+  Outcome lucky = fast(3);
+  lucky.speedup_bounds = {1.9, 6}; // does not beat 2
+  const std::vector<Outcome> outcomes{fast(2), lucky, fast(0.5), fast(0.5)};
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    search_->apply(Added{static_cast<CandidateId>(i) + 2, calls[i].key, 0, {}, {}});
+    run(static_cast<CandidateId>(i) + 2, outcomes[i]);
+  }
+  Ask of_lucky = decide<Ask>({4, 1});
+  for (int i = 0; i < 7 && of_lucky.parents.front() != 3; ++i) {
+    of_lucky = decide<Ask>({4, 1});
+  }
+  ASSERT_EQ(of_lucky.parents.front(), 3);
+  search_->apply(Added{6, of_lucky.key, 0, {}, {}});
+  advise(ask_about(6), sure_of_bin(2)); // 0.8x to 0.91x of 3, which is more than 2
+  run(6, fast(2.6));
+  EXPECT_EQ(search_->forecast_of(6)->chance, 0);
+}
+
 TEST_F(ForecastQueueTest, OneOfEightIsMeasuredAnyway) {
   settings_.task = "axpy";
   int drawn = 0;
