@@ -149,7 +149,9 @@ MaybeValues render_parent(const ProposalContext& context) {
 
 MaybeValues render_second(const ProposalContext& context) {
   return attempt_values(context, context.second,
-                        context.op == "contrast" ? "The slower kernel" : "The second parent");
+                        context.op == "contrast"   ? "The slower kernel"
+                        : context.op == "forecast" ? "The parent"
+                                                   : "The second parent");
 }
 
 MaybeValues render_surface(const ProposalContext& context) {

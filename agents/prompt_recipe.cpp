@@ -24,7 +24,8 @@ constexpr Operators kAll = (1U << 9U) - 1; ///< that ask for a kernel
 constexpr Operators kJudge = 1U << 9U;
 constexpr Operators kVerify = 1U << 10U;
 constexpr Operators kMeta = 1U << 11U;
-constexpr Operators kRoles = kJudge | kVerify | kMeta;
+constexpr Operators kForecast = 1U << 12U;
+constexpr Operators kRoles = kJudge | kVerify | kMeta | kForecast;
 /// These begin from `parent`.
 constexpr Operators kParent =
     kRewrite | kDiff | kCrossover | kContrast | kRepair | kFeatures | kInsights;
@@ -45,13 +46,14 @@ std::vector<Section> make_recipe() {
       {"role", "role_judge", {}, render_always, kSystem, Stable, 4 * kKiB, kJudge},
       {"role", "role_verify", {}, render_always, kSystem, Stable, 4 * kKiB, kVerify},
       {"role", "role_meta", {}, render_always, kSystem, Stable, 4 * kKiB, kMeta},
-      {"kernel file", "kernel_file", {"variants"}, render_kernel_file, kSystem, Stable, 10 * kKiB, kAll | kVerify},
-      {"constants", "kernel_file_const", {}, render_const, kSystem, Stable, 1 * kKiB, kAll | kVerify},
-      {"cooperative launches", "kernel_file_cooperative", {}, render_cooperative, kSystem, Stable, 1 * kKiB, kAll | kVerify},
-      {"clusters", "kernel_file_clusters", {}, render_clusters, kSystem, Stable, 1 * kKiB, kAll | kVerify},
-      {"loops", "kernel_file_loops", {}, render_loops, kUser, Stable, 1 * kKiB, kAll | kVerify},
-      {"tensor maps", "kernel_file_tensor_maps", {}, render_tensor_maps, kUser, Stable, 6 * kKiB, kAll | kVerify},
-      {"prepare", "prepare", {"static"}, render_prepare, kUser, Stable, 2 * kKiB, kAll | kVerify},
+      {"role", "role_forecast", {}, render_always, kSystem, Stable, 4 * kKiB, kForecast},
+      {"kernel file", "kernel_file", {"variants"}, render_kernel_file, kSystem, Stable, 10 * kKiB, kAll | kVerify | kForecast},
+      {"constants", "kernel_file_const", {}, render_const, kSystem, Stable, 1 * kKiB, kAll | kVerify | kForecast},
+      {"cooperative launches", "kernel_file_cooperative", {}, render_cooperative, kSystem, Stable, 1 * kKiB, kAll | kVerify | kForecast},
+      {"clusters", "kernel_file_clusters", {}, render_clusters, kSystem, Stable, 1 * kKiB, kAll | kVerify | kForecast},
+      {"loops", "kernel_file_loops", {}, render_loops, kUser, Stable, 1 * kKiB, kAll | kVerify | kForecast},
+      {"tensor maps", "kernel_file_tensor_maps", {}, render_tensor_maps, kUser, Stable, 6 * kKiB, kAll | kVerify | kForecast},
+      {"prepare", "prepare", {"static"}, render_prepare, kUser, Stable, 2 * kKiB, kAll | kVerify | kForecast},
       {"task", "task",
        {"title", "name", "description", "axes", "tensors", "scalars", "tolerance", "precision",
         "operations", "bytes", "shapes", "sizes", "reference", "reference_python"},
@@ -60,8 +62,8 @@ std::vector<Section> make_recipe() {
       {"cpu", "device_cpu", {}, render_cpu, kUser, Stable, 3 * kKiB, kAll | kRoles},
       {"cuda", "device_cuda", {"architecture", "instructions", "boundary", "static_shared"}, render_cuda, kUser, Stable, 3 * kKiB, kAll | kRoles},
       {"hip", "device_hip", {"architecture", "warp_size", "boundary"}, render_hip, kUser, Stable, 2 * kKiB, kAll | kRoles},
-      {"products", "device_products", {"intensity", "design"}, render_products, kUser, Stable, 1 * kKiB, kAll | kJudge | kMeta},
-      {"bounds", "bounds", {"ceilings", "whose", "bounds"}, render_bounds, kUser, Stable, 4 * kKiB, kAll | kJudge | kMeta},
+      {"products", "device_products", {"intensity", "design"}, render_products, kUser, Stable, 1 * kKiB, kAll | kJudge | kMeta | kForecast},
+      {"bounds", "bounds", {"ceilings", "whose", "bounds"}, render_bounds, kUser, Stable, 4 * kKiB, kAll | kJudge | kMeta | kForecast},
       {"baseline", "baseline", {"code", "timings"}, render_baseline, kUser, Stable, kAttempt, kAll},
       {"eager", "baseline_eager", {}, render_eager, kUser, Stable, 1 * kKiB, kAll},
 
@@ -73,14 +75,15 @@ std::vector<Section> make_recipe() {
       {"best", "best", {"number", "speedup", "versus", "code", "feedback"}, render_best, kUser, Slow, kAttempt, kImprove},
 
       {"parent", "parent", {"title", "number", "code", "feedback"}, render_parent, kUser, Volatile, kAttempt, kParent | kJudge},
-      {"candidate", "candidate", {"code"}, render_candidate, kUser, Volatile, kAttempt, kVerify},
-      {"second", "second", {"title", "number", "code", "feedback"}, render_second, kUser, Volatile, kAttempt, kTwoParents},
+      {"candidate", "candidate", {"code"}, render_candidate, kUser, Volatile, kAttempt, kVerify | kForecast},
+      {"second", "second", {"title", "number", "code", "feedback"}, render_second, kUser, Volatile, kAttempt, kTwoParents | kForecast},
       {"insights", "insights", {"lines"}, render_families, kUser, Volatile, 6 * kKiB, kInsights},
       {"surface", "surface", {"surface"}, render_surface, kUser, Volatile, 4 * kKiB, kImprove | kRewrite | kDiff | kCrossover | kFeatures | kInsights},
       {"history", "history", {"lines"}, render_history, kUser, Volatile, 8 * kKiB, kImprove | kRewrite | kDiff | kFeatures | kInsights | kJudge | kMeta},
       {"previous", "previous", {"number", "code", "feedback"}, render_previous, kUser, Volatile, kAttempt, kImprove},
       {"advice", "advice", {"advice"}, render_advice, kUser, Volatile, 3 * kKiB, kAll & ~(kSeed | kRepair)},
       {"evidence", "evidence", {"lines"}, render_evidence, kUser, Volatile, 8 * kKiB, kJudge},
+      {"evidence", "parent_facts", {"lines"}, render_evidence, kUser, Volatile, 8 * kKiB, kForecast},
       {"versions", "versions", {"lines"}, render_versions, kUser, Volatile, 24 * kKiB, kMeta},
       {"record", "record", {"record"}, render_record, kUser, Volatile, 1 * kKiB, kRoles},
       {"question", "question_improve", {"advice"}, render_improve, kUser, Volatile, 2 * kKiB, kImprove},
@@ -94,6 +97,7 @@ std::vector<Section> make_recipe() {
       {"question", "question_insights", {}, render_always, kUser, Volatile, 2 * kKiB, kInsights},
       {"question", "question_judge", {}, render_always, kUser, Volatile, 2 * kKiB, kJudge},
       {"question", "question_verify", {}, render_always, kUser, Volatile, 2 * kKiB, kVerify},
+      {"question", "question_forecast", {"bins"}, render_forecast_bins, kUser, Volatile, 2 * kKiB, kForecast},
       {"question", "question_meta", {}, render_always, kUser, Volatile, 2 * kKiB, kMeta},
       {"reply", "reply_diff", {}, render_always, kUser, Volatile, 2 * kKiB, kDiff},
       {"reply", "reply_file", {}, render_reply_file, kUser, Volatile, 1 * kKiB, kAll & ~kDiff},
@@ -125,7 +129,7 @@ const std::vector<std::string>& operator_names() {
 }
 
 const std::vector<std::string>& role_operator_names() {
-  static const std::vector<std::string> names{"judge", "verify", "meta"};
+  static const std::vector<std::string> names{"judge", "verify", "meta", "forecast"};
   return names;
 }
 
@@ -141,10 +145,10 @@ Operators operator_bit(std::string_view name) {
 
 void require_attempts(const ProposalContext& context) {
   const Operators wanted = operator_bit(context.op);
-  if ((wanted & (kParent | kJudge | kVerify)) != 0 && !context.parent) {
+  if ((wanted & (kParent | kJudge | kVerify | kForecast)) != 0 && !context.parent) {
     throw Error(fmt::format("the operator '{}' needs a parent", context.op));
   }
-  if ((wanted & kTwoParents) != 0 && !context.second) {
+  if ((wanted & (kTwoParents | kForecast)) != 0 && !context.second) {
     throw Error(fmt::format("the operator '{}' needs a second kernel", context.op));
   }
 }

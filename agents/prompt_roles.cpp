@@ -55,6 +55,10 @@ MaybeValues render_evidence(const ProposalContext& context) {
   return list_value("lines", context.evidence);
 }
 
+MaybeValues render_forecast_bins(const ProposalContext& context) {
+  return list_value("bins", context.bins);
+}
+
 MaybeValues render_versions(const ProposalContext& context) {
   return list_value("lines", context.versions);
 }

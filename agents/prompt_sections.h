@@ -60,6 +60,7 @@ MaybeValues render_guide(const ProposalContext& context);
 MaybeValues render_lessons(const ProposalContext& context);
 MaybeValues render_candidate(const ProposalContext& context); ///< with numbers of lines
 MaybeValues render_evidence(const ProposalContext& context);
+MaybeValues render_forecast_bins(const ProposalContext& context);
 MaybeValues render_versions(const ProposalContext& context);
 MaybeValues render_record(const ProposalContext& context);
 

@@ -64,7 +64,8 @@ struct ProposalContext {
   std::string advice;                ///< the judge's advice about the parent, in words; empty: none
   std::string guide;                 ///< the meta-prompter's words; empty: none
   std::vector<std::string> lessons;  ///< a line for each lesson of another task
-  std::vector<std::string> evidence; ///< judge: a line for each fact of the parent's record
+  std::vector<std::string> evidence; ///< judge, forecaster: a line for each fact of a record
+  std::vector<std::string> bins;     ///< forecaster: a line for each bin of a forecast
   std::string record;                ///< how often the role was right so far; empty: not known
   std::vector<std::string> versions; ///< meta-prompter: a line for each earlier version
 };
@@ -84,6 +85,8 @@ const std::vector<std::string>& operator_names();
 /// - judge: what limits `parent`, one change, and the effect of the change
 /// - verify: whether `parent`, which is not judged yet, would fail
 /// - meta: other words for `guide`
+/// - forecast: how fast `parent`, which is not judged yet, is beside `second`, from which it was
+///   written
 const std::vector<std::string>& role_operator_names();
 
 /// How long a section of a prompt stays the same: Stable for a task on a device, Slow for some

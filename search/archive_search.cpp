@@ -27,8 +27,8 @@ ArchiveSearch::ArchiveSearch(Settings settings, Policy policy)
 
 std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
   if (std::optional<Evaluate> evaluate = next_evaluation()) {
-    if (leader() != nullptr && evaluate->candidate != leader()->id && !evaluate->is_heat()) {
-      evaluate->incumbent = leader()->id;
+    if (!evaluate->is_heat()) {
+      evaluate->incumbent = rival_of(evaluate->candidate);
     }
     return *evaluate;
   }
@@ -46,6 +46,11 @@ std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
   }
   Draws draws = lots();
   return build(draws);
+}
+
+std::optional<CandidateId> ArchiveSearch::rival_of(CandidateId candidate) const {
+  return leader() != nullptr && leader()->id != candidate ? std::optional(leader()->id)
+                                                          : std::nullopt;
 }
 
 /// The next call is one of the seeds that the search begins with.
@@ -186,8 +191,9 @@ void ArchiveSearch::on_settled(Individual& judged, double gain) {
     --unjudged_;
     const std::string& model = judged.ask->model;
     const double seconds = judged.outcome->device_seconds;
-    arms_.end(arm_name(judged.ask->op, model), gain, judged.dollars, seconds);
-    models_.end(model, gain, judged.dollars, seconds);
+    const double dollars = judged.dollars + judged.role_dollars;
+    arms_.end(arm_name(judged.ask->op, model), gain, dollars, seconds);
+    models_.end(model, gain, dollars, seconds);
     calls_since_gain_ = gain > kWorthwhileGain ? 0 : calls_since_gain_ + 1;
   }
   if (policy().round == 0 || !judged.ask) {

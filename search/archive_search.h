@@ -34,6 +34,7 @@ public:
 
   std::optional<Action> decide(const Capacity& capacity) const override;
   bool promotes(CandidateId candidate, const Outcome& outcome) const override;
+  std::optional<CandidateId> rival_of(CandidateId candidate) const override;
   std::string why_done() const override;
 
   /// The owner of each cell. Without Policy::cells each kernel of the pool has a cell.

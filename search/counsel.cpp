@@ -129,6 +129,12 @@ bool Counsel::is_to_verify(const Evaluate& evaluate) const {
   return candidate.ask && !candidate.of_default;
 }
 
+bool Counsel::is_held_up() const {
+  const std::optional<Action> next = released_.empty() ? inner_->decide({}) : std::nullopt;
+  const auto* evaluate = next ? std::get_if<Evaluate>(&*next) : nullptr;
+  return evaluate != nullptr && is_to_verify(*evaluate);
+}
+
 bool Counsel::is_time_for_a_variant() const {
   if (!has(kMetaPrompter) || standings_.at(kMetaPrompter).calls >= kMostVariants) {
     return false;
@@ -223,6 +229,10 @@ void Counsel::begin_role_call(const std::string& role, const Ask& ask, const Cap
 }
 
 void Counsel::on(const Advised& event) {
+  if (event.about != 0) { // of a role in front of this one
+    inner_->apply(event);
+    return;
+  }
   const auto call = open_.find(event.key);
   if (call == open_.end()) {
     throw Error("the search log contradicts itself: advice without a call '" + event.key + "'",
@@ -231,7 +241,19 @@ void Counsel::on(const Advised& event) {
   RoleStanding& standing = standings_[call->second];
   standing.useful += event.advice.empty() ? 0 : 1;
   standing.dollars += event.dollars;
+  charge(event, call->second);
   release(event.key, &event);
+}
+
+/// The kernel's call that needed the advice pays for it. No single call needs the meta-prompter's.
+void Counsel::charge(const Advised& event, const std::string& role) {
+  if (role == kJudge) {
+    judge_dollars_[waiting_.at(event.key).key] += event.dollars;
+  } else if (role == kVerifier) {
+    Advised charged = event;
+    charged.about = unverified_.at(event.key).candidate;
+    inner_->apply(charged);
+  }
 }
 
 /// The call of a role has ended. `advised`: nullptr: without a reply.
@@ -246,6 +268,12 @@ void Counsel::release(const std::string& key, const Advised* advised) {
   } else if (is_useful) {
     variants_.push_back(key);
   }
+}
+
+bool Counsel::refuses(const Advised& advised) const {
+  const auto held = unverified_.find(advised.key);
+  return held != unverified_.end() && !advised.advice.empty() && rejects(advised.advice) &&
+         !runs_anyway(settings_, held->second.candidate);
 }
 
 void Counsel::release_evaluation(const std::string& key, const Advised* advised) {
@@ -269,7 +297,11 @@ void Counsel::release_evaluation(const std::string& key, const Advised* advised)
 }
 
 void Counsel::on(const Added& event) {
-  inner_->apply(event);
+  Added charged = event;
+  if (const auto paid = judge_dollars_.extract(event.key); !paid.empty()) {
+    charged.role_dollars += paid.mapped();
+  }
+  inner_->apply(charged);
 }
 
 void Counsel::on(const Evaluated& event) {
@@ -307,7 +339,8 @@ void Counsel::on(const Resumed& event) {
 /// Only the first evaluation of a candidate says whether the verifier was right.
 void Counsel::count_verified(const Evaluated& event) {
   const auto verified = verified_.find(event.candidate);
-  if (verified == verified_.end() || !counted_.insert(event.candidate).second) {
+  const bool is_left_out = event.outcome.verdict == tasks::Verdict::NotJudged; // by the forecaster
+  if (verified == verified_.end() || is_left_out || !counted_.insert(event.candidate).second) {
     return;
   }
   const bool is_correct = event.outcome.verdict == tasks::Verdict::Correct;

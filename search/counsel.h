@@ -39,10 +39,15 @@ public:
     return inner_->promotes(candidate, outcome);
   }
   const Individual* find(CandidateId candidate) const override { return inner_->find(candidate); }
+  std::optional<CandidateId> rival_of(CandidateId candidate) const override {
+    return inner_->rival_of(candidate);
+  }
+  bool refuses(const Advised& advised) const override;
   /// Of kernels. The calls of roles do not count.
   std::size_t asks() const override { return inner_->asks(); }
   std::vector<Earnings> earnings() const override { return inner_->earnings(); }
   std::string why_done() const override { return inner_->why_done(); }
+  bool is_held_up() const override;
   std::vector<RoleStanding> roles() const override;
 
 private:
@@ -65,6 +70,7 @@ private:
   Ask with_prompt_arms(Ask ask) const;
   void begin_kernel_call(const Ask& ask, const Capacity& capacity);
   void begin_role_call(const std::string& role, const Ask& ask, const Capacity& capacity);
+  void charge(const Advised& event, const std::string& role);
   void release(const std::string& key, const Advised* advised);
   void release_evaluation(const std::string& key, const Advised* advised);
   void settle(CandidateId candidate);
@@ -76,6 +82,7 @@ private:
   std::map<std::string, std::string> open_;       ///< role of each role's call without an end
   std::map<std::string, Ask> waiting_;            ///< for the judge, by the key of its call
   std::deque<Ask> ready_;                         ///< the judge has spoken
+  std::map<std::string, double> judge_dollars_;   ///< by the key of the kernel's call
   std::map<std::string, Evaluate> unverified_;    ///< by the key of the verifier's call
   std::deque<Evaluate> released_;                 ///< the verifier has spoken
   std::map<CandidateId, bool> verified_;          ///< whether the verifier rejected the candidate

@@ -296,52 +296,45 @@ TEST_F(CounselTest, MemoryIsAnArm) {
   EXPECT_LE(with, 40 - PromptArms::kTrial) << "calls without lessons are tried, too";
 }
 
-TEST(PromptArmsTest, EachArmIsTriedBeforeEstimatesCount) {
-  PromptArms arms;
-  std::map<std::string, int> chosen;
-  for (int i = 0; i < 2 * PromptArms::kTrial; ++i) {
-    const std::string arm = arms.choose({"a", "b"});
-    ++chosen[arm];
-    arms.begin(arm);
-    arms.end(arm, arm == "a" ? 1 : 0);
+/// Six calls of an archive that gain nothing, for $0.02 each. A doubling is worth a dollar, and the
+/// next call still promises 5 % of one.
+class RolePricesTest : public CounselTest {
+protected:
+  std::string why_done_with(std::vector<std::string> roles, double dollars) {
+    settings_.value_of_doubling = 1;
+    begin("archive", std::move(roles));
+    std::size_t kernels = 0;
+    while (kernels < 12 && search_->why_done().empty()) {
+      const auto action = search_->decide(kACall);
+      search_->apply(Decided{*action, kACall});
+      const auto* call = std::get_if<Ask>(&*action);
+      if (call == nullptr) {
+        search_->apply(Evaluated{std::get<Evaluate>(*action).candidate, fast(1)});
+      } else if (call->op == "judge" || call->op == "verify" || call->op == "meta") {
+        advise(*call,
+               call->op == "judge"    ? kAdvice
+               : call->op == "verify" ? kAccept
+                                      : R"({"words": "w"})",
+               dollars);
+      } else {
+        add(*call);
+        ++kernels;
+      }
+    }
+    return search_->why_done();
   }
-  EXPECT_EQ(chosen["a"], PromptArms::kTrial);
-  EXPECT_EQ(chosen["b"], PromptArms::kTrial);
-  EXPECT_EQ(arms.choose({"a", "b"}), "a");
-  EXPECT_EQ(arms.choose({}), "");
+};
+
+TEST_F(RolePricesTest, ACallPaysForItsJudgeAndItsVerifier) {
+  EXPECT_EQ(why_done_with({}, 0), "");
+  EXPECT_EQ(why_done_with({"judge"}, 0), "");
+  EXPECT_THAT(why_done_with({"judge"}, 0.5), HasSubstr("worth less than its price"));
+  EXPECT_EQ(why_done_with({"verifier"}, 0), "");
+  EXPECT_THAT(why_done_with({"verifier"}, 0.5), HasSubstr("worth less than its price"));
 }
 
-TEST(PromptArmsTest, CallsUnderWaySpreadTheNextOnes) {
-  PromptArms arms;
-  arms.begin("a");
-  EXPECT_EQ(arms.choose({"a", "b"}), "b");
-  arms.begin("b");
-  arms.drop("a");
-  EXPECT_EQ(arms.choose({"a", "b"}), "a");
-}
-
-TEST(PromptArmsTest, AreJudgedByTheirMeanAndNotByTheirBestChild) {
-  PromptArms arms;
-  for (int i = 0; i < 20; ++i) {
-    arms.end("steady", 0.1);
-    arms.end("lucky", i == 19 ? 0.5 : 0.0);
-  }
-  EXPECT_GT(arms.estimate("steady"), arms.estimate("lucky"));
-  EXPECT_EQ(arms.choose({"lucky", "steady"}), "steady");
-  const double all = arms.estimate("new"); // the mean of all children
-  EXPECT_GT(all, arms.estimate("lucky"));
-  EXPECT_LT(all, arms.estimate("steady"));
-}
-
-TEST(PromptArmsTest, TheGainsOfTheBeginningDecay) {
-  PromptArms arms;
-  for (int i = 0; i < PromptArms::kTrial; ++i) {
-    arms.end("first", 1);
-  }
-  for (int i = 0; i < 100; ++i) {
-    arms.end("second", 0.05);
-  }
-  EXPECT_LT(arms.estimate("first"), 0.1);
+TEST_F(RolePricesTest, NoSingleCallPaysForTheMetaPrompter) {
+  EXPECT_EQ(why_done_with({"meta-prompter"}, 5), "");
 }
 
 TEST_F(CounselTest, RefusesAnUnknownRoleAndATwin) {

@@ -161,11 +161,13 @@ Action action_from(const json& action) {
 
 Event parsed(const std::string& kind, const json& detail) {
   if (kind == "decided") {
-    return Decided{action_from(detail.at("action")), {detail.at("asks")}};
+    return Decided{action_from(detail.at("action")),
+                   {detail.at("asks"), detail.value("evaluations", Capacity::kUnlimited)}};
   }
   if (kind == "added") {
     return Added{detail.at("candidate"), detail.at("key"), detail.at("dollars"),
-                 detail.value("choices", std::vector<tasks::ParameterChoice>{})};
+                 detail.value("choices", std::vector<tasks::ParameterChoice>{}),
+                 detail.value("facts", std::map<std::string, double>{})};
   }
   if (kind == "evaluated") {
     return Evaluated{detail.at("candidate"), detail.at("outcome")};
@@ -202,14 +204,19 @@ LogEntry entry_of(const Event& event) {
   return std::visit(
       Overloaded{
           [](const Decided& decided) -> LogEntry {
-            return {"decided",
-                    json{{"action", action_json(decided.action)}, {"asks", decided.capacity.asks}}
-                        .dump()};
+            json written{{"action", action_json(decided.action)}, {"asks", decided.capacity.asks}};
+            if (decided.capacity.evaluations != Capacity::kUnlimited) {
+              written["evaluations"] = decided.capacity.evaluations;
+            }
+            return {"decided", written.dump()};
           },
           [](const Added& added) -> LogEntry {
             json written{
                 {"candidate", added.candidate}, {"key", added.key}, {"dollars", added.dollars}};
             write_choices(written, added.choices, 0);
+            if (!added.facts.empty()) {
+              written["facts"] = added.facts;
+            }
             return {"added", written.dump()};
           },
           [](const Evaluated& evaluated) -> LogEntry {

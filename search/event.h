@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -62,7 +64,11 @@ using Action = std::variant<Ask, Evaluate>;
 
 /// What may be started now.
 struct Capacity {
+  static constexpr int kUnlimited = std::numeric_limits<int>::max();
   int asks = 0; ///< number of further calls
+  /// Number of further evaluations until each device has one at work and one that is compiled in
+  /// the meantime. Strategies do not heed it; the forecaster does.
+  int evaluations = kUnlimited;
 };
 
 /// `action` is under way. The search had decided it at this capacity.
@@ -79,6 +85,11 @@ struct Added {
   double dollars = 0; ///< the cost of the call; 0: none, or not known
   /// The choices of its parameters that may be tried, the default first; empty: it is not tuned.
   std::vector<tasks::ParameterChoice> choices = {};
+  /// What its text tells before it is compiled, as numbers by name. Only the forecaster's rival,
+  /// SpeedNeighbours, heeds them.
+  std::map<std::string, double> facts = {};
+  /// The cost of the judge's call about the parent. The log does not have it: Counsel knows it.
+  double role_dollars = 0;
 };
 /// A choice of the candidate's parameters was evaluated in full.
 struct Evaluated {
@@ -107,6 +118,9 @@ struct Advised {
   std::string advice = {}; ///< JSON that the role's parser accepted; empty: the reply was of no use
   double dollars = 0;      ///< the cost of the call; 0: none, or not known
   double seconds = 0;      ///< from request to reply; 0: not known
+  /// The candidate whose call pays for the advice; 0: none. The log does not have it: Counsel and
+  /// ForecastQueue fill it in for the search inside.
+  CandidateId about = 0;
 };
 /// A new session begins: what has failed may be tried again.
 struct Resumed {};

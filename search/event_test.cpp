@@ -40,12 +40,13 @@ std::vector<Event> all_events() {
   ask.waiting_op = "diff";
   ask.waiting_model = "dear";
   return {Decided{ask, {3}},
-          Decided{Ask{}, {1}}, // without parents
+          Decided{Ask{}, {1, 4}}, // without parents
           Decided{Evaluate{7, 5}, {}},
           Decided{Evaluate{7, std::nullopt}, {}},
           Decided{Evaluate{7, std::nullopt, {{{"BLOCK", 128}}, {{"BLOCK", 256}}}, 3}, {}},
           Added{7, "axpy/0/0"},
           Added{7, "axpy/0/0", 0.5, {{{"BLOCK", 64}}, {{"BLOCK", 128}}}},
+          Added{7, "axpy/0/0", 0.5, {}, {{"barriers", 3}, {"tokens", 0.1}}},
           Tried{7,
                 {{{{"BLOCK", 64}}, tasks::Verdict::NotJudged, "abc", {1.25, 0.5}},
                  {{{"BLOCK", 128}}, tasks::Verdict::OverLimit}},
@@ -71,6 +72,7 @@ TEST(SearchEvent, SurvivesTheLog) {
   const Event read = event_of(entry_of(all_events().front()));
   EXPECT_EQ(std::get<Decided>(read).action, std::get<Decided>(all_events().front()).action);
   EXPECT_EQ(std::get<Decided>(read).capacity.asks, 3);
+  EXPECT_EQ(std::get<Decided>(read).capacity.evaluations, Capacity::kUnlimited);
 }
 
 TEST(SearchEvent, OfAnEarlierVersionNamesNoModel) {

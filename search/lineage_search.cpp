@@ -31,10 +31,8 @@ LineageSearch::LineageSearch(Settings settings, Policy policy)
 
 std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
   if (std::optional<Evaluate> evaluate = next_evaluation()) {
-    const Lineage* lineage = lineage_of(*find(evaluate->candidate));
-    const Individual* leader = lineage != nullptr ? leader_of(*lineage) : nullptr;
-    if (leader != nullptr && !evaluate->is_heat()) {
-      evaluate->incumbent = leader->id;
+    if (!evaluate->is_heat()) {
+      evaluate->incumbent = rival_of(evaluate->candidate);
     }
     return *evaluate;
   }
@@ -44,6 +42,12 @@ std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
     }
   }
   return std::nullopt;
+}
+
+std::optional<CandidateId> LineageSearch::rival_of(CandidateId candidate) const {
+  const Lineage* lineage = lineage_of(*find(candidate));
+  const Individual* leader = lineage != nullptr ? leader_of(*lineage) : nullptr;
+  return leader != nullptr ? std::optional(leader->id) : std::nullopt;
 }
 
 /// nullptr: the candidate is the reply to no call.

@@ -21,6 +21,7 @@ public:
   LineageSearch(Settings settings, Policy policy);
 
   std::optional<Action> decide(const Capacity& capacity) const override;
+  std::optional<CandidateId> rival_of(CandidateId candidate) const override;
   bool promotes(CandidateId candidate, const Outcome& outcome) const override;
 
 protected:

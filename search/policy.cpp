@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "search/archive_search.h"
 #include "search/counsel.h"
+#include "search/forecast_queue.h"
 #include "search/lineage_search.h"
 
 #include <algorithm>
@@ -37,8 +38,13 @@ std::unique_ptr<Search> without_roles(const Policy& policy, Settings settings) {
 
 std::unique_ptr<Search> make_search(const Policy& policy, Settings settings) {
   std::unique_ptr<Search> search = without_roles(policy, settings);
-  return settings.roles.empty() ? std::move(search)
-                                : std::make_unique<Counsel>(std::move(search), std::move(settings));
+  Settings advisers = settings; // the forecaster stands behind all other roles
+  const bool has_forecaster = std::erase(advisers.roles, "forecaster") > 0;
+  if (!advisers.roles.empty()) {
+    search = std::make_unique<Counsel>(std::move(search), std::move(advisers));
+  }
+  return has_forecaster ? std::make_unique<ForecastQueue>(std::move(search), std::move(settings))
+                        : std::move(search);
 }
 
 const std::vector<std::string>& strategy_names() {

@@ -54,6 +54,7 @@ void Population::on(const Added& event) {
     (settings_.has_baseline && baseline_ == 0 ? baseline_ : given_) = event.candidate;
   }
   added.dollars = event.dollars;
+  added.role_dollars = event.role_dollars;
   if (added.ask) {
     earned_by(*added.ask).dollars += event.dollars;
   }
@@ -180,6 +181,13 @@ void Population::on(const Faulted& event) {
 
 void Population::on(const Unanswered& event) {
   on_unanswered(asked_.at(event.key));
+}
+
+/// The decorators heed the advice itself (counsel.h, forecast_queue.h).
+void Population::on(const Advised& event) {
+  if (event.about != 0) {
+    individuals_.at(event.about).role_dollars += event.dollars;
+  }
 }
 
 void Population::on(const Resumed&) {

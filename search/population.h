@@ -68,7 +68,7 @@ private:
   void on(const Faulted& event);
   void on(const Unanswered& event);
   void on(const Resumed& event);
-  void on(const Advised& /*event*/) {} ///< only roles heed advice (counsel.h)
+  void on(const Advised& event);
 
   /// A candidate with parameters that can be tuned.
   struct Family {

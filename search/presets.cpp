@@ -188,7 +188,7 @@ const std::vector<Preset>& presets() {
        "each.",
        "arXiv 2605.31464",
        forecast(),
-       {}},
+       {"forecaster"}},
       {"evoengineer",
        "Five elites; crossover and mutation in turn, with three insights of other kernels.",
        "arXiv 2510.03760",

@@ -9,6 +9,9 @@ const std::vector<Role>& all_roles() {
       {"judge", "judge",
        "Names one bottleneck of the parent, one change, and the effect of the change."},
       {"verifier", "verify", "Rejects kernels that it holds for broken before they are compiled."},
+      {"forecaster", "forecast",
+       "Forecasts the speed of kernels that wait for a device, and leaves the improbable ones "
+       "out."},
       {"meta-prompter", "meta", "Rewrites the advice in prompts; the versions compete as arms."},
       {"memory", "", "Shows lessons of other tasks in the store to half of the calls at first."}};
   return all;

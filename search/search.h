@@ -1,6 +1,7 @@
 #pragma once
 
 #include "search/event.h"
+#include "search/forecast_account.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,9 @@ struct Individual {
   /// While its parameters are tuned: the outcome of the default choice.
   std::optional<Outcome> of_default;
   double dollars = 0; ///< the cost of its call; 0: none, or not known
-  int faults = 0;     ///< evaluations that the machine has failed, in a row
+  /// What the judge, the verifier and the forecaster have cost for this candidate, as far as known.
+  double role_dollars = 0;
+  int faults = 0; ///< evaluations that the machine has failed, in a row
 };
 
 /// What the calls of one operator to one model have cost and brought.
@@ -63,12 +66,23 @@ public:
   virtual bool promotes(CandidateId candidate, const Outcome& outcome) const = 0;
   /// nullptr: there is no such candidate.
   virtual const Individual* find(CandidateId candidate) const = 0;
+  /// The kernel that an evaluation of the candidate would race against now; nullopt: none.
+  virtual std::optional<CandidateId> rival_of(CandidateId candidate) const = 0;
+  /// Whether the candidate that the advice is about is not evaluated. Ask before Advised is
+  /// applied. The caller then applies Evaluated with the verdict Refused (the verifier's advice) or
+  /// NotJudged (the forecaster's) right after it.
+  virtual bool refuses(const Advised& /*advised*/) const { return false; }
+  /// How right the forecast of a candidate was; nullptr: it had none, or is not measured yet. Valid
+  /// until the next event.
+  virtual const ForecastScore* forecast_of(CandidateId /*candidate*/) const { return nullptr; }
   /// Number of calls that were decided so far.
   virtual std::size_t asks() const = 0;
   /// In the order of operators and models.
   virtual std::vector<Earnings> earnings() const = 0;
   /// Why the search makes no more calls before `proposals` is reached; empty: it goes on.
   virtual std::string why_done() const { return {}; }
+  /// A candidate waits for the call of a role, which no one has made room for yet.
+  virtual bool is_held_up() const { return false; }
   /// In the order of Settings::roles; empty: the search has no roles.
   virtual std::vector<RoleStanding> roles() const { return {}; }
 };

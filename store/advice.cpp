@@ -78,6 +78,17 @@ void RunStore::add_advice_scores(RowId run, std::string_view key,
   });
 }
 
+void RunStore::add_forecast_score(RowId run, std::string_view key, const ForecastRow& score) {
+  Database& database = state_->database;
+  database.write([&] {
+    Query(database, "INSERT INTO forecast_scores (call_id, ratio, score, model_free, chance, "
+                    "is_audit, beats_best) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+        .bind(call_with_key(database, run, key), score.ratio, score.score, score.model_free,
+              score.chance, score.is_audit, score.beats_best)
+        .run();
+  });
+}
+
 void RunStore::add_prompt_arm(RowId candidate, std::string_view variant, bool memory, double gain) {
   Database& database = state_->database;
   database.write([&] {
@@ -159,6 +170,41 @@ VerifierRecord verifier_record(const RunStore& store, RowId run, const std::stri
     record.rejected = rejected.integer("rejected");
   });
   return record;
+}
+
+ForecastRecord forecast_record(const RunStore& store, RowId run, const std::string& task) {
+  ForecastRecord record;
+  store.read([&](const Database& database) {
+    Query query(database,
+                "SELECT count(score) AS measured, total(is_left_out) AS left_out, "
+                "avg(score) AS score, avg(model_free) AS model_free, "
+                "total(is_audit) AS audited, total(is_audit AND beats_best) AS "
+                "audited_beat FROM forecast_overview WHERE run_id = ? AND ? IN ('', task)");
+    query.bind(run, task).next();
+    WINNOW_READ_COLUMNS(query, record, measured, left_out, score, model_free, audited,
+                        audited_beat);
+  });
+  return record;
+}
+
+std::vector<StoredForecast> forecasts(const RunStore& store, RowId run) {
+  std::vector<StoredForecast> all;
+  store.read([&](const Database& database) {
+    Query query(database, "SELECT key, candidate_id AS candidate, content, is_left_out, "
+                          "score IS NOT NULL AS is_scored, ratio, score, model_free, chance, "
+                          "is_audit, beats_best FROM forecast_overview WHERE run_id = ? "
+                          "ORDER BY candidate_id");
+    query.bind(run);
+    while (query.next()) {
+      StoredForecast& forecast = all.emplace_back();
+      WINNOW_READ_COLUMNS(query, forecast, key, candidate, content, is_left_out);
+      if (query.integer("is_scored") != 0) {
+        ForecastRow& row = forecast.score.emplace();
+        WINNOW_READ_COLUMNS(query, row, ratio, score, model_free, chance, is_audit, beats_best);
+      }
+    }
+  });
+  return all;
 }
 
 std::vector<PromptArmTotals> prompt_arm_totals(const RunStore& store, RowId run, PromptArms arms,

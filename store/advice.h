@@ -37,6 +37,24 @@ struct VerifierRecord {
   std::int64_t rejected = 0;                            ///< with the audited ones
 };
 
+/// The forecasts of speed in a run, of one task or of all.
+struct ForecastRecord {
+  std::int64_t measured = 0;
+  std::int64_t left_out = 0;               ///< candidates that no device has seen
+  std::optional<double> score, model_free; ///< means of ForecastRow; nullopt: none was measured
+  std::int64_t audited = 0;                ///< measured although the forecast was improbable
+  std::int64_t audited_beat = 0;           ///< of these, faster than the best kernel
+};
+
+/// A useful forecast of a candidate's speed.
+struct StoredForecast {
+  std::string key; ///< of the call
+  RowId candidate = 0;
+  std::string content;              ///< the advice (JSON, agents/roles/role_reply.h)
+  bool is_left_out = false;         ///< no device has seen the candidate
+  std::optional<ForecastRow> score; ///< nullopt: not measured, or the candidate is not correct
+};
+
 /// What tells the arms of prompts apart: the meta-prompter's words, or lessons of other tasks.
 enum class PromptArms { Variant, Memory };
 
@@ -54,6 +72,8 @@ struct PromptArmTotals {
 std::vector<RoleTotals> role_totals(const RunStore& store, RowId run);
 JudgeRecord judge_record(const RunStore& store, RowId run, const std::string& task = {});
 VerifierRecord verifier_record(const RunStore& store, RowId run, const std::string& task = {});
+ForecastRecord forecast_record(const RunStore& store, RowId run, const std::string& task = {});
+std::vector<StoredForecast> forecasts(const RunStore& store, RowId run); ///< oldest first
 std::vector<PromptArmTotals> prompt_arm_totals(const RunStore& store, RowId run, PromptArms arms,
                                                const std::string& task = {});
 

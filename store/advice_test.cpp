@@ -94,6 +94,39 @@ TEST_F(AdviceTest, ScoresAreCountedByRole) {
   EXPECT_DOUBLE_EQ(totals[0].dollars.value(), 0.5);
 }
 
+TEST_F(AdviceTest, ForecastsAreComparedWithThoseWithoutAModel) {
+  for (const char* key : {"axpy/forecast/0", "axpy/forecast/1", "axpy/forecast/2"}) {
+    answer(key);
+  }
+  tasks::Evaluation nobody;
+  nobody.device = "cpu";
+  const RowId left_out = t_.add("axpy/0/1", "left out", {nobody});
+  const char* const chances = R"({"chances":[1,0,0,0,0,0,0,0,0]})";
+  t_.store.add_advice(t_.run, {"axpy/forecast/0", "forecaster", child_, chances, ""});
+  t_.store.add_advice(t_.run, {"axpy/forecast/1", "forecaster", left_out, chances, ""});
+  t_.store.add_advice(t_.run, {"axpy/forecast/2", "forecaster", parent_, chances, ""});
+  EXPECT_FALSE(forecast_record(t_.store, t_.run).score);
+  const ForecastRow audit{2, 0.75, 0.25, 0.01, true, true};
+  t_.store.add_forecast_score(t_.run, "axpy/forecast/0", audit);
+  t_.store.add_forecast_score(t_.run, "axpy/forecast/0", audit); // a resumed run scores again
+  t_.store.add_forecast_score(t_.run, "axpy/forecast/2", {1, 0.25, 0.75, 0.5, false, true});
+  const ForecastRecord record = forecast_record(t_.store, t_.run, "axpy");
+  EXPECT_EQ(record.measured, 2);
+  EXPECT_EQ(record.left_out, 1);
+  EXPECT_EQ(record.audited, 1);
+  EXPECT_EQ(record.audited_beat, 1);
+  EXPECT_DOUBLE_EQ(record.score.value(), 0.5);
+  EXPECT_DOUBLE_EQ(record.model_free.value(), 0.5);
+  EXPECT_EQ(forecast_record(t_.store, t_.run, "another").measured, 0);
+  const std::vector<StoredForecast> all = forecasts(t_.store, t_.run);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].candidate, parent_);
+  EXPECT_EQ(all[1].score->score, 0.75);
+  EXPECT_TRUE(all[1].score->is_audit);
+  EXPECT_TRUE(all[2].is_left_out);
+  EXPECT_FALSE(all[2].score);
+}
+
 TEST_F(AdviceTest, TheVerifierIsCountedByAnswerAndVerdict) {
   t_.store.add_advice(t_.run, {"axpy/verify/0", "verifier", child_, kReject, ""});
   t_.store.add_advice(

@@ -1,5 +1,6 @@
 // Opening stores that are damaged, locked, foreign, older or newer.
 #include "base/error.h"
+#include "store/advice.h"
 #include "store/database.h"
 #include "store/run_store.h"
 #include "store/schema.h"
@@ -470,6 +471,23 @@ TEST(Migrations, ReadingBringsAnOlderStoreUpToDate) {
   EXPECT_EQ(rows[0].unranked, "evaluator 1");
   EXPECT_THAT(query_file(path, "PRAGMA user_version"),
               ElementsAre(std::to_string(newest_version())));
+}
+
+TEST(Migrations, AStoreOfVersionThirteenTakesForecasts) {
+  const TemporaryDirectory directory("migration-test");
+  RunStore store(store_of_version(directory, 13), kReadWrite);
+  tasks::Task task;
+  task.name = "axpy";
+  task.digest = "d";
+  const RowId call = store.begin_call(1, store.add_task(task), "axpy/forecast/0", "chat", "m",
+                                      nlohmann::json::object());
+  ModelCallRow answered;
+  answered.status = "ok";
+  store.finish_call(call, answered);
+  store.add_advice(1, {"axpy/forecast/0", "forecaster", 1, R"({"chances":[]})", ""});
+  store.add_forecast_score(1, "axpy/forecast/0", {1.5, 0.125, 0.25, 0.5, false, true});
+  EXPECT_EQ(forecast_record(store, 1).measured, 1);
+  EXPECT_EQ(forecast_record(store, 1).score, 0.125);
 }
 
 TEST(Migrations, AStoreOfVersionFiveTakesNewEvaluations) {

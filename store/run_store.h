@@ -137,6 +137,12 @@ struct AdviceScore {
   bool is_right = false;
 };
 
+/// A forecast of a candidate's speed beside what was measured. docs/store.md has the units.
+struct ForecastRow {
+  double ratio = 0, score = 0, model_free = 0, chance = 0;
+  bool is_audit = false, beats_best = false;
+};
+
 struct LeaderboardRow {
   std::string task, device, device_name;
   std::int64_t rank = 0; ///< 0: not ranked
@@ -280,6 +286,8 @@ public:
   void add_advice(RowId run, const AdviceRow& advice); ///< throws Error for an unknown call
   /// `key`: of the call that made the predictions.
   void add_advice_scores(RowId run, std::string_view key, const std::vector<AdviceScore>& scores);
+  /// `key`: of the forecaster's call.
+  void add_forecast_score(RowId run, std::string_view key, const ForecastRow& score);
   void add_prompt_arm(RowId candidate, std::string_view variant, bool memory, double gain);
   std::optional<AdviceRow> find_advice(RowId run, std::string_view key) const;
   /// The newest advice of the role about the candidate.

@@ -13,7 +13,9 @@ constexpr const char* kSelectCalls =
     "SELECT t.name AS task, t.digest AS task_digest, m.model, m.status = 'ok' AND NOT EXISTS "
     "(SELECT 1 FROM advice AS a WHERE a.call_id = m.id) AS is_answered, "
     "x.paid_prompt_tokens AS prompt_tokens, x.paid_completion_tokens AS completion_tokens, "
-    "x.paid_dollars AS dollars, x.price_unknown, c.id AS candidate, k.digest, e.id AS evaluation, "
+    "m.status = 'ok' AND m.served_from IS NULL AND coalesce(m.prompt_tokens, 0) = 0 "
+    "AS tokens_unknown, x.paid_dollars AS dollars, x.price_unknown, c.id AS candidate, k.digest, "
+    "e.id AS evaluation, "
     "e.verdict, e.stage, e.device, e.device_name, e.speedup, e.speedup_low, e.speedup_high, "
     "(SELECT sum(v.seconds) FROM evaluations AS v WHERE v.candidate_id = c.id AND v.id NOT IN "
     "(SELECT superseded_by FROM evaluations WHERE superseded_by IS NOT NULL)) AS device_seconds "
@@ -63,8 +65,8 @@ std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run) {
     while (select.next()) {
       SuiteCall& call = calls.emplace_back();
       WINNOW_READ_COLUMNS(select, call, task, task_digest, model, is_answered, prompt_tokens,
-                          completion_tokens, dollars, price_unknown, candidate, digest, device,
-                          device_name, speedup, device_seconds);
+                          completion_tokens, tokens_unknown, dollars, price_unknown, candidate,
+                          digest, device, device_name, speedup, device_seconds);
       call.speedup_bounds = read_bounds(select, "speedup");
       if (const RowId evaluation = select.integer("evaluation")) {
         WINNOW_READ_COLUMNS(select, call, verdict, stage);

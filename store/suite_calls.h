@@ -13,6 +13,7 @@ struct SuiteCall {
   std::string task, task_digest;
   std::string model;
   std::int64_t prompt_tokens = 0, completion_tokens = 0; ///< 0 for a reply from a record
+  bool tokens_unknown = false;                           ///< nobody has counted those of the reply
   std::optional<double> dollars;                         ///< nullopt: unknown
   bool price_unknown = false;
   bool is_answered = false; ///< false for the call of a role, too: its reply is no kernel

@@ -34,6 +34,7 @@ TEST(SuiteCalls, HaveTheEvaluationThatCountsAndTheCost) {
   EXPECT_EQ(calls[0].stage, correct_evaluation(1.5).stage);
   EXPECT_EQ(calls[0].speedup, 1.5);
   EXPECT_EQ(calls[0].prompt_tokens, 7);
+  EXPECT_FALSE(calls[0].tokens_unknown);
   EXPECT_EQ(calls[0].dollars, 0.5);
   EXPECT_EQ(calls[0].speedup_versus_compiled, 0) << "no times of torch.compile are stored";
   EXPECT_FALSE(calls[1].is_answered);
@@ -58,6 +59,7 @@ TEST(SuiteCalls, OfARoleCostMoneyAndAreNoReplies) {
   t.store.add_advice(t.run, advice);
   const std::vector<SuiteCall> calls = suite_calls(t.store, t.run);
   ASSERT_EQ(calls.size(), 1U);
+  EXPECT_TRUE(calls[0].tokens_unknown) << "the outcome tells none";
   EXPECT_FALSE(calls[0].is_answered);
   EXPECT_EQ(calls[0].dollars, 0.25);
 }

@@ -46,6 +46,7 @@ ProposalContext role_context(const tasks::Task& task, const std::string& op) {
   context.lessons = {"1.40x on another task: THE LESSON"};
   context.evidence = {"dram_throughput_pct = 41.2"};
   context.record = "THE RECORD";
+  context.bins = {"THE BIN"};
   context.versions = {"8 kernels, mean gain 2.0 %: THE VERSION"};
   return context;
 }
@@ -68,13 +69,17 @@ TEST(RolePrompts, ShowWhatTheRoleNeedsAndNoMore) {
   const std::map<std::string, std::vector<std::string>> shown{
       {"judge", {"THE KERNEL", "dram_throughput_pct", "THE RECORD", "judge this kernel"}},
       {"verify", {"   1| // THE KERNEL", "THE RECORD", "would this file fail"}},
+      {"forecast",
+       {"   1| // THE KERNEL", "# The parent: attempt 3", "dram_throughput_pct", "THE RECORD",
+        "THE BIN", "how fast is the candidate"}},
       {"meta", {"THE WORDS", "THE VERSION", "THE RECORD", "write a better version"}},
       {"rewrite", {"THE KERNEL", "THE ADVICE", "THE WORDS", "THE LESSON"}},
       {"improve", {"THE KERNEL", "THE ADVICE", "THE WORDS", "THE LESSON"}},
       {"seed", {"THE WORDS", "THE LESSON"}},
       {"repair", {"THE KERNEL"}}};
-  const std::vector<std::string> marks{"dram_throughput_pct", "THE RECORD",  "THE ADVICE",
-                                       "THE WORDS",           "THE VERSION", "THE LESSON"};
+  const std::vector<std::string> marks{
+      "dram_throughput_pct", "THE RECORD", "THE ADVICE", "THE WORDS",
+      "THE VERSION",         "THE LESSON", "THE BIN"};
   for (const auto& [op, wanted] : shown) {
     const std::string text = role_prompt(role_context(task, op));
     for (const std::string& mark : wanted) {
@@ -100,13 +105,13 @@ TEST(RolePrompts, NeverShowHiddenSizesOrSpeeds) {
 
 TEST(RolePrompts, LeaveOutWhatIsNotKnown) {
   const tasks::Task task = softmax();
-  for (const std::string& op : {"judge", "verify", "meta", "improve"}) {
+  for (const std::string& op : {"judge", "verify", "meta", "forecast", "improve"}) {
     ProposalContext context = role_context(task, op);
     context.advice = context.guide = context.record = "";
     context.lessons = context.evidence = context.versions = {};
     const std::string text = role_prompt(context);
     for (const char* heading : {"An adviser has read", "# Advice for this task", "# What worked on",
-                                "# Facts of this", "# Earlier versions", "# How right you were"}) {
+                                "# Facts of", "# Earlier versions", "# How right you were"}) {
       EXPECT_THAT(text, Not(HasSubstr(heading))) << op;
     }
   }
@@ -114,11 +119,18 @@ TEST(RolePrompts, LeaveOutWhatIsNotKnown) {
 
 TEST(RolePrompts, NeedAKernelToSpeakAbout) {
   const tasks::Task task = softmax();
-  for (const char* op : {"judge", "verify"}) {
+  for (const char* op : {"judge", "verify", "forecast"}) {
     ProposalContext context = role_context(task, op);
     context.parent.reset();
     EXPECT_THROW(role_prompt(context), Error) << op;
   }
+}
+
+TEST(RolePrompts, OfAForecastNeedTheParent) {
+  const tasks::Task task = softmax();
+  ProposalContext context = role_context(task, "forecast");
+  context.second.reset();
+  EXPECT_THROW(role_prompt(context), Error);
 }
 
 TEST(RolePrompts, HaveRoomForEveryTaskOfTheCatalogue) {

@@ -21,6 +21,8 @@ constexpr std::size_t kMostEvidence = 6;
 constexpr std::size_t kMostEffects = 4;
 constexpr std::size_t kMostFindings = 10;
 constexpr double kMostPercent = 10'000;
+// The sums that models gave in published logs of GPU Forecasters were 0.75 to 1.10.
+constexpr double kLeastSum = 0.75, kMostSum = 1.25;
 
 /// Why a reply is of no use.
 struct Useless {
@@ -145,17 +147,43 @@ json verifier_advice(const json& reply, const RoleFacts& facts) {
   return advice;
 }
 
+json forecaster_advice(const json& reply, const RoleFacts& facts) {
+  std::vector<double> chances;
+  double sum = 0;
+  for (const json& chance : list_of(reply, "chances", facts.bins, facts.bins)) {
+    if (!chance.is_number() || !(chance.get<double>() >= 0 && chance.get<double>() <= 1)) {
+      throw Useless{"an entry of 'chances' is no number from 0 to 1"};
+    }
+    sum += chances.emplace_back(chance.get<double>());
+  }
+  if (!(sum >= kLeastSum && sum <= kMostSum)) {
+    throw Useless{fmt::format("the sum of 'chances' is {:.2f}, not 1", sum)};
+  }
+  for (double& chance : chances) {
+    chance /= sum;
+  }
+  return {{"chances", chances}, {"reason", text_of(reply, "reason")}};
+}
+
+json advice_of(std::string_view op, const json& reply, const RoleFacts& facts) {
+  if (op == "judge") {
+    return judge_advice(reply, facts);
+  }
+  if (op == "verify") {
+    return verifier_advice(reply, facts);
+  }
+  if (op == "forecast") {
+    return forecaster_advice(reply, facts);
+  }
+  return {{"words", text_of(reply, "words", kMaxGuideBytes)}};
+}
+
 } // namespace
 
 RoleReply parse_role_reply(std::string_view op, std::string_view reply, const RoleFacts& facts) {
   role_reply_schema(op); // throws for an operator of no role
   try {
-    const json object = object_of(reply);
-    const json advice = op == "judge" ? judge_advice(object, facts)
-                        : op == "verify"
-                            ? verifier_advice(object, facts)
-                            : json{{"words", text_of(object, "words", kMaxGuideBytes)}};
-    return {advice.dump(), {}};
+    return {advice_of(op, object_of(reply), facts).dump(), {}};
   } catch (const Useless& useless) {
     return {{}, to_valid_utf8(useless.problem)};
   }

@@ -13,6 +13,7 @@ namespace winnow::agents {
 struct RoleFacts {
   std::vector<std::string> metrics; ///< judge: names of the facts in the kernel's record
   std::size_t lines = 0;            ///< verify: number of lines of the kernel file
+  std::size_t bins = 0;             ///< forecast: number of bins
 };
 
 /// A reply of a role: what it says, or why it is of no use.
@@ -32,8 +33,9 @@ ReplySchema role_reply_schema(std::string_view op);
 
 /// Takes the JSON object out of the reply: the whole reply, a fenced block, or the text from the
 /// first brace to the last one. A name of a metric that the record lacks, a line that the file
-/// lacks, and a rejection without a finding make the reply useless. Throws Error for an operator of
-/// no role, and nothing else.
+/// lacks, a rejection without a finding, and chances that are no distribution over the bins make
+/// the reply useless. Chances whose sum is nearly 1 are divided by the sum. Throws Error for an
+/// operator of no role, and nothing else.
 RoleReply parse_role_reply(std::string_view op, std::string_view reply, const RoleFacts& facts);
 
 /// The judge's advice as a prompt shows it.

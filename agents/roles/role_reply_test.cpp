@@ -15,7 +15,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const RoleFacts kFacts{{"time_us", "dram_throughput_pct"}, 20};
+const RoleFacts kFacts{{"time_us", "dram_throughput_pct"}, 20, 3};
 
 json judge_reply() {
   return {{"bottleneck", "DRAM bandwidth"},
@@ -123,6 +123,43 @@ TEST(RoleReply, AVerifierPointsAtLinesThatExist) {
   reply = verifier_reply("reject");
   reply["findings"][0]["reason"] = "taste";
   EXPECT_THAT(problem_of("verify", reply.dump()), HasSubstr("compile, plan"));
+}
+
+json forecaster_reply(const json& chances) {
+  return {{"chances", chances}, {"reason", "The loads are coalesced now."}};
+}
+
+TEST(RoleReply, AForecasterGivesEachBinAChance) {
+  const json sure = forecaster_reply({0.25, 0.5, 0.25});
+  EXPECT_EQ(schema_violation(role_reply_schema("forecast"), sure.dump()), "");
+  EXPECT_EQ(json::parse(parse_role_reply("forecast", sure.dump(), kFacts).advice), sure);
+  const json nearly = forecaster_reply({0, 0.4, 0.4});
+  const json advice =
+      json::parse(parse_role_reply("forecast", nearly.dump(), kFacts).advice).at("chances");
+  EXPECT_EQ(advice, json({0.0, 0.5, 0.5})) << "divided by the sum";
+}
+
+TEST(RoleReply, ChancesThatAreNoDistributionAreOfNoUse) {
+  const std::vector<std::pair<json, std::string>> bad{
+      {{0.5, 0.5}, "3 to 3 entries"},
+      {{0.25, 0.25, 0.25, 0.25}, "3 to 3 entries"},
+      {json::array(), "3 to 3 entries"},
+      {"all", "3 to 3 entries"},
+      {nullptr, "3 to 3 entries"},
+      {{20, 60, 20}, "no number from 0 to 1"},
+      {{-0.5, 0.75, 0.75}, "no number from 0 to 1"},
+      {{0.5, "0.25", 0.25}, "no number from 0 to 1"},
+      {{0.5, nullptr, 0.5}, "no number from 0 to 1"},
+      {{0.5, 1e300, 0.5}, "no number from 0 to 1"},
+      {{0, 0, 0}, "the sum of 'chances' is 0.00, not 1"},
+      {{1, 1, 1}, "the sum of 'chances' is 3.00, not 1"}};
+  for (const auto& [chances, problem] : bad) {
+    EXPECT_THAT(problem_of("forecast", forecaster_reply(chances).dump()), HasSubstr(problem))
+        << chances;
+  }
+  EXPECT_THAT(problem_of("forecast", R"({"chances": [1, 0, 0]})"), HasSubstr("'reason'"));
+  EXPECT_THAT(problem_of("forecast", R"({"chances": [1, NaN, 0], "reason": "x"})"),
+              HasSubstr("no JSON object"));
 }
 
 TEST(RoleReply, OfAMetaPrompterIsCut) {

@@ -29,6 +29,11 @@ const std::map<std::string, std::string, std::less<>> kSchemas{
                      "reason": {"type": "string",
                                 "enum": ["compile", "plan", "memory", "race", "numerics"]},
                      "text": {"type": "string"}}}}}})"},
+    {"forecast", R"({"type": "object", "additionalProperties": false,
+  "required": ["chances", "reason"],
+  "properties": {
+    "chances": {"type": "array", "items": {"type": "number"}},
+    "reason": {"type": "string"}}})"},
     {"meta", R"({"type": "object", "additionalProperties": false, "required": ["words"],
   "properties": {"words": {"type": "string"}}})"}};
 

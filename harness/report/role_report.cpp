@@ -1,6 +1,7 @@
 #include "harness/report/role_report.h"
 
 #include "profiling/statistics/proportion.h"
+#include "search/speed_bins.h"
 #include "store/advice.h"
 #include "store/text_table.h"
 
@@ -57,6 +58,43 @@ json verifier_json(const store::VerifierRecord& record) {
           {"recall", recall_json(record)}};
 }
 
+json number_or_null(const std::optional<double>& value) {
+  return value ? json(*value) : json();
+}
+
+json forecast_json(const store::StoredForecast& forecast) {
+  const auto chances = json::parse(forecast.content).at("chances").get<std::vector<double>>();
+  const auto likely = std::max_element(chances.begin(), chances.end());
+  json written{
+      {"key", forecast.key},
+      {"candidate_id", forecast.candidate},
+      {"chances", chances},
+      {"likely", search::speed_bin_text(static_cast<std::size_t>(likely - chances.begin()))},
+      {"left_out", forecast.is_left_out}};
+  const std::optional<store::ForecastRow>& score = forecast.score;
+  written["speed"] = score ? json(score->ratio) : json();
+  written["score"] = score ? json(score->score) : json();
+  written["model_free"] = score ? json(score->model_free) : json();
+  written["chance"] = score ? json(score->chance) : json();
+  written["audit"] = score && score->is_audit;
+  written["beats_best"] = score ? json(score->beats_best) : json();
+  return written;
+}
+
+void put_forecasts(json& role, const store::RunStore& store, store::RowId run) {
+  const store::ForecastRecord record = store::forecast_record(store, run);
+  role["forecast_scores"] = {{"measured", record.measured},
+                             {"score", number_or_null(record.score)},
+                             {"model_free", number_or_null(record.model_free)},
+                             {"left_out", record.left_out},
+                             {"audited", record.audited},
+                             {"audited_beat", record.audited_beat}};
+  role["forecasts"] = json::array();
+  for (const store::StoredForecast& forecast : store::forecasts(store, run)) {
+    role["forecasts"].push_back(forecast_json(forecast));
+  }
+}
+
 /// The mean gains of arms, as factors of the speed, with intervals by the normal distribution.
 json arms_json(const store::RunStore& store, store::RowId run, store::PromptArms which) {
   constexpr double kZ = 1.96;
@@ -88,6 +126,8 @@ json role_json(const store::RunStore& store, store::RowId run, const store::Role
     role["median_error_pct"] = store::judge_record(store, run).median_error;
   } else if (totals.role == "verifier") {
     role["answers"] = verifier_json(store::verifier_record(store, run));
+  } else if (totals.role == "forecaster") {
+    put_forecasts(role, store, run);
   } else if (totals.role == "meta-prompter") {
     role["arms"] = arms_json(store, run, store::PromptArms::Variant);
   }
@@ -128,6 +168,14 @@ std::string role_score_text(const json& role) {
     return fmt::format("precision {}, recall {}", percent_text(role["answers"]["precision"]),
                        percent_text(role["answers"]["recall"]));
   }
+  if (role.contains("forecast_scores")) {
+    const json& scores = role["forecast_scores"];
+    return scores["score"].is_null()
+               ? "no forecast was measured yet"
+               : fmt::format("mean score of {} forecasts {:.4f}, without a model {:.4f}; 0 is best",
+                             scores["measured"].get<std::int64_t>(), scores["score"].get<double>(),
+                             scores["model_free"].get<double>());
+  }
   return "";
 }
 
@@ -142,10 +190,49 @@ std::string verifier_lines(const json& answers) {
                      answers.at("audited_failed").get<std::int64_t>());
 }
 
+/// "  gemm_f32/forecast/2, candidate 7: likely 1.1x to 1.25x; measured 1.180x, score 0.0313,
+/// without a model 0.1250".
+std::string forecast_line(const json& forecast) {
+  const std::string text = fmt::format(
+      "  {}, candidate {}: likely {}; ", forecast.at("key").get<std::string>(),
+      forecast.at("candidate_id").get<std::int64_t>(), forecast.at("likely").get<std::string>());
+  if (forecast.at("left_out").get<bool>()) {
+    return text + "left out\n";
+  }
+  if (forecast.at("speed").is_null()) {
+    return text + "no speed was measured\n";
+  }
+  return text + fmt::format("measured {:.3f}x{}, score {:.4f}, without a model {:.4f}\n",
+                            forecast.at("speed").get<double>(),
+                            forecast.at("audit").get<bool>() ? " as an audit" : "",
+                            forecast.at("score").get<double>(),
+                            forecast.at("model_free").get<double>());
+}
+
+std::string forecaster_lines(const json& role) {
+  constexpr std::size_t kMostLines = 20;
+  const json& scores = role.at("forecast_scores");
+  std::string text = fmt::format(
+      "forecaster: left out {} kernels; {} improbable ones ran as an audit: {} beat the best "
+      "kernel. Speeds as multiples of the parent's:\n",
+      scores.at("left_out").get<std::int64_t>(), scores.at("audited").get<std::int64_t>(),
+      scores.at("audited_beat").get<std::int64_t>());
+  const json& all = role.at("forecasts");
+  for (std::size_t i = 0; i < std::min(all.size(), kMostLines); ++i) {
+    text += forecast_line(all[i]);
+  }
+  return text + (all.size() > kMostLines
+                     ? fmt::format("  and {} more (--json)\n", all.size() - kMostLines)
+                     : "");
+}
+
 std::string details_of(const json& role) {
   std::string text;
   if (role.contains("answers")) {
     text += verifier_lines(role["answers"]);
+  }
+  if (role.contains("forecasts")) {
+    text += forecaster_lines(role);
   }
   if (role.contains("arms") && !role["arms"].empty()) {
     text += role.at("role").get<std::string>() + ":\n";

@@ -5,8 +5,11 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "harness/config/model_arms.h"
+#include "harness/run/source_facts.h"
 #include "tasks/plan/parameter_choices.h"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 
@@ -23,12 +26,12 @@ void CandidateIntake::add_first_kernels(TaskState& state) {
     if (!state.task->baseline.empty()) {
       state.baseline = add_first_kernel(state, "baseline", state.task->baseline);
       // The baseline is not tuned: tuned, it would be faster than the yardstick of other results.
-      events.push_back(search::Added{state.baseline, "", 0, {}});
+      events.push_back(search::Added{state.baseline, "", 0, {}, facts_of(state.task->baseline)});
     }
     if (has_seed) {
       const std::string text = read_file(setup_.config.seed_kernel, tasks::kMaxKernelFileBytes);
-      events.push_back(
-          search::Added{add_first_kernel(state, "person", text), "", 0, choices_of(text)});
+      events.push_back(search::Added{add_first_kernel(state, "person", text), "", 0,
+                                     choices_of(text), facts_of(text)});
     }
     return events;
   });
@@ -58,10 +61,11 @@ void CandidateIntake::accept_reply(TaskState& state, const search::Ask& ask,
     const store::RowId id = add_candidate(state, ask, text);
     if (!bad) { // a file that a model sends again is judged, but not tuned again
       return {search::Added{id, ask.key, reply.dollars.value_or(0),
-                            is_known ? std::vector<tasks::ParameterChoice>{} : choices_of(text)}};
+                            is_known ? std::vector<tasks::ParameterChoice>{} : choices_of(text),
+                            facts_of(text)}};
     }
     setup_.journal.add_evaluations(id, {*bad});
-    return {search::Added{id, ask.key, reply.dollars.value_or(0), {}},
+    return {search::Added{id, ask.key, reply.dollars.value_or(0), {}, {}},
             search::Evaluated{id, search::outcome_of(*bad, reply.text)}};
   });
   if (bad) {
@@ -89,6 +93,13 @@ std::vector<tasks::ParameterChoice> CandidateIntake::choices_of(const std::strin
   } catch (const tasks::ExpressionError&) { // the evaluation reports it
     return {};
   }
+}
+
+/// Only a search with a forecaster needs them.
+search::Facts CandidateIntake::facts_of(const std::string& text) const {
+  const std::vector<std::string> roles = roles_of(setup_.config);
+  return std::count(roles.begin(), roles.end(), "forecaster") > 0 ? source_facts(text)
+                                                                  : search::Facts{};
 }
 
 store::RowId CandidateIntake::add_candidate(const TaskState& state, const search::Ask& ask,

@@ -4,6 +4,7 @@
 #include "harness/run/run_setup.h"
 #include "harness/run/task_state.h"
 #include "harness/run/verdict_tally.h"
+#include "search/speed_neighbours.h"
 
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ private:
                              const std::string& text);
   tasks::Evaluation bad_reply(const std::string& problem) const;
   std::vector<tasks::ParameterChoice> choices_of(const std::string& text) const;
+  search::Facts facts_of(const std::string& text) const;
 
   const RunLoopSetup& setup_;
   CandidateShelf& shelf_;

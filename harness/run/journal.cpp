@@ -115,6 +115,11 @@ void Journal::add_advice_scores(std::string_view key,
   written();
 }
 
+void Journal::add_forecast_score(std::string_view key, const store::ForecastRow& score) {
+  store_.add_forecast_score(run_, key, score);
+  written();
+}
+
 void Journal::add_prompt_arm(store::RowId candidate, std::string_view variant, bool memory,
                              double gain) {
   store_.add_prompt_arm(candidate, variant, memory, gain);

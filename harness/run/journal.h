@@ -44,6 +44,7 @@ public:
   void supersede_evaluation(store::RowId candidate, const tasks::Evaluation& evaluation,
                             std::string_view request);
   void add_advice(const store::AdviceRow& advice);
+  void add_forecast_score(std::string_view key, const store::ForecastRow& score);
   void add_advice_scores(std::string_view key, const std::vector<store::AdviceScore>& scores);
   void add_prompt_arm(store::RowId candidate, std::string_view variant, bool memory, double gain);
   void event(std::string_view kind, const nlohmann::json& detail);

@@ -80,17 +80,16 @@ std::optional<ModelCalls::Refusal> ModelCalls::reserve(const search::Ask& ask,
 }
 
 void ModelCalls::send(TaskState& state, const search::Ask& ask, const agents::ModelRequest& request,
-                      bool is_decided) {
+                      const std::optional<search::Capacity>& decided_at) {
   const RunModel& model = setup_.model_of(ask);
   const bool bills = model.endpoint.kind() != "replay" && model.endpoint.kind() != "batch";
   const std::optional<CallEstimate> at_stake =
       bills ? std::optional(budget_.reserved(request.key)) : std::nullopt;
-  const search::Capacity capacity{free()};
   store::RowId row = 0;
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
     row = setup_.journal.begin_call(state.row, request, model.endpoint.kind(), at_stake);
-    return is_decided ? std::vector<search::Event>{}
-                      : std::vector<search::Event>{search::Decided{ask, capacity}};
+    return decided_at ? std::vector<search::Event>{search::Decided{ask, *decided_at}}
+                      : std::vector<search::Event>{};
   });
   calls_[request.key] = {&state, ask, request, row, at_stake};
   if (model.config.reuse) {

@@ -33,9 +33,10 @@ public:
   };
   /// Reserves the cost of a call. If that could exceed a limit, reserves nothing.
   std::optional<Refusal> reserve(const search::Ask& ask, const agents::ModelRequest& request);
-  /// Sends a call whose cost is reserved. `is_decided`: the log has its decision.
+  /// Sends a call whose cost is reserved. `decided_at`: nullopt: the log has its
+  /// decision.
   void send(TaskState& state, const search::Ask& ask, const agents::ModelRequest& request,
-            bool is_decided);
+            const std::optional<search::Capacity>& decided_at);
   /// Stores a reply that has arrived: before it is used, and before other events are handled.
   void store(const Reply& reply);
   struct Answered {

@@ -6,6 +6,7 @@
 #include "harness/run/role_facts.h"
 #include "search/counsel.h"
 #include "search/role.h"
+#include "search/speed_bins.h"
 
 #include <algorithm>
 
@@ -29,6 +30,12 @@ std::string rejection_text(const std::string& advice) {
   return "the verifier rejects the kernel: " + join(findings, "\n");
 }
 
+/// "left out, because the forecaster holds a gain for improbable: ...".
+std::string left_out_text(const std::string& advice) {
+  return "left out, because the forecaster holds a gain for improbable: " +
+         nlohmann::json::parse(advice).at("reason").get<std::string>();
+}
+
 bool is_rejection(const std::string& role, const std::string& advice) {
   return role == "verifier" && !advice.empty() &&
          nlohmann::json::parse(advice).at("verdict") == "reject";
@@ -42,6 +49,8 @@ agents::RoleFacts facts_for(const std::string& role, const ShelvedCandidate& abo
     }
   } else if (role == "verifier") {
     facts.lines = split_lines(about.text).size();
+  } else if (role == "forecaster") {
+    facts.bins = search::kSpeedBins;
   }
   return facts;
 }
@@ -54,16 +63,13 @@ void RoleIntake::accept_reply(TaskState& state, const search::Ask& ask,
   const store::RowId about = role == "meta-prompter" ? 0 : ask.parents.front();
   const agents::RoleReply parsed = agents::parse_role_reply(
       ask.op, reply.text, about != 0 ? facts_for(role, shelf_.at(about)) : agents::RoleFacts{});
-  std::optional<tasks::Evaluation> refused;
-  if (is_rejection(role, parsed.advice) && !runs_anyway(state, about)) {
-    refused = evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
-    refused->verdict = tasks::Verdict::Refused;
-    refused->detail = rejection_text(parsed.advice);
-  }
+  const search::Advised advised{ask.key, parsed.advice, reply.dollars.value_or(0), reply.seconds};
+  const std::optional<tasks::Evaluation> refused =
+      state.search->refuses(advised) ? std::optional(refused_by(role, parsed.advice))
+                                     : std::nullopt;
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
     setup_.journal.add_advice({ask.key, role, about, parsed.advice, parsed.problem});
-    std::vector<search::Event> events{
-        search::Advised{ask.key, parsed.advice, reply.dollars.value_or(0), reply.seconds}};
+    std::vector<search::Event> events{advised};
     if (refused) {
       setup_.journal.add_evaluations(about, {*refused});
       events.emplace_back(
@@ -77,6 +83,18 @@ void RoleIntake::accept_reply(TaskState& state, const search::Ask& ask,
   if (refused) {
     tell_refused(state, about, *refused);
   }
+}
+
+/// Of a candidate that no device sees.
+tasks::Evaluation RoleIntake::refused_by(const std::string& role, const std::string& advice) const {
+  tasks::Evaluation refused = evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
+  if (role == "forecaster") { // nobody knows whether the kernel is good
+    refused.detail = left_out_text(advice);
+  } else {
+    refused.verdict = tasks::Verdict::Refused;
+    refused.detail = rejection_text(advice);
+  }
+  return refused;
 }
 
 void RoleIntake::tell_refused(TaskState& state, store::RowId candidate,
@@ -128,6 +146,11 @@ void RoleIntake::score(const TaskState& state, const search::Individual& judged)
       search::gain_over_parent(*state.search, judged, evaluators::kEvaluatorVersion));
   score_judge(judged);
   score_verifier(state, judged);
+  if (const search::ForecastScore* forecast = state.search->forecast_of(judged.id)) {
+    setup_.journal.add_forecast_score(forecast->key,
+                                      {forecast->ratio, forecast->score, forecast->model_free,
+                                       forecast->chance, forecast->is_audit, forecast->beats_best});
+  }
 }
 
 void RoleIntake::score_judge(const search::Individual& child) {
@@ -146,7 +169,8 @@ void RoleIntake::score_judge(const search::Individual& child) {
 
 void RoleIntake::score_verifier(const TaskState& state, const search::Individual& judged) {
   const auto advice = setup_.journal.store().advice_about(judged.id, "verifier");
-  if (!advice || advice->content.empty()) {
+  const bool is_left_out = judged.outcome->verdict == tasks::Verdict::NotJudged;
+  if (!advice || advice->content.empty() || is_left_out) {
     return;
   }
   const bool rejected = is_rejection("verifier", advice->content);

@@ -19,7 +19,7 @@ public:
       : setup_(setup), shelf_(shelf), tally_(tally) {}
 
   /// A reply of no use is stored with the reason. A candidate that the verifier rejects gets the
-  /// verdict Refused, unless it runs anyway.
+  /// verdict Refused, and one that the forecaster leaves out the verdict NotJudged.
   void accept_reply(TaskState& state, const search::Ask& ask, const agents::ModelReply& reply);
   /// The limits allow no call of the role now: the search goes on without it. `decided_at`:
   /// nullopt: the log has the decision.
@@ -33,6 +33,7 @@ private:
   void score(const TaskState& state, const search::Individual& judged);
   void score_judge(const search::Individual& child);
   void score_verifier(const TaskState& state, const search::Individual& judged);
+  tasks::Evaluation refused_by(const std::string& role, const std::string& advice) const;
   void tell_refused(TaskState& state, store::RowId candidate, const tasks::Evaluation& refused);
   void tell_switches(const TaskState& state);
   bool runs_anyway(const TaskState& state, store::RowId candidate) const;

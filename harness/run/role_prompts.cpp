@@ -3,6 +3,7 @@
 #include "agents/roles/role_reply.h"
 #include "harness/run/role_facts.h"
 #include "profiling/statistics/proportion.h"
+#include "search/speed_bins.h"
 #include "store/advice.h"
 
 #include <cmath>
@@ -51,6 +52,24 @@ std::string verifier_record_text(const store::VerifierRecord& record) {
   return text;
 }
 
+std::string forecast_record_text(const store::ForecastRecord& record) {
+  if (record.measured == 0) {
+    return "";
+  }
+  return fmt::format("The mean ranked probability score of your {} measured forecasts is {:.3f}. A "
+                     "forecast from measured kernels that are like the candidate, without a model, "
+                     "had {:.3f}. 0 is best, 1 is worst.",
+                     record.measured, record.score.value(), record.model_free.value());
+}
+
+std::vector<std::string> bin_lines() {
+  std::vector<std::string> lines;
+  for (std::size_t bin = 0; bin < search::kSpeedBins; ++bin) {
+    lines.push_back(search::speed_bin_text(bin));
+  }
+  return lines;
+}
+
 std::vector<std::string> version_lines(const Journal& journal, const std::string& task) {
   std::vector<std::string> lines;
   for (const store::PromptArmTotals& arm :
@@ -75,6 +94,11 @@ void add_role_facts(agents::ProposalContext& context, const Journal& journal,
   } else if (ask.op == "verify") {
     context.record =
         verifier_record_text(store::verifier_record(journal.store(), journal.run(), task));
+  } else if (ask.op == "forecast") {
+    context.evidence = fact_lines(record_facts(context.second->evaluation));
+    context.bins = bin_lines();
+    context.record =
+        forecast_record_text(store::forecast_record(journal.store(), journal.run(), task));
   } else if (ask.op == "meta") {
     context.versions = version_lines(journal, task);
   } else if (!ask.advice.empty()) {

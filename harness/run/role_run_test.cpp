@@ -278,6 +278,21 @@ TEST_F(RoleRun, ALimitSkipsARoleAndNotTheVerdict) {
   recompute_decisions();
 }
 
+TEST_F(RoleRun, TheVerifierComesBeforeKernelsOfOtherTasks) {
+  tasks_.push_back(test::small_task("b"));
+  config_.strategy = "best-of-n";
+  config_.roles = {"verifier"};
+  config_.proposals = 4;
+  ScriptedModel endpoint(reply_of_a_role_or_kernel);
+  ASSERT_EQ(session(endpoint).end, End::Finished);
+  const std::vector<std::string> asked = endpoint.asked();
+  ASSERT_EQ(asked.size(), 16U);
+  for (std::size_t i = 0; i < asked.size(); i += 2) {
+    EXPECT_THAT(asked[i + 1], testing::StartsWith(asked[i].substr(0, 2) + "verify/"))
+        << "after " << asked[i];
+  }
+}
+
 TEST_F(RoleRun, LimitsCountTheCallsOfRoles) {
   config_.limits.dollars = 0.085; // eight calls of a cent
   EXPECT_EQ(run_to_its_end().end, End::BudgetSpent);

@@ -116,16 +116,17 @@ void RunLoop::dispatch() {
   while (moved && !stop_.is_up()) {
     moved = false;
     refused_.reset();
-    for (TaskState* state : fewest_asks_first()) {
+    for (TaskState* state : most_urgent_first()) {
       moved = advance(*state) || moved;
       take_arrived(); // sending many calls takes a while
     }
   }
 }
 
-/// Divides a limit on calls fairly: the first calls of all tasks come before the second call of
-/// any.
-std::vector<TaskState*> RunLoop::fewest_asks_first() {
+/// Tasks with a candidate that waits for a role come first: the role's call is short, and a device
+/// may be idle until then. Otherwise a limit on calls is divided fairly: the first calls of all
+/// tasks come before the second call of any.
+std::vector<TaskState*> RunLoop::most_urgent_first() {
   std::vector<TaskState*> order;
   for (TaskState& state : tasks_) {
     order.push_back(&state);
@@ -133,6 +134,8 @@ std::vector<TaskState*> RunLoop::fewest_asks_first() {
   std::stable_sort(order.begin(), order.end(), [](const TaskState* a, const TaskState* b) {
     return a->search->asks() < b->search->asks();
   });
+  std::stable_partition(order.begin(), order.end(),
+                        [](const TaskState* state) { return state->search->is_held_up(); });
   return order;
 }
 
@@ -151,7 +154,7 @@ bool RunLoop::advance(TaskState& state) {
     state.unsent.erase(state.unsent.begin());
     return true;
   }
-  const auto action = state.search->decide({calls_.free()});
+  const auto action = state.search->decide(capacity());
   const auto* ask = action ? std::get_if<search::Ask>(&*action) : nullptr;
   if (ask == nullptr) {
     tell_why_done(state);
@@ -159,9 +162,20 @@ bool RunLoop::advance(TaskState& state) {
   return ask != nullptr && start(state, *ask, false);
 }
 
+search::Capacity RunLoop::capacity() const {
+  constexpr int kOfEachDevice = 2; // one runs, and one is compiled meanwhile
+  const int begun = static_cast<int>(judgements_.size());
+  return {calls_.free(), std::max(kOfEachDevice * setup_.devices - begun, 0)};
+}
+
 void RunLoop::decide_evaluations(TaskState& state) {
-  const search::Capacity no_calls;
-  while (const auto action = state.search->decide(no_calls)) {
+  for (;;) {
+    search::Capacity no_calls = capacity();
+    no_calls.asks = 0;
+    const auto action = state.search->decide(no_calls);
+    if (!action) {
+      return;
+    }
     begin_session();
     commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
       return {search::Decided{*action, no_calls}};
@@ -172,8 +186,7 @@ void RunLoop::decide_evaluations(TaskState& state) {
 
 bool RunLoop::start(TaskState& state, const search::Ask& ask, bool is_decided) {
   const bool is_optional = search::role_with_operator(ask.op) != nullptr;
-  const auto decided_at =
-      is_decided ? std::nullopt : std::optional(search::Capacity{calls_.free()});
+  const auto decided_at = is_decided ? std::nullopt : std::optional(capacity());
   if (!may_start()) {
     if (is_optional && calls_.free() > 0 && !clock_.is_spent()) {
       roles_.skip(state, ask, decided_at, "the rest of limits.wall_time is kept for judging");
@@ -191,7 +204,7 @@ bool RunLoop::start(TaskState& state, const search::Ask& ask, bool is_decided) {
     return false;
   }
   begin_session();
-  calls_.send(state, ask, request, is_decided);
+  calls_.send(state, ask, request, decided_at);
   return true;
 }
 

@@ -65,8 +65,9 @@ private:
   bool step();
 
   void dispatch();
-  std::vector<TaskState*> fewest_asks_first();
+  std::vector<TaskState*> most_urgent_first();
   bool advance(TaskState& state);
+  search::Capacity capacity() const;
   void decide_evaluations(TaskState& state);
   bool start(TaskState& state, const search::Ask& ask, bool is_decided);
   bool may_start();

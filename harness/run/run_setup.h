@@ -30,6 +30,7 @@ struct RunLoopSetup {
   tasks::DeviceFacts facts;
   std::string device_kind;
   std::string device_name;
+  int devices = 1; ///< at which evaluations run
   Journal& journal;
   std::vector<RunModel> models; ///< one at least
   std::function<std::vector<agents::Message>(const agents::ProposalContext&)> prompts;

@@ -190,6 +190,7 @@ RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) 
                 .facts = device.facts,
                 .device_kind = device.kind,
                 .device_name = device.name,
+                .devices = static_cast<int>(session.devices.size()),
                 .journal = journal,
                 .models = session.models,
                 .prompts = [&](const auto& context) { return templates.proposal(context); },

@@ -43,9 +43,10 @@ std::string row_name(const json& row) {
 
 /// Recordings may tell neither tokens nor prices.
 std::string tokens_text(const json& row) {
-  const auto tokens =
-      row.at("prompt_tokens").get<std::int64_t>() + row.at("completion_tokens").get<std::int64_t>();
-  return tokens == 0 && row.at("dollars").is_null() ? "unknown" : std::to_string(tokens);
+  return row.at("prompt_tokens").is_null()
+             ? "unknown"
+             : std::to_string(row.at("prompt_tokens").get<std::int64_t>() +
+                              row.at("completion_tokens").get<std::int64_t>());
 }
 
 store::TextTable comparison_table(const json& rows) {

@@ -174,23 +174,25 @@ json pass_json(const std::vector<Problem>& problems, const SuiteRun& run, bool w
 }
 
 void put_costs(json& document, const std::vector<Problem>& problems) {
-  std::int64_t calls = 0, prompt = 0, completion = 0, unpriced = 0, unjudged = 0;
+  std::int64_t calls = 0, prompt = 0, completion = 0, uncounted = 0, unpriced = 0, unjudged = 0;
   double dollars = 0, device_seconds = 0;
   for (const Problem& problem : problems) {
     for (const SuiteCall* call : problem.calls) {
       ++calls;
       prompt += call->prompt_tokens;
       completion += call->completion_tokens;
+      uncounted += call->tokens_unknown ? 1 : 0;
       unpriced += call->price_unknown ? 1 : 0;
       dollars += call->dollars.value_or(0);
       device_seconds += call->device_seconds;
       unjudged += call->is_answered && call->verdict == tasks::Verdict::NotJudged ? 1 : 0;
     }
   }
+  const bool has_tokens = prompt > 0 || uncounted == 0;
   document.update({{"calls", calls},
                    {"not_judged", unjudged},
-                   {"prompt_tokens", prompt},
-                   {"completion_tokens", completion},
+                   {"prompt_tokens", has_tokens ? json(prompt) : json(nullptr)},
+                   {"completion_tokens", has_tokens ? json(completion) : json(nullptr)},
                    {"dollars", calls > 0 && unpriced == calls ? json(nullptr) : json(dollars)},
                    {"calls_without_price", unpriced},
                    {"device_seconds", device_seconds}});

@@ -159,6 +159,19 @@ TEST_F(SuiteScores, SumsCostsAndIgnoresOtherRevisionsOfATask) {
   EXPECT_EQ(all.at("scores").at(0).at("answered"), 3);
 }
 
+TEST_F(SuiteScores, TokensThatNobodyCountedAreNotZero) {
+  for (SuiteCall& call : run_.calls) {
+    call.prompt_tokens = call.completion_tokens = 0;
+  }
+  EXPECT_EQ(folder("all").at("prompt_tokens"), 0) << "all replies are from a record";
+  run_.calls[1].tokens_unknown = true;
+  EXPECT_TRUE(folder("all").at("prompt_tokens").is_null());
+  EXPECT_TRUE(folder("all").at("completion_tokens").is_null());
+  EXPECT_THAT(suite_text(document(), true), testing::ContainsRegex(" -  +-  +3\\.0 "));
+  run_.calls[0].prompt_tokens = 100;
+  EXPECT_EQ(folder("all").at("prompt_tokens"), 100) << "a lower bound";
+}
+
 TEST_F(SuiteScores, SaysAgainstWhatAndWhatIsMissing) {
   run_.calls[2].speedup_versus_compiled = 0.5;
   const std::string text = suite_text(document(), true);

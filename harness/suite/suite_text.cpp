@@ -110,8 +110,9 @@ store::TextTable cost_table(const json& run) {
   for (const char* name : {"flagged", "scaled", "calls"}) {
     columns.push_back({{name, true}, name});
   }
-  columns.push_back({{"prompt tokens", true}, "prompt_tokens"});
-  columns.push_back({{"reply tokens", true}, "completion_tokens"});
+  const auto tokens = [](const json& count) { return count.is_null() ? "-" : count.dump(); };
+  columns.push_back({{"prompt tokens", true}, "prompt_tokens", tokens});
+  columns.push_back({{"reply tokens", true}, "completion_tokens", tokens});
   columns.push_back({{"device s", true}, "device_seconds", [](const json& seconds) {
                        return fmt::format("{:.1f}", seconds.get<double>());
                      }});

@@ -345,3 +345,16 @@ SELECT m.run_id, m.key, a.role, a.candidate_id AS about, a.content, a.problem,
 FROM advice AS a
 JOIN model_calls AS m ON m.id = a.call_id
 LEFT JOIN advice_scores AS s ON s.call_id = a.call_id;
+
+-- Each useful forecast of a candidate's speed. is_left_out: no device has seen the candidate. The
+-- other columns are NULL until the candidate is measured.
+CREATE VIEW forecast_overview AS
+SELECT m.run_id, t.name AS task, m.key, a.candidate_id, a.content,
+       EXISTS (SELECT 1 FROM evaluations AS e WHERE e.candidate_id = a.candidate_id
+               AND e.ordinal = 0 AND e.verdict = 0) AS is_left_out,
+       s.ratio, s.score, s.model_free, s.chance, s.is_audit, s.beats_best
+FROM advice AS a
+JOIN model_calls AS m ON m.id = a.call_id
+JOIN tasks AS t ON t.id = m.task_id
+LEFT JOIN forecast_scores AS s ON s.call_id = a.call_id
+WHERE a.role = 'forecaster' AND a.content IS NOT NULL;
