@@ -132,6 +132,8 @@ const std::map<std::string, Work>& work() {
       {"gemm_w4", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
       // halves of two products and the sum, an error function, its argument
       {"gelu", {{{"n", 7}}, 35}},
+      // 4 sums and a product
+      {"jacobi", {{{"h", 2}, {"w", 3}, {"steps", 4}}, 120}},
       // mean 1; difference, square and sum 3; difference, scale, gamma and beta 4
       {"layernorm", {{{"rows", 2}, {"cols", 3}}, 48}},
       // eight comparisons for each of 2 * 3 * 2 windows
