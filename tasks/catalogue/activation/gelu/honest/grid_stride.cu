@@ -1,6 +1,10 @@
 /*@winnow
-{ "launches": [ { "kernel": "gelu", "grid": ["min(ceil_div(n, 128), 256)"], "block": [128], "args":
-["x", "y", "n"] } ] }
+{
+  "launches": [
+    { "kernel": "gelu", "grid": ["min(ceil_div(n, 128), 256)"], "block": [128], "args": ["x", "y",
+"n"] }
+  ]
+}
 @*/
 // A grid-stride loop; the normal distribution function instead of the error function.
 extern "C" __global__ void gelu(const float* __restrict__ x, float* __restrict__ y, long long n) {

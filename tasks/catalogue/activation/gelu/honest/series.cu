@@ -1,6 +1,9 @@
 /*@winnow
-{ "launches": [ { "kernel": "gelu", "grid": ["ceil_div(n, 128)"], "block": [128], "args": ["x", "y",
-"n"] } ] }
+{
+  "launches": [
+    { "kernel": "gelu", "grid": ["ceil_div(n, 128)"], "block": [128], "args": ["x", "y", "n"] }
+  ]
+}
 @*/
 // One element a thread; the error function by its Taylor series near 0, else by erff.
 __device__ float error_function(float a) {
