@@ -149,6 +149,13 @@ TEST_F(SelftestTest, ASoundTaskProvesItself) {
   EXPECT_EQ(task.at("reference").at("state"), "agrees");
 }
 
+TEST_F(SelftestTest, AMistakeInThePlanOfAnHonestKernelIsReported) {
+  put("honest/last.cu", "/*@winnow\n{ \"launches\": [ { \"kernle\": \"negate\" } ] }\n@*/\n");
+  const ProgramResult result = run("negates");
+  EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
+  EXPECT_THAT(result.err, HasSubstr("honest/last.cu:2:"));
+}
+
 TEST_F(SelftestTest, AConstantInputIsTooFriendly) {
   edit_task(R"({ kind = "normal", mean = 0, std = 1 })", R"({ kind = "constant", value = 2 })");
   const json task = selftest("negates", 10);
