@@ -10,13 +10,15 @@ endif()
 
 # What most folders include, compiled once for each way to optimise.
 file(WRITE ${CMAKE_BINARY_DIR}/headers.cpp "")
+set(common_headers ${PROJECT_SOURCE_DIR}/cmake/headers.h)
+if(NOT WINNOW_PORTABLE) # whose libraries do not all use fmt in the same way
+  list(APPEND common_headers <fmt/format.h>)
+endif()
 foreach(kind IN ITEMS unhurried unhurried_in_tests)
   add_library(winnow_${kind}_headers STATIC EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/headers.cpp)
-  target_link_libraries(winnow_${kind}_headers PRIVATE winnow_settings nlohmann_json::nlohmann_json)
+  target_link_libraries(winnow_${kind}_headers PRIVATE winnow_settings winnow_fmt nlohmann_json::nlohmann_json)
   target_compile_options(winnow_${kind}_headers PRIVATE ${${kind}_option})
-  target_precompile_headers(winnow_${kind}_headers PRIVATE
-    <algorithm> <chrono> <filesystem> <functional> <map> <memory> <mutex> <optional> <set> <string>
-    <thread> <utility> <vector> <nlohmann/json.hpp>)
+  target_precompile_headers(winnow_${kind}_headers PRIVATE ${common_headers})
 endforeach()
 
 # winnow_unhurried(TARGET): its speed decides nothing.
@@ -53,9 +55,9 @@ set(test_options -O0 -Wshadow)
 if(WINNOW_TESTS)
   file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cpp "int main() {}\n")
   add_executable(winnow_test_headers ${CMAKE_BINARY_DIR}/test_headers.cpp)
-  target_link_libraries(winnow_test_headers PRIVATE winnow_settings GTest::gmock nlohmann_json::nlohmann_json)
+  target_link_libraries(winnow_test_headers PRIVATE winnow_settings winnow_fmt GTest::gmock nlohmann_json::nlohmann_json)
   target_compile_options(winnow_test_headers PRIVATE ${test_options})
-  target_precompile_headers(winnow_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
+  target_precompile_headers(winnow_test_headers PRIVATE ${common_headers} ${PROJECT_SOURCE_DIR}/cmake/test_headers.h)
 endif()
 
 # winnow_test(NAME SOURCES a_test.cpp ... LINK libs ... [LABEL unit] [TIMEOUT s] [LONG Suite=s ...])

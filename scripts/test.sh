@@ -25,9 +25,9 @@ memory=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) || memory=0
 WINNOW_TEST_CACHE=$(mktemp -d)
 export WINNOW_TEST_CACHE
 trap 'rm -rf "$WINNOW_TEST_CACHE"' EXIT
-# One suite more than cores, because suites wait for children and servers, too. A ctest entry is a
+# Two suites more than cores, because suites wait for children and servers, too. A ctest entry is a
 # suite: the number of its cases is in the log only.
-ctest --preset ci -j $(($(nproc) + 1)) && failed=0 || failed=$?
+ctest --preset ci -j $(($(nproc) + 2)) && failed=0 || failed=$?
 awk '/^\[==========\] [0-9]+ tests? from .* ran\./ { ran += $2 }
      /^\[  PASSED  \]/ { passed += $4 }
      /^\[  SKIPPED \] [0-9]+ tests?, listed/ { skipped += $4 }

@@ -90,7 +90,7 @@ void go_on_and_kill(const std::string& store, const Moment& moment) {
   EXPECT_FALSE(has_come(moment, store)) << "the kill before came too late";
   process::ChildProcess child(winnow_command(arguments_to_go_on(store)));
   while (child.running() && !has_come(moment, store)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
   }
   kill(child.pid(), SIGKILL);
   const process::ChildResult result = child.wait();
