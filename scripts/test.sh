@@ -17,6 +17,15 @@ python3 scripts/check-layers.py
 cmake --preset ci >/dev/null
 echo "Building the tests ..." >&2
 cmake --build --preset ci -- --quiet
+export seconds=${WINNOW_FUZZ_SECONDS:-6} seed=${WINNOW_FUZZ_SEED:-1}
+fuzz_log=$(mktemp)
+fuzz_build=
+if [[ $seconds -gt 0 ]]; then
+  echo "Building the fuzz targets beside the tests, with what the tests leave of the processor ..." >&2
+  cmake --preset fuzz >/dev/null
+  nice -n 19 ninja -C build/fuzz -j "$(nproc)" --quiet fuzzers base_test tasks_test >"$fuzz_log" 2>&1 &
+  fuzz_build=$!
+fi
 # The tests keep their stores in memory, if there is a gigabyte: SQLite waits for a disk after each write.
 memory=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) || memory=0
 [[ ${memory:-0} -gt 1000000 && -w /dev/shm ]] && export TMPDIR=/dev/shm
@@ -24,7 +33,7 @@ memory=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) || memory=0
 # ones again.
 WINNOW_TEST_CACHE=$(mktemp -d)
 export WINNOW_TEST_CACHE
-trap 'rm -rf "$WINNOW_TEST_CACHE"' EXIT
+trap 'rm -rf "$WINNOW_TEST_CACHE" "$fuzz_log"' EXIT
 # Two suites more than cores, because suites wait for children and servers, too. A ctest entry is a
 # suite: the number of its cases is in the log only.
 ctest --preset ci -j $(($(nproc) + 2)) && failed=0 || failed=$?
@@ -33,7 +42,7 @@ awk '/^\[==========\] [0-9]+ tests? from .* ran\./ { ran += $2 }
      /^\[  SKIPPED \] [0-9]+ tests?, listed/ { skipped += $4 }
      END { printf "Of %d test cases %d passed and %d were skipped\n", ran, passed, skipped }' \
   build/ci/Testing/Temporary/LastTest.log
-[[ $failed -eq 0 ]] || exit "$failed"
+[[ $failed -eq 0 ]] || { kill $fuzz_build 2>/dev/null; exit "$failed"; }
 
 # fuzz TARGET: runs it for $seconds with the seed inputs of its name; if it finds something, shows
 # the end of its log.
@@ -51,11 +60,8 @@ fuzz() {
 }
 export -f fuzz
 
-export seconds=${WINNOW_FUZZ_SECONDS:-6} seed=${WINNOW_FUZZ_SEED:-1}
-if [[ $seconds -gt 0 ]]; then
-  cmake --preset fuzz >/dev/null
-  echo "Building the fuzz targets ..." >&2
-  cmake --build --preset fuzz --target fuzzers base_test tasks_test -- --quiet
+if [[ -n $fuzz_build ]]; then
+  wait "$fuzz_build" || { tail -n 50 "$fuzz_log" >&2; exit 1; }
   ctest --preset fuzz -j "$(nproc)"
   printf '%s\0' build/fuzz/fuzz/*_fuzz | xargs -0 -n 1 -P "$(nproc)" bash -c 'fuzz "$@"' fuzz
 fi
