@@ -20,6 +20,8 @@ cmake --build --preset ci -- --quiet
 export seconds=${WINNOW_FUZZ_SECONDS:-6} seed=${WINNOW_FUZZ_SEED:-1}
 fuzz_log=$(mktemp)
 fuzz_build=
+WINNOW_TEST_CACHE=
+trap '[[ -z $fuzz_build ]] || kill "$fuzz_build" 2>/dev/null || true; rm -rf "$WINNOW_TEST_CACHE" "$fuzz_log"' EXIT
 if [[ $seconds -gt 0 ]]; then
   echo "Building the fuzz targets beside the tests, with what the tests leave of the processor ..." >&2
   cmake --preset fuzz >/dev/null
@@ -33,7 +35,6 @@ memory=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) || memory=0
 # ones again.
 WINNOW_TEST_CACHE=$(mktemp -d)
 export WINNOW_TEST_CACHE
-trap 'rm -rf "$WINNOW_TEST_CACHE" "$fuzz_log"' EXIT
 # Two suites more than cores, because suites wait for children and servers, too. A ctest entry is a
 # suite: the number of its cases is in the log only.
 ctest --preset ci -j $(($(nproc) + 2)) && failed=0 || failed=$?
@@ -42,7 +43,7 @@ awk '/^\[==========\] [0-9]+ tests? from .* ran\./ { ran += $2 }
      /^\[  SKIPPED \] [0-9]+ tests?, listed/ { skipped += $4 }
      END { printf "Of %d test cases %d passed and %d were skipped\n", ran, passed, skipped }' \
   build/ci/Testing/Temporary/LastTest.log
-[[ $failed -eq 0 ]] || { kill $fuzz_build 2>/dev/null; exit "$failed"; }
+[[ $failed -eq 0 ]] || exit "$failed"
 
 # fuzz TARGET: runs it for $seconds with the seed inputs of its name; if it finds something, shows
 # the end of its log.
