@@ -20,28 +20,34 @@ for option in "$@"; do
 done
 if [[ -n $tests ]]; then
   packages+=(python3 libgtest-dev libgmock-dev lld sqlite3)
-  if apt-cache show chromium-driver >/dev/null 2>&1; then # Ubuntu has a snap only
-    packages+=(chromium chromium-driver)
-  fi
 fi
 if [[ -n $hip ]]; then
   packages+=(libamdhip64-dev)
 fi
 
-# clang's runtime for sanitizers and fuzzing is a separate package, named after clang's version.
-clang_runtime() {
-  local major
-  major=$(clang++ -dumpversion 2>/dev/null | cut -d. -f1) && [[ -n $major ]] && echo "libclang-rt-$major-dev"
+# Prints the packages for the tests that have another name, or none, in some releases.
+optional_for_tests() {
+  local clang package
+  # clang's runtime for sanitizers and fuzzing is a separate package, named after clang's version.
+  clang=$(apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
+  # The format check uses version 14. Ubuntu has chromium as a snap only.
+  for package in "libclang-rt-$clang-dev" clang-format-14 chromium-driver; do
+    ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
+  done
 }
-if [[ -n $tests ]] && runtime=$(clang_runtime); then
-  packages+=("$runtime")
-fi
 
-missing=()
-for package in "${packages[@]}"; do
-  dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed' ||
-    missing+=("$package")
-done
+# Sets `missing` to the packages that are not installed.
+find_missing() {
+  local package optional=()
+  [[ -z $tests ]] || mapfile -t optional < <(optional_for_tests)
+  missing=()
+  for package in "${packages[@]}" "${optional[@]}"; do
+    dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed' ||
+      missing+=("$package")
+  done
+}
+
+find_missing
 [[ ${#missing[@]} -eq 0 ]] && exit 0
 
 command -v apt-get >/dev/null ||
@@ -51,16 +57,10 @@ if [[ $(id -u) -ne 0 ]]; then
   command -v sudo >/dev/null || { echo "install-packages: run as root, or install: ${missing[*]}" >&2; exit 1; }
   sudo=sudo
 fi
-echo "Installing: ${missing[*]}" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 run() { $sudo env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 || { tail -n 20 "$log" >&2; exit 1; }; }
 run apt-get update
+find_missing # once more: a new machine knows no optional package before the update
+echo "Installing: ${missing[*]}" >&2
 run apt-get install -y --no-install-recommends "${missing[@]}"
-if [[ -n $tests ]] && runtime=$(clang_runtime); then # clang may not have been installed before
-  run apt-get install -y --no-install-recommends "$runtime"
-fi
-if [[ -n $tests ]] && apt-cache show clang-format-14 >/dev/null 2>&1; then
-  # the version that the format check uses
-  run apt-get install -y --no-install-recommends clang-format-14
-fi
