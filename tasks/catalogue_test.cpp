@@ -115,6 +115,8 @@ const std::map<std::string, Work>& work() {
       {"adamw_step", {{{"n", 7}}, 105}},
       {"argmax_rows", {{{"rows", 2}, {"cols", 3}}, 6}}, // a comparison
       {"axpy", {{{"n", 7}}, 14}},                       // a product and a sum
+      // sum, comparison
+      {"bias_relu", {{{"rows", 2}, {"cols", 3}}, 12}},
       // comparison, difference, exponential, sum
       {"cross_entropy", {{{"rows", 2}, {"classes", 3}}, 24}},
       {"cumsum_rows", {{{"rows", 2}, {"cols", 3}}, 6}},                     // a sum
