@@ -134,6 +134,8 @@ const std::map<std::string, Work>& work() {
       {"gemm_w4", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
       // halves of two products and the sum, an error function, its argument
       {"gelu", {{{"n", 7}}, 35}},
+      // a count
+      {"histogram", {{{"n", 7}, {"bins", 3}}, 7}},
       // 4 sums and a product
       {"jacobi", {{{"h", 2}, {"w", 3}, {"steps", 4}}, 120}},
       // mean 1; difference, square and sum 3; difference, scale, gamma and beta 4
