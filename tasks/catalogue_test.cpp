@@ -140,6 +140,10 @@ const std::map<std::string, Work>& work() {
       {"jacobi", {{{"h", 2}, {"w", 3}, {"steps", 4}}, 120}},
       // mean 1; difference, square and sum 3; difference, scale, gamma and beta 4
       {"layernorm", {{{"rows", 2}, {"cols", 3}}, 48}},
+      // mean 1; difference, square, sum 3; dy * gamma, sum 2; scale 1; product, sum 2; two
+      // differences, a
+      // product, scale 4; product, sum 2; sum 1
+      {"layernorm_backward", {{{"rows", 2}, {"cols", 3}}, 96}},
       // eight comparisons for each of 2 * 3 * 2 windows
       {"maxpool2d", {{{"planes", 2}, {"h", 5}, {"w", 4}}, 96}},
       {"reduce_sum", {{{"n", 7}}, 7}},
