@@ -119,6 +119,8 @@ const std::map<std::string, Work>& work() {
       {"bias_relu", {{{"rows", 2}, {"cols", 3}}, 12}},
       // comparison, difference, exponential, sum
       {"cross_entropy", {{{"rows", 2}, {"classes", 3}}, 24}},
+      // comparison, difference, exponential, sum, product; at the label a difference
+      {"cross_entropy_backward", {{{"rows", 2}, {"classes", 3}}, 32}},
       {"cumsum_rows", {{{"rows", 2}, {"cols", 3}}, 6}},                     // a sum
       {"embedding_gather", {{{"vocab", 5}, {"dim", 3}, {"tokens", 2}}, 6}}, // a move
       // nine products and sums
