@@ -136,6 +136,8 @@ const std::map<std::string, Work>& work() {
       {"gemm_w4", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
       // halves of two products and the sum, an error function, its argument
       {"gelu", {{{"n", 7}}, 35}},
+      // three products and sums a row, a product with alpha
+      {"gemv_f32", {{{"m", 2}, {"n", 3}}, 14}},
       // a count
       {"histogram", {{{"n", 7}, {"bins", 3}}, 7}},
       // 4 sums and a product
