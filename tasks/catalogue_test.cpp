@@ -161,6 +161,8 @@ const std::map<std::string, Work>& work() {
       {"silu_and_mul", {{{"rows", 2}, {"cols", 3}}, 30}},
       // four neighbours: 3 sums, a product; the centre: a product, a sum
       {"stencil2d", {{{"h", 2}, {"w", 3}}, 36}},
+      // a comparison
+      {"topk_rows", {{{"rows", 2}, {"cols", 3}, {"k", 2}}, 6}},
       {"transpose", {{{"rows", 2}, {"cols", 3}}, 6}}, // a move
       // four distances: 5 sums, a product, a sum; the centre: a product; the step: 2 products, a
       // difference, a sum
