@@ -157,6 +157,8 @@ const std::map<std::string, Work>& work() {
       {"rmsnorm_backward", {{{"rows", 2}, {"cols", 3}}, 66}},
       // maximum, difference, exponential, sum, quotient
       {"row_softmax", {{{"rows", 2}, {"cols", 3}}, 30}},
+      // a sum
+      {"scatter_add", {{{"rows", 5}, {"dim", 3}, {"items", 2}}, 6}},
       // negation, exponential, sum, quotient, product
       {"silu_and_mul", {{{"rows", 2}, {"cols", 3}}, 30}},
       // four neighbours: 3 sums, a product; the centre: a product, a sum
