@@ -117,6 +117,8 @@ const std::map<std::string, Work>& work() {
       {"axpy", {{{"n", 7}}, 14}},                       // a product and a sum
       // sum, comparison
       {"bias_relu", {{{"rows", 2}, {"cols", 3}}, 12}},
+      // nine products and sums a channel
+      {"conv2d", {{{"images", 2}, {"channels", 3}, {"filters", 5}, {"h", 4}, {"w", 7}}, 15120}},
       // comparison, difference, exponential, sum
       {"cross_entropy", {{{"rows", 2}, {"classes", 3}}, 24}},
       // comparison, difference, exponential, sum, product; at the label a difference
