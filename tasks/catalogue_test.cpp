@@ -117,6 +117,9 @@ const std::map<std::string, Work>& work() {
       {"axpy", {{{"n", 7}}, 14}},                       // a product and a sum
       // sum, comparison
       {"bias_relu", {{{"rows", 2}, {"cols", 3}}, 12}},
+      // four products, three sums
+      {"bilinear_resize",
+       {{{"images", 2}, {"channels", 3}, {"h", 5}, {"w", 7}, {"out_h", 4}, {"out_w", 9}}, 1512}},
       // nine products and sums a channel
       {"conv2d", {{{"images", 2}, {"channels", 3}, {"filters", 5}, {"h", 4}, {"w", 7}}, 15120}},
       // comparison, difference, exponential, sum
