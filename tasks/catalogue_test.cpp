@@ -122,6 +122,9 @@ const std::map<std::string, Work>& work() {
        {{{"images", 2}, {"channels", 3}, {"h", 5}, {"w", 7}, {"out_h", 4}, {"out_w", 9}}, 1512}},
       // nine products and sums a channel
       {"conv2d", {{{"images", 2}, {"channels", 3}, {"filters", 5}, {"h", 4}, {"w", 7}}, 15120}},
+      // nine products and sums a channel; scale and shift as a product and a sum, comparison
+      {"conv_bn_relu",
+       {{{"images", 2}, {"channels", 3}, {"filters", 5}, {"h", 4}, {"w", 7}}, 15960}},
       // comparison, difference, exponential, sum
       {"cross_entropy", {{{"rows", 2}, {"classes", 3}}, 24}},
       // comparison, difference, exponential, sum, product; at the label a difference
