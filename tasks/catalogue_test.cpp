@@ -158,6 +158,9 @@ const std::map<std::string, Work>& work() {
       {"layernorm_backward", {{{"rows", 2}, {"cols", 3}}, 96}},
       // eight comparisons for each of 2 * 3 * 2 windows
       {"maxpool2d", {{{"planes", 2}, {"h", 5}, {"w", 4}}, 96}},
+      // two products, a sum; a row: maximum, two differences, two exponentials, sum, two quotients,
+      // logarithm, sum
+      {"merge_attention_states", {{{"tokens", 2}, {"heads", 3}, {"dim", 5}}, 150}},
       {"reduce_sum", {{{"n", 7}}, 7}},
       // square, sum; scale, weight
       {"rmsnorm", {{{"rows", 2}, {"cols", 3}}, 24}},
