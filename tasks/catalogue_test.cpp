@@ -152,9 +152,8 @@ const std::map<std::string, Work>& work() {
       {"jacobi", {{{"h", 2}, {"w", 3}, {"steps", 4}}, 120}},
       // mean 1; difference, square and sum 3; difference, scale, gamma and beta 4
       {"layernorm", {{{"rows", 2}, {"cols", 3}}, 48}},
-      // mean 1; difference, square, sum 3; dy * gamma, sum 2; scale 1; product, sum 2; two
-      // differences, a
-      // product, scale 4; product, sum 2; sum 1
+      // mean 1; difference, square, sum 3; dy * gamma, sum 2; scale 1; product, sum 2; product, two
+      // differences, scale 4; product, sum 2; sum 1
       {"layernorm_backward", {{{"rows", 2}, {"cols", 3}}, 96}},
       // ratio, square, sum, root 4; p, q, u 3; terms 4 and 7; sum, quotient, logarithm 3; sum,
       // product 2; three products, logarithm 4; sum, logarithm 2; two sums
