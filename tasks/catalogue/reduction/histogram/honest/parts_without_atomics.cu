@@ -1,6 +1,6 @@
 /*@winnow
 {
-  "let": { "parts": "max(1, min(64, n / 256))" },
+  "let": { "parts": "max(1, min(min(4096, n / 256), 33554432 / bins))" },
   "scratch": { "partial": { "dtype": "i32", "count": "parts * bins" } },
   "launches": [
     { "fill": "partial", "value": 0 },
