@@ -17,8 +17,8 @@ template <int VEC> struct alignas(2 * VEC) Pack { __nv_bfloat16 lane[VEC]; };
 template <int BLOCK, int VEC>
 __global__ void merge(const __nv_bfloat16* __restrict__ a, const float* __restrict__ lse_a,
                       const __nv_bfloat16* __restrict__ b, const float* __restrict__ lse_b,
-                      __nv_bfloat16* __restrict__ y, float* __restrict__ lse, int tokens,
-                      int heads, int packs) {
+                      __nv_bfloat16* __restrict__ y, float* __restrict__ lse, int tokens, int heads,
+                      int packs) {
   const long long at = blockIdx.x * (long long)BLOCK + threadIdx.x;
   const int row = (int)(at / packs); // token * heads + head
   if (row >= tokens * heads) {

@@ -6,8 +6,8 @@
 @*/
 #include <cuda_fp16.h>
 
-extern "C" __global__ void conv_reference(const __half* x, const __half* weight,
-                                          const float* gamma, const float* beta, const float* mean,
+extern "C" __global__ void conv_reference(const __half* x, const __half* weight, const float* gamma,
+                                          const float* beta, const float* mean,
                                           const float* variance, double* y, double* magnitude,
                                           float eps, long long count, long long channels,
                                           long long filters, long long h, long long w) {

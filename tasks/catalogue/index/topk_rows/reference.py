@@ -3,7 +3,7 @@ import torch.nn as nn
 
 
 class Model(nn.Module):
-    """The k largest elements of each row and their columns; of equal elements the first comes first"""
+    """The k largest elements of each row and their columns; of equal ones the first comes first"""
 
     def forward(self, x: torch.Tensor):
         values, indices = torch.sort(x, dim=1, descending=True, stable=True)

@@ -86,9 +86,8 @@ extern "C" __global__ void column_sums(const float* __restrict__ x, const float*
   partial[(size_t)(gridDim.y + blockIdx.y) * cols + c] = sum;
 }
 
-extern "C" __global__ void add_groups(const float* __restrict__ partial,
-                                      float* __restrict__ dgamma, float* __restrict__ dbeta,
-                                      int groups, int cols) {
+extern "C" __global__ void add_groups(const float* __restrict__ partial, float* __restrict__ dgamma,
+                                      float* __restrict__ dbeta, int groups, int cols) {
   const int c = blockIdx.x * 128 + threadIdx.x;
   if (c >= cols) {
     return;

@@ -59,8 +59,8 @@ extern "C" __global__ void dx_reference(const float* x, const float* gamma, cons
 extern "C" __global__ void columns_reference(const float* x, const float* dy, const double* means,
                                              const double* scales, const double* sizes,
                                              double* dgamma, double* dgamma_magnitude,
-                                             double* dbeta, double* dbeta_magnitude,
-                                             long long rows, long long cols) {
+                                             double* dbeta, double* dbeta_magnitude, long long rows,
+                                             long long cols) {
   const long long c = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (c >= cols) {
     return;

@@ -21,7 +21,8 @@ rows, cols = 8192, 4096
 
 
 def get_inputs():
-    return [torch.randn(rows, cols) * 2 + 0.5, torch.randn(cols) * 0.25 + 1, torch.randn(rows, cols)]
+    x = torch.randn(rows, cols) * 2 + 0.5
+    return [x, torch.randn(cols) * 0.25 + 1, torch.randn(rows, cols)]
 
 
 def get_init_inputs():

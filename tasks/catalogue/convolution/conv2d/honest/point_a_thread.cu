@@ -6,8 +6,8 @@
 @*/
 // One point a thread, from caches only: one chain of all additions.
 extern "C" __global__ void conv(const float* __restrict__ x, const float* __restrict__ weight,
-                                float* __restrict__ y, int count, int channels, int filters,
-                                int h, int w) {
+                                float* __restrict__ y, int count, int channels, int filters, int h,
+                                int w) {
   const int at = blockIdx.x * 64 + threadIdx.x;
   if (at >= count) {
     return;

@@ -36,10 +36,9 @@ extern "C" __global__ void transform(const float* __restrict__ weight,
   }
 }
 
-extern "C" __global__ void conv(const float* __restrict__ x,
-                                const float* __restrict__ transformed, float* __restrict__ y,
-                                int count, int channels, int filters, int h, int w, int across,
-                                int tiles) {
+extern "C" __global__ void conv(const float* __restrict__ x, const float* __restrict__ transformed,
+                                float* __restrict__ y, int count, int channels, int filters, int h,
+                                int w, int across, int tiles) {
   const int at = blockIdx.x * 64 + threadIdx.x;
   if (at >= count) {
     return;

@@ -35,8 +35,8 @@ extern "C" __global__ void fold(const __half* __restrict__ weight, const float* 
 }
 
 extern "C" __global__ void conv(const __half* __restrict__ x, const __half* __restrict__ folded,
-                                const float* __restrict__ shifts, __half* __restrict__ y,
-                                int count, int channels, int filters, int h, int w, int across) {
+                                const float* __restrict__ shifts, __half* __restrict__ y, int count,
+                                int channels, int filters, int h, int w, int across) {
   const int at = blockIdx.x * 64 + threadIdx.x;
   if (at >= count) {
     return;

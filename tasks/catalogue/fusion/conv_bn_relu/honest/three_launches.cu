@@ -39,8 +39,7 @@ extern "C" __global__ void conv(const __half* __restrict__ x, const __half* __re
 }
 
 extern "C" __global__ void normalise(float* sums, const float* __restrict__ gamma,
-                                     const float* __restrict__ beta,
-                                     const float* __restrict__ mean,
+                                     const float* __restrict__ beta, const float* __restrict__ mean,
                                      const float* __restrict__ variance, float eps, int count,
                                      int filters, int points) {
   const int at = blockIdx.x * 128 + threadIdx.x;
@@ -51,8 +50,7 @@ extern "C" __global__ void normalise(float* sums, const float* __restrict__ gamm
   }
 }
 
-extern "C" __global__ void relu(const float* __restrict__ sums, __half* __restrict__ y,
-                                int count) {
+extern "C" __global__ void relu(const float* __restrict__ sums, __half* __restrict__ y, int count) {
   const int at = blockIdx.x * 128 + threadIdx.x;
   if (at < count) {
     y[at] = __float2half(sums[at] > 0.0f ? sums[at] : 0.0f);

@@ -4,9 +4,8 @@
 @*/
 // One warp a row. Each lane keeps a maximum and a sum in one pass, and lanes merge theirs.
 extern "C" __global__ void gradient(const float* __restrict__ logits,
-                                    const int* __restrict__ labels,
-                                    const float* __restrict__ dloss, float* __restrict__ dlogits,
-                                    int rows, int classes) {
+                                    const int* __restrict__ labels, const float* __restrict__ dloss,
+                                    float* __restrict__ dlogits, int rows, int classes) {
   const int row = blockIdx.x * 4 + threadIdx.y;
   if (row >= rows) {
     return;

@@ -67,8 +67,7 @@ extern "C" __global__ void merge(const float* __restrict__ largest, const float*
 }
 
 extern "C" __global__ void gradient(const float* __restrict__ logits,
-                                    const int* __restrict__ labels,
-                                    const float* __restrict__ dloss,
+                                    const int* __restrict__ labels, const float* __restrict__ dloss,
                                     const float* __restrict__ logarithms,
                                     float* __restrict__ dlogits, int classes, int parts) {
   const int row = blockIdx.x / parts, begin = blockIdx.x % parts * 1024;

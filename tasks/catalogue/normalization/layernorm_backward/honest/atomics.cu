@@ -25,9 +25,8 @@ __device__ float tree(float value) {
 
 extern "C" __global__ void layernorm_backward(const float* __restrict__ x,
                                               const float* __restrict__ gamma,
-                                              const float* __restrict__ dy,
-                                              float* __restrict__ dx, float* dgamma, float* dbeta,
-                                              float eps, int cols) {
+                                              const float* __restrict__ dy, float* __restrict__ dx,
+                                              float* dgamma, float* dbeta, float eps, int cols) {
   const size_t start = (size_t)blockIdx.x * cols;
   float sum = 0.0f;
   for (int c = threadIdx.x; c < cols; c += 64) {

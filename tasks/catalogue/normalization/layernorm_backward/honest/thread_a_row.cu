@@ -12,8 +12,8 @@
 @*/
 // One thread a row, then one thread a column: the longest chains of additions.
 extern "C" __global__ void row_gradient(const float* x, const float* gamma, const float* dy,
-                                        float* dx, float* means, float* scales, float eps,
-                                        int rows, int cols) {
+                                        float* dx, float* means, float* scales, float eps, int rows,
+                                        int cols) {
   const int row = blockIdx.x * 32 + threadIdx.x;
   if (row >= rows) {
     return;

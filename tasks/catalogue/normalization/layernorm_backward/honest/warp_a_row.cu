@@ -51,12 +51,10 @@ extern "C" __global__ void row_gradient(const float* __restrict__ x,
   }
 }
 
-extern "C" __global__ void column_gradients(const float* __restrict__ x,
-                                            const float* __restrict__ dy,
-                                            const float* __restrict__ means,
-                                            const float* __restrict__ scales,
-                                            float* __restrict__ dgamma, float* __restrict__ dbeta,
-                                            int rows, int cols) {
+extern "C" __global__ void
+column_gradients(const float* __restrict__ x, const float* __restrict__ dy,
+                 const float* __restrict__ means, const float* __restrict__ scales,
+                 float* __restrict__ dgamma, float* __restrict__ dbeta, int rows, int cols) {
   __shared__ float weighted_sums[8][33], sums[8][33];
   const int c = blockIdx.x * 32 + threadIdx.x;
   float weighted = 0.0f, sum = 0.0f;

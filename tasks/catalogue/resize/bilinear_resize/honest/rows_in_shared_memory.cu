@@ -3,7 +3,8 @@
   "let": { "strips": "ceil_div(out_w, 128)" },
   "launches": [ { "kernel": "resize", "grid": ["out_h * strips", "min(images * channels, 65535)"],
                   "block": [64],
-                  "args": ["x", "y", "images * channels", "h", "w", "out_h", "out_w", "strips"] } ] }
+                  "args": ["x", "y", "images * channels", "h", "w", "out_h", "out_w",
+                           "strips"] } ] }
 @*/
 // A block blends the two rows of a strip in shared memory, and then reads columns from there.
 // A strip of 128 outputs needs at most 258 columns, because no shape shrinks by more than 2.

@@ -27,7 +27,8 @@ extern "C" __global__ void columns(const __nv_bfloat16* __restrict__ x, float* _
   const float u = coordinate(at % out_w, w, out_w);
   const int left = min((int)u, w - 1), right = min(left + 1, w - 1);
   const __nv_bfloat16* row = x + at / out_w * w;
-  wide[at] = __bfloat162float(row[left]) * (left + 1 - u) + __bfloat162float(row[right]) * (u - left);
+  wide[at] =
+      __bfloat162float(row[left]) * (left + 1 - u) + __bfloat162float(row[right]) * (u - left);
 }
 
 extern "C" __global__ void rows(const float* __restrict__ wide, __nv_bfloat16* __restrict__ y,
