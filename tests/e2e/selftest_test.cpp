@@ -60,8 +60,8 @@ std::string kernel(const std::string& sign, bool is_reference) {
          "  }\n}\n";
 }
 
-/// A stand-in that follows the protocol of torch_baseline.py. It refuses doubles, and a request that
-/// does not say the size of the axis n; for floats it runs `otherwise`.
+/// A stand-in that follows the protocol of torch_baseline.py. It refuses doubles, and a request
+/// that does not say the size of the axis n; for floats it runs `otherwise`.
 std::string stand_in(const std::string& otherwise) {
   return "#!/bin/sh\ncd \"$2\" || exit 9\n"
          "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"}'\n"
