@@ -115,8 +115,20 @@ const std::map<std::string, Work>& work() {
       {"adamw_step", {{{"n", 7}}, 105}},
       {"argmax_rows", {{{"rows", 2}, {"cols", 3}}, 6}}, // a comparison
       {"axpy", {{{"n", 7}}, 14}},                       // a product and a sum
+      // sum, comparison
+      {"bias_relu", {{{"rows", 2}, {"cols", 3}}, 12}},
+      // four products, three sums
+      {"bilinear_resize",
+       {{{"images", 2}, {"channels", 3}, {"h", 5}, {"w", 7}, {"out_h", 4}, {"out_w", 9}}, 1512}},
+      // nine products and sums a channel
+      {"conv2d", {{{"images", 2}, {"channels", 3}, {"filters", 5}, {"h", 4}, {"w", 7}}, 15120}},
+      // nine products and sums a channel; scale and shift as a product and a sum, comparison
+      {"conv_bn_relu",
+       {{{"images", 2}, {"channels", 3}, {"filters", 5}, {"h", 4}, {"w", 7}}, 15960}},
       // comparison, difference, exponential, sum
       {"cross_entropy", {{{"rows", 2}, {"classes", 3}}, 24}},
+      // comparison, difference, exponential, sum, product; at the label a difference
+      {"cross_entropy_backward", {{{"rows", 2}, {"classes", 3}}, 32}},
       {"cumsum_rows", {{{"rows", 2}, {"cols", 3}}, 6}},                     // a sum
       {"embedding_gather", {{{"vocab", 5}, {"dim", 3}, {"tokens", 2}}, 6}}, // a move
       // nine products and sums
@@ -132,12 +144,25 @@ const std::map<std::string, Work>& work() {
       {"gemm_w4", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
       // halves of two products and the sum, an error function, its argument
       {"gelu", {{{"n", 7}}, 35}},
+      // three products and sums a row, a product with alpha
+      {"gemv_f32", {{{"m", 2}, {"n", 3}}, 14}},
+      // a count
+      {"histogram", {{{"n", 7}, {"bins", 3}}, 7}},
       // 4 sums and a product
       {"jacobi", {{{"h", 2}, {"w", 3}, {"steps", 4}}, 120}},
       // mean 1; difference, square and sum 3; difference, scale, gamma and beta 4
       {"layernorm", {{{"rows", 2}, {"cols", 3}}, 48}},
+      // mean 1; difference, square, sum 3; dy * gamma, sum 2; scale 1; product, sum 2; product, two
+      // differences, scale 4; product, sum 2; sum 1
+      {"layernorm_backward", {{{"rows", 2}, {"cols", 3}}, 96}},
+      // ratio, square, sum, root 4; p, q, u 3; terms 4 and 7; sum, quotient, logarithm 3; sum,
+      // product 2; three products, logarithm 4; sum, logarithm 2; two sums
+      {"log_bessel_i", {{{"n", 7}}, 217}},
       // eight comparisons for each of 2 * 3 * 2 windows
       {"maxpool2d", {{{"planes", 2}, {"h", 5}, {"w", 4}}, 96}},
+      // two products, a sum; a row: maximum, two differences, two exponentials, sum, two quotients,
+      // logarithm, sum
+      {"merge_attention_states", {{{"tokens", 2}, {"heads", 3}, {"dim", 5}}, 150}},
       {"reduce_sum", {{{"n", 7}}, 7}},
       // square, sum; scale, weight
       {"rmsnorm", {{{"rows", 2}, {"cols", 3}}, 24}},
@@ -145,10 +170,14 @@ const std::map<std::string, Work>& work() {
       {"rmsnorm_backward", {{{"rows", 2}, {"cols", 3}}, 66}},
       // maximum, difference, exponential, sum, quotient
       {"row_softmax", {{{"rows", 2}, {"cols", 3}}, 30}},
+      // a sum
+      {"scatter_add", {{{"rows", 5}, {"dim", 3}, {"items", 2}}, 6}},
       // negation, exponential, sum, quotient, product
       {"silu_and_mul", {{{"rows", 2}, {"cols", 3}}, 30}},
       // four neighbours: 3 sums, a product; the centre: a product, a sum
       {"stencil2d", {{{"h", 2}, {"w", 3}}, 36}},
+      // a comparison
+      {"topk_rows", {{{"rows", 2}, {"cols", 3}, {"k", 2}}, 6}},
       {"transpose", {{{"rows", 2}, {"cols", 3}}, 6}}, // a move
       // four distances: 5 sums, a product, a sum; the centre: a product; the step: 2 products, a
       // difference, a sum

@@ -8,10 +8,11 @@ outputs out_0.raw, ...: row-major elements, little-endian. DEVICE is torch's: cp
 It says what it is on a first line of stdout: {"torch": version, "device": name}, or why it cannot
 work: {"missing": why}. Then each line of stdin asks for one run and gets one line:
   {"mode": "eager" or "compile", "inputs": [{"name", "dtype", "shape"}], "inouts": [indices of
-   inputs], "outputs": [as inputs], "scalars": [numbers], "tf32": bool, "sampling": null or
-   {"warmup", "min_samples", "max_samples", "budget_ns"}, and perhaps "float64": true: floating
-   inputs are widened to float64, and floating outputs must be and are written as such (without
-   "sampling")}
+   inputs], "outputs": [as inputs], "scalars": [numbers], "axes": {name: size}, "tf32": bool,
+   "sampling": null or {"warmup", "min_samples", "max_samples", "budget_ns"}, and perhaps
+   "float64": true: floating inputs are widened to float64, and floating outputs must be and are
+   written as such (without "sampling")}. An integer of the module that has the name of an axis
+   gets the size of the axis.
   {"error": null or text, "times_ns": [numbers]}
 The first line has "no_compile", too, where this torch has no torch.compile: why.
 stdout is for these lines only: whatever else prints goes to stderr.
@@ -105,6 +106,12 @@ class Runner:
             path, shared=True, size=data.numel(), dtype=self.torch.uint8
         ).copy_(data)
 
+    def set_sizes(self, axes):
+        """Lets forward() know the sizes that no input has, such as the number of outputs."""
+        for name, size in axes.items():
+            if type(getattr(self.reference, name, None)) is int:
+                setattr(self.reference, name, size)
+
     def model(self, scalars):
         expected = len(self.reference.get_init_inputs())
         if expected != len(scalars):
@@ -124,6 +131,7 @@ class Runner:
         float64 = request.get("float64", False)
         inputs = self.widened(inputs) if float64 else inputs
         originals = {i: inputs[i].clone() for i in request["inouts"]}
+        self.set_sizes(request["axes"])
         model = self.model(request["scalars"])
         if request["mode"] == "compile":
             model = torch.compile(model)

@@ -142,6 +142,7 @@ std::string TorchProcess::request(TorchMode mode, bool timed, bool float64) cons
                {"inouts", json::array()},
                {"outputs", json::array()},
                {"scalars", json::array()},
+               {"axes", shape_.axes},
                {"tf32", task_.tolerance.precision == tasks::Precision::TF32},
                {"sampling", nullptr}};
   for (const tasks::TensorSpec& tensor : task_.tensors) {

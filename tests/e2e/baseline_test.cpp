@@ -81,11 +81,14 @@ class Model(torch.nn.Module):
         super().__init__()
 
     def forward(self, x):
-        return x.clone()
+        return x.clone().reshape(n)  # fails for another size than that of x
+
+
+n = 1000
 
 
 def get_inputs():
-    return [torch.randn(1000)]
+    return [torch.randn(n)]
 
 
 def get_init_inputs():

@@ -60,14 +60,16 @@ std::string kernel(const std::string& sign, bool is_reference) {
          "  }\n}\n";
 }
 
-/// A stand-in that follows the protocol of torch_baseline.py. It refuses doubles; for floats it
-/// runs `otherwise`.
+/// A stand-in that follows the protocol of torch_baseline.py. It refuses doubles, and a request
+/// that does not say the size of the axis n; for floats it runs `otherwise`.
 std::string stand_in(const std::string& otherwise) {
   return "#!/bin/sh\ncd \"$2\" || exit 9\n"
          "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"}'\n"
          "while read -r line; do\n"
          "case \"$line\" in *'\"float64\":true'*)\n"
-         "  echo '{\"error\":\"no doubles here\",\"times_ns\":[]}'; continue;; esac\n" +
+         "  echo '{\"error\":\"no doubles here\",\"times_ns\":[]}'; continue;;\n"
+         "*'\"axes\":{\"n\":'*) ;;\n"
+         "*) echo '{\"error\":\"no axes\",\"times_ns\":[]}'; continue;; esac\n" +
          otherwise + "\necho '{\"error\":null,\"times_ns\":[]}'\ndone\n";
 }
 /// The last byte of each float holds the sign bit (0x80), which is flipped.

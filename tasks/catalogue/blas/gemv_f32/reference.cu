@@ -1,0 +1,20 @@
+/*@winnow
+{ "launches": [ { "kernel": "gemv_reference", "grid": ["ceil_div(m, 32)"], "block": [32],
+                  "args": ["a", "x", "y", "y_magnitude", "alpha", "m", "n"] } ] }
+@*/
+extern "C" __global__ void gemv_reference(const float* a, const float* x, double* y,
+                                          double* magnitude, float alpha, long long m,
+                                          long long n) {
+  const long long row = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (row >= m) {
+    return;
+  }
+  double sum = 0, size = 0;
+  for (long long j = 0; j < n; ++j) {
+    const double term = (double)a[row * n + j] * x[j];
+    sum += term;
+    size += fabs(term);
+  }
+  y[row] = alpha * sum;
+  magnitude[row] = fabs((double)alpha) * size;
+}

@@ -1,0 +1,80 @@
+/*@winnow
+{
+  "scratch": { "means": { "dtype": "f64", "count": "rows" },
+               "scales": { "dtype": "f64", "count": "rows" },
+               "sizes": { "dtype": "f64", "count": "rows" } },
+  "launches": [
+    { "kernel": "dx_reference", "grid": ["ceil_div(rows, 32)"], "block": [32],
+      "args": ["x", "gamma", "dy", "dx", "dx_magnitude", "means", "scales", "sizes", "eps", "rows",
+               "cols"] },
+    { "kernel": "columns_reference", "grid": ["ceil_div(cols, 32)"], "block": [32],
+      "args": ["x", "dy", "means", "scales", "sizes", "dgamma", "dgamma_magnitude", "dbeta",
+               "dbeta_magnitude", "rows", "cols"] }
+  ]
+}
+@*/
+extern "C" __global__ void dx_reference(const float* x, const float* gamma, const float* dy,
+                                        double* dx, double* magnitude, double* means,
+                                        double* scales, double* sizes, float eps, long long rows,
+                                        long long cols) {
+  const long long row = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (row >= rows) {
+    return;
+  }
+  const float* values = x + row * cols;
+  const float* slopes = dy + row * cols;
+  double sum = 0, size = 0;
+  for (long long c = 0; c < cols; ++c) {
+    sum += values[c];
+    size += fabs((double)values[c]);
+  }
+  const double mean = sum / cols;
+  size /= cols;
+  double squares = 0;
+  for (long long c = 0; c < cols; ++c) {
+    squares += (values[c] - mean) * (values[c] - mean);
+  }
+  const double scale = 1 / sqrt(squares / cols + eps);
+  means[row] = mean;
+  scales[row] = scale;
+  sizes[row] = size;
+  double total = 0, total_size = 0, projection = 0, projection_size = 0;
+  for (long long c = 0; c < cols; ++c) {
+    const double slope = (double)slopes[c] * gamma[c];
+    total += slope;
+    total_size += fabs(slope);
+    projection += slope * (values[c] - mean) * scale;
+    projection_size += fabs(slope) * (fabs((double)values[c]) + size) * scale;
+  }
+  for (long long c = 0; c < cols; ++c) {
+    const long long at = row * cols + c;
+    const double slope = (double)slopes[c] * gamma[c];
+    const double part = (values[c] - mean) * scale / cols;
+    const double part_size = (fabs((double)values[c]) + size) * scale / cols;
+    dx[at] = scale * (slope - total / cols - part * projection);
+    magnitude[at] = scale * (fabs(slope) + total_size / cols + part_size * projection_size);
+  }
+}
+
+extern "C" __global__ void columns_reference(const float* x, const float* dy, const double* means,
+                                             const double* scales, const double* sizes,
+                                             double* dgamma, double* dgamma_magnitude,
+                                             double* dbeta, double* dbeta_magnitude, long long rows,
+                                             long long cols) {
+  const long long c = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (c >= cols) {
+    return;
+  }
+  double weighted = 0, weighted_size = 0, sum = 0, size = 0;
+  for (long long row = 0; row < rows; ++row) {
+    const double value = x[row * cols + c], slope = dy[row * cols + c];
+    weighted += slope * (value - means[row]) * scales[row];
+    weighted_size += fabs(slope) * (fabs(value) + sizes[row]) * scales[row];
+    sum += slope;
+    size += fabs(slope);
+  }
+  dgamma[c] = weighted;
+  dgamma_magnitude[c] = weighted_size;
+  dbeta[c] = sum;
+  dbeta_magnitude[c] = size;
+}
