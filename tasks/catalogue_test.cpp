@@ -153,6 +153,9 @@ const std::map<std::string, Work>& work() {
       // four distances: 5 sums, a product, a sum; the centre: a product; the step: 2 products, a
       // difference, a sum
       {"wave3d", {{{"nz", 2}, {"ny", 3}, {"nx", 5}}, 990}},
+      // 6 pairs of a query and a key up to it, 12 in all: products 2 * 5 each; scale, maximum,
+      // difference, exponential, sum
+      {"attention_causal", {{{"batch", 1}, {"heads", 2}, {"s", 3}, {"d", 5}}, 300}},
   };
   return all;
 }
