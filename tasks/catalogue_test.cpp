@@ -156,6 +156,11 @@ const std::map<std::string, Work>& work() {
       // 6 pairs of a query and a key up to it, 12 in all: products 2 * 5 each; scale, maximum,
       // difference, exponential, sum
       {"attention_causal", {{{"batch", 1}, {"heads", 2}, {"s", 3}, {"d", 5}}, 300}},
+      // 12 pairs of a query and a key: products 2 * 5 each; scale, maximum, difference,
+      // exponential,
+      // sum
+      {"attention_decode_gqa",
+       {{{"batch", 1}, {"kv_heads", 2}, {"group", 2}, {"s", 3}, {"d", 5}}, 300}},
   };
   return all;
 }
