@@ -163,6 +163,8 @@ const std::map<std::string, Work>& work() {
        {{{"batch", 1}, {"kv_heads", 2}, {"group", 2}, {"s", 3}, {"d", 5}}, 300}},
       // two batches of 6 sums of 5 products, and 6 products with alpha
       {"batched_gemm_f16", {{{"batch", 2}, {"m", 2}, {"n", 3}, {"k", 5}}, 132}},
+      // 6 sums of 5 products; bias, quotient, error function, sum, two products
+      {"gemm_bias_gelu", {product, 96}},
   };
   return all;
 }
