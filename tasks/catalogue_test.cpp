@@ -33,7 +33,7 @@ double tensor_bytes(const Task& task, const Shape& shape) {
 }
 
 bool reads_rows_by_index(const Task& task) {
-  return task.name == "embedding_gather";
+  return task.name == "embedding_gather" || task.name == "moe_grouped_gemm";
 }
 
 TEST_P(CatalogueTask, MovesEachInputAndEachOutputOnce) {
@@ -56,6 +56,20 @@ TEST(RowsChosenByIndex, CountOnce) {
   scope.set("tokens", std::int64_t{2});
   const Task task = find_task(kCatalogue, "embedding_gather");
   EXPECT_DOUBLE_EQ(task.bytes.evaluate_float(scope), 2 * 4 + 2 * 3 * 2 + 1.5 * 3 * 2);
+}
+
+// Two tokens among two experts name both experts in half of all cases: 1.5 experts of 5 x 3
+// weights.
+TEST(ExpertsChosenByIndex, CountOnce) {
+  Scope scope;
+  scope.set("tokens", std::int64_t{2});
+  scope.set("topk", std::int64_t{1});
+  scope.set("experts", std::int64_t{2});
+  scope.set("n", std::int64_t{5});
+  scope.set("k", std::int64_t{3});
+  const Task task = find_task(kCatalogue, "moe_grouped_gemm");
+  EXPECT_DOUBLE_EQ(task.bytes.evaluate_float(scope),
+                   2 * 3 * 2 + 2 * 4 + 2 * 5 * 2 + 1.5 * 5 * 3 * 2);
 }
 
 double elements(const Task& task, const Shape& shape) {
@@ -165,6 +179,8 @@ const std::map<std::string, Work>& work() {
       {"batched_gemm_f16", {{{"batch", 2}, {"m", 2}, {"n", 3}, {"k", 5}}, 132}},
       // 6 sums of 5 products; bias, quotient, error function, sum, two products
       {"gemm_bias_gelu", {product, 96}},
+      // 4 slots of 3 sums of 5 products
+      {"moe_grouped_gemm", {{{"tokens", 2}, {"topk", 2}, {"experts", 7}, {"n", 3}, {"k", 5}}, 120}},
   };
   return all;
 }
