@@ -181,6 +181,8 @@ const std::map<std::string, Work>& work() {
       {"gemm_bias_gelu", {product, 96}},
       // 4 slots of 3 sums of 5 products
       {"moe_grouped_gemm", {{{"tokens", 2}, {"topk", 2}, {"experts", 7}, {"n", 3}, {"k", 5}}, 120}},
+      // 6 sums of 10 products
+      {"lut_gemm", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
   };
   return all;
 }
