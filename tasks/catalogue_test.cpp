@@ -183,6 +183,9 @@ const std::map<std::string, Work>& work() {
       {"moe_grouped_gemm", {{{"tokens", 2}, {"topk", 2}, {"experts", 7}, {"n", 3}, {"k", 5}}, 120}},
       // 6 sums of 10 products
       {"lut_gemm", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
+      // 15 pairs: 3 differences, 3 squares, 3 sums; a root, a product, a quotient; 3 products, 3
+      // sums
+      {"nbody", {{{"targets", 3}, {"sources", 5}}, 270}},
   };
   return all;
 }
