@@ -186,6 +186,8 @@ const std::map<std::string, Work>& work() {
       // 15 pairs: 3 differences, 3 squares, 3 sums; a root, a product, a quotient; 3 products, 3
       // sums
       {"nbody", {{{"targets", 3}, {"sources", 5}}, 270}},
+      // 2 transforms of 3 passes with 4 butterflies: a complex product and two sums are 10
+      {"fft_batched", {{{"batch", 2}, {"n", 8}}, 240}},
   };
   return all;
 }
