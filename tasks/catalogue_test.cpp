@@ -188,6 +188,10 @@ const std::map<std::string, Work>& work() {
       {"nbody", {{{"targets", 3}, {"sources", 5}}, 270}},
       // 2 transforms of 3 passes with 4 butterflies: a complex product and two sums are 10
       {"fft_batched", {{{"batch", 2}, {"n", 8}}, 240}},
+      // density 8, momentum 10, velocity 2, its square 3, diagonals 2, 1 - 1.5 u.u 2, weight * rho
+      // 3;
+      // a moving population 9, the one at rest 4
+      {"lbm_d2q9", {{{"h", 2}, {"w", 3}}, 636}},
   };
   return all;
 }
