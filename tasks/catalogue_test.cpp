@@ -192,6 +192,10 @@ const std::map<std::string, Work>& work() {
       // 3;
       // a moving population 9, the one at rest 4
       {"lbm_d2q9", {{{"h", 2}, {"w", 3}}, 636}},
+      // 2 planes of 6 queries with 2 x 3 keys: products 2 * 5 each; scale, maximum, difference,
+      // exponential, sum
+      {"neighborhood_attention",
+       {{{"planes", 2}, {"h", 2}, {"w", 3}, {"d", 5}, {"radius", 1}}, 1800}},
   };
   return all;
 }
