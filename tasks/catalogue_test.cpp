@@ -33,7 +33,7 @@ double tensor_bytes(const Task& task, const Shape& shape) {
 }
 
 bool reads_rows_by_index(const Task& task) {
-  return task.name == "embedding_gather";
+  return task.name == "embedding_gather" || task.name == "moe_grouped_gemm";
 }
 
 TEST_P(CatalogueTask, MovesEachInputAndEachOutputOnce) {
@@ -56,6 +56,20 @@ TEST(RowsChosenByIndex, CountOnce) {
   scope.set("tokens", std::int64_t{2});
   const Task task = find_task(kCatalogue, "embedding_gather");
   EXPECT_DOUBLE_EQ(task.bytes.evaluate_float(scope), 2 * 4 + 2 * 3 * 2 + 1.5 * 3 * 2);
+}
+
+// Two tokens among two experts name both experts in half of all cases: 1.5 experts of 5 x 3
+// weights.
+TEST(ExpertsChosenByIndex, CountOnce) {
+  Scope scope;
+  scope.set("tokens", std::int64_t{2});
+  scope.set("topk", std::int64_t{1});
+  scope.set("experts", std::int64_t{2});
+  scope.set("n", std::int64_t{5});
+  scope.set("k", std::int64_t{3});
+  const Task task = find_task(kCatalogue, "moe_grouped_gemm");
+  EXPECT_DOUBLE_EQ(task.bytes.evaluate_float(scope),
+                   2 * 3 * 2 + 2 * 4 + 2 * 5 * 2 + 1.5 * 5 * 3 * 2);
 }
 
 double elements(const Task& task, const Shape& shape) {
@@ -182,6 +196,35 @@ const std::map<std::string, Work>& work() {
       // four distances: 5 sums, a product, a sum; the centre: a product; the step: 2 products, a
       // difference, a sum
       {"wave3d", {{{"nz", 2}, {"ny", 3}, {"nx", 5}}, 990}},
+      // 6 pairs of a query and a key up to it, 12 in all: products 2 * 5 each; scale, maximum,
+      // difference, exponential, sum
+      {"attention_causal", {{{"batch", 1}, {"heads", 2}, {"s", 3}, {"d", 5}}, 300}},
+      // 12 pairs of a query and a key: products 2 * 5 each; scale, maximum, difference,
+      // exponential,
+      // sum
+      {"attention_decode_gqa",
+       {{{"batch", 1}, {"kv_heads", 2}, {"group", 2}, {"s", 3}, {"d", 5}}, 300}},
+      // two batches of 6 sums of 5 products, and 6 products with alpha
+      {"batched_gemm_f16", {{{"batch", 2}, {"m", 2}, {"n", 3}, {"k", 5}}, 132}},
+      // 6 sums of 5 products; bias, quotient, error function, sum, two products
+      {"gemm_bias_gelu", {product, 96}},
+      // 4 slots of 3 sums of 5 products
+      {"moe_grouped_gemm", {{{"tokens", 2}, {"topk", 2}, {"experts", 7}, {"n", 3}, {"k", 5}}, 120}},
+      // 6 sums of 10 products
+      {"lut_gemm", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
+      // 15 pairs: 3 differences, 3 squares, 3 sums; a root, a product, a quotient; 3 products, 3
+      // sums
+      {"nbody", {{{"targets", 3}, {"sources", 5}}, 270}},
+      // 2 transforms of 3 passes with 4 butterflies: a complex product and two sums are 10
+      {"fft_batched", {{{"batch", 2}, {"n", 8}}, 240}},
+      // density 8, momentum 10, velocity 2, its square 3, diagonals 2, 1 - 1.5 u.u 2, weight * rho
+      // 3;
+      // a moving population 9, the one at rest 4
+      {"lbm_d2q9", {{{"h", 2}, {"w", 3}}, 636}},
+      // 2 planes of 6 queries with 2 x 3 keys: products 2 * 5 each; scale, maximum, difference,
+      // exponential, sum
+      {"neighborhood_attention",
+       {{{"planes", 2}, {"h", 2}, {"w", 3}, {"d", 5}, {"radius", 1}}, 1800}},
   };
   return all;
 }

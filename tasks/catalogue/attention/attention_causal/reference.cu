@@ -1,0 +1,66 @@
+/*@winnow
+{
+  "scratch": { "score": { "dtype": "f64", "count": "s * s" } },
+  "launches": [
+    { "repeat": "batch * heads", "as": "h",
+      "do": [
+        { "kernel": "scores", "grid": ["ceil_div(s, 32)", "s"], "block": [32],
+          "args": [{"tensor": "q", "at": "h * s * d"}, {"tensor": "k", "at": "h * s * d"}, "score",
+                   { "float": "scale / sqrt(d)" }, "s", "d"] },
+        { "kernel": "softmax", "grid": ["ceil_div(s, 32)"], "block": [32], "args": ["score", "s"] },
+        { "kernel": "weigh", "grid": ["ceil_div(d, 32)", "s"], "block": [32],
+          "args": ["score", {"tensor": "v", "at": "h * s * d"},
+                   {"tensor": "out", "at": "h * s * d"},
+                   {"tensor": "out_magnitude", "at": "h * s * d"}, "s", "d"] } ] }
+  ]
+}
+@*/
+#include <cuda_fp16.h>
+
+extern "C" __global__ void scores(const __half* q, const __half* k, double* score, double scale,
+                                  long long s, long long d) {
+  const long long i = blockIdx.y, j = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (j > i) {
+    return;
+  }
+  double dot = 0;
+  for (long long c = 0; c < d; ++c) {
+    dot += (double)(float)q[i * d + c] * (double)(float)k[j * d + c];
+  }
+  score[i * s + j] = scale * dot;
+}
+
+extern "C" __global__ void softmax(double* score, long long s) {
+  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i >= s) {
+    return;
+  }
+  double* row = score + i * s;
+  double largest = row[0], sum = 0;
+  for (long long j = 1; j <= i; ++j) {
+    largest = fmax(largest, row[j]);
+  }
+  for (long long j = 0; j <= i; ++j) {
+    row[j] = exp(row[j] - largest);
+    sum += row[j];
+  }
+  for (long long j = 0; j <= i; ++j) {
+    row[j] /= sum;
+  }
+}
+
+extern "C" __global__ void weigh(const double* weight, const __half* v, double* out,
+                                 double* magnitude, long long s, long long d) {
+  const long long i = blockIdx.y, c = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (c >= d) {
+    return;
+  }
+  double sum = 0, squares = 0;
+  for (long long j = 0; j <= i; ++j) {
+    const double term = weight[i * s + j] * (double)(float)v[j * d + c];
+    sum += term;
+    squares += term * term;
+  }
+  out[i * d + c] = sum;
+  magnitude[i * d + c] = sqrt(squares);
+}

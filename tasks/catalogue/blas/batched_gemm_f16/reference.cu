@@ -1,0 +1,25 @@
+/*@winnow
+{ "launches": [ { "kernel": "gemm_reference", "grid": ["ceil_div(n, 32)", "m", "batch"],
+                  "block": [32],
+                  "args": ["a", "b", "c", "c_magnitude", "alpha", "m", "n", "k"] } ] }
+@*/
+#include <cuda_fp16.h>
+
+extern "C" __global__ void gemm_reference(const __half* a, const __half* b, double* c,
+                                          double* magnitude, float alpha, long long m, long long n,
+                                          long long k) {
+  const long long z = blockIdx.z, row = blockIdx.y;
+  const long long column = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (column >= n) {
+    return;
+  }
+  double sum = 0, size = 0;
+  for (long long p = 0; p < k; ++p) {
+    const double product =
+        (double)(float)a[(z * m + row) * k + p] * (double)(float)b[(z * k + p) * n + column];
+    sum += product;
+    size += fabs(product);
+  }
+  c[(z * m + row) * n + column] = alpha * sum;
+  magnitude[(z * m + row) * n + column] = fabs(alpha * size);
+}
