@@ -72,7 +72,10 @@ __device__ void pass_any(const float2* from, float2* to, int n, int done, int fa
 }
 
 template <int BLOCK>
-__global__ void fft(const float2* __restrict__ x, float2* __restrict__ y, int n, int inverse) {
+__global__ void fft(const float* __restrict__ x_parts, float* __restrict__ y_parts, int n,
+                    int inverse) {
+  const float2* x = reinterpret_cast<const float2*>(x_parts);
+  float2* y = reinterpret_cast<float2*>(y_parts);
   extern __shared__ float2 shared[];
   const float sign = inverse ? 1.0f : -1.0f;
   const size_t row = (size_t)blockIdx.x * n;

@@ -54,8 +54,9 @@ __device__ void up(float2* a, int length) {
   }
 }
 
-extern "C" __global__ void transform_chirp(float2* __restrict__ filter, int n, int inverse,
+extern "C" __global__ void transform_chirp(float* __restrict__ filter_parts, int n, int inverse,
                                            int length) {
+  float2* filter = reinterpret_cast<float2*>(filter_parts);
   extern __shared__ float2 b[];
   for (int t = threadIdx.x; t < length; t += blockDim.x) {
     const int distance = min(t, length - t);
@@ -68,9 +69,13 @@ extern "C" __global__ void transform_chirp(float2* __restrict__ filter, int n, i
   }
 }
 
-extern "C" __global__ void transform(const float2* __restrict__ x,
-                                     const float2* __restrict__ filter, float2* __restrict__ y,
-                                     int batch, int n, int inverse, int length) {
+extern "C" __global__ void transform(const float* __restrict__ x_parts,
+                                     const float* __restrict__ filter_parts,
+                                     float* __restrict__ y_parts, int batch, int n, int inverse,
+                                     int length) {
+  const float2* x = reinterpret_cast<const float2*>(x_parts);
+  const float2* filter = reinterpret_cast<const float2*>(filter_parts);
+  float2* y = reinterpret_cast<float2*>(y_parts);
   extern __shared__ float2 a[];
   const float sign = inverse ? 1.0f : -1.0f;
   for (long long z = blockIdx.x; z < batch; z += gridDim.x) {

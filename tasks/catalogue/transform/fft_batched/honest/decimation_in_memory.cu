@@ -24,8 +24,10 @@ __device__ float2 root_of(long long turn, int n, int inverse) {
   return make_float2(cosf(angle), inverse ? sinf(angle) : -sinf(angle));
 }
 
-extern "C" __global__ void halve(const float2* __restrict__ from, float2* __restrict__ to,
+extern "C" __global__ void halve(const float* __restrict__ from_parts, float* __restrict__ to_parts,
                                  long long pairs, int n, int done, int inverse) {
+  const float2* from = reinterpret_cast<const float2*>(from_parts);
+  float2* to = reinterpret_cast<float2*>(to_parts);
   const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (i >= pairs) {
     return;
@@ -40,8 +42,12 @@ extern "C" __global__ void halve(const float2* __restrict__ from, float2* __rest
   out[done] = make_float2(a.x - turned.x, a.y - turned.y);
 }
 
-extern "C" __global__ void finish(const float2* __restrict__ even, const float2* __restrict__ odd,
-                                  float2* __restrict__ y, int batch, int n, int inverse) {
+extern "C" __global__ void finish(const float* __restrict__ even_parts,
+                                  const float* __restrict__ odd_parts, float* __restrict__ y_parts,
+                                  int batch, int n, int inverse) {
+  const float2* even = reinterpret_cast<const float2*>(even_parts);
+  const float2* odd = reinterpret_cast<const float2*>(odd_parts);
+  float2* y = reinterpret_cast<float2*>(y_parts);
   int done = 1, passes = 0;
   for (; n % (2 * done) == 0; done *= 2) {
     ++passes;

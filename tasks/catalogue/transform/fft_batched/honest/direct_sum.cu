@@ -10,7 +10,8 @@
 }
 @*/
 // The sum itself: one thread an output, with a table of the roots of unity.
-extern "C" __global__ void roots(float2* __restrict__ root, int n, int inverse) {
+extern "C" __global__ void roots(float* __restrict__ root_parts, int n, int inverse) {
+  float2* root = reinterpret_cast<float2*>(root_parts);
   const int t = blockIdx.x * 64 + threadIdx.x;
   if (t < n) {
     float s, c;
@@ -19,8 +20,12 @@ extern "C" __global__ void roots(float2* __restrict__ root, int n, int inverse) 
   }
 }
 
-extern "C" __global__ void transform(const float2* __restrict__ x, const float2* __restrict__ root,
-                                     float2* __restrict__ y, int n) {
+extern "C" __global__ void transform(const float* __restrict__ x_parts,
+                                     const float* __restrict__ root_parts,
+                                     float* __restrict__ y_parts, int n) {
+  const float2* x = reinterpret_cast<const float2*>(x_parts);
+  const float2* root = reinterpret_cast<const float2*>(root_parts);
+  float2* y = reinterpret_cast<float2*>(y_parts);
   const size_t row = (size_t)blockIdx.x * n;
   const int f = blockIdx.y * 64 + threadIdx.x;
   if (f >= n) {
