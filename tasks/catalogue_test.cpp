@@ -1,4 +1,5 @@
 // Checks the work that each task of the catalogue states against an independent count.
+#include "tasks/inputs/input_generator.h"
 #include "tasks/memorisable.h"
 #include "tasks/task.h"
 
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,7 +35,7 @@ double tensor_bytes(const Task& task, const Shape& shape) {
 }
 
 bool reads_rows_by_index(const Task& task) {
-  return task.name == "embedding_gather";
+  return task.name == "embedding_gather" || task.category == "sparse";
 }
 
 TEST_P(CatalogueTask, MovesEachInputAndEachOutputOnce) {
@@ -56,6 +58,30 @@ TEST(RowsChosenByIndex, CountOnce) {
   scope.set("tokens", std::int64_t{2});
   const Task task = find_task(kCatalogue, "embedding_gather");
   EXPECT_DOUBLE_EQ(task.bytes.evaluate_float(scope), 2 * 4 + 2 * 3 * 2 + 1.5 * 3 * 2);
+}
+
+double different_columns(const Task& task, const Shape& shape) {
+  const TensorSpec& col = *task.find_tensor("col");
+  std::vector<std::int32_t> drawn(static_cast<std::size_t>(element_count(col, shape)));
+  generate_tensor(generator_at(col, shape), col.dtype, 1, col.name, drawn.data(), drawn.size());
+  return static_cast<double>(std::set<std::int32_t>(drawn.begin(), drawn.end()).size());
+}
+
+TEST(ColumnsOfASparseMatrix, CountOnce) {
+  for (const char* name : {"spmv_csr", "spmm_csr"}) {
+    const Task task = find_task(kCatalogue, name);
+    const TensorSpec& dense = *task.find_tensor(task.find_tensor("x") != nullptr ? "x" : "b");
+    for (const Shape& shape : task.shapes_of(ShapeSet::Search, "cpu")) {
+      Scope scope;
+      bind_shape(task, shape, scope);
+      const double columns = static_cast<double>(shape.axes.at("cols"));
+      const double bytes_of_dense = 4 * static_cast<double>(element_count(dense, shape));
+      const double read =
+          task.bytes.evaluate_float(scope) - tensor_bytes(task, shape) + bytes_of_dense;
+      const double columns_read = read / bytes_of_dense * columns;
+      EXPECT_NEAR(columns_read / different_columns(task, shape), 1, 0.03) << to_string(shape);
+    }
+  }
 }
 
 double elements(const Task& task, const Shape& shape) {
@@ -147,6 +173,10 @@ const std::map<std::string, Work>& work() {
       {"row_softmax", {{{"rows", 2}, {"cols", 3}}, 30}},
       // negation, exponential, sum, quotient, product
       {"silu_and_mul", {{{"rows", 2}, {"cols", 3}}, 30}},
+      // a product and a sum for each of 5 entries and 3 columns
+      {"spmm_csr", {{{"rows", 2}, {"cols", 4}, {"nnz", 5}, {"n", 3}}, 30}},
+      // a product and a sum for each of 5 entries; two products and a sum for each of 2 rows
+      {"spmv_csr", {{{"rows", 2}, {"cols", 4}, {"nnz", 5}}, 16}},
       // four neighbours: 3 sums, a product; the centre: a product, a sum
       {"stencil2d", {{{"h", 2}, {"w", 3}}, 36}},
       {"transpose", {{{"rows", 2}, {"cols", 3}}, 6}}, // a move

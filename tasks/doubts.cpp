@@ -33,7 +33,7 @@ bool chooses_by_index(const Task& task) {
     using Kind = GeneratorSpec::Kind;
     const Kind kind = tensor.generator.kind;
     return kind == Kind::Index || kind == Kind::Permutation || kind == Kind::OneHot ||
-           kind == Kind::Reference;
+           kind == Kind::CsrColumns || kind == Kind::Reference;
   });
 }
 

@@ -1,5 +1,7 @@
 #include "tasks/task.h"
 
+#include "tasks/inputs/csr_pattern.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -135,6 +137,9 @@ GeneratorSpec generator_at(const TensorSpec& tensor, const Shape& shape) {
           "1 to 2^40", std::to_string(extent));
     }
     spec.a = static_cast<double>(extent);
+  }
+  if (tensor.csr) {
+    resolve_csr(tensor, shape, integer_scope(shape), spec);
   }
   return spec;
 }

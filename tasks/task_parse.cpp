@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/text/diagnostic.h"
 #include "tasks/expression/toml_expression.h"
+#include "tasks/inputs/csr_pattern.h"
 #include "tasks/inputs/generator_parse.h"
 #include "tasks/inputs/input_generator.h"
 #include "tasks/library_baseline.h"
@@ -119,6 +120,7 @@ private:
       declare(tensors, name);
       task_.tensors.push_back(parse_tensor(tensors.table(name), name));
     }
+    link_csr_columns(tensors, task_.tensors);
     for (const TensorSpec& tensor : task_.tensors) {
       if (names_.count(tensor.name + "_magnitude") != 0) {
         tensors.fail(
