@@ -39,6 +39,10 @@ bool is_hidden(ShapeSet set) {
   return set == ShapeSet::Promotion || set == ShapeSet::HeldOut;
 }
 
+std::size_t position_in_set(const Shape& shape) {
+  return std::stoul(shape.id.substr(shape.id.find('/') + 1));
+}
+
 // The shortest text that reads back as the same float, because scalars are rounded to f32.
 std::string scalar_text(double value) {
   const auto rounded = static_cast<float>(value);

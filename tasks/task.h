@@ -72,6 +72,8 @@ struct Shape {
   std::vector<std::string> axis_order = {}; ///< the order in task.toml; empty: by name
 };
 
+/// The position of the shape in its set, from 0.
+std::size_t position_in_set(const Shape& shape);
 /// For instance "rows=64, cols=1000, eps=1e-05".
 std::string to_string(const Shape& shape);
 /// For instance "1e-05".

@@ -25,17 +25,13 @@ bool uses(const TensorSpec& tensor, const std::string& axis) {
                      [&](const Expression& size) { return size.column_of(axis) > 0; });
 }
 
-std::size_t position_of(const Shape& shape) {
-  return std::stoul(shape.id.substr(shape.id.find('/') + 1));
-}
-
 void check_hidden(const TomlReader& shapes, const Task& task, const Shape& search,
                   const std::string& device) {
   for (const ShapeSet set : {ShapeSet::Promotion, ShapeSet::HeldOut}) {
     for (const Shape& hidden : task.shapes_of(set, device)) {
       if (hidden.axes == search.axes) {
         shapes.tables(to_string(set))
-            .at(position_of(hidden))
+            .at(position_in_set(hidden))
             .fail({}, fmt::format("the hidden shape {} has the sizes of {}", hidden.id, search.id),
                   "sizes that no prompt shows, such as primes near them");
       }

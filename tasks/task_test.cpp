@@ -492,6 +492,11 @@ TEST_F(Catalogue, FindsByNameCategoryAndPath) {
   }
 }
 
+TEST_F(Catalogue, AFolderWithoutATaskIsNamed) {
+  const std::string empty = (root() / "row/empty").string();
+  EXPECT_THAT(find_error(empty), HasSubstr(empty + "/task.toml: no such file"));
+}
+
 TEST_F(Catalogue, NamesTheNearestTask) {
   EXPECT_THAT(find_error("softmx"), HasSubstr("did you mean 'softmax'?"));
   EXPECT_THAT(find_error("layernorm"), HasSubstr("is in extra and in row"));
