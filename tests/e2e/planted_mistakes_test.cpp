@@ -105,7 +105,7 @@ TEST_F(PlantedMistake, OperationsTimesAMillion) {
   const json task = selftest("task.toml", kOperations, R"(operations = "4e6 * rows * cols")");
   EXPECT_FALSE(task.at("proven"));
   EXPECT_THAT(rejection(task), HasSubstr("implausible at search/0"));
-  EXPECT_THAT(rejection(task), HasSubstr("`operations` or `bytes` of task.toml is too large"));
+  EXPECT_THAT(rejection(task), HasSubstr("task.toml:5:9) is too large"));
 }
 
 TEST_F(PlantedMistake, AToleranceThatLetsMutantsPass) {

@@ -234,16 +234,16 @@ TEST_F(SelftestTest, OperationsAndBytesThatHonestKernelsRefuteAreNamed) {
     const std::string file = (folder / "task.toml").string();
     EXPECT_THAT(
         task.at("honest").at(1).at("detail").get<std::string>(),
-        HasSubstr("`operations` (" + file + ":3:15) or `bytes` (" + file + ":4:10) is too large"));
+        HasSubstr("`operations` (" + file + ":3:14) or `bytes` (" + file + ":4:9) is too large"));
   }
 }
 
 TEST_F(SelftestTest, AShapeThatTheDeviceCannotHoldIsAUsageError) {
-  edit_task("n = 77", "n = 1000000000000");
+  edit_task("n = 77", "n = 100000000000");
   const ProgramResult result = run("negates");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err,
-              HasSubstr((folder / "task.toml").string() + ":25:1: held_out/0 (n=1000000000000)"));
+              HasSubstr((folder / "task.toml").string() + ":25:1: held_out/0 (n=100000000000)"));
 }
 
 TEST_F(SelftestTest, GoldenTensorsStandInForPyTorch) {
