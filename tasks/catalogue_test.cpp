@@ -35,7 +35,7 @@ double tensor_bytes(const Task& task, const Shape& shape) {
 }
 
 bool reads_rows_by_index(const Task& task) {
-  return task.name == "embedding_gather" || task.category == "sparse";
+  return task.name == "embedding_gather" || task.find_tensor("row_ptr") != nullptr;
 }
 
 TEST_P(CatalogueTask, MovesEachInputAndEachOutputOnce) {
@@ -141,6 +141,8 @@ const std::map<std::string, Work>& work() {
       {"adamw_step", {{{"n", 7}}, 105}},
       {"argmax_rows", {{{"rows", 2}, {"cols", 3}}, 6}}, // a comparison
       {"axpy", {{{"n", 7}}, 14}},                       // a product and a sum
+      // A p: 4 sums and a product; two dot products and three updates: a product and a sum each
+      {"conjugate_gradient", {{{"h", 2}, {"w", 3}, {"steps", 4}}, 360}},
       // comparison, difference, exponential, sum
       {"cross_entropy", {{{"rows", 2}, {"classes", 3}}, 24}},
       {"cumsum_rows", {{{"rows", 2}, {"cols", 3}}, 6}},                     // a sum
@@ -158,6 +160,8 @@ const std::map<std::string, Work>& work() {
       {"gemm_w4", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
       // halves of two products and the sum, an error function, its argument
       {"gelu", {{{"n", 7}}, 35}},
+      // hash: 3 shifts, 3 exclusive ors, 2 products; the sum that is hashed; a comparison
+      {"ising_checkerboard", {{{"h", 2}, {"w", 3}, {"sweeps", 4}}, 240}},
       // 4 sums and a product
       {"jacobi", {{{"h", 2}, {"w", 3}, {"steps", 4}}, 120}},
       // mean 1; difference, square and sum 3; difference, scale, gamma and beta 4
