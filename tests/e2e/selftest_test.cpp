@@ -243,7 +243,7 @@ TEST_F(SelftestTest, AShapeThatTheDeviceCannotHoldIsAUsageError) {
   const ProgramResult result = run("negates");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err,
-              HasSubstr((folder / "task.toml").string() + ":25:1: held_out/0 (n=100000000000)"));
+              HasSubstr((folder / "task.toml").string() + ":27:1: held_out/0 (n=100000000000)"));
 }
 
 TEST_F(SelftestTest, GoldenTensorsStandInForPyTorch) {
