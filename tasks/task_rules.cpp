@@ -42,6 +42,9 @@ void check_hidden(const TomlReader& shapes, const Task& task, const Shape& searc
 } // namespace
 
 void check_axes(const TomlReader& axes, const Task& task) {
+  if (task.torch) {
+    return;
+  }
   for (const Axis& axis : task.axes) {
     if (std::none_of(task.tensors.begin(), task.tensors.end(),
                      [&](const TensorSpec& tensor) { return uses(tensor, axis.name); })) {

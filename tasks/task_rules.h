@@ -6,7 +6,8 @@
 namespace winnow::tasks {
 
 /// Throws UsageError, with the position in task.toml, if no shape and no generator of a tensor uses
-/// an axis. `axes` is the table of the axes.
+/// an axis. A task whose reference is a PyTorch module may have such axes: an import names the
+/// sizes that are arguments of layers only. `axes` is the table of the axes.
 void check_axes(const TomlReader& axes, const Task& task);
 
 /// Throws UsageError, with the position in task.toml, if a hidden shape has the sizes of a search

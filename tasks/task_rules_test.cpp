@@ -77,6 +77,18 @@ TEST(TaskRules, AHiddenShapeWithTheSizesOfASearchShapeIsRefused) {
       << "the search shape is for other devices";
 }
 
+TEST(TaskRules, AModuleMayNameASizeOfALayer) {
+  std::string toml = kRules;
+  const std::string size = "\nkernel = 3";
+  for (std::size_t at = toml.find("]]\n"); at != std::string::npos;
+       at = toml.find("]]\n", at + size.size())) {
+    toml.insert(at + 2, size);
+  }
+  toml.insert(toml.find("[tensors.x]"), "kernel = \"size of the window\"\n");
+  toml.insert(0, "reference = { kind = \"torch\" }\n");
+  EXPECT_NO_THROW(parse_task({toml, "", "", "python"}, "task.toml"));
+}
+
 TEST(TaskRules, AModuleMayFixAllSizes) {
   std::string toml = kRules;
   toml.replace(toml.find("n = 1009"), 8, "n = 1000");
