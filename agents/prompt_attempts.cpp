@@ -104,6 +104,15 @@ MaybeValues render_baseline(const ProposalContext& context) {
       {"timings", feedback_text(evaluation, versus_of(context)) + library_lines(evaluation)}};
 }
 
+MaybeValues render_exemplar(const ProposalContext& context) {
+  if (!context.exemplar) {
+    return std::nullopt;
+  }
+  return Values{{"name", context.exemplar->name},
+                {"title", context.exemplar->title},
+                {"code", fenced_code(context.exemplar->text)}};
+}
+
 MaybeValues render_eager(const ProposalContext& context) {
   return context.baseline ? std::nullopt : MaybeValues(Values{});
 }

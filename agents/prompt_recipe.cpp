@@ -69,6 +69,7 @@ std::vector<Section> make_recipe() {
 
       {"guide", "guide", {"words"}, render_guide, kUser, Slow, 4 * kKiB, (kAll & ~kRepair) | kMeta},
       {"lessons", "lessons", {"lines"}, render_lessons, kUser, Slow, 6 * kKiB, kAll & ~kRepair},
+      {"exemplar", "exemplar", {"name", "title", "code"}, render_exemplar, kUser, Slow, 24 * kKiB, kAll & ~kRepair},
       {"families", "families", {"lines"}, render_families, kUser, Slow, 6 * kKiB, kSeed},
       {"do not", "do_not", {"lines"}, render_do_not, kUser, Slow, 6 * kKiB, (kAll & ~kRepair) | kJudge | kMeta},
       {"standing", "standing", {"number", "speedup", "versus"}, render_standing, kUser, Slow, 1 * kKiB, kAll & ~(kImprove | kRepair)},

@@ -43,6 +43,10 @@ std::string_view distribution(tasks::GeneratorSpec::Kind kind) {
     return "normally distributed, with infinities or NaN among them";
   case Kind::Reference:
     return "computed by the module, not drawn one by one";
+  case Kind::CsrRows:
+    return "row pointers of a sparse matrix with empty and very long rows";
+  case Kind::CsrColumns:
+    return "column indices of a sparse matrix, ascending in each row";
   }
   return "";
 }

@@ -2,6 +2,7 @@
 
 #include "agents/model_request.h"
 #include "agents/text_template.h"
+#include "tasks/exemplar.h"
 #include "tasks/plan/plan_resolve.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/task.h"
@@ -61,11 +62,12 @@ struct ProposalContext {
   std::string surface;
   bool structured = false; ///< the reply must be JSON that follows kernel_reply_schema()
   // Of prompts in runs with roles (docs/roles.md):
-  std::string advice;                ///< the judge's advice about the parent, in words; empty: none
-  std::string guide;                 ///< the meta-prompter's words; empty: none
-  std::vector<std::string> lessons;  ///< a line for each lesson of another task
-  std::vector<std::string> evidence; ///< judge, forecaster: a line for each fact of a record
-  std::vector<std::string> bins;     ///< forecaster: a line for each bin of a forecast
+  std::string advice;               ///< the judge's advice about the parent, in words; empty: none
+  std::string guide;                ///< the meta-prompter's words; empty: none
+  std::vector<std::string> lessons; ///< a line for each lesson of another task
+  std::optional<tasks::Exemplar> exemplar; ///< a kernel of another task of the category
+  std::vector<std::string> evidence;       ///< judge, forecaster: a line for each fact of a record
+  std::vector<std::string> bins;           ///< forecaster: a line for each bin of a forecast
   std::string record;                ///< how often the role was right so far; empty: not known
   std::vector<std::string> versions; ///< meta-prompter: a line for each earlier version
 };

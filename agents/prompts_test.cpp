@@ -258,6 +258,18 @@ TEST(Prompts, ShowThePreviousAttemptThatTheSearchChose) {
   EXPECT_THAT(prompt_text(context), HasSubstr("clearly slower than the best"));
 }
 
+TEST(Prompts, ShowAKernelOfAnotherTaskExceptInRepairs) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  EXPECT_THAT(prompt_text(context), Not(HasSubstr("A kernel file of another task")));
+  context.exemplar = tasks::Exemplar{"reduce_sum", "Sum", "// THE OTHER TASK'S KERNEL"};
+  EXPECT_THAT(prompt_text(context), HasSubstr("baseline of `reduce_sum` (Sum)"));
+  EXPECT_THAT(prompt_text(context), HasSubstr("// THE OTHER TASK'S KERNEL"));
+  context.op = "repair";
+  context.parent = Attempt{1, "// BROKEN", correct(1)};
+  EXPECT_THAT(prompt_text(context), Not(HasSubstr("// THE OTHER TASK'S KERNEL")));
+}
+
 TEST(Prompts, ShowTheBestOnceWhenItIsThePreviousToo) {
   const tasks::Task task = softmax_task();
   ProposalContext context = context_for(task);

@@ -17,8 +17,9 @@ constexpr const char* kJudge = "judge";
 constexpr const char* kVerifier = "verifier";
 constexpr const char* kMetaPrompter = "meta-prompter";
 constexpr const char* kMemory = "memory";
-constexpr const char* kWithMemory = "with";
-constexpr const char* kWithoutMemory = "without";
+constexpr const char* kExemplar = "exemplar";
+constexpr const char* kWith = "with";
+constexpr const char* kWithout = "without";
 
 const Role& role_named(const std::string& name) {
   for (const Role& role : all_roles()) {
@@ -178,7 +179,10 @@ Ask Counsel::with_prompt_arms(Ask ask) const {
     ask.variant = of_variants_.choose(variants_);
   }
   if (has(kMemory)) {
-    ask.memory = of_memory_.choose({kWithMemory, kWithoutMemory}) == kWithMemory;
+    ask.memory = of_memory_.choose({kWith, kWithout}) == kWith;
+  }
+  if (has(kExemplar)) {
+    ask.exemplar = of_exemplar_.choose({kWith, kWithout}) == kWith;
   }
   return ask;
 }
@@ -206,7 +210,8 @@ void Counsel::on(const Decided& event) {
 /// Tells the search inside that a call for a kernel is under way.
 void Counsel::begin_kernel_call(const Ask& ask, const Capacity& capacity) {
   of_variants_.begin(ask.variant);
-  of_memory_.begin(ask.memory ? kWithMemory : kWithoutMemory);
+  of_memory_.begin(ask.memory ? kWith : kWithout);
+  of_exemplar_.begin(ask.exemplar ? kWith : kWithout);
   inner_->apply(Decided{ask, capacity});
 }
 
@@ -367,7 +372,8 @@ void Counsel::settle(CandidateId candidate) {
   }
   const double gain = gain_over_parent(*inner_, child, settings_.evaluator_version);
   of_variants_.end(child.ask->variant, gain);
-  of_memory_.end(child.ask->memory ? kWithMemory : kWithoutMemory, gain);
+  of_memory_.end(child.ask->memory ? kWith : kWithout, gain);
+  of_exemplar_.end(child.ask->exemplar ? kWith : kWithout, gain);
 }
 
 std::vector<RoleStanding> Counsel::roles() const {

@@ -21,6 +21,9 @@ namespace winnow::search {
 /// - meta-prompter: every kCallsPerVariant kernel calls it writes a new version of the advice in
 ///   prompts. Each call uses one version, which PromptArms chooses.
 /// - memory: PromptArms chooses for each call whether its prompt shows lessons of other tasks.
+/// - exemplar: PromptArms chooses for each call whether its prompt shows a kernel of another task
+/// of
+///   the category.
 ///
 /// The search inside believes that a waiting call or evaluation is under way, so it goes on
 /// deciding. A waiting call keeps the content that it had when the judge was asked. A role's call
@@ -92,7 +95,7 @@ private:
   VerifierAccount account_;
   std::vector<std::string> variants_{""}; ///< keys of the meta-prompter's calls
   std::size_t calls_at_variant_ = 0;      ///< kernel calls when the last version was asked for
-  PromptArms of_variants_, of_memory_;
+  PromptArms of_variants_, of_memory_, of_exemplar_;
   std::set<CandidateId> settled_; ///< of the models' candidates
 };
 

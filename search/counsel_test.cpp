@@ -296,6 +296,19 @@ TEST_F(CounselTest, MemoryIsAnArm) {
   EXPECT_LE(with, 40 - PromptArms::kTrial) << "calls without lessons are tried, too";
 }
 
+TEST_F(CounselTest, AnExemplarIsAnArm) {
+  begin("best-of-n", {"exemplar"}, 60);
+  int with = 0;
+  for (int i = 0; i < 40; ++i) {
+    const Ask call = ask();
+    EXPECT_FALSE(call.memory);
+    with += call.exemplar ? 1 : 0;
+    measure(add(call), call.exemplar ? fast(1) : fast(2));
+  }
+  EXPECT_LT(with, 10) << "only calls without a kernel of another task gain";
+  EXPECT_GE(with, PromptArms::kTrial);
+}
+
 /// Six calls of an archive that gain nothing, for $0.02 each. A doubling is worth a dollar, and the
 /// next call still promises 5 % of one.
 class RolePricesTest : public CounselTest {

@@ -58,6 +58,9 @@ void write_role_fields(json& written, const Ask& ask) {
   if (ask.memory) {
     written["memory"] = true;
   }
+  if (ask.exemplar) {
+    written["exemplar"] = true;
+  }
 }
 
 json ask_json(const Ask& ask) {
@@ -153,6 +156,7 @@ Action action_from(const json& action) {
   ask.advice = action.value("advice", "");
   ask.variant = action.value("variant", "");
   ask.memory = action.value("memory", false);
+  ask.exemplar = action.value("exemplar", false);
   ask.waiting_key = action.value("waiting_key", "");
   ask.waiting_op = action.value("waiting_operator", "");
   ask.waiting_model = action.value("waiting_model", "");

@@ -36,6 +36,7 @@ std::vector<Event> all_events() {
   ask.advice = "axpy/judge/3";
   ask.variant = "axpy/meta/1";
   ask.memory = true;
+  ask.exemplar = true;
   ask.waiting_key = "axpy/1/23";
   ask.waiting_op = "diff";
   ask.waiting_model = "dear";

@@ -13,7 +13,9 @@ const std::vector<Role>& all_roles() {
        "Forecasts the speed of kernels that wait for a device, and leaves the improbable ones "
        "out."},
       {"meta-prompter", "meta", "Rewrites the advice in prompts; the versions compete as arms."},
-      {"memory", "", "Shows lessons of other tasks in the store to half of the calls at first."}};
+      {"memory", "", "Shows lessons of other tasks in the store to half of the calls at first."},
+      {"exemplar", "",
+       "Shows a kernel of another task of the category to half of the calls at first."}};
   return all;
 }
 

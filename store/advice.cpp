@@ -89,12 +89,13 @@ void RunStore::add_forecast_score(RowId run, std::string_view key, const Forecas
   });
 }
 
-void RunStore::add_prompt_arm(RowId candidate, std::string_view variant, bool memory, double gain) {
+void RunStore::add_prompt_arm(RowId candidate, std::string_view variant, bool memory, bool exemplar,
+                              double gain) {
   Database& database = state_->database;
   database.write([&] {
-    Query(database, "INSERT INTO prompt_arms (candidate_id, variant, memory, gain) "
-                    "VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
-        .bind(candidate, variant, memory, gain)
+    Query(database, "INSERT INTO prompt_arms (candidate_id, variant, memory, exemplar, gain) "
+                    "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+        .bind(candidate, variant, memory, exemplar, gain)
         .run();
   });
 }
@@ -209,9 +210,10 @@ std::vector<StoredForecast> forecasts(const RunStore& store, RowId run) {
 
 std::vector<PromptArmTotals> prompt_arm_totals(const RunStore& store, RowId run, PromptArms arms,
                                                const std::string& task) {
+  const std::string column = arms == PromptArms::Memory ? "p.memory" : "p.exemplar";
   const std::string arm = arms == PromptArms::Variant
                               ? "p.variant"
-                              : "CASE WHEN p.memory THEN 'with' ELSE 'without' END";
+                              : "CASE WHEN " + column + " THEN 'with' ELSE 'without' END";
   std::vector<PromptArmTotals> all;
   store.read([&](const Database& database) {
     Query query(

@@ -55,13 +55,14 @@ struct StoredForecast {
   std::optional<ForecastRow> score; ///< nullopt: not measured, or the candidate is not correct
 };
 
-/// What tells the arms of prompts apart: the meta-prompter's words, or lessons of other tasks.
-enum class PromptArms { Variant, Memory };
+/// What tells the arms of prompts apart: the meta-prompter's words, lessons of other tasks, or a
+/// kernel of another task.
+enum class PromptArms { Variant, Memory, Exemplar };
 
 /// The children of one arm of prompts.
 struct PromptArmTotals {
   /// The key of the meta-prompter's call, empty for the built-in words; or "with" or "without"
-  /// lessons.
+  /// lessons or a kernel.
   std::string arm;
   std::int64_t children = 0;
   double mean_gain = 0; ///< log speedup over the parent

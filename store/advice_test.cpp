@@ -143,9 +143,9 @@ TEST_F(AdviceTest, TheVerifierIsCountedByAnswerAndVerdict) {
 
 TEST_F(AdviceTest, ArmsHaveTheMeanGainOfTheirChildren) {
   const RowId other = t_.add("axpy/0/1", "other", {correct_evaluation(3)});
-  t_.store.add_prompt_arm(child_, "axpy/meta/0", true, 0.2);
-  t_.store.add_prompt_arm(child_, "", false, 9); // known already
-  t_.store.add_prompt_arm(other, "axpy/meta/0", false, 0.4);
+  t_.store.add_prompt_arm(child_, "axpy/meta/0", true, false, 0.2);
+  t_.store.add_prompt_arm(child_, "", false, true, 9); // known already
+  t_.store.add_prompt_arm(other, "axpy/meta/0", false, true, 0.4);
   const auto variants = prompt_arm_totals(t_.store, t_.run, PromptArms::Variant);
   ASSERT_EQ(variants.size(), 1U);
   EXPECT_EQ(variants[0].arm, "axpy/meta/0");
@@ -157,6 +157,10 @@ TEST_F(AdviceTest, ArmsHaveTheMeanGainOfTheirChildren) {
   EXPECT_EQ(memory[0].arm, "with");
   EXPECT_EQ(memory[1].arm, "without");
   EXPECT_DOUBLE_EQ(memory[1].mean_gain, 0.4);
+  const auto exemplar = prompt_arm_totals(t_.store, t_.run, PromptArms::Exemplar);
+  ASSERT_EQ(exemplar.size(), 2U);
+  EXPECT_EQ(exemplar[0].arm, "with");
+  EXPECT_DOUBLE_EQ(exemplar[0].mean_gain, 0.4);
 }
 
 TEST_F(AdviceTest, LessonsComeFromOtherTasksAndOtherRuns) {

@@ -288,7 +288,8 @@ public:
   void add_advice_scores(RowId run, std::string_view key, const std::vector<AdviceScore>& scores);
   /// `key`: of the forecaster's call.
   void add_forecast_score(RowId run, std::string_view key, const ForecastRow& score);
-  void add_prompt_arm(RowId candidate, std::string_view variant, bool memory, double gain);
+  void add_prompt_arm(RowId candidate, std::string_view variant, bool memory, bool exemplar,
+                      double gain);
   std::optional<AdviceRow> find_advice(RowId run, std::string_view key) const;
   /// The newest advice of the role about the candidate.
   std::optional<AdviceRow> advice_about(RowId candidate, std::string_view role) const;

@@ -93,6 +93,10 @@ Task find_task(const fs::path& catalogue, std::string_view name) {
   if (const fs::path folder(name); !name.empty() && is_task_folder(folder)) {
     return load_task(folder);
   }
+  if (std::error_code ignored; !name.empty() && fs::is_directory(name, ignored)) {
+    throw UsageError(fmt::format("{}: no such file", (fs::path(name) / "task.toml").string()),
+                     "name a folder of a task; `winnow tasks new` begins one");
+  }
   throw UsageError(fmt::format("no task '{}' in '{}'{}", to_valid_utf8(name), catalogue.string(),
                                suggestion(name, names)));
 }

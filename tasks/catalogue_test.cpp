@@ -1,4 +1,5 @@
 // Checks the work that each task of the catalogue states against an independent count.
+#include "tasks/inputs/input_generator.h"
 #include "tasks/memorisable.h"
 #include "tasks/task.h"
 
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,7 +35,8 @@ double tensor_bytes(const Task& task, const Shape& shape) {
 }
 
 bool reads_rows_by_index(const Task& task) {
-  return task.name == "embedding_gather" || task.name == "moe_grouped_gemm";
+  return task.name == "embedding_gather" || task.name == "moe_grouped_gemm" ||
+         task.find_tensor("row_ptr") != nullptr;
 }
 
 TEST_P(CatalogueTask, MovesEachInputAndEachOutputOnce) {
@@ -70,6 +73,30 @@ TEST(ExpertsChosenByIndex, CountOnce) {
   const Task task = find_task(kCatalogue, "moe_grouped_gemm");
   EXPECT_DOUBLE_EQ(task.bytes.evaluate_float(scope),
                    2 * 3 * 2 + 2 * 4 + 2 * 5 * 2 + 1.5 * 5 * 3 * 2);
+}
+
+double different_columns(const Task& task, const Shape& shape) {
+  const TensorSpec& col = *task.find_tensor("col");
+  std::vector<std::int32_t> drawn(static_cast<std::size_t>(element_count(col, shape)));
+  generate_tensor(generator_at(col, shape), col.dtype, 1, col.name, drawn.data(), drawn.size());
+  return static_cast<double>(std::set<std::int32_t>(drawn.begin(), drawn.end()).size());
+}
+
+TEST(ColumnsOfASparseMatrix, CountOnce) {
+  for (const char* name : {"spmv_csr", "spmm_csr"}) {
+    const Task task = find_task(kCatalogue, name);
+    const TensorSpec& dense = *task.find_tensor(task.find_tensor("x") != nullptr ? "x" : "b");
+    for (const Shape& shape : task.shapes_of(ShapeSet::Search, "cpu")) {
+      Scope scope;
+      bind_shape(task, shape, scope);
+      const double columns = static_cast<double>(shape.axes.at("cols"));
+      const double bytes_of_dense = 4 * static_cast<double>(element_count(dense, shape));
+      const double read =
+          task.bytes.evaluate_float(scope) - tensor_bytes(task, shape) + bytes_of_dense;
+      const double columns_read = read / bytes_of_dense * columns;
+      EXPECT_NEAR(columns_read / different_columns(task, shape), 1, 0.03) << to_string(shape);
+    }
+  }
 }
 
 double elements(const Task& task, const Shape& shape) {
@@ -139,6 +166,8 @@ const std::map<std::string, Work>& work() {
       // nine products and sums a channel; scale and shift as a product and a sum, comparison
       {"conv_bn_relu",
        {{{"images", 2}, {"channels", 3}, {"filters", 5}, {"h", 4}, {"w", 7}}, 15960}},
+      // A p: 4 sums and a product; two dot products and three updates: a product and a sum each
+      {"conjugate_gradient", {{{"h", 2}, {"w", 3}, {"steps", 4}}, 360}},
       // comparison, difference, exponential, sum
       {"cross_entropy", {{{"rows", 2}, {"classes", 3}}, 24}},
       // comparison, difference, exponential, sum, product; at the label a difference
@@ -162,6 +191,8 @@ const std::map<std::string, Work>& work() {
       {"gemv_f32", {{{"m", 2}, {"n", 3}}, 14}},
       // a count
       {"histogram", {{{"n", 7}, {"bins", 3}}, 7}},
+      // hash: 3 shifts, 3 exclusive ors, 2 products; the sum that is hashed; a comparison
+      {"ising_checkerboard", {{{"h", 2}, {"w", 3}, {"sweeps", 4}}, 240}},
       // 4 sums and a product
       {"jacobi", {{{"h", 2}, {"w", 3}, {"steps", 4}}, 120}},
       // mean 1; difference, square and sum 3; difference, scale, gamma and beta 4
@@ -188,6 +219,10 @@ const std::map<std::string, Work>& work() {
       {"scatter_add", {{{"rows", 5}, {"dim", 3}, {"items", 2}}, 6}},
       // negation, exponential, sum, quotient, product
       {"silu_and_mul", {{{"rows", 2}, {"cols", 3}}, 30}},
+      // a product and a sum for each of 5 entries and 3 columns
+      {"spmm_csr", {{{"rows", 2}, {"cols", 4}, {"nnz", 5}, {"n", 3}}, 30}},
+      // a product and a sum for each of 5 entries; two products and a sum for each of 2 rows
+      {"spmv_csr", {{{"rows", 2}, {"cols", 4}, {"nnz", 5}}, 16}},
       // four neighbours: 3 sums, a product; the centre: a product, a sum
       {"stencil2d", {{{"h", 2}, {"w", 3}}, 36}},
       // a comparison

@@ -1,5 +1,7 @@
 #include "tasks/doubts.h"
 
+#include "tasks/task_places.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -33,7 +35,7 @@ bool chooses_by_index(const Task& task) {
     using Kind = GeneratorSpec::Kind;
     const Kind kind = tensor.generator.kind;
     return kind == Kind::Index || kind == Kind::Permutation || kind == Kind::OneHot ||
-           kind == Kind::Reference;
+           kind == Kind::CsrColumns || kind == Kind::Reference;
   });
 }
 
@@ -93,7 +95,7 @@ std::vector<std::string> doubts_of(const Task& task, std::string_view device_kin
   add_equal_shapes(held_out, gates, "this shape tests nothing new", doubts);
   for (const Shape& shape : search) {
     if (std::string doubt = doubt_about_bytes(task, shape); !doubt.empty()) {
-      doubts.push_back(std::move(doubt));
+      doubts.push_back(doubt + " (" + place_of_key(task, "bytes") + ")");
       break; // all shapes share the expression
     }
   }

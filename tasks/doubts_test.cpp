@@ -88,16 +88,17 @@ TEST(Doubts, ATensorOfIndicesMaySayWhichPartIsRead) {
 
 TEST(Doubts, AHiddenShapeThatPromptsShow) {
   const std::string promotion = "rows = 61\ncols = 101", held_out = "rows = 31\ncols = 211";
-  const std::string search = "rows = 64\ncols = 100";
-  EXPECT_THAT(doubts(promotion, search),
+  const std::string search = "rows = 64\ncols = 100", module = "[reference]\nkind = \"torch\"\n";
+  EXPECT_THAT(doubts(promotion, search + "\n" + module),
               ElementsAre(HasSubstr("promotion/0 has the sizes of search/0 (rows=64, cols=100)")));
-  EXPECT_THAT(doubts(held_out, search),
+  EXPECT_THAT(doubts(held_out, search + "\n" + module),
               ElementsAre(HasSubstr("held_out/0 has the sizes of search/0")));
   EXPECT_THAT(doubts(held_out, "rows = 2\ncols = 3"),
               ElementsAre(HasSubstr("held_out/0 has the sizes of tiny/0")));
   EXPECT_THAT(doubts(held_out, promotion),
               ElementsAre(HasSubstr("held_out/0 has the sizes of promotion/0")));
-  EXPECT_THAT(doubts(promotion, search, "cuda"), IsEmpty()) << "search/0 is for the cpu";
+  EXPECT_THAT(doubts(promotion, search + "\n" + module, "cuda"), IsEmpty())
+      << "search/0 is for the cpu";
 }
 
 TEST(Doubts, OfTheCatalogueThereAreNone) {

@@ -1,5 +1,7 @@
 #include "tasks/task.h"
 
+#include "tasks/inputs/csr_pattern.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -35,6 +37,10 @@ std::string_view to_string(ShapeSet set) {
 
 bool is_hidden(ShapeSet set) {
   return set == ShapeSet::Promotion || set == ShapeSet::HeldOut;
+}
+
+std::size_t position_in_set(const Shape& shape) {
+  return std::stoul(shape.id.substr(shape.id.find('/') + 1));
 }
 
 // The shortest text that reads back as the same float, because scalars are rounded to f32.
@@ -135,6 +141,9 @@ GeneratorSpec generator_at(const TensorSpec& tensor, const Shape& shape) {
           "1 to 2^40", std::to_string(extent));
     }
     spec.a = static_cast<double>(extent);
+  }
+  if (tensor.csr) {
+    resolve_csr(tensor, shape, integer_scope(shape), spec);
   }
   return spec;
 }

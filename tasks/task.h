@@ -21,6 +21,13 @@ struct Axis {
   std::string description;
 };
 
+/// The sparse matrix of a generator: `rows` and `columns` are expressions over axes.
+struct CsrPattern {
+  std::string pointers; ///< the tensor of row pointers
+  Expression rows;      ///< empty in a tensor of column indices until link_csr_columns()
+  Expression columns;
+};
+
 struct TensorSpec {
   std::string name;
   Role role = Role::Input;
@@ -32,7 +39,8 @@ struct TensorSpec {
   /// Inputs of a task with a TorchReference only: the name of the module's parameter or buffer that
   /// holds the tensor, such as "conv.weight". Empty: an argument of forward().
   std::string state = {};
-  Expression generator_extent = {}; ///< over axes: `a` of Index, Permutation, OneHot; else empty
+  Expression generator_extent = {};   ///< over axes: `a` of Index, Permutation, OneHot, Csr*
+  std::optional<CsrPattern> csr = {}; ///< generators CsrRows and CsrColumns only
 };
 
 /// The reference computes this input (GeneratorSpec::Kind::Reference): no generator draws it.
@@ -64,6 +72,8 @@ struct Shape {
   std::vector<std::string> axis_order = {}; ///< the order in task.toml; empty: by name
 };
 
+/// The position of the shape in its set, from 0.
+std::size_t position_in_set(const Shape& shape);
 /// For instance "rows=64, cols=1000, eps=1e-05".
 std::string to_string(const Shape& shape);
 /// For instance "1e-05".
@@ -167,6 +177,7 @@ const std::vector<std::string>& device_kinds();
 /// The number of elements of a tensor at a shape, checked for overflow. Throws ExpressionError.
 std::int64_t element_count(const TensorSpec& tensor, const Shape& shape);
 /// The generator of the tensor at a shape. Throws ExpressionError.
+/// The generator with its numbers at the shape. Throws ExpressionError if they are out of range.
 GeneratorSpec generator_at(const TensorSpec& tensor, const Shape& shape);
 /// Puts the axes and scalars of `shape` into `scope`. Integer scalars stay integers.
 void bind_shape(const Task& task, const Shape& shape, Scope& scope);

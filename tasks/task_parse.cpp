@@ -4,11 +4,14 @@
 #include "base/text.h"
 #include "base/text/diagnostic.h"
 #include "tasks/expression/toml_expression.h"
+#include "tasks/inputs/csr_pattern.h"
 #include "tasks/inputs/generator_parse.h"
 #include "tasks/inputs/input_generator.h"
 #include "tasks/library_baseline.h"
 #include "tasks/plan/plan_resolve.h"
+#include "tasks/skeleton/skeleton.h"
 #include "tasks/task.h"
+#include "tasks/task_rules.h"
 #include "tasks/tolerance_parse.h"
 
 #include <algorithm>
@@ -37,8 +40,8 @@ public:
   void parse() {
     root_.allow_keys({"title", "description", "operations", "bytes", "axes", "tensors", "scalars",
                       "tolerance", "shapes", "library_baselines", "reference", "source"});
-    task_.title = root_.string("title");
-    task_.description = root_.string("description");
+    task_.title = written("title");
+    task_.description = written("description");
     task_.operations = read_expression(root_, "operations");
     task_.bytes = read_expression(root_, "bytes");
     parse_reference();
@@ -49,6 +52,7 @@ public:
     }
     parse_axes();
     parse_tensors();
+    check_axes(root_.table("axes"), task_);
     parse_scalars();
     task_.tolerance = parse_tolerance(root_.table("tolerance"), task_);
     task_.library_baselines = parse_library_baselines(root_, task_);
@@ -57,9 +61,19 @@ public:
     for (const ShapeSet set : kSets) {
       parse_set(shapes, set);
     }
+    check_hidden_shapes(shapes, task_);
   }
 
 private:
+  std::string written(std::string_view key) const {
+    std::string text = root_.string(key);
+    if (trim(text).starts_with(kToDo)) {
+      root_.fail(key, fmt::format("'{}' is still to be written", key),
+                 "a text for people and models in the place of the mark");
+    }
+    return text;
+  }
+
   void declare(const TomlReader& table, const std::string& name) {
     static const std::vector<std::string> reserved = [] {
       Scope facts;
@@ -119,6 +133,7 @@ private:
       declare(tensors, name);
       task_.tensors.push_back(parse_tensor(tensors.table(name), name));
     }
+    link_csr_columns(tensors, task_.tensors);
     for (const TensorSpec& tensor : task_.tensors) {
       if (names_.count(tensor.name + "_magnitude") != 0) {
         tensors.fail(

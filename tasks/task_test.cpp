@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/files.h"
+#include "tasks/inputs/input_generator.h"
 #include "tasks/task.h"
 
 #include <algorithm>
@@ -118,6 +119,63 @@ TEST(Task, ParsesAllParts) {
   EXPECT_EQ(task.digest.size(), 64U);
   EXPECT_NE(task.find_tensor("index"), nullptr);
   EXPECT_EQ(task.find_tensor("y"), nullptr);
+}
+
+constexpr const char* kCsr =
+    R"(generator = { kind = "csr_rows", rows = "rows", columns = "cols", nonzeros = "3 * rows" }
+[tensors.col]
+role = "input"
+dtype = "i32"
+shape = ["3 * rows"]
+generator = { kind = "csr_columns", row_pointers = "index" }
+)";
+
+/// kTaskToml with a sparse matrix, and one piece of its text replaced.
+std::string csr_toml(const std::string& from = "", const std::string& to = "") {
+  std::string text = changed("generator = { kind = \"index\", limit = 5 }\n", kCsr);
+  text.replace(text.find(", 2]"), 4, "]");
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Task, BothTensorsOfASparseMatrixKnowItsSizes) {
+  const Task task = parsed(csr_toml());
+  const Shape shape = task.shapes_of(ShapeSet::Search, "cpu")[0];
+  for (const char* name : {"index", "col"}) {
+    const GeneratorSpec spec = generator_at(*task.find_tensor(name), shape);
+    EXPECT_EQ(spec.a, 192) << name;
+    EXPECT_EQ(spec.b, 0.5) << name;
+    EXPECT_EQ(spec.csr.rows, 64U) << name;
+    EXPECT_EQ(spec.csr.columns, 1000U) << name;
+    EXPECT_EQ(spec.csr.pointers_hash, hash_name("index")) << name;
+  }
+}
+
+TEST(Task, SparseMatricesThatDoNotFitAreRefused) {
+  const auto error = [](const std::string& from, const std::string& to) {
+    return error_of(csr_toml(from, to));
+  };
+  EXPECT_THAT(error("row_pointers = \"index\"", "row_pointers = \"x\""),
+              HasSubstr("task.toml:25:52: unknown tensor with the generator csr_rows"));
+  EXPECT_THAT(error("\"csr_columns\", row_pointers = \"index\"", "\"csr_columns\""),
+              HasSubstr("row_pointers"));
+  EXPECT_THAT(error("nonzeros = \"3 * rows\"", "nonzeros = \"8 * rows\""),
+              HasSubstr("has 24 nonzeros in 3 rows and 7 columns"));
+  EXPECT_THAT(error("shape = [\"3 * rows\"]", "shape = [\"2 * rows\"]"),
+              HasSubstr("one for each nonzero: 9"));
+  EXPECT_THAT(error("shape = [\"rows + 1\"]", "shape = [\"rows\"]"),
+              HasSubstr("one for each row, and one more: 4"));
+  EXPECT_THAT(error("rows = \"rows\"", "rows = \"rows << 40\""), HasSubstr("1 to 2^31"));
+  EXPECT_THAT(error("columns = \"cols\", ", ""), HasSubstr("columns"));
+  EXPECT_THAT(error("nonzeros = \"3 * rows\"", "nonzeros = \"3 * rows\", skew = 2"),
+              HasSubstr("skew = 2"));
+  EXPECT_THAT(error("role = \"input\"\ndtype = \"i32\"\nshape = [\"3 * rows\"]",
+                    "role = \"input\"\nstatic = true\ndtype = \"i32\"\nshape = [\"3 * rows\"]"),
+              HasSubstr("only one of 'index' and 'col' is static"));
+  EXPECT_THAT(
+      error("dtype = \"i32\"\nshape = [\"rows + 1\"]", "dtype = \"i16\"\nshape = [\"rows + 1\"]"),
+      HasSubstr("i32, u32, i64 or u64"));
 }
 
 TEST(Task, ShapesHaveIdsAndScalars) {
@@ -432,6 +490,11 @@ TEST_F(Catalogue, FindsByNameCategoryAndPath) {
     EXPECT_EQ(task.category, "row") << name;
     EXPECT_EQ(task.baseline, "baseline.cu");
   }
+}
+
+TEST_F(Catalogue, AFolderWithoutATaskIsNamed) {
+  const std::string empty = (root() / "row/empty").string();
+  EXPECT_THAT(find_error(empty), HasSubstr(empty + "/task.toml: no such file"));
 }
 
 TEST_F(Catalogue, NamesTheNearestTask) {

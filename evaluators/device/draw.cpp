@@ -13,8 +13,9 @@ constexpr std::uint64_t kElementsPerHostThread = std::uint64_t{1} << 16U;
 
 auto bits_of(const Draw& draw) {
   return std::tuple(draw.generator.kind, std::bit_cast<std::uint64_t>(draw.generator.a),
-                    std::bit_cast<std::uint64_t>(draw.generator.b), draw.dtype, draw.seed,
-                    draw.name_hash);
+                    std::bit_cast<std::uint64_t>(draw.generator.b), draw.generator.csr.rows,
+                    draw.generator.csr.columns, draw.generator.csr.pointers_hash, draw.dtype,
+                    draw.seed, draw.name_hash);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/reference_check.h"
+#include "tasks/task_places.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -113,8 +114,9 @@ void HonestTrial::time(const tasks::KernelFile& file, const tasks::ParameterChoi
   const tasks::Evaluation timed = EvaluationRun(on_device_, file, choice, Depth::Quick).run();
   if (timed.verdict == Verdict::Implausible) {
     reject(result, false,
-           fmt::format("implausible at {}; `operations` or `bytes` of task.toml is too large",
-                       timed.detail));
+           fmt::format("implausible at {}; `operations` ({}) or `bytes` ({}) is too large",
+                       timed.detail, tasks::place_of_key(on_device_.task, "operations"),
+                       tasks::place_of_key(on_device_.task, "bytes")));
   }
 }
 

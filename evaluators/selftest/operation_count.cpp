@@ -1,6 +1,7 @@
 #include "evaluators/selftest/operation_count.h"
 
 #include "profiling/counters/counter_report.h"
+#include "tasks/task_places.h"
 
 #include <algorithm>
 #include <optional>
@@ -95,8 +96,9 @@ std::string doubt_about_operations(TaskOnDevice& on_device, ReferenceRun& runner
   }
   return fmt::format(
       "`operations` is {:.4g} at {} ({}): {:.3g} for each of the {:.4g} elements that "
-      "reference.cu loads and stores; most tasks have 0.5 to 3",
-      declared, shape.id, to_string(shape), ratio, counted);
+      "reference.cu loads and stores; most tasks have 0.5 to 3 ({})",
+      declared, shape.id, to_string(shape), ratio, counted,
+      tasks::place_of_key(on_device.task, "operations"));
 }
 
 } // namespace winnow::evaluators

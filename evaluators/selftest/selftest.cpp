@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "evaluators/selftest/every_shape_trial.h"
 #include "evaluators/selftest/honest_trial.h"
+#include "evaluators/selftest/memory_need.h"
 #include "evaluators/selftest/module_trial.h"
 #include "evaluators/selftest/mutant_trial.h"
 #include "evaluators/selftest/operation_count.h"
@@ -78,8 +79,11 @@ private:
 Selftest::Selftest(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
                    SelftestOptions options)
     : options_(std::move(options)),
-      on_device_(std::make_unique<TaskOnDevice>(task, std::move(host), options_.evaluation)),
-      runner_(std::make_unique<ReferenceRun>(*on_device_)) {}
+      on_device_(std::make_unique<TaskOnDevice>(task, std::move(host), options_.evaluation)) {
+  const DeviceReport& device = on_device_->host->device;
+  require_memory(task, device.kind, device.facts, device.id);
+  runner_ = std::make_unique<ReferenceRun>(*on_device_);
+}
 
 Selftest::~Selftest() = default;
 

@@ -71,7 +71,8 @@ struct ReferenceAnswer {
 /// time.
 class Selftest {
 public:
-  /// Throws Error when the task's own files are broken.
+  /// Throws Error when the task's own files are broken or a shape does not fit into the device's
+  /// memory.
   Selftest(const tasks::Task& task, std::shared_ptr<DeviceHost> host, SelftestOptions options);
   ~Selftest();
   Selftest(const Selftest&) = delete; // owns the judge

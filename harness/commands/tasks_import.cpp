@@ -6,6 +6,7 @@
 #include "harness/import/import_report.h"
 #include "harness/import/module_children.h"
 #include "harness/interrupt.h"
+#include "tasks/skeleton/skeleton.h"
 
 #include <algorithm>
 #include <chrono>
@@ -42,7 +43,19 @@ struct ImportCommand {
   }
 };
 
+ExitCode begin_task(const ImportCommand& command) {
+  for (const std::string& file : tasks::write_skeleton(command.name)) {
+    std::cout << "wrote " << command.name << '/' << file << '\n';
+  }
+  std::cout << "fill every place that says " << tasks::kToDo
+            << " (docs/task.md); then: winnow tasks selftest " << command.name << '\n';
+  return ExitCode::Done;
+}
+
 ExitCode make_new(const ImportCommand& command) {
+  if (command.from.empty()) {
+    return begin_task(command);
+  }
   if (fs::exists(command.name)) {
     throw UsageError(command.name + " exists already", "name another folder");
   }
@@ -150,14 +163,21 @@ void add_definition(CLI::App& importer, const std::shared_ptr<ImportCommand>& co
 void add_tasks_import(CLI::App& tasks_command, Action& chosen) {
   auto command = std::make_shared<ImportCommand>();
   CLI::App* maker = tasks_command.add_subcommand(
-      "new", "Make a task of a PyTorch module: the class Model with get_inputs() and "
-             "get_init_inputs(). Needs PyTorch (WINNOW_PYTHON names the Python)");
-  maker->add_option("FOLDER", command->name, "folder of the new task")->required();
-  maker->add_option("--from", command->from, "file of the module")->required();
+      "new", "Begin a task: write its files with marks where to fill them. With --from, make the "
+             "task of a PyTorch module: the class Model with get_inputs() and get_init_inputs(). "
+             "This needs PyTorch (WINNOW_PYTHON names the Python)");
+  maker
+      ->add_option("FOLDER", command->name,
+                   "folder of the new task, CATEGORY/NAME: its parent is the category")
+      ->required();
   maker->add_option("--mode", command->mode, "mode of layers such as BatchNorm")
       ->capture_default_str()
       ->check(CLI::IsMember({"eval", "train"}));
   add_common(*maker, *command);
+  CLI::Option* from = maker->add_option("--from", command->from, "file of the module");
+  for (const char* of_modules : {"--mode", "--device", "--memory", "--timeout"}) {
+    maker->get_option(of_modules)->needs(from);
+  }
   maker->callback([command, &chosen] { chosen = [command] { return make_new(*command); }; });
   CLI::App* importer = tasks_command.add_subcommand("import", "Make tasks of a benchmark");
   importer->require_subcommand(1);

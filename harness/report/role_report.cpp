@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -254,11 +255,13 @@ json roles_json(const store::RunStore& store, const store::RunRow& run) {
   for (const store::RoleTotals& totals : store::role_totals(store, run.id)) {
     document["roles"].push_back(role_json(store, run.id, totals));
   }
-  const json memory = arms_json(store, run.id, store::PromptArms::Memory);
-  const bool has_memory = std::any_of(memory.begin(), memory.end(),
-                                      [](const json& arm) { return arm.at("arm") == "with"; });
-  if (has_memory) {
-    document["roles"].push_back({{"role", "memory"}, {"arms", memory}});
+  for (const auto& [role, kind] : {std::pair("memory", store::PromptArms::Memory),
+                                   std::pair("exemplar", store::PromptArms::Exemplar)}) {
+    const json arms = arms_json(store, run.id, kind);
+    if (std::any_of(arms.begin(), arms.end(),
+                    [](const json& arm) { return arm.at("arm") == "with"; })) {
+      document["roles"].push_back({{"role", role}, {"arms", arms}});
+    }
   }
   for (const store::EventRow& event : store.events(run.id)) {
     if (event.kind == "role switched off") {

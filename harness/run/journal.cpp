@@ -121,8 +121,8 @@ void Journal::add_forecast_score(std::string_view key, const store::ForecastRow&
 }
 
 void Journal::add_prompt_arm(store::RowId candidate, std::string_view variant, bool memory,
-                             double gain) {
-  store_.add_prompt_arm(candidate, variant, memory, gain);
+                             bool exemplar, double gain) {
+  store_.add_prompt_arm(candidate, variant, memory, exemplar, gain);
   written();
 }
 

@@ -46,7 +46,8 @@ public:
   void add_advice(const store::AdviceRow& advice);
   void add_forecast_score(std::string_view key, const store::ForecastRow& score);
   void add_advice_scores(std::string_view key, const std::vector<store::AdviceScore>& scores);
-  void add_prompt_arm(store::RowId candidate, std::string_view variant, bool memory, double gain);
+  void add_prompt_arm(store::RowId candidate, std::string_view variant, bool memory, bool exemplar,
+                      double gain);
   void event(std::string_view kind, const nlohmann::json& detail);
   /// Appends to the log of the task's search.
   void log(store::RowId task, const search::Event& event);

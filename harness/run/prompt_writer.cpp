@@ -86,6 +86,9 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
     context.lessons = lessons_.lines_for(state.task->name,
                                          outcome_of(*state.search->find(ask.parents.front())).cell);
   }
+  if (ask.exemplar) {
+    context.exemplar = tasks::exemplar_for(*state.task);
+  }
   if (context.parent || context.best) {
     const store::RowId shown = context.parent ? ask.parents.front() : ask.best->candidate;
     context.surface = surface_text(setup_.journal.store().trials(shown), shelf_.at(shown).text);

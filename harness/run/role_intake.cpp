@@ -142,7 +142,7 @@ void RoleIntake::follow(TaskState& state) {
 
 void RoleIntake::score(const TaskState& state, const search::Individual& judged) {
   setup_.journal.add_prompt_arm(
-      judged.id, judged.ask->variant, judged.ask->memory,
+      judged.id, judged.ask->variant, judged.ask->memory, judged.ask->exemplar,
       search::gain_over_parent(*state.search, judged, evaluators::kEvaluatorVersion));
   score_judge(judged);
   score_verifier(state, judged);

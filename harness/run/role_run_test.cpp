@@ -324,6 +324,30 @@ TEST_F(RoleRun, LessonsComeFromAnEarlierRunOfAnotherTask) {
   EXPECT_THAT(account_of_roles(), HasSubstr("\"without\""));
 }
 
+TEST_F(RoleRun, AnExemplarIsTheKernelOfAnotherTask) {
+  tasks_ = {test::small_task("a")};
+  tasks_.front().folder = tasks::find_catalogue() / "stencil/jacobi";
+  config_.roles = {"exemplar"};
+  config_.proposals = 8;
+  ASSERT_EQ(run_to_its_end().end, End::Finished);
+  int with = 0;
+  for (const auto& [key, request] : requests()) {
+    with += request.find("exemplar: stencil2d") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(with, 1);
+  EXPECT_LT(with, 8) << "a part of the calls has no exemplar, for comparison";
+  EXPECT_THAT(account_of_roles(), HasSubstr("\"exemplar\""));
+}
+
+TEST_F(RoleRun, ATaskAloneInItsCategoryHasNoExemplar) {
+  config_.roles = {"exemplar"};
+  config_.proposals = 4;
+  ASSERT_EQ(run_to_its_end().end, End::Finished);
+  for (const auto& [key, request] : requests()) {
+    EXPECT_EQ(request.find("exemplar: "), std::string::npos) << key;
+  }
+}
+
 TEST_F(RoleRun, ARoleAsksAModelOfItsOwn) {
   config_.roles = {"judge", "verifier"};
   config_.role_models = {{"judge", "wise"}};

@@ -79,6 +79,19 @@ void leave_out_empty_memory(RunConfig& config, const RunStore& store,
   }
 }
 
+/// Leaves the role `exemplar` out if no task has another task of its category beside it.
+void leave_out_empty_exemplar(RunConfig& config, const std::vector<tasks::Task>& tasks) {
+  std::vector<std::string> roles = roles_of(config);
+  const bool has_exemplar = std::any_of(tasks.begin(), tasks.end(), [](const tasks::Task& task) {
+    return tasks::exemplar_for(task).has_value();
+  });
+  if (!has_exemplar && std::erase(roles, "exemplar") > 0) {
+    config.roles = roles;
+    std::cerr << "no task has another task with a baseline.cu in its category: the role "
+                 "'exemplar' is left out\n";
+  }
+}
+
 std::string free_name(const RunStore& store, const std::string& wanted) {
   std::string name = wanted;
   for (int number = 2; store.find_run(name); ++number) {
@@ -325,6 +338,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
     config.name = free_name(store, config.name);
   }
   leave_out_empty_memory(config, store, tasks, device.name);
+  leave_out_empty_exemplar(config, tasks);
   store.create_run(config.name, stored_config(config, tasks, device), describe_environment(device));
   RunSession session{config,
                      std::move(tasks),

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "evaluators/evaluation/reference_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -46,6 +47,16 @@ std::string float64_difference(const ReferenceSample& sample,
   return "";
 }
 
+/// "FOLDER/reference.py:9", the line of Model.forward().
+std::string place_of_forward(const tasks::Task& task) {
+  const std::string file = (task.folder / "reference.py").string();
+  const std::vector<std::string_view> lines = split_lines(task.reference_python);
+  const auto found = std::find_if(lines.begin(), lines.end(), [](std::string_view line) {
+    return trim(line).starts_with("def forward(");
+  });
+  return found == lines.end() ? file : fmt::format("{}:{}", file, found - lines.begin() + 1);
+}
+
 ReferenceAgreement compare_all(const tasks::Task& task, const ReferenceSamples& samples,
                                const std::string& source, evaluators::Selftest& selftest) {
   ReferenceAgreement agreement;
@@ -56,7 +67,8 @@ ReferenceAgreement compare_all(const tasks::Task& task, const ReferenceSamples& 
     agreement.in_float64 += sample.float64 ? 1 : 0;
     const std::string differs = difference(task, sample, selftest);
     if (!differs.empty() && agreement.detail.empty()) {
-      agreement.detail = sample.shape.id + ": " + differs;
+      agreement.detail =
+          fmt::format("{}: {}: {}", place_of_forward(task), sample.shape.id, differs);
     }
   }
   if (agreement.shapes == 0) {

@@ -3,6 +3,7 @@
 #include "tasks/host_program/expression_cpp.h"
 #include "tasks/host_program/host_program.h"
 #include "tasks/host_program/plan_cpp.h"
+#include "tasks/inputs/input_generator.h"
 #include "tasks/plan/parameter_choices.h"
 
 #include <gmock/gmock.h>
@@ -228,6 +229,17 @@ TEST(HostProgram, HasTheKernelTheReferenceAndTheShapes) {
   }
   EXPECT_THAT(text, Not(HasSubstr("#pragma once")));
   EXPECT_THAT(text, Not(HasSubstr("99991"))); // a held-out size
+}
+
+TEST(HostProgram, DrawsASparseMatrixFromTheStreamOfItsRowPointers) {
+  const Task task = catalogue_task("spmv_csr");
+  const KernelFile file = kernel_of(task.baseline);
+  const std::string text = host_program(
+      {file, task, {{"LANES", 8}}, task.shapes_of(ShapeSet::Search, "cuda"), "", "sm_90a"});
+  const std::string matrix = ", " + real_literal(59524291) + ", 0.7, {5558326ULL, 5558326ULL, " +
+                             std::to_string(hash_name("row_ptr")) + "ULL}}";
+  EXPECT_THAT(text, HasSubstr("Kind::CsrRows" + matrix));
+  EXPECT_THAT(text, HasSubstr("Kind::CsrColumns" + matrix));
 }
 
 } // namespace

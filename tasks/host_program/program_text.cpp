@@ -132,9 +132,10 @@ std::string undefined_names(const KernelFile& file) {
 }
 
 const char* kind_name(GeneratorSpec::Kind kind) {
-  constexpr std::array kNames{"Normal",   "Uniform",    "HeavyTail", "SmallIntegers", "Index",
-                              "Constant", "LogUniform", "Sparse",    "Ties",          "Permutation",
-                              "OneHot",   "Denormal",   "Special",   "Reference"};
+  constexpr std::array kNames{"Normal",  "Uniform",     "HeavyTail",  "SmallIntegers",
+                              "Index",   "Constant",    "LogUniform", "Sparse",
+                              "Ties",    "Permutation", "OneHot",     "Denormal",
+                              "Special", "Reference",   "CsrRows",    "CsrColumns"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
@@ -143,8 +144,12 @@ std::string generator_text(const TensorSpec& tensor, const Shape& shape) {
     return "{}";
   }
   const GeneratorSpec spec = generator_at(tensor, shape);
-  return fmt::format("{{winnow::tasks::GeneratorSpec::Kind::{}, {}, {}}}", kind_name(spec.kind),
-                     real_literal(spec.a), real_literal(spec.b));
+  const std::string csr = spec.csr.rows == 0
+                              ? ""
+                              : fmt::format(", {{{}ULL, {}ULL, {}ULL}}", spec.csr.rows,
+                                            spec.csr.columns, spec.csr.pointers_hash);
+  return fmt::format("{{winnow::tasks::GeneratorSpec::Kind::{}, {}, {}{}}}", kind_name(spec.kind),
+                     real_literal(spec.a), real_literal(spec.b), csr);
 }
 
 std::string limits_text(const Tolerance& tolerance, const TensorSpec& tensor, const Scope& scope) {

@@ -12,7 +12,7 @@
 namespace winnow::tasks {
 namespace {
 
-constexpr const char* kExplanation =
+constexpr const char* kExtensionExplanation =
     R"("""A kernel as a PyTorch extension: PyTorch and nvcc build it at its first call.
 
     python3 extension.py
@@ -118,7 +118,7 @@ std::string torch_extension(const HostProgram& program) {
   }
   const std::string check =
       program.task.torch ? module_check_text(program) : kernel_check_text(program);
-  const std::string text = kExplanation +
+  const std::string text = kExtensionExplanation +
                            extension_call(program, extension_function(program.task)) + "\n" +
                            check + support_text({"host_program/check_shapes.py.in"});
   return header_text(program) + std::string(trim(text)) + "\n";

@@ -6,6 +6,14 @@
 
 namespace winnow::tasks {
 
+/// The sparse matrix, in CSR form, whose structure CsrRows and CsrColumns draw.
+struct CsrMatrix {
+  unsigned long long rows = 0;    ///< at most 2^31
+  unsigned long long columns = 0; ///< at most 2^31
+  /// hash_name() of the tensor of row pointers: both tensors draw from the stream of this tensor.
+  unsigned long long pointers_hash = 0;
+};
+
 /// How the elements of a tensor are drawn.
 struct GeneratorSpec {
   enum class Kind : unsigned char {
@@ -23,10 +31,13 @@ struct GeneratorSpec {
     Denormal,      ///< in (-a, a), `a` the smallest normal number of the type
     Special,       ///< standard normal; a share `a` is infinite or, with `b` = 1, NaN as well
     Reference,     ///< computed by the PyTorch module's get_inputs(); the generator gives 0
+    CsrRows,       ///< row pointers of a sparse matrix of `a` entries and the skew `b`
+    CsrColumns,    ///< its column indices: in each row all differ and ascend
   };
   Kind kind = Kind::Normal;
   double a = 0;
   double b = 1;
+  CsrMatrix csr = {}; ///< CsrRows and CsrColumns only
 };
 
 namespace core {
@@ -188,6 +199,66 @@ TASKS_ANYWHERE inline double special(const RandomStream& stream, Bits64 index, d
   return with_nan && random.word[0] % 3U == 0 ? nan : signed_like(random, infinity);
 }
 
+/// A run of rows of a sparse matrix: rows [first, first + rows) have the entries [before, before +
+/// entries).
+struct CsrSpan {
+  Bits64 first, rows, before, entries;
+};
+
+/// How many entries of the span are in its first `left_rows` rows: at a skew of 0 their equal
+/// share, at 1 any share alike. No row gets more entries than the matrix has columns.
+TASKS_ANYWHERE inline Bits64 csr_left_entries(const GeneratorSpec& spec, const RandomStream& stream,
+                                              const CsrSpan& span, Bits64 left_rows) {
+  const Bits64 right_rows = span.rows - left_rows;
+  const RandomWords random = stream.words(span.first + left_rows);
+  const double equal = static_cast<double>(left_rows) / static_cast<double>(span.rows);
+  const double share = plus(times(plus(1, -spec.b), equal), times(spec.b, uniform(random)));
+  const double rounding = uniform({random.word[2], random.word[3], 0, 0});
+  const auto entries =
+      static_cast<Bits64>(plus(times(static_cast<double>(span.entries), share), rounding));
+  const Bits64 right_most = right_rows * spec.csr.columns, left_most = left_rows * spec.csr.columns;
+  const Bits64 least = span.entries > right_most ? span.entries - right_most : 0;
+  const Bits64 most = span.entries < left_most ? span.entries : left_most;
+  return entries < least ? least : entries > most ? most : entries;
+}
+
+/// The row `target` or, with `by_entry`, the row that has the entry `target`. Halves the matrix
+/// again and again, and each half gets a random share of the entries, as in R-MAT (Chakrabarti,
+/// Zhan and Faloutsos, SDM 2004). So some rows are very long, and some are empty.
+TASKS_ANYWHERE inline CsrSpan csr_row(const GeneratorSpec& spec, Bits64 seed, Bits64 target,
+                                      bool by_entry) {
+  const RandomStream stream{seed, spec.csr.pointers_hash};
+  CsrSpan span{0, spec.csr.rows, 0, static_cast<Bits64>(spec.a)};
+  while (span.rows > 1) {
+    const Bits64 left_rows = span.rows / 2;
+    const Bits64 left_entries = csr_left_entries(spec, stream, span, left_rows);
+    const Bits64 end = by_entry ? span.before + left_entries : span.first + left_rows;
+    span = target < end ? CsrSpan{span.first, left_rows, span.before, left_entries}
+                        : CsrSpan{span.first + left_rows, span.rows - left_rows,
+                                  span.before + left_entries, span.entries - left_entries};
+  }
+  return span;
+}
+
+TASKS_ANYWHERE inline double csr_pointer(const GeneratorSpec& spec, Bits64 seed, Bits64 index) {
+  return index < spec.csr.rows ? static_cast<double>(csr_row(spec, seed, index, false).before)
+                               : spec.a;
+}
+
+/// Cuts the columns into as many equal ranges as the row has entries. Each entry is in a random
+/// column of its range.
+TASKS_ANYWHERE inline double csr_column(const GeneratorSpec& spec, const RandomStream& stream,
+                                        Bits64 index) {
+  const CsrSpan row = csr_row(spec, stream.seed, index, true);
+  if (row.entries == 0) {
+    return 0; // the index is not below the number of entries
+  }
+  const Bits64 place = index - row.before;
+  const Bits64 low = place * spec.csr.columns / row.entries;
+  const Bits64 high = (place + 1) * spec.csr.columns / row.entries;
+  return whole(stream.words(index), static_cast<double>(low), static_cast<double>(high - low));
+}
+
 TASKS_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStream& stream,
                                       Bits64 index) {
   switch (spec.kind) {
@@ -226,6 +297,10 @@ TASKS_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStr
     return special(stream, index, spec.a, spec.b != 0);
   case GeneratorSpec::Kind::Reference:
     return 0;
+  case GeneratorSpec::Kind::CsrRows:
+    return csr_pointer(spec, stream.seed, index);
+  case GeneratorSpec::Kind::CsrColumns:
+    return csr_column(spec, stream, index);
   }
   return 0;
 }

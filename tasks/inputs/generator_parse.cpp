@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "tasks/expression/toml_expression.h"
+#include "tasks/inputs/csr_pattern.h"
 
 #include <cmath>
 #include <optional>
@@ -40,6 +41,8 @@ const std::vector<KindKeys>& kinds() {
       {"denormal", GeneratorKind::Denormal, "", "", 0, 0},
       {"special", GeneratorKind::Special, "share", "nan", 0.01, 0},
       {"reference", GeneratorKind::Reference, "", "", 0, 0},
+      {"csr_rows", GeneratorKind::CsrRows, "nonzeros", "skew", {}, 0.5},
+      {"csr_columns", GeneratorKind::CsrColumns, "", "", 0, 0},
   };
   return all;
 }
@@ -58,7 +61,7 @@ const KindKeys& kind_of(const TomlReader& table) {
 
 bool has_extent(GeneratorKind kind) {
   return kind == GeneratorKind::Index || kind == GeneratorKind::Permutation ||
-         kind == GeneratorKind::OneHot;
+         kind == GeneratorKind::OneHot || kind == GeneratorKind::CsrRows;
 }
 
 bool is_whole(double value) {
@@ -165,6 +168,10 @@ void check_generator(const TomlReader& table, const TensorSpec& tensor, Generato
   case GeneratorKind::Special:
     check_floating_kind(table, tensor, spec);
     return;
+  case GeneratorKind::CsrRows:
+    check_share(table, "skew", spec.b);
+    return;
+  case GeneratorKind::CsrColumns:
   case GeneratorKind::Index:
   case GeneratorKind::Permutation:
   case GeneratorKind::OneHot:
@@ -200,6 +207,9 @@ void parse_generator(const TomlReader& table, TensorSpec& tensor) {
   if (!known.b_key.empty()) {
     keys.emplace_back(known.b_key);
     spec.b = value_of(table, known, known.b_key, known.b);
+  }
+  if (known.kind == GeneratorKind::CsrRows || known.kind == GeneratorKind::CsrColumns) {
+    tensor.csr = parse_csr_pattern(table, tensor, known.kind == GeneratorKind::CsrRows, keys);
   }
   table.allow_keys(keys);
   check_generator(table, tensor, spec);

@@ -223,6 +223,76 @@ TEST(InputGenerator, OneHotHasOneInEachGroup) {
   EXPECT_GT(*std::min_element(places.begin(), places.end()), 60);
 }
 
+struct Csr {
+  std::vector<double> pointers, columns;
+};
+
+Csr csr_matrix(std::uint64_t rows, std::uint64_t columns, std::uint64_t entries, double skew,
+               std::uint64_t seed = 1) {
+  const auto count = static_cast<double>(entries);
+  const CsrMatrix matrix{rows, columns, hash_name("row_ptr")};
+  return {elements({Kind::CsrRows, count, skew, matrix}, rows + 1, seed, "row_ptr"),
+          elements({Kind::CsrColumns, count, skew, matrix}, entries, seed, "col")};
+}
+
+void expect_valid(const Csr& csr, std::uint64_t columns) {
+  EXPECT_EQ(csr.pointers.front(), 0);
+  EXPECT_EQ(csr.pointers.back(), static_cast<double>(csr.columns.size()));
+  for (std::size_t row = 0; row + 1 < csr.pointers.size(); ++row) {
+    ASSERT_LE(csr.pointers[row], csr.pointers[row + 1]) << row;
+    double last = -1;
+    for (auto p = static_cast<std::size_t>(csr.pointers[row]);
+         static_cast<double>(p) < csr.pointers[row + 1]; ++p) {
+      ASSERT_GT(csr.columns[p], last) << row;
+      last = csr.columns[p];
+    }
+    ASSERT_LT(last, static_cast<double>(columns)) << row;
+  }
+}
+
+TEST(InputGenerator, CsrMatricesAreSortedAndInRange) {
+  for (const double skew : {0.0, 0.5, 1.0}) {
+    for (const std::uint64_t rows : {1U, 2U, 7U, 1000U}) {
+      for (const std::uint64_t columns : {1U, 3U, 64U}) {
+        for (const std::uint64_t entries :
+             {std::uint64_t{1}, rows * columns / 3 + 1, rows * columns}) {
+          expect_valid(csr_matrix(rows, columns, entries, skew), columns);
+        }
+      }
+    }
+  }
+  EXPECT_NE(csr_matrix(9, 9, 30, 0.5, 1).pointers, csr_matrix(9, 9, 30, 0.5, 2).pointers);
+  EXPECT_NE(csr_matrix(9, 9, 30, 0.5, 1).columns, csr_matrix(9, 9, 30, 0.5, 2).columns);
+}
+
+double longest_row(const Csr& csr) {
+  double longest = 0;
+  for (std::size_t row = 0; row + 1 < csr.pointers.size(); ++row) {
+    longest = std::max(longest, csr.pointers[row + 1] - csr.pointers[row]);
+  }
+  return longest;
+}
+
+TEST(InputGenerator, SkewMakesEmptyAndVeryLongRows) {
+  const auto empty_rows = [](const Csr& csr) {
+    int empty = 0;
+    for (std::size_t row = 0; row + 1 < csr.pointers.size(); ++row) {
+      empty += csr.pointers[row] == csr.pointers[row + 1] ? 1 : 0;
+    }
+    return empty;
+  };
+  const Csr even = csr_matrix(4096, 4096, 32768, 0), skewed = csr_matrix(4096, 4096, 32768, 0.7);
+  EXPECT_EQ(empty_rows(even), 0);
+  EXPECT_EQ(longest_row(even), 8);
+  EXPECT_GT(empty_rows(skewed), 200);
+  EXPECT_GT(longest_row(skewed), 80);
+}
+
+TEST(InputGenerator, CsrRowsBeyondTheMatrixAreHarmless) {
+  EXPECT_EQ(generate_element({Kind::CsrRows, 5, 0.5, {3, 4, 0}}, 1, "x", 1000), 5);
+  EXPECT_EQ(generate_element({Kind::CsrColumns, 0, 0.5, {3, 4, 0}}, 1, "x", 1000), 0);
+}
+
 TEST(InputGenerator, DenormalsAreSubnormalInTheirType) {
   std::vector<float> values(1000);
   generate_tensor({Kind::Denormal, 0x1p-126, 0}, DType::F32, 1, "x", values.data(), values.size());

@@ -14,7 +14,7 @@ namespace {
 using testing::IsEmpty;
 
 /// A plan with these members beside its launches.
-Plan plan_of(const std::string& members) {
+Plan parameters_plan(const std::string& members) {
   const auto file = file_of(
       "{" + members + R"(, "launches": [{"kernel": "k", "grid": 1, "block": 1, "args": ["y"]}]})");
   return file ? file->plan : Plan{};
@@ -26,7 +26,7 @@ Plan wide_plan(int parameters, const std::string& where = "[]") {
   for (int i = 0; i < parameters; ++i) {
     params += (i == 0 ? "\"P" : ", \"P") + std::to_string(i) + "\": [1, 2, 3, 4]";
   }
-  return plan_of("\"params\": {" + params + "}, \"where\": " + where);
+  return parameters_plan("\"params\": {" + params + "}, \"where\": " + where);
 }
 
 /// How often the values of the parameter occur: from the rarest to the most frequent.
@@ -53,7 +53,7 @@ std::size_t distinct(const std::vector<ParameterChoice>& choices) {
 
 TEST(ParameterChoices, AreAllThatWhereAllows) {
   const Plan plan =
-      plan_of(R"("params": {"BLOCK": [128, 256, 512], "VEC": [1, 4], "FAST": [false, true]},
+      parameters_plan(R"("params": {"BLOCK": [128, 256, 512], "VEC": [1, 4], "FAST": [false, true]},
       "where": ["BLOCK * VEC <= 1024"], "compile": {"fast_math": "FAST"})");
   const auto choices = parameter_choices(plan, 100);
   EXPECT_EQ(choices.size(), 10U); // BLOCK * VEC <= 1024 leaves 5 of 6; FAST doubles them
@@ -66,7 +66,7 @@ TEST(ParameterChoices, AreAllThatWhereAllows) {
 }
 
 TEST(ParameterChoices, NoParametersIsOneEmptyChoice) {
-  EXPECT_EQ(parameter_choices(plan_of(R"("let": {})"), 10).size(), 1U);
+  EXPECT_EQ(parameter_choices(parameters_plan(R"("let": {})"), 10).size(), 1U);
 }
 
 TEST(ParameterChoices, EndEvenWhenNothingIsAllowed) {
@@ -74,7 +74,7 @@ TEST(ParameterChoices, EndEvenWhenNothingIsAllowed) {
 }
 
 TEST(ParameterChoices, AWhereWithoutValueIsAnError) {
-  const Plan plan = plan_of(R"("params": {"A": [0, 1]}, "where": ["4 / A > 1"])");
+  const Plan plan = parameters_plan(R"("params": {"A": [0, 1]}, "where": ["4 / A > 1"])");
   EXPECT_THROW(parameter_choices(plan, 5), ExpressionError);
 }
 
@@ -115,7 +115,7 @@ TEST(ParameterChoices, AreAllButOne) {
 
 TEST(ParameterChoices, SpreadUnderConditions) {
   const Plan plan =
-      plan_of(R"("params": {"BLOCK": [32, 64, 128, 256, 512, 1024], "VEC": [1, 2, 4, 8],
+      parameters_plan(R"("params": {"BLOCK": [32, 64, 128, 256, 512, 1024], "VEC": [1, 2, 4, 8],
       "UNROLL": [1, 2, 4, 8], "STAGES": [1, 2, 3, 4]}, "where": ["BLOCK * VEC <= 1024", "UNROLL * VEC <= 16"])");
   const auto choices = parameter_choices(plan, 48);
   EXPECT_EQ(distinct(choices), 48U);
@@ -167,8 +167,8 @@ TEST(ParameterChoices, EndWhenAllParametersContradictEachOther) {
 }
 
 TEST(ParameterChoices, AnEarlierWhereGuardsALaterOne) {
-  const Plan plan =
-      plan_of(R"("params": {"A": [0, 1], "B": [1, 2]}, "where": ["A * B > 0", "4 / A > 1"])");
+  const Plan plan = parameters_plan(
+      R"("params": {"A": [0, 1], "B": [1, 2]}, "where": ["A * B > 0", "4 / A > 1"])");
   EXPECT_EQ(parameter_choices(plan, 5).size(), 2U);
 }
 

@@ -36,7 +36,7 @@ template <>
 inline constexpr EnumRange kEnumRange<Buffer::Kind>{Buffer::Kind::Input, Buffer::Kind::Scratch};
 template <>
 inline constexpr EnumRange kEnumRange<GeneratorSpec::Kind>{GeneratorSpec::Kind::Normal,
-                                                           GeneratorSpec::Kind::Reference};
+                                                           GeneratorSpec::Kind::CsrColumns};
 
 WINNOW_JSON_FIELDS(TensorMapOptions, swizzle, interleave, l2_promotion, fill)
 WINNOW_JSON_FIELDS(ResolvedTensorMap, buffer, offset_bytes, dtype, extents, strides_bytes, box,
@@ -49,7 +49,8 @@ WINNOW_JSON_FIELDS(CopyStep, from, to, from_offset_bytes, to_offset_bytes, row_b
                    from_stride_bytes, to_stride_bytes)
 WINNOW_JSON_FIELDS(LibraryStep, library, operation, a, b, c, a_type, b_type, c_type, m, n, k,
                    b_transposed, compute, alpha)
-WINNOW_JSON_FIELDS(GeneratorSpec, kind, a, b)
+WINNOW_JSON_FIELDS(CsrMatrix, rows, columns, pointers_hash)
+WINNOW_JSON_FIELDS(GeneratorSpec, kind, a, b, csr)
 WINNOW_JSON_FIELDS(Buffer, name, kind, dtype, count, generator, is_static, once, keep)
 WINNOW_JSON_FIELDS(ResolvedPlan, buffers, prepare, steps)
 

@@ -86,7 +86,7 @@ struct SelftestTest : testing::Test {
     put("reference.cu", kernel("-", true));
     put("baseline.cu", kernel("-", false));
     put("honest/from_zero.cu", kernel("0.0f - ", false));
-    put("reference.py", "class Model: pass\n");
+    put("reference.py", "class Model:\n    def forward(self, x): pass\n");
     put("negates", stand_in(kNegates));
     put("copies", stand_in(kCopyCommand));
     put("bare", "#!/bin/sh\necho '{\"missing\": \"bare cannot import torch\"}'\n");
@@ -225,7 +225,27 @@ TEST_F(SelftestTest, AToleranceThatHonestKernelsMissIsFoundOut) {
 TEST_F(SelftestTest, AReferenceThatComputesSomethingElseIsFoundOut) {
   const json task = selftest("copies", 10);
   EXPECT_EQ(task.at("reference").at("state"), "differs");
-  EXPECT_THAT(task.at("reference").at("detail").get<std::string>(), HasSubstr("tiny/0"));
+  EXPECT_THAT(task.at("reference").at("detail").get<std::string>(),
+              HasSubstr((folder / "reference.py").string() + ":2: tiny/0: "));
+}
+
+TEST_F(SelftestTest, OperationsAndBytesThatHonestKernelsRefuteAreNamed) {
+  for (const char* key : {"operations = \"", "bytes = \""}) {
+    edit_task(key, std::string(key) + "1e9 * ");
+    const json task = selftest("negates", 10);
+    const std::string file = (folder / "task.toml").string();
+    EXPECT_THAT(
+        task.at("honest").at(1).at("detail").get<std::string>(),
+        HasSubstr("`operations` (" + file + ":3:14) or `bytes` (" + file + ":4:9) is too large"));
+  }
+}
+
+TEST_F(SelftestTest, AShapeThatTheDeviceCannotHoldIsAUsageError) {
+  edit_task("n = 77", "n = 100000000000");
+  const ProgramResult result = run("negates");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err,
+              HasSubstr((folder / "task.toml").string() + ":27:1: held_out/0 (n=100000000000)"));
 }
 
 TEST_F(SelftestTest, GoldenTensorsStandInForPyTorch) {

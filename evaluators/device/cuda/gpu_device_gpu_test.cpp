@@ -44,7 +44,9 @@ TEST_F(CudaGpuTest, DrawsAsTheHostDoes) {
           GeneratorSpec{Kind::LogUniform, -20, 20}, GeneratorSpec{Kind::Sparse, 0.3, 2},
           GeneratorSpec{Kind::Ties, 5, 0.3}, GeneratorSpec{Kind::Permutation, 77, 0},
           GeneratorSpec{Kind::OneHot, 9, 0}, GeneratorSpec{Kind::Denormal, 0x1p-126, 0},
-          GeneratorSpec{Kind::Special, 0.2, 1}}) {
+          GeneratorSpec{Kind::Special, 0.2, 1},
+          GeneratorSpec{Kind::CsrRows, 1e6, 0.7, {kCount - 1, 4096, 7}},
+          GeneratorSpec{Kind::CsrColumns, kCount, 0.7, {5000, 4096, 7}}}) {
       const std::size_t size = tasks::size_bytes(dtype);
       const std::size_t x = device->allocate("x", kCount * size, true);
       device->generate(x, spec, dtype, 77);

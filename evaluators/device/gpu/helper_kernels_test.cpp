@@ -117,6 +117,9 @@ protected:
             number(static_cast<int>(spec.kind)),
             real(spec.a),
             real(spec.b),
+            whole(spec.csr.rows),
+            whole(spec.csr.columns),
+            whole(spec.csr.pointers_hash),
             whole(kSeed),
             whole(tasks::hash_name("x"))};
   }
@@ -125,12 +128,21 @@ protected:
 };
 
 const std::vector<GeneratorSpec>& specs() {
-  static const std::vector<GeneratorSpec> all{
-      {Kind::Normal, 0.1, 3.3},       {Kind::Uniform, -0.7, 1.9}, {Kind::HeavyTail, 100, 0.3},
-      {Kind::SmallIntegers, -40, 90}, {Kind::Index, 1000003, 0},  {Kind::Constant, 0.1, 0},
-      {Kind::LogUniform, -20, 20},    {Kind::Sparse, 0.3, 2},     {Kind::Ties, 5, 0.3},
-      {Kind::Permutation, 77, 0},     {Kind::OneHot, 9, 0},       {Kind::Denormal, 0x1p-126, 0},
-      {Kind::Special, 0.2, 1}};
+  static const std::vector<GeneratorSpec> all{{Kind::Normal, 0.1, 3.3},
+                                              {Kind::Uniform, -0.7, 1.9},
+                                              {Kind::HeavyTail, 100, 0.3},
+                                              {Kind::SmallIntegers, -40, 90},
+                                              {Kind::Index, 1000003, 0},
+                                              {Kind::Constant, 0.1, 0},
+                                              {Kind::LogUniform, -20, 20},
+                                              {Kind::Sparse, 0.3, 2},
+                                              {Kind::Ties, 5, 0.3},
+                                              {Kind::Permutation, 77, 0},
+                                              {Kind::OneHot, 9, 0},
+                                              {Kind::Denormal, 0x1p-126, 0},
+                                              {Kind::Special, 0.2, 1},
+                                              {Kind::CsrRows, 5000, 0.7, {kCount - 1, 60, 7}},
+                                              {Kind::CsrColumns, kCount, 0.7, {900, 60, 7}}};
   return all;
 }
 

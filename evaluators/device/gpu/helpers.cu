@@ -4,6 +4,7 @@
 
 namespace winnow_helpers {
 
+using winnow::tasks::CsrMatrix;
 using winnow::tasks::DType;
 using winnow::tasks::GeneratorSpec;
 using winnow::tasks::core::Bits64;
@@ -47,11 +48,12 @@ __device__ inline void store_bits(unsigned char* at, int bytes, Bits64 bits) {
   }
 }
 
-__device__ inline GeneratorSpec make_spec(int kind, double a, double b) {
+__device__ inline GeneratorSpec make_spec(int kind, double a, double b, CsrMatrix csr) {
   GeneratorSpec spec;
   spec.kind = static_cast<GeneratorSpec::Kind>(kind);
   spec.a = a;
   spec.b = b;
+  spec.csr = csr;
   return spec;
 }
 
@@ -93,10 +95,12 @@ __device__ inline void generate_floats(float* data, Bits64 count, GeneratorSpec 
 
 __global__ void winnow_generate(unsigned char* data, unsigned long long count, int dtype,
                                 int element_bytes, int kind, double a, double b,
-                                unsigned long long seed, unsigned long long name_hash) {
+                                unsigned long long csr_rows, unsigned long long csr_columns,
+                                unsigned long long csr_pointers_hash, unsigned long long seed,
+                                unsigned long long name_hash) {
   using namespace winnow_helpers;
   using Kind = GeneratorSpec::Kind;
-  const GeneratorSpec spec = make_spec(kind, a, b);
+  const GeneratorSpec spec = make_spec(kind, a, b, {csr_rows, csr_columns, csr_pointers_hash});
   const RandomStream stream{seed, name_hash};
   if (dtype == static_cast<int>(DType::F32)) {
     auto* floats = reinterpret_cast<float*>(data);
@@ -120,10 +124,12 @@ __global__ void winnow_generate(unsigned char* data, unsigned long long count, i
 // *first becomes the least byte that is not what winnow_generate() would write.
 __global__ void winnow_verify_generated(const unsigned char* data, unsigned long long count,
                                         int dtype, int element_bytes, int kind, double a, double b,
+                                        unsigned long long csr_rows, unsigned long long csr_columns,
+                                        unsigned long long csr_pointers_hash,
                                         unsigned long long seed, unsigned long long name_hash,
                                         unsigned long long* first) {
   using namespace winnow_helpers;
-  const GeneratorSpec spec = make_spec(kind, a, b);
+  const GeneratorSpec spec = make_spec(kind, a, b, {csr_rows, csr_columns, csr_pointers_hash});
   const RandomStream stream{seed, name_hash};
   const auto size = static_cast<Bits64>(element_bytes);
   for (Bits64 i = first_index(); i < count; i += index_step()) {

@@ -87,6 +87,7 @@ protected:
           {"guide", context.guide},
           {"record", context.record},
           {"lessons", fmt::format("{}", fmt::join(context.lessons, "\n"))},
+          {"exemplar", context.exemplar ? context.exemplar->name : ""},
           {"facts", fmt::format("{}", fmt::join(context.evidence, "\n"))},
           {"versions", fmt::format("{}", fmt::join(context.versions, "\n"))}}) {
       text += part.empty() ? "" : fmt::format("\n{}: {}", name, part);

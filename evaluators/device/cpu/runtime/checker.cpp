@@ -45,9 +45,10 @@ void Checker::begin_launch() {
 }
 
 void Checker::map_regions() {
-  std::vector<const std::byte*> now;
+  std::vector<std::pair<const std::byte*, std::size_t>>
+      now; // a buffer of another size may be there
   for (const GuardedBuffer& buffer : buffers_.all()) {
-    now.push_back(buffer.data);
+    now.emplace_back(buffer.data, buffer.bytes);
   }
   if (now == mapped_ && !now.empty()) {
     return;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace winnow::evaluators::cpu {
@@ -90,7 +91,8 @@ private:
   const GuardedBuffers& buffers_;
   const Module& module_;
   ShadowMap globals_;
-  std::vector<const std::byte*> mapped_; ///< the buffers from which globals_ was made
+  /// Addresses and sizes of the buffers from which globals_ was made.
+  std::vector<std::pair<const std::byte*, std::size_t>> mapped_;
   std::vector<Segment> segments_{Segment{}};
   std::vector<PendingWrite> pending_;
   std::vector<CheckFinding> findings_;

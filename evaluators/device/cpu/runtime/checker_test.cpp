@@ -61,6 +61,18 @@ TEST_F(CheckerTest, FindsAMissingBarrier) {
               testing::Not(Contains(says(true, HasSubstr("shared array")))));
 }
 
+TEST_F(CheckerTest, KnowsTheSizeOfABufferThatTakesThePlaceOfASmallerOne) {
+  auto device = make();
+  device->load_module(
+      build_module("__global__ void k(float* y) { y[threadIdx.x] = 1.0f; }", {"k"}, {true, ""}));
+  for (const std::int64_t threads : {1, 3}) {
+    device->release_buffers();
+    device->allocate("y", static_cast<std::size_t>(threads) * sizeof(float), false);
+    EXPECT_FALSE(device->run(on_y(1, threads)).has_value());
+  }
+  EXPECT_TRUE(device->findings().empty());
+}
+
 TEST_F(CheckerTest, FindsAWriteAfterARead) {
   const std::string source = "__global__ void k(float* y) {\n"
                              "  __shared__ float s[64]; int t = threadIdx.x;\n"

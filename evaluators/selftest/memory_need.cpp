@@ -1,0 +1,43 @@
+#include "evaluators/selftest/memory_need.h"
+
+#include "base/error.h"
+#include "tasks/task_places.h"
+
+#include <fmt/format.h>
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr double kGib = 1U << 30U;
+
+double tensors_gib(const tasks::Task& view, const tasks::Shape& shape) {
+  double bytes = 0;
+  for (const tasks::TensorSpec& tensor : view.tensors) {
+    bytes += static_cast<double>(tasks::element_count(tensor, shape)) *
+             static_cast<double>(tasks::size_bytes(tensor.dtype));
+  }
+  return bytes / kGib;
+}
+
+} // namespace
+
+void require_memory(const tasks::Task& task, std::string_view device_kind,
+                    const tasks::DeviceFacts& facts, std::string_view device) {
+  using enum tasks::ShapeSet;
+  const tasks::Task view = tasks::reference_view(task);
+  const double available = static_cast<double>(facts.memory_bytes) / kGib;
+  for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
+    for (const tasks::Shape& shape : task.shapes_of(set, device_kind)) {
+      if (const double needed = tensors_gib(view, shape); needed > available) {
+        throw UsageError(
+            fmt::format("{}: {} ({}) needs {:.3g} GiB for the tensors of reference.cu, but {:.3g} "
+                        "GiB are available on {}",
+                        tasks::place_of_shape(task, shape), shape.id, to_string(shape), needed,
+                        available, device),
+            "state smaller sizes, or name other `devices` for the shape");
+      }
+    }
+  }
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,22 @@
+/*@winnow
+{ "launches": [ { "kernel": "spmm_reference", "grid": ["ceil_div(rows * n, 64)"], "block": [64],
+                  "args": ["row_ptr", "col", "values", "b", "c", "c_magnitude", "rows * n",
+                           "n"] } ] }
+@*/
+extern "C" __global__ void spmm_reference(const int* row_ptr, const int* col, const float* values,
+                                          const float* b, double* c, double* magnitude,
+                                          long long count, long long n) {
+  const long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (at >= count) {
+    return;
+  }
+  const long long row = at / n;
+  double sum = 0, size = 0;
+  for (long long p = row_ptr[row]; p < row_ptr[row + 1]; ++p) {
+    const double term = (double)values[p] * (double)b[col[p] * n + at % n];
+    sum += term;
+    size += fabs(term);
+  }
+  c[at] = sum;
+  magnitude[at] = size;
+}

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "tasks/task.h"
+
+#include <optional>
+#include <string>
+
+namespace winnow::tasks {
+
+/// A kernel of another task, for prompts.
+struct Exemplar {
+  std::string name;  ///< of the other task
+  std::string title; ///< of the other task
+  std::string text;  ///< its baseline.cu
+};
+
+/// The baseline of the next task, by name, in the category's folder; after the last task comes the
+/// first one. nullopt: no other task there has a baseline.cu. Ignores tasks that do not load.
+std::optional<Exemplar> exemplar_for(const Task& task);
+
+} // namespace winnow::tasks
