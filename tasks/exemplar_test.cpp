@@ -12,9 +12,9 @@ TEST(Exemplar, IsTheBaselineOfTheNextTaskOfTheCategory) {
   const fs::path stencil = fs::path(WINNOW_CATALOGUE) / "stencil";
   const auto next = exemplar_for(load_task(stencil / "jacobi"));
   ASSERT_TRUE(next);
-  EXPECT_EQ(next->name, "stencil2d");
-  EXPECT_EQ(next->text, load_task(stencil / "stencil2d").baseline);
-  EXPECT_EQ(next->title, load_task(stencil / "stencil2d").title);
+  EXPECT_EQ(next->name, "lbm_d2q9");
+  EXPECT_EQ(next->text, load_task(stencil / "lbm_d2q9").baseline);
+  EXPECT_EQ(next->title, load_task(stencil / "lbm_d2q9").title);
 }
 
 TEST(Exemplar, IsNeverTheTasksOwn) {
