@@ -332,7 +332,7 @@ TEST_F(RoleRun, AnExemplarIsTheKernelOfAnotherTask) {
   ASSERT_EQ(run_to_its_end().end, End::Finished);
   int with = 0;
   for (const auto& [key, request] : requests()) {
-    with += request.find("exemplar: stencil2d") != std::string::npos ? 1 : 0;
+    with += request.find("exemplar: lbm_d2q9") != std::string::npos ? 1 : 0;
   }
   EXPECT_GE(with, 1);
   EXPECT_LT(with, 8) << "a part of the calls has no exemplar, for comparison";
