@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <iterator>
 
@@ -61,35 +62,34 @@ std::string lasting_name(const tasks::Task& task) {
   return is_listed ? task.name : std::filesystem::absolute(task.folder).string();
 }
 
-/// Leaves the role `memory` out if the store has no lesson for any of the tasks. Otherwise calls
-/// with and without lessons would be compared although their prompts do not differ.
-void leave_out_empty_memory(RunConfig& config, const RunStore& store,
-                            const std::vector<tasks::Task>& tasks, const std::string& device_name) {
+/// Leaves a role out that has nothing to show for any of the tasks. Otherwise calls with and
+/// without the role would be compared although their prompts do not differ. `why`: for the user.
+void leave_out_idle_role(RunConfig& config, const std::vector<tasks::Task>& tasks,
+                         const std::string& role, const char* why,
+                         const std::function<bool(const tasks::Task&)>& has_something) {
   std::vector<std::string> roles = roles_of(config);
-  constexpr store::RowId kNoRun = 0;
-  const bool has_lessons = std::any_of(tasks.begin(), tasks.end(), [&](const tasks::Task& task) {
-    return !store::lessons(store, kNoRun, task.name, device_name, evaluators::kEvaluatorVersion, 1)
-                .empty();
-  });
-  if (!has_lessons && std::erase(roles, "memory") > 0) {
-    config.roles = roles;
-    std::cerr
-        << "the store has no lessons of other tasks on this device: the role 'memory' is left "
-           "out\n";
+  const auto idle = std::find(roles.begin(), roles.end(), role);
+  if (idle == roles.end() || std::any_of(tasks.begin(), tasks.end(), has_something)) {
+    return;
   }
+  roles.erase(idle);
+  config.roles = roles;
+  std::cerr << why << ": the role '" << role << "' is left out\n";
 }
 
-/// Leaves the role `exemplar` out if no task has another task of its category beside it.
-void leave_out_empty_exemplar(RunConfig& config, const std::vector<tasks::Task>& tasks) {
-  std::vector<std::string> roles = roles_of(config);
-  const bool has_exemplar = std::any_of(tasks.begin(), tasks.end(), [](const tasks::Task& task) {
-    return tasks::exemplar_for(task).has_value();
-  });
-  if (!has_exemplar && std::erase(roles, "exemplar") > 0) {
-    config.roles = roles;
-    std::cerr << "no task has another task with a baseline.cu in its category: the role "
-                 "'exemplar' is left out\n";
-  }
+void leave_out_idle_roles(RunConfig& config, const RunStore& store,
+                          const std::vector<tasks::Task>& tasks, const std::string& device_name) {
+  leave_out_idle_role(config, tasks, "memory",
+                      "the store has no lessons of other tasks on this device",
+                      [&](const tasks::Task& task) {
+                        constexpr store::RowId kNoRun = 0;
+                        return !store::lessons(store, kNoRun, task.name, device_name,
+                                               evaluators::kEvaluatorVersion, 1)
+                                    .empty();
+                      });
+  leave_out_idle_role(
+      config, tasks, "exemplar", "no task has another task with a baseline.cu in its category",
+      [](const tasks::Task& task) { return tasks::exemplar_for(task).has_value(); });
 }
 
 std::string free_name(const RunStore& store, const std::string& wanted) {
@@ -337,8 +337,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
   if (!name_is_given) {
     config.name = free_name(store, config.name);
   }
-  leave_out_empty_memory(config, store, tasks, device.name);
-  leave_out_empty_exemplar(config, tasks);
+  leave_out_idle_roles(config, store, tasks, device.name);
   store.create_run(config.name, stored_config(config, tasks, device), describe_environment(device));
   RunSession session{config,
                      std::move(tasks),
