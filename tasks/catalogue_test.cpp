@@ -27,8 +27,7 @@ protected:
 double tensor_bytes(const Task& task, const Shape& shape) {
   double bytes = 0;
   for (const TensorSpec& tensor : task.tensors) {
-    const double once = static_cast<double>(element_count(tensor, shape)) *
-                        static_cast<double>(size_bytes(tensor.dtype));
+    const double once = tensor_bytes(tensor, shape);
     bytes += tensor.role == Role::InOut ? 2 * once : once;
   }
   return bytes;

@@ -21,8 +21,7 @@ struct TensorBytes {
 TensorBytes bytes_of(const Task& task, const Shape& shape) {
   TensorBytes bytes;
   for (const TensorSpec& tensor : task.tensors) {
-    const double size = static_cast<double>(element_count(tensor, shape)) *
-                        static_cast<double>(size_bytes(tensor.dtype));
+    const double size = tensor_bytes(tensor, shape);
     bytes.read += tensor.role == Role::Output ? 0 : size;
     bytes.written += tensor.role == Role::Input ? 0 : size;
   }

@@ -126,6 +126,11 @@ std::int64_t element_count(const TensorSpec& tensor, const Shape& shape) {
   return count;
 }
 
+double tensor_bytes(const TensorSpec& tensor, const Shape& shape) {
+  return static_cast<double>(element_count(tensor, shape)) *
+         static_cast<double>(size_bytes(tensor.dtype));
+}
+
 bool is_computed(const TensorSpec& tensor) {
   return tensor.generator.kind == GeneratorSpec::Kind::Reference;
 }

@@ -176,7 +176,8 @@ const std::vector<std::string>& device_kinds();
 
 /// The number of elements of a tensor at a shape, checked for overflow. Throws ExpressionError.
 std::int64_t element_count(const TensorSpec& tensor, const Shape& shape);
-/// The generator of the tensor at a shape. Throws ExpressionError.
+/// Its bytes, which may be more than 64 bits count. Throws ExpressionError.
+double tensor_bytes(const TensorSpec& tensor, const Shape& shape);
 /// The generator with its numbers at the shape. Throws ExpressionError if they are out of range.
 GeneratorSpec generator_at(const TensorSpec& tensor, const Shape& shape);
 /// Puts the axes and scalars of `shape` into `scope`. Integer scalars stay integers.

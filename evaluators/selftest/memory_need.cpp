@@ -13,8 +13,7 @@ constexpr double kGib = 1U << 30U;
 double tensors_gib(const tasks::Task& view, const tasks::Shape& shape) {
   double bytes = 0;
   for (const tasks::TensorSpec& tensor : view.tensors) {
-    bytes += static_cast<double>(tasks::element_count(tensor, shape)) *
-             static_cast<double>(tasks::size_bytes(tensor.dtype));
+    bytes += tasks::tensor_bytes(tensor, shape);
   }
   return bytes / kGib;
 }

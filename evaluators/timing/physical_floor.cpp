@@ -134,12 +134,10 @@ TaskWork stated_work(const tasks::Task& task, const tasks::Shape& shape) {
   work.precision = task.tolerance.precision;
   work.operations = task.operations.evaluate_float(scope);
   for (const tasks::TensorSpec& tensor : task.tensors) {
-    const double element_bytes = static_cast<double>(tasks::size_bytes(tensor.dtype));
     if (tensor.role != tasks::Role::Input) {
-      work.written_bytes +=
-          static_cast<double>(tasks::element_count(tensor, shape)) * element_bytes;
+      work.written_bytes += tasks::tensor_bytes(tensor, shape);
     }
-    if (tensor.role != tasks::Role::Output && element_bytes == 1) {
+    if (tensor.role != tasks::Role::Output && tasks::size_bytes(tensor.dtype) == 1) {
       work.precision = Precision::Int;
     }
   }
