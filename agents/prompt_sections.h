@@ -36,8 +36,8 @@ MaybeValues render_bounds(const ProposalContext& context);
 
 // prompt_attempts.cpp
 MaybeValues render_baseline(const ProposalContext& context);
-/// PyTorch eager, which is to be beaten if the task has no baseline.
 MaybeValues render_exemplar(const ProposalContext& context);
+/// PyTorch eager, which is to be beaten if the task has no baseline.
 MaybeValues render_eager(const ProposalContext& context);
 MaybeValues render_best(const ProposalContext& context);
 MaybeValues render_standing(const ProposalContext& context); ///< the best one in a line

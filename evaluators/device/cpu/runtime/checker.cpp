@@ -45,8 +45,8 @@ void Checker::begin_launch() {
 }
 
 void Checker::map_regions() {
-  std::vector<std::pair<const std::byte*, std::size_t>>
-      now; // a buffer of another size may be there
+  // With the sizes: a buffer of another size may be at the same address.
+  std::vector<std::pair<const std::byte*, std::size_t>> now;
   for (const GuardedBuffer& buffer : buffers_.all()) {
     now.emplace_back(buffer.data, buffer.bytes);
   }
