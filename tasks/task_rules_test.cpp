@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "tasks/task.h"
 #include "tasks/task_rules.h"
+#include "tasks/testing/copy_task_fake.h"
 
 #include <string>
 
@@ -13,24 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 // Tests count the lines.
-constexpr const char* kRules = R"(title = "Copy"
-description = "y = x"
-operations = "n"
-bytes = "8 * n"
-[axes]
-n = "elements"
-[tensors.x]
-role = "input"
-dtype = "f32"
-shape = ["n"]
-[tensors.y]
-role = "output"
-dtype = "f32"
-shape = ["n"]
-[tolerance]
-precision = "f32"
-multiple = "1"
-[[shapes.tiny]]
+constexpr const char* kShapes = R"([[shapes.tiny]]
 n = 5
 [[shapes.search]]
 n = 1000
@@ -45,7 +29,7 @@ n = 1009
 )";
 
 std::string rule_error(const std::string& from, const std::string& to) {
-  std::string toml = kRules;
+  std::string toml = std::string(kCopyTaskToml) + kShapes;
   const std::size_t at = toml.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   toml.replace(at, from.size(), to);
@@ -78,7 +62,7 @@ TEST(TaskRules, AHiddenShapeWithTheSizesOfASearchShapeIsRefused) {
 }
 
 TEST(TaskRules, AModuleMayNameASizeOfALayer) {
-  std::string toml = kRules;
+  std::string toml = std::string(kCopyTaskToml) + kShapes;
   const std::string size = "\nkernel = 3";
   for (std::size_t at = toml.find("]]\n"); at != std::string::npos;
        at = toml.find("]]\n", at + size.size())) {
@@ -90,7 +74,7 @@ TEST(TaskRules, AModuleMayNameASizeOfALayer) {
 }
 
 TEST(TaskRules, AModuleMayFixAllSizes) {
-  std::string toml = kRules;
+  std::string toml = std::string(kCopyTaskToml) + kShapes;
   toml.replace(toml.find("n = 1009"), 8, "n = 1000");
   toml.insert(0, "reference = { kind = \"torch\" }\n");
   EXPECT_NO_THROW(parse_task({toml, "", "", "python"}, "task.toml"));

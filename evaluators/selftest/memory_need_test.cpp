@@ -1,5 +1,8 @@
 #include "base/error.h"
 #include "evaluators/selftest/memory_need.h"
+#include "tasks/testing/copy_task_fake.h"
+
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,24 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kCopyToml = R"(title = "Copy"
-description = "y = x"
-operations = "n"
-bytes = "8 * n"
-[axes]
-n = "elements"
-[tensors.x]
-role = "input"
-dtype = "f32"
-shape = ["n"]
-[tensors.y]
-role = "output"
-dtype = "f32"
-shape = ["n"]
-[tolerance]
-precision = "f32"
-multiple = "1"
-[[shapes.tiny]]
+constexpr const char* kShapes = R"([[shapes.tiny]]
 n = 5
 [[shapes.search]]
 n = 1000
@@ -44,8 +30,9 @@ std::string memory_error(std::string_view device_kind, std::int64_t bytes) {
   tasks::DeviceFacts facts;
   facts.memory_bytes = bytes;
   try {
-    require_memory(tasks::parse_task({kCopyToml, "", "", ""}, "task.toml"), device_kind, facts,
-                   "a device");
+    require_memory(
+        tasks::parse_task({std::string(tasks::kCopyTaskToml) + kShapes, "", "", ""}, "task.toml"),
+        device_kind, facts, "a device");
   } catch (const UsageError& error) {
     return error.what();
   }
