@@ -128,7 +128,7 @@ kind = "replay"
 file = "replies.jsonl"
 
 [evaluation]
-time_budget = "3ms"
+time_budget = "8ms"
 tiny_seeds = 1
 check = false
 )";
