@@ -105,6 +105,7 @@ void GpuDevice::upload(std::size_t buffer, std::span<const std::byte> bytes) {
                             target.data.bytes));
   }
   guarded("the upload of '" + target.name + "'", [&] {
+    arena_.cover(bytes);
     driver_->upload(target.data.begin, bytes);
     buffers_.note_contents(buffer);
   });

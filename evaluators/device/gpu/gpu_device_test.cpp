@@ -640,6 +640,21 @@ TEST_F(GpuDeviceTest, PinsAsMuchOfTheArenaAsLargeCopiesUse) {
   EXPECT_EQ(pinning.count("pin"), 1U);
 }
 
+TEST_F(GpuDeviceTest, CopiesMemoryAcrossTheEndOfThePinnedPart) {
+  constexpr std::size_t kStep = std::size_t{256} << 20U, kSmall = 4096;
+  const Arena arena(2 * kStep);
+  const ArenaView view(arena.fd());
+  GpuDeviceOptions options;
+  options.helpers = write(module_with(gpu_helper_kernels()));
+  options.arena = view.all();
+  const auto with_arena = make_gpu_device(std::make_unique<FakeGpuDriver>(), std::move(options));
+  const std::size_t x = with_arena->allocate("x", std::size_t{1} << 20U, false);
+  with_arena->download(x, view.all().first(std::size_t{1} << 20U)); // pins a step
+  const auto across = view.all().subspan(kStep - kSmall / 2, kSmall);
+  EXPECT_NO_THROW(with_arena->upload(x, across));
+  EXPECT_NO_THROW(with_arena->download(x, across));
+}
+
 TEST_F(GpuDeviceTest, ReleasesEverything) {
   std::size_t left_over = 99;
   add_kernel("k", host_kernel(+[](float*) {}));

@@ -15,7 +15,8 @@ public:
   /// `arena` may be empty.
   PinnedArena(GpuDriver& driver, std::span<std::byte> arena) : driver_(driver), arena_(arena) {}
 
-  /// Call before a copy to or from `part`. Ignores small parts and other memory.
+  /// Call before each copy to or from `part`. Ignores memory outside of the arena, and small parts
+  /// behind the pinned memory. CUDA refuses to copy memory that is pinned in part only.
   void cover(std::span<const std::byte> part);
 
 private:

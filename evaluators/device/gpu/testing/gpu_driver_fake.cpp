@@ -187,23 +187,36 @@ void FakeGpuDriver::release(GpuAddress address) {
 
 void FakeGpuDriver::upload(GpuAddress to, std::span<const std::byte> bytes) {
   called("upload");
+  require_whole(bytes);
   busy_ = false;
   std::copy(bytes.begin(), bytes.end(), at(to));
 }
 
 void FakeGpuDriver::download(std::span<std::byte> to, GpuAddress from) {
   called("download");
+  require_whole(to);
   busy_ = false;
   std::copy(at(from), at(from) + to.size(), to.begin());
 }
 
 void FakeGpuDriver::queue_download(std::span<std::byte> to, GpuAddress from) {
   called("queue_download");
+  require_whole(to);
   queue([to, from] { std::copy(at(from), at(from) + to.size(), to.begin()); });
 }
 
-void FakeGpuDriver::pin(std::span<std::byte> /*memory*/) {
+void FakeGpuDriver::pin(std::span<std::byte> memory) {
   called("pin");
+  pinned_ = memory;
+}
+
+// CUDA refuses such a copy with CUDA_ERROR_INVALID_VALUE.
+void FakeGpuDriver::require_whole(std::span<const std::byte> memory) const {
+  const std::byte *begin = memory.data(), *end = begin + memory.size();
+  const std::byte *first = pinned_.data(), *last = first + pinned_.size();
+  if (begin < last && end > first && (begin < first || end > last)) {
+    throw Error("a copy of memory of which only a part is pinned");
+  }
 }
 
 MappedWords FakeGpuDriver::map_words(std::size_t count) {

@@ -102,6 +102,7 @@ public:
 private:
   using Work = std::function<void()>;
   void called(const std::string& call, const std::string& more = {});
+  void require_whole(std::span<const std::byte> memory) const;
   void queue(Work work);
   void hold(const std::uint64_t* released, std::uint64_t turn, std::uint64_t* gave_up);
   void stamp(std::uint64_t* to);
@@ -109,6 +110,7 @@ private:
   std::map<GpuAddress, std::unique_ptr<std::byte[]>> memory_;
   /// Helper kernels that read clocks or wait for the host. They replace those in `kernels`.
   std::map<std::string, HostKernel> timing_kernels_;
+  std::span<std::byte> pinned_;
   std::vector<std::uint64_t> words_;
   const std::uint64_t* released_ = nullptr; ///< set while the stream is held
   std::uint64_t turn_ = 0;
