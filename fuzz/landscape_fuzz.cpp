@@ -1,9 +1,7 @@
 #include "base/error.h"
 #include "lab/landscape.h"
-#include "lab/session.h"
-#include "lab/statistics.h"
+#include "lab/published_statistics.h"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,16 +11,11 @@ using namespace winnow;
 
 namespace {
 
-/// What parse_landscape() accepts must be written and read again, and must be simulated to the end.
+/// What parse_landscape() accepts must be written and read again.
 void try_landscape(const std::string& text) {
   const lab::Landscape landscape = lab::parse_landscape(text, "landscape.toml");
   const std::string written = lab::landscape_toml(landscape);
   if (lab::landscape_toml(lab::parse_landscape(written, "written.toml")) != written) {
-    std::abort();
-  }
-  const lab::SessionPlan plan{{4, 0, 0}, {}, {}, false};
-  const auto result = simulate(landscape, search::preset("archive").policy, plan, 1);
-  if (!std::isfinite(result.curve.back().best)) {
     std::abort();
   }
 }

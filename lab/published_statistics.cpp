@@ -1,5 +1,6 @@
+#include "lab/published_statistics.h"
+
 #include "base/text/toml_reader.h"
-#include "lab/statistics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +32,22 @@ double error_of(const TomlReader& table, double value) {
 }
 
 } // namespace
+
+const std::vector<std::string>& statistic_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{"correct", "not compiled", "wrong", "regressed"};
+    for (std::size_t i = 1; i <= kIndexedCalls; ++i) {
+      all.push_back(fmt::format("hit {}", i));
+    }
+    all.emplace_back("hit later");
+    for (const std::size_t calls : kGainAfter) {
+      all.push_back(fmt::format("gain after {}", calls));
+    }
+    all.insert(all.end(), {"top gains", "best of 3 first calls", "final", "spread of finals"});
+    return all;
+  }();
+  return names;
+}
 
 PublishedStatistics parse_statistics(std::string_view text, const std::string& file) {
   constexpr std::int64_t kMostCallsOfASearch = 1000;

@@ -1,7 +1,11 @@
+#include "base/error.h"
 #include "lab/session.h"
 #include "lab/testing/landscape_fake.h"
 #include "lab/world.h"
 
+#include <cmath>
+#include <optional>
+#include <regex>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -141,6 +145,36 @@ TEST(Session, WrongKernelsNeverLead) {
     shares = {{tasks::Verdict::Correct, 0}, {tasks::Verdict::Wrong, 1}};
   }
   EXPECT_EQ(session("archive", {20, 0, 0}, 1, landscape).curve.back().best, 0);
+}
+
+/// `text` with each of its numbers replaced by a small or a large one, one at a time.
+std::vector<std::string> with_other_numbers(const std::string& text) {
+  static const std::regex number(R"(= ([0-9][0-9.e+-]*))");
+  std::vector<std::string> changed;
+  for (std::sregex_iterator at(text.begin(), text.end(), number), end; at != end; ++at) {
+    for (const char* other : {"0", "1e-9", "1", "10", "1000", "1e6"}) {
+      std::string one = text;
+      changed.push_back(one.replace(static_cast<std::size_t>(at->position(1)),
+                                    static_cast<std::size_t>(at->length(1)), other));
+    }
+  }
+  return changed;
+}
+
+TEST(Session, EndsInEveryLandscapeThatIsAccepted) {
+  int accepted = 0;
+  for (const std::string& text : with_other_numbers(landscape_toml(usual_landscape()))) {
+    std::optional<Landscape> landscape;
+    try {
+      landscape = parse_landscape(text, "x.toml");
+    } catch (const UsageError&) { // out of range
+      continue;
+    }
+    ++accepted;
+    const SessionResult result = session("archive", {4, 0, 0}, 1, *landscape);
+    EXPECT_TRUE(std::isfinite(result.curve.back().best)) << text;
+  }
+  EXPECT_GE(accepted, 40);
 }
 
 TEST(MeanHeight, IsTheAreaDividedByTheBudget) {

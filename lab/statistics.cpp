@@ -11,8 +11,6 @@
 namespace winnow::lab {
 namespace {
 
-constexpr std::size_t kIndexedCalls = 10;
-constexpr std::array<std::size_t, 5> kGainAfter{1, 2, 3, 5, 10};
 constexpr std::ptrdiff_t kFirstCalls = 3;
 constexpr double kHit = 0.02;       // gains of more than 2 % count as hits
 constexpr double kRegressed = 0.85; // of the speed of the best kernel before
@@ -155,22 +153,6 @@ void add_finals(const SearchCalls& searches, std::vector<Statistic>& statistics)
 }
 
 } // namespace
-
-const std::vector<std::string>& statistic_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{"correct", "not compiled", "wrong", "regressed"};
-    for (std::size_t i = 1; i <= kIndexedCalls; ++i) {
-      all.push_back(fmt::format("hit {}", i));
-    }
-    all.emplace_back("hit later");
-    for (const std::size_t calls : kGainAfter) {
-      all.push_back(fmt::format("gain after {}", calls));
-    }
-    all.insert(all.end(), {"top gains", "best of 3 first calls", "final", "spread of finals"});
-    return all;
-  }();
-  return names;
-}
 
 std::vector<Statistic> observe(const SearchCalls& searches) {
   const auto is = [](ParentState state) {
