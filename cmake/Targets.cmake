@@ -63,9 +63,9 @@ endif()
 # winnow_test(NAME SOURCES a_test.cpp ... LINK libs ... [LABEL unit] [TIMEOUT s] [LONG Suite=s ...])
 # One GoogleTest program a folder, called NAME_test; every suite in it is a ctest of its own, which
 # names the cases that fail. LONG says which suites take long, and about how many seconds, because
-# those start first.
+# those start first. WINNOW_TESTS_LEFT_OUT: a list of NAMEs that this build does not need.
 function(winnow_test name)
-  if(NOT WINNOW_TESTS)
+  if(NOT WINNOW_TESTS OR name IN_LIST WINNOW_TESTS_LEFT_OUT)
     return()
   endif()
   cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;LINK;LONG" ${ARGN})
