@@ -82,7 +82,7 @@ function(winnow_test name)
   target_link_libraries(${name}_test PRIVATE winnow_settings ${ARG_LINK} GTest::gmock GTest::gtest_main)
   target_compile_options(${name}_test PRIVATE ${test_options})
   target_precompile_headers(${name}_test REUSE_FROM winnow_test_headers)
-  set_target_properties(${name}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 20)
   set(include_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
   file(GENERATE OUTPUT ${include_file} CONTENT
 "set(name ${name})

@@ -179,7 +179,7 @@ Task reference_view(const Task& task) {
     }
     tensor.dtype = DType::F64;
     TensorSpec magnitude = tensor;
-    magnitude.name += "_magnitude";
+    magnitude.name += kMagnitudeSuffix;
     magnitude.role = Role::Output;
     magnitude.generator = {};
     magnitude.description = "what the error bound of '" + tensor.name + "' scales with";

@@ -198,6 +198,9 @@ std::vector<CatalogueEntry> list_tasks(const std::filesystem::path& catalogue);
 /// match.
 Task find_task(const std::filesystem::path& catalogue, std::string_view name);
 
+/// What reference_view() adds to the name of an output for the tensor of its magnitudes.
+inline constexpr std::string_view kMagnitudeSuffix = "_magnitude";
+
 /// The task for the reference kernel: every floating output `y` becomes an F64 tensor and gets a
 /// companion output `y_magnitude` (F64, same shape). The error limit scales with the magnitude.
 Task reference_view(const Task& task);

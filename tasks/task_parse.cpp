@@ -135,7 +135,7 @@ private:
     }
     link_csr_columns(tensors, task_.tensors);
     for (const TensorSpec& tensor : task_.tensors) {
-      if (names_.count(tensor.name + "_magnitude") != 0) {
+      if (names_.count(tensor.name + std::string(kMagnitudeSuffix)) != 0) {
         tensors.fail(
             tensor.name,
             fmt::format("the name '{}_magnitude' is reserved for reference.cu", tensor.name),

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 // Tests count the lines.
-constexpr const char* kShapes = R"([[shapes.tiny]]
+constexpr const char* kEverySet = R"([[shapes.tiny]]
 n = 5
 [[shapes.search]]
 n = 1000
@@ -29,7 +29,7 @@ n = 1009
 )";
 
 std::string rule_error(const std::string& from, const std::string& to) {
-  std::string toml = std::string(kCopyTaskToml) + kShapes;
+  std::string toml = std::string(kCopyTaskToml) + kEverySet;
   const std::size_t at = toml.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   toml.replace(at, from.size(), to);
@@ -62,7 +62,7 @@ TEST(TaskRules, AHiddenShapeWithTheSizesOfASearchShapeIsRefused) {
 }
 
 TEST(TaskRules, AModuleMayNameASizeOfALayer) {
-  std::string toml = std::string(kCopyTaskToml) + kShapes;
+  std::string toml = std::string(kCopyTaskToml) + kEverySet;
   const std::string size = "\nkernel = 3";
   for (std::size_t at = toml.find("]]\n"); at != std::string::npos;
        at = toml.find("]]\n", at + size.size())) {
@@ -74,7 +74,7 @@ TEST(TaskRules, AModuleMayNameASizeOfALayer) {
 }
 
 TEST(TaskRules, AModuleMayFixAllSizes) {
-  std::string toml = std::string(kCopyTaskToml) + kShapes;
+  std::string toml = std::string(kCopyTaskToml) + kEverySet;
   toml.replace(toml.find("n = 1009"), 8, "n = 1000");
   toml.insert(0, "reference = { kind = \"torch\" }\n");
   EXPECT_NO_THROW(parse_task({toml, "", "", "python"}, "task.toml"));

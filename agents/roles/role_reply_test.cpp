@@ -29,7 +29,7 @@ json verifier_reply(const std::string& verdict) {
           {"findings", {{{"line", 12}, {"reason", "memory"}, {"text", "reads x[n]"}}}}};
 }
 
-std::string problem_of(const std::string& op, const std::string& reply) {
+std::string problem_with(const std::string& op, const std::string& reply) {
   const RoleReply parsed = parse_role_reply(op, reply, kFacts);
   EXPECT_EQ(parsed.advice.empty(), !parsed.problem.empty()) << reply;
   return parsed.problem;
@@ -39,7 +39,7 @@ std::string problem_of(const std::string& op, const std::string& reply) {
 std::string judge_problem(const std::string& pointer, const json& value) {
   json reply = judge_reply();
   reply[json::json_pointer(pointer)] = value;
-  return problem_of("judge", reply.dump());
+  return problem_with("judge", reply.dump());
 }
 
 TEST(RoleReply, IsFoundInAnyWrapping) {
@@ -69,10 +69,10 @@ TEST(RoleReply, MayNameOnlyFactsOfTheRecord) {
 }
 
 TEST(RoleReply, OfTheWrongFormIsOfNoUse) {
-  EXPECT_THAT(problem_of("judge", ""), HasSubstr("no JSON object"));
-  EXPECT_THAT(problem_of("judge", "The kernel is fine."), HasSubstr("no JSON object"));
-  EXPECT_THAT(problem_of("judge", "[1, 2]"), HasSubstr("no JSON object"));
-  EXPECT_THAT(problem_of("judge", "{}"), HasSubstr("'bottleneck'"));
+  EXPECT_THAT(problem_with("judge", ""), HasSubstr("no JSON object"));
+  EXPECT_THAT(problem_with("judge", "The kernel is fine."), HasSubstr("no JSON object"));
+  EXPECT_THAT(problem_with("judge", "[1, 2]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(problem_with("judge", "{}"), HasSubstr("'bottleneck'"));
   EXPECT_THAT(judge_problem("/bottleneck", 7), HasSubstr("'bottleneck'"));
   EXPECT_THAT(judge_problem("/change", "  "), HasSubstr("'change'"));
   EXPECT_THAT(judge_problem("/evidence", json::array()), HasSubstr("'evidence' is no list"));
@@ -83,16 +83,16 @@ TEST(RoleReply, OfTheWrongFormIsOfNoUse) {
   EXPECT_THAT(judge_problem("/effects/0/percent", "30"), HasSubstr("'percent'"));
   EXPECT_THAT(judge_problem("/effects/0/percent", -30), HasSubstr("'percent'"));
   EXPECT_THAT(judge_problem("/effects/0/percent", 1e300), HasSubstr("'percent'"));
-  EXPECT_THAT(problem_of("judge", R"({"bottleneck": "b", "evidence": ["time_us"], "change": "c",
+  EXPECT_THAT(problem_with("judge", R"({"bottleneck": "b", "evidence": ["time_us"], "change": "c",
       "effects": [{"metric": "time_us", "direction": "up", "percent": 1e999}]})"),
               testing::Not(IsEmpty()));
 }
 
 TEST(RoleReply, HostileTextIsNoDanger) {
   const std::string deep(100'000, '[');
-  EXPECT_THAT(problem_of("judge", deep), HasSubstr("no JSON object"));
-  EXPECT_THAT(problem_of("judge", "{\"bottleneck\":" + deep + "}"), HasSubstr("no JSON object"));
-  EXPECT_THAT(problem_of("verify", std::string(kMaxRoleReplyBytes + 1, '{')),
+  EXPECT_THAT(problem_with("judge", deep), HasSubstr("no JSON object"));
+  EXPECT_THAT(problem_with("judge", "{\"bottleneck\":" + deep + "}"), HasSubstr("no JSON object"));
+  EXPECT_THAT(problem_with("verify", std::string(kMaxRoleReplyBytes + 1, '{')),
               HasSubstr("more than"));
   json reply = judge_reply();
   reply["change"] = std::string(100'000, 'x');
@@ -113,16 +113,16 @@ TEST(RoleReply, AVerifierPointsAtLinesThatExist) {
   json reply = verifier_reply("reject");
   for (const json& line : {json(0), json(21), json(-1), json("12"), json(1e30)}) {
     reply["findings"][0]["line"] = line;
-    EXPECT_THAT(problem_of("verify", reply.dump()), HasSubstr("no line")) << line;
+    EXPECT_THAT(problem_with("verify", reply.dump()), HasSubstr("no line")) << line;
   }
   reply = verifier_reply("reject");
   reply["findings"] = json::array();
-  EXPECT_THAT(problem_of("verify", reply.dump()), HasSubstr("'findings'"));
+  EXPECT_THAT(problem_with("verify", reply.dump()), HasSubstr("'findings'"));
   reply = verifier_reply("maybe");
-  EXPECT_THAT(problem_of("verify", reply.dump()), HasSubstr("accept, reject"));
+  EXPECT_THAT(problem_with("verify", reply.dump()), HasSubstr("accept, reject"));
   reply = verifier_reply("reject");
   reply["findings"][0]["reason"] = "taste";
-  EXPECT_THAT(problem_of("verify", reply.dump()), HasSubstr("compile, plan"));
+  EXPECT_THAT(problem_with("verify", reply.dump()), HasSubstr("compile, plan"));
 }
 
 json forecaster_reply(const json& chances) {
@@ -154,11 +154,11 @@ TEST(RoleReply, ChancesThatAreNoDistributionAreOfNoUse) {
       {{0, 0, 0}, "the sum of 'chances' is 0.00, not 1"},
       {{1, 1, 1}, "the sum of 'chances' is 3.00, not 1"}};
   for (const auto& [chances, problem] : bad) {
-    EXPECT_THAT(problem_of("forecast", forecaster_reply(chances).dump()), HasSubstr(problem))
+    EXPECT_THAT(problem_with("forecast", forecaster_reply(chances).dump()), HasSubstr(problem))
         << chances;
   }
-  EXPECT_THAT(problem_of("forecast", R"({"chances": [1, 0, 0]})"), HasSubstr("'reason'"));
-  EXPECT_THAT(problem_of("forecast", R"({"chances": [1, NaN, 0], "reason": "x"})"),
+  EXPECT_THAT(problem_with("forecast", R"({"chances": [1, 0, 0]})"), HasSubstr("'reason'"));
+  EXPECT_THAT(problem_with("forecast", R"({"chances": [1, NaN, 0], "reason": "x"})"),
               HasSubstr("no JSON object"));
 }
 
@@ -167,7 +167,7 @@ TEST(RoleReply, OfAMetaPrompterIsCut) {
   const json advice =
       json::parse(parse_role_reply("meta", json{{"words", words}}.dump(), {}).advice);
   EXPECT_LE(advice["words"].get<std::string>().size(), kMaxGuideBytes + 3);
-  EXPECT_THAT(problem_of("meta", R"({"words": ""})"), HasSubstr("'words'"));
+  EXPECT_THAT(problem_with("meta", R"({"words": ""})"), HasSubstr("'words'"));
 }
 
 TEST(RoleReply, AdviceInWordsNamesAllParts) {

@@ -8,8 +8,6 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr const char* kMagnitude = "_magnitude"; // suffix; see tasks::reference_view()
-
 std::span<const double> as_doubles(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const double*>(bytes.data()), bytes.size() / sizeof(double)};
 }
@@ -54,7 +52,7 @@ ComparisonResult ExpectedOutputs::compare(const Comparison& comparison, std::vec
     const auto all = static_cast<std::uint64_t>(runner_.buffer(comparison.tensor).count);
     pieces = {{0, all}};
   }
-  std::string magnitude = comparison.tensor + kMagnitude;
+  std::string magnitude = comparison.tensor + std::string(tasks::kMagnitudeSuffix);
   if (!has_output(magnitude)) {
     magnitude.clear(); // the output is compared exactly
   }

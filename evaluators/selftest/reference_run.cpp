@@ -5,7 +5,6 @@
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/evaluation/reference_check.h"
 
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +13,6 @@ namespace winnow::evaluators {
 namespace {
 
 constexpr std::uint64_t kAlignment = 64;
-constexpr const char* kMagnitudeSuffix = "_magnitude";
 
 using Kind = tasks::Buffer::Kind;
 
@@ -95,7 +93,7 @@ ReferenceAnswer ReferenceRun::take(const RunCase& run_case, const ArenaView& are
     const bool is_output = on_device_.task.find_tensor(slice.tensor) != nullptr;
     const std::string name =
         is_output ? slice.tensor
-                  : slice.tensor.substr(0, slice.tensor.size() - std::strlen(kMagnitudeSuffix));
+                  : slice.tensor.substr(0, slice.tensor.size() - tasks::kMagnitudeSuffix.size());
     (is_output ? answer.outputs : answer.magnitudes).emplace(name, std::move(tensor));
   }
   return answer;

@@ -14,7 +14,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kExchangeAlignment = 64;
-constexpr std::string_view kMagnitude = "_magnitude"; // see tasks::reference_view()
 
 /// The next slice from `end` on; advances `end`.
 ArenaSlice slice_at(const tasks::TensorSpec& tensor, const tasks::Shape& shape,
@@ -82,8 +81,8 @@ private:
       }
       json item = described(tensor);
       item["offset"] = answer(tensor.name);
-      if (view_.find_tensor(tensor.name + std::string(kMagnitude)) != nullptr) {
-        item["magnitude_offset"] = answer(tensor.name + std::string(kMagnitude));
+      if (view_.find_tensor(tensor.name + std::string(tasks::kMagnitudeSuffix)) != nullptr) {
+        item["magnitude_offset"] = answer(tensor.name + std::string(tasks::kMagnitudeSuffix));
       }
       list.push_back(std::move(item));
     }

@@ -109,7 +109,7 @@ TEST_F(RunMoney, ABusyJudgeKeepsNoReplyWaiting) {
 }
 
 /// Takes a while for each kernel.
-class SlowLane final : public test::FakeLane {
+class SlowPaidLane final : public test::FakeLane {
 public:
   std::vector<tasks::Evaluation> evaluate(const evaluators::EvaluationRequest& request,
                                           const std::stop_token& stop) override {
@@ -123,7 +123,7 @@ TEST_F(RunMoney, AnArchivePaysForFewRepliesThatTheJudgeHasNotSeen) {
   config_.strategy = "archive";
   config_.proposals = 50;
   config_.patience = 5;
-  lane_ = [] { return std::make_unique<SlowLane>(); };
+  lane_ = [] { return std::make_unique<SlowPaidLane>(); };
   InstantEndpoint endpoint;
   EXPECT_EQ(session(endpoint).end, End::Finished);
   const std::int64_t behind = 2 * config_.endpoint.parallel; // replies that wait, and calls

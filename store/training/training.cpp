@@ -47,20 +47,16 @@ constexpr const char* kBoard =
 constexpr const char* kBoardFields =
     "task:t task_digest:t category:t device:t device_name:t evaluator_version:i";
 
-constexpr const char* kMessages =
+constexpr const char* kPrompt =
     "SELECT p.role, p.text FROM candidates AS c "
     "JOIN call_messages AS p ON p.call_id = c.call_id WHERE c.id = ? ORDER BY p.position";
-
-json text_or_null(const std::string& text) {
-  return text.empty() ? json() : json(text);
-}
 
 class LineWriter {
 public:
   LineWriter(const Database& database, const TrainingOptions& options,
              const std::function<void(std::string_view)>& line)
       : options_(options), line_(line), example_(database, kExample), board_(database, kBoard),
-        messages_(database, kMessages) {}
+        messages_(database, kPrompt) {}
 
   /// What the lines of one board have in common.
   json head(const TrainingFacts& facts, const char* selection) {
@@ -73,7 +69,7 @@ public:
   void add_example(const TrainingFacts& facts, json& object) {
     add_fields(example_, example_fields_, facts.candidate, object);
     const TrainingReply reply = options_.split(to_valid_utf8(example_.text("reply")));
-    object["reasoning"] = text_or_null(reply.reasoning);
+    object["reasoning"] = reply.reasoning.empty() ? json() : json(reply.reasoning);
     object["reply"] = reply.answer;
   }
 

@@ -39,7 +39,7 @@ def get_init_inputs():
     return [features, classes]
 )";
 
-constexpr const char* kTask = R"(
+constexpr const char* kProblem = R"(
 title = "Linear"
 description = "The output of the PyTorch module Model in reference.py."
 operations = "2 * batch * features * classes"
@@ -116,7 +116,7 @@ __global__ void linear(const float* x, const float* w, const float* bias, float*
 
 /// A task whose reference is a module, and a kernel for it.
 struct Exported {
-  Task task = parse_task({kTask, "", "", kModule}, "task.toml");
+  Task task = parse_task({kProblem, "", "", kModule}, "task.toml");
   KernelFile file = *parse_kernel_file(kKernel, "k.cu").kernel_file;
 
   Exported() { task.name = "73_Linear"; }

@@ -203,17 +203,18 @@ int index_of(const Task& task, const std::string& tensor) {
 
 /// `other`: the view on the same tensors in which `reference` is an index.
 std::string tensors_text(const char* name, const Task& view, const Task& other) {
-  constexpr std::string_view kMagnitude = "_magnitude";
   std::string text = fmt::format("const std::vector<plan::Tensor> {} = {{\n", name);
   for (const TensorSpec& tensor : view.tensors) {
     int reference = index_of(other, tensor.name);
-    if (reference < 0 && tensor.name.ends_with(kMagnitude)) { // of the same size as its tensor
-      reference = index_of(other, tensor.name.substr(0, tensor.name.size() - kMagnitude.size()));
+    if (reference < 0 &&
+        tensor.name.ends_with(kMagnitudeSuffix)) { // of the same size as its tensor
+      reference =
+          index_of(other, tensor.name.substr(0, tensor.name.size() - kMagnitudeSuffix.size()));
     }
     text += fmt::format("    {{\"{}\", {}, {}, plan::Role::{}, {}, {}, {}}},\n", tensor.name,
                         dtype_cpp(tensor.dtype), size_bytes(tensor.dtype), role_name(tensor.role),
                         tensor.is_static, reference,
-                        index_of(other, tensor.name + std::string(kMagnitude)));
+                        index_of(other, tensor.name + std::string(kMagnitudeSuffix)));
   }
   return text + "};\n";
 }
