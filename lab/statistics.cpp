@@ -1,7 +1,6 @@
 #include "lab/statistics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>

@@ -25,18 +25,17 @@ using tasks::Verdict;
 constexpr int kQuickDivisor = 4;
 // A GPU moves 16 MiB in a few microseconds. The addresses of the tensors change such a short time
 // by 1 %, so the timing uses several places.
-constexpr std::uint64_t kFewBytes = std::uint64_t{16} << 20U;
+constexpr double kFewBytes = 16 << 20U;
 constexpr int kPlaces = 9;
 constexpr std::uint64_t kMostAreas = 12;
 // Samples of a task whose reference computes inputs anew for each launch.
 constexpr int kMostComputed = 20;
 constexpr double kFewJudged = 2;
 
-std::uint64_t tensor_bytes(const tasks::Task& task, const tasks::Shape& shape) {
-  std::uint64_t bytes = 0;
+double bytes_of_tensors(const tasks::Task& task, const tasks::Shape& shape) {
+  double bytes = 0;
   for (const tasks::TensorSpec& tensor : task.tensors) {
-    bytes += static_cast<std::uint64_t>(tasks::element_count(tensor, shape)) *
-             tasks::size_bytes(tensor.dtype);
+    bytes += tasks::tensor_bytes(tensor, shape);
   }
   return bytes;
 }
@@ -61,8 +60,8 @@ JudgeRequest request_of(const TaskOnDevice& on_device, const RunCase& run_case,
 } // namespace
 
 int places_of(const TaskOnDevice& on_device, const tasks::Shape& shape) {
-  const bool varied =
-      on_device.host->worker_device.is_gpu() && tensor_bytes(on_device.task, shape) <= kFewBytes;
+  const bool varied = on_device.host->worker_device.is_gpu() &&
+                      bytes_of_tensors(on_device.task, shape) <= kFewBytes;
   return varied ? kPlaces : 1;
 }
 

@@ -206,8 +206,7 @@ std::string tensors_text(const char* name, const Task& view, const Task& other) 
   std::string text = fmt::format("const std::vector<plan::Tensor> {} = {{\n", name);
   for (const TensorSpec& tensor : view.tensors) {
     int reference = index_of(other, tensor.name);
-    if (reference < 0 &&
-        tensor.name.ends_with(kMagnitudeSuffix)) { // of the same size as its tensor
+    if (reference < 0 && tensor.name.ends_with(kMagnitudeSuffix)) { // as large as its tensor
       reference =
           index_of(other, tensor.name.substr(0, tensor.name.size() - kMagnitudeSuffix.size()));
     }
