@@ -3,6 +3,7 @@
 #include "tasks/task_places.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,6 +66,32 @@ std::string doubt_about_bytes(const Task& task, const Shape& shape) {
   return {};
 }
 
+double shared_bytes(const Task& task, const Shape& shape) {
+  double bytes = 0;
+  for (const TensorSpec& tensor : task.tensors) {
+    const double stored = tensor_bytes(tensor, shape);
+    const double as_double = 8.0 * static_cast<double>(element_count(tensor, shape));
+    const bool is_float = is_floating(tensor.dtype);
+    if (tensor.role != Role::Output) {
+      bytes += tensor.role == Role::InOut && is_float ? as_double : stored;
+    }
+    if (tensor.role != Role::Input) {
+      bytes += is_float ? 2 * as_double : stored;
+    }
+  }
+  return bytes;
+}
+
+std::string doubt_about_size(const Task& task, const Shape& shape) {
+  const double bytes = task.torch ? 0 : shared_bytes(task, shape);
+  if (bytes <= static_cast<double>(kSharedBytes)) {
+    return {};
+  }
+  return fmt::format("{} ({}) needs {:.4g} bytes for its inputs and the reference's answers, but "
+                     "Winnow's processes share {}: make the shape smaller",
+                     shape.id, to_string(shape), bytes, kSharedBytes);
+}
+
 void add_equal_shapes(const std::vector<Shape>& hidden, const std::vector<Shape>& known,
                       const char* consequence, std::vector<std::string>& doubts) {
   for (const Shape& shape : hidden) {
@@ -92,6 +119,13 @@ std::vector<std::string> doubts_of(const Task& task, std::string_view device_kin
   add_equal_shapes(gates, shown, kShown, doubts);
   add_equal_shapes(held_out, shown, kShown, doubts);
   add_equal_shapes(held_out, gates, "this shape tests nothing new", doubts);
+  for (const std::vector<Shape>* shapes : {&std::as_const(shown), &gates, &held_out}) {
+    for (const Shape& shape : *shapes) {
+      if (std::string doubt = doubt_about_size(task, shape); !doubt.empty()) {
+        doubts.push_back(doubt + " (" + place_of_shape(task, shape) + ")");
+      }
+    }
+  }
   for (const Shape& shape : search) {
     if (std::string doubt = doubt_about_bytes(task, shape); !doubt.empty()) {
       doubts.push_back(doubt + " (" + place_of_key(task, "bytes") + ")");

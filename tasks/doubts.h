@@ -2,18 +2,25 @@
 
 #include "tasks/task.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace winnow::tasks {
 
+/// The memory through which Winnow's processes pass the tensors of one shape. The selftest passes
+/// inputs, and for each element of a floating output the answer and its magnitude, 8 bytes each.
+/// Only the pages in use take memory.
+inline constexpr std::uint64_t kSharedBytes = std::uint64_t{4} << 30;
+
 /// Sentences about probable mistakes in task.toml for a kind of device. The check runs no kernel.
 /// It reports:
 /// - a hidden shape with the sizes of a shape that prompts show;
 /// - a held-out shape with the sizes of a promotion shape;
 /// - `bytes` that at a search shape is above the size of all tensors, below the size of the
-///   outputs, or a small part of all tensors although no tensor holds indices.
+///   outputs, or a small part of all tensors although no tensor holds indices;
+/// - a shape whose tensors need more than kSharedBytes, if the reference is reference.cu.
 std::vector<std::string> doubts_of(const Task& task, std::string_view device_kind);
 
 } // namespace winnow::tasks

@@ -101,6 +101,14 @@ TEST(Doubts, AHiddenShapeThatPromptsShow) {
       << "search/0 is for the cpu";
 }
 
+TEST(Doubts, AShapeThatDoesNotFitIntoTheSharedMemory) {
+  const std::string promotion = "rows = 61\ncols = 101";
+  // 4 bytes an input, 16 bytes for the answer to a row and its magnitude.
+  EXPECT_THAT(doubts(promotion, "rows = 67108864\ncols = 12"), IsEmpty());
+  EXPECT_THAT(doubts(promotion, "rows = 67108864\ncols = 13"),
+              ElementsAre(HasSubstr("promotion/0 (rows=67108864, cols=13) needs 4.563e+09 bytes")));
+}
+
 TEST(Doubts, OfTheCatalogueThereAreNone) {
   const std::filesystem::path catalogue = std::filesystem::path(WINNOW_CATALOGUE);
   for (const CatalogueEntry& entry : list_tasks(catalogue)) {

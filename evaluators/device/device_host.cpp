@@ -8,6 +8,7 @@
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
+#include "tasks/doubts.h"
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
@@ -20,9 +21,7 @@
 namespace winnow::evaluators {
 namespace {
 
-// The memory file is sparse: only the pages that a stage's outputs use take memory.
-constexpr std::uint64_t kArenaBytes = std::uint64_t{4} << 30;
-constexpr std::uint64_t kExchangeBytes = std::uint64_t{32} << 30; // sparse
+constexpr std::uint64_t kExchangeBytes = std::uint64_t{32} << 30; // only pages in use take memory
 
 std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const process::Sandbox& sandbox,
                                         const MachineOptions& machine,
@@ -151,7 +150,7 @@ GpuLock::~GpuLock() {
 DeviceHost::DeviceHost(DeviceReport report, const MachineOptions& machine,
                        std::chrono::milliseconds run_timeout)
     : device(std::move(report)), lock(device),
-      sandbox(process::Sandbox::best(machine.require_isolation)), arena(kArenaBytes),
+      sandbox(process::Sandbox::best(machine.require_isolation)), arena(tasks::kSharedBytes),
       exchange(kExchangeBytes), cache(machine.cache.empty() ? cache_directory() : machine.cache),
       compiler(make_compiler(device, sandbox, machine, cache)),
       worker_device(worker_device_of(device, run_timeout, *compiler)),
