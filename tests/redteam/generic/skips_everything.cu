@@ -1,0 +1,2 @@
+// Does nothing.
+__device__ bool skips() { return true; }
