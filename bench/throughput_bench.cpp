@@ -1,9 +1,10 @@
-// Measures how many candidates one machine judges in full in a minute. N different axpy kernels are
+// Measures how many candidates one machine judges in full in a minute. N different kernels are
 // queued at once and compiled without a cache. Each is judged on tiny shapes with three seeds and
 // on search shapes, timed beside the baseline, and judged on promotion shapes.
-//   throughput_bench [--device cuda] [--faults F] [--counters fast|full] [N=500]
-// F of the kernels trap. On a GPU a trap breaks the worker, so the next candidate waits for a new
-// one.
+//   throughput_bench [--device cuda:0,cuda:1] [--faults F] [--counters fast|full]
+//                    [--task TASK KERNEL_FILE] [N=500]
+// The kernels are axpy kernels, or copies of KERNEL_FILE that differ in a variable. F of the axpy
+// kernels trap. On a GPU a trap breaks the worker, so the next candidate waits for a new one.
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/evaluation/open_devices.h"
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <latch>
 #include <map>
 #include <memory>
@@ -20,6 +22,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace {
 
@@ -28,7 +31,7 @@ namespace tasks = winnow::tasks;
 
 // Correct kernels with different machine code. They differ in the number of elements per thread and
 // in a value of alpha for which the answer would be wrong; no input comes near this value.
-std::string kernel(int number, bool faulty) {
+std::string axpy_kernel(int number, bool faulty) {
   return fmt::format(R"cu(/*@winnow
 {{ "launches": [ {{ "kernel": "axpy", "grid": ["ceil_div(n, 256 * {0})"], "block": [256],
                    "args": ["x", "y", "z", "n", "alpha"] }} ] }}
@@ -44,6 +47,24 @@ extern "C" __global__ void axpy(const float* x, const float* y, float* z, int n,
                      1 + number % 8, 1000 + number, faulty ? "__trap(); " : "");
 }
 
+using MakeKernel = std::function<std::string(int number, bool faulty)>;
+
+MakeKernel copies_of(const std::string& file) {
+  constexpr std::uint64_t kMaxBytes = 1U << 20U;
+  return [text = winnow::read_file(file, kMaxBytes)](int number, bool) {
+    return fmt::format("{}\n__device__ int number_of_copy = {};\n", text, number);
+  };
+}
+
+double cpu_seconds_of_coordinator() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
 void print(const evaluators::HostStatistics& spent) {
   if (spent.worker_restarts == 0) {
     return;
@@ -55,10 +76,12 @@ void print(const evaluators::HostStatistics& spent) {
 }
 
 void judge_all(const tasks::Task& task, const evaluators::Protocol& protocol,
-               const evaluators::OpenDevices& devices, int count, int faults) {
+               const evaluators::OpenDevices& devices, const MakeKernel& make, int count,
+               int faults) {
   std::mutex mutex;
   std::map<tasks::Verdict, int> verdicts;
   std::latch done(count);
+  const double cpu_before = cpu_seconds_of_coordinator();
   const auto start = std::chrono::steady_clock::now();
   const auto evaluations = devices.evaluations([&](const evaluators::EvaluationResult& result) {
     const std::lock_guard lock(mutex);
@@ -71,15 +94,17 @@ void judge_all(const tasks::Task& task, const evaluators::Protocol& protocol,
   request.protocol = protocol;
   for (int i = 0; i < count; ++i) {
     const bool faulty = (i + 1) * faults / count != i * faults / count; // faults are spread evenly
-    request.id = request.file_name = fmt::format("axpy_{}.cu", i);
-    request.text = kernel(i, faulty);
+    request.id = request.file_name = fmt::format("{}_{}.cu", task.name, i);
+    request.text = make(i, faulty);
     evaluations->submit(request);
   }
   done.wait();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double cpu = cpu_seconds_of_coordinator() - cpu_before;
   evaluations->stop();
   std::printf("%s", devices.account(static_cast<std::size_t>(count), seconds).c_str());
+  std::printf("the coordinator used %.1f %% of a core\n", 100 * cpu / seconds);
   print(devices.statistics());
   for (const auto& [verdict, number] : verdicts) {
     std::printf("%d %s\n", number, std::string(to_string(verdict)).c_str());
@@ -97,6 +122,8 @@ int main(int argc, char** argv) {
   options.counters = evaluators::Counting::Off;
   int count = 500;
   int faults = 0;
+  std::string task_name = "axpy";
+  std::string file;
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--device" && i + 1 < argc) {
       options.device = argv[++i];
@@ -104,6 +131,9 @@ int main(int argc, char** argv) {
       options.counters = evaluators::counting_from_string(argv[++i]).value();
     } else if (std::string_view(argv[i]) == "--faults" && i + 1 < argc) {
       faults = std::clamp(std::atoi(argv[++i]), 0, 100'000);
+    } else if (std::string_view(argv[i]) == "--task" && i + 2 < argc) {
+      task_name = argv[++i];
+      file = argv[++i];
     } else {
       count = std::atoi(argv[i]);
     }
@@ -111,8 +141,9 @@ int main(int argc, char** argv) {
   try {
     const winnow::TemporaryDirectory cache("throughput-cache");
     options.cache = cache.path();
-    const tasks::Task task = tasks::find_task(tasks::find_catalogue(), "axpy");
-    judge_all(task, options, evaluators::OpenDevices(options, options.run_timeout), count, faults);
+    const tasks::Task task = tasks::find_task(tasks::find_catalogue(), task_name);
+    judge_all(task, options, evaluators::OpenDevices(options, options.run_timeout),
+              file.empty() ? axpy_kernel : copies_of(file), count, faults);
     return 0;
   } catch (const winnow::Error& error) {
     std::fprintf(stderr, "%s; %s\n", error.what(), error.remedy().c_str());
