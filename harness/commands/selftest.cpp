@@ -132,8 +132,10 @@ ExitCode selftest(SelftestCommand command) {
 
 void add_options(CLI::App& sub, SelftestCommand& command) {
   command.options.evaluation.device = "cpu";
-  sub.add_option("TASK", command.names,
-                 "name, category/name or folder of each task; default: the whole catalogue");
+  CLI::Option* names =
+      sub.add_option("TASK", command.names,
+                     "name, category/name or folder of each task; default: the whole catalogue");
+  sub.add_flag("--all", "the whole catalogue, as without names")->excludes(names);
   sub.add_option("--device", command.options.evaluation.device, "cpu, cuda, hip, best, cuda:1, ...")
       ->capture_default_str();
   sub.add_option("--seed", command.seed,
