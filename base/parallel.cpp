@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -9,7 +10,8 @@ namespace winnow {
 
 namespace {
 constexpr std::uint64_t kMaxThreads = 16;
-}
+constexpr std::uint64_t kCopiedBytesPerThread = std::uint64_t{4} << 20U; // about a millisecond
+} // namespace
 
 void in_parts(std::uint64_t count, std::uint64_t least,
               const std::function<void(std::uint64_t first, std::uint64_t end)>& work) {
@@ -27,6 +29,12 @@ void in_parts(std::uint64_t count, std::uint64_t least,
     }
   }
   work(0, std::min(share, count));
+}
+
+void copy_in_parts(std::span<const std::byte> from, std::span<std::byte> to) {
+  in_parts(from.size(), kCopiedBytesPerThread, [&](std::uint64_t first, std::uint64_t end) {
+    std::memcpy(to.data() + first, from.data() + first, end - first);
+  });
 }
 
 } // namespace winnow

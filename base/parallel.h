@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 namespace winnow {
 
@@ -9,5 +11,8 @@ namespace winnow {
 /// cores. Every part but the last has at least `least` elements. `work` must not throw.
 void in_parts(std::uint64_t count, std::uint64_t least,
               const std::function<void(std::uint64_t first, std::uint64_t end)>& work);
+
+/// memcpy() on several cores. The ranges must not overlap; `to` has at least the size of `from`.
+void copy_in_parts(std::span<const std::byte> from, std::span<std::byte> to);
 
 } // namespace winnow

@@ -22,7 +22,8 @@ struct LibraryBaselinePlan {
   ResolvedPlan plan;
 };
 
-/// The plan of each library baseline: the tensors of the task and a single LibraryStep.
+/// The plan of each library baseline: the tensors of the task and a LibraryStep. A copy of the
+/// added tensor into the result comes before it.
 std::vector<LibraryBaselinePlan> library_plans(const Task& task, const Shape& shape);
 
 } // namespace winnow::tasks

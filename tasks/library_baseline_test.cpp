@@ -8,6 +8,7 @@
 namespace winnow::tasks {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -104,8 +105,10 @@ TEST(LibraryBaseline, BecomesAPlanAtEachShape) {
   EXPECT_EQ(step.m, 20);
   EXPECT_EQ(step.n, 30);
   EXPECT_EQ(step.k, 40);
-  EXPECT_EQ(step.a_type, DType::F16);
-  EXPECT_EQ(step.c_type, DType::F32);
+  ASSERT_EQ(step.operands.size(), 3U);
+  EXPECT_EQ(step.operands[0].dtype, DType::F16);
+  EXPECT_EQ(step.operands[1].count, 1200);
+  EXPECT_EQ(step.operands[2].dtype, DType::F32);
   EXPECT_TRUE(step.b_transposed);
   EXPECT_EQ(step.alpha, 1.0);
 }
@@ -124,8 +127,9 @@ TEST(LibraryBaseline, TravelsToTheWorker) {
   const auto& step = std::get<LibraryStep>(copy.steps.at(0));
   EXPECT_EQ(step.library, "cublaslt");
   EXPECT_EQ(step.operation, "matmul");
-  EXPECT_EQ(step.b, "b");
-  EXPECT_EQ(step.c_type, DType::F32);
+  ASSERT_EQ(step.operands.size(), 3U);
+  EXPECT_EQ(step.operands[1].buffer, "b");
+  EXPECT_EQ(step.operands[2].dtype, DType::F32);
   EXPECT_EQ(step.k, 4);
   EXPECT_TRUE(step.b_transposed);
   EXPECT_EQ(step.compute, LibraryCompute::F32);
@@ -148,10 +152,79 @@ TEST(LibraryBaseline, MistakesAreNamedWithTheirPlace) {
 
 TEST(LibraryBaseline, ItsSizesMustFitTheTensors) {
   EXPECT_THAT(mistake(replaced(kBaseline, "k = \"k\"", "k = \"k + 1\"")),
-              HasSubstr("m = 2, n = 3, k = 5 does not fit 'a', 'b' and 'c'"));
+              AllOf(HasSubstr("m = 2, n = 3, k = 5, batch = 1, nonzeros = 1 does not fit"),
+                    HasSubstr("'a' of 8, 'b' of 12, 'c' of 6")));
   EXPECT_THAT(mistake(replaced(kBaseline, "m = \"m\"", "m = \"-m\"")), HasSubstr("does not fit"));
   EXPECT_THAT(mistake(replaced(kBaseline, "m = \"m\"", "m = \"m + 3037000500\"")),
               HasSubstr("does not fit"));
+}
+
+TEST(LibraryBaseline, ABatchFitsItsTensors) {
+  EXPECT_THAT(mistake(replaced(kBaseline, "alpha", "batch = \"1\"\nalpha")), IsEmpty());
+  EXPECT_THAT(mistake(replaced(kBaseline, "alpha", "batch = \"2\"\nalpha")),
+              HasSubstr("does not fit"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "alpha", "batch = \"m + 2147483640\"\nalpha")),
+              HasSubstr("does not fit"));
+}
+
+TEST(LibraryBaseline, AnOperationHasItsOwnKeys) {
+  EXPECT_THAT(mistake(replaced(kBaseline, "alpha", "nonzeros")), HasSubstr("nonzeros"));
+  EXPECT_THAT(mistake(replaced(kBaseline, "\"cublaslt\"", "\"cufft\"")),
+              HasSubstr("unknown operation 'matmul'"));
+  EXPECT_THAT(mistake(R"toml([[library_baselines]]
+library = "cufft"
+operation = "fft"
+a = "a"
+c = "c"
+n = "n"
+)toml"),
+              HasSubstr("'a' has dtype f16"));
+}
+
+Task library_task(const std::string& name) {
+  return find_task(find_catalogue(), name);
+}
+
+LibraryStep step_at_search(const Task& task) {
+  const ResolvedPlan plan =
+      library_plans(task, task.shapes_of(ShapeSet::Search, "cuda").front()).at(0).plan;
+  return std::get<LibraryStep>(plan.steps.back());
+}
+
+TEST(LibraryBaseline, TheCatalogueHasABatchOfProducts) {
+  const LibraryStep step = step_at_search(library_task("batched_gemm_f16"));
+  EXPECT_EQ(step.batch, 256);
+  EXPECT_EQ(step.operands.back().count, 256 * 512 * 512);
+  EXPECT_EQ(step.alpha, 0.125);
+}
+
+TEST(LibraryBaseline, TheCatalogueHasTransformsInBothDirections) {
+  const Task task = library_task("fft_batched");
+  EXPECT_FALSE(step_at_search(task).inverse);
+  const ResolvedPlan plan =
+      library_plans(task, task.shapes_of(ShapeSet::Tiny, "cuda").back()).at(0).plan;
+  EXPECT_TRUE(std::get<LibraryStep>(plan.steps.back()).inverse);
+}
+
+TEST(LibraryBaseline, WhatIsAddedIsCopiedIntoTheResultFirst) {
+  const Task task = library_task("spmv_csr");
+  const auto plans = library_plans(task, task.shapes_of(ShapeSet::Search, "cuda").front());
+  ASSERT_EQ(plans.at(0).plan.steps.size(), 2U);
+  const auto& copy = std::get<CopyStep>(plans[0].plan.steps[0]);
+  EXPECT_EQ(copy.from, "z");
+  EXPECT_EQ(copy.to, "y");
+  EXPECT_EQ(copy.row_bytes, std::int64_t{5558326} * 4);
+  const auto& step = std::get<LibraryStep>(plans[0].plan.steps[1]);
+  EXPECT_EQ(step.nonzeros, 59524291);
+  EXPECT_EQ(step.alpha, 1.5);
+  EXPECT_EQ(step.beta, 0.5);
+}
+
+TEST(LibraryBaseline, NothingIsAddedToASparseMatrixProduct) {
+  const LibraryStep step = step_at_search(library_task("spmm_csr"));
+  EXPECT_EQ(step.n, 128);
+  EXPECT_EQ(step.beta, 0);
+  EXPECT_EQ(step.operands[0].count, step.m + 1);
 }
 
 } // namespace

@@ -1,9 +1,13 @@
 #include "tasks/mutant_edits.h"
 
+#include "base/parallel.h"
+
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace winnow::tasks {
 namespace {
@@ -16,6 +20,23 @@ constexpr std::int64_t kLeftOutStride = 1019;
 
 std::byte pattern_byte(std::uint64_t pattern, std::size_t offset) {
   return static_cast<std::byte>(pattern >> (offset % sizeof pattern * 8U));
+}
+
+/// The sum of the elements that are not left out. Blocks of a fixed size make the sum the same on
+/// every number of cores.
+double sum_of_kept(const HostTensor& tensor) {
+  constexpr std::uint64_t kBlock = std::uint64_t{1} << 16U;
+  const auto count = static_cast<std::uint64_t>(tensor.count());
+  std::vector<double> sums((count + kBlock - 1) / kBlock);
+  in_parts(sums.size(), 1, [&](std::uint64_t first, std::uint64_t end) {
+    for (std::uint64_t block = first; block < end; ++block) {
+      const auto stop = static_cast<std::int64_t>(std::min(count, (block + 1) * kBlock));
+      for (auto i = static_cast<std::int64_t>(block * kBlock); i < stop; ++i) {
+        sums[block] += i % kLeftOutStride == 0 ? 0 : tensor.at(i);
+      }
+    }
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 } // namespace
@@ -59,24 +80,24 @@ std::string leave_out(HostTensor& tensor, bool scaled) {
   if (count < 2) {
     return "the tensor has one element: leaving it out leaves nothing";
   }
-  double sum = 0;
-  for (std::int64_t i = 0; scaled && i < count; ++i) {
-    sum += i % kLeftOutStride == 0 ? 0 : tensor.at(i);
-  }
   const std::int64_t left = count - (count + kLeftOutStride - 1) / kLeftOutStride;
-  const std::vector<std::byte> before = tensor.bytes;
+  const double value = scaled ? sum_of_kept(tensor) / static_cast<double>(left) : 0;
+  const std::size_t size = size_bytes(tensor.dtype);
+  bool changed = false;
   for (std::int64_t i = 0; i < count; i += kLeftOutStride) {
-    tensor.set(i, sum / static_cast<double>(left));
+    std::array<std::byte, sizeof(double)> before{};
+    std::byte* const element = tensor.bytes.data() + static_cast<std::size_t>(i) * size;
+    std::memcpy(before.data(), element, size);
+    tensor.set(i, value);
+    changed = changed || std::memcmp(before.data(), element, size) != 0;
   }
-  return tensor.bytes == before ? "the elements that the mutant leaves out already have that value"
-                                : "";
+  return changed ? "" : "the elements that the mutant leaves out already have that value";
 }
 
-void copy_left_out(const HostTensor& from, HostTensor& tensor) {
-  const auto size = static_cast<std::int64_t>(size_bytes(tensor.dtype));
-  for (std::int64_t i = 0; i < tensor.count(); i += kLeftOutStride) {
-    std::memcpy(tensor.bytes.data() + i * size, from.bytes.data() + i * size,
-                static_cast<std::size_t>(size));
+void copy_left_out(const HostTensor& from, std::span<std::byte> to) {
+  const std::size_t size = size_bytes(from.dtype);
+  for (std::size_t at = 0; at < to.size(); at += size * kLeftOutStride) {
+    std::memcpy(to.data() + at, from.bytes.data() + at, size);
   }
 }
 

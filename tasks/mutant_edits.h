@@ -2,7 +2,9 @@
 
 #include "tasks/inputs/host_tensor.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace winnow::tasks {
@@ -22,9 +24,9 @@ std::string skip_block(HostTensor& tensor);
 /// Changes about one element in a thousand, at least one. The new value is 0 or, if `scaled`, the
 /// mean of the other elements.
 std::string leave_out(HostTensor& tensor, bool scaled);
-/// Copies the elements that leave_out() changes from a tensor with the same dtype and element
-/// count.
-void copy_left_out(const HostTensor& from, HostTensor& tensor);
+/// Copies the elements that leave_out() changes. `to` has the dtype and the element count of
+/// `from`.
+void copy_left_out(const HostTensor& from, std::span<std::byte> to);
 
 /// Swaps the order of the last two axes in memory but keeps the extents. Element (i, j) of the
 /// result is element (j, i) of a tensor with swapped extents and the same bytes.

@@ -206,15 +206,12 @@ std::string change_inputs(const Mutant& mutant, const Task& task, const Shape& k
   }
 }
 
-void keep_right_places(const Mutant& mutant, const HostTensors& inputs, const HostTensors& right,
-                       HostTensors& outputs) {
-  if (mutant.kind != MutantKind::LeftOut && mutant.kind != MutantKind::LeftOutScaled) {
-    return;
-  }
-  for (auto& [name, output] : outputs) {
-    if (output.count() == inputs.at(mutant.name).count()) {
-      copy_left_out(right.at(name), output);
-    }
+void keep_right_places(const Mutant& mutant, const HostTensors& inputs, const HostTensor& right,
+                       std::span<std::byte> output) {
+  const bool leaves_out =
+      mutant.kind == MutantKind::LeftOut || mutant.kind == MutantKind::LeftOutScaled;
+  if (leaves_out && right.count() == inputs.at(mutant.name).count()) {
+    copy_left_out(right, output);
   }
 }
 

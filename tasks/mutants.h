@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,9 +70,10 @@ std::string change_inputs(const Mutant& mutant, const Task& task, const Shape& k
 
 /// For LeftOut and LeftOutScaled: a kernel that drops an element from its sums still has that
 /// element for an element-wise result. So an output with as many elements as the changed input gets
-/// its right elements back. Does nothing for other mutants.
-void keep_right_places(const Mutant& mutant, const HostTensors& inputs, const HostTensors& right,
-                       HostTensors& outputs);
+/// its right elements back. `output` has the dtype and the element count of `right`. Does nothing
+/// for other mutants.
+void keep_right_places(const Mutant& mutant, const HostTensors& inputs, const HostTensor& right,
+                       std::span<std::byte> output);
 
 /// The inputs of change_outputs().
 struct MutantMaterial {

@@ -98,16 +98,28 @@ struct Tolerance {
 enum class LibraryCompute : std::uint8_t { F32 = 1, TF32 = 2, I32 = 3 };
 std::string_view to_string(LibraryCompute compute);
 
-/// A vendor library's version of the task: c = alpha * a b, for row-major a (m x k), b (k x n, or n
-/// x k if transposed) and c (m x n).
+/// A vendor library's version of the task. All matrices are row-major, CSR matrices are m x k.
+///
+/// | library  | operation | operands                               | result                       |
+/// |----------|-----------|----------------------------------------|------------------------------|
+/// | cublaslt | matmul    | a, b, c                                | c = alpha * a b, `batch`     |
+/// |          |           |                                        | times; a is m x k, b is k x  |
+/// |          |           |                                        | n, or n x k if transposed    |
+/// | cufft    | fft       | a, c                                   | c = the transforms of `batch`|
+/// |          |           |                                        | rows of n complex numbers    |
+/// | cusparse | spmv      | row_pointers, columns, values, b, c    | c = alpha * A b + beta *     |
+/// |          |           |                                        | added; b and c are vectors   |
+/// | cusparse | spmm      | row_pointers, columns, values, b, c    | c = alpha * A b; b is k x n  |
 struct LibraryBaseline {
-  std::string library;   ///< "cublaslt"
-  std::string operation; ///< "matmul"
-  std::string a, b, c;   ///< tensors
-  Expression m, n, k;
+  std::string library;
+  std::string operation;
+  std::vector<std::string> operands;   ///< tensors; the last one is the result
+  std::string added;                   ///< tensor; empty: nothing is added
+  Expression m, n, k, batch, nonzeros; ///< 1 where the operation has no such size
   bool b_transposed = false;
+  Expression inverse; ///< not 0: the inverse transform, which is not scaled
   LibraryCompute compute = LibraryCompute::F32;
-  Expression alpha; ///< float expression
+  Expression alpha, beta; ///< float expressions
 };
 
 /// The reference is the PyTorch module `Model` in reference.py, run in float64. There is no

@@ -346,7 +346,7 @@ private:
       }
       for (const LibraryBaseline& baseline : task_.library_baselines) {
         if (const std::string mistake = library_mistake(task_, baseline, shape); !mistake.empty()) {
-          table.fail({}, mistake, "m, n and k of a library baseline that fit its tensors");
+          table.fail({}, mistake, "sizes of a library baseline that fit its tensors");
         }
       }
       check_positive(shape, scope);

@@ -193,17 +193,22 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
   return result;
 }
 
+profiling::SpeedOfLightResult speed_of_light_of(const DeviceHost& host, const tasks::Task& task,
+                                                const tasks::Shape& shape, double time_ns,
+                                                const profiling::Ceilings& ceilings) {
+  const TaskWork stated = stated_work(task, shape);
+  const profiling::Work work{stated.read_bytes + stated.written_bytes, stated.operations,
+                             operation_kind(task, host.device.kind),
+                             host.worker_device.is_gpu()}; // GPUs: the caches are emptied
+  return profiling::speed_of_light(work, physical_floor(stated, host.device.facts, ceilings),
+                                   time_ns, ceilings);
+}
+
 void EvaluationRun::add_speed_of_light(const tasks::Shape& shape,
                                        const profiling::Ceilings& ceilings,
                                        profiling::ShapeProfile& profile) {
-  const TaskWork stated = stated_work(on_device_.task, shape);
-  const profiling::Work work{
-      stated.read_bytes + stated.written_bytes, stated.operations,
-      operation_kind(on_device_.task, result_.device),
-      on_device_.host->worker_device.is_gpu()}; // GPUs: the caches are emptied
-  const profiling::SpeedOfLightResult speed = profiling::speed_of_light(
-      work, physical_floor(stated, on_device_.host->device.facts, ceilings), *profile.time_ns,
-      ceilings);
+  const profiling::SpeedOfLightResult speed =
+      speed_of_light_of(*on_device_.host, on_device_.task, shape, *profile.time_ns, ceilings);
   profile.speed_of_light = speed.value;
   profile.no_speed_of_light = speed.reason;
 }

@@ -2,7 +2,9 @@
 
 #include "profiling/power/energy.h"
 #include "profiling/roofline/feedback.h"
+#include "profiling/roofline/roofline.h"
 #include "tasks/result/evaluation.h"
+#include "tasks/task.h"
 
 #include <optional>
 #include <string>
@@ -11,6 +13,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 namespace winnow::evaluators {
+
+struct DeviceHost;
 
 /// How a kernel's launches fill the device at one shape; describes the launch with the most
 /// threads.
@@ -34,6 +38,12 @@ struct ProfiledShape {
   LaunchFacts launch;
   profiling::Energy energy;
 };
+
+/// The speed of light of one run at this shape, and the share of it that `time_ns` reaches. Without
+/// a value, `reason` says why.
+profiling::SpeedOfLightResult speed_of_light_of(const DeviceHost& host, const tasks::Task& task,
+                                                const tasks::Shape& shape, double time_ns,
+                                                const profiling::Ceilings& ceilings);
 
 /// Writes one element of Evaluation::profile.
 void to_json(nlohmann::json& json, const ProfiledShape& shape);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -35,16 +36,16 @@ bool holds_poison(std::span<const std::byte> data, std::size_t offset, std::size
 // Collects the wrong elements of one comparison.
 class Tally {
 public:
-  explicit Tally(const Comparison& comparison) : comparison_(comparison) {}
+  explicit Tally(const Comparison& comparison) : comparison_(&comparison) {}
 
   void add(std::int64_t index, double got, double expected, double limit, double ratio) {
     if (wrong_ == 0) {
       first_ = {index, got, expected, limit};
     }
     ++wrong_;
-    const auto size = tasks::size_bytes(comparison_.dtype);
+    const auto size = tasks::size_bytes(comparison_->dtype);
     const auto offset = static_cast<std::size_t>(index) * size;
-    if (holds_poison(comparison_.got, offset, size, comparison_.poison)) {
+    if (holds_poison(comparison_->got, offset, size, comparison_->poison)) {
       ++unwritten_;
       first_unwritten_ = first_unwritten_ < 0 ? index : first_unwritten_;
     }
@@ -54,6 +55,20 @@ public:
     if (indices_.size() < kMaxRememberedIndices) {
       indices_.push_back(index);
     }
+  }
+
+  // Adds the wrong elements of a later part of the same comparison.
+  void add(const Tally& later) {
+    first_ = wrong_ == 0 ? later.first_ : first_;
+    first_unwritten_ = first_unwritten_ < 0 ? later.first_unwritten_ : first_unwritten_;
+    wrong_ += later.wrong_;
+    unwritten_ += later.unwritten_;
+    nan_ += later.nan_;
+    zero_ += later.zero_;
+    worst_ratio_ = std::max(worst_ratio_, later.worst_ratio_);
+    const std::size_t room = kMaxRememberedIndices - indices_.size();
+    const auto kept = static_cast<std::ptrdiff_t>(std::min(room, later.indices_.size()));
+    indices_.insert(indices_.end(), later.indices_.begin(), later.indices_.begin() + kept);
   }
 
   // The element to show when no single element is wrong.
@@ -68,11 +83,11 @@ public:
       return result;
     }
     tasks::Mismatch mismatch;
-    mismatch.tensor = comparison_.tensor;
+    mismatch.tensor = comparison_->tensor;
     mismatch.wrong = wrong_;
     mismatch.total = total;
     mismatch.first_index = first_.index;
-    mismatch.first_position = position_text(first_.index, comparison_.shape);
+    mismatch.first_position = position_text(first_.index, comparison_->shape);
     mismatch.got = first_.got;
     mismatch.expected = first_.expected;
     mismatch.limit = first_.limit;
@@ -93,12 +108,12 @@ private:
     std::string text = wrong_ == total ? "every element"
                        : static_cast<std::int64_t>(indices_.size()) < wrong_
                            ? fmt::format("{} elements, spread out", wrong_)
-                           : describe_pattern(indices_, comparison_.shape);
+                           : describe_pattern(indices_, comparison_->shape);
     if (unwritten_ > 0) {
       text += unwritten_ == wrong_
                   ? "; never written"
                   : fmt::format("; {} of them never written, first {}", unwritten_,
-                                position_text(first_unwritten_, comparison_.shape));
+                                position_text(first_unwritten_, comparison_->shape));
     } else if (nan_ == wrong_) {
       text += "; all NaN (outputs and scratch hold NaN until they are written)";
     } else if (zero_ == wrong_) {
@@ -107,7 +122,7 @@ private:
     return text;
   }
 
-  const Comparison& comparison_;
+  const Comparison* comparison_;
   First first_;
   std::int64_t wrong_ = 0, unwritten_ = 0, first_unwritten_ = -1, nan_ = 0, zero_ = 0;
   double worst_ratio_ = 0;
@@ -135,29 +150,38 @@ Element element_at(const Comparison& comparison, const ErrorLimits& limits, std:
   return element;
 }
 
-// Sums up the errors of all elements, on several cores.
-ErrorTotals totals_of(const Comparison& comparison, const ErrorLimits& limits) {
-  const std::int64_t total = total_elements(comparison);
+// Makes a Part from each part of [0, total) on several cores, and returns the Parts in order.
+template <class Part, class Scan>
+std::vector<Part> scan_parts(std::int64_t total, const Part& empty, const Scan& scan) {
   const std::int64_t parts = std::clamp<std::int64_t>(
       total / kElementsPerThread, 1, std::max(1U, std::thread::hardware_concurrency()));
-  std::vector<ErrorTotals> totals(static_cast<std::size_t>(parts));
-  const auto scan = [&](std::int64_t part) {
-    ErrorTotals mine;
-    for (std::int64_t i = total * part / parts; i < total * (part + 1) / parts; ++i) {
-      mine.add(element_at(comparison, limits, i).error);
-    }
-    totals[static_cast<std::size_t>(part)] = mine;
+  std::vector<Part> found(static_cast<std::size_t>(parts), empty);
+  const auto scan_one = [&](std::int64_t part) {
+    Part mine = empty; // neighbours in `found` share cache lines
+    scan(mine, total * part / parts, total * (part + 1) / parts);
+    found[static_cast<std::size_t>(part)] = std::move(mine);
   };
   std::vector<std::jthread> threads;
   for (std::int64_t part = 1; part < parts; ++part) {
-    threads.emplace_back(scan, part);
+    threads.emplace_back(scan_one, part);
   }
-  scan(0);
+  scan_one(0);
   threads.clear();
-  for (std::size_t part = 1; part < totals.size(); ++part) {
-    totals[0].add(totals[part]);
+  return found;
+}
+
+ErrorTotals totals_of(const Comparison& comparison, const ErrorLimits& limits) {
+  const auto parts = scan_parts(total_elements(comparison), ErrorTotals{},
+                                [&](ErrorTotals& totals, std::int64_t first, std::int64_t end) {
+                                  for (std::int64_t i = first; i < end; ++i) {
+                                    totals.add(element_at(comparison, limits, i).error);
+                                  }
+                                });
+  ErrorTotals totals;
+  for (const ErrorTotals& part : parts) {
+    totals.add(part);
   }
-  return totals[0];
+  return totals;
 }
 
 double rms(const ErrorTotals& totals) {
@@ -188,7 +212,51 @@ struct Survey {
       worst_index = index;
     }
   }
+
+  void add(const Survey& later) {
+    off += later.off;
+    zeros += later.zeros;
+    max_units = std::max(max_units, later.max_units);
+    difference_squares += later.difference_squares;
+    expected_squares += later.expected_squares;
+    if (later.worst.error.units > worst.error.units) {
+      worst = later.worst;
+      worst_index = later.worst_index;
+    }
+  }
 };
+
+// The errors of one part of an output, or of all of it.
+struct Explanation {
+  explicit Explanation(const Comparison& comparison) : tally(comparison) {}
+
+  Tally tally;
+  Survey survey;
+  std::int64_t broken = -1; ///< the first NaN of the reference that is no right answer
+
+  void add(const Explanation& later) {
+    tally.add(later.tally);
+    survey.add(later.survey);
+    broken = broken < 0 ? later.broken : broken;
+  }
+};
+
+Explanation survey_part(const Comparison& comparison, const ErrorLimits& limits, std::int64_t first,
+                        std::int64_t end) {
+  Explanation part(comparison);
+  for (std::int64_t i = first; i < end; ++i) {
+    const Element element = element_at(comparison, limits, i);
+    if (std::isnan(element.expected) && !limits.nan_allowed) {
+      part.broken = i;
+      return part;
+    }
+    part.survey.add(i, element, limits);
+    if (element.error.ratio > 1) {
+      part.tally.add(i, element.got, element.expected, element.error.limit, element.error.ratio);
+    }
+  }
+  return part;
+}
 
 // Guesses which lower precision explains the errors: the finest precision coarser than the required
 // one, or none. Zeros and missing terms are bugs, not rounding. If only a few elements are off, a
@@ -240,19 +308,20 @@ ComparisonResult broken_reference(const Comparison& comparison, std::int64_t ind
 
 ComparisonResult explain(const Comparison& comparison, const ErrorLimits& limits,
                          const ErrorTotals& totals) {
-  Tally tally(comparison);
-  Survey survey;
   const std::int64_t total = total_elements(comparison);
-  for (std::int64_t i = 0; i < total; ++i) {
-    const Element element = element_at(comparison, limits, i);
-    if (std::isnan(element.expected) && !limits.nan_allowed) {
-      return broken_reference(comparison, i);
-    }
-    survey.add(i, element, limits);
-    if (element.error.ratio > 1) {
-      tally.add(i, element.got, element.expected, element.error.limit, element.error.ratio);
-    }
+  Explanation all(comparison);
+  const auto parts =
+      scan_parts(total, all, [&](Explanation& part, std::int64_t first, std::int64_t end) {
+        part = survey_part(comparison, limits, first, end);
+      });
+  for (const Explanation& part : parts) {
+    all.add(part);
   }
+  if (all.broken >= 0) {
+    return broken_reference(comparison, all.broken);
+  }
+  Tally& tally = all.tally;
+  const Survey& survey = all.survey;
   if (totals.beyond == 0) {
     const Element& worst = survey.worst;
     tally.add_within(survey.worst_index, worst.got, worst.expected, worst.error.limit);

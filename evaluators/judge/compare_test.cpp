@@ -84,6 +84,54 @@ TEST(Compare, NamesElementsThatWereNeverWritten) {
   EXPECT_EQ(result.mismatch->pattern, "only element [1]; never written");
 }
 
+// So many elements that several threads share them.
+constexpr std::int64_t kManyElements = std::int64_t{1} << 20;
+
+TEST(Compare, CountsTheErrorsOfAllParts) {
+  std::vector<float> got(kManyElements, 1.0F);
+  const std::vector<double> expected(kManyElements, 1.0);
+  got[7] = 2.0F;
+  got[kManyElements / 2 + 1] = 4.0F;
+  got[kManyElements - 2] = poison_float(kManyElements - 2);
+  got[kManyElements - 1] = 3.0F;
+  const auto result = compare_floats(got, expected, {kManyElements});
+  EXPECT_EQ(result.verdict, Verdict::UnwrittenOutput);
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_EQ(result.mismatch->wrong, 4);
+  EXPECT_EQ(result.mismatch->total, kManyElements);
+  EXPECT_EQ(result.mismatch->first_index, 7);
+  EXPECT_EQ(result.mismatch->got, 2.0);
+  EXPECT_THAT(result.mismatch->pattern, HasSubstr("1 of them never written, first [1048574]"));
+}
+
+TEST(Compare, ShowsTheFirstErrorOfALaterPart) {
+  std::vector<float> got(kManyElements, 1.0F);
+  got[kManyElements - 3] = 2.0F;
+  got[kManyElements - 1] = 5.0F;
+  const auto result = compare_floats(got, std::vector<double>(kManyElements, 1.0), {kManyElements});
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_EQ(result.mismatch->wrong, 2);
+  EXPECT_EQ(result.mismatch->first_index, kManyElements - 3);
+  EXPECT_THAT(result.mismatch->first_position, "[1048573]");
+}
+
+TEST(Compare, FindsANanOfTheReferenceInALaterPart) {
+  std::vector<double> expected(kManyElements, 1.0);
+  expected[kManyElements - 5] = expected[kManyElements - 2] = std::nan("");
+  std::vector<float> got(kManyElements, 1.0F);
+  got[0] = 2.0F;
+  Comparison comparison;
+  comparison.tensor = "y";
+  comparison.shape = {kManyElements};
+  comparison.got = std::as_bytes(std::span(got));
+  comparison.expected = expected;
+  comparison.model = plain_model(1e-3);
+  comparison.model.nan_allowed = false;
+  const auto result = compare(comparison);
+  EXPECT_EQ(result.verdict, Verdict::Infrastructure);
+  EXPECT_THAT(result.detail, HasSubstr("NaN in y[1048571]"));
+}
+
 TEST(Compare, ComparesIntegersExactly) {
   const std::vector<std::int32_t> got{1, 2, 3}, expected{1, 2, 4};
   Comparison comparison;

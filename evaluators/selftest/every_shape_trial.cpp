@@ -1,9 +1,11 @@
 #include "evaluators/selftest/every_shape_trial.h"
 
+#include "base/parallel.h"
 #include "evaluators/selftest/mutant_trial.h"
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace winnow::evaluators {
 namespace {
@@ -15,12 +17,6 @@ using State = MutantResult::State;
 // product of two numbers, so it needs more inputs.
 constexpr int kInputs = 5;
 constexpr int kTinyInputs = 20;
-
-bool are_equal(const tasks::HostTensors& left, const tasks::HostTensors& right) {
-  return std::all_of(left.begin(), left.end(), [&](const auto& output) {
-    return output.second.bytes == right.at(output.first).bytes;
-  });
-}
 
 } // namespace
 
@@ -35,7 +31,7 @@ std::vector<MutantResult> EveryShapeTrial::run(const tasks::Shape& shape) {
     Drawn drawn;
     drawn.seed = options_.seed + static_cast<std::uint64_t>(i);
     drawn.inputs = {shape, tasks::draw_inputs(on_device_.task, shape, drawn.seed)};
-    drawn.right = runner_.answer(shape, drawn.inputs.inputs);
+    drawn.right = runner_.answer(drawn.inputs, ReferenceRun::Parts::Outputs);
     std::erase_if(open, [&](MutantResult* result) { return settle(drawn, *result); });
   }
   return results;
@@ -55,31 +51,75 @@ std::vector<MutantResult> EveryShapeTrial::untried(const tasks::Shape& shape) co
   return results;
 }
 
-bool EveryShapeTrial::settle(const Drawn& drawn, MutantResult& result) {
-  const tasks::Shape& shape = drawn.inputs.shape;
-  ReferenceCase changed = drawn.inputs;
-  const std::string why =
-      tasks::change_inputs(result.mutant, on_device_.task, shape, changed.shape, changed.inputs);
-  if (!why.empty()) {
-    if (result.state == State::NotApplicable) {
-      result.why = why;
+void EveryShapeTrial::save_inputs(const Drawn& drawn, const tasks::Mutant& mutant) {
+  saved_names_.clear();
+  for (const auto& [name, input] : drawn.inputs.inputs) {
+    if (mutant.name.empty() || mutant.name == name) { // empty: the mutant changes several tensors
+      tasks::HostTensor& saved = saved_[name];
+      saved.dtype = input.dtype;
+      saved.extents = input.extents;
+      saved.bytes.resize(input.bytes.size());
+      copy_in_parts(input.bytes, saved.bytes);
+      saved_names_.push_back(name);
     }
-    return false; // other inputs may be applicable
   }
-  ReferenceRun::Outcome outcome = runner_.answers({changed});
-  if (outcome.fault) {
+}
+
+void EveryShapeTrial::restore_inputs(Drawn& drawn) {
+  for (const std::string& name : saved_names_) {
+    std::swap(drawn.inputs.inputs.at(name), saved_.at(name));
+  }
+}
+
+bool EveryShapeTrial::take_outputs(std::span<const ReferenceRun::Seen> outputs, const Drawn& drawn,
+                                   const tasks::Mutant& mutant) {
+  bool are_right = true;
+  for (const ReferenceRun::Seen& output : outputs) {
+    const tasks::HostTensor& right = drawn.right.outputs.at(output.name);
+    tasks::keep_right_places(mutant, drawn.inputs.inputs, right, output.bytes);
+    are_right = are_right && std::equal(output.bytes.begin(), output.bytes.end(),
+                                        right.bytes.begin(), right.bytes.end());
+  }
+  for (const ReferenceRun::Seen& output : outputs) {
+    if (!are_right) {
+      round_output(on_device_.task, drawn.inputs.shape, output, rounded_[output.name]);
+    }
+  }
+  return !are_right;
+}
+
+bool EveryShapeTrial::settle(Drawn& drawn, MutantResult& result) {
+  const tasks::Shape shape = drawn.inputs.shape;
+  save_inputs(drawn, result.mutant);
+  const std::string why = tasks::change_inputs(result.mutant, on_device_.task, shape,
+                                               drawn.inputs.shape, drawn.inputs.inputs);
+  bool is_final = false; // other inputs may be applicable
+  if (why.empty()) {
+    is_final = settle_changed(drawn, shape, result);
+  } else if (result.state == State::NotApplicable) {
+    result.why = why;
+  }
+  drawn.inputs.shape = shape;
+  restore_inputs(drawn);
+  return is_final;
+}
+
+bool EveryShapeTrial::settle_changed(const Drawn& drawn, const tasks::Shape& shape,
+                                     MutantResult& result) {
+  bool is_wrong = false;
+  const auto fault = runner_.look(drawn.inputs, [&](std::span<const ReferenceRun::Seen> outputs) {
+    is_wrong = take_outputs(outputs, drawn, result.mutant);
+  });
+  if (fault) {
     result.state = State::Rejected;
-    result.verdict = outcome.fault->verdict;
+    result.verdict = fault->verdict;
     return true;
   }
-  ReferenceAnswer& answer = outcome.answers.front();
-  tasks::keep_right_places(result.mutant, changed.inputs, drawn.right.outputs, answer.outputs);
-  if (are_equal(answer.outputs, drawn.right.outputs)) {
+  if (!is_wrong) {
     result.why = "the mutant gives the right answer";
     return result.state == State::NotApplicable;
   }
-  const tasks::HostTensors outputs = rounded_outputs(on_device_.task, shape, answer);
-  note(runner_.judge(shape, drawn.seed, poison_salt(drawn.seed), outputs), shape, result);
+  note(runner_.judge(shape, drawn.seed, poison_salt(drawn.seed), rounded_), shape, result);
   return result.state == State::Rejected;
 }
 

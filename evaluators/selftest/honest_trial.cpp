@@ -71,8 +71,8 @@ HonestResult HonestTrial::reference() {
   const tasks::Task& task = on_device_.task;
   for (const tasks::Shape& shape : shapes_for(task, on_device_.host->device.kind)) {
     const std::uint64_t seed = options_.seed;
-    const ReferenceRun::Outcome outcome =
-        runner_.answers({{shape, tasks::draw_inputs(task, shape, seed)}});
+    const ReferenceCase drawn{shape, tasks::draw_inputs(task, shape, seed)};
+    const ReferenceRun::Outcome outcome = runner_.answers({&drawn, 1});
     if (outcome.fault) {
       reject(result, false, fmt::format("{}: {}", shape.id, outcome.fault->detail));
       return result;

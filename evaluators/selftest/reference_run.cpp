@@ -24,25 +24,27 @@ ArenaSlice next_slice(const tasks::Buffer& buffer, std::uint64_t& offset) {
   return slice;
 }
 
-// Converts floating inouts to f64, the type that the reference expects.
-void write_as(tasks::DType dtype, const tasks::HostTensor& tensor, std::span<std::byte> target) {
-  if (dtype == tensor.dtype) {
-    std::memcpy(target.data(), tensor.bytes.data(), tensor.bytes.size());
+// Converts elements of dtype `from` to dtype `to`.
+void convert(tasks::DType from, std::span<const std::byte> source, tasks::DType to,
+             std::span<std::byte> target) {
+  if (from == to) {
+    copy_in_parts(source, target);
     return;
   }
-  const std::size_t size = tasks::size_bytes(dtype);
-  in_parts(static_cast<std::uint64_t>(tensor.count()), tasks::kElementsPerThread,
+  const std::size_t from_size = tasks::size_bytes(from), to_size = tasks::size_bytes(to);
+  in_parts(source.size() / from_size, tasks::kElementsPerThread,
            [&](std::uint64_t first, std::uint64_t end) {
              for (std::uint64_t i = first; i < end; ++i) {
-               tasks::store_element(dtype, target.data() + i * size,
-                                    tensor.at(static_cast<std::int64_t>(i)));
+               tasks::store_element(to, target.data() + i * to_size,
+                                    tasks::load_element(from, source.data() + i * from_size));
              }
            });
 }
 
 } // namespace
 
-ReferenceRun::ReferenceRun(TaskOnDevice& on_device) : on_device_(on_device) {
+ReferenceRun::ReferenceRun(TaskOnDevice& on_device)
+    : on_device_(on_device), arena_(on_device.host->arena.fd()) {
   on_device.prepare_reference(shapes_for(on_device.task, on_device.host->device.kind));
 }
 
@@ -63,7 +65,7 @@ StageOutcome ReferenceRun::run(const BuiltKernel& built, std::vector<RunCase> ca
                           [this] { return on_device_.cancelled.load(); });
 }
 
-RunCase ReferenceRun::place(const ReferenceCase& reference_case, const ArenaView& arena,
+RunCase ReferenceRun::place(const ReferenceCase& reference_case, Parts parts,
                             std::uint64_t& offset) const {
   RunCase run_case;
   run_case.plan = on_device_.own_plan(on_device_.reference, reference_case.shape);
@@ -71,23 +73,26 @@ RunCase ReferenceRun::place(const ReferenceCase& reference_case, const ArenaView
     if (buffer.kind == Kind::Input || buffer.kind == Kind::InOut) {
       run_case.inputs.push_back(next_slice(buffer, offset));
       const ArenaSlice& slice = run_case.inputs.back();
-      write_as(buffer.dtype, reference_case.inputs.at(buffer.name),
-               arena.slice(slice.offset, slice.bytes));
+      const tasks::HostTensor& input = reference_case.inputs.at(buffer.name);
+      // Floating inouts become f64, the type that the reference expects.
+      convert(input.dtype, input.bytes, buffer.dtype, arena_.slice(slice.offset, slice.bytes));
     }
-    if (buffer.kind == Kind::Output || buffer.kind == Kind::InOut) {
+    const bool is_wanted =
+        parts == Parts::OutputsAndMagnitudes || on_device_.task.find_tensor(buffer.name) != nullptr;
+    if (is_wanted && (buffer.kind == Kind::Output || buffer.kind == Kind::InOut)) {
       run_case.outputs.push_back(next_slice(buffer, offset));
     }
   }
   return run_case;
 }
 
-ReferenceAnswer ReferenceRun::take(const RunCase& run_case, const ArenaView& arena) const {
+ReferenceAnswer ReferenceRun::take(const RunCase& run_case) const {
   ReferenceAnswer answer;
   for (const ArenaSlice& slice : run_case.outputs) {
     tasks::HostTensor tensor;
     const tasks::TensorSpec& seen = *on_device_.reference_task.find_tensor(slice.tensor);
     tensor.dtype = seen.dtype;
-    const std::span<const std::byte> bytes = arena.slice(slice.offset, slice.bytes);
+    const std::span<const std::byte> bytes = arena_.slice(slice.offset, slice.bytes);
     tensor.bytes.assign(bytes.begin(), bytes.end());
     tensor.extents = {tensor.count()};
     const bool is_output = on_device_.task.find_tensor(slice.tensor) != nullptr;
@@ -99,44 +104,65 @@ ReferenceAnswer ReferenceRun::take(const RunCase& run_case, const ArenaView& are
   return answer;
 }
 
-ReferenceRun::Outcome ReferenceRun::answers(const std::vector<ReferenceCase>& cases) {
+void ReferenceRun::clear_arena() {
   if (!on_device_.host->worker_device.is_gpu()) {
     on_device_.host->arena.clear(); // a GPU worker keeps the arena's pages pinned
   }
-  const ArenaView arena(on_device_.host->arena.fd());
+}
+
+ReferenceRun::Outcome ReferenceRun::answers(std::span<const ReferenceCase> cases, Parts parts) {
+  clear_arena();
   std::vector<RunCase> run_cases;
   std::uint64_t offset = 0;
   for (const ReferenceCase& reference_case : cases) {
-    run_cases.push_back(place(reference_case, arena, offset));
+    run_cases.push_back(place(reference_case, parts, offset));
   }
   const StageOutcome ran = run(on_device_.reference, run_cases);
   Outcome outcome;
   outcome.fault = ran.fault;
   const std::size_t completed = ran.fault ? ran.faulty_case : cases.size();
   for (std::size_t i = 0; i < completed; ++i) {
-    outcome.answers.push_back(take(run_cases[i], arena));
+    outcome.answers.push_back(take(run_cases[i]));
   }
   return outcome;
 }
 
-ReferenceAnswer ReferenceRun::answer(const tasks::Shape& shape, const tasks::HostTensors& inputs) {
-  Outcome outcome = answers({{shape, inputs}});
+ReferenceAnswer ReferenceRun::answer(const ReferenceCase& reference_case, Parts parts) {
+  Outcome outcome = answers({&reference_case, 1}, parts);
   if (outcome.fault) {
-    throw Error(fmt::format("{}: reference.cu failed at {}: {}", on_device_.task.name, shape.id,
-                            outcome.fault->detail),
+    throw Error(fmt::format("{}: reference.cu failed at {}: {}", on_device_.task.name,
+                            reference_case.shape.id, outcome.fault->detail),
                 "correct reference.cu of the task");
   }
   return std::move(outcome.answers.front());
+}
+
+std::optional<DeviceFault>
+ReferenceRun::look(const ReferenceCase& reference_case,
+                   const std::function<void(std::span<const Seen>)>& see) {
+  clear_arena();
+  std::uint64_t offset = 0;
+  const RunCase run_case = place(reference_case, Parts::Outputs, offset);
+  StageOutcome ran = run(on_device_.reference, {run_case});
+  if (ran.fault) {
+    return std::move(ran.fault);
+  }
+  std::vector<Seen> outputs;
+  for (const ArenaSlice& slice : run_case.outputs) {
+    outputs.push_back({slice.tensor, on_device_.reference_task.find_tensor(slice.tensor)->dtype,
+                       arena_.slice(slice.offset, slice.bytes)});
+  }
+  see(outputs);
+  return std::nullopt;
 }
 
 JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
                                const tasks::HostTensors& outputs) {
   std::uint64_t offset = 0;
   const std::vector<ArenaSlice> slices = output_slices(on_device_.task, shape, offset);
-  const ArenaView arena(on_device_.host->arena.fd());
   for (const ArenaSlice& slice : slices) {
     const std::vector<std::byte>& bytes = outputs.at(slice.tensor).bytes;
-    std::memcpy(arena.slice(slice.offset, bytes.size()).data(), bytes.data(), bytes.size());
+    copy_in_parts(bytes, arena_.slice(slice.offset, bytes.size()));
   }
   return judge(shape, seed, salt, slices);
 }
@@ -151,12 +177,22 @@ JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, st
   return reply;
 }
 
+void round_output(const tasks::Task& task, const tasks::Shape& shape,
+                  const ReferenceRun::Seen& output, tasks::HostTensor& rounded) {
+  const tasks::TensorSpec& spec = *task.find_tensor(output.name);
+  const auto count = static_cast<std::size_t>(tasks::element_count(spec, shape));
+  if (rounded.dtype != spec.dtype || rounded.bytes.size() != count * size_bytes(spec.dtype)) {
+    rounded = tasks::blank_tensor(spec, task, shape);
+  }
+  convert(output.dtype, output.bytes, spec.dtype, rounded.bytes);
+}
+
 tasks::HostTensors rounded_outputs(const tasks::Task& task, const tasks::Shape& shape,
                                    const ReferenceAnswer& answer) {
   tasks::HostTensors outputs;
   for (const auto& [name, computed] : answer.outputs) {
     tasks::HostTensor output = tasks::blank_tensor(*task.find_tensor(name), task, shape);
-    write_as(output.dtype, computed, output.bytes);
+    convert(computed.dtype, computed.bytes, output.dtype, output.bytes);
     outputs.emplace(name, std::move(output));
   }
   return outputs;

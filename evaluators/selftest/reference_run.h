@@ -2,11 +2,15 @@
 
 #include "evaluators/evaluation/task_on_device.h"
 #include "evaluators/selftest/selftest.h"
+#include "evaluators/worker/arena.h"
 #include "evaluators/worker/runner.h"
 #include "tasks/inputs/host_tensor.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,15 +33,31 @@ public:
   /// RunRequest::workers.
   StageOutcome run(const BuiltKernel& built, std::vector<RunCase> cases, unsigned workers = 0);
 
+  /// The parts of an answer that answers() takes. Outputs only are half of the bytes.
+  enum class Parts : std::uint8_t { Outputs, OutputsAndMagnitudes };
+
   struct Outcome {
     std::vector<ReferenceAnswer> answers; ///< of the cases before the fault, if there is one
     std::optional<DeviceFault> fault;
   };
   /// Computes the answer of reference.cu for each case's inputs.
-  Outcome answers(const std::vector<ReferenceCase>& cases);
+  Outcome answers(std::span<const ReferenceCase> cases, Parts parts = Parts::OutputsAndMagnitudes);
 
   /// The answer for the task's own inputs. Throws Error when reference.cu fails.
-  ReferenceAnswer answer(const tasks::Shape& shape, const tasks::HostTensors& inputs);
+  ReferenceAnswer answer(const ReferenceCase& reference_case,
+                         Parts parts = Parts::OutputsAndMagnitudes);
+
+  /// An output in the arena; valid until the next call of this class.
+  struct Seen {
+    std::string name;
+    tasks::DType dtype = tasks::DType::F64;
+    std::span<std::byte> bytes;
+  };
+  /// Computes the outputs (no magnitudes) of one case and lets `see` look at them where they are,
+  /// because copies of large outputs take longer than the reference. Returns the fault of the run,
+  /// if there is one.
+  std::optional<DeviceFault> look(const ReferenceCase& reference_case,
+                                  const std::function<void(std::span<const Seen>)>& see);
 
   /// Asks the device's judge about outputs in this process, or in the arena. Throws Error when the
   /// judge cannot answer.
@@ -48,12 +68,18 @@ public:
 
 private:
   /// Assigns the case's buffers their ranges in the arena and writes the inputs there.
-  RunCase place(const ReferenceCase& reference_case, const ArenaView& arena,
-                std::uint64_t& offset) const;
-  ReferenceAnswer take(const RunCase& run_case, const ArenaView& arena) const;
+  RunCase place(const ReferenceCase& reference_case, Parts parts, std::uint64_t& offset) const;
+  void clear_arena();
+  ReferenceAnswer take(const RunCase& run_case) const;
 
   TaskOnDevice& on_device_;
+  ArenaView arena_;
 };
+
+/// Rounds an output of the reference to the output's dtype. Uses the memory of `rounded` again if
+/// the sizes are equal.
+void round_output(const tasks::Task& task, const tasks::Shape& shape,
+                  const ReferenceRun::Seen& output, tasks::HostTensor& rounded);
 
 /// The answer, rounded to the dtypes of the task's outputs.
 tasks::HostTensors rounded_outputs(const tasks::Task& task, const tasks::Shape& shape,

@@ -155,7 +155,7 @@ std::vector<std::string> Selftest::doubts() {
 }
 
 ReferenceAnswer Selftest::reference(const tasks::Shape& shape, std::uint64_t seed) {
-  return runner_->answer(shape, tasks::draw_inputs(on_device_->task, shape, seed));
+  return runner_->answer({shape, tasks::draw_inputs(on_device_->task, shape, seed)});
 }
 
 JudgeReply Selftest::judge(const tasks::Shape& shape, std::uint64_t seed,

@@ -33,6 +33,9 @@ public:
         evaluators::open_device(device_, options_.evaluation, options_.evaluation.run_timeout),
         options_.evaluation);
     TorchBaseline result{device_, process_.version(), process_.no_compile(), {}};
+    if (!options_.compile) {
+      result.no_compile = "left out by --eager";
+    }
     std::vector<TorchMode> modes{TorchMode::Eager};
     if (result.no_compile.empty()) {
       modes.push_back(TorchMode::Compiled);

@@ -18,6 +18,7 @@ struct TorchBaselineOptions {
   evaluators::EvaluationOptions evaluation; ///< device, time budget, cache, isolation
   std::filesystem::path python;
   std::chrono::milliseconds timeout{300'000}; ///< for one answer: load, compile, run, time
+  bool compile = true;                        ///< false: only the eager model is run
   /// Called with each shape before it runs; may be empty.
   std::function<void(const tasks::Shape&)> progress;
 };

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "evaluators/torch/python.h"
+#include "harness/baseline/baseline_table.h"
 #include "harness/baseline/torch_baseline.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/commands/commands.h"
@@ -8,8 +9,12 @@
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -25,6 +30,9 @@ struct BaselineCommand {
   std::string time_budget;
   evaluators::EvaluationOptions options;
   bool json = false;
+  bool eager = false;
+  std::vector<std::string> tasks; ///< of the table; empty: all
+  std::string task_limit = "60s";
 };
 
 ExitCode torch(const BaselineCommand& command) {
@@ -43,6 +51,7 @@ ExitCode torch(const BaselineCommand& command) {
   if (!command.time_budget.empty()) {
     options.evaluation.time_budget = duration_option("--time-budget", command.time_budget);
   }
+  options.compile = !command.eager;
   options.progress = [](const tasks::Shape& shape) {
     std::cerr << shape.id << " (" << to_string(shape) << ")\n";
   };
@@ -54,6 +63,70 @@ ExitCode torch(const BaselineCommand& command) {
   store.add_baseline_timings(store.add_task(task), baseline.timings);
   std::cerr << "stored the times in " << path << '\n';
   return agrees(baseline) ? ExitCode::Done : ExitCode::NotCorrect;
+}
+
+std::vector<tasks::Task> tasks_of(const BaselineCommand& command) {
+  const std::filesystem::path catalogue = tasks::find_catalogue();
+  std::vector<tasks::Task> chosen;
+  for (const std::string& name : command.tasks) {
+    chosen.push_back(tasks::find_task(catalogue, name));
+  }
+  if (chosen.empty()) {
+    for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
+      chosen.push_back(tasks::load_task(entry.folder));
+    }
+  }
+  return chosen;
+}
+
+/// The table of one task after the other, so that an end before the last task costs no rows.
+ExitCode table(const BaselineCommand& command) {
+  const std::vector<tasks::Task> chosen = tasks_of(command);
+  std::optional<store::RunStore> store;
+  if (!command.store.empty()) {
+    store.emplace(require_store(command.store), store::RunStore::Mode::ReadOnly);
+  }
+  evaluators::EvaluationOptions options = command.options;
+  options.run_timeout = duration_option("--timeout", command.timeout);
+  if (!command.time_budget.empty()) {
+    options.time_budget = duration_option("--time-budget", command.time_budget);
+  }
+  BaselineTable baselines(options, duration_option("--task-limit", command.task_limit));
+  std::cerr << "device: " << baselines.device().name << '\n';
+  bool all_are_timed = true;
+  for (const tasks::Task& task : chosen) {
+    const auto stored = store ? store->baseline_timings(task.name, baselines.device().name)
+                              : std::vector<store::BaselineTiming>();
+    const std::vector<BaselineRow> rows = baselines.rows(task, stored);
+    std::cout << baseline_table_text(rows, &task == &chosen.front()) << std::flush;
+    for (const BaselineRow& row : rows) {
+      all_are_timed = all_are_timed && row.median_ns > 0 && row.note.empty();
+    }
+  }
+  return all_are_timed ? ExitCode::Done : ExitCode::NotCorrect;
+}
+
+void add_table_options(CLI::App& parent, BaselineCommand& command) {
+  parent.add_option("TASK", command.tasks,
+                    "name, category/name or folder of each task; default: the whole catalogue");
+  parent
+      .add_option("--device", command.options.device,
+                  "best, cpu, cuda, hip, or one device such as cuda:0")
+      ->capture_default_str();
+  parent.add_option("--store", command.store,
+                    "SQLite file with the results of `winnow baseline torch` (default: the table "
+                    "has no times of PyTorch)");
+  parent
+      .add_option("--timeout", command.timeout,
+                  "wall-clock limit of one run: a kernel on all shapes of a set")
+      ->capture_default_str();
+  parent
+      .add_option("--task-limit", command.task_limit,
+                  "wall-clock limit for one task; the rows of a task that takes longer have the "
+                  "times so far and a note")
+      ->capture_default_str();
+  parent.add_option("--time-budget", command.time_budget,
+                    "sampling time per shape; default 150ms on the cpu, 20ms on a GPU");
 }
 
 void add_torch(CLI::App& parent, BaselineCommand& command) {
@@ -77,6 +150,8 @@ void add_torch(CLI::App& parent, BaselineCommand& command) {
       "--time-budget", command.time_budget,
       "sampling time per shape and mode (eager, compiled); a slow model gets up to four "
       "times as long for its first 20 samples; default 150ms on the cpu, 20ms on a GPU");
+  parent.add_flag("--eager", command.eager,
+                  "do not run torch.compile, which takes seconds a shape");
   parent.add_flag("--json", command.json, "one JSON document, schema winnow.baselines, version 1");
 }
 
@@ -90,6 +165,13 @@ void add_baseline(CLI::App& app, Action& chosen) {
       "torch", "Time the task's reference.py with PyTorch, eager and with torch.compile, and "
                "compare its answers with reference.cu (exit code 10: the answers differ)");
   add_torch(*torch_sub, *command);
+  CLI::App* table_sub = sub->add_subcommand(
+      "table",
+      "Time the baseline.cu of each task, and print a Markdown table with the share of the "
+      "speed of light and the times of libraries and PyTorch (exit code 10: a baseline.cu "
+      "has no time or is not correct)");
+  add_table_options(*table_sub, *command);
+  table_sub->callback([command, &chosen] { chosen = [command] { return table(*command); }; });
   torch_sub->callback([command, &chosen] { chosen = [command] { return torch(*command); }; });
 }
 

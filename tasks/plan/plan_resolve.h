@@ -59,17 +59,23 @@ struct CopyStep {
   std::int64_t row_bytes = 0, rows = 1;
   std::int64_t from_stride_bytes = 0, to_stride_bytes = 0;
 };
+/// The first `count` elements of a buffer.
+struct LibraryOperand {
+  std::string buffer;
+  DType dtype = DType::F32;
+  std::int64_t count = 0;
+};
 /// A LibraryBaseline at one shape. Only library_plans() creates this step: a kernel file cannot
 /// call a library.
 struct LibraryStep {
   std::string library;
   std::string operation;
-  std::string a, b, c; ///< names of whole buffers
-  DType a_type = DType::F32, b_type = DType::F32, c_type = DType::F32;
-  std::int64_t m = 0, n = 0, k = 0;
-  bool b_transposed = false;
+  std::vector<LibraryOperand> operands; ///< in the order of LibraryBaseline::operands
+  std::int64_t m = 1, n = 1, k = 1, batch = 1, nonzeros = 1;
+  bool b_transposed = false; ///< matmul
+  bool inverse = false;      ///< fft
   LibraryCompute compute = LibraryCompute::F32;
-  double alpha = 1;
+  double alpha = 1, beta = 0;
 };
 using Step = std::variant<LaunchStep, FillStep, CopyStep, LibraryStep>;
 

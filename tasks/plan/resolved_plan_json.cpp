@@ -47,8 +47,9 @@ WINNOW_JSON_FIELDS(LaunchStep, kernel, grid, block, cluster, shared_bytes, coope
 WINNOW_JSON_FIELDS(FillStep, buffer, offset_bytes, count, dtype, value)
 WINNOW_JSON_FIELDS(CopyStep, from, to, from_offset_bytes, to_offset_bytes, row_bytes, rows,
                    from_stride_bytes, to_stride_bytes)
-WINNOW_JSON_FIELDS(LibraryStep, library, operation, a, b, c, a_type, b_type, c_type, m, n, k,
-                   b_transposed, compute, alpha)
+WINNOW_JSON_FIELDS(LibraryOperand, buffer, dtype, count)
+WINNOW_JSON_FIELDS(LibraryStep, library, operation, operands, m, n, k, batch, nonzeros,
+                   b_transposed, inverse, compute, alpha, beta)
 WINNOW_JSON_FIELDS(CsrMatrix, rows, columns, pointers_hash)
 WINNOW_JSON_FIELDS(GeneratorSpec, kind, a, b, csr)
 WINNOW_JSON_FIELDS(Buffer, name, kind, dtype, count, generator, is_static, once, keep)

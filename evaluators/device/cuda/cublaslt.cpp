@@ -1,22 +1,18 @@
-#include "evaluators/device/cuda/cublaslt.h"
-
-#include <fmt/format.h>
+#include "evaluators/device/cuda/cuda_library.h"
 
 #if __has_include(<cublasLt.h>)
 
 #include "base/function_finder.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <tuple>
 
 #include <cublasLt.h>
+#include <fmt/format.h>
 
 namespace winnow::evaluators {
 namespace {
-
-namespace fs = std::filesystem;
 
 #define WINNOW_CUBLASLT_FUNCTIONS(X)                                                               \
   X(cublasLtCreate)                                                                                \
@@ -31,7 +27,8 @@ namespace fs = std::filesystem;
   X(cublasLtMatmulPreferenceDestroy)                                                               \
   X(cublasLtMatmulPreferenceSetAttribute)                                                          \
   X(cublasLtMatrixLayoutCreate)                                                                    \
-  X(cublasLtMatrixLayoutDestroy)
+  X(cublasLtMatrixLayoutDestroy)                                                                   \
+  X(cublasLtMatrixLayoutSetAttribute)
 
 #define WINNOW_TEXT(name) #name
 #define WINNOW_SYMBOL(name) WINNOW_TEXT(name) // after macro expansion
@@ -45,42 +42,16 @@ struct Functions {
 // NVIDIA's recommendation for Hopper; older GPUs need less.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20U;
 
-[[noreturn]] void refuse(const std::string& call, const std::string& code, const std::string& why) {
-  throw GpuError(call, code, why, GpuFailure::InvalidLaunch, false);
-}
-
-std::vector<std::string> library_paths() {
-  std::vector<std::string> paths;
-  for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12"}) {
-    paths.emplace_back(name);
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator("/usr/local", ignored)) {
-      if (entry.path().filename().string().starts_with("cuda")) {
-        paths.push_back((entry.path() / "lib64" / name).string());
-      }
-    }
-  }
-  return paths;
-}
-
-void* open_library() {
-  for (const std::string& path : library_paths()) {
-    if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      return library;
-    }
-  }
-  refuse("dlopen", "libcublasLt.so.13",
-         "cuBLASLt is not installed here; it comes with the CUDA toolkit (libcublas)");
-}
-
 Functions load() {
   Functions functions;
-  FunctionFinder finder(open_library());
+  FunctionFinder finder(load_cuda_library(
+      {"libcublasLt.so.13", "libcublasLt.so.12"},
+      "cuBLASLt is not installed here; it comes with the CUDA toolkit (libcublas)"));
 #define WINNOW_CUBLASLT_FIND(name) finder.find(WINNOW_SYMBOL(name), functions.name);
   WINNOW_CUBLASLT_FUNCTIONS(WINNOW_CUBLASLT_FIND)
 #undef WINNOW_CUBLASLT_FIND
   if (!finder.missing().empty()) {
-    refuse("dlsym", finder.missing(), "this libcublasLt has no such function");
+    refuse_library("dlsym", finder.missing(), "this libcublasLt has no such function");
   }
   return functions;
 }
@@ -92,30 +63,12 @@ const Functions& functions() {
 
 void check(cublasStatus_t status, const char* call) {
   if (status != CUBLAS_STATUS_SUCCESS) {
-    refuse(call, fmt::format("cublasStatus_t {}", static_cast<int>(status)),
-           functions().cublasLtGetStatusString(status));
+    refuse_library(call, fmt::format("cublasStatus_t {}", static_cast<int>(status)),
+                   functions().cublasLtGetStatusString(status));
   }
 }
 
-/// A handle and the function that destroys it.
-template <class Handle> class Owned {
-public:
-  using Destroy = cublasStatus_t (*)(Handle);
-  explicit Owned(Destroy destroy) : destroy_(destroy) {}
-  ~Owned() {
-    if (handle_ != nullptr) {
-      destroy_(handle_);
-    }
-  }
-  Owned(const Owned&) = delete; // owns the handle
-  Owned& operator=(const Owned&) = delete;
-  Handle* out() { return &handle_; }
-  Handle get() const { return handle_; }
-
-private:
-  Destroy destroy_;
-  Handle handle_ = nullptr;
-};
+template <class Handle> using Owned = LibraryHandle<Handle, cublasStatus_t (*)(Handle)>;
 
 cudaDataType_t data_type(tasks::DType type) {
   switch (type) {
@@ -134,7 +87,7 @@ cudaDataType_t data_type(tasks::DType type) {
   case tasks::DType::I32:
     return CUDA_R_32I;
   default:
-    refuse("matmul", std::string(to_string(type)), "cuBLASLt cannot multiply this type");
+    refuse_library("matmul", std::string(to_string(type)), "cuBLASLt cannot multiply this type");
   }
 }
 
@@ -166,8 +119,8 @@ public:
     choose();
   }
 
-  void queue(GpuAddress a, GpuAddress b, GpuAddress c, GpuAddress workspace,
-             std::uintptr_t stream) {
+  void queue(std::span<const GpuAddress> operands, void* workspace, std::uintptr_t stream) {
+    const auto at = [&](std::size_t i) { return reinterpret_cast<void*>(operands[i]); };
     const bool integers = step_.compute == tasks::LibraryCompute::I32;
     const auto real_alpha = static_cast<float>(step_.alpha);
     const auto integer_alpha = static_cast<std::int32_t>(step_.alpha);
@@ -175,12 +128,10 @@ public:
     const std::int32_t integer_zero = 0;
     const void* alpha = integers ? static_cast<const void*>(&integer_alpha) : &real_alpha;
     const void* beta = integers ? static_cast<const void*>(&integer_zero) : &real_zero;
-    check(functions().cublasLtMatmul(
-              handle_, description_.get(), alpha, reinterpret_cast<const void*>(b), first_.get(),
-              reinterpret_cast<const void*>(a), second_.get(), beta,
-              reinterpret_cast<const void*>(c), result_.get(), reinterpret_cast<void*>(c),
-              result_.get(), &algorithm_.algo, reinterpret_cast<void*>(workspace), kWorkspaceBytes,
-              reinterpret_cast<cudaStream_t>(stream)),
+    check(functions().cublasLtMatmul(handle_, description_.get(), alpha, at(1), first_.get(), at(0),
+                                     second_.get(), beta, at(2), result_.get(), at(2),
+                                     result_.get(), &algorithm_.algo, workspace, kWorkspaceBytes,
+                                     reinterpret_cast<cudaStream_t>(stream)),
           "cublasLtMatmul");
   }
 
@@ -195,20 +146,34 @@ private:
               description_.get(), CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof(first)),
           "cublasLtMatmulDescSetAttribute");
     if (step_.b_transposed) {
-      layout(first_, step_.b_type, step_.k, step_.n);
+      layout(first_, type(1), step_.k, step_.n);
     } else {
-      layout(first_, step_.b_type, step_.n, step_.k);
+      layout(first_, type(1), step_.n, step_.k);
     }
-    layout(second_, step_.a_type, step_.k, step_.m);
-    layout(result_, step_.c_type, step_.n, step_.m);
+    layout(second_, type(0), step_.k, step_.m);
+    layout(result_, type(2), step_.n, step_.m);
   }
 
-  static void layout(Owned<cublasLtMatrixLayout_t>& matrix, tasks::DType type, std::int64_t rows,
-                     std::int64_t columns) {
+  tasks::DType type(std::size_t operand) const { return step_.operands.at(operand).dtype; }
+
+  void layout(Owned<cublasLtMatrixLayout_t>& matrix, tasks::DType type, std::int64_t rows,
+              std::int64_t columns) const {
     check(functions().cublasLtMatrixLayoutCreate(matrix.out(), data_type(type),
                                                  static_cast<std::uint64_t>(rows),
                                                  static_cast<std::uint64_t>(columns), rows),
           "cublasLtMatrixLayoutCreate");
+    if (step_.batch > 1) {
+      const auto count = static_cast<std::int32_t>(step_.batch);
+      const std::int64_t stride = rows * columns;
+      set(matrix, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count));
+      set(matrix, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof(stride));
+    }
+  }
+
+  static void set(Owned<cublasLtMatrixLayout_t>& matrix, cublasLtMatrixLayoutAttribute_t attribute,
+                  const void* value, std::size_t bytes) {
+    check(functions().cublasLtMatrixLayoutSetAttribute(matrix.get(), attribute, value, bytes),
+          "cublasLtMatrixLayoutSetAttribute");
   }
 
   void choose() {
@@ -226,12 +191,12 @@ private:
         preference.get(), 1, &algorithm_, &found);
     if (status != CUBLAS_STATUS_SUCCESS || found == 0 ||
         algorithm_.state != CUBLAS_STATUS_SUCCESS) {
-      refuse("cublasLtMatmulAlgoGetHeuristic",
-             fmt::format("cublasStatus_t {}", static_cast<int>(status)),
-             fmt::format("cuBLASLt has no algorithm for m = {}, n = {}, k = {} in {} and {} (8-bit "
-                         "types need multiples of 16)",
-                         step_.m, step_.n, step_.k, to_string(step_.a_type),
-                         to_string(step_.compute)));
+      refuse_library(
+          "cublasLtMatmulAlgoGetHeuristic",
+          fmt::format("cublasStatus_t {}", static_cast<int>(status)),
+          fmt::format("cuBLASLt has no algorithm for m = {}, n = {}, k = {} in {} and {} (8-bit "
+                      "types need multiples of 16)",
+                      step_.m, step_.n, step_.k, to_string(type(0)), to_string(step_.compute)));
     }
   }
 
@@ -246,50 +211,42 @@ private:
 
 class CublasLt final : public GpuLibrary {
 public:
-  explicit CublasLt(GpuDriver& driver) : driver_(driver), handle_(functions().cublasLtDestroy) {
+  explicit CublasLt(GpuDriver& driver)
+      : driver_(driver), workspace_(driver), handle_(functions().cublasLtDestroy) {
     check(functions().cublasLtCreate(handle_.out()), "cublasLtCreate");
   }
 
-  ~CublasLt() override {
-    try {
-      if (workspace_ != 0) {
-        driver_.release(workspace_);
-      }
-    } catch (const GpuError&) { // the context is lost, and the workspace with it
-    }
-  }
-  CublasLt(const CublasLt&) = delete; // owns device memory
-  CublasLt& operator=(const CublasLt&) = delete;
-
-  void queue(const tasks::LibraryStep& step, GpuAddress a, GpuAddress b, GpuAddress c) override {
-    if (workspace_ == 0) {
-      workspace_ = driver_.allocate(kWorkspaceBytes);
-    }
-    product(step).queue(a, b, c, workspace_, driver_.stream());
+  void queue(const tasks::LibraryStep& step, std::span<const GpuAddress> operands) override {
+    product(step).queue(operands, workspace_.get(kWorkspaceBytes), driver_.stream());
   }
 
 private:
   using Key = std::tuple<tasks::DType, tasks::DType, tasks::DType, std::int64_t, std::int64_t,
-                         std::int64_t, bool, tasks::LibraryCompute, double>;
+                         std::int64_t, std::int64_t, bool, tasks::LibraryCompute, double>;
 
   Product& product(const tasks::LibraryStep& step) {
-    const Key key{step.a_type, step.b_type,       step.c_type,  step.m,    step.n,
-                  step.k,      step.b_transposed, step.compute, step.alpha};
+    const Key key{step.operands.at(0).dtype,
+                  step.operands.at(1).dtype,
+                  step.operands.at(2).dtype,
+                  step.m,
+                  step.n,
+                  step.k,
+                  step.batch,
+                  step.b_transposed,
+                  step.compute,
+                  step.alpha};
     return products_.try_emplace(key, handle_.get(), step).first->second;
   }
 
   GpuDriver& driver_;
+  LibraryWorkspace workspace_;
   Owned<cublasLtHandle_t> handle_;
-  GpuAddress workspace_ = 0;
   std::map<Key, Product> products_;
 };
 
 } // namespace
 
-std::unique_ptr<GpuLibrary> open_cuda_library(const std::string& name, GpuDriver& driver) {
-  if (name != "cublaslt") {
-    refuse("open", name, "CUDA devices have no library of this name");
-  }
+std::unique_ptr<GpuLibrary> open_cublaslt(GpuDriver& driver) {
   return std::make_unique<CublasLt>(driver);
 }
 
@@ -299,9 +256,8 @@ std::unique_ptr<GpuLibrary> open_cuda_library(const std::string& name, GpuDriver
 
 namespace winnow::evaluators {
 
-std::unique_ptr<GpuLibrary> open_cuda_library(const std::string& name, GpuDriver& /*driver*/) {
-  throw GpuError("open", name, "this program was built without cublasLt.h",
-                 GpuFailure::InvalidLaunch, false);
+std::unique_ptr<GpuLibrary> open_cublaslt(GpuDriver& /*driver*/) {
+  refuse_library("open", "cublaslt", "this program was built without cublasLt.h");
 }
 
 } // namespace winnow::evaluators

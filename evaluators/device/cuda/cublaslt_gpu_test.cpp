@@ -1,10 +1,7 @@
 // Needs an NVIDIA GPU and libcublasLt.
-#include "base/error.h"
-#include "evaluators/device/cuda/cublaslt.h"
-#include "evaluators/device/cuda/cuda_driver.h"
+#include "evaluators/device/cuda/cuda_library_gpu_test.h"
 
 #include <cmath>
-#include <cstring>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,6 +18,7 @@ struct Types {
   LibraryCompute compute;
   bool b_transposed;
   double tolerance; ///< relative to the product
+  std::int64_t batch = 1;
 };
 
 const std::vector<Types> kTypes{
@@ -31,45 +29,13 @@ const std::vector<Types> kTypes{
     {"BF16", DType::BF16, DType::BF16, LibraryCompute::F32, true, 1e-2},
     {"F8", DType::F8E4M3, DType::BF16, LibraryCompute::F32, true, 1e-2},
     {"I8", DType::I8, DType::I32, LibraryCompute::I32, true, 0},
+    {"Batch", DType::F16, DType::F16, LibraryCompute::F32, false, 1e-3, 5},
+    {"BatchTransposed", DType::BF16, DType::BF16, LibraryCompute::F32, true, 1e-2, 3},
 };
 
-class CublasLtGpu : public testing::TestWithParam<Types> {
+class CublasLtGpu : public CudaLibraryGpu, public testing::WithParamInterface<Types> {
 protected:
-  void SetUp() override {
-    try {
-      driver = open_cuda_driver(0);
-    } catch (const DeviceUnavailable& error) {
-      GTEST_SKIP() << error.what();
-    }
-    try {
-      library = open_cuda_library("cublaslt", *driver);
-    } catch (const GpuError& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
-  GpuAddress put(DType type, const std::vector<double>& values) {
-    std::vector<std::byte> bytes(values.size() * tasks::size_bytes(type));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      tasks::store_element(type, bytes.data() + i * tasks::size_bytes(type), values[i]);
-    }
-    const GpuAddress address = driver->allocate(bytes.size());
-    driver->upload(address, bytes);
-    return address;
-  }
-
-  std::vector<double> get(DType type, GpuAddress address, std::size_t count) {
-    std::vector<std::byte> bytes(count * tasks::size_bytes(type));
-    driver->download(bytes, address);
-    std::vector<double> values(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      values[i] = tasks::load_element(type, bytes.data() + i * tasks::size_bytes(type));
-    }
-    return values;
-  }
-
-  std::unique_ptr<GpuDriver> driver;
-  std::unique_ptr<GpuLibrary> library;
+  void SetUp() override { open("cublaslt"); }
 };
 
 /// Small whole numbers, exact in every type, that differ from row to row.
@@ -85,11 +51,13 @@ tasks::LibraryStep step_of(const Types& types) {
   tasks::LibraryStep step;
   step.library = "cublaslt";
   step.operation = "matmul";
-  step.a_type = step.b_type = types.factor;
-  step.c_type = types.product;
   step.m = 48;
   step.n = 80;
   step.k = 32;
+  step.batch = types.batch;
+  step.operands = {{"a", types.factor, step.batch * step.m * step.k},
+                   {"b", types.factor, step.batch * step.k * step.n},
+                   {"c", types.product, step.batch * step.m * step.n}};
   step.b_transposed = types.b_transposed;
   step.compute = types.compute;
   step.alpha = types.compute == LibraryCompute::I32 ? 1 : 2; // integer products are not scaled
@@ -99,26 +67,21 @@ tasks::LibraryStep step_of(const Types& types) {
 TEST_P(CublasLtGpu, MultipliesRowMajorMatrices) {
   const tasks::LibraryStep step = step_of(GetParam());
   const auto m = static_cast<std::size_t>(step.m), n = static_cast<std::size_t>(step.n),
-             k = static_cast<std::size_t>(step.k);
-  const std::vector<double> a = numbers(m, k, 1), b = numbers(k, n, 2);
-  const GpuAddress c = put(step.c_type, std::vector<double>(m * n, 99));
-  const GpuAddress a_there = put(step.a_type, a), b_there = put(step.b_type, b);
-  library->queue(step, a_there, b_there, c);
-  const GpuGraph graph = driver->record([&] { library->queue(step, a_there, b_there, c); });
-  driver->launch(graph);
-  const std::vector<double> got = get(step.c_type, c, m * n);
-  for (std::size_t i = 0; i < m; ++i) {
+             k = static_cast<std::size_t>(step.k), batch = static_cast<std::size_t>(step.batch);
+  const std::vector<double> a = numbers(batch * m, k, 1), b = numbers(batch * k, n, 2);
+  const std::vector<double> got = result_of(step, {a, b, std::vector<double>(batch * m * n, 99)});
+  for (std::size_t i = 0; i < batch * m; ++i) {
+    const std::size_t z = i / m;
     for (std::size_t j = 0; j < n; ++j) {
       double sum = 0;
       for (std::size_t p = 0; p < k; ++p) {
-        sum += a[i * k + p] * (step.b_transposed ? b[j * k + p] : b[p * n + j]);
+        sum += a[i * k + p] * (step.b_transposed ? b[(z * n + j) * k + p] : b[(z * k + p) * n + j]);
       }
       ASSERT_NEAR(got[i * n + j], step.alpha * sum,
                   GetParam().tolerance * std::abs(step.alpha * sum))
           << "row " << i << ", column " << j;
     }
   }
-  driver->release_graph(graph);
 }
 
 std::string type_name(const testing::TestParamInfo<Types>& info) {
@@ -133,7 +96,7 @@ TEST_P(CublasLtRefusal, SaysThatItHasNoAlgorithm) {
   step.k = 31; // 8-bit types need multiples of 16
   const GpuAddress memory = driver->allocate(1U << 20U);
   try {
-    library->queue(step, memory, memory, memory);
+    library->queue(step, std::vector<GpuAddress>(3, memory));
     FAIL() << "no exception";
   } catch (const GpuError& error) {
     EXPECT_EQ(error.failure(), GpuFailure::InvalidLaunch);

@@ -33,7 +33,9 @@ std::string describe_step(const tasks::CopyStep& step) {
 }
 
 std::string describe_step(const tasks::LibraryStep& step) {
-  return fmt::format("{} {} ({} x {} x {})", step.library, step.operation, step.m, step.n, step.k);
+  const std::string batch = step.batch > 1 ? fmt::format(", {} times", step.batch) : "";
+  return fmt::format("{} {} ({} x {} x {}{})", step.library, step.operation, step.m, step.n, step.k,
+                     batch);
 }
 
 struct Meaning {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace winnow::evaluators {
@@ -15,10 +16,10 @@ namespace winnow::evaluators {
 class GpuLibrary {
 public:
   virtual ~GpuLibrary() = default;
-  /// Queues the step on the stream. The first call for a step chooses an algorithm and allocates
-  /// its workspace. A recording (GpuDriver::record) does not allow that, so call queue() once
-  /// before.
-  virtual void queue(const tasks::LibraryStep& step, GpuAddress a, GpuAddress b, GpuAddress c) = 0;
+  /// Queues the step on the stream. `operands` has the address of each of the step's operands. The
+  /// first call for a step chooses an algorithm and allocates its workspace. A recording
+  /// (GpuDriver::record) does not allow that, so call queue() once before.
+  virtual void queue(const tasks::LibraryStep& step, std::span<const GpuAddress> operands) = 0;
 };
 
 /// Opens the library with this name ("cublaslt") for a driver, which must outlive the library.

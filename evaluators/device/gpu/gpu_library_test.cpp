@@ -18,11 +18,11 @@ using testing::HasSubstr;
 class HostLibrary final : public GpuLibrary {
 public:
   explicit HostLibrary(int& queued) : queued_(queued) {}
-  void queue(const tasks::LibraryStep& step, GpuAddress a, GpuAddress b, GpuAddress c) override {
+  void queue(const tasks::LibraryStep& step, std::span<const GpuAddress> operands) override {
     ++queued_;
-    const auto* left = reinterpret_cast<const float*>(a);
-    const auto* right = reinterpret_cast<const float*>(b);
-    auto* product = reinterpret_cast<float*>(c);
+    const auto* left = reinterpret_cast<const float*>(operands[0]);
+    const auto* right = reinterpret_cast<const float*>(operands[1]);
+    auto* product = reinterpret_cast<float*>(operands[2]);
     for (std::int64_t i = 0; i < step.m; ++i) {
       for (std::int64_t j = 0; j < step.n; ++j) {
         float sum = 0;
@@ -52,9 +52,9 @@ tasks::LibraryStep product_of(std::int64_t m, std::int64_t n, std::int64_t k) {
   tasks::LibraryStep step;
   step.library = "hostlib";
   step.operation = "matmul";
-  step.a = "a";
-  step.b = "b";
-  step.c = "c";
+  step.operands = {{"a", tasks::DType::F32, m * k},
+                   {"b", tasks::DType::F32, k * n},
+                   {"c", tasks::DType::F32, m * n}};
   step.m = m;
   step.n = n;
   step.k = k;

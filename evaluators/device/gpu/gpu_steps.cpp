@@ -135,14 +135,12 @@ void Steps::queue_step(const tasks::CopyStep& step) {
 
 void Steps::queue_step(const tasks::LibraryStep& step) {
   GpuLibrary& library = libraries_.find(step.library);
-  const auto whole = [this](const std::string& name, tasks::DType type, std::int64_t rows,
-                            std::int64_t columns) {
-    return buffers_.range(name, 0,
-                          rows * columns * static_cast<std::int64_t>(tasks::size_bytes(type)));
-  };
-  library.queue(step, whole(step.a, step.a_type, step.m, step.k),
-                whole(step.b, step.b_type, step.k, step.n),
-                whole(step.c, step.c_type, step.m, step.n));
+  std::vector<GpuAddress> addresses;
+  for (const tasks::LibraryOperand& operand : step.operands) {
+    const auto element_bytes = static_cast<std::int64_t>(tasks::size_bytes(operand.dtype));
+    addresses.push_back(buffers_.range(operand.buffer, 0, operand.count * element_bytes));
+  }
+  library.queue(step, addresses);
 }
 
 void Steps::prepare_recording(const std::vector<tasks::Step>& steps) {
