@@ -5,6 +5,7 @@
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/baseline/torch_process.h"
+#include "harness/config/duration.h"
 #include "store/text_table.h"
 
 #include <algorithm>
@@ -112,6 +113,26 @@ const evaluators::DeviceReport& BaselineTable::device() const {
   return host_->device;
 }
 
+void BaselineTable::compile_ahead(std::vector<tasks::Task> tasks) {
+  ahead_ = std::jthread([this, tasks = std::move(tasks)](const std::stop_token& stop) {
+    evaluators::EvaluationRequest request;
+    request.protocol = options_;
+    const auto compile = [&](tasks::Task task, std::string text, const char* file_name) {
+      request.task = std::make_shared<const tasks::Task>(std::move(task));
+      request.text = std::move(text);
+      request.file_name = file_name;
+      evaluators::compile_ahead(*host_, request, [&stop] { return stop.stop_requested(); });
+    };
+    for (const tasks::Task& task : tasks) {
+      if (stop.stop_requested()) {
+        return;
+      }
+      compile(task, task.baseline, "baseline.cu");
+      compile(tasks::reference_view(task), task.reference, "reference.cu");
+    }
+  });
+}
+
 std::vector<BaselineRow> BaselineTable::rows(const tasks::Task& task,
                                              const std::vector<store::BaselineTiming>& stored) {
   const std::vector<tasks::Shape> shapes =
@@ -161,7 +182,7 @@ std::string BaselineTable::time(const tasks::Task& task, std::vector<BaselineRow
     }
   }
   if (limit && limit->is_over()) {
-    return fmt::format("not finished after {} s", task_limit_.count() / 1000);
+    return "not finished after " + format_duration(task_limit_);
   }
   return evaluation.verdict == tasks::Verdict::Correct
              ? ""

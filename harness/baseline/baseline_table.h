@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace winnow::harness {
@@ -33,6 +34,9 @@ public:
   BaselineTable(evaluators::EvaluationOptions options, std::chrono::milliseconds task_limit);
 
   const evaluators::DeviceReport& device() const;
+  /// Compiles the kernels of these tasks into the cache on another core, while rows() uses the
+  /// device. Call once.
+  void compile_ahead(std::vector<tasks::Task> tasks);
   /// One row for each search shape of the device. `stored`: timings of the task on this device, as
   /// RunStore::baseline_timings() returns them. What goes wrong is in the rows.
   std::vector<BaselineRow> rows(const tasks::Task& task,
@@ -45,6 +49,7 @@ private:
   evaluators::EvaluationOptions options_;
   std::chrono::milliseconds task_limit_;
   std::shared_ptr<evaluators::DeviceHost> host_;
+  std::jthread ahead_; ///< last, because the thread uses the host
 };
 
 /// The rows of a Markdown table. `with_head`: the two lines of the head come first.

@@ -93,6 +93,7 @@ ExitCode table(const BaselineCommand& command) {
   }
   BaselineTable baselines(options, duration_option("--task-limit", command.task_limit));
   std::cerr << "device: " << baselines.device().name << '\n';
+  baselines.compile_ahead({chosen.begin() + 1, chosen.end()});
   bool all_are_timed = true;
   for (const tasks::Task& task : chosen) {
     const auto stored = store ? store->baseline_timings(task.name, baselines.device().name)

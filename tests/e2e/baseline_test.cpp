@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "tests/e2e/winnow_program.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -191,6 +192,45 @@ TEST_F(BaselineTest, ATorchWithoutACompilerIsTimedEagerly) {
               testing::ElementsAre("torch eager|tiny/0|-|1|-", "torch eager|search/0|2000.0|1|-"));
   EXPECT_THAT(json_output(run(python, {"--json"})).at("no_compile"),
               "torch 9.9.9 has no torch.compile; install torch 2.0 or later");
+}
+
+TEST_F(BaselineTest, EagerLeavesTheCompilerOut) {
+  const ProgramResult result = run(stand_in(kCopies), {"--json", "--eager"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  const json document = json_output(result);
+  EXPECT_EQ(document.value("no_compile", ""), "left out by --eager");
+  for (const json& row : document.at("baselines")) {
+    EXPECT_EQ(row.value("name", ""), "torch eager");
+  }
+}
+
+TEST_F(BaselineTest, TheTableHasTheStoredTimesBesideBaselineCu) {
+  ASSERT_EQ(run(stand_in(kCopies)).exit_code, 0);
+  const ProgramResult result = run_winnow(
+      {"baseline", "table", task_folder.string(), "--device", "cpu", "--store", store.string()});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("| task | shape | baseline.cu, us | speed of light |"));
+  EXPECT_THAT(result.out,
+              testing::ContainsRegex("[|] copying [|] n=1000[^|]*[|] [0-9.]+ [|] [0-9.]+ % [|]"));
+  EXPECT_THAT(result.out, HasSubstr("| 2.00 | no time | torch.compile: no compiler here |"));
+}
+
+TEST_F(BaselineTest, ATaskThatTakesTooLongCostsNoOtherTaskItsRows) {
+  const ProgramResult result =
+      run_winnow({"baseline", "table", task_folder.string(), task_folder.string(), "--device",
+                  "cpu", "--task-limit", "1ms"});
+  EXPECT_EQ(result.exit_code, 10) << result.out << result.err;
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 4) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("not finished after 1 ms"));
+}
+
+TEST_F(BaselineTest, ABaselineThatIsWrongHasANote) {
+  put(task_folder / "baseline.cu",
+      std::string(kBaseline).replace(std::string(kBaseline).find("= x[i]"), 6, "= 3 + x[i]"));
+  const ProgramResult result =
+      run_winnow({"baseline", "table", task_folder.string(), "--device", "cpu"});
+  EXPECT_EQ(result.exit_code, 10) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("wrong"));
 }
 
 TEST_F(BaselineTest, AWrongAnswerIsStoredAsOneThatDiffers) {
