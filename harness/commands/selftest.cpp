@@ -135,7 +135,8 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
   CLI::Option* names =
       sub.add_option("TASK", command.names,
                      "name, category/name or folder of each task; default: the whole catalogue");
-  sub.add_flag("--all", "the whole catalogue, as without names")->excludes(names);
+  const std::string whole_catalogue = "the whole catalogue, as without names";
+  sub.add_flag("--all", whole_catalogue)->excludes(names);
   sub.add_option("--device", command.options.evaluation.device, "cpu, cuda, hip, best, cuda:1, ...")
       ->capture_default_str();
   sub.add_option("--seed", command.seed,
