@@ -107,9 +107,10 @@ bool EveryShapeTrial::settle(Drawn& drawn, MutantResult& result) {
 bool EveryShapeTrial::settle_changed(const Drawn& drawn, const tasks::Shape& shape,
                                      MutantResult& result) {
   bool is_wrong = false;
-  const auto fault = runner_.look(drawn.inputs, [&](std::span<const ReferenceRun::Seen> outputs) {
-    is_wrong = take_outputs(outputs, drawn, result.mutant);
-  });
+  const auto fault = runner_.look(drawn.inputs, ReferenceRun::Parts::Outputs,
+                                  [&](std::span<const ReferenceRun::Seen> outputs) {
+                                    is_wrong = take_outputs(outputs, drawn, result.mutant);
+                                  });
   if (fault) {
     result.state = State::Rejected;
     result.verdict = fault->verdict;

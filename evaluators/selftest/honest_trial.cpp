@@ -33,12 +33,10 @@ std::string_view to_string(HonestResult::State state) {
   return "unknown_state";
 }
 
-void HonestTrial::note_magnitudes(const ReferenceAnswer& answer) {
-  for (const auto& [name, magnitude] : answer.magnitudes) {
-    bool& has_some = has_magnitude_[name];
-    has_some = has_some || std::any_of(magnitude.bytes.begin(), magnitude.bytes.end(),
-                                       [](std::byte byte) { return byte != std::byte{0}; });
-  }
+void HonestTrial::note_magnitude(const ReferenceRun::Seen& magnitude) {
+  bool& has_some = has_magnitude_[magnitude.name];
+  has_some = has_some || std::any_of(magnitude.bytes.begin(), magnitude.bytes.end(),
+                                     [](std::byte byte) { return byte != std::byte{0}; });
 }
 
 std::string HonestTrial::zero_magnitudes() const {
@@ -72,13 +70,21 @@ HonestResult HonestTrial::reference() {
   for (const tasks::Shape& shape : shapes_for(task, on_device_.host->device.kind)) {
     const std::uint64_t seed = options_.seed;
     const ReferenceCase drawn{shape, tasks::draw_inputs(task, shape, seed)};
-    const ReferenceRun::Outcome outcome = runner_.answers({&drawn, 1});
-    if (outcome.fault) {
-      reject(result, false, fmt::format("{}: {}", shape.id, outcome.fault->detail));
+    tasks::HostTensors outputs;
+    const auto fault = runner_.look(drawn, ReferenceRun::Parts::OutputsAndMagnitudes,
+                                    [&](std::span<const ReferenceRun::Seen> parts) {
+                                      for (const ReferenceRun::Seen& part : parts) {
+                                        if (part.is_magnitude) {
+                                          note_magnitude(part);
+                                        } else {
+                                          round_output(task, shape, part, outputs[part.name]);
+                                        }
+                                      }
+                                    });
+    if (fault) {
+      reject(result, false, fmt::format("{}: {}", shape.id, fault->detail));
       return result;
     }
-    note_magnitudes(outcome.answers.front());
-    const auto outputs = rounded_outputs(task, shape, outcome.answers.front());
     add(shape, runner_.judge(shape, seed, poison_salt(seed), outputs), result);
   }
   return result;

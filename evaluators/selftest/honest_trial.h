@@ -31,7 +31,7 @@ private:
                             HonestResult& result) const;
   void run_shape(const BuiltKernel& built, const tasks::Shape& shape, HonestResult& result);
   void add(const tasks::Shape& shape, const JudgeReply& reply, HonestResult& result) const;
-  void note_magnitudes(const ReferenceAnswer& answer);
+  void note_magnitude(const ReferenceRun::Seen& magnitude);
   /// "; reference.cu leaves y_magnitude 0 everywhere, ..." if it does; else empty.
   std::string zero_magnitudes() const;
 

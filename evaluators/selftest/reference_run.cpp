@@ -34,10 +34,8 @@ void convert(tasks::DType from, std::span<const std::byte> source, tasks::DType 
   const std::size_t from_size = tasks::size_bytes(from), to_size = tasks::size_bytes(to);
   in_parts(source.size() / from_size, tasks::kElementsPerThread,
            [&](std::uint64_t first, std::uint64_t end) {
-             for (std::uint64_t i = first; i < end; ++i) {
-               tasks::store_element(to, target.data() + i * to_size,
-                                    tasks::load_element(from, source.data() + i * from_size));
-             }
+             tasks::convert_elements(from, source.data() + first * from_size, to,
+                                     target.data() + first * to_size, end - first);
            });
 }
 
@@ -86,20 +84,27 @@ RunCase ReferenceRun::place(const ReferenceCase& reference_case, Parts parts,
   return run_case;
 }
 
+std::vector<ReferenceRun::Seen> ReferenceRun::parts_of(const RunCase& run_case) const {
+  std::vector<Seen> parts;
+  for (const ArenaSlice& slice : run_case.outputs) {
+    Seen& part = parts.emplace_back();
+    part.is_magnitude = on_device_.task.find_tensor(slice.tensor) == nullptr;
+    const std::size_t suffix = part.is_magnitude ? tasks::kMagnitudeSuffix.size() : 0;
+    part.name = slice.tensor.substr(0, slice.tensor.size() - suffix);
+    part.dtype = on_device_.reference_task.find_tensor(slice.tensor)->dtype;
+    part.bytes = arena_.slice(slice.offset, slice.bytes);
+  }
+  return parts;
+}
+
 ReferenceAnswer ReferenceRun::take(const RunCase& run_case) const {
   ReferenceAnswer answer;
-  for (const ArenaSlice& slice : run_case.outputs) {
+  for (const Seen& part : parts_of(run_case)) {
     tasks::HostTensor tensor;
-    const tasks::TensorSpec& seen = *on_device_.reference_task.find_tensor(slice.tensor);
-    tensor.dtype = seen.dtype;
-    const std::span<const std::byte> bytes = arena_.slice(slice.offset, slice.bytes);
-    tensor.bytes.assign(bytes.begin(), bytes.end());
+    tensor.dtype = part.dtype;
+    tensor.bytes.assign(part.bytes.begin(), part.bytes.end());
     tensor.extents = {tensor.count()};
-    const bool is_output = on_device_.task.find_tensor(slice.tensor) != nullptr;
-    const std::string name =
-        is_output ? slice.tensor
-                  : slice.tensor.substr(0, slice.tensor.size() - tasks::kMagnitudeSuffix.size());
-    (is_output ? answer.outputs : answer.magnitudes).emplace(name, std::move(tensor));
+    (part.is_magnitude ? answer.magnitudes : answer.outputs).emplace(part.name, std::move(tensor));
   }
   return answer;
 }
@@ -138,21 +143,16 @@ ReferenceAnswer ReferenceRun::answer(const ReferenceCase& reference_case, Parts 
 }
 
 std::optional<DeviceFault>
-ReferenceRun::look(const ReferenceCase& reference_case,
+ReferenceRun::look(const ReferenceCase& reference_case, Parts parts,
                    const std::function<void(std::span<const Seen>)>& see) {
   clear_arena();
   std::uint64_t offset = 0;
-  const RunCase run_case = place(reference_case, Parts::Outputs, offset);
+  const RunCase run_case = place(reference_case, parts, offset);
   StageOutcome ran = run(on_device_.reference, {run_case});
   if (ran.fault) {
     return std::move(ran.fault);
   }
-  std::vector<Seen> outputs;
-  for (const ArenaSlice& slice : run_case.outputs) {
-    outputs.push_back({slice.tensor, on_device_.reference_task.find_tensor(slice.tensor)->dtype,
-                       arena_.slice(slice.offset, slice.bytes)});
-  }
-  see(outputs);
+  see(parts_of(run_case));
   return std::nullopt;
 }
 

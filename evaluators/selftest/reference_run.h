@@ -47,16 +47,17 @@ public:
   ReferenceAnswer answer(const ReferenceCase& reference_case,
                          Parts parts = Parts::OutputsAndMagnitudes);
 
-  /// An output in the arena; valid until the next call of this class.
+  /// A part of an answer in the arena; valid until the next call of this class.
   struct Seen {
-    std::string name;
+    std::string name; ///< of the output
+    bool is_magnitude = false;
     tasks::DType dtype = tasks::DType::F64;
     std::span<std::byte> bytes;
   };
-  /// Computes the outputs (no magnitudes) of one case and lets `see` look at them where they are,
-  /// because copies of large outputs take longer than the reference. Returns the fault of the run,
-  /// if there is one.
-  std::optional<DeviceFault> look(const ReferenceCase& reference_case,
+  /// Computes the answer of one case and lets `see` look at its parts where they are, because
+  /// copies of large outputs take longer than the reference. Returns the fault of the run, if there
+  /// is one.
+  std::optional<DeviceFault> look(const ReferenceCase& reference_case, Parts parts,
                                   const std::function<void(std::span<const Seen>)>& see);
 
   /// Asks the device's judge about outputs in this process, or in the arena. Throws Error when the
@@ -71,6 +72,7 @@ private:
   RunCase place(const ReferenceCase& reference_case, Parts parts, std::uint64_t& offset) const;
   void clear_arena();
   ReferenceAnswer take(const RunCase& run_case) const;
+  std::vector<Seen> parts_of(const RunCase& run_case) const;
 
   TaskOnDevice& on_device_;
   ArenaView arena_;

@@ -1,6 +1,9 @@
 #include "tasks/inputs/dtype.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 
@@ -111,6 +114,72 @@ double load_element(DType type, const void* data) {
 void store_element(DType type, void* data, double value) {
   const core::Bits64 bits = core::element_bits(type, value);
   std::memcpy(data, &bits, size_bytes(type)); // little-endian: the low bytes
+}
+
+namespace {
+
+// Loops over elements of one type, whose conversion the compiler sees.
+template <DType kType, class Bits>
+void load_all(const std::byte* data, double* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Bits bits = 0;
+    std::memcpy(&bits, data + i * sizeof(Bits), sizeof(Bits));
+    values[i] = core::element_value(kType, bits);
+  }
+}
+template <DType kType, class Bits>
+void store_all(const double* values, std::byte* data, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto bits = static_cast<Bits>(core::element_bits(kType, values[i]));
+    std::memcpy(data + i * sizeof(Bits), &bits, sizeof(Bits));
+  }
+}
+
+void load_block(DType type, const std::byte* data, double* values, std::size_t count) {
+  switch (type) {
+  case DType::F32:
+    return load_all<DType::F32, std::uint32_t>(data, values, count);
+  case DType::F64:
+    return load_all<DType::F64, std::uint64_t>(data, values, count);
+  case DType::F16:
+    return load_all<DType::F16, std::uint16_t>(data, values, count);
+  case DType::BF16:
+    return load_all<DType::BF16, std::uint16_t>(data, values, count);
+  default:
+    for (std::size_t i = 0; i < count; ++i) {
+      values[i] = load_element(type, data + i * size_bytes(type));
+    }
+  }
+}
+
+void store_block(DType type, const double* values, std::byte* data, std::size_t count) {
+  switch (type) {
+  case DType::F32:
+    return store_all<DType::F32, std::uint32_t>(values, data, count);
+  case DType::F64:
+    return store_all<DType::F64, std::uint64_t>(values, data, count);
+  case DType::F16:
+    return store_all<DType::F16, std::uint16_t>(values, data, count);
+  case DType::BF16:
+    return store_all<DType::BF16, std::uint16_t>(values, data, count);
+  default:
+    for (std::size_t i = 0; i < count; ++i) {
+      store_element(type, data + i * size_bytes(type), values[i]);
+    }
+  }
+}
+
+} // namespace
+
+void convert_elements(DType from, const std::byte* source, DType to, std::byte* target,
+                      std::size_t count) {
+  constexpr std::size_t kBlock = 256; // elements; a block fits into the L1 cache
+  std::array<double, kBlock> values;  // NOLINT(*-member-init): load_block() fills it
+  for (std::size_t done = 0; done < count; done += kBlock) {
+    const std::size_t share = std::min(kBlock, count - done);
+    load_block(from, source + done * size_bytes(from), values.data(), share);
+    store_block(to, values.data(), target + done * size_bytes(to), share);
+  }
 }
 
 std::string_view to_string(Precision precision) {

@@ -3,8 +3,10 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -194,6 +196,27 @@ TEST(DType, IntegersRoundAndSaturate) {
   EXPECT_EQ(stored(DType::Bool, 0.25), 1);
   EXPECT_EQ(stored(DType::F32, 0.1), static_cast<double>(0.1F));
   EXPECT_EQ(stored(DType::F64, 0.1), 0.1);
+}
+
+TEST(DType, ManyElementsConvertLikeOne) {
+  constexpr std::size_t kCount = 1000; // no multiple of a block
+  std::vector<std::byte> source(kCount * sizeof(double));
+  std::uint64_t bits = 1;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    bits = bits * 6364136223846793005U + 1442695040888963407U; // any bits, NaN and infinity too
+    source[i] = static_cast<std::byte>(bits >> 56U);
+  }
+  for (const DType from : all_dtypes()) {
+    for (const DType to : all_dtypes()) {
+      std::vector<std::byte> one_by_one(kCount * size_bytes(to)), together(one_by_one.size());
+      for (std::size_t i = 0; i < kCount; ++i) {
+        store_element(to, one_by_one.data() + i * size_bytes(to),
+                      load_element(from, source.data() + i * size_bytes(from)));
+      }
+      convert_elements(from, source.data(), to, together.data(), kCount);
+      EXPECT_EQ(together, one_by_one) << to_string(from) << " to " << to_string(to);
+    }
+  }
 }
 
 } // namespace

@@ -53,8 +53,9 @@ const CufftFunctions& cufft() {
 
 void check_cufft(cufftResult result, const char* call) {
   if (result != CUFFT_SUCCESS) {
-    refuse_library(call, fmt::format("cufftResult {}", static_cast<int>(result)),
-                   "cuFFT has no transform for this length and batch, or no memory for it");
+    refuse_library(
+        call, fmt::format("cufftResult {}", static_cast<int>(result)),
+        "cufft.h lists the results: 2 is a lack of memory, 8 a length that cuFFT does not take");
   }
 }
 
