@@ -22,6 +22,6 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# The CPU device compiles at run time.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "bubblewrap, clang | g++, binutils, ca-certificates")
+# The CPU device compiles at run time; libcurl is loaded at run time.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "bubblewrap, clang | g++, binutils, ca-certificates, libcurl4t64 | libcurl4")
 include(CPack)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages that Winnow needs to build and run: Debian 12, Ubuntu 24.04 and later. Quick
-# if all are installed. --tests adds the packages for the tests, --hip adds ROCm's hiprtc.
+# if all are installed. --tests adds the packages for the tests, --browser adds the browser for one of
+# them, --hip adds ROCm's hiprtc.
 set -euo pipefail
 
 packages=(
@@ -10,12 +11,14 @@ packages=(
   libboost-context-dev zlib1g-dev node-d3 bubblewrap ca-certificates
 )
 tests=
+browser=
 hip=
 for option in "$@"; do
   case $option in
     --tests) tests=1 ;;
+    --browser) browser=1 ;;
     --hip) hip=1 ;;
-    *) echo "install-packages: unknown option $option; known: --tests, --hip" >&2; exit 2 ;;
+    *) echo "install-packages: unknown option $option; known: --tests, --browser, --hip" >&2; exit 2 ;;
   esac
 done
 if [[ -n $tests ]]; then
@@ -27,11 +30,13 @@ fi
 
 # Prints the packages for the tests that have another name, or none, in some releases.
 optional_for_tests() {
-  local clang package
+  local clang package names=()
   # clang's runtime for sanitizers and fuzzing is a separate package, named after clang's version.
   clang=$(apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
   # The format check uses version 14. Ubuntu has chromium as a snap only.
-  for package in "libclang-rt-$clang-dev" clang-format-14 chromium-driver; do
+  [[ -z $tests ]] || names+=("libclang-rt-$clang-dev" clang-format-14)
+  [[ -z $browser ]] || names+=(chromium-driver)
+  for package in "${names[@]}"; do
     ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
   done
 }
@@ -39,7 +44,7 @@ optional_for_tests() {
 # Sets `missing` to the packages that are not installed.
 find_missing() {
   local package optional=()
-  [[ -z $tests ]] || mapfile -t optional < <(optional_for_tests)
+  mapfile -t optional < <(optional_for_tests)
   missing=()
   for package in "${packages[@]}" "${optional[@]}"; do
     dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed' ||

@@ -7,6 +7,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install-packages.sh --tests
+# The build needs no browser, so its packages are installed beside the build.
+browser_log=$(mktemp)
+scripts/install-packages.sh --browser >"$browser_log" 2>&1 &
+browser=$!
+fuzz_log=$(mktemp)
+fuzz_build=
+WINNOW_TEST_CACHE=
+trap '[[ -z $fuzz_build ]] || kill "$fuzz_build" 2>/dev/null || true
+      [[ -z $browser ]] || wait "$browser" || true # the next run would find the packages locked
+      rm -rf "$WINNOW_TEST_CACHE" "$fuzz_log" "$browser_log"' EXIT
 if command -v clang-format-14 >/dev/null; then
   git ls-files '*.h' '*.cpp' | grep -v '^evaluators/device/headers/' |
     xargs clang-format-14 --dry-run -Werror
@@ -20,10 +30,8 @@ sanitized=
 cmake --preset ci -DWINNOW_TESTS_LEFT_OUT="$sanitized" >/dev/null
 echo "Building the tests ..." >&2
 cmake --build --preset ci -- --quiet
-fuzz_log=$(mktemp)
-fuzz_build=
-WINNOW_TEST_CACHE=
-trap '[[ -z $fuzz_build ]] || kill "$fuzz_build" 2>/dev/null || true; rm -rf "$WINNOW_TEST_CACHE" "$fuzz_log"' EXIT
+wait "$browser" || { cat "$browser_log" >&2; exit 1; }
+browser=
 if [[ $seconds -gt 0 ]]; then
   echo "Building the fuzz targets beside the tests, with what the tests leave of the processor ..." >&2
   cmake --preset fuzz >/dev/null

@@ -1,5 +1,6 @@
 #include "agents/http/http_client.h"
 
+#include "agents/http/libcurl.h"
 #include "agents/http/transfer.h"
 #include "base/error.h"
 
@@ -11,7 +12,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 namespace winnow::agents {
@@ -26,9 +26,9 @@ using MultiPointer = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
 constexpr long kMaxConnections = 2048; ///< kept open for reuse
 
 void initialise_curl() {
-  static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
+  static const CURLcode code = libcurl().global_init(CURL_GLOBAL_DEFAULT);
   if (code != CURLE_OK) {
-    throw Error(fmt::format("curl_global_init: {}", curl_easy_strerror(code)));
+    throw Error(fmt::format("curl_global_init: {}", libcurl().easy_strerror(code)));
   }
 }
 
@@ -67,7 +67,7 @@ struct HttpClient::State {
   bool stopping = false;
 
   // Used by the thread only:
-  MultiPointer multi{curl_multi_init(), &curl_multi_cleanup};
+  MultiPointer multi{libcurl().multi_init(), libcurl().multi_cleanup};
   std::deque<Lane> lanes; ///< a deque, because addresses must not change
   std::unordered_map<CURL*, TransferPointer> in_flight;
   std::vector<TransferPointer> cancelled;
@@ -82,7 +82,7 @@ HttpClient::State::State() {
   if (!multi) {
     throw Error("curl_multi_init failed: out of memory");
   }
-  curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, kMaxConnections);
+  libcurl().multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, kMaxConnections);
   thread = std::thread([this] { run(); });
 }
 
@@ -91,7 +91,7 @@ HttpClient::State::~State() {
     const std::lock_guard lock(mutex);
     stopping = true;
   }
-  curl_multi_wakeup(multi.get());
+  libcurl().multi_wakeup(multi.get());
   thread.join();
 }
 
@@ -107,9 +107,9 @@ void HttpClient::State::begin(TransferPointer transfer) {
   lane.gate->sent(Clock::now(), transfer->request.tokens);
   try {
     transfer->begin(lane.options);
-    if (const CURLMcode code = curl_multi_add_handle(multi.get(), transfer->easy.get());
+    if (const CURLMcode code = libcurl().multi_add_handle(multi.get(), transfer->easy.get());
         code != CURLM_OK) {
-      throw Error(fmt::format("curl_multi_add_handle: {}", curl_multi_strerror(code)));
+      throw Error(fmt::format("curl_multi_add_handle: {}", libcurl().multi_strerror(code)));
     }
   } catch (const Error& failure) { // the request fails; the thread must go on
     transfer->result.error = failure.what();
@@ -162,14 +162,14 @@ void HttpClient::State::report(TransferPointer transfer, CURLcode code) {
 
 void HttpClient::State::finish(CURL* easy, CURLcode code) {
   if (auto node = in_flight.extract(easy)) {
-    curl_multi_remove_handle(multi.get(), easy);
+    libcurl().multi_remove_handle(multi.get(), easy);
     report(std::move(node.mapped()), code);
   }
 }
 
 void HttpClient::State::collect_finished() {
   int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
+  while (const CURLMsg* message = libcurl().multi_info_read(multi.get(), &left)) {
     if (message->msg == CURLMSG_DONE) {
       finish(message->easy_handle, message->data.result);
     }
@@ -209,7 +209,7 @@ void HttpClient::State::take_out(const std::set<LaneId>& cancel) {
   for (auto it = in_flight.begin(); it != in_flight.end();) {
     const auto current = it++;
     if (ends(current->second->lane)) {
-      curl_multi_remove_handle(multi.get(), current->first);
+      libcurl().multi_remove_handle(multi.get(), current->first);
       lanes[current->second->lane].gate->ended(Clock::now(), Gate::End::Cancelled, {}, {});
       cancelled.push_back(std::move(current->second));
       in_flight.erase(current);
@@ -267,9 +267,9 @@ void HttpClient::State::let_curl_work() {
   const auto until = std::min({now + kLongestSleep, next_watch, next_begin});
   // Rounded up, because an early wake-up would only cause another wait.
   const auto wait = std::chrono::ceil<milliseconds>(std::max(until, now) - now);
-  curl_multi_poll(multi.get(), nullptr, 0, static_cast<int>(wait.count()), nullptr);
+  libcurl().multi_poll(multi.get(), nullptr, 0, static_cast<int>(wait.count()), nullptr);
   int running = 0;
-  curl_multi_perform(multi.get(), &running);
+  libcurl().multi_perform(multi.get(), &running);
 }
 
 /// Returns after the client was told to end and no request is left: callbacks of cancelled requests
@@ -315,7 +315,7 @@ void HttpClient::post(LaneId lane, HttpRequest request, OnResult on_result) {
     const std::lock_guard lock(state_->mutex);
     state_->posted.push_back(std::move(transfer));
   }
-  curl_multi_wakeup(state_->multi.get());
+  libcurl().multi_wakeup(state_->multi.get());
 }
 
 void HttpClient::cancel_all(LaneId lane) {
@@ -326,7 +326,7 @@ void HttpClient::cancel_all(LaneId lane) {
       transfer->cancelled = transfer->cancelled || transfer->lane == lane;
     }
   }
-  curl_multi_wakeup(state_->multi.get());
+  libcurl().multi_wakeup(state_->multi.get());
 }
 
 } // namespace winnow::agents

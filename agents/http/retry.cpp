@@ -1,10 +1,10 @@
 #include "agents/http/retry.h"
 
+#include "agents/http/libcurl.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-
-#include <curl/curl.h>
 
 namespace winnow::agents {
 namespace {
@@ -69,13 +69,13 @@ requested_delay(const std::map<std::string, std::string>& headers, std::time_t n
   if (const auto seconds = plain_number(header->second)) {
     return capped(*seconds * 1000);
   }
-  const std::time_t date = curl_getdate(header->second.c_str(), nullptr);
+  const std::time_t date = libcurl().getdate(header->second.c_str(), nullptr);
   if (date == -1) {
     return std::nullopt;
   }
   const auto sent = headers.find("date");
   const std::time_t theirs =
-      sent == headers.end() ? -1 : curl_getdate(sent->second.c_str(), nullptr);
+      sent == headers.end() ? -1 : libcurl().getdate(sent->second.c_str(), nullptr);
   return capped(std::difftime(date, theirs == -1 ? now : theirs) * 1000);
 }
 

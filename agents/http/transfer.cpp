@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 void check(CURLcode code, const char* call) {
   if (code != CURLE_OK) {
-    throw Error(fmt::format("{}: {}", call, curl_easy_strerror(code)));
+    throw Error(fmt::format("{}: {}", call, libcurl().easy_strerror(code)));
   }
 }
 
@@ -26,7 +26,7 @@ bool take_bytes(Transfer& transfer, std::string_view bytes) {
     return false;
   }
   long status = 0;
-  curl_easy_getinfo(transfer.easy.get(), CURLINFO_RESPONSE_CODE, &status);
+  libcurl().easy_getinfo(transfer.easy.get(), CURLINFO_RESPONSE_CODE, &status);
   if (!transfer.streamed() || status < 200 || status > 299) {
     transfer.result.body.append(bytes);
   } else if (transfer.request.on_bytes(bytes) && !transfer.first_token) {
@@ -78,7 +78,8 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t count, void* user) {
 
 void configure_timeouts(CURL* easy, const HttpOptions& options) {
   const auto set = [easy](CURLoption option, milliseconds value) {
-    check(curl_easy_setopt(easy, option, static_cast<long>(value.count())), "curl_easy_setopt");
+    check(libcurl().easy_setopt(easy, option, static_cast<long>(value.count())),
+          "curl_easy_setopt");
   };
   set(CURLOPT_CONNECTTIMEOUT_MS, options.connect_timeout);
   set(CURLOPT_TIMEOUT_MS, options.total_timeout);
@@ -86,7 +87,7 @@ void configure_timeouts(CURL* easy, const HttpOptions& options) {
 
 void configure_network(CURL* easy, const HttpRequest& request, const HttpOptions& options) {
   const auto set = [easy](CURLoption option, auto value) {
-    check(curl_easy_setopt(easy, option, value), "curl_easy_setopt");
+    check(libcurl().easy_setopt(easy, option, value), "curl_easy_setopt");
   };
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, 0L);
@@ -109,16 +110,16 @@ void configure_network(CURL* easy, const HttpRequest& request, const HttpOptions
 void configure(Transfer& transfer) {
   CURL* easy = transfer.easy.get();
   const auto set = [easy](CURLoption option, auto value) {
-    check(curl_easy_setopt(easy, option, value), "curl_easy_setopt");
+    check(libcurl().easy_setopt(easy, option, value), "curl_easy_setopt");
   };
   set(CURLOPT_URL, transfer.request.url.c_str());
   set(CURLOPT_POST, 1L);
   // Not copied: the body lives as long as the transfer.
   set(CURLOPT_POSTFIELDS, transfer.request.body.data());
   set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer.request.body.size()));
-  curl_slist* list = curl_slist_append(nullptr, "Expect:");
+  curl_slist* list = libcurl().slist_append(nullptr, "Expect:");
   for (const std::string& header : transfer.request.headers) {
-    list = curl_slist_append(list, header.c_str());
+    list = libcurl().slist_append(list, header.c_str());
   }
   transfer.headers.reset(list);
   set(CURLOPT_HTTPHEADER, list);
@@ -157,7 +158,7 @@ void Transfer::begin(const HttpOptions& chosen) {
   last_byte.reset();
   first_token.reset();
   started = Clock::now();
-  easy.reset(curl_easy_init());
+  easy.reset(libcurl().easy_init());
   if (!easy) {
     throw Error("curl_easy_init failed: out of memory");
   }
@@ -173,12 +174,12 @@ HttpResult Transfer::end(CURLcode code) {
     result.first_token_seconds = since_start(*first_token);
   }
   if (easy) {
-    curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &result.status);
+    libcurl().easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &result.status);
   }
   if (code == CURLE_OK) {
     result.end = HttpResult::End::Answered;
   } else if (result.end != HttpResult::End::TooLarge && result.error.empty()) {
-    result.error = error.front() == '\0' ? curl_easy_strerror(code) : error.data();
+    result.error = error.front() == '\0' ? libcurl().easy_strerror(code) : error.data();
     result.trusted = !certificate_fails(code);
   }
   easy.reset();

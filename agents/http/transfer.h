@@ -1,13 +1,12 @@
 #pragma once
 
 #include "agents/http/http_client.h"
+#include "agents/http/libcurl.h"
 
 #include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
-
-#include <curl/curl.h>
 
 namespace winnow::agents {
 
@@ -16,10 +15,10 @@ namespace winnow::agents {
 struct Transfer {
   using Clock = std::chrono::steady_clock;
   struct EasyDeleter {
-    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+    void operator()(CURL* handle) const { libcurl().easy_cleanup(handle); }
   };
   struct ListDeleter {
-    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+    void operator()(curl_slist* list) const { libcurl().slist_free_all(list); }
   };
 
   HttpClient::LaneId lane = 0;

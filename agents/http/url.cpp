@@ -1,29 +1,29 @@
 #include "agents/http/url.h"
 
-#include <memory>
+#include "agents/http/libcurl.h"
 
-#include <curl/curl.h>
+#include <memory>
 
 namespace winnow::agents {
 namespace {
 
 struct UrlDeleter {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+  void operator()(CURLU* url) const { libcurl().url_cleanup(url); }
 };
 
 } // namespace
 
 std::optional<UrlParts> parse_url(const std::string& text) {
-  const std::unique_ptr<CURLU, UrlDeleter> url(curl_url());
-  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
+  const std::unique_ptr<CURLU, UrlDeleter> url(libcurl().url());
+  if (!url || libcurl().url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
     return std::nullopt;
   }
   const auto part = [&](CURLUPart which) {
     char* value = nullptr;
     std::string copy;
-    if (curl_url_get(url.get(), which, &value, 0) == CURLUE_OK) {
+    if (libcurl().url_get(url.get(), which, &value, 0) == CURLUE_OK) {
       copy = value;
-      curl_free(value);
+      libcurl().free(value);
     }
     return copy;
   };

@@ -277,6 +277,6 @@ class BoardTest(unittest.TestCase):
 if __name__ == "__main__":
     absent = browser.missing()
     if absent:
-        print(f"skipped: no {absent} here; scripts/install-packages.sh --tests installs it on Debian")
+        print(f"skipped: no {absent} here; scripts/install-packages.sh --browser installs it on Debian")
         sys.exit(SKIPPED)
     unittest.main(argv=sys.argv[:1], verbosity=1)

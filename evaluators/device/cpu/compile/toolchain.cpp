@@ -75,27 +75,42 @@ bool supports_x86_64_v3() {
 
 // Asks each question once, because clang++ takes 25 ms for an answer, and every command looks for
 // the compilers several times.
-process::ChildResult ask_compiler(const fs::path& compiler, const std::string& option) {
+process::ChildResult ask_compiler(const fs::path& compiler, std::vector<std::string> options) {
   static std::mutex mutex;
-  static std::map<std::pair<fs::path, std::string>, process::ChildResult> answers;
+  static std::map<std::vector<std::string>, process::ChildResult> answers;
   const std::lock_guard lock(mutex);
-  if (const auto known = answers.find({compiler, option}); known != answers.end()) {
+  options.insert(options.begin(), compiler.string());
+  if (const auto known = answers.find(options); known != answers.end()) {
     return known->second;
   }
   process::Command command;
-  command.argv = {compiler.string(), option};
+  command.argv = options;
   command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LC_ALL", "C"}};
   command.limits.wall = kProbeTimeout;
   process::ChildResult result = process::run_child(command, "");
   if (result.end == process::ChildResult::End::Exited && result.exit_code == 0) {
-    answers.emplace(std::pair{compiler, option}, result);
+    answers.emplace(options, result);
   }
   return result;
 }
 
+/// Asks for the path of libgcc; clang++ says its version, too, in the same 25 ms.
+process::ChildResult ask_for_libgcc(const fs::path& compiler) {
+  return ask_compiler(compiler, {"-v", "-print-libgcc-file-name"});
+}
+
+/// The text with the version: from "clang version" on, or all that g++ says.
+process::ChildResult ask_for_version(const fs::path& compiler) {
+  process::ChildResult result = ask_for_libgcc(compiler);
+  if (const std::size_t banner = result.err.find("clang version"); banner != std::string::npos) {
+    result.out = result.err.substr(banner);
+    return result;
+  }
+  return ask_compiler(compiler, {"--version"});
+}
+
 fs::path find_libgcc(const fs::path& compiler) {
-  const process::ChildResult result = ask_compiler(compiler, "-print-libgcc-file-name");
-  const std::string path(trim(result.out));
+  const std::string path(trim(ask_for_libgcc(compiler).out));
   return access(path.c_str(), R_OK) == 0 ? fs::path(path) : fs::path();
 }
 
@@ -114,7 +129,7 @@ ToolchainProbe probe_toolchain(const std::string& name) {
     return unavailable("the linker ld was not found in PATH",
                        "install it: apt-get install binutils");
   }
-  const process::ChildResult result = ask_compiler(toolchain.compiler, "--version");
+  const process::ChildResult result = ask_for_version(toolchain.compiler);
   if (result.end != process::ChildResult::End::Exited || result.exit_code != 0) {
     return unavailable(toolchain.compiler.string() + " --version " + describe(result), install);
   }
