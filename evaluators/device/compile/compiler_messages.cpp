@@ -80,7 +80,9 @@ bool is_device_header(std::string_view file) {
 
 // NVRTC's internal file for the plan's kernel names.
 constexpr std::string_view kNvrtcNames = "__nv_name_map";
-constexpr std::string_view kPtxasError = "ptxas error";
+constexpr std::string_view kPtxasError = "ptxas error", kPtxasFatal = "ptxas fatal";
+// Follows the error that says why.
+constexpr std::string_view kPtxasAborted = "Ptx assembly aborted";
 
 std::optional<std::string_view> error_text(std::string_view rest) {
   for (const std::string_view severity :
@@ -144,7 +146,7 @@ public:
 
 private:
   void read_line(std::string_view line) {
-    if (line.substr(0, kPtxasError.size()) == kPtxasError) {
+    if (line.starts_with(kPtxasError) || line.starts_with(kPtxasFatal)) {
       add_ptxas_error(line);
       return;
     }
@@ -172,8 +174,12 @@ private:
 
   void add_ptxas_error(std::string_view line) {
     const std::size_t colon = line.find(": ");
-    if (colon != std::string_view::npos) {
-      add({0, 0, std::string(trim(line.substr(colon + 2)))});
+    if (colon == std::string_view::npos) {
+      return;
+    }
+    const std::string_view message = trim(line.substr(colon + 2));
+    if (!message.starts_with(kPtxasAborted)) {
+      add({0, 0, std::string(message)});
     }
   }
 

@@ -136,6 +136,19 @@ TEST(CompilerMessages, PlaceErrorsOfInlinePtx) {
   EXPECT_THAT(report.log, HasSubstr("extern __shared__"));
 }
 
+TEST(CompilerMessages, SayWhyPtxasGaveUp) {
+  const auto errors = parse_compiler_output(
+      "ptxas fatal   : (C7602) Insufficient registers (128) to compile instruction at line 1302 in "
+      "function _Z4convILi224EEvPf. Try to compile with register target of 138 or higher.\n"
+      "ptxas fatal   : Ptx assembly aborted due to errors\n");
+  ASSERT_EQ(errors.size(), 1U);
+  const ErrorReport report = report_errors(errors, {"a.cu", "int i;\n", {}, {}, {}});
+  EXPECT_THAT(report.first, HasSubstr("Insufficient registers (128)"));
+  EXPECT_THAT(report.log, HasSubstr("__launch_bounds__"));
+  EXPECT_EQ(parse_compiler_output("ptxas fatal   : Ptx assembly aborted due to errors\n").size(),
+            0U);
+}
+
 TEST(CompilerMessages, NameThePlansKernelAndNoInternals) {
   const auto report = [](const std::string& output) {
     SourceScan scan;

@@ -79,6 +79,11 @@ std::string error_hint(const CompilerError& error,
   if (contains(message, "uses too much shared data")) {
     return kUseDynamicShared;
   }
+  if (contains(message, "Insufficient registers")) {
+    return "an instruction needs more registers than a thread may have: use a smaller tile for "
+           "each thread, "
+           "fewer threads in a block, or a smaller number in __launch_bounds__";
+  }
   const bool again = contains(message, "redefinition") || contains(message, "redeclared") ||
                      contains(message, "conflicting declaration") ||
                      contains(message, "redeclaration") || contains(message, "has already been de");
