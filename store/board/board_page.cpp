@@ -57,10 +57,12 @@ std::string hash_source(std::string_view text) {
   return "'sha256-" + base64(sha256_bytes(text)) + "'";
 }
 
-std::string policy(std::string_view script, std::string_view style) {
+/// A live page may ask its own server for the version of the data.
+std::string policy(std::string_view script, std::string_view style, bool is_live) {
   return fmt::format("default-src 'none'; script-src {} {}; style-src {}; base-uri 'none'; "
-                     "form-action 'none'",
-                     hash_source(d3_script()), hash_source(script), hash_source(style));
+                     "form-action 'none'{}",
+                     hash_source(d3_script()), hash_source(script), hash_source(style),
+                     is_live ? "; connect-src 'self'" : "");
 }
 
 std::string replaced(std::string text, std::string_view mark, std::string_view value) {
@@ -87,7 +89,7 @@ std::string data_elements(const BoardData& data) {
 std::string board_page(const RunStore& store, const BoardOptions& options) {
   const std::string script = joined(".js"), style = joined(".css");
   std::string page = joined(".html");
-  page = replaced(std::move(page), "{policy}", policy(script, style));
+  page = replaced(std::move(page), "{policy}", policy(script, style, !options.live_version.empty()));
   page = replaced(std::move(page), "{style}", style);
   page = replaced(std::move(page), "{d3}", d3_script());
   page = replaced(std::move(page), "{script}", script);
