@@ -213,12 +213,10 @@ private:
     } else if (error == http::error::header_limit) {
       refuse(failure(
           431, fmt::format("the header has more than {} bytes", state_->limits.header_bytes)));
-    } else if (error == beast::error::timeout && parser_ && parser_->is_header_done()) {
-      refuse(failure(408, "the body did not come in time"));
     } else if (error.category() == make_error_code(http::error::bad_version).category() &&
                error != http::error::end_of_stream && error != http::error::partial_message) {
       refuse(failure(400, "this is no HTTP request"));
-    } else {
+    } else { // also after a time-out, when the stream has closed the socket already
       close();
     }
   }
