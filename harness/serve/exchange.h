@@ -30,7 +30,9 @@ struct HttpReply {
 class Exchange {
 public:
   virtual ~Exchange() = default;
-  virtual const HttpRequest& request() const = 0;
+  virtual const HttpRequest& request() const = 0; ///< without the body after take_body()
+  /// The body. A request that waits for long should not keep it.
+  virtual std::string take_body() = 0;
   virtual bool is_open() const = 0; ///< false: the client has gone, or the answer has been given
   virtual void reply(HttpReply reply) = 0; ///< does nothing if the exchange is not open
   // An answer in lines (status 200, application/x-ndjson), instead of reply().

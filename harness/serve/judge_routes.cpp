@@ -127,7 +127,7 @@ void JudgeRoutes::post(const Call& call) {
 }
 
 void JudgeRoutes::judge(const Call& call) {
-  const JudgeRequest request = parse_judge_request(call.exchange->request().body);
+  const JudgeRequest request = parse_judge_request(call.exchange->take_body());
   const AcceptedBatch batch = service_.accept(call.owner, request);
   const bool all_refused = std::all_of(batch.items.begin(), batch.items.end(),
                                        [](const auto& item) { return item.state == "refused"; });

@@ -146,8 +146,7 @@ TEST_F(JudgeRoutesTest, GoesOnAfterARestart) {
   ASSERT_EQ(evaluations->requests.size(), 1U); // only what has no answer
   EXPECT_THAT(evaluations->requests[0].text, HasSubstr("speedup=4"));
   evaluations->answer();
-  const json page =
-      body_of(send("GET", "/v1/batches/" + accepted.at("batch").get<std::string>()));
+  const json page = body_of(send("GET", "/v1/batches/" + accepted.at("batch").get<std::string>()));
   std::vector<std::string> ids;
   for (const json& result : page.at("results")) {
     ids.push_back(result.at("id"));

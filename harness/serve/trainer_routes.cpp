@@ -69,9 +69,12 @@ void require_task(const AcceptedBatch& batch) {
 } // namespace
 
 void JudgeRoutes::serve_trainer(const Call& call, Trainer trainer) {
-  auto body = std::make_shared<const json>(parse_client_json(call.exchange->request().body));
+  auto body = std::make_shared<json>(parse_client_json(call.exchange->take_body()));
   const JudgeRequest request =
       request_of(trainer_items(trainer, *body, call.target.value("task")), call.target);
+  if (trainer != Trainer::NemoGym) { // which gets its request back
+    *body = nullptr;
+  }
   const bool as_object = !call.target.value("object").empty();
   const auto reply = [trainer, body, as_object](const std::vector<json>& results) {
     return trainer_reply(trainer, *body, results, as_object);
@@ -126,7 +129,7 @@ bool JudgeRoutes::try_trainer(const std::shared_ptr<Exchange>& exchange, const s
 }
 
 void JudgeRoutes::kernelgym_evaluate(const Call& call) {
-  const json body = parse_client_json(call.exchange->request().body);
+  const json body = parse_client_json(call.exchange->take_body());
   const JudgeItem item = kernelgym_item(body, call.target.value("task"));
   require_task(service_.accept(call.owner, request_of({item}, call.target)));
   json status = kernelgym_status(item.id, nullptr);

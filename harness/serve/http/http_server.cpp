@@ -332,6 +332,7 @@ public:
     }
   }
   const HttpRequest& request() const override { return request_; }
+  std::string take_body() override { return std::exchange(request_.body, {}); }
   bool is_open() const override { return connection_ && connection_->is_alive(); }
   void reply(HttpReply reply) override {
     if (is_open()) {

@@ -42,7 +42,7 @@ struct EchoApplication : HttpApplication {
       exchange->add_line("two");
       exchange->end_lines();
     } else if (target != "/dropped") {
-      exchange->reply({200, exchange->request().body, "text/plain"});
+      exchange->reply({200, exchange->take_body(), "text/plain"});
     }
   }
   void tick() override {

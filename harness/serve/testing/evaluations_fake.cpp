@@ -123,6 +123,7 @@ void DelayedEvaluations::stop() {
 
 void DelayedEvaluations::work() {
   std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, setup_.begin_after, [this] { return stopping_; });
   for (;;) {
     changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     if (stopping_) {

@@ -52,6 +52,7 @@ public:
     unsigned lanes = 1;
     std::chrono::milliseconds delay{0};
     unsigned fault_every = 0;
+    std::chrono::milliseconds begin_after{0}; ///< before the first answer
   };
   DelayedEvaluations(const Setup& setup, evaluators::TakeResult done);
   ~DelayedEvaluations() override;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace winnow::harness::test {
@@ -18,6 +19,7 @@ public:
     request_.body = std::move(body);
   }
   const HttpRequest& request() const override { return request_; }
+  std::string take_body() override { return std::exchange(request_.body, {}); }
   bool is_open() const override { return !is_gone && !reply_ && !has_ended; }
   void reply(HttpReply reply) override {
     if (is_open()) {

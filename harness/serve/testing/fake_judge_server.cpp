@@ -21,7 +21,7 @@ namespace {
 struct Options {
   std::string store, bind = "127.0.0.1:0";
   test::DelayedEvaluations::Setup device;
-  int delay_ms = 0;
+  int delay_ms = 0, begin_after_ms = 0;
   std::size_t queue = 4096;
 };
 
@@ -38,6 +38,7 @@ void serve(const Options& options) {
   setup.evaluations = [&](evaluators::TakeResult done) {
     auto device = options.device;
     device.delay = std::chrono::milliseconds(options.delay_ms);
+    device.begin_after = std::chrono::milliseconds(options.begin_after_ms);
     return std::make_unique<test::DelayedEvaluations>(device, std::move(done));
   };
   setup.device_kind = "cpu";
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
   app.add_option("--bind", options.bind);
   app.add_option("--lanes", options.device.lanes);
   app.add_option("--delay-ms", options.delay_ms);
+  app.add_option("--begin-after-ms", options.begin_after_ms);
   app.add_option("--fault-every", options.device.fault_every);
   app.add_option("--queue", options.queue);
   CLI11_PARSE(app, argc, argv);
