@@ -80,7 +80,13 @@ public:
         devices_(options_, options_.run_timeout),
         store_(command.store, store::RunStore::Mode::ReadWrite), run_(own_run(command.run)),
         service_(setup(command, owners, poster)), routes_(service_, routes_setup()) {}
-  ~JudgePart() { store_.set_run_status(run_, "interrupted"); }
+  ~JudgePart() {
+    try {
+      store_.set_run_status(run_, "interrupted");
+    } catch (const Error& error) {
+      std::cerr << error.what() << '\n';
+    }
+  }
   JudgePart(const JudgePart&) = delete; // the routes refer to the service
   JudgePart& operator=(const JudgePart&) = delete;
 

@@ -95,6 +95,7 @@ void Access::add_variable(const std::string& name) {
     throw UsageError("--token-env: the environment variable " + name + " is not set");
   }
   add(kOnly, value);
+  unsetenv(name.c_str()); // no child process gets the token
 }
 
 std::optional<std::string> Access::owner_of(std::string_view authorization) const {

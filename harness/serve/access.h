@@ -18,7 +18,8 @@ public:
   /// Empty lines and lines that begin with # do not count. Throws UsageError with the line's
   /// number.
   void add_file(const std::filesystem::path& file);
-  /// The token in an environment variable. Throws UsageError if the variable is not set.
+  /// The token in an environment variable, which is removed. Throws UsageError if the variable is
+  /// not set.
   void add_variable(const std::string& name);
 
   bool has_tokens() const { return !owners_.empty(); }

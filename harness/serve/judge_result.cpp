@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -104,8 +105,11 @@ RewardFacts reward_facts(const Evaluation& evaluation, JudgeDepth depth) {
   facts.compiled = is_compiled(evaluation, depth);
   facts.correct = evaluation.verdict == Verdict::Correct;
   facts.progress = progress(evaluation, depth);
-  facts.speedup = evaluation.speedup;
-  facts.speedup_low = evaluation.speedup_bounds.low;
+  // A kernel that is slower than the baseline at hidden shapes earns nothing for speed at shown
+  // ones.
+  const double most = evaluation.promoted ? std::numeric_limits<double>::infinity() : 1;
+  facts.speedup = std::min(evaluation.speedup, most);
+  facts.speedup_low = std::min(evaluation.speedup_bounds.low, most);
   return facts;
 }
 
@@ -139,6 +143,7 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
                  {"parsed", facts.parsed},
                  {"compiled", facts.compiled},
                  {"correct", facts.correct},
+                 {"promoted", facts.correct && evaluation->promoted},
                  {"progress", facts.progress},
                  {"speedup", speedup_json(*evaluation, job.versus)},
                  {"time_ns", known(evaluation->score_ns)},

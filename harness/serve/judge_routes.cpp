@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -319,10 +320,21 @@ void JudgeRoutes::tick() {
   for (auto at = waiters_.begin(); at != waiters_.end();) {
     at = is_over(at->second) ? waiters_.erase(at) : std::next(at);
   }
+  try_blocked(now);
+}
+
+/// In the order in which they came. Once there is no room for an owner, the owner's others need not
+/// try.
+void JudgeRoutes::try_blocked(Clock::time_point now) {
+  std::set<std::string> full;
   std::list<Waiter> blocked = std::exchange(blocked_, {});
-  blocked.remove_if([&](Waiter& waiter) { return !waiter.exchange->is_open(); });
   for (Waiter& waiter : blocked) {
-    if (!advance(waiter, waiter.deadline <= now)) {
+    const bool late = waiter.deadline <= now;
+    if (!waiter.exchange->is_open()) {
+      continue;
+    }
+    if ((full.contains(waiter.owner) && !late) || !advance(waiter, late)) {
+      full.insert(waiter.owner);
       blocked_.push_back(std::move(waiter));
     }
   }

@@ -47,6 +47,7 @@ private:
     /// Answers, if it can or if it is `late`. True: the exchange is answered.
     std::function<bool(bool late)> advance;
     std::chrono::milliseconds again{0}; ///< the next deadline of one that goes on; 0: none
+    std::string owner = {};             ///< of one that is blocked
   };
   struct Call { // what most functions need
     const std::shared_ptr<Exchange>& exchange;
@@ -75,6 +76,7 @@ private:
   static bool advance(Waiter& waiter, bool late);
   void wait(const std::string& batch, Waiter waiter);
   void on_answer(const std::string& batch);
+  void try_blocked(Clock::time_point now);
 
   JudgeService& service_;
   Setup setup_;

@@ -107,6 +107,16 @@ TEST_F(JudgeRoutesTest, NeverTellsAboutHiddenShapes) {
   EXPECT_THAT(exchange->answer()->body, Not(HasSubstr("4099")));
 }
 
+TEST_F(JudgeRoutesTest, SpeedAtShownShapesAloneEarnsNothing) {
+  const std::vector<json> items = {item("a", kernel_saying("correct", 5, "x hidden=0.5"))};
+  judge(items);
+  evaluations->answer();
+  const json result = judge(items).at("results").at(0);
+  EXPECT_EQ(result.at("promoted"), false);
+  EXPECT_EQ(result.at("speedup").at("value"), 5);
+  EXPECT_EQ(result.at("reward"), 1.3);
+}
+
 TEST_F(JudgeRoutesTest, AnotherTokenSeesNothing) {
   const json accepted = judge({item("a", kernel_saying("correct", 2))}, "ann");
   const std::string job = "/v1/jobs/" + accepted.at("jobs").at(0).at("job").get<std::string>();

@@ -23,6 +23,11 @@ bool is_this_machine(std::string_view name) {
   return name == "localhost" || name == "127.0.0.1" || name == "[::1]";
 }
 
+/// Whether a page of another site sends the request. Browsers name the site in all but a GET.
+bool is_from_other_site(const HttpRequest& head) {
+  return head.method != "GET" && !head.origin.empty() && !head.origin.ends_with("://" + head.host);
+}
+
 } // namespace
 
 HttpReply error_reply(int status, const std::string& error, const std::string& remedy) {
@@ -34,12 +39,13 @@ HttpReply error_reply(int status, const std::string& error, const std::string& r
 }
 
 std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head) {
-  // A name of a foreign site that leads to this machine (DNS rebinding), or a form of such a site.
-  const bool is_foreign =
-      !is_this_machine(host_name(head.host)) || (head.method != "GET" && !head.origin.empty());
-  if (is_local_ && is_foreign) {
-    return error_reply(403, "this server has no token, so it answers no page of another site",
+  // The name of another site may lead to this machine (DNS rebinding).
+  if (is_local_ && !is_this_machine(host_name(head.host))) {
+    return error_reply(403, "this server has no token, so it answers to the name localhost only",
                        "ask localhost, or start the server with --token-file");
+  }
+  if (is_from_other_site(head)) {
+    return error_reply(403, "this server takes nothing from a page of another site");
   }
   const std::optional<Target> target = parse_target(head.target);
   const bool is_public = target && target->is({"v1", "health"});

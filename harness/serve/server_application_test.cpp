@@ -61,6 +61,10 @@ TEST_F(ServerApplicationTest, WithTokensAsksForOne) {
   EXPECT_EQ(refused("GET", "/", "box", "", "Bearer 0123456789abcdef", false), 0);
   EXPECT_EQ(refused("GET", "/v1/health", "box", "", "", false), 0);
   EXPECT_EQ(refused("POST", "/v1/judge", "box", "", "Bearer x", false), 401);
+  // a browser adds the password that it knows to what a page of another site sends
+  const std::string token = "Bearer 0123456789abcdef";
+  EXPECT_EQ(refused("POST", "/v1/judge", "box", "http://evil.example", token, false), 403);
+  EXPECT_EQ(refused("POST", "/v1/judge", "box:1", "https://box:1", token, false), 0);
 }
 
 TEST_F(ServerApplicationTest, ServesTheBoardAgainWhenTheStoreHasChanged) {

@@ -91,7 +91,8 @@ void JudgeRoutes::serve_trainer(const Call& call, Trainer trainer) {
            }
            return try_trainer(exchange, owner, request, deadline, reply);
          },
-         {}});
+         {},
+         call.owner});
   }
 }
 

@@ -18,11 +18,12 @@ const std::vector<winnow::EmbeddedFile>& embedded_files(); // empty without D3
 namespace winnow::store {
 namespace {
 
-/// All embedded files whose names have this ending, in the order of the build.
-std::string joined(std::string_view ending) {
+/// All embedded files whose names have this ending, in the order of the build. Only a live page gets
+/// the file that asks a server.
+std::string joined(std::string_view ending, bool is_live) {
   std::string text;
   for (const EmbeddedFile& file : board_files::embedded_files()) {
-    if (file.path.ends_with(ending)) {
+    if (file.path.ends_with(ending) && (is_live || !file.path.ends_with("live.js"))) {
       text += file.text;
     }
   }
@@ -87,9 +88,10 @@ std::string data_elements(const BoardData& data) {
 } // namespace
 
 std::string board_page(const RunStore& store, const BoardOptions& options) {
-  const std::string script = joined(".js"), style = joined(".css");
-  std::string page = joined(".html");
-  page = replaced(std::move(page), "{policy}", policy(script, style, !options.live_version.empty()));
+  const bool is_live = !options.live_version.empty();
+  const std::string script = joined(".js", is_live), style = joined(".css", is_live);
+  std::string page = joined(".html", is_live);
+  page = replaced(std::move(page), "{policy}", policy(script, style, is_live));
   page = replaced(std::move(page), "{style}", style);
   page = replaced(std::move(page), "{d3}", d3_script());
   page = replaced(std::move(page), "{script}", script);

@@ -57,7 +57,8 @@ tasks::Evaluation evaluation_of_text(const std::string& text) {
   if (is_correct) {
     evaluation.speedup = speedup;
     evaluation.speedup_bounds = {speedup * 0.9, speedup * 1.1};
-    evaluation.hidden_speedup = 77.125;
+    const std::string hidden = word_after(text, "hidden=");
+    evaluation.hidden_speedup = hidden.empty() ? 77.125 : std::strtod(hidden.c_str(), nullptr);
     evaluation.score_ns = 1000;
     evaluation.cases = {timed_case("n=64", tasks::ShapeSet::Search, speedup),
                         timed_case("SECRET", tasks::ShapeSet::Promotion, 77.125)};

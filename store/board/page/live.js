@@ -15,7 +15,5 @@ async function poll() {
   document.getElementById('foot').append(' ', h('button', {id: 'newer', class: 'plain', on: {click: reload}}, 'There are newer results: show them'));
   setInterval(() => { if (Date.now() - touched > quietFor) reload(); }, 1000); // nobody is reading
 }
-if (board.live_version) {
-  for (const event of ['pointerdown', 'keydown', 'wheel', 'scroll']) window.addEventListener(event, () => { touched = Date.now(); }, {passive: true});
-  setTimeout(poll, pollEvery);
-}
+for (const event of ['pointerdown', 'keydown', 'wheel', 'scroll']) window.addEventListener(event, () => { touched = Date.now(); }, {passive: true});
+setTimeout(poll, pollEvery);
