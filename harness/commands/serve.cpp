@@ -50,7 +50,7 @@ Access access_of(const ServeCommand& command) {
 }
 
 BindAddress checked_bind(const ServeCommand& command, const Access& access) {
-  const BindAddress bind = parse_bind_address(command.bind);
+  BindAddress bind = parse_bind_address(command.bind);
   if (!bind.is_loopback && !access.has_tokens()) {
     throw UsageError("--bind " + command.bind +
                          ": other machines could use this server without a token",

@@ -50,7 +50,7 @@ std::string token_in(std::string_view field) {
 
 } // namespace
 
-void Access::add(std::string owner, std::string token) {
+void Access::add(std::string owner, const std::string& token) {
   if (token.size() < kMinTokenBytes) {
     throw UsageError(
         fmt::format("the token of '{}' has fewer than {} characters", owner, kMinTokenBytes),

@@ -13,7 +13,7 @@ class Access {
 public:
   Access() = default; ///< without a token everybody is let in, under the name "local"
   void add(std::string owner,
-           std::string token); ///< throws UsageError for a token that is too short
+           const std::string& token); ///< throws UsageError for a token that is too short
   /// A token a line, with the name of its owner before it if there are several: "alice TOKEN".
   /// Empty lines and lines that begin with # do not count. Throws UsageError with the line's
   /// number.

@@ -25,10 +25,12 @@ std::string reply_in(const std::string& query, const std::string& prompt) {
   return at == std::string::npos ? query : query.substr(at + tail.size());
 }
 
-JudgeItem item_for(std::size_t index, std::string task, const std::string& instead,
+JudgeItem item_for(std::size_t index, const std::string& task, const std::string& instead,
                    std::string reply) {
-  JudgeItem item{
-      std::to_string(index), task.empty() ? instead : std::move(task), std::move(reply), false, {}};
+  JudgeItem item;
+  item.id = std::to_string(index);
+  item.task = task.empty() ? instead : task;
+  item.text = std::move(reply);
   check_item(item);
   return item;
 }

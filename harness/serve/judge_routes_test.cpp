@@ -9,7 +9,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using test::ExchangeFake;
 using test::kernel_saying;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -41,9 +40,9 @@ TEST_F(JudgeRoutesTest, AnswersABatchInTheOrderOfTheResults) {
 }
 
 TEST_F(JudgeRoutesTest, TheSameTextTenTimesCostsOneEvaluation) {
-  std::vector<json> items;
-  for (int i = 0; i < 10; ++i) {
-    items.push_back(item(std::to_string(i), kernel_saying("correct", 2)));
+  std::vector<json> items(10);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    items[i] = item(std::to_string(i), kernel_saying("correct", 2));
   }
   const json accepted = judge(items);
   const json other = judge({items[0]}, "bob");

@@ -67,6 +67,7 @@ std::string_view to_string(RewardPreset preset) {
 
 std::vector<std::string> reward_names() {
   std::vector<std::string> names;
+  names.reserve(kPresets.size());
   for (const RewardPreset preset : kPresets) {
     names.emplace_back(to_string(preset));
   }

@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/text.h"
 
+#include <fmt/format.h>
+
 namespace winnow::harness {
 
 ServedTasks::ServedTasks(const std::filesystem::path& catalogue,
@@ -14,8 +16,9 @@ ServedTasks::ServedTasks(const std::filesystem::path& catalogue,
     auto task = std::make_shared<const tasks::Task>(tasks::load_task(folder));
     const std::string name = task->name, category = task->category;
     if (!entries_.emplace(name, Entry{folder, category, std::move(task)}).second) {
-      throw UsageError("--task " + folder + ": there is another task of the name '" + name + "'",
-                       "rename the folder");
+      throw UsageError(
+          fmt::format("--task {}: there is another task of the name '{}'", folder, name),
+          "rename the folder");
     }
   }
 }

@@ -44,7 +44,7 @@ void serve(const Options& options) {
   setup.device_kind = "cpu";
   setup.device_name = "fake device";
   setup.queue = options.queue;
-  setup.in_flight = 8 * options.device.lanes;
+  setup.in_flight = std::size_t{8} * options.device.lanes;
   setup.post = post;
   JudgeService service(std::move(setup));
   JudgeRoutes routes(service, {"fake", [] { return nlohmann::json(); },
