@@ -80,7 +80,7 @@ void check_item(JudgeItem& item) {
 JudgeRequest parse_judge_request(std::string_view body) {
   const nlohmann::json document = parse_client_json(body);
   const ClientObject object(document, "");
-  object.allow_only({"items", "depth", "reward", "fresh", "wait_s"});
+  object.allow_only({"items", "depth", "reward", "fresh", "race_against", "wait_s"});
   const nlohmann::json* items = object.find("items");
   if (items == nullptr || !items->is_array() || items->empty() || items->size() > kMaxItems) {
     throw UsageError(fmt::format("items is no list of 1 to {} items", kMaxItems));
@@ -97,6 +97,10 @@ JudgeRequest parse_judge_request(std::string_view body) {
     request.reward = reward_from_string(object.text("reward"));
   }
   request.fresh = object.boolean("fresh");
+  request.race_against = object.text("race_against");
+  if (!request.race_against.empty() && request.depth != JudgeDepth::Full) {
+    throw UsageError("race_against needs the depth 'full'", "leave depth out");
+  }
   request.wait = std::chrono::seconds(object.number("wait_s", kMostWait.count()));
   return request;
 }

@@ -38,7 +38,10 @@ struct JudgeRequest {
   JudgeDepth depth = JudgeDepth::Full;
   std::optional<RewardPreset> reward; ///< nullopt: the server's
   bool fresh = false;                 ///< measure again, although the server may know the answer
-  std::chrono::seconds wait{0};       ///< longest wait for the results
+  /// A candidate of the store ("@43", or the beginning of its file's digest) against which correct
+  /// kernels race; empty: none.
+  std::string race_against;
+  std::chrono::seconds wait{0}; ///< longest wait for the results
 };
 
 constexpr std::chrono::seconds kMostWait{600};

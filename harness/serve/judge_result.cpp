@@ -72,6 +72,16 @@ json shapes_json(const Evaluation& evaluation) {
   return shapes;
 }
 
+json race_json(const Evaluation& evaluation) {
+  if (!evaluation.race) {
+    return nullptr;
+  }
+  return {{"verdict", evaluation.race->verdict},
+          {"ratio", evaluation.race->ratio},
+          {"low", evaluation.race->bounds.low},
+          {"high", evaluation.race->bounds.high}};
+}
+
 json findings_json(const Evaluation& evaluation) {
   json list = json::array();
   for (const tasks::Finding& finding : evaluation.build.findings) {
@@ -147,6 +157,7 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
                  {"progress", facts.progress},
                  {"speedup", speedup_json(*evaluation, job.versus)},
                  {"time_ns", known(evaluation->score_ns)},
+                 {"race", race_json(*evaluation)},
                  {"shapes", shapes_json(*evaluation)},
                  {"feedback", to_valid_utf8(agents::feedback_text(*evaluation, job.versus))},
                  {"machine_code_digest", evaluation->build.machine_code_digest},

@@ -116,6 +116,29 @@ TEST_F(JudgeRoutesTest, SpeedAtShownShapesAloneEarnsNothing) {
   EXPECT_EQ(result.at("reward"), 1.3);
 }
 
+TEST_F(JudgeRoutesTest, RacesAgainstAKernelOfTheStore) {
+  judge({item("a", kernel_saying("correct", 2)), item("b", kernel_saying("wrong", 0))});
+  evaluations->answer_all();
+  const auto race = [&](const std::string& rival) {
+    const json body = {{"items", {item("c", kernel_saying("correct", 3))}},
+                       {"race_against", rival}};
+    send("POST", "/v1/judge", body);
+    evaluations->answer_all();
+    return body_of(send("POST", "/v1/judge", body));
+  };
+  const json raced = race("@1").at("results").at(0).at("race");
+  EXPECT_EQ(raced.at("verdict"), "faster");
+  EXPECT_EQ(raced.at("ratio"), 1.5);
+  EXPECT_EQ(race("@2").at("jobs").at(0).at("error"),
+            "race_against: candidate 2 is no correct kernel of axpy");
+  EXPECT_EQ(race("@99").at("jobs").at(0).at("state"), "refused");
+  EXPECT_EQ(status_of(send("POST", "/v1/judge",
+                           {{"items", {item("c", kernel_saying("correct", 3))}},
+                            {"depth", "compile"},
+                            {"race_against", "@1"}})),
+            422);
+}
+
 TEST_F(JudgeRoutesTest, AnotherTokenSeesNothing) {
   const json accepted = judge({item("a", kernel_saying("correct", 2))}, "ann");
   const std::string job = "/v1/jobs/" + accepted.at("jobs").at(0).at("job").get<std::string>();

@@ -29,32 +29,33 @@ std::string random_name() {
   return fmt::format("{:016x}{:016x}", random_bits(), random_bits());
 }
 
-/// What the table judge_jobs keeps of a job beside its kernel.
-struct JobOptions {
-  std::string task, task_digest;
-  JudgeDepth depth = JudgeDepth::Full;
-  bool fresh = false;
-};
-
-std::string encoded(const JobOptions& options) {
-  return json_line({{"task", options.task},
-                    {"task_digest", options.task_digest},
-                    {"depth", to_string(options.depth)},
-                    {"fresh", options.fresh}});
-}
-
-JobOptions decoded(const std::string& text) {
-  const json document = json::parse(text);
-  return {document.at("task").get<std::string>(), document.at("task_digest").get<std::string>(),
-          depth_from_string(document.at("depth").get<std::string>()),
-          document.at("fresh").get<bool>()};
-}
-
 Verdict verdict_of(const evaluators::EvaluationResult& result) {
   return result.evaluations.empty() ? Verdict::Infrastructure : result.evaluations.front().verdict;
 }
 
 } // namespace
+
+struct JudgeService::JobOptions {
+  std::string task, task_digest;
+  JudgeDepth depth = JudgeDepth::Full;
+  bool fresh = false;
+  store::RowId rival = 0; ///< the candidate to race against; 0: none
+};
+
+std::string JudgeService::encoded(const JobOptions& options) {
+  return json_line({{"task", options.task},
+                    {"task_digest", options.task_digest},
+                    {"depth", to_string(options.depth)},
+                    {"fresh", options.fresh},
+                    {"rival", options.rival}});
+}
+
+JudgeService::JobOptions JudgeService::decoded(const std::string& text) {
+  const json document = json::parse(text);
+  return {document.at("task").get<std::string>(), document.at("task_digest").get<std::string>(),
+          depth_from_string(document.at("depth").get<std::string>()),
+          document.at("fresh").get<bool>(), document.at("rival").get<store::RowId>()};
+}
 
 struct JudgeService::Planned {
   AcceptedItem accepted;
@@ -92,17 +93,32 @@ void JudgeService::start() {
 
 evaluators::EvaluationRequest
 JudgeService::evaluation_request(std::shared_ptr<const tasks::Task> task, std::string text,
-                                 JudgeDepth depth, bool fresh) const {
+                                 const JobOptions& options) const {
   evaluators::EvaluationRequest request;
   request.task = std::move(task);
   request.text = std::move(text);
   request.file_name = kFileName;
   request.protocol = setup_.protocol;
-  request.protocol.timing = depth == JudgeDepth::Full;
-  request.protocol.reuse = request.protocol.reuse && !fresh;
+  request.protocol.timing = options.depth == JudgeDepth::Full;
+  request.protocol.reuse = request.protocol.reuse && !options.fresh;
   request.depth =
-      depth == JudgeDepth::Compile ? evaluators::Depth::Compile : evaluators::Depth::Full;
+      options.depth == JudgeDepth::Compile ? evaluators::Depth::Compile : evaluators::Depth::Full;
+  if (options.rival != 0) {
+    const store::CandidateState rival = setup_.store.candidate_state(options.rival);
+    request.incumbent = evaluators::KernelToBeat{rival.row.text, rival.best.value().parameters};
+  }
   return request;
+}
+
+store::RowId JudgeService::rival_named(const std::string& name, const std::string& task) const {
+  const store::RowId id = setup_.store.candidate_named(
+      std::string_view(name).substr(name.starts_with('@') ? 1 : 0), task);
+  const store::CandidateState rival = setup_.store.candidate_state(id);
+  if (rival.row.task != task || !rival.best || rival.best->verdict != Verdict::Correct) {
+    throw UsageError(
+        fmt::format("race_against: candidate {} is no correct kernel of {}", id, task));
+  }
+  return id;
 }
 
 JudgeService::Planned JudgeService::plan(const JudgeItem& item, const JudgeRequest& request) const {
@@ -112,7 +128,12 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, const JudgeReque
     return planned;
   }
   try {
-    planned.task = setup_.find_task(item.task);
+    const auto task = setup_.find_task(item.task);
+    planned.options = {task->name, task->digest, request.depth, request.fresh, 0};
+    if (!request.race_against.empty()) {
+      planned.options.rival = rival_named(request.race_against, task->name);
+    }
+    planned.task = task;
   } catch (const Error& error) {
     planned.accepted.error = error.what();
     return planned;
@@ -123,8 +144,7 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, const JudgeReque
     planned.bad_reply = kernel.text ? "" : kernel.problem;
     planned.text = kernel.text ? *std::move(kernel.text) : item.text;
   }
-  planned.options = {planned.task->name, planned.task->digest, request.depth, request.fresh};
-  const auto asked = evaluation_request(planned.task, planned.text, request.depth, request.fresh);
+  const auto asked = evaluation_request(planned.task, planned.text, planned.options);
   planned.accepted.job = sha256_hex(
       fmt::format("{} {} {} {} {}", setup_.run, setup_.device_kind, setup_.device_name,
                   evaluators::request_id(asked, 0), request.fresh ? random_name() : std::string()));
@@ -244,9 +264,8 @@ void JudgeService::submit(const std::string& job) {
     if (task->digest != options.task_digest) {
       throw Error("the task " + options.task + " has changed since the kernel was sent");
     }
-    evaluators::EvaluationRequest request =
-        evaluation_request(std::move(task), setup_.store.candidate(waiting.candidate).text,
-                           options.depth, options.fresh);
+    evaluators::EvaluationRequest request = evaluation_request(
+        std::move(task), setup_.store.candidate(waiting.candidate).text, options);
     request.id = evaluators::request_id(request, waiting.candidate);
     waiting.request = request.id;
     running_[request.id] = job;

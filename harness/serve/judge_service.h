@@ -97,7 +97,10 @@ private:
     std::string request;       ///< id of its evaluation; empty: it waits in the queue
     bool is_cancelled = false; ///< its evaluation ends soon, and does not count
   };
-  struct Planned; // an item on its way into the store
+  struct Planned;    // an item on its way into the store
+  struct JobOptions; // what the table judge_jobs keeps of a job beside its kernel
+  static std::string encoded(const JobOptions& options);
+  static JobOptions decoded(const std::string& text);
 
   Planned plan(const JudgeItem& item, const JudgeRequest& request) const;
   void require_room(const std::string& owner, const std::vector<Planned>& items) const;
@@ -110,9 +113,11 @@ private:
               const evaluators::EvaluationResult& result);
   void fault(const std::string& job, const Waiting& waiting, const std::string& detail);
   void tell(const std::vector<std::string>& batches) const;
+  /// The candidate of this name (JudgeRequest::race_against). Throws UsageError.
+  store::RowId rival_named(const std::string& name, const std::string& task) const;
   evaluators::EvaluationRequest evaluation_request(std::shared_ptr<const tasks::Task> task,
-                                                   std::string text, JudgeDepth depth,
-                                                   bool fresh) const;
+                                                   std::string text,
+                                                   const JobOptions& options) const;
 
   JudgeServiceSetup setup_;
   store::JudgeRequests requests_;
