@@ -86,7 +86,7 @@ void JudgeRoutes::get(const Call& call) {
   const Target& target = call.target;
   if (target.is({"v1", "batches"}, 1)) {
     show_batch(call, target.path[2]);
-  } else if (target.path.size() == 4 && target.path[3] == "stream" && target.path[1] == "batches") {
+  } else if (target.is({"v1", "batches"}, 2) && target.path[3] == "stream") {
     stream(call, target.path[2]);
   } else if (target.is({"v1", "jobs"}, 1)) {
     show_job(call, target.path[2]);

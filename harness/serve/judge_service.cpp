@@ -64,7 +64,6 @@ struct JudgeService::Planned {
   std::string bad_reply;                   ///< why the reply has no kernel file
   JobOptions options;
   bool has_evaluation = false;
-  store::RowId candidate = 0; ///< set by store_item()
 };
 
 JudgeService::JudgeService(JudgeServiceSetup setup)

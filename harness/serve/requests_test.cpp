@@ -2,11 +2,12 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/serve/access.h"
+#include "harness/serve/bind_address.h"
 #include "harness/serve/client_json.h"
-#include "harness/serve/http/http_server.h"
 #include "harness/serve/judge_queue.h"
 #include "harness/serve/judge_request.h"
 #include "harness/serve/reward.h"
+#include "harness/serve/served_tasks.h"
 #include "harness/serve/target.h"
 
 #include <cstdlib>
@@ -179,6 +180,19 @@ TEST(Access, RefusesWeakTokensWithoutShowingThem) {
   write_file_atomic(file, "# none\n");
   EXPECT_THROW(Access().add_file(file), UsageError);
   EXPECT_THROW(Access().add_variable("WINNOW_NO_SUCH_VARIABLE"), UsageError);
+}
+
+TEST(ServedTasks, AClientCanNameNoFolder) {
+  const std::filesystem::path catalogue = tasks::find_catalogue();
+  ServedTasks served(catalogue, {});
+  EXPECT_EQ(served.find("axpy")->name, "axpy");
+  EXPECT_EQ(served.find("blas/axpy"), served.find("axpy")); // read once
+  const std::string folder = catalogue / "blas/axpy";
+  for (const std::string& name : {folder, std::string("../catalogue/blas/axpy"),
+                                  std::string("reduction/axpy"), std::string("/"), std::string()}) {
+    EXPECT_THROW(served.find(name), UsageError) << name;
+  }
+  EXPECT_THROW(ServedTasks(catalogue, {folder}), UsageError); // two tasks of one name
 }
 
 TEST(BindAddress, KnowsLoopback) {

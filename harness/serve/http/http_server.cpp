@@ -2,9 +2,9 @@
 #include "harness/serve/http/http_server.h"
 
 #include "base/error.h"
+#include "harness/serve/http/reply_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <utility> // asio of Boost 1.74 needs this header and does not include it
 
@@ -18,7 +18,6 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
-#include <boost/beast/http/status.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -36,27 +35,6 @@ constexpr std::chrono::milliseconds kTick{250};
 constexpr std::chrono::milliseconds kFarewell{300}; // for the last replies before the server ends
 constexpr std::size_t kOtherFiles = 512;            // descriptors for all but connections
 
-HttpReply failure(int status, const std::string& error, int retry_after_s = 0) {
-  return {status, fmt::format("{{\"error\":\"{}\"}}\n", error), "application/json", retry_after_s};
-}
-
-std::string head_of(const HttpReply& reply, const std::string& length, bool keep_alive) {
-  const auto status = static_cast<http::status>(reply.status);
-  const auto reason = http::obsolete_reason(status);
-  std::string head =
-      fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n{}\r\nCache-Control: no-store\r\n"
-                  "X-Content-Type-Options: nosniff\r\nConnection: {}\r\n",
-                  reply.status, std::string_view(reason.data(), reason.size()), reply.type, length,
-                  keep_alive ? "keep-alive" : "close");
-  if (reply.retry_after_s > 0) {
-    head += fmt::format("Retry-After: {}\r\n", reply.retry_after_s);
-  }
-  if (reply.asks_for_password) {
-    head += "WWW-Authenticate: Basic realm=\"winnow\", charset=\"UTF-8\"\r\n";
-  }
-  return head + "\r\n";
-}
-
 void raise_file_limit(std::size_t connections) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -66,18 +44,19 @@ void raise_file_limit(std::size_t connections) {
   }
 }
 
+/// The members before `io` outlive the connections, which the destructor of `io` closes.
 struct ServerState {
   ServerState(HttpApplication& served, const HttpLimits& bounds)
       : application(served), limits(bounds) {}
 
-  asio::io_context io{1};
-  tcp::acceptor acceptor{io};
-  asio::steady_timer ticker{io};
   HttpApplication& application;
   HttpLimits limits;
   std::size_t connections = 0;
   std::size_t bodies_bytes = 0; ///< announced by the requests that are being read
   bool stopping = false;
+  asio::io_context io{1};
+  tcp::acceptor acceptor{io};
+  asio::steady_timer ticker{io};
 };
 
 class Connection;
@@ -87,22 +66,21 @@ std::shared_ptr<Exchange> make_exchange(std::shared_ptr<Connection> connection,
 /// Reads a request, waits for its answer, writes the answer, and begins again.
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
-  Connection(std::shared_ptr<ServerState> state, tcp::socket socket)
-      : state_(std::move(state)), stream_(std::move(socket)) {
-    ++state_->connections;
+  Connection(ServerState& state, tcp::socket socket) : state_(state), stream_(std::move(socket)) {
+    ++state_.connections;
   }
   ~Connection() {
     release_body();
-    --state_->connections;
+    --state_.connections;
   }
   Connection(const Connection&) = delete; // owns a socket
   Connection& operator=(const Connection&) = delete;
 
   void read() {
     parser_.emplace();
-    parser_->header_limit(static_cast<std::uint32_t>(state_->limits.header_bytes));
-    parser_->body_limit(state_->limits.body_bytes);
-    stream_.expires_after(state_->limits.idle_time);
+    parser_->header_limit(static_cast<std::uint32_t>(state_.limits.header_bytes));
+    parser_->body_limit(state_.limits.body_bytes);
+    stream_.expires_after(state_.limits.idle_time);
     http::async_read_header(
         stream_, buffer_, *parser_,
         [self = shared_from_this()](error_code error, std::size_t) { self->on_header(error); });
@@ -125,7 +103,7 @@ public:
   }
   void add_chunk(const std::string& text) {
     push(fmt::format("{:x}\r\n{}\r\n", text.size(), text));
-    if (unsent_ > state_->limits.unsent_bytes) {
+    if (unsent_ > state_.limits.unsent_bytes) {
       close();
     }
     write();
@@ -156,7 +134,7 @@ private:
                 std::string(head[http::field::host]),
                 std::string(head[http::field::origin]),
                 {}};
-    if (std::optional<HttpReply> refusal = state_->application.refuse(request_)) {
+    if (std::optional<HttpReply> refusal = state_.application.refuse(request_)) {
       refuse(*refusal);
       return;
     }
@@ -172,7 +150,7 @@ private:
     read_body();
   }
   void read_body() {
-    stream_.expires_after(state_->limits.body_time);
+    stream_.expires_after(state_.limits.body_time);
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](error_code error, std::size_t) {
                        self->release_body();
@@ -192,27 +170,27 @@ private:
     waits_ = true;
     stream_.expires_never();
     watch();
-    state_->application.handle(make_exchange(shared_from_this(), std::move(request_)));
+    state_.application.handle(make_exchange(shared_from_this(), std::move(request_)));
   }
   bool reserve_body() {
     const std::size_t bytes =
-        static_cast<std::size_t>(parser_->content_length().value_or(state_->limits.body_bytes));
-    if (state_->bodies_bytes + bytes > state_->limits.all_bodies_bytes) {
+        static_cast<std::size_t>(parser_->content_length().value_or(state_.limits.body_bytes));
+    if (state_.bodies_bytes + bytes > state_.limits.all_bodies_bytes) {
       return false;
     }
     reserved_ = bytes;
-    state_->bodies_bytes += bytes;
+    state_.bodies_bytes += bytes;
     return true;
   }
-  void release_body() { state_->bodies_bytes -= std::exchange(reserved_, 0); }
+  void release_body() { state_.bodies_bytes -= std::exchange(reserved_, 0); }
 
   void refuse_header(error_code error) {
     if (error == http::error::body_limit) {
       refuse(failure(413, fmt::format("the body has more than {} bytes; send fewer items",
-                                      state_->limits.body_bytes)));
+                                      state_.limits.body_bytes)));
     } else if (error == http::error::header_limit) {
-      refuse(failure(
-          431, fmt::format("the header has more than {} bytes", state_->limits.header_bytes)));
+      refuse(failure(431,
+                     fmt::format("the header has more than {} bytes", state_.limits.header_bytes)));
     } else if (error.category() == make_error_code(http::error::bad_version).category() &&
                error != http::error::end_of_stream && error != http::error::partial_message) {
       refuse(failure(400, "this is no HTTP request"));
@@ -262,7 +240,7 @@ private:
       return;
     }
     writing_ = true;
-    stream_.expires_after(state_->limits.write_time);
+    stream_.expires_after(state_.limits.write_time);
     asio::async_write(stream_, asio::buffer(out_.front()),
                       [self = shared_from_this()](error_code error, std::size_t) {
                         self->writing_ = false;
@@ -276,7 +254,7 @@ private:
                       });
   }
   void next() {
-    if (keep_alive_ && !state_->stopping) {
+    if (keep_alive_ && !state_.stopping) {
       read();
       return;
     }
@@ -305,7 +283,7 @@ private:
     stream_.socket().close(ignored);
   }
 
-  std::shared_ptr<ServerState> state_;
+  ServerState& state_;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
@@ -367,15 +345,15 @@ std::shared_ptr<Exchange> make_exchange(std::shared_ptr<Connection> connection,
   return std::make_shared<ConnectionExchange>(std::move(connection), std::move(request));
 }
 
-void accept(const std::shared_ptr<ServerState>& state) {
-  state->acceptor.async_accept([state](error_code error, tcp::socket socket) {
-    if (state->stopping) {
+void accept(ServerState& state) {
+  state.acceptor.async_accept([&state](error_code error, tcp::socket socket) {
+    if (state.stopping) {
       return;
     }
     if (!error) {
       socket.set_option(tcp::no_delay(true), error);
-      const bool is_full = state->connections >= state->limits.connections;
-      auto connection = std::make_shared<Connection>(state, std::move(socket));
+      const bool is_full = state.connections >= state.limits.connections;
+      const auto connection = std::make_shared<Connection>(state, std::move(socket));
       if (is_full) {
         connection->refuse_connection();
       } else {
@@ -385,16 +363,16 @@ void accept(const std::shared_ptr<ServerState>& state) {
       return;
     }
     // For instance no descriptor is left: try again soon.
-    auto pause = std::make_shared<asio::steady_timer>(state->io, kTick);
-    pause->async_wait([state, pause](error_code) { accept(state); });
+    auto pause = std::make_shared<asio::steady_timer>(state.io, kTick);
+    pause->async_wait([&state, pause](error_code) { accept(state); });
   });
 }
 
-void tick(const std::shared_ptr<ServerState>& state) {
-  state->ticker.expires_after(kTick);
-  state->ticker.async_wait([state](error_code error) {
-    if (!error && !state->stopping) {
-      state->application.tick();
+void tick(ServerState& state) {
+  state.ticker.expires_after(kTick);
+  state.ticker.async_wait([&state](error_code error) {
+    if (!error && !state.stopping) {
+      state.application.tick();
       tick(state);
     }
   });
@@ -406,39 +384,9 @@ struct HttpServer::State : ServerState {
   using ServerState::ServerState;
 };
 
-BindAddress parse_bind_address(std::string_view text) {
-  const auto bad = [&](const std::string& why) {
-    return UsageError(fmt::format("--bind {}: {}", text, why),
-                      "write ADDRESS:PORT, for instance 127.0.0.1:8787 or [::1]:8787");
-  };
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) {
-    throw bad("there is no port");
-  }
-  const std::string_view digits = text.substr(colon + 1);
-  BindAddress bind;
-  const auto [end, problem] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), bind.port);
-  if (digits.empty() || problem != std::errc() || end != digits.data() + digits.size()) {
-    throw bad("the port is no number from 0 to 65535");
-  }
-  std::string_view host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) {
-    host = host.substr(1, host.size() - 2);
-  }
-  bind.address = host == "localhost" ? "127.0.0.1" : std::string(host);
-  error_code error;
-  const auto address = asio::ip::make_address(bind.address, error);
-  if (error) {
-    throw bad("the address is neither IPv4 nor IPv6");
-  }
-  bind.is_loopback = address.is_loopback();
-  return bind;
-}
-
 HttpServer::HttpServer(const BindAddress& bind, HttpApplication& application,
                        const HttpLimits& limits)
-    : state_(std::make_shared<State>(application, limits)) {
+    : state_(std::make_unique<State>(application, limits)) {
   raise_file_limit(limits.connections);
   try {
     const tcp::endpoint endpoint(asio::ip::make_address(bind.address), bind.port);
@@ -451,8 +399,8 @@ HttpServer::HttpServer(const BindAddress& bind, HttpApplication& application,
                             error.code().message()),
                 "choose another address or port with --bind");
   }
-  accept(state_);
-  tick(state_);
+  accept(*state_);
+  tick(*state_);
 }
 
 HttpServer::~HttpServer() = default;
@@ -466,16 +414,16 @@ void HttpServer::run() {
 }
 
 void HttpServer::stop() {
-  asio::post(state_->io, [state = state_] {
-    if (std::exchange(state->stopping, true)) {
+  asio::post(state_->io, [this] {
+    if (std::exchange(state_->stopping, true)) {
       return;
     }
     error_code ignored;
-    state->acceptor.close(ignored);
-    state->ticker.cancel();
-    state->application.end();
-    auto farewell = std::make_shared<asio::steady_timer>(state->io, kFarewell);
-    farewell->async_wait([state, farewell](error_code) { state->io.stop(); });
+    state_->acceptor.close(ignored);
+    state_->ticker.cancel();
+    state_->application.end();
+    auto farewell = std::make_shared<asio::steady_timer>(state_->io, kFarewell);
+    farewell->async_wait([this, farewell](error_code) { state_->io.stop(); });
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/serve/bind_address.h"
 #include "harness/serve/exchange.h"
 
 #include <chrono>
@@ -7,20 +8,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
-#include <string_view>
 
 namespace winnow::harness {
-
-/// Where a server listens.
-struct BindAddress {
-  std::string address;     ///< "127.0.0.1", "::1"
-  std::uint16_t port = 0;  ///< 0: any free port
-  bool is_loopback = true; ///< only programs of this machine can connect
-};
-/// "127.0.0.1:8787", "localhost:0", "[::1]:8787", "0.0.0.0:8787". Throws UsageError; names of hosts
-/// other than localhost are not looked up.
-BindAddress parse_bind_address(std::string_view text);
 
 struct HttpLimits {
   std::size_t body_bytes = std::size_t{64} << 20U;
@@ -51,7 +40,7 @@ public:
 
 private:
   struct State;
-  std::shared_ptr<State> state_;
+  std::unique_ptr<State> state_;
 };
 
 } // namespace winnow::harness
