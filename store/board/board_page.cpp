@@ -18,8 +18,8 @@ const std::vector<winnow::EmbeddedFile>& embedded_files(); // empty without D3
 namespace winnow::store {
 namespace {
 
-/// All embedded files whose names have this ending, in the order of the build. Only a live page gets
-/// the file that asks a server.
+/// All embedded files whose names have this ending, in the order of the build. Only a live page
+/// gets the file that asks a server.
 std::string joined(std::string_view ending, bool is_live) {
   std::string text;
   for (const EmbeddedFile& file : board_files::embedded_files()) {
