@@ -21,6 +21,12 @@ TEST(Packing, EncodesThePublishedVectors) {
   EXPECT_EQ(base64(""), "");
   EXPECT_EQ(base64("f"), "Zg==");
   EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+  for (const char* bytes : {"", "f", "fo", "foo", "foob", "user:pass\xFF word"}) {
+    EXPECT_EQ(decode_base64(base64(bytes)), bytes);
+  }
+  for (const char* malformed : {"Z", "Zg=", "Z===", "====", "Zm9v\n", "Zm9*", "=g=="}) {
+    EXPECT_EQ(decode_base64(malformed), std::nullopt) << malformed;
+  }
   EXPECT_EQ(base64(sha256_bytes("abc")), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 
+#include <cstdint>
 #include <limits>
 
 #include <openssl/evp.h>
@@ -40,6 +41,32 @@ std::string base64(std::string_view bytes) {
                                    static_cast<int>(bytes.size()));
   text.resize(static_cast<std::size_t>(size));
   return text;
+}
+
+std::optional<std::string> decode_base64(std::string_view text) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  if (text.size() % 4 != 0) {
+    return std::nullopt;
+  }
+  std::uint32_t group = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_padding = i + padding >= text.size();
+    const std::size_t digit = is_padding ? 0 : kDigits.find(text[i]);
+    if (digit == std::string_view::npos) {
+      return std::nullopt;
+    }
+    group = (group << 6U) | static_cast<std::uint32_t>(digit);
+    if (i % 4 == 3) {
+      for (const unsigned shift : {16U, 8U, 0U}) {
+        bytes += static_cast<char>((group >> shift) & 0xFFU);
+      }
+    }
+  }
+  bytes.resize(bytes.size() - padding);
+  return bytes;
 }
 
 } // namespace winnow

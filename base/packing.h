@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,5 +11,7 @@ std::string gzip(std::string_view bytes);
 
 /// RFC 4648, with padding and without line ends.
 std::string base64(std::string_view bytes);
+/// The bytes of such a text. nullopt: the text is malformed.
+std::optional<std::string> decode_base64(std::string_view text);
 
 } // namespace winnow

@@ -293,5 +293,28 @@ TEST(Worker, OnlyHiddenSubcommandsAreWorkers) {
   EXPECT_FALSE(evaluators::is_worker(1, with_plain));
 }
 
+TEST(Cli, ServeRefusesWhatIsUnsafeOrUnclear) {
+  const TemporaryDirectory directory("serve-cli");
+  const std::string store = directory.path() / "s.db";
+  const std::string token = directory.path() / "token";
+  write_file_atomic(token, "ann short\n");
+  const std::vector<std::pair<std::vector<std::string>, const char*>> cases = {
+      {{"--bind", "0.0.0.0:0"}, "without a token"},
+      {{"--bind", "localhost"}, "there is no port"},
+      {{"--token-file", token}, "token:1: the token of 'ann' has fewer than 16 characters"},
+      {{"--token-env", "WINNOW_NO_SUCH_VARIABLE"}, "is not set"},
+      {{"--judge", "--reward", "fame"}, "--reward"},
+      {{"--judge", "--task", directory.path() / "none", "--device", "cpu"}, "none"},
+      {{"--queue", "5"}, "--judge"}};
+  for (const auto& [options, expected] : cases) {
+    std::vector<std::string> arguments = {"serve", "--store", store};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Output output = run(arguments);
+    EXPECT_EQ(output.code, 2) << expected;
+    EXPECT_THAT(output.err, HasSubstr(expected));
+  }
+  EXPECT_EQ(run({"serve", "--judge"}).code, 2);
+}
+
 } // namespace
 } // namespace winnow::harness

@@ -8,7 +8,7 @@ packages=(
   cmake ninja-build g++ clang binutils pkg-config ccache
   nlohmann-json3-dev libfmt-dev libspdlog-dev libcli11-dev libtomlplusplus-dev libvalijson-dev
   libsqlitecpp-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libseccomp-dev
-  libboost-context-dev zlib1g-dev node-d3 bubblewrap ca-certificates
+  libboost-dev libboost-context-dev zlib1g-dev node-d3 bubblewrap ca-certificates
 )
 tests=
 browser=

@@ -51,7 +51,7 @@ constexpr EnumRange kEnumRange<evaluators::Counting>{static_cast<int>(evaluators
                                                      static_cast<int>(evaluators::Counting::Full)};
 template <>
 constexpr EnumRange kEnumRange<evaluators::Depth>{static_cast<int>(evaluators::Depth::Full),
-                                                  static_cast<int>(evaluators::Depth::HeldOut)};
+                                                  static_cast<int>(evaluators::Depth::Compile)};
 
 template <> struct JsonForm<std::shared_ptr<const Task>> {
   static nlohmann::json write(const std::shared_ptr<const Task>& task) {
@@ -151,6 +151,8 @@ std::string_view to_string(Depth depth) {
     return "trial";
   case Depth::HeldOut:
     return "held_out";
+  case Depth::Compile:
+    return "compile";
   }
   return "unknown_depth";
 }

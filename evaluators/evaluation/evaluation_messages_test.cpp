@@ -104,7 +104,8 @@ TEST(EvaluationRequest, NamesWhatIsWrong) {
             "schema: expected winnow.evaluation-request");
   EXPECT_EQ(with("/schema", "winnow.evaluation"), "schema: expected winnow.evaluation-request");
   EXPECT_EQ(with("/version", 2), "version: expected 1");
-  EXPECT_EQ(with("/depth", "deep"), "request.depth: expected one of full, quick, trial, held_out");
+  EXPECT_EQ(with("/depth", "deep"),
+            "request.depth: expected one of full, quick, trial, held_out, compile");
   EXPECT_EQ(with("/protocol/tiny_seeds", 0),
             "request.protocol.tiny_seeds: expected a number from 1 to 100");
   EXPECT_EQ(with("/protocol/run_timeout", 1e300),

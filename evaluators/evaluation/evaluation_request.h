@@ -29,8 +29,9 @@ enum class Depth : std::uint8_t {
   Quick,   ///< one seed, no check mode, short timing, no hidden shapes; never `correct`
   Trial,   ///< times many choices of parameters in turns with the incumbent, and judges nothing
   HeldOut, ///< correctness on the held-out shapes only
+  Compile, ///< compiles, and checks the launches at the search shapes; runs and judges nothing
 };
-std::string_view to_string(Depth depth); ///< "full", "quick", "trial", "held_out"
+std::string_view to_string(Depth depth); ///< "full", "quick", "trial", "held_out", "compile"
 
 /// Everything that an evaluation depends on, except the machine. Can be sent to another process.
 struct EvaluationRequest {

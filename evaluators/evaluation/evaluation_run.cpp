@@ -70,6 +70,11 @@ void EvaluationRun::run_compiled() {
     result_.verdict = held_out() ? Verdict::Correct : result_.verdict;
     return;
   }
+  if (depth_ == Depth::Compile) {
+    std::vector<PlannedCase> cases;
+    plan_cases(on_device_.task.shapes_of(ShapeSet::Search, result_.device), 1, built_, cases);
+    return;
+  }
   const bool full = depth_ == Depth::Full;
   const std::string key = full ? fingerprint() : std::string();
   if (const tasks::Evaluation* known = key.empty() ? nullptr : on_device_.known.find(key)) {

@@ -359,11 +359,20 @@ bool is_of_person(const nlohmann::json& run_config) {
   return run_config == config_of_person();
 }
 
+nlohmann::json config_of_server() {
+  return {{"kind", "server"}};
+}
+
+bool is_of_search(const nlohmann::json& run_config) {
+  return !is_of_person(run_config) && run_config != config_of_server();
+}
+
 RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverride>& overrides) {
   check_resumable_overrides(overrides);
   const auto stored = nlohmann::json::parse(run.config);
-  if (is_of_person(stored)) {
-    throw UsageError("run '" + run.name + "' keeps the kernels of a person, and has no search",
+  if (!is_of_search(stored)) {
+    throw UsageError("run '" + run.name + "' keeps the kernels of " +
+                         (is_of_person(stored) ? "a person" : "trainers") + ", and has no search",
                      "name a run that `winnow run` began");
   }
   RunConfig config = config_from_json(stored);

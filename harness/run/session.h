@@ -40,6 +40,10 @@ RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverr
 /// The configuration of a run that keeps kernels which a person wrote (`winnow eval --store`).
 nlohmann::json config_of_person();
 bool is_of_person(const nlohmann::json& run_config);
+/// The configuration of a run that keeps kernels which trainers sent (`winnow serve --judge`).
+nlohmann::json config_of_server();
+/// Whether the run is a search: not of a person, nor of a server.
+bool is_of_search(const nlohmann::json& run_config);
 
 /// Throws UsageError if the run does not exist.
 store::RunRow named_run(const store::RunStore& store, const std::string& name_or_number);

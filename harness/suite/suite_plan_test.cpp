@@ -105,6 +105,7 @@ TEST_F(SuitePlan, TheTasksAreTheSame) {
   begin("more", config, "interrupted", {"a", "b", "c"});
   begin("fewer", config, "interrupted", {"a"});
   store_.create_run("person", config_of_person(), json::object());
+  store_.create_run("serve", config_of_server(), json::object());
   EXPECT_EQ(begun(config), "none");
   suite_[1].task.torch = tasks::TorchReference{};
   EXPECT_EQ(begun(config), "fewer") << "without PyTorch a run leaves such tasks out";

@@ -15,6 +15,9 @@ struct BoardOptions {
   std::string winnow_version;
   /// The document "winnow.suite" that the page Models shows, as JSON; empty: none.
   std::string suite;
+  /// A page that a server sends: the version of its data, by which the page notices newer data at
+  /// the server's /version. Empty: a file.
+  std::string live_version;
 };
 
 /// One HTML file that shows the store in a browser, offline. All of it may leave the machine: of

@@ -316,6 +316,7 @@ private:
             {"winnow", options_.winnow_version},
             {"store", to_valid_utf8(database_.path().filename().string())},
             {"with_prompts", options_.with_prompts},
+            {"live_version", options_.live_version.empty() ? json() : json(options_.live_version)},
             {"max_bytes", options_.max_bytes},
             {"dropped", dropped_},
             {"baselines", baselines_},

@@ -18,11 +18,12 @@ const std::vector<winnow::EmbeddedFile>& embedded_files(); // empty without D3
 namespace winnow::store {
 namespace {
 
-/// All embedded files whose names have this ending, in the order of the build.
-std::string joined(std::string_view ending) {
+/// All embedded files whose names have this ending, in the order of the build. Only a live page
+/// gets the file that asks a server.
+std::string joined(std::string_view ending, bool is_live) {
   std::string text;
   for (const EmbeddedFile& file : board_files::embedded_files()) {
-    if (file.path.ends_with(ending)) {
+    if (file.path.ends_with(ending) && (is_live || !file.path.ends_with("live.js"))) {
       text += file.text;
     }
   }
@@ -57,10 +58,12 @@ std::string hash_source(std::string_view text) {
   return "'sha256-" + base64(sha256_bytes(text)) + "'";
 }
 
-std::string policy(std::string_view script, std::string_view style) {
+/// A live page may ask its own server for the version of the data.
+std::string policy(std::string_view script, std::string_view style, bool is_live) {
   return fmt::format("default-src 'none'; script-src {} {}; style-src {}; base-uri 'none'; "
-                     "form-action 'none'",
-                     hash_source(d3_script()), hash_source(script), hash_source(style));
+                     "form-action 'none'{}",
+                     hash_source(d3_script()), hash_source(script), hash_source(style),
+                     is_live ? "; connect-src 'self'" : "");
 }
 
 std::string replaced(std::string text, std::string_view mark, std::string_view value) {
@@ -85,9 +88,10 @@ std::string data_elements(const BoardData& data) {
 } // namespace
 
 std::string board_page(const RunStore& store, const BoardOptions& options) {
-  const std::string script = joined(".js"), style = joined(".css");
-  std::string page = joined(".html");
-  page = replaced(std::move(page), "{policy}", policy(script, style));
+  const bool is_live = !options.live_version.empty();
+  const std::string script = joined(".js", is_live), style = joined(".css", is_live);
+  std::string page = joined(".html", is_live);
+  page = replaced(std::move(page), "{policy}", policy(script, style, is_live));
   page = replaced(std::move(page), "{style}", style);
   page = replaced(std::move(page), "{d3}", d3_script());
   page = replaced(std::move(page), "{script}", script);

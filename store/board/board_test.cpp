@@ -211,6 +211,18 @@ TEST(Board, ItsOwnProgramMakesNoMarkupAndAsksNoNetwork) {
   EXPECT_LT(count_of(script, "\n"), 1000U);
 }
 
+TEST(Board, OnlyALivePageAsksItsServer) {
+  const TestStore test;
+  BoardOptions options;
+  options.live_version = "7";
+  const std::string live = board_page(test.store, options), file = board_page(test.store, {});
+  EXPECT_THAT(live, HasSubstr("; connect-src 'self'\""));
+  EXPECT_THAT(live, HasSubstr("fetch('version'"));
+  EXPECT_EQ(document_of(live).at("live_version"), "7");
+  EXPECT_THAT(file, Not(HasSubstr("connect-src")));
+  EXPECT_TRUE(document_of(file).at("live_version").is_null());
+}
+
 TEST(Board, HasPromptsOnlyIfAskedFor) {
   TestStore test;
   add_attack(test, "x");

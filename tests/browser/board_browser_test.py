@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import browser
@@ -89,6 +90,30 @@ class BoardTest(unittest.TestCase):
         rows = [row for row in self.rows if row["task"] == first["task"]]
         self.assertEqual(self.column("kernel"), [f"#{row['candidate_id']}" for row in rows])
         self.assertEqual(self.column("speedup"), [f"{row['speedup']:.2f}x" for row in rows])
+
+    def test_a_served_page_tells_about_newer_results(self):
+        store = self.store.with_name("served.db")
+        kernel = "tasks/catalogue/blas/axpy/baseline.cu"
+        winnow("eval", "axpy", kernel, "--device", "cpu", "--store", store)
+        server = subprocess.Popen([WINNOW, "serve", "--store", str(store), "--bind", "127.0.0.1:0"], cwd=SOURCES,
+                                  stdout=subprocess.PIPE, text=True)
+        try:
+            url = server.stdout.readline().split()[-1]
+            self.browser.open(url + "#/board?board=0")
+            self.wait("board")
+            self.assertEqual(len(self.column("kernel")), 1)
+            self.assertIsNone(self.browser.run("return document.getElementById('newer')"))
+            winnow("eval", "axpy", "tasks/catalogue/blas/axpy/honest/vectorised.cu", "--device", "cpu", "--store", store)
+            for _ in range(100):
+                if self.browser.run("return document.getElementById('newer') !== null"):
+                    break
+                time.sleep(0.2)
+            self.browser.run("delete document.body.dataset.ready; document.getElementById('newer').click()")
+            self.wait("board")  # the page stays where it was
+            self.assertEqual(len(self.column("kernel")), 2)
+        finally:
+            server.terminate()
+            server.wait()
 
     def test_models_show_the_numbers_of_the_suite(self):
         store = self.store.with_name("suite.db")

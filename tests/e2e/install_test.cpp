@@ -57,6 +57,7 @@ TEST_F(Installed, FindsItsTasksAndItsConfigs) {
   EXPECT_EQ(list.exit_code, 0) << list.err;
   EXPECT_THAT(list.out, HasSubstr("row_softmax"));
   EXPECT_THAT(winnow({"doctor"}).out, HasSubstr("tasks in " + catalogue.string()));
+  EXPECT_TRUE(is_file(usr() / "share/winnow/python/winnow_client.py"));
 
   const process::ChildResult eval = winnow(
       {"eval", "axpy", catalogue / "blas/axpy/baseline.cu", "--device", "cpu", "--no-timing"});

@@ -1,0 +1,241 @@
+#include "base/error.h"
+#include "evaluators/evaluation/open_devices.h"
+#include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
+#include "harness/interrupt.h"
+#include "harness/machine.h"
+#include "harness/report/task_report.h"
+#include "harness/report/terminal.h"
+#include "harness/run/session.h"
+#include "harness/serve/board_pages.h"
+#include "harness/serve/http/http_server.h"
+#include "harness/serve/judge_routes.h"
+#include "harness/serve/served_tasks.h"
+#include "harness/serve/server_application.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+struct ServeCommand {
+  std::string store;
+  std::string bind = "127.0.0.1:8787";
+  std::string token_file, token_env;
+  bool with_prompts = false;
+  bool judge = false;
+  JudgingOptions judging;
+  std::string run = "serve";
+  std::string reward = "kevin";
+  std::vector<std::string> tasks; ///< folders beside the catalogue
+  std::size_t queue = 4096;
+};
+
+Access access_of(const ServeCommand& command) {
+  Access access;
+  if (!command.token_file.empty()) {
+    access.add_file(command.token_file);
+  }
+  if (!command.token_env.empty()) {
+    access.add_variable(command.token_env);
+  }
+  return access;
+}
+
+BindAddress checked_bind(const ServeCommand& command, const Access& access) {
+  BindAddress bind = parse_bind_address(command.bind);
+  if (!bind.is_loopback && !access.has_tokens()) {
+    throw UsageError("--bind " + command.bind +
+                         ": other machines could use this server without a token",
+                     "give a token with --token-file or --token-env, or bind to 127.0.0.1");
+  }
+  return bind;
+}
+
+std::string url_of(const BindAddress& bind, std::uint16_t port) {
+  const bool is_v6 = bind.address.find(':') != std::string::npos;
+  return fmt::format("http://{}{}{}:{}/", is_v6 ? "[" : "", bind.address, is_v6 ? "]" : "", port);
+}
+
+/// The application needs the server to post to, and the server needs the application.
+struct Poster {
+  HttpServer* server = nullptr;
+  std::function<void(std::function<void()>)> function() {
+    return [this](std::function<void()> work) { server->post(std::move(work)); };
+  }
+};
+
+/// All that judges kernels for trainers.
+class JudgePart {
+public:
+  JudgePart(const ServeCommand& command, std::size_t owners, Poster& poster)
+      : options_(resolved(command.judging)), tasks_(tasks::find_catalogue(), command.tasks),
+        devices_(options_, options_.run_timeout),
+        store_(command.store, store::RunStore::Mode::ReadWrite), run_(own_run(command.run)),
+        service_(setup(command, owners, poster)), routes_(service_, routes_setup()) {}
+  ~JudgePart() {
+    try {
+      store_.set_run_status(run_, "interrupted");
+    } catch (const Error& error) {
+      std::cerr << error.what() << '\n';
+    }
+  }
+  JudgePart(const JudgePart&) = delete; // the routes refer to the service
+  JudgePart& operator=(const JudgePart&) = delete;
+
+  JudgeRoutes& routes() { return routes_; }
+  /// Begins to judge what waits; says so in one line.
+  std::string start() {
+    store_.set_run_status(run_, "running");
+    service_.start();
+    const ServiceState state = service_.state();
+    return fmt::format("judges on {} ({}); {} jobs of an earlier start wait", devices_.names(),
+                       devices_.first().name, state.queued + state.running);
+  }
+
+private:
+  store::RowId own_run(const std::string& name) {
+    const std::optional<store::RunRow> known = store_.find_run(name);
+    if (!known) {
+      const store::RowId run =
+          store_.create_run(name, config_of_server(), describe_environment(devices_.first()));
+      locked_run(store_, name);
+      return run;
+    }
+    if (known->name != name || nlohmann::json::parse(known->config) != config_of_server()) {
+      throw UsageError("the store has a search of the name '" + known->name + "'",
+                       "give the server's run another name with --run NAME");
+    }
+    return locked_run(store_, name).id;
+  }
+  JudgeServiceSetup setup(const ServeCommand& command, std::size_t owners, Poster& poster) {
+    constexpr std::size_t kAskedForEachDevice = 8;
+    JudgeServiceSetup setup{store_, run_};
+    setup.find_task = [this](const std::string& name) { return tasks_.find(name); };
+    setup.evaluations = devices_.factory();
+    setup.protocol = options_;
+    setup.device_kind = devices_.first().kind;
+    setup.device_name = devices_.first().name;
+    setup.in_flight = kAskedForEachDevice * devices_.size();
+    setup.queue = command.queue;
+    setup.owners = owners;
+    setup.reward = reward_from_string(command.reward);
+    setup.post = poster.function();
+    return setup;
+  }
+  JudgeRoutes::Setup routes_setup() {
+    JudgeRoutes::Setup setup;
+    setup.version = winnow_version();
+    setup.task = [this](const std::string& name) { return task_json(*tasks_.find(name)); };
+    setup.task_list = [this] {
+      if (task_list_.is_null()) {
+        std::vector<tasks::Task> all;
+        for (const std::string& name : tasks_.names()) {
+          all.push_back(*tasks_.find(name));
+        }
+        task_list_ = task_list_json(all);
+      }
+      return task_list_;
+    };
+    return setup;
+  }
+
+  evaluators::EvaluationOptions options_;
+  ServedTasks tasks_;
+  evaluators::OpenDevices devices_;
+  store::RunStore store_;
+  store::RowId run_;
+  JudgeService service_;
+  JudgeRoutes routes_;
+  nlohmann::json task_list_;
+};
+
+std::string store_of(const ServeCommand& command) {
+  if (command.judge && command.store.empty()) {
+    throw UsageError("--judge needs --store FILE", "name the file that keeps kernels and verdicts");
+  }
+  return command.judge ? command.store : find_store(command.store);
+}
+
+ExitCode serve(const ServeCommand& command) {
+  Interrupt interrupt; // before any other thread starts
+  const Access access = access_of(command);
+  const BindAddress bind = checked_bind(command, access);
+  const std::string store = store_of(command);
+  store::BoardOptions page;
+  page.with_prompts = command.with_prompts;
+  page.winnow_version = winnow_version();
+  Poster poster;
+  std::optional<JudgePart> judge;
+  if (command.judge) {
+    judge.emplace(command, access.owners(), poster);
+  }
+  BoardPages board(store, page, poster.function());
+  ServerApplication application(access, bind.is_loopback && !access.has_tokens(), board,
+                                judge ? &judge->routes() : nullptr);
+  HttpServer server(bind, application);
+  poster.server = &server;
+  const OnInterrupt stop(interrupt, [&] { server.stop(); });
+  if (judge) {
+    std::cerr << judge->start() << '\n';
+  }
+  std::cout << "serves at " << url_of(bind, server.port()) << std::endl;
+  server.run();
+  judge.reset(); // its threads post to the server
+  return ExitCode::Interrupted;
+}
+
+void add_judge_options(CLI::App& sub, ServeCommand& command) {
+  CLI::Option* judge = sub.add_flag(
+      "--judge", command.judge, "also judge the kernels that trainers send, and answer rewards");
+  std::vector<CLI::Option*> known = sub.get_options();
+  add_judging_options(sub, command.judging,
+                      "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");
+  add_time_budget(sub, command.judging.time_budget, "150ms on the cpu, 20ms on a GPU");
+  sub.add_option("--run", command.run, "name of the run that keeps the kernels in the store")
+      ->capture_default_str();
+  sub.add_option("--reward", command.reward, "the reward of requests that name none")
+      ->check(CLI::IsMember(reward_names()))
+      ->capture_default_str();
+  sub.add_option("--task", command.tasks,
+                 "folder of a task that is not in the catalogue; may be repeated");
+  sub.add_option("--queue", command.queue, "number of kernels that may wait; the tokens share it")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+      ->capture_default_str();
+  sub.add_option("--precheck-cmd", command.judging.evaluation.precheck,
+                 "shell command that may refuse kernel files, as for `winnow eval`");
+  for (CLI::Option* option : sub.get_options()) {
+    if (std::find(known.begin(), known.end(), option) == known.end()) {
+      option->needs(judge);
+    }
+  }
+}
+
+} // namespace
+
+void add_serve(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<ServeCommand>();
+  CLI::App* sub = app.add_subcommand(
+      "serve", "Show a store in a browser, with the newest results; with --judge, answer rewards "
+               "to trainers over HTTP (docs/serve.md)");
+  sub->add_option("--store", command->store, kStoreHelp);
+  sub->add_option("--bind", command->bind, "address and port to listen at; port 0: any free one")
+      ->capture_default_str();
+  sub->add_option("--token-file", command->token_file,
+                  "file with the tokens that clients must send: a line OWNER TOKEN for each");
+  sub->add_option("--token-env", command->token_env,
+                  "environment variable with the only token, instead of a file")
+      ->excludes("--token-file");
+  sub->add_flag("--with-prompts", command->with_prompts, "show prompts and replies, too");
+  add_judge_options(*sub, *command);
+  sub->callback([command, &chosen] { chosen = [command] { return serve(*command); }; });
+}
+
+} // namespace winnow::harness

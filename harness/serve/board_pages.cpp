@@ -1,0 +1,96 @@
+#include "harness/serve/board_pages.h"
+
+#include "base/json_dump.h"
+#include "base/random_bits.h"
+#include "store/database.h"
+
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+
+BoardPages::BoardPages(const std::filesystem::path& store, store::BoardOptions options,
+                       std::function<void(std::function<void()>)> post)
+    : watched_(store, store::OpenMode::ReadOnly), start_(fmt::format("{:x}", random_bits())),
+      store_(store, store::OpenMode::ReadOnly), options_(std::move(options)),
+      post_(std::move(post)), thread_([this] { make_pages(); }) {}
+
+BoardPages::~BoardPages() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+std::string BoardPages::version() {
+  std::int64_t version = 0;
+  watched_.read([&](const store::Database& database) {
+    // SQLite changes this number of a connection when another connection has committed.
+    store::Query query(database, "PRAGMA data_version");
+    version = query.next() ? query.integer("data_version") : 0;
+  });
+  return fmt::format("{}-{}", start_, version);
+}
+
+void BoardPages::answer(std::shared_ptr<Exchange> exchange) {
+  const std::string now = version();
+  if (page_version_ == now) {
+    exchange->reply({200, page_, "text/html; charset=utf-8"});
+    return;
+  }
+  waiting_.push_back(std::move(exchange));
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_ = now;
+  }
+  changed_.notify_all();
+}
+
+void BoardPages::end() {
+  for (const std::shared_ptr<Exchange>& exchange : std::exchange(waiting_, {})) {
+    exchange->reply({503, "{\"error\":\"the server stops\"}\n"});
+  }
+}
+
+void BoardPages::make_pages() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return ending_ || !wanted_.empty(); });
+    if (ending_) {
+      return;
+    }
+    store::BoardOptions options = options_;
+    options.live_version = std::exchange(wanted_, "");
+    lock.unlock();
+    std::string page, error;
+    try {
+      page = store::board_page(store_, options);
+    } catch (const std::exception& failure) {
+      error = failure.what();
+    }
+    post_([this, version = options.live_version, page = std::move(page), error = std::move(error)] {
+      take(version, page, error);
+    });
+    lock.lock();
+  }
+}
+
+void BoardPages::take(const std::string& version, const std::string& page,
+                      const std::string& error) {
+  if (error.empty()) {
+    page_ = page;
+    page_version_ = version;
+  }
+  for (const std::shared_ptr<Exchange>& exchange : std::exchange(waiting_, {})) {
+    exchange->reply(error.empty() ? HttpReply{200, page_, "text/html; charset=utf-8"}
+                                  : HttpReply{503, json_line({{"error", error}}) + "\n",
+                                              "application/json", 1});
+  }
+}
+
+} // namespace winnow::harness

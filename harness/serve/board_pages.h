@@ -1,0 +1,56 @@
+#pragma once
+
+#include "harness/serve/exchange.h"
+#include "store/board/board.h"
+#include "store/run_store.h"
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace winnow::harness {
+
+/// The page of a store, made anew when the store has changed. A thread of its own makes the pages,
+/// because a large one takes seconds. All functions run on the server's thread.
+class BoardPages {
+public:
+  /// `post` runs a function on the server's thread. Throws as RunStore does.
+  BoardPages(const std::filesystem::path& store, store::BoardOptions options,
+             std::function<void(std::function<void()>)> post);
+  ~BoardPages();
+  BoardPages(const BoardPages&) = delete; // owns a thread
+  BoardPages& operator=(const BoardPages&) = delete;
+
+  /// Changes when the store does, and when the server starts.
+  std::string version();
+  /// Answers with the page as soon as it is made.
+  void answer(std::shared_ptr<Exchange> exchange);
+  /// Answers what waits: the server stops.
+  void end();
+
+private:
+  void make_pages();
+  void take(const std::string& version, const std::string& page, const std::string& error);
+
+  store::RunStore watched_; ///< only for version()
+  std::string start_;       ///< tells this server from the one before
+  store::RunStore store_;   ///< only for the thread
+  store::BoardOptions options_;
+  std::function<void(std::function<void()>)> post_;
+  std::string page_, page_version_;
+  std::vector<std::shared_ptr<Exchange>> waiting_;
+
+  std::mutex mutex_; ///< guards the members below
+  std::condition_variable changed_;
+  std::string wanted_; ///< the version that the thread makes next; empty: none
+  bool ending_ = false;
+
+  std::thread thread_; ///< last, because it uses the other members
+};
+
+} // namespace winnow::harness

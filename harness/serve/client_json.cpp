@@ -1,0 +1,138 @@
+#include "harness/serve/client_json.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMaxLevels = 64;
+constexpr std::size_t kMaxValues = 1'000'000;
+
+/// Looks at the bytes alone. So nothing is allocated for a body that is refused.
+void check_size(std::string_view body) {
+  int level = 0;
+  std::size_t values = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const char c = body[i];
+    if (in_text) {
+      i += c == '\\' ? 1 : 0;
+      in_text = c != '"';
+    } else if (c == '"') {
+      in_text = true;
+    } else if (c == '[' || c == '{') {
+      ++values;
+      if (++level > kMaxLevels) {
+        throw UsageError(fmt::format("the JSON of the body has more than {} levels", kMaxLevels));
+      }
+    } else if (c == ']' || c == '}') {
+      --level;
+    } else if (c == ',') {
+      ++values;
+    }
+    if (values > kMaxValues) {
+      throw UsageError(fmt::format("the JSON of the body has more than {} values", kMaxValues),
+                       "send fewer items");
+    }
+  }
+}
+
+[[noreturn]] void throw_type(const std::string& path, const char* expected) {
+  throw UsageError(fmt::format("{} is no {}", path, expected));
+}
+
+} // namespace
+
+json parse_client_json(std::string_view body) {
+  check_size(body);
+  json document = json::parse(body, nullptr, false);
+  if (document.is_discarded()) {
+    throw UsageError("the body is no JSON");
+  }
+  if (!document.is_object()) {
+    throw UsageError("the body is no JSON object");
+  }
+  return document;
+}
+
+ClientObject::ClientObject(const json& json, std::string path)
+    : json_(json), path_(std::move(path)) {
+  if (!json_.is_object()) {
+    throw_type(path_.empty() ? "the body" : path_, "object");
+  }
+}
+
+std::string ClientObject::path_of(const char* name) const {
+  return path_.empty() ? name : path_ + "." + name;
+}
+
+const json* ClientObject::find(const char* name) const {
+  const auto found = json_.find(name);
+  return found == json_.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::string ClientObject::text(const char* name) const {
+  const json* value = find(name);
+  if (value == nullptr) {
+    return {};
+  }
+  if (!value->is_string()) {
+    throw_type(path_of(name), "text");
+  }
+  return value->get<std::string>();
+}
+
+bool ClientObject::boolean(const char* name) const {
+  const json* value = find(name);
+  if (value != nullptr && !value->is_boolean()) {
+    throw_type(path_of(name), "boolean");
+  }
+  return value != nullptr && value->get<bool>();
+}
+
+std::int64_t ClientObject::number(const char* name, std::int64_t most) const {
+  const json* value = find(name);
+  if (value == nullptr) {
+    return 0;
+  }
+  if (!value->is_number() || !(value->get<double>() >= 0)) {
+    throw_type(path_of(name), "number of at least 0");
+  }
+  return value->get<double>() >= static_cast<double>(most) ? most : value->get<std::int64_t>();
+}
+
+std::vector<std::string> ClientObject::texts(const char* name) const {
+  const json* value = find(name);
+  std::vector<std::string> list;
+  if (value == nullptr) {
+    return list;
+  }
+  if (!value->is_array()) {
+    throw_type(path_of(name), "list of texts");
+  }
+  for (const json& element : *value) {
+    if (!element.is_string() && !element.is_null()) {
+      throw_type(path_of(name), "list of texts");
+    }
+    list.push_back(element.is_null() ? "" : element.get<std::string>());
+  }
+  return list;
+}
+
+void ClientObject::allow_only(const std::vector<std::string>& names) const {
+  for (const auto& [key, value] : json_.items()) {
+    if (std::find(names.begin(), names.end(), key) == names.end()) {
+      const std::string shown = shortened(to_valid_utf8(key), 40);
+      throw UsageError(path_of(shown.c_str()) + " is unknown" + suggestion(shown, names));
+    }
+  }
+}
+
+} // namespace winnow::harness

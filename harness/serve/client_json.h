@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+
+/// Parses the body of a request. Throws UsageError if the body is no JSON object, or has more than
+/// 64 levels or a million values: small bodies with many values would need much memory.
+nlohmann::json parse_client_json(std::string_view body);
+
+/// Reads the members of an object of a request. Each function throws UsageError with the path of a
+/// member that has another type.
+class ClientObject {
+public:
+  /// `path`: of the object, for messages: "items[3]". `json` must outlive this.
+  ClientObject(const nlohmann::json& json, std::string path);
+
+  std::string text(const char* name) const; ///< empty: the member is missing or null
+  bool boolean(const char* name) const;     ///< false: the member is missing or null
+  /// From 0 to `most`. 0: the member is missing or null.
+  std::int64_t number(const char* name, std::int64_t most) const;
+  /// Texts; null in the list counts as an empty text. Empty: the member is missing or null.
+  std::vector<std::string> texts(const char* name) const;
+  /// nullptr: the member is missing or null.
+  const nlohmann::json* find(const char* name) const;
+  /// Throws UsageError if the object has a member that is not in the list, so that no misspelt
+  /// option is ignored.
+  void allow_only(const std::vector<std::string>& names) const;
+  std::string path_of(const char* name) const; ///< "items[3].task"
+
+private:
+  const nlohmann::json& json_;
+  std::string path_;
+};
+
+} // namespace winnow::harness

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace winnow::harness {
+
+/// A request as a client sent it.
+struct HttpRequest {
+  std::string method;        ///< "GET"
+  std::string target;        ///< "/v1/jobs/9c1e?wait_s=60"
+  std::string authorization; ///< the field of this name; may be empty
+  std::string host, origin;  ///< the fields of these names; may be empty
+  std::string body;
+};
+
+/// No member but `body` may hold a text from a client: a line break in a header would begin another
+/// header.
+struct HttpReply {
+  int status = 200;
+  std::string body;
+  const char* type = "application/json";
+  int retry_after_s = 0;          ///< 0: the reply does not say when to come again
+  bool asks_for_password = false; ///< makes a browser ask its user for the token
+};
+
+/// One request that waits for its answer. Used on the thread of the server only. An exchange that
+/// is dropped without an answer closes its connection.
+class Exchange {
+public:
+  virtual ~Exchange() = default;
+  virtual const HttpRequest& request() const = 0; ///< without the body after take_body()
+  /// The body. A request that waits for long should not keep it.
+  virtual std::string take_body() = 0;
+  virtual bool is_open() const = 0; ///< false: the client has gone, or the answer has been given
+  virtual void reply(HttpReply reply) = 0; ///< does nothing if the exchange is not open
+  // An answer in lines (status 200, application/x-ndjson), instead of reply().
+  virtual void begin_lines() = 0;
+  /// Adds one line. Closes the connection if the client reads more slowly than lines are added.
+  virtual void add_line(std::string line) = 0;
+  virtual void end_lines() = 0;
+};
+
+/// What a server serves. All functions run on the server's thread.
+class HttpApplication {
+public:
+  virtual ~HttpApplication() = default;
+  /// Called before the body is read, so `head.body` is empty. A reply refuses the request.
+  virtual std::optional<HttpReply> refuse(const HttpRequest& head) = 0;
+  virtual void handle(std::shared_ptr<Exchange> exchange) = 0;
+  virtual void tick() = 0; ///< comes about four times a second
+  virtual void end() = 0;  ///< answers all exchanges that wait, because the server stops
+};
+
+} // namespace winnow::harness

@@ -1,0 +1,108 @@
+#include "harness/serve/judge_request.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "harness/serve/client_json.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+JudgeItem item_of(const nlohmann::json& json, std::size_t index) {
+  const ClientObject object(json, fmt::format("items[{}]", index));
+  object.allow_only({"id", "task", "reply", "kernel"});
+  JudgeItem item{object.text("id"), object.text("task"), object.text("reply"), false, {}};
+  if (object.find("kernel") != nullptr) {
+    if (object.find("reply") != nullptr) {
+      throw UsageError(object.path_of("kernel") + " and reply are both there",
+                       "send the model's reply, or the kernel file");
+    }
+    item.text = object.text("kernel");
+    item.is_kernel = true;
+  }
+  if (item.id.empty()) {
+    item.id = std::to_string(index);
+  }
+  if (item.id.size() > kMaxIdBytes) {
+    throw UsageError(fmt::format("{} has more than {} bytes", object.path_of("id"), kMaxIdBytes));
+  }
+  check_item(item);
+  return item;
+}
+
+void check_ids(const std::vector<JudgeItem>& items) {
+  std::set<std::string> ids;
+  for (const JudgeItem& item : items) {
+    if (!ids.insert(item.id).second) {
+      throw UsageError("two items have the id '" + shortened(item.id, 60) + "'",
+                       "give each item of a request an id of its own");
+    }
+  }
+}
+
+} // namespace
+
+std::string_view to_string(JudgeDepth depth) {
+  switch (depth) {
+  case JudgeDepth::Compile:
+    return "compile";
+  case JudgeDepth::Correct:
+    return "correct";
+  case JudgeDepth::Full:
+    break;
+  }
+  return "full";
+}
+
+JudgeDepth depth_from_string(const std::string& name) {
+  for (const JudgeDepth depth : {JudgeDepth::Compile, JudgeDepth::Correct, JudgeDepth::Full}) {
+    if (to_string(depth) == name) {
+      return depth;
+    }
+  }
+  const std::string shown = shortened(to_valid_utf8(name), 40);
+  throw UsageError("there is no depth '" + shown + "'" +
+                   suggestion(shown, {"compile", "correct", "full"}));
+}
+
+void check_item(JudgeItem& item) {
+  if (item.task.empty()) {
+    item.problem = "the item names no task";
+  } else if (item.text.size() > kMaxItemBytes) {
+    item.problem =
+        fmt::format("the text has {} bytes; it may have {}", item.text.size(), kMaxItemBytes);
+  }
+}
+
+JudgeRequest parse_judge_request(std::string_view body) {
+  const nlohmann::json document = parse_client_json(body);
+  const ClientObject object(document, "");
+  object.allow_only({"items", "depth", "reward", "fresh", "race_against", "wait_s"});
+  const nlohmann::json* items = object.find("items");
+  if (items == nullptr || !items->is_array() || items->empty() || items->size() > kMaxItems) {
+    throw UsageError(fmt::format("items is no list of 1 to {} items", kMaxItems));
+  }
+  JudgeRequest request;
+  for (const nlohmann::json& item : *items) {
+    request.items.push_back(item_of(item, request.items.size()));
+  }
+  check_ids(request.items);
+  if (object.find("depth") != nullptr) {
+    request.depth = depth_from_string(object.text("depth"));
+  }
+  if (object.find("reward") != nullptr) {
+    request.reward = reward_from_string(object.text("reward"));
+  }
+  request.fresh = object.boolean("fresh");
+  request.race_against = object.text("race_against");
+  if (!request.race_against.empty() && request.depth != JudgeDepth::Full) {
+    throw UsageError("race_against needs the depth 'full'", "leave depth out");
+  }
+  request.wait = std::chrono::seconds(object.number("wait_s", kMostWait.count()));
+  return request;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "harness/serve/reward.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::harness {
+
+constexpr std::size_t kMaxItems = 1024;                        ///< of one request
+constexpr std::size_t kMaxItemBytes = std::size_t{256} << 10U; ///< of one reply or kernel file
+constexpr std::size_t kMaxIdBytes = 200;
+
+/// How far a kernel is judged.
+enum class JudgeDepth : std::uint8_t {
+  Compile, ///< parsed, compiled, its launches checked; nothing is run
+  Correct, ///< its answers at all shapes, hidden ones too; nothing is timed
+  Full,    ///< and timed beside the task's baseline
+};
+std::string_view to_string(JudgeDepth depth);          ///< "compile"
+JudgeDepth depth_from_string(const std::string& name); ///< throws UsageError
+
+struct JudgeItem {
+  std::string id; ///< the client's; unique in its request
+  std::string task;
+  std::string text;       ///< of the reply or the kernel file
+  bool is_kernel = false; ///< `text` is a kernel file; otherwise it is a model's whole reply
+  std::string problem;    ///< why this item alone is refused; empty: it is not
+};
+
+struct JudgeRequest {
+  std::vector<JudgeItem> items;
+  JudgeDepth depth = JudgeDepth::Full;
+  std::optional<RewardPreset> reward; ///< nullopt: the server's
+  bool fresh = false;                 ///< measure again, although the server may know the answer
+  /// A candidate of the store ("@43", or the beginning of its file's digest) against which correct
+  /// kernels race; empty: none.
+  std::string race_against;
+  std::chrono::seconds wait{0}; ///< longest wait for the results
+};
+
+constexpr std::chrono::seconds kMostWait{600};
+
+/// The body of POST /v1/judge. Throws UsageError with the path of what is wrong. A text that is too
+/// long refuses its item, not the request.
+JudgeRequest parse_judge_request(std::string_view body);
+
+/// Sets `problem` of an item that has no task or a text of a wrong length.
+void check_item(JudgeItem& item);
+
+} // namespace winnow::harness

@@ -1,0 +1,176 @@
+#include "harness/serve/judge_result.h"
+
+#include "agents/prompts.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+using tasks::Evaluation;
+using tasks::Stage;
+using tasks::Verdict;
+
+constexpr double kStages = 7; // parse, compile, tiny, check, search, time, promotion
+
+bool is_compiled(const Evaluation& evaluation, JudgeDepth depth) {
+  return evaluation.stage > Stage::Compile ||
+         (depth == JudgeDepth::Compile && evaluation.verdict == Verdict::NotJudged);
+}
+
+/// Of the cases of the stage that began last.
+double share_passed(const Evaluation& evaluation) {
+  double passed = 0, all = 0;
+  for (const tasks::CaseResult& one : evaluation.cases) {
+    if (one.stage == evaluation.stage) {
+      all += 1;
+      passed += one.verdict == Verdict::Correct ? 1 : 0;
+    }
+  }
+  return all > 0 ? passed / all : 0;
+}
+
+double progress(const Evaluation& evaluation, JudgeDepth depth) {
+  if (evaluation.verdict == Verdict::Correct) {
+    return 1;
+  }
+  if (depth == JudgeDepth::Compile && is_compiled(evaluation, depth)) {
+    return 2 / kStages;
+  }
+  const int passed = static_cast<int>(evaluation.stage) - static_cast<int>(Stage::Parse);
+  const bool is_shown = evaluation.stage == Stage::Tiny || evaluation.stage == Stage::Search;
+  return (passed + (is_shown ? share_passed(evaluation) : 0)) / kStages;
+}
+
+json known(double value) {
+  return value > 0 ? json(value) : json();
+}
+
+json speedup_json(const Evaluation& evaluation, const std::string& versus) {
+  if (!(evaluation.speedup > 0)) {
+    return nullptr;
+  }
+  return {{"value", evaluation.speedup},
+          {"low", known(evaluation.speedup_bounds.low)},
+          {"high", known(evaluation.speedup_bounds.high)},
+          {"versus", versus}};
+}
+
+json shapes_json(const Evaluation& evaluation) {
+  json shapes = json::array();
+  for (const tasks::CaseResult& one : evaluation.cases) {
+    if (one.set == tasks::ShapeSet::Search && one.median_ns > 0) {
+      shapes.push_back(
+          {{"shape", one.shape}, {"time_ns", one.median_ns}, {"speedup", known(one.speedup)}});
+    }
+  }
+  return shapes;
+}
+
+json race_json(const Evaluation& evaluation) {
+  if (!evaluation.race) {
+    return nullptr;
+  }
+  return {{"verdict", evaluation.race->verdict},
+          {"ratio", evaluation.race->ratio},
+          {"low", evaluation.race->bounds.low},
+          {"high", evaluation.race->bounds.high}};
+}
+
+json findings_json(const Evaluation& evaluation) {
+  json list = json::array();
+  for (const tasks::Finding& finding : evaluation.build.findings) {
+    list.push_back({{"kind", to_string(finding.kind)}, {"detail", to_valid_utf8(finding.detail)}});
+  }
+  return list;
+}
+
+void add_reward(json& result, const std::string& preset, const RewardFacts& facts) {
+  const Reward reward = reward_of(reward_from_string(preset), facts);
+  result["reward"] = reward.value;
+  result["reward_terms"] = {{"preset", preset}};
+  for (const auto& [name, value] : reward.terms) {
+    result["reward_terms"][name] = value;
+  }
+}
+
+/// A verdict that says nothing about the kernel.
+std::string fault_of(const store::JudgeItemRow& item, const Evaluation* evaluation) {
+  if (!item.fault.empty()) {
+    return item.fault;
+  }
+  return evaluation->verdict == Verdict::Unsupported ? "unsupported" : "";
+}
+
+} // namespace
+
+RewardFacts reward_facts(const Evaluation& evaluation, JudgeDepth depth) {
+  RewardFacts facts;
+  facts.parsed = evaluation.stage > Stage::Parse;
+  facts.compiled = is_compiled(evaluation, depth);
+  facts.correct = evaluation.verdict == Verdict::Correct;
+  facts.progress = progress(evaluation, depth);
+  // A kernel that is slower than the baseline at hidden shapes earns nothing for speed at shown
+  // ones.
+  const double most = evaluation.promoted ? std::numeric_limits<double>::infinity() : 1;
+  facts.speedup = std::min(evaluation.speedup, most);
+  facts.speedup_low = std::min(evaluation.speedup_bounds.low, most);
+  return facts;
+}
+
+json result_json(const store::JudgeItemRow& item, const JobFacts& job,
+                 const Evaluation* evaluation) {
+  json result = {{"id", item.item},
+                 {"job", item.job},
+                 {"place", item.place},
+                 {"state", "done"},
+                 {"task", job.task},
+                 {"task_digest", job.task_digest},
+                 {"depth", to_string(job.depth)},
+                 {"reward", nullptr},
+                 {"reward_terms", nullptr},
+                 {"fault", nullptr}};
+  const std::string fault = fault_of(item, evaluation);
+  if (!fault.empty()) { // "infrastructure: the device was lost"
+    const std::size_t colon = std::min(fault.find(": "), fault.size());
+    result["fault"] = fault.substr(0, colon);
+    result["detail"] = to_valid_utf8(fault.substr(std::min(colon + 2, fault.size())));
+  }
+  if (evaluation == nullptr) {
+    return result;
+  }
+  const RewardFacts facts = reward_facts(*evaluation, job.depth);
+  const bool is_hidden =
+      evaluation->verdict == Verdict::WrongUnseen || evaluation->stage == Stage::Promotion;
+  result.update({{"verdict", to_string(evaluation->verdict)},
+                 {"stage", to_string(evaluation->stage)},
+                 {"detail", is_hidden ? "" : to_valid_utf8(evaluation->detail)},
+                 {"parsed", facts.parsed},
+                 {"compiled", facts.compiled},
+                 {"correct", facts.correct},
+                 {"promoted", facts.correct && evaluation->promoted},
+                 {"progress", facts.progress},
+                 {"speedup", speedup_json(*evaluation, job.versus)},
+                 {"time_ns", known(evaluation->score_ns)},
+                 {"race", race_json(*evaluation)},
+                 {"shapes", shapes_json(*evaluation)},
+                 {"feedback", to_valid_utf8(agents::feedback_text(*evaluation, job.versus))},
+                 {"machine_code_digest", evaluation->build.machine_code_digest},
+                 {"findings", findings_json(*evaluation)},
+                 {"device", evaluation->device},
+                 {"device_name", evaluation->device_name},
+                 {"isolation", evaluation->isolation},
+                 {"evaluator_version", evaluation->evaluator_version},
+                 {"seconds", evaluation->seconds}});
+  if (fault.empty()) {
+    add_reward(result, item.reward, facts);
+  }
+  return result;
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,356 @@
+#include "harness/serve/judge_routes.h"
+
+#include "base/error.h"
+#include "base/json_dump.h"
+#include "harness/serve/client_json.h"
+#include "harness/serve/server_application.h"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kPageOfResults = 256;
+
+HttpReply json_reply(int status, const json& body, int retry_after_s = 0) {
+  HttpReply reply{status, json_line(body) + "\n"};
+  reply.retry_after_s = retry_after_s;
+  return reply;
+}
+
+json accepted_json(const AcceptedBatch& batch) {
+  json jobs = json::array();
+  for (const AcceptedItem& item : batch.items) {
+    json job = {{"id", item.id}, {"state", item.state}};
+    job[item.error.empty() ? "job" : "error"] = item.error.empty() ? item.job : item.error;
+    jobs.push_back(std::move(job));
+  }
+  return {{"batch", batch.batch}, {"jobs", std::move(jobs)}};
+}
+
+HttpReply no_such(const std::string& what) {
+  return error_reply(404, "your token has no such " + what);
+}
+
+/// The answers to a batch after a place, and whether there will be more.
+json batch_page(const JudgeService& service, const std::string& batch,
+                const store::JudgeBatchState& state, std::int64_t after) {
+  json results = service.results(batch, after, kPageOfResults);
+  const std::int64_t next =
+      results.empty() ? after : results.back().at("place").get<std::int64_t>();
+  return {{"batch", batch},
+          {"items", state.items},
+          {"answered", state.answered},
+          {"done", state.answered == state.items && next >= state.items},
+          {"next", next},
+          {"results", std::move(results)}};
+}
+
+} // namespace
+
+JudgeRoutes::JudgeRoutes(JudgeService& service, Setup setup)
+    : service_(service), setup_(std::move(setup)) {
+  service_.on_answer = [this](const std::string& batch) { on_answer(batch); };
+}
+
+void JudgeRoutes::answer(const std::shared_ptr<Exchange>& exchange, const Target& target,
+                         const std::string& owner) {
+  const Call call{exchange, target, owner};
+  try {
+    const std::string& method = exchange->request().method;
+    if (method == "GET") {
+      get(call);
+    } else if (method == "POST") {
+      post(call);
+    } else if (target.is({"v1", "jobs"}, 1)) {
+      cancel_job(call, target.path[2]);
+    } else {
+      exchange->reply(error_reply(405, "only jobs can be deleted"));
+    }
+  } catch (const QueueFull& full) {
+    exchange->reply(json_reply(429, {{"error", full.what()}}, full.retry_after_s));
+  }
+}
+
+void JudgeRoutes::get(const Call& call) {
+  const Target& target = call.target;
+  if (target.is({"v1", "batches"}, 1)) {
+    show_batch(call, target.path[2]);
+  } else if (target.is({"v1", "batches"}, 2) && target.path[3] == "stream") {
+    stream(call, target.path[2]);
+  } else if (target.is({"v1", "jobs"}, 1)) {
+    show_job(call, target.path[2]);
+  } else if (target.is({"v1", "tasks"})) {
+    call.exchange->reply(json_reply(200, setup_.task_list()));
+  } else if (target.is({"v1", "tasks"}, 1) || target.is({"v1", "tasks"}, 2)) {
+    const std::string name = target.path[2];
+    call.exchange->reply(
+        json_reply(200, setup_.task(target.path.size() == 3 ? name : name + "/" + target.path[3])));
+  } else if (target.is({"v1", "health"}) || target.is({"compat", "kernelgym", "health"})) {
+    call.exchange->reply(health());
+  } else if (target.is({"metrics"})) {
+    call.exchange->reply(metrics());
+  } else if (target.is({"compat", "kernelgym", "status"}, 1) ||
+             target.is({"compat", "kernelgym", "results"}, 1)) {
+    kernelgym_show(call, target.path[3]);
+  } else {
+    call.exchange->reply(error_reply(404, "there is no such page", "docs/serve.md lists all"));
+  }
+}
+
+void JudgeRoutes::post(const Call& call) {
+  const Target& target = call.target;
+  if (target.is({"v1", "judge"})) {
+    judge(call);
+  } else if (target.is({"compat", "openrlhf"})) {
+    serve_trainer(call, Trainer::OpenRlhf);
+  } else if (target.is({"compat", "slime"})) {
+    serve_trainer(call, Trainer::Slime);
+  } else if (target.is({"compat", "nemo_gym", "verify"})) {
+    serve_trainer(call, Trainer::NemoGym);
+  } else if (target.is({"compat", "nemo_gym", "seed_session"})) {
+    call.exchange->reply(json_reply(200, json::object())); // Winnow has no sessions
+  } else if (target.is({"compat", "kernelgym", "evaluate"})) {
+    kernelgym_evaluate(call);
+  } else {
+    call.exchange->reply(error_reply(404, "there is no such page", "docs/serve.md lists all"));
+  }
+}
+
+void JudgeRoutes::judge(const Call& call) {
+  const JudgeRequest request = parse_judge_request(call.exchange->take_body());
+  const AcceptedBatch batch = service_.accept(call.owner, request);
+  const bool all_refused = std::all_of(batch.items.begin(), batch.items.end(),
+                                       [](const auto& item) { return item.state == "refused"; });
+  json accepted = accepted_json(batch);
+  if (all_refused) {
+    accepted["error"] = batch.items.front().error;
+    call.exchange->reply(json_reply(422, accepted));
+    return;
+  }
+  if (!call.target.value("stream").empty()) {
+    call.exchange->begin_lines();
+    call.exchange->add_line(json_line(accepted));
+    stream(call, batch.batch);
+    return;
+  }
+  Waiter waiter;
+  waiter.exchange = call.exchange;
+  waiter.deadline = Clock::now() + request.wait;
+  waiter.advance = [this, accepted, exchange = call.exchange, owner = call.owner](bool late) {
+    const std::string batch_name = accepted.at("batch").get<std::string>();
+    const auto state = service_.requests().batch(batch_name, owner).value();
+    const bool is_done = state.answered == state.items;
+    if (is_done || late) {
+      json page = batch_page(service_, batch_name, state, 0);
+      page["jobs"] = accepted.at("jobs");
+      exchange->reply(json_reply(is_done ? 200 : 202, page));
+    }
+    return is_done || late;
+  };
+  wait(batch.batch, std::move(waiter));
+}
+
+void JudgeRoutes::show_batch(const Call& call, const std::string& batch) {
+  if (!service_.requests().batch(batch, call.owner)) {
+    call.exchange->reply(no_such("batch"));
+    return;
+  }
+  const std::int64_t after = call.target.number("after", INT64_MAX);
+  Waiter waiter;
+  waiter.exchange = call.exchange;
+  waiter.deadline =
+      Clock::now() + std::chrono::seconds(call.target.number("wait_s", kMostWait.count()));
+  waiter.advance = [this, batch, after, exchange = call.exchange, owner = call.owner](bool late) {
+    const auto state = service_.requests().batch(batch, owner).value();
+    const bool has_news = state.answered > after || state.answered == state.items;
+    if (has_news || late) {
+      exchange->reply(json_reply(200, batch_page(service_, batch, state, after)));
+    }
+    return has_news || late;
+  };
+  wait(batch, std::move(waiter));
+}
+
+void JudgeRoutes::stream(const Call& call, const std::string& batch) {
+  if (!service_.requests().batch(batch, call.owner)) {
+    call.exchange->reply(no_such("batch"));
+    return;
+  }
+  if (call.exchange->request().method == "GET") {
+    call.exchange->begin_lines();
+  }
+  Waiter waiter;
+  waiter.exchange = call.exchange;
+  waiter.deadline = Clock::now() + setup_.heartbeat;
+  waiter.again = setup_.heartbeat;
+  waiter.advance = [this, batch, exchange = call.exchange, owner = call.owner,
+                    after = call.target.number("after", INT64_MAX)](bool late) mutable {
+    for (const json& result : service_.results(batch, after, kPageOfResults)) {
+      after = result.at("place").get<std::int64_t>();
+      exchange->add_line(json_line(result));
+      late = false;
+    }
+    const auto state = service_.requests().batch(batch, owner).value();
+    if (state.answered == state.items && after >= state.items) {
+      exchange->add_line(R"({"done":true})");
+      exchange->end_lines();
+      return true;
+    }
+    if (late) {
+      exchange->add_line("");
+    }
+    return false;
+  };
+  wait(batch, std::move(waiter));
+}
+
+void JudgeRoutes::show_job(const Call& call, const std::string& job) {
+  const auto item = service_.requests().item_of_job(job, call.owner);
+  if (!item) {
+    call.exchange->reply(no_such("job"));
+    return;
+  }
+  Waiter waiter;
+  waiter.exchange = call.exchange;
+  waiter.deadline =
+      Clock::now() + std::chrono::seconds(call.target.number("wait_s", kMostWait.count()));
+  waiter.advance = [this, job, exchange = call.exchange, owner = call.owner](bool late) {
+    const auto now = service_.requests().item_of_job(job, owner).value();
+    if (now.place > 0) {
+      exchange->reply(json_reply(200, service_.result(now)));
+    } else if (late) {
+      const std::string state = service_.state_of(job);
+      exchange->reply(json_reply(
+          200, {{"id", now.item}, {"job", job}, {"state", state.empty() ? "queued" : state}}));
+    }
+    return now.place > 0 || late;
+  };
+  wait(item->batch, std::move(waiter));
+}
+
+void JudgeRoutes::cancel_job(const Call& call, const std::string& job) {
+  if (!service_.requests().item_of_job(job, call.owner)) {
+    call.exchange->reply(no_such("job"));
+  } else if (service_.cancel(call.owner, job)) {
+    call.exchange->reply(json_reply(200, {{"job", job}, {"state", "cancelled"}}));
+  } else {
+    call.exchange->reply(error_reply(409, "the job has its answer already"));
+  }
+}
+
+HttpReply JudgeRoutes::health() const {
+  const ServiceState state = service_.state();
+  return json_reply(200, {{"status", state.last_fault.empty() ? "ok" : "failing"},
+                          {"version", setup_.version},
+                          {"queued", state.queued},
+                          {"running", state.running},
+                          {"answered", state.answered},
+                          {"faults", state.faults},
+                          {"per_minute", state.per_second * 60}});
+}
+
+HttpReply JudgeRoutes::metrics() const {
+  const ServiceState state = service_.state();
+  std::string text;
+  const auto add = [&](const char* name, const char* type, auto value) {
+    text += fmt::format("# TYPE winnow_{0} {1}\nwinnow_{0} {2}\n", name, type, value);
+  };
+  add("jobs_queued", "gauge", state.queued);
+  add("jobs_running", "gauge", state.running);
+  add("jobs_answered_total", "counter", state.answered);
+  add("jobs_faulted_total", "counter", state.faults);
+  add("jobs_per_second", "gauge", state.per_second);
+  add("requests_waiting", "gauge", waiters_.size() + blocked_.size());
+  HttpReply reply{200, text};
+  reply.type = "text/plain; version=0.0.4";
+  return reply;
+}
+
+/// A store that fails ends the request, not the server.
+bool JudgeRoutes::advance(Waiter& waiter, bool late) {
+  try {
+    return waiter.advance(late);
+  } catch (const std::exception& error) {
+    spdlog::error("serve: {}", error.what());
+    if (waiter.again.count() > 0) {
+      waiter.exchange->end_lines();
+    }
+    waiter.exchange->reply(error_reply(503, error.what()));
+    return true;
+  }
+}
+
+void JudgeRoutes::wait(const std::string& batch, Waiter waiter) {
+  const bool is_late = waiter.deadline <= Clock::now();
+  if (!advance(waiter, is_late)) {
+    waiters_.emplace(batch, std::move(waiter));
+  }
+}
+
+void JudgeRoutes::on_answer(const std::string& batch) {
+  auto [at, end] = waiters_.equal_range(batch);
+  while (at != end) {
+    at = advance(at->second, false) ? waiters_.erase(at) : std::next(at);
+  }
+}
+
+void JudgeRoutes::tick() {
+  const Clock::time_point now = Clock::now();
+  const auto is_over = [&](Waiter& waiter) {
+    if (!waiter.exchange->is_open()) {
+      return true;
+    }
+    const bool late = waiter.deadline <= now;
+    if (late && waiter.again.count() > 0) {
+      waiter.deadline = now + waiter.again;
+    }
+    return late && advance(waiter, true);
+  };
+  for (auto at = waiters_.begin(); at != waiters_.end();) {
+    at = is_over(at->second) ? waiters_.erase(at) : std::next(at);
+  }
+  try_blocked(now);
+}
+
+/// In the order in which they came. Once there is no room for an owner, the owner's others need not
+/// try.
+void JudgeRoutes::try_blocked(Clock::time_point now) {
+  std::set<std::string> full;
+  std::list<Waiter> blocked = std::exchange(blocked_, {});
+  for (Waiter& waiter : blocked) {
+    const bool late = waiter.deadline <= now;
+    if (!waiter.exchange->is_open()) {
+      continue;
+    }
+    if ((full.contains(waiter.owner) && !late) || !advance(waiter, late)) {
+      full.insert(waiter.owner);
+      blocked_.push_back(std::move(waiter));
+    }
+  }
+}
+
+void JudgeRoutes::end() {
+  for (auto& [batch, waiter] : std::exchange(waiters_, {})) {
+    if (waiter.again.count() > 0) {
+      waiter.exchange->end_lines(); // without {"done":true}: the client comes again
+    } else {
+      advance(waiter, true);
+    }
+  }
+  for (Waiter& waiter : std::exchange(blocked_, {})) {
+    advance(waiter, true);
+  }
+}
+
+} // namespace winnow::harness

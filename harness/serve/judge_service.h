@@ -1,0 +1,134 @@
+#pragma once
+
+#include "base/error.h"
+#include "evaluators/evaluation/evaluations.h"
+#include "harness/serve/judge_queue.h"
+#include "harness/serve/judge_request.h"
+#include "store/judge_requests.h"
+#include "store/run_store.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::harness {
+
+struct JudgeServiceSetup {
+  store::RunStore& store;
+  store::RowId run = 0; ///< keeps the kernels
+  /// The task of this name. Throws UsageError if the server has none, Error if it is broken.
+  std::function<std::shared_ptr<const tasks::Task>(const std::string&)> find_task = {};
+  evaluators::EvaluationsFactory evaluations = {};
+  evaluators::Protocol protocol = {}; ///< of depth `full`
+  std::string device_kind = {}, device_name = {};
+  std::size_t in_flight = 8;                 ///< evaluations that are asked for at the same time
+  std::size_t queue = 4096;                  ///< jobs that may wait
+  std::size_t owners = 1;                    ///< tokens; each may fill its share of the queue
+  RewardPreset reward = RewardPreset::Kevin; ///< for requests that name none
+  /// Lets the service's thread do the work. Any thread calls it.
+  std::function<void(std::function<void()>)> post = {};
+};
+
+/// No more jobs fit into the queue.
+struct QueueFull : Error {
+  QueueFull(const std::string& what, int seconds) : Error(what), retry_after_s(seconds) {}
+  int retry_after_s;
+};
+
+struct AcceptedItem {
+  std::string id, job;
+  std::string state; ///< "queued", "running", "done", "refused"
+  std::string error; ///< why it is refused
+};
+struct AcceptedBatch {
+  std::string batch;
+  std::vector<AcceptedItem> items;
+  std::size_t waiting = 0; ///< items without an answer
+};
+
+struct ServiceState {
+  std::size_t queued = 0, running = 0;
+  std::uint64_t answered = 0, faults = 0; ///< evaluations since the start
+  double per_second = 0;                  ///< 0: not known
+  std::string last_fault;                 ///< empty: the last evaluation was none
+};
+
+/// Judges kernels for clients. What was accepted is in the store, so that a new process goes on
+/// where a killed one stopped. One thread calls it.
+class JudgeService {
+public:
+  explicit JudgeService(JudgeServiceSetup setup);
+  /// Begins to judge what the store has waiting. JudgeServiceSetup::post must work from now on.
+  void start();
+  ~JudgeService();
+  JudgeService(const JudgeService&) = delete; // owns evaluations
+  JudgeService& operator=(const JudgeService&) = delete;
+
+  /// Called when a batch has a new answer.
+  std::function<void(const std::string& batch)> on_answer;
+
+  /// The batch is in the store when this returns. An item whose answer is known is answered at
+  /// once. An item with a problem is left out. Throws QueueFull; then nothing is stored.
+  AcceptedBatch accept(const std::string& owner, const JudgeRequest& request);
+  /// The owner's items of the job get the fault "cancelled". The evaluation ends if nobody else
+  /// waits for it. False: the owner has no such job, or it is answered.
+  bool cancel(const std::string& owner, const std::string& job);
+
+  /// The answers of a batch after this place, at most `limit`.
+  std::vector<nlohmann::json> results(const std::string& batch, std::int64_t after,
+                                      std::int64_t limit) const;
+  nlohmann::json result(const store::JudgeItemRow& item) const;
+  std::string state_of(const std::string& job) const; ///< "queued", "running"; "": neither
+  const store::JudgeRequests& requests() const { return requests_; }
+  ServiceState state() const;
+  int seconds_for(std::size_t jobs) const { return rate_.seconds_for(jobs); }
+
+private:
+  struct Waiting {
+    store::RowId candidate = 0;
+    std::string owner;
+    std::string request;       ///< id of its evaluation; empty: it waits in the queue
+    bool is_cancelled = false; ///< its evaluation ends soon, and does not count
+  };
+  struct Planned;    // an item on its way into the store
+  struct JobOptions; // what the table judge_jobs keeps of a job beside its kernel
+  static std::string encoded(const JobOptions& options);
+  static JobOptions decoded(const std::string& text);
+
+  Planned plan(const JudgeItem& item, const JudgeRequest& request) const;
+  void require_room(const std::string& owner, const std::vector<Planned>& items) const;
+  void store_item(const Planned& planned, const store::JudgeItemRow& row);
+  void enqueue(const std::string& job, store::RowId candidate, const std::string& owner);
+  void submit_next();
+  void submit(const std::string& job);
+  void take(const evaluators::EvaluationResult& result);
+  void record(const std::string& job, const Waiting& waiting,
+              const evaluators::EvaluationResult& result);
+  void fault(const std::string& job, const Waiting& waiting, const std::string& detail);
+  void tell(const std::vector<std::string>& batches) const;
+  /// The candidate of this name (JudgeRequest::race_against). Throws UsageError.
+  store::RowId rival_named(const std::string& name, const std::string& task) const;
+  evaluators::EvaluationRequest evaluation_request(std::shared_ptr<const tasks::Task> task,
+                                                   std::string text,
+                                                   const JobOptions& options) const;
+
+  JudgeServiceSetup setup_;
+  store::JudgeRequests requests_;
+  JudgeQueue queue_;
+  std::map<std::string, Waiting> waiting_;     ///< by job: queued and running ones
+  std::map<std::string, std::string> running_; ///< jobs by the id of their evaluation
+  MeasuredRate rate_;
+  std::uint64_t answered_ = 0, faults_ = 0;
+  std::string last_fault_;
+  std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);
+  std::unique_ptr<evaluators::Evaluations> evaluations_; ///< last: its threads call the others
+};
+
+} // namespace winnow::harness

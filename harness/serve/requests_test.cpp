@@ -1,0 +1,212 @@
+// Requests of clients as text, and what needs no service.
+#include "base/error.h"
+#include "base/files.h"
+#include "harness/serve/access.h"
+#include "harness/serve/bind_address.h"
+#include "harness/serve/client_json.h"
+#include "harness/serve/judge_queue.h"
+#include "harness/serve/judge_request.h"
+#include "harness/serve/reward.h"
+#include "harness/serve/served_tasks.h"
+#include "harness/serve/target.h"
+
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::harness {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+std::string error_of(const std::string& body) {
+  try {
+    parse_judge_request(body);
+    return "no error";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+TEST(JudgeRequest, ReadsItsOptions) {
+  const JudgeRequest request =
+      parse_judge_request(R"({"items":[{"task":"axpy","reply":"r"},{"id":"x","task":"t",
+                              "kernel":"k"}],"depth":"compile","reward":"log","fresh":true,
+                              "wait_s":1e300})");
+  ASSERT_EQ(request.items.size(), 2U);
+  EXPECT_EQ(request.items[0].id, "0");
+  EXPECT_FALSE(request.items[0].is_kernel);
+  EXPECT_TRUE(request.items[1].is_kernel);
+  EXPECT_EQ(request.depth, JudgeDepth::Compile);
+  EXPECT_EQ(request.reward, RewardPreset::Log);
+  EXPECT_TRUE(request.fresh);
+  EXPECT_EQ(request.wait, kMostWait);
+}
+
+TEST(JudgeRequest, SaysWhatIsWrong) {
+  EXPECT_EQ(error_of(""), "the body is no JSON");
+  EXPECT_EQ(error_of("[]"), "the body is no JSON object");
+  EXPECT_EQ(error_of(R"({"items":[]})"), "items is no list of 1 to 1024 items");
+  EXPECT_EQ(error_of(R"({"items":[{"task":1}]})"), "items[0].task is no text");
+  EXPECT_EQ(error_of(R"({"items":[{"tsk":"a"}]})"),
+            "items[0].tsk is unknown; did you mean 'task'?");
+  EXPECT_EQ(error_of(R"({"items":[{"id":"a"},{"id":"a"}]})"), "two items have the id 'a'");
+  EXPECT_EQ(error_of(R"({"items":[{"reply":"a","kernel":"b"}]})"),
+            "items[0].kernel and reply are both there");
+  EXPECT_EQ(error_of(R"({"items":[{"reply":"a"}],"reward":"kevim"})"),
+            "there is no reward 'kevim'; did you mean 'kevin'?");
+  EXPECT_EQ(error_of(R"({"items":[{"reply":"a"}],"wait_s":-1})"),
+            "wait_s is no number of at least 0");
+  std::string many = R"({"items":[{})";
+  for (std::size_t i = 0; i < kMaxItems; ++i) {
+    many += ",{}";
+  }
+  EXPECT_EQ(error_of(many + "]}"), "items is no list of 1 to 1024 items");
+}
+
+TEST(JudgeRequest, RefusesBodiesThatWouldNeedMuchMemory) {
+  EXPECT_EQ(error_of(std::string(100'000, '[')), "the JSON of the body has more than 64 levels");
+  std::string values = R"({"items":[0)";
+  for (int i = 0; i < 1'000'001; ++i) {
+    values += ",0";
+  }
+  EXPECT_EQ(error_of(values + "]}"), "the JSON of the body has more than 1000000 values");
+  EXPECT_EQ(error_of("{\"items\":\"" + std::string(100'000, '[') + "\"}"), // a text is no level
+            "items is no list of 1 to 1024 items");
+}
+
+TEST(Target, TakesPathAndQueryApart) {
+  const Target target = parse_target("/v1//jobs/a%2Fb?wait_s=60&x=%26+y&flag").value();
+  EXPECT_THAT(target.path, ElementsAre("v1", "jobs", "a/b"));
+  EXPECT_THAT(target.query, ElementsAre(Pair("flag", ""), Pair("wait_s", "60"), Pair("x", "& y")));
+  EXPECT_TRUE(target.is({"v1", "jobs"}, 1));
+  EXPECT_FALSE(target.is({"v1", "jobs"}));
+  EXPECT_EQ(target.number("wait_s", 10), 10);
+  EXPECT_EQ(target.number("none", 10), 0);
+  EXPECT_THROW(static_cast<void>(target.number("x", 10)), UsageError);
+  EXPECT_EQ(parse_target("/?n=99999999999999999999")->number("n", 7), 7);
+  EXPECT_THROW(static_cast<void>(parse_target("/?n=-5")->number("n", 7)), UsageError);
+  for (const char* malformed : {"", "v1", "http://x/", "/%", "/%1", "/%zz", "/?%"}) {
+    EXPECT_EQ(parse_target(malformed), std::nullopt) << malformed;
+  }
+  std::string deep;
+  for (int i = 0; i < 1000; ++i) {
+    deep += "/a";
+  }
+  EXPECT_EQ(parse_target(deep), std::nullopt);
+}
+
+RewardFacts correct_at(double speedup, double low) {
+  return {true, true, true, 1, speedup, low};
+}
+
+TEST(Reward, FollowsItsPreset) {
+  const RewardFacts wrong{true, true, false, 0.4, 0, 0}, silent{};
+  EXPECT_DOUBLE_EQ(reward_of(RewardPreset::Kevin, correct_at(2, 1.9)).value, 2.3);
+  EXPECT_DOUBLE_EQ(reward_of(RewardPreset::Kevin, correct_at(500, 400)).value, 10);
+  EXPECT_EQ(reward_of(RewardPreset::Kevin, wrong).value, 0);
+  EXPECT_DOUBLE_EQ(reward_of(RewardPreset::Log, correct_at(4, 2)).value, 1);
+  EXPECT_EQ(reward_of(RewardPreset::Log, correct_at(1.2, 0.8)).value, 0); // noise earns nothing
+  EXPECT_DOUBLE_EQ(reward_of(RewardPreset::Stages, correct_at(4, 2)).value, 0.45 + 1);
+  EXPECT_DOUBLE_EQ(reward_of(RewardPreset::Stages, wrong).value, 0.15 + 0.12);
+  EXPECT_EQ(reward_of(RewardPreset::Stages, silent).value, 0);
+  EXPECT_EQ(reward_of(RewardPreset::Tiers, silent).value, -0.5);
+  EXPECT_EQ(reward_of(RewardPreset::Tiers, wrong).value, -0.3);
+  EXPECT_EQ(reward_of(RewardPreset::Tiers, correct_at(0.5, 0.4)).value, -0.1);
+  EXPECT_EQ(reward_of(RewardPreset::Tiers, correct_at(1.2, 1.1)).value, 0.4);
+  EXPECT_EQ(reward_of(RewardPreset::Tiers, correct_at(3, 2)).value, 1);
+}
+
+TEST(JudgeQueue, LetsOwnersTakeTurns) {
+  JudgeQueue queue;
+  for (const char* job : {"a1", "a2", "a3"}) {
+    queue.push("ann", job);
+  }
+  queue.push("bob", "b1");
+  EXPECT_TRUE(queue.remove("a2"));
+  EXPECT_FALSE(queue.remove("a2"));
+  EXPECT_EQ(queue.size_of("ann"), 2U);
+  EXPECT_EQ(queue.pop(), "a1");
+  EXPECT_EQ(queue.pop(), "b1");
+  EXPECT_EQ(queue.pop(), "a3");
+  EXPECT_EQ(queue.pop(), std::nullopt);
+  EXPECT_EQ(queue.size(), 0U);
+}
+
+TEST(MeasuredRate, TellsWhenToComeAgain) {
+  MeasuredRate rate;
+  EXPECT_EQ(rate.seconds_for(5), 10);
+  const MeasuredRate::Time start{};
+  for (int i = 0; i < 100; ++i) {
+    rate.count(start + std::chrono::milliseconds(500 * i));
+  }
+  EXPECT_DOUBLE_EQ(rate.per_second(), 2);
+  EXPECT_EQ(rate.seconds_for(1), 1);
+  EXPECT_EQ(rate.seconds_for(25), 13);
+  EXPECT_EQ(rate.seconds_for(1'000'000), 600);
+}
+
+TEST(Access, KnowsItsTokens) {
+  const TemporaryDirectory directory("access-test");
+  const auto file = directory.path() / "tokens";
+  write_file_atomic(file, "# trainers\nann  0123456789abcdef\n\nbob fedcba9876543210\n");
+  Access access;
+  EXPECT_EQ(access.owner_of(""), "local"); // without tokens
+  access.add_file(file);
+  EXPECT_EQ(access.owners(), 2U);
+  EXPECT_EQ(access.owner_of("Bearer 0123456789abcdef"), "ann");
+  EXPECT_EQ(access.owner_of("bearer fedcba9876543210"), "bob");
+  EXPECT_EQ(access.owner_of("Basic YW55OmZlZGNiYTk4NzY1NDMyMTA="), "bob"); // any:fedc...
+  for (const char* wrong : {"", "Bearer", "Bearer ", "Bearer 0123456789abcdeF", "Basic !!",
+                            "0123456789abcdef", "Bearer 0123456789abcdef0"}) {
+    EXPECT_EQ(access.owner_of(wrong), std::nullopt) << wrong;
+  }
+}
+
+TEST(Access, RefusesWeakTokensWithoutShowingThem) {
+  const TemporaryDirectory directory("access-test");
+  const auto file = directory.path() / "tokens";
+  write_file_atomic(file, "ann 0123456789abcdef\nbob hunter2\n");
+  try {
+    Access().add_file(file);
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("tokens:2: "));
+    EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("hunter2")));
+  }
+  write_file_atomic(file, "# none\n");
+  EXPECT_THROW(Access().add_file(file), UsageError);
+  EXPECT_THROW(Access().add_variable("WINNOW_NO_SUCH_VARIABLE"), UsageError);
+}
+
+TEST(ServedTasks, AClientCanNameNoFolder) {
+  const std::filesystem::path catalogue = tasks::find_catalogue();
+  ServedTasks served(catalogue, {});
+  EXPECT_EQ(served.find("axpy")->name, "axpy");
+  EXPECT_EQ(served.find("blas/axpy"), served.find("axpy")); // read once
+  const std::string folder = catalogue / "blas/axpy";
+  for (const std::string& name : {folder, std::string("../catalogue/blas/axpy"),
+                                  std::string("reduction/axpy"), std::string("/"), std::string()}) {
+    EXPECT_THROW(served.find(name), UsageError) << name;
+  }
+  EXPECT_THROW(ServedTasks(catalogue, {folder}), UsageError); // two tasks of one name
+}
+
+TEST(BindAddress, KnowsLoopback) {
+  EXPECT_TRUE(parse_bind_address("localhost:0").is_loopback);
+  EXPECT_TRUE(parse_bind_address("127.0.0.1:8787").is_loopback);
+  EXPECT_TRUE(parse_bind_address("[::1]:8787").is_loopback);
+  EXPECT_FALSE(parse_bind_address("0.0.0.0:80").is_loopback);
+  EXPECT_FALSE(parse_bind_address("[::]:80").is_loopback);
+  EXPECT_EQ(parse_bind_address("[::1]:8787").port, 8787);
+  for (const char* wrong : {"", "8787", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999",
+                            "example.org:80", "127.0.0.1:80x", ":80"}) {
+    EXPECT_THROW(parse_bind_address(wrong), UsageError) << wrong;
+  }
+}
+
+} // namespace
+} // namespace winnow::harness

@@ -1,0 +1,51 @@
+#include "harness/serve/served_tasks.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+
+ServedTasks::ServedTasks(const std::filesystem::path& catalogue,
+                         const std::vector<std::string>& folders) {
+  for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
+    entries_[entry.name] = {entry.folder, entry.category, nullptr};
+  }
+  for (const std::string& folder : folders) {
+    auto task = std::make_shared<const tasks::Task>(tasks::load_task(folder));
+    const std::string name = task->name, category = task->category;
+    if (!entries_.emplace(name, Entry{folder, category, std::move(task)}).second) {
+      throw UsageError(
+          fmt::format("--task {}: there is another task of the name '{}'", folder, name),
+          "rename the folder");
+    }
+  }
+}
+
+std::shared_ptr<const tasks::Task> ServedTasks::find(const std::string& name) {
+  const std::size_t slash = name.find('/');
+  const auto found = entries_.find(slash == std::string::npos ? name : name.substr(slash + 1));
+  if (found == entries_.end() ||
+      (slash != std::string::npos && found->second.category != name.substr(0, slash))) {
+    const std::string shown = shortened(to_valid_utf8(name), 60);
+    const auto nearest = nearest_match(shown, names());
+    throw UsageError("there is no task '" + shown + "'" +
+                     (nearest ? "; did you mean '" + *nearest + "'?" : ""));
+  }
+  Entry& entry = found->second;
+  if (!entry.task) {
+    entry.task = std::make_shared<const tasks::Task>(tasks::load_task(entry.folder));
+  }
+  return entry.task;
+}
+
+std::vector<std::string> ServedTasks::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+} // namespace winnow::harness

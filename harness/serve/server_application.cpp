@@ -1,0 +1,109 @@
+#include "harness/serve/server_application.h"
+
+#include "base/error.h"
+#include "base/json_dump.h"
+#include "harness/serve/judge_routes.h"
+#include "harness/serve/target.h"
+
+#include <exception>
+
+#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
+
+namespace winnow::harness {
+namespace {
+
+/// The host without its port.
+std::string_view host_name(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  return host.ends_with(']') || colon == std::string_view::npos ? host : host.substr(0, colon);
+}
+
+bool is_this_machine(std::string_view name) {
+  return name == "localhost" || name == "127.0.0.1" || name == "[::1]";
+}
+
+/// Whether a page of another site sends the request. Browsers name the site in all but a GET.
+bool is_from_other_site(const HttpRequest& head) {
+  return head.method != "GET" && !head.origin.empty() && !head.origin.ends_with("://" + head.host);
+}
+
+} // namespace
+
+HttpReply error_reply(int status, const std::string& error, const std::string& remedy) {
+  nlohmann::json body = {{"error", error}};
+  if (!remedy.empty()) {
+    body["remedy"] = remedy;
+  }
+  return {status, json_line(body) + "\n"};
+}
+
+std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head) {
+  // The name of another site may lead to this machine (DNS rebinding).
+  if (is_local_ && !is_this_machine(host_name(head.host))) {
+    return error_reply(403, "this server has no token, so it answers to the name localhost only",
+                       "ask localhost, or start the server with --token-file");
+  }
+  if (is_from_other_site(head)) {
+    return error_reply(403, "this server takes nothing from a page of another site");
+  }
+  const std::optional<Target> target = parse_target(head.target);
+  const bool is_public = target && target->is({"v1", "health"});
+  if (!is_public && !access_.owner_of(head.authorization)) {
+    HttpReply reply =
+        error_reply(401, "there is no such token", "send the header: Authorization: Bearer TOKEN");
+    reply.asks_for_password = true;
+    return reply;
+  }
+  if (!target) {
+    return error_reply(400, "the target of the request is malformed");
+  }
+  if (head.method != "GET" && head.method != "POST" && head.method != "DELETE") {
+    return error_reply(405, "this server knows GET, POST and DELETE");
+  }
+  return std::nullopt;
+}
+
+void ServerApplication::handle(std::shared_ptr<Exchange> exchange) {
+  try {
+    route(exchange);
+  } catch (const UsageError& error) {
+    exchange->reply(error_reply(422, error.what(), error.remedy()));
+  } catch (const Error& error) {
+    spdlog::error("serve: {}", error.what());
+    exchange->reply(error_reply(503, error.what(), error.remedy()));
+  } catch (const std::exception& error) {
+    spdlog::error("serve: {}", error.what());
+    exchange->reply(error_reply(500, error.what()));
+  }
+}
+
+void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {
+  const HttpRequest& request = exchange->request();
+  const Target target = parse_target(request.target).value();
+  if (request.method == "GET" && target.is({})) {
+    board_.answer(exchange);
+  } else if (request.method == "GET" && target.is({"version"})) {
+    exchange->reply({200, board_.version() + "\n", "text/plain"});
+  } else if (judge_ != nullptr) {
+    judge_->answer(exchange, target, access_.owner_of(request.authorization).value_or(""));
+  } else {
+    exchange->reply(error_reply(404, "this server has the pages / and /version",
+                                "start it with --judge for /v1 and /compat"));
+  }
+}
+
+void ServerApplication::tick() {
+  if (judge_ != nullptr) {
+    judge_->tick();
+  }
+}
+
+void ServerApplication::end() {
+  board_.end();
+  if (judge_ != nullptr) {
+    judge_->end();
+  }
+}
+
+} // namespace winnow::harness

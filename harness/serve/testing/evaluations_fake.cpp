@@ -1,0 +1,158 @@
+#include "harness/serve/testing/evaluations_fake.h"
+
+#include "evaluators/evaluation/evaluator.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace winnow::harness::test {
+namespace {
+
+std::string word_after(const std::string& text, const std::string& mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string::npos) {
+    return {};
+  }
+  const std::size_t begin = at + mark.size();
+  return text.substr(begin, text.find_first_of(" \n", begin) - begin);
+}
+
+tasks::CaseResult timed_case(const std::string& shape, tasks::ShapeSet set, double speedup) {
+  tasks::CaseResult result;
+  result.set = set;
+  result.stage = set == tasks::ShapeSet::Search ? tasks::Stage::Time : tasks::Stage::Promotion;
+  result.shape_id = shape;
+  result.shape = shape;
+  result.verdict = tasks::Verdict::Correct;
+  result.median_ns = 1000;
+  result.baseline_median_ns = 1000 * speedup;
+  result.speedup = speedup;
+  return result;
+}
+
+evaluators::EvaluationResult result_of(const evaluators::EvaluationRequest& request) {
+  tasks::Evaluation evaluation = evaluation_of_text(request.text);
+  if (request.incumbent && evaluation.verdict == tasks::Verdict::Correct) {
+    const double ratio = evaluation.speedup / evaluation_of_text(request.incumbent->text).speedup;
+    evaluation.race = tasks::RaceResult{evaluators::digest_of(*request.incumbent),
+                                        ratio > 1 ? "faster" : "slower",
+                                        ratio,
+                                        {ratio * 0.95, ratio * 1.05},
+                                        10};
+  }
+  return {request.id, "fake", {evaluation}, {}};
+}
+
+} // namespace
+
+std::string kernel_saying(const std::string& verdict, double speedup, const std::string& name) {
+  return fmt::format("/*@winnow {{\"launches\": []}} @*/\n// verdict={} speedup={} name={} .\n"
+                     "__global__ void k() {{}}\n",
+                     verdict, speedup, name);
+}
+
+tasks::Evaluation evaluation_of_text(const std::string& text) {
+  tasks::Evaluation evaluation = evaluators::blank_evaluation("cpu", "fake device", "bubblewrap");
+  evaluation.verdict = tasks::verdict_from_string(word_after(text, "verdict="))
+                           .value_or(tasks::Verdict::CompileError);
+  const double speedup = std::strtod(word_after(text, "speedup=").c_str(), nullptr);
+  const bool is_correct = evaluation.verdict == tasks::Verdict::Correct;
+  evaluation.stage = is_correct                                           ? tasks::Stage::Done
+                     : evaluation.verdict == tasks::Verdict::WrongUnseen  ? tasks::Stage::Promotion
+                     : evaluation.verdict == tasks::Verdict::CompileError ? tasks::Stage::Compile
+                                                                          : tasks::Stage::Search;
+  evaluation.detail = is_correct ? "" : "the detail of n=4099 SECRET";
+  if (is_correct) {
+    evaluation.speedup = speedup;
+    evaluation.speedup_bounds = {speedup * 0.9, speedup * 1.1};
+    const std::string hidden = word_after(text, "hidden=");
+    evaluation.hidden_speedup = hidden.empty() ? 77.125 : std::strtod(hidden.c_str(), nullptr);
+    evaluation.score_ns = 1000;
+    evaluation.cases = {timed_case("n=64", tasks::ShapeSet::Search, speedup),
+                        timed_case("SECRET", tasks::ShapeSet::Promotion, 77.125)};
+  }
+  evaluation.build.digest = "build";
+  evaluation.build.compiler = "fake compiler";
+  return evaluation;
+}
+
+void HeldEvaluations::answer() {
+  const evaluators::EvaluationRequest request = std::move(requests.front());
+  requests.pop_front();
+  done_(result_of(request));
+}
+
+void HeldEvaluations::fail(const std::string& fault) {
+  const std::string id = requests.front().id;
+  requests.pop_front();
+  done_({id, "fake", {}, fault});
+}
+
+void HeldEvaluations::answer_all() {
+  while (!requests.empty()) {
+    answer();
+  }
+}
+
+DelayedEvaluations::DelayedEvaluations(const Setup& setup, evaluators::TakeResult done)
+    : setup_(setup), done_(std::move(done)) {
+  for (unsigned i = 0; i < setup_.lanes; ++i) {
+    threads_.emplace_back([this] { work(); });
+  }
+}
+
+DelayedEvaluations::~DelayedEvaluations() {
+  stop();
+}
+
+void DelayedEvaluations::submit(evaluators::EvaluationRequest request) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(request));
+  }
+  changed_.notify_one();
+}
+
+void DelayedEvaluations::cancel(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  cancelled_.insert(id);
+}
+
+void DelayedEvaluations::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) {
+    thread.join();
+  }
+  threads_.clear();
+}
+
+void DelayedEvaluations::work() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, setup_.begin_after, [this] { return stopping_; });
+  for (;;) {
+    changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (stopping_) {
+      return;
+    }
+    const evaluators::EvaluationRequest request = std::move(queue_.front());
+    queue_.pop_front();
+    changed_.wait_for(lock, setup_.delay, [this] { return stopping_; });
+    if (stopping_) {
+      return;
+    }
+    const bool is_cancelled = cancelled_.erase(request.id) > 0;
+    const bool fails = setup_.fault_every > 0 && ++answered_ % setup_.fault_every == 0;
+    lock.unlock();
+    done_(is_cancelled ? evaluators::EvaluationResult{request.id, "fake", {}, "cancelled"}
+          : fails      ? evaluators::EvaluationResult{request.id, "fake", {}, "the device was lost"}
+                       : result_of(request));
+    lock.lock();
+  }
+}
+
+} // namespace winnow::harness::test

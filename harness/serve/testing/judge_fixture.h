@@ -1,0 +1,87 @@
+#pragma once
+
+#include "base/error.h"
+#include "base/files.h"
+#include "harness/serve/judge_routes.h"
+#include "harness/serve/testing/evaluations_fake.h"
+#include "harness/serve/testing/exchange_fake.h"
+#include "tasks/task.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness::test {
+
+/// A service whose evaluations the test answers. `restart()` stands for a new process.
+struct JudgeFixture : ::testing::Test {
+  TemporaryDirectory directory{"serve-test"};
+  std::unique_ptr<store::RunStore> store;
+  std::unique_ptr<JudgeService> service;
+  std::unique_ptr<JudgeRoutes> routes;
+  HeldEvaluations* evaluations = nullptr;
+  std::size_t queue = 100, in_flight = 100, owners = 1;
+  JudgeRoutes::Setup routes_setup;
+  std::shared_ptr<const tasks::Task> task =
+      std::make_shared<const tasks::Task>(tasks::find_task(tasks::find_catalogue(), "axpy"));
+
+  void SetUp() override { restart(); }
+  void restart() {
+    routes.reset();
+    service.reset();
+    store.reset();
+    store = std::make_unique<store::RunStore>(directory.path() / "s.db",
+                                              store::RunStore::Mode::ReadWrite);
+    const auto known = store->find_run("serve");
+    JudgeServiceSetup setup{
+        *store, known ? known->id
+                      : store->create_run("serve", {{"kind", "server"}}, nlohmann::json::object())};
+    setup.find_task = [this](const std::string& name) {
+      if (name != "axpy") {
+        throw UsageError("there is no task '" + name + "'");
+      }
+      return task;
+    };
+    setup.evaluations = [this](evaluators::TakeResult done) {
+      auto held = std::make_unique<HeldEvaluations>(std::move(done));
+      evaluations = held.get();
+      return held;
+    };
+    setup.device_kind = "cpu";
+    setup.device_name = "fake device";
+    setup.queue = queue;
+    setup.in_flight = in_flight;
+    setup.owners = owners;
+    setup.post = [](const std::function<void()>& work) { work(); };
+    service = std::make_unique<JudgeService>(std::move(setup));
+    routes = std::make_unique<JudgeRoutes>(*service, routes_setup);
+    service->start();
+  }
+
+  std::shared_ptr<ExchangeFake> send(const std::string& method, const std::string& target,
+                                     const nlohmann::json& body = nullptr,
+                                     const std::string& owner = "ann") const {
+    auto exchange = std::make_shared<ExchangeFake>(method, target, body.dump());
+    try {
+      routes->answer(exchange, parse_target(target).value(), owner);
+    } catch (const UsageError&) { // as ServerApplication does
+      exchange->reply({422, "{}"});
+    }
+    return exchange;
+  }
+  static nlohmann::json body_of(const std::shared_ptr<ExchangeFake>& exchange) {
+    return exchange->answer() ? nlohmann::json::parse(exchange->answer()->body)
+                              : nlohmann::json("no answer yet");
+  }
+  static int status_of(const std::shared_ptr<ExchangeFake>& exchange) {
+    return exchange->answer() ? exchange->answer()->status : 0;
+  }
+  static nlohmann::json item(const std::string& id, const std::string& kernel) {
+    return {{"id", id}, {"task", "axpy"}, {"kernel", kernel}};
+  }
+  nlohmann::json judge(const std::vector<nlohmann::json>& items,
+                       const std::string& owner = "ann") const {
+    return body_of(send("POST", "/v1/judge", {{"items", items}}, owner));
+  }
+};
+
+} // namespace winnow::harness::test

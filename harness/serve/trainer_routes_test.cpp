@@ -1,0 +1,136 @@
+#include "harness/serve/testing/judge_fixture.h"
+
+#include <chrono>
+
+#include <gmock/gmock.h>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+using test::ExchangeFake;
+using test::kernel_saying;
+
+struct TrainerRoutes : test::JudgeFixture {
+  static std::string reply_with(const std::string& kernel) {
+    return "Here it is:\n```cuda\n" + kernel + "```\n<|im_end|>";
+  }
+  std::shared_ptr<ExchangeFake> slime(const std::string& kernel, const std::string& query = "") {
+    return send("POST", "/compat/slime" + query,
+                {{"prompt", "p"}, {"response", reply_with(kernel)}, {"label", "axpy"}});
+  }
+};
+
+TEST_F(TrainerRoutes, OpenRlhfGetsItsThreeLists) {
+  const std::string prompt = "<|im_start|>user\n```cuda\n" + kernel_saying("wrong", 0) + "```\n";
+  const auto held = send(
+      "POST", "/compat/openrlhf",
+      {{"query",
+        {prompt + reply_with(kernel_saying("correct", 2)),
+         "the begin was cut off" + prompt.substr(20) + reply_with(kernel_saying("correct", 4))}},
+       {"prompts", {prompt, prompt}},
+       {"labels", {"axpy", "axpy"}}});
+  EXPECT_EQ(status_of(held), 0);
+  ASSERT_EQ(evaluations->requests.size(), 2U);
+  std::swap(evaluations->requests[0], evaluations->requests[1]); // the order of the items stays
+  evaluations->answer_all();
+  EXPECT_EQ(status_of(held), 200);
+  EXPECT_EQ(body_of(held).at("rewards"), json({2.3, 4.3}));
+  EXPECT_EQ(body_of(held).at("scores"), json({1.0, 1.0}));
+  EXPECT_EQ(body_of(held).at("extra_logs").at("speedup"), json({2.0, 4.0}));
+}
+
+TEST_F(TrainerRoutes, SlimeGetsANumberOrAnObject) {
+  const auto number = slime(kernel_saying("correct", 2));
+  evaluations->answer();
+  EXPECT_EQ(body_of(number), 2.3);
+  const json object = body_of(slime(kernel_saying("correct", 2), "?object=1&reward=tiers"));
+  EXPECT_EQ(object.at("reward"), 0.8);
+  EXPECT_EQ(object.at("speedup_low"), 1.8);
+}
+
+TEST_F(TrainerRoutes, NemoGymGetsItsRequestBack) {
+  const json body = {
+      {"responses_create_params", {{"input", json::array()}}},
+      {"response",
+       {{"output",
+         {{{"type", "reasoning"}},
+          {{"type", "message"},
+           {"content",
+            {{{"type", "output_text"}, {"text", reply_with(kernel_saying("correct", 2))}}}}}}}}},
+      {"verifier_metadata", {{"task", "axpy"}}}};
+  const auto held = send("POST", "/compat/nemo_gym/verify", body);
+  evaluations->answer();
+  const json answer = body_of(held);
+  EXPECT_EQ(answer.at("reward"), 2.3);
+  EXPECT_EQ(answer.at("reward_components").at("correct"), 1);
+  EXPECT_EQ(answer.at("response"), body.at("response"));
+  EXPECT_EQ(status_of(send("POST", "/compat/nemo_gym/seed_session", json::object())), 200);
+}
+
+TEST_F(TrainerRoutes, KernelGymPollsItsTask) {
+  const json body = {{"task_id", "t_1"},
+                     {"task", "axpy"},
+                     {"kernel_code", kernel_saying("correct", 2)},
+                     {"reference_code", "class Model: ..."},
+                     {"timeout", 300}};
+  EXPECT_EQ(body_of(send("POST", "/compat/kernelgym/evaluate", body)).at("status"), "pending");
+  EXPECT_EQ(body_of(send("GET", "/compat/kernelgym/status/t_1")).at("status"), "processing");
+  evaluations->fail("the device was lost");
+  // 503 keeps its client polling; the status "failed" would become a reward of -1
+  EXPECT_EQ(status_of(send("GET", "/compat/kernelgym/status/t_1")), 503);
+  send("POST", "/compat/kernelgym/evaluate", body);
+  evaluations->answer();
+  const json result = body_of(send("GET", "/compat/kernelgym/results/t_1"));
+  EXPECT_EQ(result.at("status"), "completed");
+  EXPECT_EQ(result.at("correctness"), true);
+  EXPECT_EQ(result.at("speedup"), 2);
+  EXPECT_EQ(result.at("reference_runtime"), 0.002); // ms
+  EXPECT_EQ(status_of(send("GET", "/compat/kernelgym/status/t_2")), 404);
+}
+
+TEST_F(TrainerRoutes, AFaultIsNeverAReward) {
+  const auto held = slime(kernel_saying("correct", 2));
+  evaluations->fail("the device was lost");
+  EXPECT_EQ(status_of(held), 503);
+  EXPECT_EQ(held->answer()->retry_after_s, 1);
+  const auto again = slime(kernel_saying("correct", 2)); // as slime does
+  evaluations->answer();
+  EXPECT_EQ(body_of(again), 2.3);
+  const auto unsupported = slime(kernel_saying("unsupported", 0));
+  evaluations->answer();
+  EXPECT_EQ(status_of(unsupported), 422);
+  EXPECT_EQ(status_of(send("POST", "/compat/slime", {{"response", "x"}, {"label", "no"}})), 422);
+}
+
+TEST_F(TrainerRoutes, HoldsTheRequestWhileTheQueueIsFull) {
+  queue = 1;
+  in_flight = 1;
+  restart();
+  slime(kernel_saying("correct", 2));
+  slime(kernel_saying("correct", 3));
+  const auto held = slime(kernel_saying("correct", 4));
+  routes->tick();
+  EXPECT_EQ(status_of(held), 0);
+  evaluations->answer();
+  routes->tick();
+  evaluations->answer_all();
+  EXPECT_EQ(body_of(held), 4.3);
+}
+
+TEST_F(TrainerRoutes, SaysToComeAgainWhenItTakesTooLong) {
+  routes_setup.hold = std::chrono::milliseconds(0);
+  queue = 1;
+  in_flight = 1;
+  restart();
+  EXPECT_EQ(status_of(slime(kernel_saying("correct", 2))), 503);
+  slime(kernel_saying("correct", 3));
+  const auto blocked = slime(kernel_saying("correct", 4));
+  routes->tick();
+  EXPECT_EQ(status_of(blocked), 503);
+  evaluations->answer_all();
+  EXPECT_EQ(body_of(slime(kernel_saying("correct", 2))), 2.3); // the job went on
+}
+
+} // namespace
+} // namespace winnow::harness

@@ -1,0 +1,158 @@
+#include "store/judge_requests.h"
+
+#include "base/text.h"
+#include "store/database.h"
+
+#include <set>
+
+namespace winnow::store {
+namespace {
+
+constexpr const char* kItemColumns =
+    "SELECT i.batch, i.position, i.item, i.job, i.owner, i.reward, i.place, i.fault, "
+    "j.candidate_id FROM judge_items AS i JOIN judge_jobs AS j ON j.job = i.job ";
+
+JudgeItemRow item_row(const Query& query) {
+  return {query.text("batch"),    query.integer("position"), query.text("item"),
+          query.text("job"),      query.text("owner"),       query.text("reward"),
+          query.integer("place"), query.text("fault"),       query.integer("candidate_id")};
+}
+
+std::optional<std::string> optional_text(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+template <typename... Values>
+std::vector<JudgeItemRow> items_where(const RunStore& store, const std::string& rest,
+                                      const Values&... values) {
+  std::vector<JudgeItemRow> rows;
+  store.read([&](const Database& database) {
+    Query query(database, kItemColumns + rest);
+    query.bind(values...);
+    while (query.next()) {
+      rows.push_back(item_row(query));
+    }
+  });
+  return rows;
+}
+
+template <typename Work> void write(RunStore& store, const Work& work) {
+  store.transaction([&] { store.read([&](const Database& database) { work(database); }); });
+}
+
+} // namespace
+
+void JudgeRequests::add_job(const JudgeJob& job) {
+  write(store_, [&](const Database& database) {
+    Query(database, "INSERT INTO judge_jobs (job, candidate_id, options) VALUES (?, ?, ?) "
+                    "ON CONFLICT (job) DO NOTHING")
+        .bind(job.job, job.candidate, job.options)
+        .run();
+  });
+}
+
+void JudgeRequests::add_item(const JudgeItemRow& item) {
+  write(store_, [&](const Database& database) {
+    Query(database, "INSERT INTO judge_items (batch, position, item, job, owner, reward, asked_at) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)")
+        .bind(item.batch, item.position, item.item, item.job, item.owner, item.reward, utc_now())
+        .run();
+  });
+}
+
+std::vector<std::string> JudgeRequests::answer(const std::string& job, const std::string& fault,
+                                               const std::string& owner) {
+  std::set<std::string> batches;
+  write(store_, [&](const Database& database) {
+    Query waiting(database, "SELECT batch, position FROM judge_items WHERE job = ?1 AND place IS "
+                            "NULL AND (?2 = '' OR owner = ?2) ORDER BY batch, position");
+    waiting.bind(job, owner);
+    std::vector<std::pair<std::string, std::int64_t>> found;
+    while (waiting.next()) {
+      found.emplace_back(waiting.text("batch"), waiting.integer("position"));
+    }
+    Query set(database,
+              "UPDATE judge_items SET place = (SELECT coalesce(max(place), 0) + 1 FROM judge_items "
+              "WHERE batch = ?1), fault = ?3, answered_at = ?4 WHERE batch = ?1 AND position = ?2");
+    for (const auto& [batch, position] : found) {
+      set.bind(batch, position, optional_text(fault), utc_now()).run();
+      batches.insert(batch);
+    }
+  });
+  return {batches.begin(), batches.end()};
+}
+
+std::optional<JudgeJob> JudgeRequests::find_job(const std::string& job) const {
+  std::optional<JudgeJob> row;
+  store_.read([&](const Database& database) {
+    Query query(database, "SELECT candidate_id, options, EXISTS (SELECT 1 FROM evaluations AS e "
+                          "WHERE e.candidate_id = j.candidate_id) AS has_evaluation "
+                          "FROM judge_jobs AS j WHERE job = ?");
+    if (query.bind(job).next()) {
+      row = {job,
+             query.integer("candidate_id"),
+             query.text("options"),
+             query.integer("has_evaluation") != 0,
+             {}};
+    }
+  });
+  return row;
+}
+
+std::vector<JudgeJob> JudgeRequests::pending_jobs(RowId run) const {
+  std::vector<JudgeJob> jobs;
+  store_.read([&](const Database& database) {
+    Query query(database,
+                "SELECT j.job, j.candidate_id, j.options, i.owner, min(i.asked_at) AS asked_at "
+                "FROM judge_items AS i JOIN judge_jobs AS j ON j.job = i.job "
+                "JOIN candidates AS c ON c.id = j.candidate_id "
+                "WHERE i.place IS NULL AND c.run_id = ? AND NOT EXISTS (SELECT 1 FROM evaluations "
+                "AS e WHERE e.candidate_id = c.id) GROUP BY j.job ORDER BY asked_at, c.id");
+    query.bind(run);
+    while (query.next()) {
+      jobs.push_back({query.text("job"), query.integer("candidate_id"), query.text("options"),
+                      false, query.text("owner")});
+    }
+  });
+  return jobs;
+}
+
+bool JudgeRequests::is_waited_for(const std::string& job) const {
+  return !items_where(store_, "WHERE i.job = ? AND i.place IS NULL LIMIT 1", job).empty();
+}
+
+std::optional<JudgeBatchState> JudgeRequests::batch(const std::string& batch,
+                                                    const std::string& owner) const {
+  JudgeBatchState state;
+  store_.read([&](const Database& database) {
+    Query query(database, "SELECT count(*) AS items, count(place) AS answered FROM judge_items "
+                          "WHERE batch = ? AND owner = ?");
+    query.bind(batch, owner).next();
+    state = {query.integer("items"), query.integer("answered")};
+  });
+  return state.items == 0 ? std::nullopt : std::optional(state);
+}
+
+std::vector<JudgeItemRow> JudgeRequests::answered(const std::string& batch, std::int64_t after,
+                                                  std::int64_t limit) const {
+  return items_where(store_, "WHERE i.batch = ? AND i.place > ? ORDER BY i.place LIMIT ?", batch,
+                     after, limit);
+}
+
+std::optional<JudgeItemRow> JudgeRequests::item_of_job(const std::string& job,
+                                                       const std::string& owner) const {
+  const auto rows = items_where(
+      store_, "WHERE i.job = ? AND i.owner = ? ORDER BY i.asked_at DESC, i.position DESC LIMIT 1",
+      job, owner);
+  return rows.empty() ? std::nullopt : std::optional(rows.front());
+}
+
+std::optional<JudgeItemRow> JudgeRequests::newest_item(const std::string& item,
+                                                       const std::string& owner) const {
+  const auto rows = items_where(
+      store_, "WHERE i.item = ? AND i.owner = ? ORDER BY i.asked_at DESC, i.position DESC LIMIT 1",
+      item, owner);
+  return rows.empty() ? std::nullopt : std::optional(rows.front());
+}
+
+} // namespace winnow::store

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "store/run_store.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow::store {
+
+/// A kernel that somebody asked to be judged.
+struct JudgeJob {
+  std::string job; ///< digest of all that the answer depends on
+  RowId candidate = 0;
+  std::string options;         ///< JSON
+  bool has_evaluation = false; ///< set when read
+  std::string owner = {};      ///< of the oldest item that waits; set by pending_jobs()
+};
+
+/// One answer that a client waits for.
+struct JudgeItemRow {
+  std::string batch;
+  std::int64_t position = 0; ///< in the request
+  std::string item;          ///< the client's id
+  std::string job;
+  std::string owner;      ///< of the token
+  std::string reward;     ///< name of the preset
+  std::int64_t place = 0; ///< from 1, in the order of the answers; 0: not answered
+  std::string fault = {}; ///< why the machine gave no answer: "infrastructure: ...", "cancelled"
+  RowId candidate = 0;    ///< set when read
+};
+
+struct JudgeBatchState {
+  std::int64_t items = 0, answered = 0;
+};
+
+/// The tables `judge_jobs` and `judge_items` of a store. Every function is one transaction, as
+/// those of RunStore are, except within RunStore::transaction().
+class JudgeRequests {
+public:
+  explicit JudgeRequests(RunStore& store) : store_(store) {}
+
+  void add_job(const JudgeJob& job); ///< does nothing for a job that the store has
+  void add_item(const JudgeItemRow& item);
+  /// Gives all items of the job that have no answer yet the next place in their batch. `fault`:
+  /// empty if the candidate has an evaluation. `owner`: only this owner's items; empty: all.
+  /// Returns their batches.
+  std::vector<std::string> answer(const std::string& job, const std::string& fault,
+                                  const std::string& owner = {});
+
+  std::optional<JudgeJob> find_job(const std::string& job) const;
+  /// The jobs of a run with items that wait and no evaluation, in the order in which they were
+  /// asked.
+  std::vector<JudgeJob> pending_jobs(RowId run) const;
+  bool is_waited_for(const std::string& job) const; ///< an item of the job has no answer
+  /// nullopt: the owner has no such batch.
+  std::optional<JudgeBatchState> batch(const std::string& batch, const std::string& owner) const;
+  /// The answered items after this place, in order, at most `limit`.
+  std::vector<JudgeItemRow> answered(const std::string& batch, std::int64_t after,
+                                     std::int64_t limit) const;
+  /// The owner's newest item of this job. nullopt: there is none.
+  std::optional<JudgeItemRow> item_of_job(const std::string& job, const std::string& owner) const;
+  /// The owner's newest item of this id. nullopt: there is none.
+  std::optional<JudgeItemRow> newest_item(const std::string& item, const std::string& owner) const;
+
+private:
+  RunStore& store_;
+};
+
+} // namespace winnow::store
