@@ -1,8 +1,8 @@
 #include "evaluators/worker/worker_device.h"
 
 #include "base/error.h"
-#include "evaluators/device/cuda/cuda_library.h"
 #include "evaluators/device/cuda/cuda_driver.h"
+#include "evaluators/device/cuda/cuda_library.h"
 #include "evaluators/device/gpu/gpu_device.h"
 #include "evaluators/device/hip/hip_driver.h"
 #include "profiling/counters/cupti_provider.h"
