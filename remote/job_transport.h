@@ -85,8 +85,8 @@ public:
   virtual bool publish(const JobAddress& address, const std::string& body) = 0;
   /// Removes the job, also from the worker that has it. Does nothing if there is no such job.
   virtual void withdraw(const JobAddress& address) = 0;
-  /// Removes all jobs and results of this session, and what prepare() made for it.
-  virtual void withdraw_all() = 0;
+  /// Removes the results of this session, and what prepare() made for it.
+  virtual void end_session() = 0;
   /// Tells the workers that nobody waits for the job any more. `job` empty: for all of the session.
   virtual void cancel(const std::string& job) = 0;
   /// The results that have arrived. Waits up to `wait` for the first one. A result comes again

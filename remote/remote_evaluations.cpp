@@ -153,10 +153,17 @@ void RemoteEvaluations::stop() {
   changed_.notify_all();
   sender_.join();
   receiver_.join();
-  pending_.clear();
+  const std::lock_guard lock(mutex_);
+  const std::map<std::string, Pending> dropped = std::exchange(pending_, {});
   try {
     setup_.transport.cancel("");
-    setup_.transport.withdraw_all();
+    for (const auto& [job, pending] : dropped) {
+      setup_.transport.withdraw(pending.address);
+    }
+    for (const auto& [pending, fault] : std::exchange(faults_, {})) {
+      setup_.transport.withdraw(pending.address);
+    }
+    setup_.transport.end_session();
   } catch (const Error& error) {
     setup_.warn("the broker keeps the jobs of this session for up to a week: " + words_of(error));
   }

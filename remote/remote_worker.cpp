@@ -278,11 +278,28 @@ void RemoteWorker::send_results(const std::stop_token& stop) {
       held = found->second;
     }
     deliver(next, held, stop);
-    {
-      const std::lock_guard lock(mutex_);
-      held_.erase(next.job);
+    forget(held);
+  }
+}
+
+/// The job is done here. If the broker has handed it out to this worker again meanwhile, it has
+/// lost the result, and the job begins anew.
+void RemoteWorker::forget(const Held& held) {
+  std::optional<DeliveredJob> again;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = held_.find(held.job.address.job);
+    if (found != held_.end() && found->second.job.receipt != held.job.receipt) {
+      again = found->second.job;
     }
-    changed_.notify_all();
+    held_.erase(held.job.address.job);
+  }
+  changed_.notify_all();
+  try {
+    if (again) {
+      setup_.transport.give_back(*again, milliseconds(0));
+    }
+  } catch (const Error&) { // then the lease ends
   }
 }
 

@@ -84,6 +84,7 @@ private:
   void send(Outgoing outgoing);
 
   void send_results(const std::stop_token& stop);
+  void forget(const Held& held);
   void deliver(const Outgoing& outgoing, const Held& held, const std::stop_token& stop);
   void store_result(const Outgoing& outgoing, const Held& held, const std::stop_token& stop);
   void keep_leases(const std::stop_token& stop);

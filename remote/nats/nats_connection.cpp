@@ -181,6 +181,7 @@ std::vector<OwnedMessage> NatsConnection::waiting(natsSubscription* subscription
 }
 
 void NatsConnection::publish(const std::string& subject, const std::string& body) const {
+  require(is_connected() ? NATS_OK : NATS_CONNECTION_DISCONNECTED, "pass a message on");
   require(natsConnection_Publish(connection_, subject.c_str(), body.data(),
                                  static_cast<int>(body.size())),
           "send to " + subject);
@@ -201,11 +202,12 @@ OwnedSubscription NatsConnection::pull(const std::string& stream, const std::str
 
 std::vector<OwnedMessage> NatsConnection::fetch(natsSubscription* subscription, int most,
                                                 std::chrono::milliseconds wait) const {
+  // The library would keep the request for later, and the server would answer when nobody listens.
+  require(is_connected() ? NATS_OK : NATS_CONNECTION_DISCONNECTED, "hand out messages");
   jsFetchRequest request;
   jsFetchRequest_Init(&request);
   request.Batch = most;
-  request.NoWait = wait.count() == 0;
-  request.Expires = (request.NoWait ? kAnswerMs : wait.count()) * kNanoseconds;
+  request.Expires = wait.count() * kNanoseconds;
   natsMsgList list{};
   const natsStatus status = natsSubscription_FetchRequest(&list, subscription, &request);
   std::vector<OwnedMessage> messages;

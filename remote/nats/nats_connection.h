@@ -57,8 +57,7 @@ public:
   /// A subscription to a consumer of a stream, which exists.
   OwnedSubscription pull(const std::string& stream, const std::string& consumer,
                          const std::string& subject) const;
-  /// Up to `most` messages of a consumer. Waits for the first one for up to `wait`, if that is
-  /// not 0.
+  /// `most` messages of a consumer, or those that have come after `wait`.
   std::vector<OwnedMessage> fetch(natsSubscription* subscription, int most,
                                   std::chrono::milliseconds wait) const;
   /// nullptr: there is no store of this name.

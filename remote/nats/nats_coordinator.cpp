@@ -2,6 +2,7 @@
 #include "remote/nats/nats_names.h"
 #include "remote/nats/nats_transports.h"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,8 @@ constexpr std::int64_t kDuplicateWindow = 3'600 * kSecond;
 constexpr std::int64_t kMostResultBytes = std::int64_t{8} << 30;
 constexpr std::int64_t kMostPending = 20'000; // deliveries without an answer, of a consumer
 constexpr int kResultsAtOnce = 64;
+constexpr int kNoticesAtOnce = 16;
+constexpr milliseconds kPeek{20};
 // Error codes of JetStream that the client library does not name.
 constexpr jsErrCode kSubjectIsTaken = static_cast<jsErrCode>(10077);
 
@@ -87,13 +90,31 @@ public:
     nats_.require(status, "store a job");
     return true;
   }
+  /// Deletes the message by its number. Not by js_PurgeStream() with a subject: after that, server
+  /// 2.9.10 hands the other jobs of the consumer out no more.
   void withdraw(const JobAddress& address) override {
-    purge(stream_of(address.trusted), job_subject(address));
+    const char* stream = stream_of(address.trusted);
+    natsMsg* message = nullptr;
+    const natsStatus status = js_GetLastMsg(&message, nats_.stream_context(), stream,
+                                            job_subject(address).c_str(), nullptr, nullptr);
+    if (status == NATS_NOT_FOUND) {
+      return;
+    }
+    nats_.require(status, "find a job");
+    const OwnedMessage owned(message);
+    jsErrCode code{};
+    const natsStatus deleted =
+        js_DeleteMsg(nats_.stream_context(), stream, natsMsg_GetSequence(message), nullptr, &code);
+    if (code == jsErrCode{}) { // otherwise its worker was faster
+      nats_.require(deleted, "withdraw a job");
+    }
   }
-  void withdraw_all() override {
-    purge(kJobStream, "wjob.*." + session_ + ".*");
-    purge(kTrustedStream, "wtrust.*." + session_ + ".*");
-    purge(kResultStream, result_subject(session_) + ".>");
+  void end_session() override {
+    for (auto left = results(kPeek); !left.empty(); left = results(kPeek)) {
+      for (const ArrivedResult& result : left) {
+        acknowledge(result);
+      }
+    }
     const std::lock_guard lock(mutex_);
     results_.reset();
     dead_.reset();
@@ -114,8 +135,8 @@ public:
     }
     std::vector<ArrivedResult> arrived;
     append(nats_.fetch(from, 1, wait), arrived);
-    if (!arrived.empty()) {
-      append(nats_.fetch(from, kResultsAtOnce, milliseconds(0)), arrived);
+    if (const int more = arrived.empty() ? 0 : waiting_after(arrived.front()); more > 0) {
+      append(nats_.fetch(from, more, kPeek), arrived);
     }
     return arrived;
   }
@@ -130,7 +151,7 @@ public:
       dead_ = nats_.pull(kDeadStream, session_, "");
     }
     std::vector<JobAddress> jobs;
-    for (const OwnedMessage& notice : nats_.fetch(dead_.get(), kResultsAtOnce, milliseconds(0))) {
+    for (const OwnedMessage& notice : nats_.fetch(dead_.get(), kNoticesAtOnce, kPeek)) {
       if (auto job = job_in(body_of(notice.get()))) {
         jobs.push_back(std::move(*job));
       }
@@ -237,12 +258,15 @@ private:
                   "store " + key);
   }
 
-  void purge(const char* stream, const std::string& subject) {
-    jsOptions options;
-    jsOptions_Init(&options);
-    options.Stream.Purge.Subject = subject.c_str();
-    nats_.require(js_PurgeStream(nats_.stream_context(), stream, &options, nullptr),
-                  "remove " + subject);
+  /// How many results the server has after this one.
+  static int waiting_after(const ArrivedResult& result) {
+    jsMsgMetaData* facts = nullptr;
+    if (natsMsg_GetMetaData(&facts, static_cast<natsMsg*>(result.receipt.get())) != NATS_OK) {
+      return 0;
+    }
+    const std::uint64_t count = facts->NumPending;
+    jsMsgMetaData_Destroy(facts);
+    return static_cast<int>(std::min<std::uint64_t>(count, kResultsAtOnce));
   }
 
   static void append(std::vector<OwnedMessage> messages, std::vector<ArrivedResult>& arrived) {

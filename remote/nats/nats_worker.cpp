@@ -11,6 +11,15 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::int64_t kFinishMs = 2'000;
+// Trusted jobs are few, and a look for one takes time.
+constexpr milliseconds kTrustedEvery{1'000};
+constexpr milliseconds kTrustedWait{20};
+
+/// A job as the server delivered it.
+struct Delivery {
+  OwnedMessage message;
+  std::uint64_t reconnections = 0; ///< before it
+};
 
 class NatsWorker : public WorkerTransport {
 public:
@@ -24,8 +33,10 @@ public:
   }
 
   std::optional<DeliveredJob> fetch(milliseconds wait) override {
-    if (identity_.trusted) {
-      if (auto job = fetch_from(trusted_jobs_, true, milliseconds(0))) {
+    const auto now = std::chrono::steady_clock::now();
+    if (identity_.trusted && now - peeked_ > kTrustedEvery) {
+      peeked_ = now;
+      if (auto job = fetch_from(trusted_jobs_, true, kTrustedWait)) {
         return job;
       }
     }
@@ -47,19 +58,25 @@ public:
                   "store a result");
   }
   void finish(const DeliveredJob& job) override {
+    if (is_old(job)) {
+      return; // the coordinator withdraws the job when the result arrives
+    }
     jsOptions options;
     jsOptions_Init(&options);
     options.Wait = kFinishMs;
     nats_.require(natsMsg_AckSync(message_of(job), &options, nullptr), "finish a job");
   }
   void give_back(const DeliveredJob& job, milliseconds delay) override {
+    if (is_old(job)) {
+      return; // its lease ends
+    }
     const natsStatus status = delay.count() > 0
                                   ? natsMsg_NakWithDelay(message_of(job), delay.count(), nullptr)
                                   : natsMsg_Nak(message_of(job), nullptr);
     nats_.require(status, "take a job back");
   }
   void drop(const DeliveredJob& job) override {
-    nats_.require(natsMsg_Term(message_of(job), nullptr), "drop a job");
+    nats_.require(is_old(job) ? NATS_OK : natsMsg_Term(message_of(job), nullptr), "drop a job");
   }
 
   std::vector<Cancellation> cancelled() override {
@@ -78,7 +95,12 @@ public:
 
 private:
   static natsMsg* message_of(const DeliveredJob& job) {
-    return static_cast<natsMsg*>(job.receipt.get());
+    return std::static_pointer_cast<Delivery>(job.receipt)->message.get();
+  }
+  /// A server that came back empty numbers its messages from 1 again: an answer to an old delivery
+  /// would remove another job.
+  bool is_old(const DeliveredJob& job) const {
+    return std::static_pointer_cast<Delivery>(job.receipt)->reconnections != nats_.reconnections();
   }
 
   std::optional<std::string> look_up(const char* bucket, const std::string& key) {
@@ -104,7 +126,7 @@ private:
     return delivered(std::move(messages.front()), trusted);
   }
 
-  static std::optional<DeliveredJob> delivered(OwnedMessage message, bool trusted) {
+  std::optional<DeliveredJob> delivered(OwnedMessage message, bool trusted) const {
     const auto tokens = tokens_of(natsMsg_GetSubject(message.get())); // wjob.POOL.SESSION.JOB
     if (tokens.size() != 4) {
       natsMsg_Term(message.get(), nullptr);
@@ -118,14 +140,16 @@ private:
       job.delivery = static_cast<int>(facts->NumDelivered);
       jsMsgMetaData_Destroy(facts);
     }
-    job.receipt = Receipt(message.release(), natsMsg_Destroy);
+    job.receipt = std::make_shared<Delivery>(Delivery{std::move(message), nats_.reconnections()});
     return job;
   }
 
   WorkerIdentity identity_;
   NatsConnection nats_;
   OwnedSubscription cancelled_;
-  OwnedSubscription jobs_, trusted_jobs_; ///< used by the one thread that fetches
+  // Used by the one thread that fetches.
+  OwnedSubscription jobs_, trusted_jobs_;
+  std::chrono::steady_clock::time_point peeked_;
 };
 
 } // namespace

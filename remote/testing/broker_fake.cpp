@@ -63,9 +63,8 @@ public:
     const auto lock = locked();
     broker_.jobs_.remove_if([&](const auto& job) { return job.address == address; });
   }
-  void withdraw_all() override {
+  void end_session() override {
     const auto lock = locked();
-    broker_.jobs_.remove_if([&](const auto& job) { return job.address.session == session_; });
     broker_.results_.remove_if([&](const auto& result) { return result.session == session_; });
   }
   void cancel(const std::string& job) override {
