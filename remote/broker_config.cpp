@@ -75,7 +75,7 @@ std::string user_of(const WorkerIdentity& worker, std::size_t number) {
   return fmt::format("      # a worker of the pool '{}'{}\n"
                      "      {{ user: {}, password: $password_{}, permissions: {{\n"
                      "          publish: [\n{}          ]\n"
-                     "          subscribe: [ \"_INBOX_{}.>\", \"wcancel.*\" ] }} }}\n",
+                     "          subscribe: [ \"_INBOX_{}.>\", \"wcancel.*\", \"wask\" ] }} }}\n",
                      worker.pool, worker.trusted ? ", which may know the held-out shapes" : "",
                      worker.name, number, subjects, worker.name);
 }

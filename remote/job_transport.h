@@ -95,6 +95,8 @@ public:
   virtual void acknowledge(const ArrivedResult& result) = 0;
   /// Jobs of this session that no worker finished in kMostDeliveries. Each comes once.
   virtual std::vector<JobAddress> dead_jobs() = 0;
+  /// Asks all workers for a heartbeat now.
+  virtual void ask_workers() = 0;
   /// What workers have sent since the last call.
   virtual std::vector<WorkerMessage> heartbeats() = 0;
   /// How often the connection was lost and made again. The broker may then have lost everything.
@@ -128,6 +130,8 @@ public:
   virtual void drop(const DeliveredJob& job) = 0;
   /// What coordinators have cancelled since the last call.
   virtual std::vector<Cancellation> cancelled() = 0;
+  /// Whether a coordinator has asked for a heartbeat since the last call.
+  virtual bool is_asked() = 0;
   /// Sends a message about this worker to the coordinators that listen now.
   virtual void heartbeat(const std::string& body) = 0;
   virtual bool is_connected() const = 0;

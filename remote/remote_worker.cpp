@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTryAgainAfter{500};
 constexpr milliseconds kKeeperTick{100};
 constexpr milliseconds kSayEvery{30'000};
-constexpr milliseconds kAskRulesEvery{2'000};
+constexpr milliseconds kAskRulesEvery{500};
 constexpr milliseconds kAskRulesAgain{30'000};
 /// As a run on one machine: the evaluator has already repeated what failed.
 constexpr int kFaultsInARow = 3;
@@ -371,7 +371,7 @@ void RemoteWorker::keep_leases(const std::stop_token& stop) {
   do {
     try {
       take_cancellations();
-      if (Clock::now() - beat > setup_.heartbeat_every) {
+      if (setup_.transport.is_asked() || Clock::now() - beat > setup_.heartbeat_every) {
         beat = Clock::now();
         send_heartbeat();
       }

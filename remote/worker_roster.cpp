@@ -11,7 +11,7 @@ void WorkerRoster::update(CoordinatorTransport& transport) {
   for (const WorkerMessage& message : transport.heartbeats()) {
     try {
       Heartbeat heartbeat = decode_heartbeat(message.body);
-      if (heartbeat.pool == pool_) {
+      if (pool_.empty() || heartbeat.pool == pool_) {
         const std::lock_guard lock(mutex_);
         workers_[message.worker] = {std::move(heartbeat), Clock::now()};
       }

@@ -15,7 +15,8 @@ namespace winnow::remote {
 /// A worker sends a heartbeat this often, and counts as lost after three missed ones.
 inline constexpr std::chrono::seconds kHeartbeatEvery{5};
 
-/// The workers of one pool that have sent a heartbeat lately. Any thread may use it.
+/// The workers of one pool, or of all pools if its name is empty, that have sent a heartbeat
+/// lately. Any thread may use it.
 class WorkerRoster {
 public:
   struct Worker {

@@ -160,6 +160,7 @@ public:
     return jobs;
   }
 
+  void ask_workers() override { nats_.publish("wask", ""); }
   std::vector<WorkerMessage> heartbeats() override {
     std::vector<WorkerMessage> heard;
     for (const OwnedMessage& message : nats_.waiting(heartbeats_.get())) {

@@ -25,7 +25,7 @@ class NatsWorker : public WorkerTransport {
 public:
   NatsWorker(const BrokerAddress& broker, WorkerIdentity identity)
       : identity_(std::move(identity)), nats_(broker, identity_.name),
-        cancelled_(nats_.subscribe("wcancel.*")) {}
+        cancelled_(nats_.subscribe("wcancel.*")), asked_(nats_.subscribe("wask")) {}
 
   std::optional<std::string> pool_rules() override { return look_up(kPoolBucket, identity_.pool); }
   std::optional<std::string> task(const std::string& digest) override {
@@ -87,6 +87,7 @@ public:
     }
     return heard;
   }
+  bool is_asked() override { return !nats_.waiting(asked_.get()).empty(); }
   void heartbeat(const std::string& body) override {
     nats_.publish("wworker." + identity_.name, body);
   }
@@ -146,7 +147,7 @@ private:
 
   WorkerIdentity identity_;
   NatsConnection nats_;
-  OwnedSubscription cancelled_;
+  OwnedSubscription cancelled_, asked_;
   // Used by the one thread that fetches.
   OwnedSubscription jobs_, trusted_jobs_;
   std::chrono::steady_clock::time_point peeked_;

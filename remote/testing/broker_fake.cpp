@@ -96,6 +96,12 @@ public:
     const auto lock = locked();
     return std::exchange(broker_.dead_, {});
   }
+  void ask_workers() override {
+    const auto lock = locked();
+    for (const auto& [worker, cancelled] : broker_.cancelled_) {
+      broker_.asked_.insert(worker);
+    }
+  }
   std::vector<WorkerMessage> heartbeats() override {
     const auto lock = locked();
     const std::deque<WorkerMessage> heard = std::exchange(broker_.listening_[this], {});
@@ -180,6 +186,10 @@ public:
     const auto lock = locked();
     const std::deque<Cancellation> heard = std::exchange(broker_.cancelled_[this], {});
     return {heard.begin(), heard.end()};
+  }
+  bool is_asked() override {
+    const auto lock = locked();
+    return broker_.asked_.erase(this) > 0;
   }
   void heartbeat(const std::string& body) override {
     const auto lock = locked();

@@ -72,6 +72,7 @@ private:
   std::vector<JobAddress> dead_;
   std::map<const void*, std::deque<WorkerMessage>> listening_; ///< by coordinator
   std::map<const void*, std::deque<Cancellation>> cancelled_;  ///< by worker
+  std::set<const void*> asked_;                                ///< workers
 };
 
 } // namespace winnow::remote::test
