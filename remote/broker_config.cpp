@@ -59,9 +59,9 @@ std::vector<std::string> rights_to_publish(const WorkerIdentity& worker) {
   }
   for (const char* store : {"KV_wtask", "KV_wpool"}) {
     subjects.push_back(fmt::format("$JS.API.STREAM.INFO.{}", store));
-    subjects.push_back(fmt::format("$JS.API.DIRECT.GET.{}.>", store));
-    subjects.push_back(fmt::format("$JS.API.STREAM.MSG.GET.{}", store));
   }
+  subjects.push_back("$JS.API.DIRECT.GET.KV_wtask.>");
+  subjects.push_back(fmt::format("$JS.API.DIRECT.GET.KV_wpool.$KV.wpool.{}", worker.pool));
   subjects.push_back(fmt::format("wresult.*.*.{}", worker.name));
   subjects.push_back(fmt::format("wworker.{}", worker.name));
   return subjects;

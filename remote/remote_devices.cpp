@@ -116,9 +116,10 @@ void RemoteDevices::no_worker() const {
   throw DeviceUnavailable(
       fmt::format("no worker of the pool '{}' has sent a heartbeat to the broker in {} s{}",
                   setup_.pool, setup_.wait.count() / 1000, others),
-      fmt::format("start one: winnow worker --broker {} --pool {}; if the pool shall have another "
-                  "device from now on: winnow broker forget {}",
-                  setup_.broker.url, setup_.pool, setup_.pool));
+      fmt::format(
+          "start one: winnow worker --broker {0} --pool {1}; if the pool shall have another "
+          "device from now on: winnow broker forget --broker {0} --pool {1}",
+          setup_.broker.url, setup_.pool));
 }
 
 void RemoteDevices::tell_rules() {

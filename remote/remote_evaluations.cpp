@@ -465,20 +465,20 @@ void RemoteEvaluations::take(const Pending& pending, const ArrivedResult& result
 /// A result that cannot be right does not count: the job is published again.
 void RemoteEvaluations::refuse(const ArrivedResult& result, const std::string& why) {
   setup_.warn("a result does not count: " + why);
-  JobAddress address;
+  setup_.transport.acknowledge(result);
+  const std::optional<Pending> pending = find(result.job);
+  if (!pending) {
+    return;
+  }
+  setup_.transport.withdraw(pending->address); // before it is published again
   bool is_last = false;
   {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(result.job);
     if (found != pending_.end()) {
-      address = found->second.address;
       found->second.published.reset();
       is_last = ++found->second.refused_results >= kMostRefusedResults;
     }
-  }
-  setup_.transport.acknowledge(result);
-  if (!address.job.empty()) {
-    setup_.transport.withdraw(address);
   }
   if (is_last) {
     fail(result.job, "workers sent results that do not count: " + why);
