@@ -56,8 +56,8 @@ public:
     for (const remote::WorkerIdentity& identity : identities(workers)) {
       connections_.push_back(
           remote::nats_transports().worker(server.address_of(identity.name), identity));
-      workers_.push_back(
-          std::make_unique<remote::test::WorkerOnThread>(*connections_.back(), judge_for(time)));
+      workers_.push_back(std::make_unique<remote::test::WorkerOnThread>(
+          *connections_.back(), judge_for(time), false, false));
     }
     evaluations_ = std::make_unique<remote::RemoteEvaluations>(
         remote::RemoteEvaluations::Setup{*transport_,

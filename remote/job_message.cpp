@@ -104,28 +104,6 @@ Job decode_job(std::string_view text) {
   return read_document<Job>(text, kJobSchema, "job");
 }
 
-SplitRequest split_request(const std::string& request) {
-  Json json = tasks::parse_json(request, "request");
-  if (!json.is_object() || !json.contains("task") || !json["task"].is_object()) {
-    tasks::throw_bad_json("request.task", "a task");
-  }
-  Json task = std::exchange(json["task"], Json());
-  SplitRequest split;
-  split.digest = task.value("digest", "");
-  split.task = task.dump();
-  split.request = json.dump();
-  return split;
-}
-
-std::string joined_request(const std::string& request, const std::string& task) {
-  Json json = tasks::parse_json(request, "request");
-  if (!json.is_object() || !json.contains("task") || !json["task"].is_null()) {
-    tasks::throw_bad_json("request.task", "null, because the task travels alone");
-  }
-  json["task"] = tasks::parse_json(task, "task");
-  return json.dump();
-}
-
 std::string encode(const PoolRules& rules) {
   return document_of(rules, kRulesSchema);
 }

@@ -30,21 +30,11 @@ struct Job {
   std::string publication;
   /// Digest of the task, which the broker keeps; empty: the request has its tasks itself.
   std::string task;
-  std::string request; ///< an encoded EvaluationRequest or SittingRequest
+  /// An encoded EvaluationRequest, without its task if `task` names one, or SittingRequest.
+  std::string request;
 };
 std::string encode(const Job& job);
 Job decode_job(std::string_view text);
-
-/// A request whose task travels alone, because many requests share it.
-struct SplitRequest {
-  std::string request; ///< has null in the place of the task
-  std::string digest;  ///< of the task
-  std::string task;
-};
-/// `request`: an encoded EvaluationRequest.
-SplitRequest split_request(const std::string& request);
-/// The inverse.
-std::string joined_request(const std::string& request, const std::string& task);
 
 /// What a pool demands of its workers. Schema "winnow.pool-rules", version 1. Unlike a worker, a
 /// pool has one kind and one model of device, so that its times compare like with like.

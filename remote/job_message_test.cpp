@@ -53,10 +53,17 @@ TEST(JobMessage, LosesNothing) {
 
 TEST(JobMessage, ATaskTravelsAlone) {
   const evaluators::EvaluationRequest request = test::request_of("kernel");
-  const SplitRequest split = split_request(encode(request));
-  EXPECT_EQ(split.digest, request.task->digest);
-  EXPECT_EQ(split.request.find("[[shapes"), std::string::npos);
-  EXPECT_EQ(joined_request(split.request, split.task), encode(request));
+  evaluators::EvaluationRequest alone = request;
+  alone.task.reset();
+  const std::string text = encode(alone);
+  EXPECT_EQ(text.find("[[shapes"), std::string::npos);
+  const auto task = evaluators::decode_task(evaluators::encode(*request.task));
+  EXPECT_EQ(encode(evaluators::decode_evaluation_request(text, task)), encode(request));
+  EXPECT_EQ(error_in([&] { evaluators::decode_evaluation_request(text); }),
+            "request.task: expected a task");
+  EXPECT_EQ(error_in([&] { evaluators::decode_evaluation_request(encode(request), task); }),
+            "request.task: expected null, because the task travels alone");
+  EXPECT_EQ(error_in([] { evaluators::decode_task("null"); }), "task: expected a task");
 }
 
 TEST(JobMessage, HostileTextIsAnError) {
@@ -67,9 +74,7 @@ TEST(JobMessage, HostileTextIsAnError) {
     EXPECT_THROW(decode_job(text), Error);
     EXPECT_THROW(decode_pool_rules(text), Error);
     EXPECT_THROW(decode_heartbeat(text), Error);
-    EXPECT_THROW(split_request(text), Error);
-    EXPECT_THROW(joined_request(text, "{}"), Error);
-    EXPECT_THROW(joined_request(R"({"task":null})", text.empty() ? "{" : "[" + text), Error);
+    EXPECT_THROW(evaluators::decode_task(text), Error);
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kTryAgainAfter{500};
-constexpr milliseconds kKeeperTick{100};
+constexpr milliseconds kKeeperTick{200};
 constexpr milliseconds kSayEvery{30'000};
 constexpr milliseconds kAskRulesEvery{500};
 constexpr milliseconds kAskRulesAgain{30'000};
@@ -114,7 +114,8 @@ void RemoteWorker::wait_for_pool() {
   while (!draining_.stop_requested()) {
     try {
       send_heartbeat();
-      if (const auto rules = setup_.transport.pool_rules()) {
+      const auto rules = setup_.transport.pool_rules();
+      if (rules && !rules->empty()) {
         check_rules(decode_pool_rules(*rules));
         return;
       }
@@ -181,16 +182,25 @@ void RemoteWorker::accept(const DeliveredJob& job) {
   }
 }
 
-void RemoteWorker::begin_evaluation(const Job& message, Held held) {
-  std::string text = message.request;
-  if (!message.task.empty()) {
-    const std::optional<std::string> task = setup_.transport.task(message.task);
-    if (!task) {
-      throw BrokerUnavailable("the broker lacks the task of a job");
-    }
-    text = joined_request(message.request, *task);
+/// Parsing a task takes longer than all else that the worker does for a job.
+std::shared_ptr<const tasks::Task> RemoteWorker::task_of(const std::string& digest) {
+  if (const auto* known = tasks_.find(digest)) {
+    return *known;
   }
-  evaluators::EvaluationRequest request = evaluators::decode_evaluation_request(text);
+  const std::optional<std::string> text = setup_.transport.task(digest);
+  if (!text) {
+    throw BrokerUnavailable("the broker lacks the task of a job");
+  }
+  auto task = evaluators::decode_task(*text);
+  if (task->digest != digest) {
+    throw Error("the broker has another task under the digest " + digest);
+  }
+  return tasks_.put(digest, std::move(task));
+}
+
+void RemoteWorker::begin_evaluation(const Job& message, Held held) {
+  evaluators::EvaluationRequest request = evaluators::decode_evaluation_request(
+      message.request, message.task.empty() ? nullptr : task_of(message.task));
   held.request_id = std::exchange(request.id, held.job.address.job);
   add(std::move(held));
   evaluations_->submit(std::move(request));
@@ -392,7 +402,7 @@ void RemoteWorker::keep_leases(const std::stop_token& stop) {
 void RemoteWorker::check_rules_again() {
   const std::optional<std::string> rules = setup_.transport.pool_rules();
   try {
-    if (rules) {
+    if (rules && !rules->empty()) {
       check_rules(decode_pool_rules(*rules));
     }
   } catch (const Error& error) {

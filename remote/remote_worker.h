@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/recent.h"
 #include "evaluators/evaluation/evaluations.h"
 #include "remote/job_message.h"
 #include "remote/job_transport.h"
@@ -54,6 +55,7 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t kMostTasks = 32;
   struct Held {
     DeliveredJob job;
     JobKind kind = JobKind::Evaluation;
@@ -75,6 +77,7 @@ private:
   void fetch_one();
   bool has_again(const DeliveredJob& job);
   void accept(const DeliveredJob& job);
+  std::shared_ptr<const tasks::Task> task_of(const std::string& digest);
   void begin_evaluation(const Job& message, Held held);
   void begin_sitting(const Job& message, Held held);
   void hold_sitting(const evaluators::SittingRequest& request, const std::string& job,
@@ -99,6 +102,8 @@ private:
   Setup setup_;
   std::stop_source draining_;
   std::unique_ptr<evaluators::Evaluations> evaluations_;
+  /// By digest; used by the thread that fetches.
+  Recent<std::string, std::shared_ptr<const tasks::Task>> tasks_{kMostTasks};
 
   mutable std::mutex mutex_; ///< guards the members below, except the threads
   std::condition_variable_any changed_;

@@ -11,15 +11,18 @@ Job TaskParcels::for_any_worker(const evaluators::EvaluationRequest& request,
     visible = std::make_shared<const tasks::Task>(without_held_out(*request.task));
   }
   evaluators::EvaluationRequest visible_request = request;
-  visible_request.task = visible;
-  SplitRequest split = split_request(encode(visible_request));
-  if (!kept_.contains(split.digest)) {
-    transport.put_task(split.digest, split.task);
-    kept_.insert(split.digest);
+  visible_request.task.reset();
+  if (kept_.insert(visible->digest).second) {
+    try {
+      transport.put_task(visible->digest, evaluators::encode(*visible));
+    } catch (const Error&) {
+      kept_.erase(visible->digest);
+      throw;
+    }
   }
   Job job;
-  job.task = std::move(split.digest);
-  job.request = std::move(split.request);
+  job.task = visible->digest;
+  job.request = encode(visible_request);
   return job;
 }
 

@@ -10,7 +10,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::int64_t kFinishMs = 2'000;
 // Trusted jobs are few, and a look for one takes time.
 constexpr milliseconds kTrustedEvery{1'000};
 constexpr milliseconds kTrustedWait{20};
@@ -61,10 +60,8 @@ public:
     if (is_old(job)) {
       return; // the coordinator withdraws the job when the result arrives
     }
-    jsOptions options;
-    jsOptions_Init(&options);
-    options.Wait = kFinishMs;
-    nats_.require(natsMsg_AckSync(message_of(job), &options, nullptr), "finish a job");
+    // Without waiting for the server: if the message is lost, the coordinator withdraws the job.
+    nats_.require(natsMsg_Ack(message_of(job), nullptr), "finish a job");
   }
   void give_back(const DeliveredJob& job, milliseconds delay) override {
     if (is_old(job)) {

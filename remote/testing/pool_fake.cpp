@@ -86,14 +86,16 @@ EvaluationRequest request_of(const std::string& text) {
   return request;
 }
 
-WorkerOnThread::WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted) {
+WorkerOnThread::WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted, bool hasty) {
   RemoteWorker::Setup setup{.transport = transport,
                             .evaluations = {},
                             .self = heartbeat_of_pool(trusted),
                             .say = [](const std::string&) {}};
-  setup.give_back_delay = std::chrono::milliseconds(1);
-  setup.fetch_wait = std::chrono::milliseconds(20);
-  setup.heartbeat_every = std::chrono::milliseconds(100);
+  if (hasty) {
+    setup.give_back_delay = std::chrono::milliseconds(1);
+    setup.fetch_wait = std::chrono::milliseconds(20);
+    setup.heartbeat_every = std::chrono::milliseconds(100);
+  }
   setup.evaluations = [judge = std::move(judge)](evaluators::TakeResult done) {
     evaluators::LocalEvaluations::Setup local;
     local.lanes.push_back(std::make_unique<LaneFake>(judge));

@@ -33,7 +33,8 @@ evaluators::EvaluationRequest request_of(const std::string& text);
 /// A worker with one device that `judge` simulates; works on a thread of its own.
 class WorkerOnThread {
 public:
-  WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted = false);
+  /// `hasty`: with short waits, for short tests.
+  WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted = false, bool hasty = true);
   ~WorkerOnThread();
   void drain_and_join();
   /// Why run() has thrown; empty: it has not.
