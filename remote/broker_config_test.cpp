@@ -2,6 +2,7 @@
 #include "remote/broker_config.h"
 #include "remote/broker_credentials.h"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -70,6 +71,13 @@ TEST(BrokerCredentials, ComeFromAPrivateFile) {
   EXPECT_THROW(broker_address("nats://host", (folder.path() / "none").string(), ""), Error);
   fs::permissions(file, fs::perms::others_read, fs::perm_options::add);
   EXPECT_THROW(broker_address("nats://host", file, ""), UsageError);
+}
+
+TEST(BrokerCredentials, LeaveTheEnvironment) {
+  setenv(kCredentialsVariable, "w1:secret", 1);
+  EXPECT_EQ(broker_address("nats://host", "", "").password, "secret");
+  EXPECT_EQ(std::getenv(kCredentialsVariable), nullptr);
+  EXPECT_EQ(broker_address("nats://host", "", "").user, "w1"); // the second time
 }
 
 TEST(BrokerCredentials, RefuseAddressesThatAreNone) {

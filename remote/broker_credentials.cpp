@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <mutex>
 
 #include <sys/stat.h>
 
@@ -28,8 +30,15 @@ std::string credentials_text(const std::string& file) {
     check_private(file);
     return read_file(file, kMostBytes);
   }
-  const char* value = std::getenv(kCredentialsVariable);
-  return value == nullptr ? "" : value;
+  static std::mutex mutex;
+  static std::string remembered; // a command may connect several times
+  const std::lock_guard lock(mutex);
+  if (char* value = std::getenv(kCredentialsVariable); value != nullptr) {
+    remembered = value;
+    explicit_bzero(value, remembered.size()); // no child and no reader of /proc finds the password
+    unsetenv(kCredentialsVariable);
+  }
+  return remembered;
 }
 
 } // namespace

@@ -10,7 +10,8 @@ namespace winnow::remote {
 inline constexpr const char* kCredentialsVariable = "WINNOW_BROKER_CREDENTIALS";
 
 /// The address with the user and the password of `credentials_file`, which holds one line
-/// USER:PASSWORD. Empty: $WINNOW_BROKER_CREDENTIALS, else no user. Throws UsageError for an address
+/// USER:PASSWORD. Empty: $WINNOW_BROKER_CREDENTIALS, which is then removed from the
+/// environment, else no user. Throws UsageError for an address
 /// that is not nats:// or tls://, that has a password in it, and for a file that others can read.
 BrokerAddress broker_address(const std::string& url, const std::string& credentials_file,
                              const std::string& ca_file);

@@ -199,7 +199,7 @@ std::shared_ptr<const tasks::Task> RemoteWorker::task_of(const std::string& dige
 }
 
 void RemoteWorker::begin_evaluation(const Job& message, Held held) {
-  evaluators::EvaluationRequest request = evaluators::decode_evaluation_request(
+  evaluators::EvaluationRequest request = evaluators::decode_request_of_task(
       message.request, message.task.empty() ? nullptr : task_of(message.task));
   held.request_id = std::exchange(request.id, held.job.address.job);
   add(std::move(held));

@@ -174,8 +174,8 @@ std::string encode(const EvaluationRequest& request) {
   return document(request, kRequestSchema);
 }
 
-EvaluationRequest decode_evaluation_request(std::string_view text,
-                                            std::shared_ptr<const tasks::Task> task) {
+EvaluationRequest decode_request_of_task(std::string_view text,
+                                         std::shared_ptr<const tasks::Task> task) {
   auto request = value_in<EvaluationRequest>(text, kRequestSchema, "request");
   if (!request.task == !task) {
     tasks::throw_bad_json("request.task", task ? "null, because the task travels alone" : "a task");
@@ -190,7 +190,7 @@ EvaluationRequest decode_evaluation_request(std::string_view text,
 }
 
 EvaluationRequest decode_evaluation_request(std::string_view text) {
-  return decode_evaluation_request(text, nullptr);
+  return decode_request_of_task(text, nullptr);
 }
 
 std::string encode(const tasks::Task& task) {
