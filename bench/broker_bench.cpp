@@ -1,6 +1,8 @@
 // What a broker costs: starts nats-server on the loopback interface, simulated workers and one
 // coordinator in this process, and measures the time of a job beyond its judging, and which share
-// of their time many workers are at work. Needs nats-server and libwinnow_nats.so.
+// of their time many workers are at work. With --kills it kills the broker at random moments
+// instead, half of the times with the loss of all that it stored, and counts the results of each
+// request. Needs nats-server and libwinnow_nats.so.
 #include "base/error.h"
 #include "remote/remote_evaluations.h"
 #include "remote/testing/nats_server_fake.h"
@@ -11,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,6 +30,7 @@ struct Options {
   int workers = 64;
   int jobs = 2000;
   int job_ms = 200;
+  int kills = 0;
 };
 
 std::vector<remote::WorkerIdentity> identities(int count) {
@@ -66,6 +70,15 @@ public:
                                          results_.taker(),
                                          [](const std::string& line) { std::puts(line.c_str()); },
                                          {}});
+  }
+
+  /// How many requests had one result that is no fault.
+  int well_answered() const {
+    const auto counts = results_.counts();
+    const auto results = results_.all();
+    return static_cast<int>(std::count_if(results.begin(), results.end(), [&](const auto& result) {
+      return result.fault.empty() && counts.at(result.id) == 1;
+    }));
   }
 
   /// How long the jobs take, submitted all at once.
@@ -119,6 +132,26 @@ void measure_share(const remote::test::NatsServerFake& server, const Options& op
               100 * work / (seconds * options.workers));
 }
 
+/// Returns whether each job had one result.
+bool kill_broker(remote::test::NatsServerFake& server, const Options& options) {
+  Pool pool(server, options.workers, milliseconds(options.job_ms));
+  std::thread killer([&] {
+    std::mt19937 random(1);
+    for (int i = 0; i < options.kills; ++i) {
+      std::this_thread::sleep_for(milliseconds(100 + random() % 1500));
+      server.kill();
+      server.restart(random() % 2 == 0);
+    }
+  });
+  const double seconds = pool.seconds_of(options.jobs);
+  killer.join();
+  std::this_thread::sleep_for(std::chrono::seconds(2)); // for results that come twice
+  const int good = pool.well_answered();
+  std::printf("%d jobs, broker killed %d times: %.1f s, %d jobs have exactly one result\n",
+              options.jobs, options.kills, seconds, good);
+  return good == options.jobs;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -127,12 +160,16 @@ int main(int argc, char** argv) {
   app.add_option("--workers", options.workers)->capture_default_str()->check(CLI::Range(1, 500));
   app.add_option("--jobs", options.jobs)->capture_default_str()->check(CLI::Range(1, 1'000'000));
   app.add_option("--job-ms", options.job_ms)->capture_default_str()->check(CLI::Range(1, 60'000));
+  app.add_option("--kills", options.kills)->capture_default_str()->check(CLI::Range(0, 10'000));
   CLI11_PARSE(app, argc, argv);
   try {
     if (const std::string why = remote::test::NatsServerFake::why_not(); !why.empty()) {
       throw Error(why);
     }
-    const remote::test::NatsServerFake server(identities(options.workers));
+    remote::test::NatsServerFake server(identities(options.workers));
+    if (options.kills > 0) {
+      return kill_broker(server, options) ? 0 : 1;
+    }
     measure_overhead(server);
     measure_share(server, options);
     return 0;

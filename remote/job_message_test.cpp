@@ -60,7 +60,7 @@ TEST(JobMessage, ATaskTravelsAlone) {
   const auto task = evaluators::decode_task(evaluators::encode(*request.task));
   EXPECT_EQ(encode(evaluators::decode_request_of_task(text, task)), encode(request));
   EXPECT_EQ(error_in([&] { evaluators::decode_evaluation_request(text); }),
-            "request.task: expected a task");
+            "request.task: expected an object");
   EXPECT_EQ(error_in([&] { evaluators::decode_request_of_task(encode(request), task); }),
             "request.task: expected null, because the task travels alone");
   EXPECT_EQ(error_in([] { evaluators::decode_task("null"); }), "task: expected a task");
