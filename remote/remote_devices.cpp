@@ -61,17 +61,18 @@ void RemoteDevices::take_rules() {
   }
 }
 
-bool RemoteDevices::fits(const Heartbeat& worker) const {
+/// Empty: the worker fits.
+std::string RemoteDevices::why_unfit(const Heartbeat& worker) const {
   const evaluators::DeviceReport& device = worker.devices.front();
   if (!has_rules_ && setup_.device != "best" && setup_.device != device.kind) {
-    return false;
+    return "its device is " + device.kind + ", and --device asks for " + setup_.device;
   }
   PoolRules rules = session_.rules;
   if (rules.device_name.empty()) {
     rules.device_kind = device.kind;
     rules.device_name = device.name;
   }
-  return objection(rules, worker).empty();
+  return objection(rules, worker);
 }
 
 void RemoteDevices::wait_for_worker() {
@@ -83,7 +84,7 @@ void RemoteDevices::wait_for_worker() {
     roster_.update(*transport_);
     size_ = 0;
     for (const WorkerRoster::Worker& worker : roster_.live()) {
-      if (!fits(worker.heartbeat)) {
+      if (!why_unfit(worker.heartbeat).empty()) {
         continue;
       }
       if (first_.name.empty()) {
@@ -109,9 +110,8 @@ void RemoteDevices::wait_for_worker() {
 void RemoteDevices::no_worker() const {
   std::string others;
   for (const WorkerRoster::Worker& worker : roster_.live()) {
-    const std::string why = objection(session_.rules, worker.heartbeat);
-    others += fmt::format("; worker '{}' does not fit: {}", worker.name,
-                          why.empty() ? "it has another kind of device than --device" : why);
+    others +=
+        fmt::format("; worker '{}' does not fit: {}", worker.name, why_unfit(worker.heartbeat));
   }
   throw DeviceUnavailable(
       fmt::format("no worker of the pool '{}' has sent a heartbeat to the broker in {} s{}",

@@ -40,7 +40,7 @@ public:
 
 private:
   void take_rules();
-  bool fits(const Heartbeat& worker) const;
+  std::string why_unfit(const Heartbeat& worker) const;
   void wait_for_worker();
   [[noreturn]] void no_worker() const;
   void tell_rules();
