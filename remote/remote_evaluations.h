@@ -74,6 +74,7 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kRetryAfter{500};
   struct Pending {
     JobAddress address;
     JobKind kind = JobKind::Evaluation;

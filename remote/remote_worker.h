@@ -56,6 +56,8 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kMostTasks = 32;
+  static constexpr std::chrono::milliseconds kRetryAfter{500};
+  static constexpr const char* kCancelled = "cancelled"; ///< the fault of a stopped sitting
   struct Held {
     DeliveredJob job;
     JobKind kind = JobKind::Evaluation;

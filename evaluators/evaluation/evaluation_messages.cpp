@@ -178,7 +178,8 @@ EvaluationRequest decode_request_of_task(std::string_view text,
                                          std::shared_ptr<const tasks::Task> task) {
   auto request = value_in<EvaluationRequest>(text, kRequestSchema, "request");
   if (!request.task == !task) {
-    tasks::throw_bad_json("request.task", task ? "null, because the task travels alone" : "an object");
+    tasks::throw_bad_json("request.task",
+                          task ? "null, because the task travels alone" : "an object");
   }
   request.task = task ? std::move(task) : std::move(request.task);
   require_range("request.turns", request.turns, 1, 1000);
