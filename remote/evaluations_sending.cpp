@@ -140,6 +140,7 @@ void RemoteEvaluations::after_reconnection() {
     const std::lock_guard lock(mutex_);
     for (auto& [job, pending] : pending_) {
       pending.published.reset();
+      pending.publications = 0; // a broker that forgets is no fault of the job
     }
   }
   reconnections_ = now;

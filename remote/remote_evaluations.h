@@ -84,7 +84,7 @@ private:
     std::string sitting_text; ///< encoded
     std::shared_ptr<std::promise<evaluators::SittingAnswer>> answer;
     std::optional<Clock::time_point> published; ///< the last time that the broker was asked to
-    int publications = 0;                       ///< that the broker took
+    int publications = 0;                       ///< that the broker took since it was there last
     int refused_results = 0;
   };
 

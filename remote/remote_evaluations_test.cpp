@@ -196,6 +196,22 @@ TEST(RemoteEvaluations, ABrokerThatComesBackEmptyGetsTheJobsAgain) {
   expect_one_each(coordinator.results(), requests);
 }
 
+TEST(RemoteEvaluations, ABrokerMayComeBackEmptyAnyNumberOfTimes) {
+  test::BrokerFake broker;
+  Patience patience;
+  patience.publish_again = milliseconds(10); // how often the coordinator looks
+  Coordinator coordinator(broker, patience);
+  const auto requests = submit_many(coordinator, 1);
+  for (int times = 1; times <= 15; ++times) {
+    ASSERT_TRUE(comes_true([&] { return broker.publications() >= times; }));
+    broker.come_back(true);
+  }
+  const auto transport = broker.worker(named("a"));
+  test::WorkerOnThread worker(*transport, judge_correct);
+  ASSERT_TRUE(coordinator.results().wait_for(1));
+  expect_one_each(coordinator.results(), requests);
+}
+
 TEST(RemoteEvaluations, AJobThatSomebodyRemovedIsPublishedAgain) {
   test::BrokerFake broker;
   Patience patience;
