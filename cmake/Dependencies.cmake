@@ -36,3 +36,12 @@ endif()
 # D3 draws the charts of `winnow export html`. It is optional: without it the page has tables only.
 find_file(WINNOW_D3 d3.min.js HINTS /usr/share/nodejs/d3/dist DOC "d3.min.js of D3 5 or later")
 mark_as_advanced(WINNOW_D3)
+
+# NATS carries evaluations to other machines (docs/distributed.md). AUTO: if libnats-dev is installed.
+set(WINNOW_NATS AUTO CACHE STRING "Build libwinnow_nats.so: ON, OFF or AUTO")
+if(WINNOW_NATS STREQUAL AUTO)
+  pkg_check_modules(LIBNATS IMPORTED_TARGET libnats)
+  set(WINNOW_NATS ${LIBNATS_FOUND})
+elseif(WINNOW_NATS)
+  pkg_check_modules(LIBNATS REQUIRED IMPORTED_TARGET libnats)
+endif()

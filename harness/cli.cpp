@@ -156,6 +156,8 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_batch(app, chosen);
   add_models(app, chosen);
   add_serve(app, chosen);
+  add_worker(app, chosen);
+  add_broker(app, chosen);
   add_reference(app, chosen);
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     sub->footer(exit_code_table());

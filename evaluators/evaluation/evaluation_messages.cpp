@@ -55,12 +55,19 @@ constexpr EnumRange kEnumRange<evaluators::Depth>{static_cast<int>(evaluators::D
 
 template <> struct JsonForm<std::shared_ptr<const Task>> {
   static nlohmann::json write(const std::shared_ptr<const Task>& task) {
-    return write_json(evaluators::TaskMessage{task->name, task->category, task->digest,
-                                              task->task_toml, task->reference, task->baseline,
-                                              task->reference_python});
+    return task ? write_one(*task) : nlohmann::json();
+  }
+  static nlohmann::json write_one(const Task& task) {
+    return write_json(evaluators::TaskMessage{task.name, task.category, task.digest, task.task_toml,
+                                              task.reference, task.baseline,
+                                              task.reference_python});
   }
   static void read(const nlohmann::json& json, const std::string& path,
                    std::shared_ptr<const Task>& task) {
+    task.reset();
+    if (json.is_null()) {
+      return; // the task travels alone
+    }
     evaluators::TaskMessage message;
     read_json(json, path, message);
     Task parsed = parse_task({std::move(message.task_toml), std::move(message.reference),
@@ -169,14 +176,37 @@ std::string encode(const EvaluationRequest& request) {
   return document(request, kRequestSchema);
 }
 
-EvaluationRequest decode_evaluation_request(std::string_view text) {
+EvaluationRequest decode_request_of_task(std::string_view text,
+                                         std::shared_ptr<const tasks::Task> task) {
   auto request = value_in<EvaluationRequest>(text, kRequestSchema, "request");
+  if (!request.task == !task) {
+    tasks::throw_bad_json("request.task",
+                          task ? "null, because the task travels alone" : "an object");
+  }
+  request.task = task ? std::move(task) : std::move(request.task);
   require_range("request.turns", request.turns, 1, 1000);
   check(request.protocol);
   if (request.depth == Depth::Trial && (request.choices.empty() || !request.incumbent)) {
     tasks::throw_bad_json("request.choices", "a trial to have choices and an incumbent");
   }
   return request;
+}
+
+EvaluationRequest decode_evaluation_request(std::string_view text) {
+  return decode_request_of_task(text, nullptr);
+}
+
+std::string encode(const tasks::Task& task) {
+  return tasks::JsonForm<std::shared_ptr<const tasks::Task>>::write_one(task).dump();
+}
+
+std::shared_ptr<const tasks::Task> decode_task(std::string_view text) {
+  std::shared_ptr<const tasks::Task> task;
+  tasks::read_json(tasks::parse_json(text, "task"), "task", task);
+  if (!task) {
+    tasks::throw_bad_json("task", "a task");
+  }
+  return task;
 }
 
 std::string encode(const EvaluationResult& result) {
@@ -206,6 +236,9 @@ SittingRequest decode_sitting_request(std::string_view text) {
     tasks::throw_bad_json("request.protocol.seed", "null");
   }
   for (const SittingRequest::Board& board : request.boards) {
+    if (!board.task) {
+      tasks::throw_bad_json("request.boards", "a task for each board");
+    }
     if (board.finalists.empty()) {
       tasks::throw_bad_json("request.boards", "at least one finalist for each board");
     }

@@ -174,6 +174,10 @@ TEST(SittingRequest, NamesWhatIsWrong) {
   empty.boards[0].finalists.clear();
   EXPECT_EQ(error_of(Json::parse(encode(empty)), decode_sitting_request),
             "request.boards: expected at least one finalist for each board");
+  SittingRequest taskless = full_sitting();
+  taskless.boards[0].task.reset();
+  EXPECT_EQ(error_of(Json::parse(encode(taskless)), decode_sitting_request),
+            "request.boards: expected a task for each board");
 }
 
 TEST(SittingAnswer, LosesNothing) {

@@ -65,6 +65,12 @@ std::string request_id(const EvaluationRequest& request, std::int64_t repetition
 /// path of the first value that is wrong.
 std::string encode(const EvaluationRequest& request);
 EvaluationRequest decode_evaluation_request(std::string_view text);
+/// Many requests can share a task that travels alone: a request without a task is encoded with null
+/// in its place, and is decoded with the task.
+EvaluationRequest decode_request_of_task(std::string_view text,
+                                         std::shared_ptr<const tasks::Task> task);
+std::string encode(const tasks::Task& task);
+std::shared_ptr<const tasks::Task> decode_task(std::string_view text);
 std::string encode(const EvaluationResult& result);
 EvaluationResult decode_evaluation_result(std::string_view text);
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
 namespace {
@@ -80,6 +81,10 @@ private:
 
 } // namespace
 
+nlohmann::json DevicePool::environment() const {
+  return {};
+}
+
 OpenDevices::OpenDevices(const MachineOptions& machine, std::chrono::milliseconds run_timeout)
     : machine_(machine) {
   require_precheck_program(machine.precheck);
@@ -132,10 +137,6 @@ std::unique_ptr<Evaluations> OpenDevices::evaluations(TakeResult done) const {
   return std::make_unique<LocalEvaluations>(std::move(setup));
 }
 
-EvaluationsFactory OpenDevices::factory() const {
-  return [this](TakeResult done) { return evaluations(std::move(done)); };
-}
-
 HostStatistics OpenDevices::statistics() const {
   HostStatistics sum;
   for (const auto& host : hosts_) {
@@ -159,9 +160,11 @@ std::string OpenDevices::account(std::size_t candidates, double seconds) const {
   const double known = spent.run_seconds + spent.judge_seconds + spent.compile_seconds;
   return fmt::format(
       "{} candidates in {:.1f} s: {:.0f} a minute\nof the devices' time workers ran {:.0f} %, the "
-      "judge compared {:.0f} %, compilers were waited for {:.0f} %, the rest is {:.0f} %\n",
+      "judge compared {:.0f} %, compilers were waited for {:.0f} %, the rest is {:.0f} %\n"
+      "worker restarts: {}\n",
       candidates, seconds, static_cast<double>(candidates) * 60 / seconds, spent.run_seconds / all,
-      spent.judge_seconds / all, spent.compile_seconds / all, 100 - known / all);
+      spent.judge_seconds / all, spent.compile_seconds / all, 100 - known / all,
+      spent.worker_restarts);
 }
 
 } // namespace winnow::evaluators

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluations.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/device_pool.h"
 
 #include <cstddef>
 #include <memory>
@@ -12,27 +11,23 @@ namespace winnow::evaluators {
 
 /// The devices that `machine.device` names, opened, and the evaluations on them. On the CPU nothing
 /// is compiled ahead, because compilers would take cores away from the timings.
-class OpenDevices {
+class OpenDevices : public DevicePool {
 public:
   /// `run_timeout`: see open_device(). Throws UsageError, DeviceUnavailable, Error.
   OpenDevices(const MachineOptions& machine, std::chrono::milliseconds run_timeout);
   /// Closes all devices at once, because a driver needs time to destroy each context.
-  ~OpenDevices();
+  ~OpenDevices() override;
   OpenDevices(OpenDevices&&) = default;
 
-  const DeviceReport& first() const { return reports_.front(); }
-  std::size_t size() const { return hosts_.size(); }
-  /// "cuda:0,cuda:1"
-  std::string names() const;
-  /// Starts the `_torch` children. Throws Error if PyTorch is missing or cannot use the device.
-  void start_torch() const;
-  /// One at a time, because each uses all devices.
-  std::unique_ptr<Evaluations> evaluations(TakeResult done) const;
-  EvaluationsFactory factory() const;
-  /// The sum over all devices.
-  HostStatistics statistics() const;
-  /// "100 candidates in 15.0 s: 400 a minute", and what the devices did in that time.
-  std::string account(std::size_t candidates, double seconds) const;
+  const DeviceReport& first() const override { return reports_.front(); }
+  const std::vector<DeviceReport>& reports() const { return reports_; }
+  std::size_t size() const override { return hosts_.size(); }
+  std::string names() const override;
+  /// Starts the `_torch` children.
+  void start_torch() const override;
+  std::unique_ptr<Evaluations> evaluations(TakeResult done) const override;
+  HostStatistics statistics() const override;
+  std::string account(std::size_t candidates, double seconds) const override;
 
 private:
   MachineOptions machine_;

@@ -95,7 +95,8 @@ std::optional<store::RunRow> begun_in_store(const RunConfig& run, const Suite& s
 std::vector<ConfigOverride> new_limits(const RunOptions& options) {
   std::vector<ConfigOverride> limits;
   for (const ConfigOverride& item : overrides_of(options)) {
-    if (item.key.starts_with("limits.") || item.key == "run.parallel") {
+    if (item.key.starts_with("limits.") || item.key.starts_with("broker.") ||
+        item.key == "run.parallel") {
       limits.push_back(item);
     }
   }

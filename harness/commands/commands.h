@@ -46,6 +46,8 @@ void add_export_training(CLI::App& export_command, Action& chosen);    ///< adds
 void add_batch(CLI::App& app, Action& chosen);
 void add_models(CLI::App& app, Action& chosen);
 void add_serve(CLI::App& app, Action& chosen);
+void add_worker(CLI::App& app, Action& chosen);
+void add_broker(CLI::App& app, Action& chosen);
 
 constexpr const char* kStoreHelp =
     "SQLite file with the results (default: $WINNOW_STORE, else the newest *.db in runs/ and "

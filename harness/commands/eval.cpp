@@ -1,6 +1,5 @@
 #include "base/digest.h"
 #include "base/error.h"
-#include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
@@ -56,7 +55,7 @@ evaluators::EvaluationOptions resolved_options(const EvalCommand& command) {
 constexpr std::size_t kFilesAtOnce = 256;
 
 void judge_files(const EvalCommand& command, const tasks::Task& task,
-                 const evaluators::Protocol& protocol, const evaluators::OpenDevices& devices,
+                 const evaluators::Protocol& protocol, const evaluators::DevicePool& devices,
                  Interrupt& interrupt, Activity& activity, EvalPrinter& printer, OwnKernels* own) {
   evaluators::OrderedResults results;
   const auto evaluations = devices.evaluations(
@@ -160,11 +159,12 @@ ExitCode eval(const EvalCommand& command) {
   std::optional<Activity> activity(std::in_place);
   evaluators::EvaluationOptions options = resolved_options(command);
   options.waiting = activity->listener();
-  const evaluators::OpenDevices devices(options, options.run_timeout);
+  const auto opened = open_devices(command.judging, options);
+  const evaluators::DevicePool& devices = *opened;
   std::optional<OwnKernels> own;
   if (!command.store.empty()) {
     own.emplace(command.store, command.as.empty() ? kOwnKernelsRun : command.as, task,
-                describe_environment(devices.first()));
+                environment_of(devices));
   }
   judge_files(command, task, options, devices, interrupt, *activity, printer,
               own ? &*own : nullptr);
@@ -173,10 +173,9 @@ ExitCode eval(const EvalCommand& command) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
   }
-  if (devices.first().kind != "cpu") {
+  if (devices.first().kind != "cpu" || !command.judging.broker.url.empty()) {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    std::cerr << devices.account(command.files.size(), seconds.count())
-              << "worker restarts: " << devices.statistics().worker_restarts << '\n';
+    std::cerr << devices.account(command.files.size(), seconds.count());
   }
   return printer.finish();
 }

@@ -25,6 +25,22 @@ void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::stri
          "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) if the sandbox of this "
          "machine is weaker")
       ->check(CLI::IsMember({"rlimits", "landlock+seccomp", "bubblewrap"}));
+  add_broker_options(sub, options.broker);
+}
+
+void add_broker_options(CLI::App& sub, BrokerOptions& options) {
+  sub.add_option("--broker", options.url, kBrokerHelp)->type_name("URL");
+  sub.add_option("--pool", options.pool, kPoolHelp)->capture_default_str();
+  sub.add_option("--broker-credentials", options.credentials, kCredentialsHelp)->type_name("FILE");
+  sub.add_option("--broker-ca", options.ca_file, kCaHelp)->type_name("FILE");
+}
+
+std::unique_ptr<evaluators::DevicePool>
+open_devices(const JudgingOptions& options, evaluators::EvaluationOptions resolved, bool only_one) {
+  if (only_one && options.broker.url.empty()) {
+    resolved.device = evaluators::select_device(resolved.device).id;
+  }
+  return open_devices(resolved, resolved.run_timeout, options.broker);
 }
 
 CLI::Option* add_time_budget(CLI::App& sub, std::string& time_budget, const std::string& defaults) {
@@ -42,7 +58,9 @@ evaluators::EvaluationOptions resolved(const JudgingOptions& options) {
   if (!options.isolation.empty()) {
     evaluation.require_isolation = process::isolation_from_string(options.isolation);
   }
-  check_isolation(evaluation);
+  if (options.broker.url.empty()) {
+    check_isolation(evaluation);
+  }
   return evaluation;
 }
 

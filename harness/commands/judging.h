@@ -2,8 +2,10 @@
 
 #include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/evaluation/evaluation_request.h"
+#include "harness/judging_devices.h"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,18 +20,27 @@ namespace winnow::harness {
 /// The command-line options that all commands that judge kernels share.
 struct JudgingOptions {
   evaluators::EvaluationOptions evaluation;
+  BrokerOptions broker;
   std::string isolation;
   std::string time_budget; ///< empty: the command's default for the device
   std::string timeout = "10s";
 };
 
-/// Adds --device, --seed, --timeout and --require-isolation. `devices` describes the allowed
-/// devices in the help text.
+/// Adds --device, --seed, --timeout, --require-isolation and the options of brokers. `devices`
+/// describes the allowed devices in the help text.
 void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices);
 /// Adds --time-budget. `defaults` describes the defaults in the help text.
 CLI::Option* add_time_budget(CLI::App& sub, std::string& time_budget, const std::string& defaults);
+/// Adds --broker, --pool, --broker-credentials and --broker-ca.
+void add_broker_options(CLI::App& sub, BrokerOptions& options);
 /// Throws UsageError and NotPermitted.
 evaluators::EvaluationOptions resolved(const JudgingOptions& options);
+
+/// The devices that the options name. Of several devices of this machine only the first, if
+/// `only_one`. Throws as open_devices().
+std::unique_ptr<evaluators::DevicePool> open_devices(const JudgingOptions& options,
+                                                     evaluators::EvaluationOptions resolved,
+                                                     bool only_one = false);
 
 /// The default of --time-budget where a race decides.
 std::chrono::milliseconds race_budget(std::string_view device_kind);

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/kernel_text.h"
 #include "harness/interrupt.h"
@@ -178,19 +177,16 @@ ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   if (!command.against.empty()) {
     against = load(command.against, command.against_parameters);
   }
-  const evaluators::DeviceReport device =
-      evaluators::select_device(command.judging.evaluation.device);
   std::optional<Activity> activity(std::in_place);
   evaluators::EvaluationOptions options = resolved(command.judging);
   options.reuse = false; // also judge kernels with equal machine code
   method.adapt(options);
-  if (options.time_budget.count() == 0) {
-    options.time_budget = device.kind == "cpu" ? method.cpu_budget : method.gpu_budget;
-  }
   options.waiting = activity->listener();
-  options.device = device.id;
-  const evaluators::OpenDevices devices(options, options.run_timeout);
-  evaluators::OneByOne evaluations(devices.factory());
+  const auto devices = open_devices(command.judging, options, true);
+  if (options.time_budget.count() == 0) {
+    options.time_budget = devices->first().kind == "cpu" ? method.cpu_budget : method.gpu_budget;
+  }
+  evaluators::OneByOne evaluations(devices->factory());
   evaluators::EvaluationRequest request;
   request.task = std::make_shared<const tasks::Task>(task);
   request.protocol = options;

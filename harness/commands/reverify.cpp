@@ -1,6 +1,5 @@
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
@@ -31,18 +30,20 @@ struct ReverifyCommand {
   std::string store;
   store::LeaderboardQuery query{.task = "", .device = "", .run = "", .top = kFinalists};
   evaluators::EvaluationOptions options;
+  BrokerOptions broker;
 };
 
 /// Judges again each leaderboard entry that comes from another evaluator or another revision of its
 /// task, with the parameters of the entry. Then holds a final for the leaders of each task.
 class Reverification {
 public:
-  Reverification(store::RunStore& store, const evaluators::EvaluationOptions& options)
-      : store_(store), options_(options), devices_(options_, options_.run_timeout),
-        evaluations_(devices_.factory()),
-        final_(store, evaluations_.evaluations(), devices_.first(), options_) {}
+  Reverification(store::RunStore& store, const ReverifyCommand& command)
+      : store_(store), options_(command.options),
+        devices_(open_devices(options_, options_.run_timeout, command.broker)),
+        evaluations_(devices_->factory()),
+        final_(store, evaluations_.evaluations(), devices_->first(), options_) {}
 
-  const evaluators::DeviceReport& device() const { return devices_.first(); }
+  const evaluators::DeviceReport& device() const { return devices_->first(); }
   void cancel() {
     cancelled_ = true;
     final_.cancel();
@@ -141,7 +142,7 @@ private:
 
   store::RunStore& store_;
   evaluators::EvaluationOptions options_;
-  evaluators::OpenDevices devices_;
+  std::unique_ptr<evaluators::DevicePool> devices_;
   evaluators::OneByOne evaluations_;
   FinalSitting final_;
   std::map<std::string, std::shared_ptr<const tasks::Task>> tasks_;
@@ -156,7 +157,7 @@ ExitCode reverify(const ReverifyCommand& command) {
   store::LeaderboardQuery query = command.query;
   query.run = only_run(store, query.run);
   store.require_known(query); // before a device is opened
-  Reverification verification(store, command.options);
+  Reverification verification(store, command);
   const OnInterrupt stop(interrupt, [&] { verification.cancel(); });
   query.device = verification.device().kind;
   const std::vector<store::LeaderboardRow> rows = store.leaderboard(query);
@@ -193,6 +194,7 @@ void add_reverify(CLI::App& app, Action& chosen) {
   sub->add_option("--device", command->options.device,
                   "best, cpu, cuda or hip; rows of another device are left out")
       ->capture_default_str();
+  add_broker_options(*sub, command->broker);
   sub->callback([command, &chosen] { chosen = [command] { return reverify(*command); }; });
 }
 

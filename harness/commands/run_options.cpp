@@ -76,7 +76,7 @@ void add_endpoint_options(CLI::App& command, RunOptions& options) {
 
 void add_run_options(CLI::App& command, RunOptions& options) {
   add_endpoint_options(command, options);
-  add_key_options(command, {"limits"}, options);
+  add_key_options(command, {"limits", "broker"}, options);
 }
 
 std::vector<ConfigOverride> overrides_of(const RunOptions& options) {

@@ -1,5 +1,4 @@
 #include "base/error.h"
-#include "evaluators/evaluation/open_devices.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/interrupt.h"
@@ -77,7 +76,7 @@ class JudgePart {
 public:
   JudgePart(const ServeCommand& command, std::size_t owners, Poster& poster)
       : options_(resolved(command.judging)), tasks_(tasks::find_catalogue(), command.tasks),
-        devices_(options_, options_.run_timeout),
+        devices_(open_devices(command.judging, options_)),
         store_(command.store, store::RunStore::Mode::ReadWrite), run_(own_run(command.run)),
         service_(setup(command, owners, poster)), routes_(service_, routes_setup()) {}
   ~JudgePart() {
@@ -96,8 +95,8 @@ public:
     store_.set_run_status(run_, "running");
     service_.start();
     const ServiceState state = service_.state();
-    return fmt::format("judges on {} ({}); {} jobs of an earlier start wait", devices_.names(),
-                       devices_.first().name, state.queued + state.running);
+    return fmt::format("judges on {} ({}); {} jobs of an earlier start wait", devices_->names(),
+                       devices_->first().name, state.queued + state.running);
   }
 
 private:
@@ -105,7 +104,7 @@ private:
     const std::optional<store::RunRow> known = store_.find_run(name);
     if (!known) {
       const store::RowId run =
-          store_.create_run(name, config_of_server(), describe_environment(devices_.first()));
+          store_.create_run(name, config_of_server(), environment_of(*devices_));
       locked_run(store_, name);
       return run;
     }
@@ -119,11 +118,11 @@ private:
     constexpr std::size_t kAskedForEachDevice = 8;
     JudgeServiceSetup setup{store_, run_};
     setup.find_task = [this](const std::string& name) { return tasks_.find(name); };
-    setup.evaluations = devices_.factory();
+    setup.evaluations = devices_->factory();
     setup.protocol = options_;
-    setup.device_kind = devices_.first().kind;
-    setup.device_name = devices_.first().name;
-    setup.in_flight = kAskedForEachDevice * devices_.size();
+    setup.device_kind = devices_->first().kind;
+    setup.device_name = devices_->first().name;
+    setup.in_flight = kAskedForEachDevice * devices_->size();
     setup.queue = command.queue;
     setup.owners = owners;
     setup.reward = reward_from_string(command.reward);
@@ -149,7 +148,7 @@ private:
 
   evaluators::EvaluationOptions options_;
   ServedTasks tasks_;
-  evaluators::OpenDevices devices_;
+  std::unique_ptr<evaluators::DevicePool> devices_;
   store::RunStore store_;
   store::RowId run_;
   JudgeService service_;

@@ -1,7 +1,6 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/evaluation/open_devices.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/commands/kernel_text.h"
@@ -111,7 +110,8 @@ ExitCode tune(TuneCommand command) {
   std::optional<Activity> activity(std::in_place);
   evaluators::EvaluationOptions options = resolved(command.judging);
   options.waiting = activity->listener();
-  const evaluators::OpenDevices devices(options, options.run_timeout);
+  const auto opened = open_devices(command.judging, options);
+  const evaluators::DevicePool& devices = *opened;
   evaluators::OneByOne evaluations(devices.factory());
   tuning.request.task = std::make_shared<const tasks::Task>(task);
   tuning.request.text = text;
@@ -136,6 +136,9 @@ ExitCode tune(TuneCommand command) {
   report.speedup_versus = tasks::speedup_versus(task.baseline);
   for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, devices.first().kind)) {
     report.shapes.push_back(to_string(shape));
+  }
+  if (!command.judging.broker.url.empty()) { // what the workers say
+    busy = report.family.device_seconds / static_cast<double>(devices.size());
   }
   report.busy_share = report.family.seconds > 0 ? busy / report.family.seconds : 0;
   const bool is_correct = report.family.of_default.verdict == tasks::Verdict::Correct;

@@ -2,6 +2,7 @@
 
 #include "agents/endpoint_config.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "harness/judging_devices.h"
 #include "harness/run/budget.h"
 
 #include <cstdint>
@@ -49,6 +50,7 @@ struct RunConfig {
   /// By role: the model of `models` that the role asks. Such a model writes no kernels.
   std::map<std::string, std::string> role_models;
   evaluators::EvaluationOptions evaluation;
+  BrokerOptions broker;
   std::string prompts; ///< directory of templates; empty: the built-in templates
 };
 

@@ -292,6 +292,15 @@ std::vector<ConfigKey> evaluation_keys() {
   };
 }
 
+std::vector<ConfigKey> broker_keys() {
+  return {
+      key("broker", "url", WINNOW_MEMBER(broker.url)),
+      key("broker", "pool", WINNOW_MEMBER(broker.pool)),
+      existing_path("broker", "credentials", WINNOW_MEMBER(broker.credentials)),
+      existing_path("broker", "ca_file", WINNOW_MEMBER(broker.ca_file)),
+  };
+}
+
 #undef WINNOW_MEMBER
 
 struct KeyOption {
@@ -313,6 +322,10 @@ constexpr KeyOption kOptions[] = {
     {"evaluation", "precheck", "--precheck-cmd",
      "shell command that reads each kernel file from stdin and prints a JSON object with "
      "should_filter; Winnow does not run a kernel if the command refuses the file or fails"},
+    {"broker", "url", "--broker", kBrokerHelp},
+    {"broker", "pool", "--pool", kPoolHelp},
+    {"broker", "credentials", "--broker-credentials", kCredentialsHelp},
+    {"broker", "ca_file", "--broker-ca", kCaHelp},
     {"limits", "calls", "--max-calls",
      "limit on model calls in all sessions of the run; 0: no limit"},
     {"limits", "tokens", "--max-tokens",
@@ -354,7 +367,8 @@ void check_roles(const RunConfig& config) {
 const std::vector<ConfigKey>& config_keys() {
   static const std::vector<ConfigKey> keys = [] {
     std::vector<ConfigKey> all = run_keys();
-    for (const auto& more : {role_keys(), endpoint_keys(), network_keys(), evaluation_keys()}) {
+    for (const auto& more :
+         {role_keys(), endpoint_keys(), network_keys(), evaluation_keys(), broker_keys()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     for (ConfigKey& one : all) {

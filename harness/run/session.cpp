@@ -4,10 +4,10 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluators/ceilings/measure_ceilings.h"
-#include "evaluators/evaluation/open_devices.h"
 #include "harness/config/endpoints.h"
 #include "harness/config/model_arms.h"
 #include "harness/interrupt.h"
+#include "harness/judging_devices.h"
 #include "harness/machine.h"
 #include "harness/report/role_report.h"
 #include "harness/report/terminal.h"
@@ -15,6 +15,7 @@
 #include "harness/run/run_loop.h"
 #include "harness/run/run_report.h"
 #include "harness/run/torch_tasks.h"
+#include "remote/broker_config.h"
 #include "store/advice.h"
 
 #include <algorithm>
@@ -100,13 +101,18 @@ std::string free_name(const RunStore& store, const std::string& wanted) {
   return name;
 }
 
+// Of the jobs at a broker: a resumed run finds the jobs again that it has published.
+constexpr const char* kSessionSecret = "session_secret";
+
 nlohmann::json stored_config(const RunConfig& config, const std::vector<tasks::Task>& tasks,
-                             const evaluators::DeviceReport& device) {
+                             const evaluators::DeviceReport& device,
+                             const std::string& session_secret) {
   nlohmann::json stored = config_to_json(config);
   for (const tasks::Task& task : tasks) {
     stored["resolved"]["tasks"][task.name] = task.digest;
   }
   stored["resolved"]["device_name"] = device.name;
+  stored["resolved"][kSessionSecret] = session_secret;
   return stored;
 }
 
@@ -143,10 +149,10 @@ void check_has_log(RunStore& store, const store::RunRow& run,
 void check_resumable_overrides(const std::vector<ConfigOverride>& overrides) {
   for (const ConfigOverride& item : overrides) {
     if (!item.key.starts_with("limits.") && !item.key.starts_with("endpoint.") &&
-        item.key != "run.parallel") {
-      throw UsageError(
-          item.key + " cannot change when a run is resumed",
-          "only limits.*, endpoint.* and run.parallel can change; start a new run instead");
+        !item.key.starts_with("broker.") && item.key != "run.parallel") {
+      throw UsageError(item.key + " cannot change when a run is resumed",
+                       "only limits.*, endpoint.*, broker.* and run.parallel can change; start a "
+                       "new run instead");
     }
   }
 }
@@ -155,7 +161,7 @@ void check_resumable_overrides(const std::vector<ConfigOverride>& overrides) {
 struct RunSession {
   RunConfig config;
   std::vector<tasks::Task> tasks;
-  evaluators::OpenDevices devices;
+  std::unique_ptr<evaluators::DevicePool> devices;
   RunStore& store;
   store::RunRow run;
   std::vector<RunModel> models;
@@ -197,17 +203,17 @@ private:
 RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) {
   const agents::PromptTemplates templates(session.config.prompts);
   Journal journal(session.store, session.run.id);
-  const evaluators::DeviceReport& device = session.devices.first();
+  const evaluators::DeviceReport& device = session.devices->first();
   RunLoop loop({.config = session.config,
                 .tasks = session.tasks,
                 .facts = device.facts,
                 .device_kind = device.kind,
                 .device_name = device.name,
-                .devices = static_cast<int>(session.devices.size()),
+                .devices = static_cast<int>(session.devices->size()),
                 .journal = journal,
                 .models = session.models,
                 .prompts = [&](const auto& context) { return templates.proposal(context); },
-                .evaluations = session.devices.factory(),
+                .evaluations = session.devices->factory(),
                 .progress = progress,
                 .is_finished = session.run.status == "finished",
                 .elapsed_before = elapsed_before(session.store.events(session.run.id))});
@@ -230,8 +236,8 @@ void hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress
     return;
   }
   progress.event("the final: the leaders of each task take turns", Progress::Weight::Important);
-  const auto evaluations = session.devices.evaluations([](const auto& /*result*/) {});
-  FinalSitting final(session.store, *evaluations, session.devices.first(),
+  const auto evaluations = session.devices->evaluations([](const auto& /*result*/) {});
+  FinalSitting final(session.store, *evaluations, session.devices->first(),
                      session.config.evaluation);
   const OnInterrupt stop(interrupt, [&] { final.cancel(); });
   final.sit(
@@ -242,7 +248,10 @@ void hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress
 
 /// The ceilings that the run's workers measured or found, for the store's readers.
 void keep_ceilings(const RunSession& session) {
-  const profiling::CeilingsOwner owner = evaluators::ceilings_owner(session.devices.first());
+  if (!session.config.broker.url.empty()) {
+    return; // the workers have them
+  }
+  const profiling::CeilingsOwner owner = evaluators::ceilings_owner(session.devices->first());
   const std::filesystem::path& folder = session.config.evaluation.cache;
   const auto loaded = profiling::load_ceilings(
       (folder.empty() ? cache_directory() : folder) / profiling::ceilings_file_name(owner), owner);
@@ -254,8 +263,8 @@ void keep_ceilings(const RunSession& session) {
 
 ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
   Progress progress(std::cerr, stderr_is_terminal(), terminal_columns());
-  progress.event("run '" + session.run.name + "' on " + session.devices.names() + " (" +
-                     session.devices.first().name + "), store " + session.config.store,
+  progress.event("run '" + session.run.name + "' on " + session.devices->names() + " (" +
+                     session.devices->first().name + "), store " + session.config.store,
                  Progress::Weight::Important);
   if (session.config.evaluation.seed) {
     progress.event("evaluation.seed is set: boards rank no kernel of this run",
@@ -319,16 +328,48 @@ store::RunRow locked_run(RunStore& store, const std::string& name) {
   return run;
 }
 
+namespace {
+
+/// At a broker the pool's workers have the isolation.
+void check_isolation_here(const RunConfig& config) {
+  if (config.broker.url.empty()) {
+    check_isolation(config.evaluation);
+  }
+}
+
+nlohmann::json resolved_of(const store::RunRow& run) {
+  return nlohmann::json::parse(run.config).value("resolved", nlohmann::json::object());
+}
+
+std::string session_secret_of(const store::RunRow& run) {
+  return resolved_of(run).value(kSessionSecret, "");
+}
+
+/// Throws UsageError if a broker's pool has other devices than the run began with.
+void check_same_device(const RunConfig& config, const store::RunRow& run,
+                       const evaluators::DeviceReport& device) {
+  const std::string before = resolved_of(run).value("device_name", device.name);
+  if (!config.broker.url.empty() && before != device.name) {
+    throw UsageError("run '" + run.name + "' began on " + before + ", but the pool '" +
+                         config.broker.pool + "' judges on " + device.name,
+                     "name a --pool of the same devices, or start a new run");
+  }
+}
+
+} // namespace
+
 ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* instead,
                    RunReport report) {
   Interrupt interrupt; // before any other thread starts
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
-  check_isolation(config.evaluation);
+  check_isolation_here(config);
   const Endpoints endpoints(config, instead);
-  evaluators::OpenDevices devices(config.evaluation, config.evaluation.run_timeout);
-  const std::string left_out = leave_out_torch_tasks(tasks, [&] { devices.start_torch(); });
-  const evaluators::DeviceReport& device = devices.first();
-  config.evaluation.device = devices.names();
+  const std::string secret = remote::random_secret();
+  auto devices =
+      open_devices(config.evaluation, config.evaluation.run_timeout, config.broker, secret);
+  const std::string left_out = leave_out_torch_tasks(tasks, [&] { devices->start_torch(); });
+  const evaluators::DeviceReport device = devices->first();
+  config.evaluation.device = devices->names();
   config.tasks.clear();
   for (const tasks::Task& task : tasks) {
     config.tasks.push_back(lasting_name(task));
@@ -338,7 +379,8 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
     config.name = free_name(store, config.name);
   }
   leave_out_idle_roles(config, store, tasks, device.name);
-  store.create_run(config.name, stored_config(config, tasks, device), describe_environment(device));
+  store.create_run(config.name, stored_config(config, tasks, device, secret),
+                   environment_of(*devices));
   RunSession session{config,
                      std::move(tasks),
                      std::move(devices),
@@ -391,11 +433,13 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
   check_same_tasks(nlohmann::json::parse(run.config), tasks);
   check_has_log(store, run, tasks);
-  check_isolation(config.evaluation);
+  check_isolation_here(config);
   const Endpoints endpoints(config, instead);
-  evaluators::OpenDevices devices(config.evaluation, config.evaluation.run_timeout);
+  auto devices = open_devices(config.evaluation, config.evaluation.run_timeout, config.broker,
+                              session_secret_of(run));
+  check_same_device(config, run, devices->first());
   if (std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return !!task.torch; })) {
-    devices.start_torch();
+    devices->start_torch();
   }
   RunSession session{config,
                      std::move(tasks),

@@ -24,6 +24,7 @@ using tasks::SuiteTask;
 json lasting_settings(const RunConfig& config) {
   json settings = config_to_json(config);
   settings.erase("limits");
+  settings.erase("broker");
   for (const char* key : {"name", "store", "tasks", "device", "parallel"}) {
     settings.at("run").erase(key);
   }

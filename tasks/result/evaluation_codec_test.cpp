@@ -3,6 +3,7 @@
 #include "tasks/result/testing/full_evaluation_fake.h"
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -46,6 +47,14 @@ TEST(EvaluationCodec, LosesNothing) {
   const Json json = write_json(test::full_evaluation());
   const Json through_text = Json::parse(json.dump());
   EXPECT_EQ(write_json(decoded(through_text)), json);
+}
+
+TEST(EvaluationCodec, ARaceMayHaveAnIntervalWithoutEnd) {
+  Evaluation evaluation;
+  evaluation.race = {"d3", "faster", 1.2, {1.1, std::numeric_limits<double>::infinity()}, 1};
+  Evaluation read;
+  read_json(write_json(evaluation), "evaluation", read);
+  EXPECT_EQ(read.race->bounds.high, evaluation.race->bounds.high);
 }
 
 // The list of fields cannot lack one, or it does not compile. This test finds a field that the full

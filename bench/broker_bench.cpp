@@ -1,0 +1,180 @@
+// What a broker costs: starts nats-server on the loopback interface, simulated workers and one
+// coordinator in this process, and measures the time of a job beyond its judging, and which share
+// of their time many workers are at work. With --kills it kills the broker at random moments
+// instead, half of the times with the loss of all that it stored, and counts the results of each
+// request. Needs nats-server and libwinnow_nats.so.
+#include "base/error.h"
+#include "remote/remote_evaluations.h"
+#include "remote/testing/nats_server_fake.h"
+#include "remote/testing/pool_fake.h"
+#include "remote/transport_library.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace {
+
+using namespace winnow;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+struct Options {
+  int workers = 64;
+  int jobs = 2000;
+  int job_ms = 200;
+  int kills = 0;
+};
+
+std::vector<remote::WorkerIdentity> identities(int count) {
+  std::vector<remote::WorkerIdentity> workers;
+  for (int i = 0; i < count; ++i) {
+    workers.push_back({"w" + std::to_string(i), "pool", false});
+  }
+  return workers;
+}
+
+/// Sleeps as long as a job takes, and answers.
+remote::test::Judge judge_for(milliseconds time) {
+  return [time](const evaluators::EvaluationRequest& request, const std::stop_token& stop) {
+    std::this_thread::sleep_for(time);
+    return remote::test::judge_correct(request, stop);
+  };
+}
+
+/// A coordinator and workers at one broker.
+class Pool {
+public:
+  Pool(const remote::test::NatsServerFake& server, int workers, milliseconds time)
+      : transport_(remote::nats_transports().coordinator(server.address_of("coordinator"),
+                                                         session_.id())) {
+    transport_->prepare("pool");
+    transport_->set_pool_rules("pool", encode(session_.rules));
+    for (const remote::WorkerIdentity& identity : identities(workers)) {
+      connections_.push_back(
+          remote::nats_transports().worker(server.address_of(identity.name), identity));
+      workers_.push_back(std::make_unique<remote::test::WorkerOnThread>(
+          *connections_.back(), judge_for(time), false, false));
+    }
+    evaluations_ = std::make_unique<remote::RemoteEvaluations>(
+        remote::RemoteEvaluations::Setup{*transport_,
+                                         roster_,
+                                         session_,
+                                         results_.taker(),
+                                         [](const std::string& line) { std::puts(line.c_str()); },
+                                         {}});
+  }
+
+  /// How many requests had one result that is no fault.
+  int well_answered() const {
+    const auto counts = results_.counts();
+    const auto results = results_.all();
+    return static_cast<int>(std::count_if(results.begin(), results.end(), [&](const auto& result) {
+      return result.fault.empty() && counts.at(result.id) == 1;
+    }));
+  }
+
+  /// How long the jobs take, submitted all at once.
+  double seconds_of(int jobs) {
+    const std::size_t before = results_.all().size();
+    std::vector<evaluators::EvaluationRequest> requests;
+    for (int i = 0; i < jobs; ++i) {
+      requests.push_back(remote::test::request_of("kernel " + std::to_string(next_++)));
+    }
+    const auto start = Clock::now();
+    for (evaluators::EvaluationRequest& request : requests) {
+      evaluations_->submit(std::move(request));
+    }
+    while (!results_.wait_for(before + static_cast<std::size_t>(jobs))) {
+    }
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+private:
+  remote::RemoteSession session_{"pool", remote::test::pool_rules(), "bench"};
+  std::unique_ptr<remote::CoordinatorTransport> transport_;
+  std::vector<std::unique_ptr<remote::WorkerTransport>> connections_;
+  std::vector<std::unique_ptr<remote::test::WorkerOnThread>> workers_;
+  remote::WorkerRoster roster_{"pool"};
+  remote::test::Results results_;
+  std::unique_ptr<remote::RemoteEvaluations> evaluations_;
+  int next_ = 0;
+};
+
+/// One job after the other, each judged in no time: all that is left is the way there and back.
+void measure_overhead(const remote::test::NatsServerFake& server) {
+  constexpr int kJobs = 300;
+  Pool pool(server, 1, milliseconds(0));
+  pool.seconds_of(20); // connections and tasks are there now
+  std::vector<double> times;
+  for (int i = 0; i < kJobs; ++i) {
+    times.push_back(pool.seconds_of(1) * 1e3);
+  }
+  std::sort(times.begin(), times.end());
+  std::printf("overhead of a job: median %.2f ms, 95 %% below %.2f ms (%d jobs, one at a time)\n",
+              times[kJobs / 2], times[kJobs * 95 / 100], kJobs);
+}
+
+void measure_share(const remote::test::NatsServerFake& server, const Options& options) {
+  Pool pool(server, options.workers, milliseconds(options.job_ms));
+  pool.seconds_of(options.workers);
+  const double seconds = pool.seconds_of(options.jobs);
+  const double work = options.jobs * options.job_ms / 1e3;
+  std::printf("%d workers, %d jobs of %d ms: %.2f s, workers busy %.1f %% of the time\n",
+              options.workers, options.jobs, options.job_ms, seconds,
+              100 * work / (seconds * options.workers));
+}
+
+/// Returns whether each job had one result.
+bool kill_broker(remote::test::NatsServerFake& server, const Options& options) {
+  Pool pool(server, options.workers, milliseconds(options.job_ms));
+  std::thread killer([&] {
+    std::mt19937 random(1);
+    for (int i = 0; i < options.kills; ++i) {
+      std::this_thread::sleep_for(milliseconds(100 + random() % 1500));
+      server.kill();
+      server.restart(random() % 2 == 0);
+    }
+  });
+  const double seconds = pool.seconds_of(options.jobs);
+  killer.join();
+  std::this_thread::sleep_for(std::chrono::seconds(2)); // for results that come twice
+  const int good = pool.well_answered();
+  std::printf("%d jobs, broker killed %d times: %.1f s, %d jobs have exactly one result\n",
+              options.jobs, options.kills, seconds, good);
+  return good == options.jobs;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Measures what judging through a broker costs");
+  app.add_option("--workers", options.workers)->capture_default_str()->check(CLI::Range(1, 500));
+  app.add_option("--jobs", options.jobs)->capture_default_str()->check(CLI::Range(1, 1'000'000));
+  app.add_option("--job-ms", options.job_ms)->capture_default_str()->check(CLI::Range(1, 60'000));
+  app.add_option("--kills", options.kills)->capture_default_str()->check(CLI::Range(0, 10'000));
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (const std::string why = remote::test::NatsServerFake::why_not(); !why.empty()) {
+      throw Error(why);
+    }
+    remote::test::NatsServerFake server(identities(options.workers));
+    if (options.kills > 0) {
+      return kill_broker(server, options) ? 0 : 1;
+    }
+    measure_overhead(server);
+    measure_share(server, options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "broker_bench: %s\n", error.what());
+    return 1;
+  }
+}

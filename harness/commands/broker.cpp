@@ -1,0 +1,154 @@
+#include "base/error.h"
+#include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
+#include "harness/not_permitted.h"
+#include "remote/broker_config.h"
+#include "remote/broker_credentials.h"
+#include "remote/transport_library.h"
+#include "remote/worker_roster.h"
+
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct BrokerInit {
+  std::string output = "broker";
+  std::string listen = "127.0.0.1:4222";
+  std::vector<std::string> workers, trusted; ///< "NAME" or "NAME@POOL"
+};
+
+remote::WorkerIdentity worker_of(const std::string& text, bool trusted) {
+  const std::size_t at = text.find('@');
+  return {text.substr(0, at), at == std::string::npos ? "default" : text.substr(at + 1), trusted};
+}
+
+ExitCode init(const BrokerInit& command) {
+  if (command.workers.empty() && command.trusted.empty()) {
+    throw UsageError("a broker without workers is of no use",
+                     "give --trusted-worker NAME for each of your own machines");
+  }
+  const fs::path folder = fs::absolute(command.output).lexically_normal();
+  remote::BrokerPlan plan;
+  plan.listen = command.listen;
+  plan.store_folder = (folder / "store").string();
+  for (const std::string& text : command.workers) {
+    plan.workers.push_back(worker_of(text, false));
+  }
+  for (const std::string& text : command.trusted) {
+    plan.workers.push_back(worker_of(text, true));
+  }
+  remote::write_private_files(folder, remote::broker_files(plan));
+  std::cout << fmt::format("{0}/nats.conf: start the broker with: nats-server -c {0}/nats.conf\n"
+                           "{0}/passwords.conf: the passwords of its users; keep it beside "
+                           "nats.conf\n"
+                           "{0}/coordinator.credentials: for `winnow run --broker`, `eval "
+                           "--broker`, ...\n",
+                           folder.string());
+  for (const remote::WorkerIdentity& worker : plan.workers) {
+    std::cout << fmt::format("{}/{}.credentials: copy it to the worker's machine: winnow worker "
+                             "--broker nats://{} --pool {}{} --broker-credentials "
+                             "{}.credentials\n",
+                             folder.string(), worker.name, command.listen, worker.pool,
+                             worker.trusted ? " --trusted" : "", worker.name);
+  }
+  return ExitCode::Done;
+}
+
+std::unique_ptr<remote::CoordinatorTransport> connected(const BrokerOptions& options) {
+  try {
+    return remote::nats_transports().coordinator(
+        remote::broker_address(options.url, options.credentials, options.ca_file),
+        remote::random_secret().substr(0, 32));
+  } catch (const remote::BrokerRefused& error) {
+    throw NotPermitted(error.what(), error.remedy());
+  }
+}
+
+ExitCode show_workers(const BrokerOptions& options) {
+  const auto transport = connected(options);
+  remote::WorkerRoster roster("");
+  transport->ask_workers();
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  roster.update(*transport);
+  const auto live = roster.live();
+  for (const remote::WorkerRoster::Worker& worker : live) {
+    const remote::Heartbeat& beat = worker.heartbeat;
+    std::cout << fmt::format(
+        "{}: pool {}, {} x {} ({}), isolation {}, evaluator {}, {} jobs at work{}{}{}\n",
+        worker.name, beat.pool, beat.devices.size(), beat.devices.front().kind,
+        beat.devices.front().name, beat.isolation, beat.evaluator_version, beat.held.size(),
+        beat.trusted ? ", trusted" : "", beat.torch ? ", PyTorch" : "",
+        beat.last_fault.empty() ? "" : ", last fault: " + beat.last_fault);
+  }
+  if (live.empty()) {
+    std::cout << "no worker has answered in a second\n";
+  }
+  return live.empty() ? ExitCode::Failure : ExitCode::Done;
+}
+
+ExitCode forget(const BrokerOptions& options) {
+  const auto transport = connected(options);
+  transport->prepare(options.pool);
+  transport->set_pool_rules(options.pool, "");
+  std::cout << fmt::format("the next coordinator of the pool '{}' decides what the pool has\n",
+                           options.pool);
+  return ExitCode::Done;
+}
+
+void add_init(CLI::App& broker, Action& chosen) {
+  auto command = std::make_shared<BrokerInit>();
+  CLI::App* sub = broker.add_subcommand(
+      "init", "Write the configuration of a NATS broker: a user with few rights for each worker, "
+              "random passwords, and a file with its password for each user");
+  sub->add_option("-o,--output", command->output, "folder for the files, mode 0700")
+      ->capture_default_str();
+  sub->add_option("--listen", command->listen,
+                  "address of the broker; others than 127.0.0.1 need TLS or a network of your own")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  sub->add_option("--worker", command->workers,
+                  "a worker that must not know the held-out shapes of tasks, and its pool; may be "
+                  "repeated")
+      ->type_name("NAME[@POOL]")
+      ->allow_extra_args(false);
+  sub->add_option("--trusted-worker", command->trusted,
+                  "a worker that also holds finals; may be repeated")
+      ->type_name("NAME[@POOL]")
+      ->allow_extra_args(false);
+  sub->callback([command, &chosen] { chosen = [command] { return init(*command); }; });
+}
+
+void add_with_broker(CLI::App& broker, Action& chosen, const char* name, const char* help,
+                     ExitCode (*act)(const BrokerOptions&)) {
+  auto options = std::make_shared<BrokerOptions>();
+  CLI::App* sub = broker.add_subcommand(name, help);
+  add_broker_options(*sub, *options);
+  sub->get_option("--broker")->required();
+  sub->callback([options, act, &chosen] { chosen = [options, act] { return act(*options); }; });
+}
+
+} // namespace
+
+void add_broker(CLI::App& app, Action& chosen) {
+  CLI::App* sub = app.add_subcommand(
+      "broker", "Set up the NATS broker between coordinators and workers (docs/distributed.md)");
+  sub->require_subcommand(1);
+  add_init(*sub, chosen);
+  add_with_broker(*sub, chosen, "workers", "List the workers that are alive (exit code 1: none)",
+                  show_workers);
+  add_with_broker(*sub, chosen, "forget",
+                  "Let the pool have other devices, isolation and PyTorch from now on", forget);
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "evaluators/evaluation/device_pool.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::harness {
+
+/// Where workers of other machines are found. `url` empty: this machine judges.
+struct BrokerOptions {
+  std::string url;              ///< "nats://host:4222"
+  std::string pool = "default"; ///< of workers
+  std::string credentials;      ///< file with USER:PASSWORD
+  std::string ca_file;          ///< of tls://
+};
+
+/// The help texts of the options that set them.
+inline constexpr const char* kBrokerHelp =
+    "judge at the workers that this NATS broker knows, for instance nats://host:4222, and not on "
+    "this machine (docs/distributed.md)";
+inline constexpr const char* kPoolHelp = "pool of workers to use";
+inline constexpr const char* kCredentialsHelp =
+    "file with USER:PASSWORD for the broker (default: $WINNOW_BROKER_CREDENTIALS)";
+inline constexpr const char* kCaHelp = "PEM file with the certificates that a tls:// broker needs";
+
+/// The one place that decides where evaluations run: on the devices of this machine that
+/// `machine.device` names, or at a broker's workers. `session_secret`: of an earlier session to go
+/// on with; empty: none. Throws UsageError, DeviceUnavailable, NotPermitted, Error.
+std::unique_ptr<evaluators::DevicePool> open_devices(const evaluators::MachineOptions& machine,
+                                                     std::chrono::milliseconds run_timeout,
+                                                     const BrokerOptions& broker,
+                                                     const std::string& session_secret = {});
+
+/// describe_environment() of the machine that judges.
+nlohmann::json environment_of(const evaluators::DevicePool& devices);
+
+} // namespace winnow::harness

@@ -1,0 +1,155 @@
+#include "remote/broker_config.h"
+
+#include "base/random_bits.h"
+#include "remote/job_message.h"
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace winnow::remote {
+namespace {
+
+constexpr const char* kHead =
+    R"(# Configuration of nats-server for Winnow: nats-server -c nats.conf
+# `winnow broker init` wrote this file. It holds no secret: see passwords.conf beside it.
+listen: "{}"
+server_name: winnow
+max_payload: 8MB # of a job and of a result
+jetstream {{
+  store_dir: "{}"
+}}
+# With certificates, use tls:// in the place of nats:// everywhere:
+# tls {{ cert_file: "server.pem", key_file: "server.key" }}
+
+include "passwords.conf"
+
+system_account: SYS
+accounts {{
+  SYS {{ users: [ {{ user: system, password: $password_system }} ] }}
+  WINNOW {{
+    jetstream: enabled
+    users: [
+      {{ user: {}, password: $password_coordinator }}
+)";
+
+constexpr const char* kTail = R"(    ]
+  }
+}
+)";
+
+/// The subjects that a worker publishes to: it asks for jobs of its pool, looks tasks and rules up,
+/// and sends its own results.
+std::vector<std::string> rights_to_publish(const WorkerIdentity& worker) {
+  std::vector<std::string> subjects;
+  const auto add_stream = [&](const std::string& stream) {
+    for (const char* request : {"MSG.NEXT", "INFO"}) {
+      subjects.push_back(fmt::format("$JS.API.CONSUMER.{}.{}.{}", request, stream, worker.pool));
+    }
+    subjects.push_back(fmt::format("$JS.ACK.{}.{}.>", stream, worker.pool));
+  };
+  add_stream("WJOB");
+  if (worker.trusted) {
+    add_stream("WTRUST");
+  }
+  for (const char* store : {"KV_wtask", "KV_wpool"}) {
+    subjects.push_back(fmt::format("$JS.API.STREAM.INFO.{}", store));
+  }
+  subjects.push_back("$JS.API.DIRECT.GET.KV_wtask.>");
+  subjects.push_back(fmt::format("$JS.API.DIRECT.GET.KV_wpool.$KV.wpool.{}", worker.pool));
+  subjects.push_back(fmt::format("wresult.*.*.{}", worker.name));
+  subjects.push_back(fmt::format("wworker.{}", worker.name));
+  return subjects;
+}
+
+std::string user_of(const WorkerIdentity& worker, std::size_t number) {
+  std::string subjects;
+  for (const std::string& subject : rights_to_publish(worker)) {
+    subjects += fmt::format("            \"{}\"\n", subject);
+  }
+  return fmt::format("      # a worker of the pool '{}'{}\n"
+                     "      {{ user: {}, password: $password_{}, permissions: {{\n"
+                     "          publish: [\n{}          ]\n"
+                     "          subscribe: [ \"_INBOX_{}.>\", \"wcancel.*\", \"wask\" ] }} }}\n",
+                     worker.pool, worker.trusted ? ", which may know the held-out shapes" : "",
+                     worker.name, number, subjects, worker.name);
+}
+
+void check_names(const BrokerPlan& plan) {
+  std::set<std::string> names{kCoordinatorUser, "system"};
+  for (const WorkerIdentity& worker : plan.workers) {
+    for (const std::string& name : {worker.name, worker.pool}) {
+      if (!is_name(name)) {
+        throw UsageError("'" + name + "' cannot be the name of a worker or a pool",
+                         "use up to 64 letters, digits, '-' and '_'");
+      }
+    }
+    if (!names.insert(worker.name).second) {
+      throw UsageError("two users of the broker cannot both be '" + worker.name + "'",
+                       "give each worker a name of its own");
+    }
+  }
+}
+
+} // namespace
+
+void write_private_files(const std::filesystem::path& folder,
+                         const std::map<std::string, std::string>& files) {
+  for (const auto& [name, text] : files) {
+    if (std::filesystem::exists(folder / name)) {
+      throw UsageError((folder / name).string() + " exists already",
+                       "give another folder, or move the old files away");
+    }
+  }
+  std::error_code ignored;
+  if (std::filesystem::create_directories(folder, ignored)) {
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  }
+  for (const auto& [name, text] : files) {
+    const std::string path = (folder / name).string();
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    const auto written = file < 0 ? -1 : write(file, text.data(), text.size());
+    const std::string why = std::strerror(errno);
+    if (file >= 0) {
+      close(file);
+    }
+    if (written != static_cast<ssize_t>(text.size())) {
+      throw Error("cannot write " + path + ": " + why);
+    }
+  }
+}
+
+std::string random_secret() {
+  return fmt::format("{:016x}{:016x}{:016x}{:016x}", random_bits(), random_bits(), random_bits(),
+                     random_bits());
+}
+
+std::map<std::string, std::string> broker_files(const BrokerPlan& plan) {
+  check_names(plan);
+  std::map<std::string, std::string> files;
+  std::string& conf = files["nats.conf"];
+  std::string& passwords = files["passwords.conf"];
+  conf = fmt::format(kHead, plan.listen, plan.store_folder, kCoordinatorUser);
+  const auto add_password = [&](const std::string& variable, const std::string& user) {
+    const std::string password = random_secret();
+    passwords += fmt::format("password_{}: \"{}\"\n", variable, password);
+    if (!user.empty()) {
+      files[user + ".credentials"] = user + ":" + password + "\n";
+    }
+  };
+  add_password("system", "");
+  add_password("coordinator", kCoordinatorUser);
+  for (std::size_t i = 0; i < plan.workers.size(); ++i) {
+    conf += user_of(plan.workers[i], i);
+    add_password(std::to_string(i), plan.workers[i].name);
+  }
+  conf += kTail;
+  return files;
+}
+
+} // namespace winnow::remote

@@ -1,0 +1,114 @@
+// The thread of RemoteEvaluations that takes results.
+#include "base/error.h"
+#include "remote/error_text.h"
+#include "remote/remote_evaluations.h"
+#include "remote/result_check.h"
+
+#include <utility>
+
+namespace winnow::remote {
+namespace {
+
+using evaluators::EvaluationResult;
+using evaluators::SittingAnswer;
+
+/// Results that fail their check.
+constexpr int kMostRefusedResults = 3;
+/// Results of requests that have not been made (yet).
+constexpr std::size_t kMostEarlyResults = 10'000;
+
+} // namespace
+
+void RemoteEvaluations::receive() {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) {
+        return;
+      }
+    }
+    try {
+      for (const ArrivedResult& result : setup_.transport.results(setup_.patience.results)) {
+        handle(result);
+      }
+    } catch (const Error&) { // the sending thread tells the user when it lasts
+      pause(kRetryAfter);
+    }
+  }
+}
+
+void RemoteEvaluations::handle(const ArrivedResult& result) {
+  const std::optional<Pending> pending = find(result.job);
+  if (!pending) {
+    bool is_early = false;
+    {
+      const std::lock_guard lock(mutex_);
+      is_early = !answered_.contains(result.job) && early_.size() < kMostEarlyResults;
+      if (is_early) {
+        early_[result.job] = result;
+      }
+    }
+    if (!is_early) {
+      setup_.transport.acknowledge(result);
+    }
+    return;
+  }
+  try {
+    take(*pending, result);
+  } catch (const BrokerUnavailable&) {
+    throw;
+  } catch (const BrokerRefused&) {
+    throw;
+  } catch (const Error& error) {
+    refuse(result, with_remedy(error));
+    return;
+  }
+  setup_.transport.acknowledge(result);
+  setup_.transport.withdraw(pending->address); // its worker may have died before it finished
+}
+
+/// Every result that counts comes through here.
+void RemoteEvaluations::take(const Pending& pending, const ArrivedResult& result) {
+  const PoolRules& rules = setup_.session.rules;
+  if (pending.kind == JobKind::Evaluation) {
+    EvaluationResult checked = checked_result(pending.request, rules, {result.worker, result.body});
+    if (remove(result.job)) {
+      setup_.done(std::move(checked));
+    }
+    return;
+  }
+  const std::lock_guard lock(mutex_); // keeps the sitting's request alive
+  const auto found = pending_.find(result.job);
+  if (found != pending_.end()) {
+    SittingAnswer answer =
+        checked_answer(*found->second.sitting, rules, {result.worker, result.body});
+    found->second.answer->set_value(std::move(answer));
+    pending_.erase(found);
+  }
+}
+
+/// A result that cannot be right does not count: the job is published again.
+void RemoteEvaluations::refuse(const ArrivedResult& result, const std::string& why) {
+  setup_.warn("a result does not count: " + why);
+  setup_.transport.acknowledge(result);
+  const std::optional<Pending> pending = find(result.job);
+  if (!pending) {
+    return;
+  }
+  setup_.transport.withdraw(pending->address); // before it is published again
+  bool is_last = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(result.job);
+    if (found != pending_.end()) {
+      found->second.published.reset();
+      is_last = ++found->second.refused_results >= kMostRefusedResults;
+    }
+  }
+  if (is_last) {
+    fail(result.job, "workers sent results that do not count: " + why);
+  }
+  changed_.notify_all();
+}
+
+} // namespace winnow::remote

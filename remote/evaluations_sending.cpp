@@ -1,0 +1,194 @@
+// The thread of RemoteEvaluations that publishes jobs and looks after them.
+#include "base/error.h"
+#include "base/random_bits.h"
+#include "remote/error_text.h"
+#include "remote/remote_evaluations.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::remote {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTendEvery{1000};
+constexpr milliseconds kComplainAfter{5'000};
+constexpr milliseconds kComplainEvery{60'000};
+/// A job that is gone without a result that often will not get one.
+constexpr int kMostPublications = 10;
+
+} // namespace
+
+void RemoteEvaluations::send_jobs() {
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, std::min(kTendEvery, setup_.patience.publish_again), [this] {
+        const auto is_new = [](const auto& entry) { return !entry.second.published; };
+        return stopping_ || !arrived_.empty() || !faults_.empty() ||
+               std::any_of(pending_.begin(), pending_.end(), is_new);
+      });
+      if (stopping_) {
+        return;
+      }
+    }
+    try {
+      take_faults();
+      after_reconnection();
+      send_due_jobs();
+      tend();
+      heard_ = setup_.transport.is_connected() ? Clock::now() : heard_;
+    } catch (const BrokerRefused& error) {
+      complain(with_remedy(error));
+      fail_all(with_remedy(error));
+      pause(kRetryAfter);
+    } catch (const Error& error) {
+      complain(with_remedy(error));
+      pause(kRetryAfter);
+    }
+  }
+}
+
+/// Results that came early, and all jobs that the broker may lack.
+void RemoteEvaluations::send_due_jobs() {
+  std::vector<ArrivedResult> arrived;
+  std::vector<std::string> due;
+  {
+    const std::lock_guard lock(mutex_);
+    arrived.swap(arrived_);
+    for (const auto& [job, pending] : pending_) {
+      if (!pending.published || Clock::now() - *pending.published > setup_.patience.publish_again) {
+        due.push_back(job);
+      }
+    }
+  }
+  for (const ArrivedResult& result : arrived) {
+    handle(result);
+  }
+  for (const std::string& job : due) {
+    publish(job);
+  }
+}
+
+Job RemoteEvaluations::message_of(const Pending& pending) {
+  Job job;
+  if (pending.kind == JobKind::Sitting) {
+    job.kind = JobKind::Sitting;
+    job.request = pending.sitting_text;
+  } else if (pending.address.trusted) {
+    job.request = encode(pending.request);
+  } else {
+    job = parcels_.for_any_worker(pending.request, setup_.transport);
+  }
+  job.publication = fmt::format("{:016x}", random_bits());
+  return job;
+}
+
+void RemoteEvaluations::publish(const std::string& job) {
+  const std::optional<Pending> pending = find(job);
+  if (!pending) {
+    return;
+  }
+  std::string body;
+  try {
+    body = encode(message_of(*pending));
+  } catch (const BrokerUnavailable&) {
+    throw;
+  } catch (const BrokerRefused&) {
+    throw;
+  } catch (const Error& error) { // of the task
+    fail(job, with_remedy(error));
+    return;
+  }
+  if (body.size() > setup_.transport.max_message_bytes()) {
+    fail(job, fmt::format("the job has {} bytes, but the broker takes messages of at most {}; "
+                          "raise max_payload in the broker's configuration",
+                          body.size(), setup_.transport.max_message_bytes()));
+    return;
+  }
+  mark_published(job, setup_.transport.publish(pending->address, body));
+}
+
+void RemoteEvaluations::mark_published(const std::string& job, bool is_taken) {
+  bool is_lost = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = pending_.find(job); found != pending_.end()) {
+      found->second.published = Clock::now();
+      found->second.publications += is_taken ? 1 : 0;
+      is_lost = found->second.publications > kMostPublications;
+    }
+  }
+  if (is_lost) {
+    fail(job, fmt::format("the job was lost {} times: workers or the broker removed the job, and "
+                          "no result came",
+                          kMostPublications));
+  }
+}
+
+void RemoteEvaluations::after_reconnection() {
+  const std::uint64_t now = setup_.transport.reconnections();
+  if (now == reconnections_) {
+    return;
+  }
+  setup_.transport.prepare(setup_.session.pool);
+  setup_.transport.set_pool_rules(setup_.session.pool, encode(setup_.session.rules));
+  parcels_.forget_kept();
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [job, pending] : pending_) {
+      pending.published.reset();
+      pending.publications = 0; // a broker that forgets is no fault of the job
+    }
+  }
+  reconnections_ = now;
+  setup_.warn("the broker is there again; jobs that it has lost are published again");
+}
+
+void RemoteEvaluations::tend() {
+  if (Clock::now() - tended_ < kTendEvery) {
+    return;
+  }
+  tended_ = Clock::now();
+  setup_.roster.update(setup_.transport);
+  for (const JobAddress& dead : setup_.transport.dead_jobs()) {
+    if (!find(dead.job)) { // a request to come may ask for the job again
+      setup_.transport.withdraw(dead);
+      continue;
+    }
+    const std::string faults = setup_.roster.faults();
+    fail(dead.job, fmt::format("{} workers, one after the other, died with this job or gave the "
+                               "job back{}{}",
+                               kMostDeliveries, faults.empty() ? "" : ": ", faults));
+  }
+}
+
+/// The broker is away or refuses. Tells the user now and then, and gives up at last.
+void RemoteEvaluations::complain(const std::string& trouble) {
+  const auto now = Clock::now();
+  if (now - heard_ > kComplainAfter && now - complained_ > kComplainEvery) {
+    complained_ = now;
+    setup_.warn(trouble + "; Winnow keeps trying");
+  }
+  if (!setup_.transport.is_connected() && now - heard_ > setup_.patience.broker) {
+    fail_all(fmt::format("the broker has not answered for {} s: {}",
+                         setup_.patience.broker.count() / 1000, trouble));
+  }
+}
+
+void RemoteEvaluations::fail_all(const std::string& fault) {
+  std::vector<std::string> jobs;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [job, pending] : pending_) {
+      jobs.push_back(job);
+    }
+  }
+  for (const std::string& job : jobs) {
+    fail(job, fault);
+  }
+}
+
+} // namespace winnow::remote

@@ -1,0 +1,318 @@
+#include "remote/nats/nats_connection.h"
+#include "remote/nats/nats_names.h"
+#include "remote/nats/nats_transports.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::remote {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t kSecond = 1'000'000'000; // in nanoseconds
+constexpr std::int64_t kWeek = 7 * 86'400 * kSecond;
+constexpr std::int64_t kResultLease = 60 * kSecond;
+constexpr std::int64_t kDuplicateWindow = 3'600 * kSecond;
+constexpr std::int64_t kMostResultBytes = std::int64_t{8} << 30;
+constexpr std::int64_t kMostPending = 20'000; // deliveries without an answer, of a consumer
+constexpr int kResultsAtOnce = 64;
+constexpr int kNoticesAtOnce = 16;
+constexpr milliseconds kPeek{20};
+// Error codes of JetStream that the client library does not name.
+constexpr jsErrCode kSubjectIsTaken = static_cast<jsErrCode>(10077);
+
+struct StreamPlan {
+  const char* name;
+  std::array<const char*, 2> subjects;
+  jsRetentionPolicy retention;
+  std::int64_t most_bytes; ///< -1: no limit
+  bool one_each;           ///< one message a subject; more are refused
+};
+
+constexpr std::array kStreams{
+    StreamPlan{kJobStream, {"wjob.>", nullptr}, js_WorkQueuePolicy, -1, true},
+    StreamPlan{kTrustedStream, {"wtrust.>", nullptr}, js_WorkQueuePolicy, -1, true},
+    StreamPlan{kResultStream, {"wresult.>", nullptr}, js_WorkQueuePolicy, kMostResultBytes, false},
+    StreamPlan{kDeadStream,
+               {"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.WJOB.>",
+                "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.WTRUST.>"},
+               js_LimitsPolicy,
+               -1,
+               false}};
+
+class NatsCoordinator : public CoordinatorTransport {
+public:
+  NatsCoordinator(const BrokerAddress& broker, std::string session)
+      : session_(std::move(session)), nats_(broker, "coordinator-" + session_),
+        heartbeats_(nats_.subscribe("wworker.*")) {}
+
+  void prepare(const std::string& pool) override {
+    for (const StreamPlan& plan : kStreams) {
+      make_stream(plan);
+    }
+    make_store(kTaskBucket);
+    make_store(kPoolBucket);
+    for (const bool trusted : {false, true}) {
+      make_consumer(stream_of(trusted), pool, pool_subject(pool, trusted) + ".>",
+                    std::chrono::nanoseconds(kLease).count(), kMostDeliveries, js_DeliverAll);
+    }
+    make_consumer(kResultStream, session_, result_subject(session_) + ".>", kResultLease, -1,
+                  js_DeliverAll);
+    make_consumer(kDeadStream, session_, "", kResultLease, -1, js_DeliverNew);
+  }
+
+  std::optional<std::string> pool_rules(const std::string& pool) override {
+    return nats_.look_up(store(kPoolBucket).get(), pool);
+  }
+  void set_pool_rules(const std::string& pool, const std::string& rules) override {
+    put(kPoolBucket, pool, rules);
+  }
+  void put_task(const std::string& digest, const std::string& text) override {
+    if (!nats_.look_up(store(kTaskBucket).get(), digest)) {
+      put(kTaskBucket, digest, text);
+    }
+  }
+
+  bool publish(const JobAddress& address, const std::string& body) override {
+    jsErrCode code{};
+    const natsStatus status =
+        js_Publish(nullptr, nats_.stream_context(), job_subject(address).c_str(), body.data(),
+                   static_cast<int>(body.size()), nullptr, &code);
+    if (code == kSubjectIsTaken) {
+      return false;
+    }
+    nats_.require(status, "store a job");
+    return true;
+  }
+  /// Deletes the message by its number. Not by js_PurgeStream() with a subject: after that, server
+  /// 2.9.10 hands the other jobs of the consumer out no more.
+  void withdraw(const JobAddress& address) override {
+    const char* stream = stream_of(address.trusted);
+    natsMsg* message = nullptr;
+    const natsStatus status = js_GetLastMsg(&message, nats_.stream_context(), stream,
+                                            job_subject(address).c_str(), nullptr, nullptr);
+    if (status == NATS_NOT_FOUND) {
+      return;
+    }
+    nats_.require(status, "find a job");
+    const OwnedMessage owned(message);
+    jsErrCode code{};
+    const natsStatus deleted =
+        js_DeleteMsg(nats_.stream_context(), stream, natsMsg_GetSequence(message), nullptr, &code);
+    if (code == jsErrCode{}) { // otherwise its worker was faster
+      nats_.require(deleted, "withdraw a job");
+    }
+  }
+  void end_session() override {
+    for (auto left = results(kPeek); !left.empty(); left = results(kPeek)) {
+      for (const ArrivedResult& result : left) {
+        acknowledge(result);
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    results_.reset();
+    dead_.reset();
+    for (const char* stream : {kResultStream, kDeadStream}) {
+      js_DeleteConsumer(nats_.stream_context(), stream, session_.c_str(), nullptr, nullptr);
+    }
+  }
+  void cancel(const std::string& job) override { nats_.publish("wcancel." + session_, job); }
+
+  std::vector<ArrivedResult> results(milliseconds wait) override {
+    natsSubscription* from = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!results_) {
+        results_ = nats_.pull(kResultStream, session_, result_subject(session_) + ".>");
+      }
+      from = results_.get();
+    }
+    std::vector<ArrivedResult> arrived;
+    append(nats_.fetch(from, 1, wait), arrived);
+    if (const int more = arrived.empty() ? 0 : waiting_after(arrived.front()); more > 0) {
+      append(nats_.fetch(from, more, kPeek), arrived);
+    }
+    return arrived;
+  }
+  void acknowledge(const ArrivedResult& result) override {
+    nats_.require(natsMsg_Ack(static_cast<natsMsg*>(result.receipt.get()), nullptr),
+                  "acknowledge a result");
+  }
+
+  std::vector<JobAddress> dead_jobs() override {
+    const std::lock_guard lock(mutex_);
+    if (!dead_) {
+      dead_ = nats_.pull(kDeadStream, session_, "");
+    }
+    std::vector<JobAddress> jobs;
+    for (const OwnedMessage& notice : nats_.fetch(dead_.get(), kNoticesAtOnce, kPeek)) {
+      if (auto job = job_in(body_of(notice.get()))) {
+        jobs.push_back(std::move(*job));
+      }
+      natsMsg_Ack(notice.get(), nullptr);
+    }
+    return jobs;
+  }
+
+  void ask_workers() override { nats_.publish("wask", ""); }
+  std::vector<WorkerMessage> heartbeats() override {
+    std::vector<WorkerMessage> heard;
+    for (const OwnedMessage& message : nats_.waiting(heartbeats_.get())) {
+      heard.push_back(
+          {tokens_of(natsMsg_GetSubject(message.get())).back(), body_of(message.get())});
+    }
+    return heard;
+  }
+  std::uint64_t reconnections() const override { return nats_.reconnections(); }
+  bool is_connected() const override { return nats_.is_connected(); }
+  std::size_t max_message_bytes() const override { return nats_.max_message_bytes(); }
+
+private:
+  void make_stream(const StreamPlan& plan) {
+    jsStreamInfo* info = nullptr;
+    const natsStatus found =
+        js_GetStreamInfo(&info, nats_.stream_context(), plan.name, nullptr, nullptr);
+    jsStreamInfo_Destroy(info);
+    if (found != NATS_NOT_FOUND) {
+      nats_.require(found, std::string("find the stream ") + plan.name);
+      return;
+    }
+    jsStreamConfig config;
+    jsStreamConfig_Init(&config);
+    std::array<const char*, 2> subjects = plan.subjects;
+    config.Name = plan.name;
+    config.Subjects = subjects.data();
+    config.SubjectsLen = subjects[1] == nullptr ? 1 : 2;
+    config.Retention = plan.retention;
+    config.Storage = js_FileStorage;
+    config.MaxAge = kWeek;
+    config.MaxBytes = plan.most_bytes;
+    config.Duplicates = kDuplicateWindow;
+    if (plan.one_each) {
+      config.Discard = js_DiscardNew;
+      config.MaxMsgsPerSubject = 1;
+      config.DiscardNewPerSubject = true;
+    }
+    nats_.require(js_AddStream(nullptr, nats_.stream_context(), &config, nullptr, nullptr),
+                  std::string("make the stream ") + plan.name);
+  }
+
+  void make_consumer(const char* stream, const std::string& name, const std::string& subject,
+                     std::int64_t lease, int most_deliveries, jsDeliverPolicy policy) {
+    jsConsumerInfo* info = nullptr;
+    const natsStatus found =
+        js_GetConsumerInfo(&info, nats_.stream_context(), stream, name.c_str(), nullptr, nullptr);
+    jsConsumerInfo_Destroy(info);
+    if (found != NATS_NOT_FOUND) {
+      nats_.require(found, std::string("find a consumer of ") + stream);
+      return;
+    }
+    jsConsumerConfig config;
+    jsConsumerConfig_Init(&config);
+    config.Durable = name.c_str();
+    config.AckPolicy = js_AckExplicit;
+    config.AckWait = lease;
+    config.MaxDeliver = most_deliveries;
+    config.MaxAckPending = kMostPending;
+    config.DeliverPolicy = policy;
+    if (!subject.empty()) {
+      config.FilterSubject = subject.c_str();
+    }
+    if (name == session_) {
+      config.InactiveThreshold = kWeek;
+    }
+    nats_.require(
+        js_AddConsumer(nullptr, nats_.stream_context(), stream, &config, nullptr, nullptr),
+        std::string("make a consumer of ") + stream);
+  }
+
+  void make_store(const char* bucket) {
+    if (nats_.open_store(bucket)) {
+      return;
+    }
+    kvConfig config;
+    kvConfig_Init(&config);
+    config.Bucket = bucket;
+    kvStore* made = nullptr;
+    nats_.require(js_CreateKeyValue(&made, nats_.stream_context(), &config),
+                  std::string("make the store ") + bucket);
+    kvStore_Destroy(made);
+  }
+
+  OwnedStore store(const char* bucket) {
+    OwnedStore opened = nats_.open_store(bucket);
+    if (!opened) {
+      throw BrokerUnavailable(std::string("the broker has lost the store ") + bucket);
+    }
+    return opened;
+  }
+
+  void put(const char* bucket, const std::string& key, const std::string& value) {
+    nats_.require(kvStore_Put(nullptr, store(bucket).get(), key.c_str(), value.data(),
+                              static_cast<int>(value.size())),
+                  "store " + key);
+  }
+
+  /// How many results the server has after this one.
+  static int waiting_after(const ArrivedResult& result) {
+    jsMsgMetaData* facts = nullptr;
+    if (natsMsg_GetMetaData(&facts, static_cast<natsMsg*>(result.receipt.get())) != NATS_OK) {
+      return 0;
+    }
+    const std::uint64_t count = facts->NumPending;
+    jsMsgMetaData_Destroy(facts);
+    return static_cast<int>(std::min<std::uint64_t>(count, kResultsAtOnce));
+  }
+
+  static void append(std::vector<OwnedMessage> messages, std::vector<ArrivedResult>& arrived) {
+    for (OwnedMessage& message : messages) { // wresult.SESSION.JOB.WORKER
+      const auto tokens = tokens_of(natsMsg_GetSubject(message.get()));
+      std::string body = body_of(message.get());
+      arrived.push_back({tokens.at(2), tokens.at(3), std::move(body),
+                         Receipt(message.release(), natsMsg_Destroy)});
+    }
+  }
+
+  /// The job of this session that the server's notice is about; nullopt: there is none (any more).
+  std::optional<JobAddress> job_in(const std::string& notice) {
+    const auto json = nlohmann::json::parse(notice, nullptr, false);
+    if (!json.is_object()) {
+      return std::nullopt;
+    }
+    const std::string stream = json.value("stream", "");
+    natsMsg* message = nullptr;
+    const natsStatus status =
+        js_GetMsg(&message, nats_.stream_context(), stream.c_str(),
+                  json.value("stream_seq", std::uint64_t{0}), nullptr, nullptr);
+    if (status != NATS_OK) {
+      return std::nullopt;
+    }
+    const OwnedMessage owned(message);
+    const auto tokens = tokens_of(natsMsg_GetSubject(message)); // wjob.POOL.SESSION.JOB
+    if (tokens.size() != 4 || tokens[2] != session_) {
+      return std::nullopt;
+    }
+    return JobAddress{tokens[1], stream == kTrustedStream, session_, tokens[3]};
+  }
+
+  std::string session_;
+  NatsConnection nats_;
+  OwnedSubscription heartbeats_;
+  std::mutex mutex_; ///< guards the members below
+  OwnedSubscription results_, dead_;
+};
+
+} // namespace
+
+std::unique_ptr<CoordinatorTransport> nats_coordinator(const BrokerAddress& broker,
+                                                       const std::string& session) {
+  return std::make_unique<NatsCoordinator>(broker, session);
+}
+
+} // namespace winnow::remote

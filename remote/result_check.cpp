@@ -1,0 +1,81 @@
+#include "remote/result_check.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+
+namespace winnow::remote {
+namespace {
+
+void require(bool is_right, const SentResult& sent, const std::string& what) {
+  if (!is_right) {
+    throw Error("worker '" + sent.worker + "' sent " + what);
+  }
+}
+
+void check_evaluation(const tasks::Evaluation& evaluation, const PoolRules& pool,
+                      const SentResult& sent) {
+  require(evaluation.evaluator_version == pool.evaluator_version, sent,
+          "an evaluation of another version of the evaluator");
+  require(evaluation.device == pool.device_kind && evaluation.device_name == pool.device_name, sent,
+          "an evaluation of another device, '" + evaluation.device_name + "'");
+  require(is_isolated(evaluation.isolation, pool.isolation), sent,
+          "an evaluation with the weaker isolation '" + evaluation.isolation + "'");
+}
+
+/// A trial has an evaluation for each choice, unless its kernel file is no kernel file.
+bool has_all_evaluations(const evaluators::EvaluationRequest& request,
+                         const evaluators::EvaluationResult& result) {
+  const bool is_trial = request.depth == evaluators::Depth::Trial;
+  return result.evaluations.size() == (is_trial ? request.choices.size() : 1) ||
+         (result.evaluations.size() == 1 &&
+          result.evaluations.front().verdict == tasks::Verdict::BadPlan);
+}
+
+} // namespace
+
+evaluators::EvaluationResult checked_result(const evaluators::EvaluationRequest& request,
+                                            const PoolRules& pool, const SentResult& sent) {
+  evaluators::EvaluationResult result = evaluators::decode_evaluation_result(sent.body);
+  require(result.id == request.id, sent, "the result of another request");
+  require(result.fault.empty(), sent, "a fault as a result: " + result.fault);
+  require(has_all_evaluations(request, result), sent,
+          "not one evaluation for each choice of parameters");
+  for (std::size_t i = 0; i < result.evaluations.size(); ++i) {
+    check_evaluation(result.evaluations[i], pool, sent);
+    // A kernel file that cannot be parsed has no parameters.
+    const tasks::ParameterChoice& parameters = result.evaluations[i].parameters;
+    require(request.choices.empty() || parameters.empty() || parameters == request.choices[i], sent,
+            "an evaluation of other parameters");
+  }
+  result.worker = sent.worker + " " + result.worker;
+  return result;
+}
+
+evaluators::SittingAnswer checked_answer(const evaluators::SittingRequest& request,
+                                         const PoolRules& pool, const SentResult& sent) {
+  evaluators::SittingAnswer answer = evaluators::decode_sitting_answer(sent.body);
+  require(answer.id == request.id, sent, "the answer to another request");
+  require(answer.boards.size() == request.boards.size(), sent, "not one result for each board");
+  for (std::size_t i = 0; i < answer.boards.size(); ++i) {
+    const auto& result = answer.boards[i].result;
+    if (!result) {
+      continue;
+    }
+    require(result->evaluator_version == pool.evaluator_version, sent,
+            "a final of another version of the evaluator");
+    require(result->device == pool.device_kind && result->device_name == pool.device_name, sent,
+            "a final of another device, '" + result->device_name + "'");
+    const auto& finalists = request.boards[i].finalists;
+    for (const tasks::SittingRow& row : result->rows) {
+      const bool is_asked = std::any_of(
+          finalists.begin(), finalists.end(),
+          [&](const evaluators::Finalist& finalist) { return finalist.kernel == row.kernel; });
+      require(is_asked, sent, "a final with a kernel that is no finalist");
+    }
+  }
+  answer.worker = sent.worker + " " + answer.worker;
+  return answer;
+}
+
+} // namespace winnow::remote
