@@ -33,6 +33,12 @@ remote::WorkerIdentity worker_of(const std::string& text, bool trusted) {
   return {text.substr(0, at), at == std::string::npos ? "default" : text.substr(at + 1), trusted};
 }
 
+/// "HOST:4222" where the broker listens on all addresses of its machine.
+std::string address_for_workers(const std::string& listen) {
+  constexpr std::string_view kAll = "0.0.0.0";
+  return listen.starts_with(kAll) ? "HOST" + listen.substr(kAll.size()) : listen;
+}
+
 ExitCode init(const BrokerInit& command) {
   if (command.workers.empty() && command.trusted.empty()) {
     throw UsageError("a broker without workers is of no use",
@@ -59,8 +65,8 @@ ExitCode init(const BrokerInit& command) {
     std::cout << fmt::format("{}/{}.credentials: copy it to the worker's machine: winnow worker "
                              "--broker nats://{} --pool {}{} --broker-credentials "
                              "{}.credentials\n",
-                             folder.string(), worker.name, command.listen, worker.pool,
-                             worker.trusted ? " --trusted" : "", worker.name);
+                             folder.string(), worker.name, address_for_workers(command.listen),
+                             worker.pool, worker.trusted ? " --trusted" : "", worker.name);
   }
   return ExitCode::Done;
 }
