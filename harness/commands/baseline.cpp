@@ -84,13 +84,16 @@ void add_torch(CLI::App& parent, BaselineCommand& command) {
 
 void add_baseline(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<BaselineCommand>();
-  CLI::App* sub = app.add_subcommand("baseline", "Time a task in a framework and store the times");
+  CLI::App* sub =
+      app.add_subcommand("baseline", "Time a task in a framework, or its baseline.cu on several "
+                                     "GPUs, and store the times");
   sub->require_subcommand(1);
   CLI::App* torch_sub = sub->add_subcommand(
       "torch", "Time the task's reference.py with PyTorch, eager and with torch.compile, and "
                "compare its answers with reference.cu (exit code 10: the answers differ)");
   add_torch(*torch_sub, *command);
   torch_sub->callback([command, &chosen] { chosen = [command] { return torch(*command); }; });
+  add_baseline_gpus(*sub, chosen);
 }
 
 } // namespace winnow::harness
