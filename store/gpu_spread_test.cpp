@@ -91,6 +91,8 @@ TEST(GpuSpread, RepeatedEvaluationsTellHowMuchOneGpuVaries) {
   t.store.add_trials(candidate, {judged_on("GPU-1", 202), judged_on("GPU-2", 210)}, "", 0);
   ASSERT_EQ(spreads_of(t).size(), 1U);
   EXPECT_EQ(spreads_of(t)[0].evaluations, 3);
+  EXPECT_GT(t.store.baseline_spread(t.task, "NVIDIA H100", 7), 0)
+      << "intervals of finals know, too";
   EXPECT_THAT(board_of(t, Format::Table), HasSubstr("repeated on one GPU the time varies by"));
 }
 
