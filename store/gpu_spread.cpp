@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,7 +28,8 @@ bool has_several_gpus(const Database& database, const LeaderboardRow& row) {
 }
 
 /// Of the evaluations that have timed the baseline at every search shape. Heats of tunings do not
-/// count, because they have few launches.
+/// count, because they have few launches. Equal times on one GPU are one measurement: an evaluation
+/// of equal machine code is a copy, and a session times PyTorch eager once.
 std::vector<BaselineTime> baseline_times(const Database& database, const LeaderboardRow& row) {
   Query query(database, "SELECT e.id, e.device_uuid, k.baseline_median_ns FROM tasks AS t "
                         "JOIN candidates AS c ON c.task_id = t.id "
@@ -51,9 +54,11 @@ std::vector<BaselineTime> baseline_times(const Database& database, const Leaderb
     shapes = std::max(shapes, timed.shapes.size());
   }
   std::vector<BaselineTime> times;
+  std::set<std::pair<std::string, double>> known;
   for (const auto& [id, timed] : evaluations) {
-    if (timed.shapes.size() == shapes) {
-      times.push_back({timed.uuid, tasks::geometric_mean(timed.shapes)});
+    const BaselineTime time{timed.uuid, tasks::geometric_mean(timed.shapes)};
+    if (timed.shapes.size() == shapes && known.emplace(time.device_uuid, time.ns).second) {
+      times.push_back(time);
     }
   }
   return times;
@@ -93,16 +98,15 @@ GpuSpread spread_of(const std::vector<BaselineTime>& times) {
   return spread;
 }
 
-std::string to_string(const GpuSpread& spread, const std::string& model) {
+std::string to_string(const GpuSpread& spread) {
   const std::string repeated =
       spread.evaluations > spread.gpus
-          ? fmt::format("; repeated on one GPU the time varies by {:.2f} %",
-                        kPercent * spread.within)
-          : "";
-  return fmt::format("GPUs of {} differ by up to {:.2f} % in the time of {} ({} GPUs, {} "
-                     "evaluations{})",
-                     model, kPercent * spread.between, spread.time_versus, spread.gpus,
-                     spread.evaluations, repeated);
+          ? fmt::format("repeated on one GPU the time varies by {:.2f} %", kPercent * spread.within)
+          : "a part of this may be noise, because no GPU has two evaluations";
+  return fmt::format("GPUs of this model differ by up to {:.2f} % in the time of {} ({} GPUs, {} "
+                     "evaluations; {})",
+                     kPercent * spread.between, spread.time_versus, spread.gpus, spread.evaluations,
+                     repeated);
 }
 
 std::vector<GpuSpread> RunStore::gpu_spreads(const std::vector<LeaderboardRow>& rows) const {

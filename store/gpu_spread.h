@@ -30,8 +30,8 @@ struct GpuSpread {
 /// Sets the numbers only, not the board.
 GpuSpread spread_of(const std::vector<BaselineTime>& times);
 
-/// "GPUs of this model differ by up to 0.71 % in the time of baseline.cu (4 GPUs, 12 evaluations;
-/// repeated on one GPU the time varies by 0.11 %)". `model`: "this model", or its name.
-std::string to_string(const GpuSpread& spread, const std::string& model);
+/// "GPUs of this model differ by up to 0.72 % in the time of baseline.cu (4 GPUs, 12 evaluations;
+/// ...)", with how much one GPU varies.
+std::string to_string(const GpuSpread& spread);
 
 } // namespace winnow::store

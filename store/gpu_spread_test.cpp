@@ -74,7 +74,8 @@ TEST(GpuSpread, StandsBelowABoardOfSeveralGpus) {
   t.add("b", "2", {judged_on("GPU-2", 201)});
   const std::string note =
       "GPUs of this model differ by up to 0.50 % in the time of baseline.cu (2 "
-      "GPUs, 2 evaluations)";
+      "GPUs, 2 evaluations; a part of this may be noise, because no GPU has two "
+      "evaluations)";
   EXPECT_THAT(board_of(t, Format::Table), HasSubstr(note + ": a smaller difference"));
   EXPECT_THAT(board_of(t, Format::Markdown), HasSubstr("\n- " + note));
   EXPECT_THAT(export_run(t.store, {}, Format::Markdown), HasSubstr(note));
@@ -116,6 +117,14 @@ TEST(GpuSpread, RestsOnlyOnEvaluationsThatCompare) {
   t.store.add_trials(candidate, {other_evaluator, other_model, not_timed}, "", 0);
   t.store.add_trials(candidate, {judged_on("GPU-5", 300)}, "", 3); // a heat of a tuning
   EXPECT_THAT(spreads_of(t), IsEmpty());
+}
+
+TEST(GpuSpread, TakesACopiedTimeOnce) {
+  TestStore t;
+  const RowId candidate = t.add("a", "1", {judged_on("GPU-1", 200)});
+  t.store.add_trials(candidate, {judged_on("GPU-1", 200), judged_on("GPU-2", 210)}, "", 0);
+  ASSERT_EQ(spreads_of(t).size(), 1U);
+  EXPECT_EQ(spreads_of(t)[0].evaluations, 2);
 }
 
 TEST(GpuSpread, LeavesOutAnEvaluationThatEndedEarly) {

@@ -76,7 +76,7 @@ json spread_json(const GpuSpread& spread) {
           {"evaluations", spread.evaluations},
           {"between", spread.between},
           {"within", spread.evaluations > spread.gpus ? json(spread.within) : json(nullptr)},
-          {"note", to_string(spread, "this model")}};
+          {"note", to_string(spread)}};
 }
 
 } // namespace

@@ -144,7 +144,7 @@ json gpu_comparison_json(const tasks::Task& task,
           {"gpus", gpus},
           {"between", spread.between},
           {"within", spread.evaluations > spread.gpus ? json(spread.within) : json(nullptr)},
-          {"note", to_string(spread, "this model")}};
+          {"note", to_string(spread)}};
 }
 
 std::string gpu_comparison_text(const json& document) {

@@ -72,13 +72,9 @@ TEST_F(KernelsOfAPerson, ThatTheMachineCouldNotJudgeAreNotStored) {
 }
 
 TEST_F(KernelsOfAPerson, KeepEveryEvaluationOfABaseline) {
-  const auto on = [](const char* uuid) {
-    tasks::Evaluation evaluation = test::evaluation_on({uuid, 100});
-    evaluation.cases[0].baseline_median_ns += uuid[4];
-    return evaluation;
-  };
-  open("gpus").keep_baseline("b", {on("GPU-1"), on("GPU-2")});
-  open("gpus").keep_baseline("b", {on("GPU-1"), on("GPU-3")});
+  const auto on = [](const char* uuid, double ns) { return test::evaluation_on({uuid, ns}); };
+  open("gpus").keep_baseline("b", {on("GPU-1", 100), on("GPU-2", 101)});
+  open("gpus").keep_baseline("b", {on("GPU-1", 102), on("GPU-3", 103)});
   open("gpus").keep_baseline("b", {});
   ASSERT_EQ(board().size(), 1U) << "only the first evaluation counts";
   EXPECT_EQ(board().front().origin, "baseline");
