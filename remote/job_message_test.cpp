@@ -100,6 +100,16 @@ TEST(JobMessage, NamesOfWorkersAreSubjectsOfTheBroker) {
   }
 }
 
+TEST(ResultCheck, TheBrokerNamesTheWorkerAndNotTheResult) {
+  const evaluators::EvaluationRequest request = test::request_of("kernel");
+  evaluators::EvaluationResult result{request.id, "cpu", test::judge_correct(request, {}), {}};
+  result.evaluations.front().worker = "another";
+  result.evaluations.front().device_uuid = "GPU-1";
+  const auto checked = checked_result(request, test::pool_rules(), {"w", encode(result)});
+  EXPECT_EQ(checked.evaluations.front().worker, "w");
+  EXPECT_EQ(checked.evaluations.front().device_uuid, "GPU-1");
+}
+
 TEST(ResultCheck, RefusesWhatIsNoAnswer) {
   const evaluators::EvaluationRequest request = test::request_of("kernel");
   const auto error_with = [&](const std::function<void(evaluators::EvaluationResult&)>& edit) {

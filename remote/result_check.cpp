@@ -47,6 +47,7 @@ evaluators::EvaluationResult checked_result(const evaluators::EvaluationRequest&
     const tasks::ParameterChoice& parameters = result.evaluations[i].parameters;
     require(request.choices.empty() || parameters.empty() || parameters == request.choices[i], sent,
             "an evaluation of other parameters");
+    result.evaluations[i].worker = sent.worker; // the broker vouches for this name only
   }
   result.worker = sent.worker + " " + result.worker;
   return result;
@@ -58,10 +59,11 @@ evaluators::SittingAnswer checked_answer(const evaluators::SittingRequest& reque
   require(answer.id == request.id, sent, "the answer to another request");
   require(answer.boards.size() == request.boards.size(), sent, "not one result for each board");
   for (std::size_t i = 0; i < answer.boards.size(); ++i) {
-    const auto& result = answer.boards[i].result;
+    auto& result = answer.boards[i].result;
     if (!result) {
       continue;
     }
+    result->worker = sent.worker;
     require(result->evaluator_version == pool.evaluator_version, sent,
             "a final of another version of the evaluator");
     require(result->device == pool.device_kind && result->device_name == pool.device_name, sent,

@@ -24,6 +24,9 @@ constexpr const char* kAsBaseline =
     "as fast as baseline.cu (the median ratio of launches side by side)";
 constexpr const char* kAsEager =
     "as fast as PyTorch eager (timed in the same session, but not side by side)";
+constexpr const char* kGpuNote =
+    ": a smaller difference of two times can come from the GPUs. Compare speedups, which have both "
+    "times from one GPU";
 constexpr const char* kFootnote =
     "95 %: the interval of the speedup; time: the median. All are geometric means over the shapes. "
     "The machine's speed changes between evaluations, so a quotient of two times is not a speedup.";
@@ -266,23 +269,28 @@ private:
   const std::size_t columns_;
 };
 
-/// A list item for each library or framework that was measured for the row's group.
-std::string standings_text(const json& row, const json& baselines, const Lines& lines,
-                           Format format) {
+bool is_of_board(const json& fact, const json& row) {
+  return same_fields(fact, row,
+                     {"task", "task_digest", "device", "device_name", "evaluator_version"});
+}
+
+/// A list item for each library or framework that was measured for the row's group, and one for
+/// the GPUs if they are several.
+std::string facts_text(const json& row, const json& board, const Lines& lines, Format format) {
   std::string text;
-  for (const json& standing : baselines) {
-    if (same_fields(standing, row,
-                    {"task", "task_digest", "device", "device_name", "evaluator_version"})) {
-      text += lines.item(standing_text(standing));
-    }
+  for (const json& standing : board.at("baselines")) {
+    text += is_of_board(standing, row) ? lines.item(standing_text(standing)) : "";
+  }
+  for (const json& spread : board.at("gpu_spreads")) {
+    text += is_of_board(spread, row) ? lines.item(text_at(spread, "note") + kGpuNote) : "";
   }
   return text.empty() || format != Format::Markdown ? text : "\n" + text;
 }
 
 } // namespace
 
-std::string board_text(const json& rows, const json& baselines, Format format,
-                       std::size_t columns) {
+std::string board_text(const json& board, Format format, std::size_t columns) {
+  const json& rows = board.at("rows");
   if (rows.empty()) {
     return kNobodyYet;
   }
@@ -291,15 +299,15 @@ std::string board_text(const json& rows, const json& baselines, Format format,
   const std::vector<Group> groups = groups_of(rows);
   for (const Group& group : groups) {
     const json& first = group.front();
-    const Board board = board_of(group);
+    const Board shown = board_of(group);
     text += text.empty() ? "" : "\n";
-    text += lines.heading(group_heading(first) + group_note(groups, first) + board.title);
+    text += lines.heading(group_heading(first) + group_note(groups, first) + shown.title);
     const auto shapes = first.at("shapes").get<std::vector<std::string>>();
     text += shapes.empty() ? "" : lines.below("shapes: " + join(shapes, "; "));
     const auto flags = first.at("task_flags").get<std::vector<std::string>>();
     text += flags.empty() ? "" : lines.below("flags of the task: " + join(flags, "; "));
-    text += lines.table(board.table);
-    text += standings_text(first, baselines, lines, format);
+    text += lines.table(shown.table);
+    text += facts_text(first, board, lines, format);
   }
   const bool sat = std::any_of(rows.begin(), rows.end(), [](const json& row) {
     return !row.at("held_out_speedup").is_null();

@@ -8,11 +8,10 @@
 
 namespace winnow::store {
 
-/// A heading, a table and an explanation of the columns for each group of `rows`, which are the
-/// members "rows" of a leaderboard's document; so are `baselines`. `format` is Table or Markdown.
-/// `columns` is the width of the terminal; 0: no limit.
-std::string board_text(const nlohmann::json& rows, const nlohmann::json& baselines, Format format,
-                       std::size_t columns);
+/// A heading, a table and an explanation of the columns for each group of rows. `board`: an object
+/// with the members "rows", "baselines" and "gpu_spreads" of a leaderboard's document. `format` is
+/// Table or Markdown. `columns` is the width of the terminal; 0: no limit.
+std::string board_text(const nlohmann::json& board, Format format, std::size_t columns);
 
 /// The document of an export for reading: shortened digests, two decimals.
 std::string export_markdown(const nlohmann::json& document);

@@ -101,7 +101,10 @@ TEST(JsonDocumentation, ListsEveryFieldOfBoardsAndExports) {
   tasks::Evaluation raced = correct_evaluation(2);
   raced.race = tasks::RaceResult{};
   raced.cases[0].libraries = {tasks::LibraryTiming{}};
-  t.add("a", "1", {raced});
+  raced.device_uuid = "GPU-1";
+  tasks::Evaluation elsewhere = raced;
+  elsewhere.device_uuid = "GPU-2";
+  t.store.add_trials(t.add("a", "1", {raced}), {elsewhere}, "", 0);
   t.add("b", "2", {wrong_evaluation()});
   BaselineTiming timing;
   timing.name = "torch eager";
@@ -118,8 +121,9 @@ TEST(JsonDocumentation, ListsEveryFieldOfBoardsAndExports) {
   t.store.add_sitting(t.run, t.task, sitting);
   const test::JsonPage json_page(WINNOW_SOURCE_DIR);
   const auto rows = t.store.leaderboard({});
-  const auto board = nlohmann::json::parse(
-      format_leaderboard(rows, Format::Json, t.store.baseline_standings(rows)));
+  const auto board = nlohmann::json::parse(format_leaderboard(
+      rows, Format::Json, t.store.baseline_standings(rows), t.store.gpu_spreads(rows)));
+  EXPECT_EQ(board["gpu_spreads"].size(), 1U);
   EXPECT_THAT(json_page.missing(board), ::testing::IsEmpty());
   const auto exported = nlohmann::json::parse(export_run(t.store, {}, Format::Json));
   EXPECT_EQ(exported["sittings"].size(), 1U);

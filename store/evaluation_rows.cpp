@@ -140,7 +140,8 @@ tasks::Evaluation read_evaluation(const Query& query) {
   tasks::Evaluation evaluation;
   WINNOW_READ_COLUMNS(query, evaluation, verdict, stage, detail, notes, speedup, score_ns, device,
                       device_name, isolation, evaluator_version, started_at, seconds, parameters,
-                      hidden_speedup, promoted, race, profile, seed, unranked);
+                      hidden_speedup, promoted, race, profile, seed, unranked, device_uuid, driver,
+                      worker);
   evaluation.speedup_bounds = read_bounds(query, "speedup");
   tasks::BuildRecord& build = evaluation.build;
   WINNOW_READ_COLUMNS(query, build, digest, compiler, log, architecture, machine_code_digest,
@@ -181,7 +182,7 @@ std::map<RowId, OwnedEvaluation> read_evaluations(const Database& database, cons
       "b.findings, b.compiler_ms, b.load_ms, e.hidden_speedup, e.promoted, "
       "e.speedup_low, e.speedup_high, e.race, "
       "(SELECT content FROM evaluation_profiles AS p WHERE p.evaluation_id = e.id) AS profile, "
-      "e.seed, e.unranked, b.features "
+      "e.seed, e.unranked, b.features, e.device_uuid, e.driver, e.worker "
       "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id "
       "JOIN variants AS v ON v.id = e.variant_id "
       "LEFT JOIN builds AS b ON b.id = e.build_id WHERE " +
@@ -236,16 +237,18 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
   const std::optional<RowId> build = insert_build(database, evaluation.build);
   const std::optional<std::string> race =
       evaluation.race ? std::optional(json_line(*evaluation.race)) : std::nullopt;
-  Query(database,
-        "INSERT INTO evaluations (candidate_id, variant_id, ordinal, verdict, stage, detail, "
-        "notes, speedup, score_ns, device, device_name, isolation, evaluator_version, build_id, "
-        "build_from_cache, build_seconds, started_at, seconds, hidden_speedup, promoted, "
-        "speedup_low, speedup_high, race, seed, unranked, request, turns, kernel) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "nullif(?, ''), nullif(?, 0), "
-        "(SELECT sha256(k.text || v.parameters) FROM variants AS v "
-        "JOIN candidates AS c ON c.id = v.candidate_id "
-        "JOIN kernel_files AS k ON k.id = c.kernel_file_id WHERE v.id = ?2))")
+  Query(
+      database,
+      "INSERT INTO evaluations (candidate_id, variant_id, ordinal, verdict, stage, detail, "
+      "notes, speedup, score_ns, device, device_name, isolation, evaluator_version, build_id, "
+      "build_from_cache, build_seconds, started_at, seconds, hidden_speedup, promoted, "
+      "speedup_low, speedup_high, race, seed, unranked, device_uuid, driver, worker, request, "
+      "turns, kernel) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "nullif(?, ''), nullif(?, 0), "
+      "(SELECT sha256(k.text || v.parameters) FROM variants AS v "
+      "JOIN candidates AS c ON c.id = v.candidate_id "
+      "JOIN kernel_files AS k ON k.id = c.kernel_file_id WHERE v.id = ?2))")
       .bind(candidate, variant, ordinal, static_cast<int>(evaluation.verdict),
             static_cast<int>(evaluation.stage), evaluation.detail, json_line(evaluation.notes),
             measured(evaluation.speedup), measured(evaluation.score_ns), evaluation.device,
@@ -254,7 +257,8 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
             evaluation.seconds, measured(evaluation.hidden_speedup), evaluation.promoted,
             end_of(evaluation.speedup_bounds, &tasks::Bounds::low),
             end_of(evaluation.speedup_bounds, &tasks::Bounds::high), race, seed_bits(evaluation),
-            evaluation.unranked, request, turns)
+            evaluation.unranked, evaluation.device_uuid, evaluation.driver, evaluation.worker,
+            request, turns)
       .run();
   const RowId row = database.last_insert_id();
   insert_cases(database, row, evaluation.cases);

@@ -111,6 +111,9 @@ json sitting_json(const StoredSitting& sitting) {
           {"task", sitting.task},
           {"device", sitting.result.device},
           {"device_name", sitting.result.device_name},
+          {"device_uuid", text_or_null(sitting.result.device_uuid)},
+          {"driver", text_or_null(sitting.result.driver)},
+          {"worker", text_or_null(sitting.result.worker)},
           {"evaluator_version", sitting.result.evaluator_version},
           {"seed", std::to_string(sitting.result.seed)},
           {"rounds", sitting.result.rounds},
@@ -176,12 +179,13 @@ void add_sittings(const RunStore& store, const LeaderboardQuery& query, json& do
 /// The document of an export. All of it may leave the machine.
 json export_document(const RunStore& store, const LeaderboardQuery& query) {
   const std::vector<LeaderboardRow> rows = store.leaderboard(query);
-  json board = leaderboard_json(rows, store.baseline_standings(rows));
+  json board = leaderboard_json(rows, store.baseline_standings(rows), store.gpu_spreads(rows));
   json document{{"schema", "winnow.export"},
                 {"version", 2},
                 {"runs", json::array()},
                 {"leaderboard", std::move(board["rows"])},
                 {"baselines", std::move(board["baselines"])},
+                {"gpu_spreads", std::move(board["gpu_spreads"])},
                 {"verdict_counts", verdicts_json(store.verdict_counts(query))},
                 {"candidates", json::array()},
                 {"sittings", json::array()}};
@@ -215,7 +219,7 @@ std::string export_csv(const json& document) {
       fmt::format("run_id run task candidate_id parent_id origin model verdict stage rank tied "
                   "unranked flag speedup speedup_low speedup_high {}score_ns parameters "
                   "device device_name isolation evaluator_version seed evaluated_at digest "
-                  "dollars detail kernel_file",
+                  "dollars detail kernel_file device_uuid driver worker",
                   names_versus ? "speedup_versus " : ""));
 }
 

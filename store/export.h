@@ -14,9 +14,10 @@ enum class Format : std::uint8_t { Table, Json, Csv, Markdown };
 
 /// Table: aligned columns for a terminal of width `columns`; 0: no limit. Json: schema
 /// "winnow.leaderboard", version 2. Csv: RFC 4180, rows only. The rows of a group are followed by
-/// its `baselines`.
+/// its `baselines` and its `gpu_spreads`.
 std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format,
                                const std::vector<BaselineStanding>& baselines = {},
+                               const std::vector<GpuSpread>& gpu_spreads = {},
                                std::size_t columns = table_columns());
 
 /// Exports the candidates of a run: leaderboard, verdict counts, and every candidate with its

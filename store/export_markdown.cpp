@@ -91,9 +91,12 @@ std::string candidates_table(const json& candidates) {
 } // namespace
 
 std::string export_markdown(const json& document) {
-  const json& board = document.at("leaderboard");
   std::string text = "# Winnow export\n\n" + runs_table(document.at("runs")) + "\n";
-  text += board_text(board, document.at("baselines"), Format::Markdown, 0);
+  const json& board = document.at("leaderboard");
+  text += board_text({{"rows", board},
+                      {"baselines", document.at("baselines")},
+                      {"gpu_spreads", document.at("gpu_spreads")}},
+                     Format::Markdown, 0);
   text += "\n## Verdicts\n\n" + verdicts_table(document.at("verdict_counts"));
   text += "\n## Candidates\n\n" + candidates_table(document.at("candidates"));
   text += "\n## Kernel files of the leaderboard\n";

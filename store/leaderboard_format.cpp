@@ -66,6 +66,19 @@ json standing_json(const BaselineStanding& standing) {
           {"note", standing.note}};
 }
 
+json spread_json(const GpuSpread& spread) {
+  return {{"task", spread.task},
+          {"task_digest", spread.task_digest},
+          {"device", spread.device},
+          {"device_name", spread.device_name},
+          {"evaluator_version", spread.evaluator_version},
+          {"gpus", spread.gpus},
+          {"evaluations", spread.evaluations},
+          {"between", spread.between},
+          {"within", spread.evaluations > spread.gpus ? json(spread.within) : json(nullptr)},
+          {"note", to_string(spread)}};
+}
+
 } // namespace
 
 bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
@@ -75,16 +88,21 @@ bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
 }
 
 json leaderboard_json(const std::vector<LeaderboardRow>& rows,
-                      const std::vector<BaselineStanding>& baselines) {
+                      const std::vector<BaselineStanding>& baselines,
+                      const std::vector<GpuSpread>& gpu_spreads) {
   json document{{"schema", "winnow.leaderboard"},
                 {"version", 2},
                 {"rows", json::array()},
-                {"baselines", json::array()}};
+                {"baselines", json::array()},
+                {"gpu_spreads", json::array()}};
   for (const LeaderboardRow& row : rows) {
     document["rows"].push_back(row_json(row));
   }
   for (const BaselineStanding& standing : baselines) {
     document["baselines"].push_back(standing_json(standing));
+  }
+  for (const GpuSpread& spread : gpu_spreads) {
+    document["gpu_spreads"].push_back(spread_json(spread));
   }
   return document;
 }
@@ -101,10 +119,10 @@ std::string csv_text(const json& documents, std::string_view names) {
 
 std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format,
                                const std::vector<BaselineStanding>& baselines,
-                               std::size_t columns) {
-  const json document = leaderboard_json(rows, baselines);
+                               const std::vector<GpuSpread>& gpu_spreads, std::size_t columns) {
+  const json document = leaderboard_json(rows, baselines, gpu_spreads);
   if (format == Format::Table || format == Format::Markdown) {
-    return board_text(document["rows"], document["baselines"], format, columns);
+    return board_text(document, format, columns);
   }
   if (format == Format::Csv) {
     return csv_text(document["rows"],

@@ -490,6 +490,16 @@ TEST(Migrations, AStoreOfVersionThirteenTakesForecasts) {
   EXPECT_EQ(forecast_record(store, 1).score, 0.125);
 }
 
+TEST(Migrations, EvaluationsOfVersionFifteenHaveNoDevice) {
+  const TemporaryDirectory directory("store-test");
+  RunStore store(store_of_version(directory, 15), kReadWrite);
+  EXPECT_EQ(store.candidate_state(1).best.value().device_uuid, "");
+  tasks::Evaluation evaluation = correct_evaluation(2.25);
+  evaluation.device_uuid = "GPU-1";
+  store.supersede_evaluation(1, evaluation);
+  EXPECT_EQ(store.candidate_state(1).best.value().device_uuid, "GPU-1");
+}
+
 TEST(Migrations, AStoreOfVersionFiveTakesNewEvaluations) {
   const TemporaryDirectory directory("store-test");
   RunStore store(store_of_version(directory, 5), kReadWrite);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "store/baselines.h"
+#include "store/gpu_spread.h"
 #include "store/open_options.h"
 #include "store/sittings.h"
 #include "tasks/result/evaluation.h"
@@ -323,6 +324,9 @@ public:
   /// eager if the task has none. `rows` come from leaderboard(). The times of baseline.cu are those
   /// of each group's first row.
   std::vector<BaselineStanding> baseline_standings(const std::vector<LeaderboardRow>& rows) const;
+  /// How much GPUs of one model differ, for each board of these rows whose baseline was timed on
+  /// two GPUs or more. `rows` come from leaderboard().
+  std::vector<GpuSpread> gpu_spreads(const std::vector<LeaderboardRow>& rows) const;
 
   // ---- reading ----
   /// Ordered by task, device and rank; rows without a rank come last. Throws UsageError for an

@@ -322,6 +322,24 @@ TEST(RunStore, BoundsConditionsAndRacesAreGivenBackAsTheyWere) {
               ElementsAre("baseline|2", "candidate|3", "incumbent|2", "warm|1"));
 }
 
+TEST(RunStore, AnEvaluationSaysWhichDeviceJudged) {
+  TestStore t;
+  tasks::Evaluation evaluation = correct_evaluation(2);
+  evaluation.device_uuid = "GPU-1";
+  evaluation.driver = "CUDA 13.0";
+  evaluation.worker = "beta";
+  const RowId candidate = t.add("a", "1", {evaluation});
+  t.add("b", "2", {correct_evaluation(2)}); // on a CPU of the coordinator
+  const tasks::Evaluation read = t.store.candidate_state(candidate).best.value();
+  EXPECT_EQ(read.device_uuid, "GPU-1");
+  EXPECT_EQ(read.driver, "CUDA 13.0");
+  EXPECT_EQ(read.worker, "beta");
+  for (const char* view : {"evaluation_overview", "candidate_overview"}) {
+    EXPECT_THAT(query_file(t.path, std::string("SELECT device_uuid, driver, worker FROM ") + view),
+                ElementsAre("GPU-1|CUDA 13.0|beta", "||"));
+  }
+}
+
 TEST(RunStore, WhatWasNotMeasuredIsNull) {
   TestStore t;
   tasks::Evaluation evaluation = correct_evaluation(2);

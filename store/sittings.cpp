@@ -87,8 +87,9 @@ StoredSitting read_sitting(const Query& query) {
   StoredSitting sitting;
   WINNOW_READ_COLUMNS(query, sitting, id, task);
   sitting.run = query.optional_integer("run_id");
-  WINNOW_READ_COLUMNS(query, sitting.result, device, device_name, evaluator_version, seed, rounds,
-                      baseline_spread, widening, started_at, seconds);
+  WINNOW_READ_COLUMNS(query, sitting.result, device, device_name, device_uuid, driver, worker,
+                      evaluator_version, seed, rounds, baseline_spread, widening, started_at,
+                      seconds);
   return sitting;
 }
 
@@ -123,10 +124,12 @@ void RunStore::add_sitting(std::optional<RowId> run, RowId task,
   database.write([&] {
     Query(database, "INSERT INTO sittings (run_id, task_id, device, device_name, "
                     "evaluator_version, seed, rounds, baseline_spread, widening, started_at, "
-                    "seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+                    "seconds, device_uuid, driver, worker) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .bind(run, task, result.device, result.device_name, result.evaluator_version,
               static_cast<std::int64_t>(result.seed), result.rounds, result.baseline_spread,
-              result.widening, result.started_at, result.seconds)
+              result.widening, result.started_at, result.seconds, result.device_uuid, result.driver,
+              result.worker)
         .run();
     const RowId sitting = database.last_insert_id();
     std::int64_t position = 0;
@@ -142,8 +145,9 @@ std::vector<StoredSitting> RunStore::sittings() const {
     Query query(
         database,
         "SELECT s.id, s.run_id, t.name AS task, s.device, s.device_name, s.evaluator_version, "
-        "s.seed, s.rounds, s.baseline_spread, s.widening, s.started_at, s.seconds "
-        "FROM sittings AS s JOIN tasks AS t ON t.id = s.task_id ORDER BY s.id");
+        "s.seed, s.rounds, s.baseline_spread, s.widening, s.started_at, s.seconds, "
+        "s.device_uuid, s.driver, s.worker FROM sittings AS s JOIN tasks AS t ON t.id = s.task_id "
+        "ORDER BY s.id");
     std::vector<StoredSitting> sittings;
     while (query.next()) {
       sittings.push_back(read_sitting(query));

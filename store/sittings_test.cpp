@@ -52,6 +52,9 @@ tasks::SittingResult sitting(std::vector<tasks::SittingRow> rows) {
   tasks::SittingResult result;
   result.device = "cpu";
   result.device_name = "Test CPU, 2 cores";
+  result.device_uuid = "GPU-1";
+  result.driver = "CUDA 13.0";
+  result.worker = "beta";
   result.evaluator_version = kEvaluator;
   result.seed = 0xfedcba9876543210U;
   result.rounds = 5;
@@ -180,6 +183,9 @@ TEST(Sittings, ComeBackAsTheyWereStored) {
   const tasks::SittingResult& result = stored[0].result;
   EXPECT_EQ(result.seed, 0xfedcba9876543210U);
   EXPECT_EQ(result.widening, 2);
+  EXPECT_EQ(result.device_uuid, "GPU-1");
+  EXPECT_EQ(result.driver, "CUDA 13.0");
+  EXPECT_EQ(result.worker, "beta");
   ASSERT_EQ(result.rows.size(), 2U);
   EXPECT_EQ(result.rows[0].times.at(0).shape_id, "search/0");
   EXPECT_EQ(result.rows[0].times.at(0).median_ns, 1250);

@@ -93,15 +93,15 @@ TEST(EvaluationRequest, HasAnIdOfAllItsFields) {
 }
 
 TEST(EvaluationRequest, NamesWhatIsWrong) {
+  const auto decode = [](const std::string& text) { decode_evaluation_request(text); };
   const Json good = Json::parse(encode(full_request()));
-  const auto with = [&good](const char* pointer, Json value) {
+  const auto with = [&](const char* pointer, Json value) {
     Json bad = good;
     bad[Json::json_pointer(pointer)] = std::move(value);
-    return error_of(bad, decode_evaluation_request);
+    return error_of(bad, decode);
   };
   EXPECT_THROW(decode_evaluation_request("{"), Error);
-  EXPECT_EQ(error_of(Json::array(), decode_evaluation_request),
-            "schema: expected winnow.evaluation-request");
+  EXPECT_EQ(error_of(Json::array(), decode), "schema: expected winnow.evaluation-request");
   EXPECT_EQ(with("/schema", "winnow.evaluation"), "schema: expected winnow.evaluation-request");
   EXPECT_EQ(with("/version", 2), "version: expected 1");
   EXPECT_EQ(with("/depth", "deep"),
@@ -152,7 +152,8 @@ SittingAnswer full_answer() {
   tasks::SittingRow row{"digest", tasks::Verdict::Wrong, "late", 2, 5, 3, {2, 4}, third, {}, {}};
   row.times = {{"search/0", 4.5, 9.5}};
   row.races = {{"another", "faster", 1.5, {1.4, 1.6}, 6}};
-  tasks::SittingResult result{"cuda", "GPU", 9, ~std::uint64_t{0}, 6, 0.05, 1.25, "now", 12.5, {}};
+  tasks::SittingResult result{"cuda", "GPU", "GPU-1", "CUDA 13.0", "beta", 9, ~std::uint64_t{0},
+                              6,      0.05,  1.25,    "now",       12.5,   {}};
   result.rows = {row};
   return {"final", "cuda:0 GPU", {{result, ""}, {std::nullopt, "cancelled"}}};
 }

@@ -61,6 +61,22 @@ TEST_F(SharedJudge, ServesTwoTasksByTurns) {
   EXPECT_EQ(statistics(*host_).judge_starts, 1);
 }
 
+TEST_F(SharedJudge, AnEvaluationSaysWhichDeviceJudged) {
+  Evaluator axpy(task("blas/axpy"), host_, options_);
+  const tasks::Evaluation on_cpu = axpy.evaluate_text(axpy.task().baseline, "kernel.cu");
+  EXPECT_EQ(on_cpu.device_uuid, "") << "a CPU has none";
+  EXPECT_EQ(on_cpu.driver, "");
+  host_->device.uuid = "GPU-1";
+  host_->device.driver = "CUDA 13.0";
+  const tasks::Evaluation bad = axpy.evaluate_text("no kernel", "kernel.cu");
+  const tasks::Evaluation good = axpy.evaluate_text(axpy.task().baseline, "kernel.cu");
+  for (const tasks::Evaluation& evaluation : {bad, good}) {
+    EXPECT_EQ(evaluation.device_uuid, "GPU-1");
+    EXPECT_EQ(evaluation.driver, "CUDA 13.0");
+    EXPECT_EQ(evaluation.worker, "") << "no broker is between";
+  }
+}
+
 // The reference of both tasks is the same module, and their shapes have the same names.
 TEST_F(SharedJudge, TellsTasksApartThatShareAReference) {
   const tasks::Task small = task("blas/axpy");

@@ -318,6 +318,8 @@ tasks::SittingResult Sitting::State::result() const {
   tasks::SittingResult result;
   result.device = host->device.kind;
   result.device_name = host->device.name;
+  result.device_uuid = host->device.uuid;
+  result.driver = host->device.driver;
   result.evaluator_version = kEvaluatorVersion;
   result.seed = blank.seed;
   result.rounds = static_cast<int>(times.size());

@@ -45,6 +45,8 @@ TaskOnDevice::TaskOnDevice(tasks::Task task_to_judge, std::shared_ptr<DeviceHost
 tasks::Evaluation TaskOnDevice::new_evaluation() const {
   tasks::Evaluation blank =
       blank_evaluation(host->device.kind, host->device.name, to_string(host->sandbox.level()));
+  blank.device_uuid = host->device.uuid;
+  blank.driver = host->device.driver;
   blank.seed = options.seed ? *options.seed : random_bits();
   blank.unranked = options.seed ? "its seed was given" : memorisable;
   if (!memorisable.empty()) {

@@ -160,7 +160,9 @@ void add_torch(CLI::App& parent, BaselineCommand& command) {
 
 void add_baseline(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<BaselineCommand>();
-  CLI::App* sub = app.add_subcommand("baseline", "Time a task in a framework and store the times");
+  CLI::App* sub =
+      app.add_subcommand("baseline", "Time a task in a framework, or its baseline.cu on several "
+                                     "GPUs, and store the times");
   sub->require_subcommand(1);
   CLI::App* torch_sub = sub->add_subcommand(
       "torch", "Time the task's reference.py with PyTorch, eager and with torch.compile, and "
@@ -174,6 +176,7 @@ void add_baseline(CLI::App& app, Action& chosen) {
   add_table_options(*table_sub, *command);
   table_sub->callback([command, &chosen] { chosen = [command] { return table(*command); }; });
   torch_sub->callback([command, &chosen] { chosen = [command] { return torch(*command); }; });
+  add_baseline_gpus(*sub, chosen);
 }
 
 } // namespace winnow::harness

@@ -25,6 +25,7 @@ void add_tasks(CLI::App& app, Action& chosen);
 void add_selftest(CLI::App& tasks_command, Action& chosen);     ///< adds to `tasks`
 void add_tasks_import(CLI::App& tasks_command, Action& chosen); ///< adds to `tasks`
 void add_baseline(CLI::App& app, Action& chosen);
+void add_baseline_gpus(CLI::App& baseline_command, Action& chosen); ///< adds to `baseline`
 void add_eval(CLI::App& app, Action& chosen);
 void add_profile(CLI::App& app, Action& chosen);
 void add_race(CLI::App& app, Action& chosen);

@@ -52,7 +52,8 @@ ExitCode leaderboard(const LeaderboardCommand& command) {
     std::cerr << store.why_nobody_is_ranked(query) << '\n';
     return ExitCode::Done;
   }
-  std::cout << store::format_leaderboard(rows, format, store.baseline_standings(rows));
+  std::cout << store::format_leaderboard(rows, format, store.baseline_standings(rows),
+                                         store.gpu_spreads(rows));
   return ExitCode::Done;
 }
 

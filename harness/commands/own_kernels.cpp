@@ -58,4 +58,19 @@ std::string OwnKernels::keep(const std::string& file, const std::string& text,
                          : ", which boards do not rank");
 }
 
+void OwnKernels::keep_baseline(const std::string& text,
+                               const std::vector<tasks::Evaluation>& evaluations) {
+  store_.transaction([&] {
+    store::CandidateRow row;
+    row.origin = "baseline";
+    row.text = text;
+    const store::RowId candidate = store_.add_candidate(run_, task_, row);
+    auto next = evaluations.begin();
+    if (next != evaluations.end() && !store_.candidate_state(candidate).best) {
+      store_.add_evaluations(candidate, {*next++});
+    }
+    store_.add_trials(candidate, {next, evaluations.end()}, "", 0);
+  });
+}
+
 } // namespace winnow::harness

@@ -4,6 +4,7 @@
 #include "tasks/task.h"
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -23,6 +24,9 @@ public:
   /// evaluation of a text counts: the best of several would reward luck.
   std::string keep(const std::string& file, const std::string& text,
                    const tasks::Evaluation& evaluation);
+  /// Stores evaluations of the task's baseline.cu. Only the first one that the run ever got counts;
+  /// the others tell how much its time varies.
+  void keep_baseline(const std::string& text, const std::vector<tasks::Evaluation>& evaluations);
 
 private:
   store::RunStore store_;

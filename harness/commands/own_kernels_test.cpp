@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/files.h"
+#include "harness/baseline/testing/gpu_lanes_fake.h"
 #include "harness/commands/own_kernels.h"
 #include "harness/run/session.h"
 #include "store/export.h"
@@ -68,6 +69,20 @@ TEST_F(KernelsOfAPerson, ThatTheMachineCouldNotJudgeAreNotStored) {
               HasSubstr("not stored"));
   open("alice").keep("a.cu", "a", own_evaluation(tasks::Verdict::Correct, 3));
   EXPECT_EQ(board().size(), 1U);
+}
+
+TEST_F(KernelsOfAPerson, KeepEveryEvaluationOfABaseline) {
+  const auto on = [](const char* uuid, double ns) { return test::evaluation_on({uuid, ns}); };
+  open("gpus").keep_baseline("b", {on("GPU-1", 100), on("GPU-2", 101)});
+  open("gpus").keep_baseline("b", {on("GPU-1", 102), on("GPU-3", 103)});
+  open("gpus").keep_baseline("b", {});
+  ASSERT_EQ(board().size(), 1U) << "only the first evaluation counts";
+  EXPECT_EQ(board().front().origin, "baseline");
+  const store::RunStore store(path, store::RunStore::Mode::ReadOnly);
+  const auto spreads = store.gpu_spreads(board());
+  ASSERT_EQ(spreads.size(), 1U);
+  EXPECT_EQ(spreads[0].gpus, 3);
+  EXPECT_EQ(spreads[0].evaluations, 4);
 }
 
 TEST_F(KernelsOfAPerson, AreNoSearchThatGoesOn) {

@@ -171,7 +171,8 @@ ExitCode reverify(const ReverifyCommand& command) {
   }
   verification.hold_final(query);
   const std::vector<store::LeaderboardRow> now = store.leaderboard(query);
-  std::cout << store::format_leaderboard(now, store::Format::Table, store.baseline_standings(now));
+  std::cout << store::format_leaderboard(now, store::Format::Table, store.baseline_standings(now),
+                                         store.gpu_spreads(now));
   return verification.exit_code();
 }
 

@@ -118,6 +118,18 @@ TEST(DiffReport, ComparesTwoCandidates) {
   EXPECT_THAT(document.dump(), Not(HasSubstr("123457")));
 }
 
+TEST(DiffReport, WarnsOfTimesFromTwoGpus) {
+  const auto on = [](const std::string& uuid) {
+    store::CandidateRecord record = sample_record();
+    record.state.best->device_uuid = uuid;
+    return candidate_json(record, {});
+  };
+  const std::string warning = "different GPUs of one model";
+  EXPECT_THAT(diff_text(diff_json(on("GPU-1"), on("GPU-2"))), HasSubstr(warning));
+  EXPECT_THAT(diff_text(diff_json(on("GPU-1"), on("GPU-1"))), Not(HasSubstr(warning)));
+  EXPECT_THAT(diff_text(diff_json(on(""), on("GPU-1"))), Not(HasSubstr(warning)));
+}
+
 TEST(JsonDocumentation, ListsEveryFieldOfShowAndDiff) {
   const ::winnow::test::JsonPage page(WINNOW_SOURCE_DIR);
   const json document = candidate_json(sample_record(), {.prompt = true, .reply = true});

@@ -23,6 +23,10 @@ constexpr const char* kTimesNote =
     "the times are of two evaluations, and the speed of a machine changes between evaluations: "
     "`winnow race {} @{} @{}` says which kernel is faster";
 
+constexpr const char* kGpusNote = "A and B were judged on different GPUs of one model, so a part "
+                                  "of the difference of their times "
+                                  "comes from the GPUs: compare the speedups; ";
+
 /// By name: the value in A and the value in B; null where there is none.
 using Pairs = std::map<std::string, std::pair<json, json>>;
 
@@ -166,6 +170,7 @@ json side_json(const json& candidate) {
   const json& evaluation = candidate.at("evaluation");
   side["verdict"] = evaluation.is_null() ? json("not_judged") : evaluation.at("verdict");
   side["device_name"] = store::value_at(evaluation, "device_name");
+  side["device_uuid"] = store::value_at(evaluation, "device_uuid");
   put_measured(side, "speedup", "", number_at(evaluation, "speedup"),
                store::bounds_at(evaluation, "speedup"));
   store::put_versus(side, store::versus_at(evaluation));
@@ -197,6 +202,12 @@ std::string section(const char* heading, const json& rows,
   return fmt::format("\n{}\n", heading) + to_aligned_text(table, 2);
 }
 
+bool are_on_two_gpus(const json& document) {
+  const std::string a = text_at(document, "a/device_uuid"), b = text_at(document, "b/device_uuid");
+  return !a.empty() && !b.empty() && a != b &&
+         store::value_at(document, "a/device_name") == store::value_at(document, "b/device_name");
+}
+
 std::string times_section(const json& document) {
   const auto time = [](const json& value) { return time_text(number_at(value, "")); };
   const auto speedup = [](const json& value) { return ratio_text(number_at(value, "")); };
@@ -212,6 +223,7 @@ std::string times_section(const json& document) {
                                      {{"B speedup", true}, "b_speedup", speedup},
                                      {{"95 %", true}, "", interval("b_speedup")}});
   const std::string note =
+      (are_on_two_gpus(document) ? kGpusNote : "") +
       fmt::format(fmt::runtime(kTimesNote), text_at(document, "a/task"),
                   text_at(document, "a/candidate_id"), text_at(document, "b/candidate_id"));
   return table.empty() ? table : table + wrap_line(note, store::table_columns(), 0) + "\n";

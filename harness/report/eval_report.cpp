@@ -188,6 +188,17 @@ std::string verdict_with_reason(const json& evaluation) {
              : fmt::format("{} ({})", name, describe(tasks::verdict_from_string(name).value()));
 }
 
+/// ", GPU-8f6b..., driver CUDA 13.0, worker beta": what is known beside the model of the device.
+std::string judge_text(const json& evaluation) {
+  std::string text;
+  for (const auto& [member, label] :
+       {std::pair{"device_uuid", ", "}, {"driver", ", driver "}, {"worker", ", worker "}}) {
+    const std::string value = text_at(evaluation, member);
+    text += value.empty() ? "" : label + store::on_one_line(value);
+  }
+  return text;
+}
+
 } // namespace
 
 std::string_view why_not_measured(const json& evaluation) {
@@ -203,9 +214,10 @@ std::string rival_speed(const json& evaluation) {
 std::string circumstances_text(const json& document, const json& evaluation) {
   const std::string seed = text_at(evaluation, "seed");
   const std::string unranked = text_at(document, "unranked");
-  return fmt::format("{} on {}, isolation {}{}{}, {:.1f} s\n", text_at(document, "device"),
-                     text_at(document, "device_name"), text_at(document, "isolation"),
-                     seed.empty() ? "" : ", seed ", seed, number_at(document, "seconds")) +
+  return fmt::format("{} on {}{}, isolation {}{}{}, {:.1f} s\n", text_at(document, "device"),
+                     text_at(document, "device_name"), judge_text(evaluation),
+                     text_at(document, "isolation"), seed.empty() ? "" : ", seed ", seed,
+                     number_at(document, "seconds")) +
          (unranked.empty() ? "" : "boards do not rank this kernel: " + unranked + "\n");
 }
 

@@ -115,6 +115,18 @@ TEST(EvalReport, SaysHowSureASpeedupIsAndWhatItIs) {
   EXPECT_THAT(eval_text(evaluation_json(evaluation)), Not(HasSubstr("quotient")));
 }
 
+TEST(EvalReport, SaysWhichGpuAndWhichWorkerJudged) {
+  tasks::Evaluation evaluation;
+  evaluation.device = "cpu";
+  evaluation.device_name = "Test CPU";
+  EXPECT_THAT(eval_text(evaluation_json(evaluation)), HasSubstr("cpu on Test CPU, isolation"));
+  evaluation.device_uuid = "GPU-1";
+  evaluation.driver = "CUDA 13.0";
+  evaluation.worker = "beta";
+  EXPECT_THAT(eval_text(evaluation_json(evaluation)),
+              HasSubstr("cpu on Test CPU, GPU-1, driver CUDA 13.0, worker beta, isolation"));
+}
+
 TEST(EvalReport, NamesTheLibrariesThatTheCandidateIsComparedWith) {
   tasks::Evaluation evaluation;
   evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};

@@ -193,7 +193,10 @@ private:
     LeaderboardQuery query = options_.query;
     query.top = top_;
     const std::vector<LeaderboardRow> rows = store_.leaderboard(query);
-    baselines_ = leaderboard_json({}, store_.baseline_standings(rows))["baselines"];
+    const json facts =
+        leaderboard_json({}, store_.baseline_standings(rows), store_.gpu_spreads(rows));
+    baselines_ = facts["baselines"];
+    gpu_spreads_ = facts["gpu_spreads"];
     leaderboard_ = R"({"columns":)" + json_line(leaderboard_columns()) + R"(,"rows":[)";
     for (std::size_t begin = 0; begin < rows.size(); begin += kSlice) {
       const auto first = rows.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -320,6 +323,7 @@ private:
             {"max_bytes", options_.max_bytes},
             {"dropped", dropped_},
             {"baselines", baselines_},
+            {"gpu_spreads", gpu_spreads_},
             {"verdict_counts", verdict_counts()}};
   }
 
@@ -386,7 +390,7 @@ private:
   std::int64_t top_ = 0;
   Selection selection_;
   std::set<RowId> placed_;
-  json baselines_;
+  json baselines_, gpu_spreads_;
   std::string leaderboard_, candidate_rows_, shapes_, profiles_;
   std::vector<std::string> dropped_;
   std::vector<BoardChunk> chunks_;

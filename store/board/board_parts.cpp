@@ -22,14 +22,14 @@ constexpr const char* kEvaluation =
     "SELECT o.evaluation_id, o.detail, e.notes, o.parameters, o.compiler, o.build_from_cache, "
     "o.build_seconds, o.seconds, o.seed, o.request, o.evaluator_version, b.log, b.architecture, "
     "b.digest AS build_digest, b.machine_code_digest, b.kernels, b.findings, b.features, o.race, "
-    "o.isolation, e.promoted, o.superseded_by "
+    "o.isolation, e.promoted, o.superseded_by, o.device_uuid, o.driver, o.worker "
     "FROM evaluation_overview AS o JOIN evaluations AS e ON e.id = o.evaluation_id "
     "LEFT JOIN builds AS b ON b.id = e.build_id WHERE o.candidate_id = ? AND o.ordinal = 0";
 constexpr const char* kEvaluationFields =
     "evaluation_id:i detail:t notes:j parameters:j compiler:t build_from_cache:i build_seconds:r "
     "seconds:r seed:t request:t evaluator_version:i log:t architecture:t build_digest:t "
     "machine_code_digest:t kernels:j findings:j features:j race:j isolation:t promoted:i "
-    "superseded_by:i";
+    "superseded_by:i device_uuid:t driver:t worker:t";
 
 constexpr const char* kCases =
     "SELECT case_id, stage, shape_set, shape_id, shape, seed, verdict, detail, mismatch, "

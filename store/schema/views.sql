@@ -213,7 +213,7 @@ SELECT e.id AS evaluation_id, r.name AS run, t.name AS task, e.candidate_id, e.o
        e.device_name, e.isolation, b.compiler, e.build_from_cache, e.build_seconds, e.seconds,
        e.evaluator_version, e.started_at, e.superseded_by, e.speedup_low, e.speedup_high, e.race,
        CASE WHEN e.seed IS NOT NULL THEN printf('%u', e.seed) END AS seed, e.unranked, e.request,
-       e.turns
+       e.turns, e.device_uuid, e.driver, e.worker
 FROM evaluations AS e
 JOIN candidates AS c ON c.id = e.candidate_id
 JOIN runs AS r ON r.id = c.run_id
@@ -231,7 +231,8 @@ SELECT c.id AS candidate_id, c.run_id, r.name AS run, c.task_id, t.name AS task,
         FROM (SELECT p.parent_id FROM candidate_parents AS p WHERE p.candidate_id = c.id
               ORDER BY p.position)) AS parents, coalesce(d.name, 'not_judged') AS verdict,
        s.name AS stage, e.detail, e.speedup, e.score_ns, v.parameters, e.device, e.device_name,
-       e.isolation, k.digest, k.lines, c.created_at, e.started_at AS evaluated_at
+       e.isolation, k.digest, k.lines, c.created_at, e.started_at AS evaluated_at, e.device_uuid,
+       e.driver, e.worker
 FROM candidates AS c
 JOIN runs AS r ON r.id = c.run_id
 JOIN tasks AS t ON t.id = c.task_id

@@ -86,6 +86,10 @@ Json case_json(const CaseResult& result) {
   return json;
 }
 
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(to_valid_utf8(text));
+}
+
 } // namespace
 
 void to_json(Json& json, const Mismatch& mismatch) {
@@ -158,6 +162,9 @@ Json evaluation_json(const Evaluation& evaluation) {
             {"score_ns", number_json(evaluation.score_ns)},
             {"device", evaluation.device},
             {"device_name", evaluation.device_name},
+            {"device_uuid", text_or_null(evaluation.device_uuid)},
+            {"driver", text_or_null(evaluation.driver)},
+            {"worker", text_or_null(evaluation.worker)},
             {"isolation", evaluation.isolation},
             {"evaluator_version", evaluation.evaluator_version},
             {"seed", evaluation.seed == 0 ? Json() : seed_json(evaluation.seed)},

@@ -145,6 +145,9 @@ struct Evaluation {
   std::string profile;
   std::string device;      ///< "cpu"
   std::string device_name; ///< "AMD EPYC ..., 2 cores"
+  std::string device_uuid; ///< "GPU-8f6b..."; empty: a CPU, or the driver does not tell
+  std::string driver;      ///< "CUDA 13.0"; empty: a CPU
+  std::string worker;      ///< its name at the broker; empty: the coordinator's machine judged
   std::string isolation;   ///< "bubblewrap", "landlock+seccomp", "rlimits"
   int evaluator_version = 0;
   /// The seed from which all inputs derive; 0: unknown, or no input was drawn.

@@ -37,8 +37,9 @@ WINNOW_JSON_FIELDS(BuildRecord, digest, compiler, from_cache, seconds, log, arch
 WINNOW_JSON_FIELDS(SittingTime, shape_id, median_ns, baseline_median_ns)
 WINNOW_JSON_FIELDS(SittingRow, kernel, verdict, detail, rank, score_ns, speedup, speedup_bounds,
                    held_out_speedup, times, races)
-WINNOW_JSON_FIELDS(SittingResult, device, device_name, evaluator_version, seed, rounds,
-                   baseline_spread, widening, started_at, seconds, rows)
+WINNOW_JSON_FIELDS(SittingResult, device, device_name, device_uuid, driver, worker,
+                   evaluator_version, seed, rounds, baseline_spread, widening, started_at, seconds,
+                   rows)
 
 template <> struct JsonForm<Evaluation> {
   static nlohmann::json write(const Evaluation& evaluation);

@@ -35,6 +35,7 @@ struct SittingRow {
 /// A sitting: the finalists of one task and its baseline run in turns, launch after launch.
 struct SittingResult {
   std::string device, device_name;
+  std::string device_uuid, driver, worker; ///< as in Evaluation
   int evaluator_version = 0;
   std::uint64_t seed = 0;
   int rounds = 0;

@@ -33,6 +33,7 @@ const std::vector<BadCommand> kBadCommands{
     {"UnknownTask", {"eval", "row_sofmax", "tests/buggy/no_guard.cu"}, 2, "row_softmax"},
     {"UnknownDevice", {"eval", "axpy", "tests/buggy/no_guard.cu", "--device", "cup"}, 2, "cpu"},
     {"NoGpu", {"eval", "axpy", "tests/buggy/no_guard.cu", "--device", "hip"}, 3, "hip"},
+    {"CpuHasNoOtherGpu", {"baseline", "gpus", "axpy", "--device", "cpu"}, 2, "compares GPUs"},
     {"MissingFile", {"eval", "axpy", "tests/buggy/none.cu"}, 2, "none.cu"},
     {"Folder", {"eval", "axpy", "tests"}, 2, "directory"},
     {"UnknownKey", {"run", "--set", "run.stratgy=x"}, 2, "strategy"},

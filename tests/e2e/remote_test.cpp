@@ -96,6 +96,10 @@ TEST_F(RemoteRun, SurvivesTheDeathOfWorkerCoordinatorAndBroker) {
             0);
   EXPECT_EQ(rows_of(store, "events WHERE kind = 'machine fault'"), 0);
   EXPECT_EQ(rows_of(store, "sittings"), 2) << resumed.err;
+  EXPECT_EQ(rows_of(store, "sittings WHERE worker NOT IN ('a', 'b')"), 0);
+  const std::string judged = "evaluation_overview WHERE verdict = 'correct'";
+  EXPECT_GT(rows_of(store, judged), 0);
+  EXPECT_EQ(rows_of(store, judged + " AND worker NOT IN ('a', 'b')"), 0);
 
   kill(b->pid(), SIGTERM);
   const process::ChildResult stopped = b->wait();

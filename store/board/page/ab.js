@@ -14,6 +14,7 @@ pages.ab = {
     whiskers(main, 'Speedup of both, with 95 % intervals', both.map(([name, c, color]) => ({...whiskerRow({...c, ...placeOf.get(c.candidate_id), model: c.by, rank: null}, color), label: `${name}: #${c.candidate_id} ${c.by}`})).filter(r => r.mid > 0),
       {lines: [{at: 1, text: versusOf(a.task)}]});
     const results = await Promise.all(both.map(([, c]) => part('results', c.candidate_id)));
+    if (areOnTwoGpus(a, b, results)) main.append(note('A and B were judged on different GPUs of one model, so a part of the difference of their times comes from the GPUs. Compare the speedups.', 'warn'));
     this.table(main, a, b, results);
     await this.samples(main, both, results);
     const texts = await Promise.all(both.map(([, c]) => part('kernels', c.candidate_id)));
@@ -47,3 +48,4 @@ pages.ab = {
     }
   },
 };
+const areOnTwoGpus = (a, b, [one, two]) => a.device_name === b.device_name && one?.device_uuid && two?.device_uuid && one.device_uuid !== two.device_uuid;

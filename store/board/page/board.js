@@ -21,11 +21,12 @@ pages.board = {
     main.append(table(rows, columns, {id: 'board-rows', sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
     if (empty.length) main.append(note(`No row has a value for: ${empty.join(', ')}.`));
     const notes = this.libraries(b);
+    for (const s of board.gpu_spreads.filter(s => ofBoard(s, b))) main.append(note(`${s.note}: a smaller difference of two times can come from the GPUs. Compare speedups, which have both times from one GPU.`));
     if (notes.length) main.append(h('h3', {}, 'Libraries and frameworks'), table(notes, [
       {name: 'name', value: l => `${l.name} ${l.version}`}, {name: 'speedup', num: true, cell: l => l.relative_time ? speed(1 / l.relative_time) : 'not measured'},
       {name: 'shapes', num: true, value: l => l.shapes}, {name: 'agrees', value: l => l.agrees ? 'yes' : 'no'}, {name: 'note', value: l => l.note || none}]));
   },
-  libraries: b => board.baselines.filter(l => l.task === b.first.task && l.task_digest === b.first.task_digest && l.device_name === b.first.device_name && l.evaluator_version === b.first.evaluator_version),
+  libraries: b => board.baselines.filter(l => ofBoard(l, b)),
   columns(b) {
     const leader = b.rows[0], c = p => byId.get(p.candidate_id);
     const light = p => { const f = fractions(p.candidate_id); return f.length ? Math.min(...f) : null; };
@@ -46,6 +47,7 @@ pages.board = {
       {name: 'findings', wide: true, value: p => p.findings.length, cell: p => p.findings.map(f => f.detail ?? f.kind).join('; ') || none}];
   },
 };
+const ofBoard = (fact, b) => ['task', 'task_digest', 'device_name', 'evaluator_version'].every(name => fact[name] === b.first[name]);
 const profileOf = new Map(board.profiles.map(p => [p.candidate_id, p.shapes ?? []]));
 const fractions = id => (profileOf.get(id) ?? []).map(s => s.speed_of_light?.fraction).filter(known);
 const racesOf = groups(board.races.flatMap(r => [[r.kernel, r], [r.rival, r]]), e => e[0]);

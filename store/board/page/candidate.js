@@ -9,7 +9,11 @@ pages.candidate = {
     const p = placeOf.get(c.candidate_id);
     main.append(h('div', {class: 'cols'}, this.facts(c, p), this.family(c, p)));
     const result = await part('results', c.candidate_id);
-    if (result) await this.measured(main, c, result);
+    if (result) {
+      const judge = judgeText(result);
+      if (judge) main.append(h('p', {}, `Judged on ${judge}.`));
+      await this.measured(main, c, result);
+    }
     await this.source(main, c, state);
     if (result?.log) main.append(h('h3', {}, 'Compiler log'), h('pre', {}, result.log));
     if (board.with_prompts) await this.conversation(main, c);
@@ -167,3 +171,5 @@ function diffView(before, after) {
   });
   return near.size ? codeTable(rows) : note('The two texts are equal.');
 }
+/// Which of several devices of one model judged; empty: the store does not say.
+const judgeText = result => [result.device_uuid, result.driver && `driver ${result.driver}`, result.worker && `worker ${result.worker}`].filter(Boolean).join(', ');

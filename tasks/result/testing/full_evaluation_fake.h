@@ -60,6 +60,9 @@ inline Evaluation full_evaluation() {
   evaluation.profile = R"({"shapes": []})";
   evaluation.device = "cuda";
   evaluation.device_name = "GPU";
+  evaluation.device_uuid = "GPU-1";
+  evaluation.driver = "CUDA 13.0";
+  evaluation.worker = "beta";
   evaluation.isolation = "bubblewrap";
   evaluation.evaluator_version = 8;
   evaluation.seed = (std::uint64_t{1} << 63U) + 1;
