@@ -71,7 +71,8 @@ void RemoteEvaluations::handle(const ArrivedResult& result) {
 void RemoteEvaluations::take(const Pending& pending, const ArrivedResult& result) {
   const PoolRules& rules = setup_.session.rules;
   if (pending.kind == JobKind::Evaluation) {
-    EvaluationResult checked = checked_result(pending.request, rules, {result.worker, result.body});
+    EvaluationResult checked = checked_result(pending.request, {rules, setup_.session.facts},
+                                              {result.worker, result.body}, seen_);
     if (remove(result.job)) {
       setup_.done(std::move(checked));
     }

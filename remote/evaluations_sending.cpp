@@ -74,13 +74,15 @@ void RemoteEvaluations::send_due_jobs() {
 
 Job RemoteEvaluations::message_of(const Pending& pending) {
   Job job;
+  evaluators::EvaluationRequest request = pending.request;
+  request.protocol.reuse = false; // a result that repeats an earlier one would not count
   if (pending.kind == JobKind::Sitting) {
     job.kind = JobKind::Sitting;
     job.request = pending.sitting_text;
   } else if (pending.address.trusted) {
-    job.request = encode(pending.request);
+    job.request = encode(request);
   } else {
-    job = parcels_.for_any_worker(pending.request, setup_.transport);
+    job = parcels_.for_any_worker(request, setup_.transport);
   }
   job.publication = fmt::format("{:016x}", random_bits());
   return job;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluations.h"
+#include "remote/evaluation_check.h"
 #include "remote/job_message.h"
 #include "remote/job_transport.h"
 #include "remote/task_parcels.h"
 #include "remote/worker_roster.h"
+#include "tasks/plan/device_facts.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -42,6 +44,7 @@ struct RemoteSession {
   /// Random. From it follow the ids of the session and of its jobs, so that a coordinator that
   /// continues a session finds its jobs again. Workers never see it.
   std::string secret;
+  tasks::DeviceFacts facts = {}; ///< of the pool's model of device
 
   std::string id() const;
   std::string job_of(const std::string& request_id) const;
@@ -115,6 +118,7 @@ private:
 
   Setup setup_;
   const std::string session_;
+  SeenEvaluations seen_;
   TaskParcels parcels_;             ///< used by the sending thread
   std::uint64_t reconnections_ = 0; ///< used by the sending thread
   Clock::time_point heard_;         ///< used by the sending thread: the broker was there
