@@ -51,6 +51,7 @@ void RemoteDevices::take_rules() {
   session_.rules.device_kind = rules.device_kind;
   session_.rules.device_name = rules.device_name;
   session_.rules.torch = rules.torch;
+  session_.rules.quarantined = rules.quarantined;
   if (is_isolated(rules.isolation, setup_.isolation)) {
     session_.rules.isolation = rules.isolation;
   }
