@@ -20,6 +20,8 @@ using tasks::Verdict;
 
 /// So often a job may go to a worker whose answer does not help.
 constexpr int kMostUselessResults = 8;
+/// Requests that wait for an answer of a trusted worker, for each of these workers.
+constexpr int kMostAtTrustedWorker = 2;
 /// The share of the results that need a second answer whatever they say.
 constexpr double kDrawnShare = 0.05;
 constexpr std::size_t kDrawDigits = 8;
@@ -177,13 +179,25 @@ std::vector<WorkerRoster::Worker> RemoteEvaluations::others(const Pending& pendi
   return workers;
 }
 
-/// Trusted workers answer first, if there are any.
-void RemoteEvaluations::ask_another(Pending pending) {
+/// Whether a trusted worker shall give the next answer. They come first, but their queue stays
+/// short, because they hold finals, too.
+bool RemoteEvaluations::asks_trusted(const Pending& pending) const {
   const std::vector<WorkerRoster::Worker> workers = others(pending);
-  pending.address.trusted =
-      !pending.by_any_worker && std::any_of(workers.begin(), workers.end(), [](const auto& worker) {
-        return worker.heartbeat.trusted;
-      });
+  const auto trusted = std::count_if(workers.begin(), workers.end(),
+                                     [](const auto& worker) { return worker.heartbeat.trusted; });
+  const bool has_any = std::any_of(workers.begin(), workers.end(), [&](const auto& worker) {
+    return !has_answered(pending.answers, worker.name);
+  });
+  const std::lock_guard lock(mutex_);
+  const auto waiting = std::count_if(pending_.begin(), pending_.end(), [](const auto& entry) {
+    return !entry.second.answers.empty() && entry.second.address.trusted;
+  });
+  return !pending.by_any_worker && trusted > 0 &&
+         (!has_any || waiting < kMostAtTrustedWorker * trusted);
+}
+
+void RemoteEvaluations::ask_another(Pending pending) {
+  pending.address.trusted = asks_trusted(pending);
   pending.address.job = setup_.session.job_of(
       fmt::format("{} answer {}{}", pending.request.id, pending.answers.size() + 1,
                   pending.by_any_worker ? " of any worker" : ""));

@@ -145,6 +145,7 @@ private:
   bool is_drawn(const std::string& request_id) const;
   bool would_lead(const Pending& pending, const Answer& answer) const;
   std::vector<WorkerRoster::Worker> others(const Pending& pending) const;
+  bool asks_trusted(const Pending& pending) const;
   void ask_another(Pending pending);
   void deliver(const Pending& pending, const Answer& answer);
   void end_without_result(Pending pending, const std::string& fault);
