@@ -53,6 +53,10 @@ void RemoteEvaluations::handle(const ArrivedResult& result) {
     }
     return;
   }
+  if (is_useless(*pending, result.worker)) {
+    pass_on(result);
+    return;
+  }
   try {
     take(*pending, result);
   } catch (const BrokerUnavailable&) {
@@ -71,9 +75,11 @@ void RemoteEvaluations::handle(const ArrivedResult& result) {
 void RemoteEvaluations::take(const Pending& pending, const ArrivedResult& result) {
   const PoolRules& rules = setup_.session.rules;
   if (pending.kind == JobKind::Evaluation) {
-    EvaluationResult checked = checked_result(pending.request, rules, {result.worker, result.body});
-    if (remove(result.job)) {
-      setup_.done(std::move(checked));
+    EvaluationResult checked = checked_result(asked(pending), {rules, setup_.session.facts},
+                                              {result.worker, result.body}, seen_);
+    if (std::optional<Pending> removed = remove(result.job)) {
+      const bool trusted = removed->address.trusted;
+      take_answer(std::move(*removed), {result.worker, trusted, std::move(checked)});
     }
     return;
   }
@@ -90,25 +96,37 @@ void RemoteEvaluations::take(const Pending& pending, const ArrivedResult& result
 /// A result that cannot be right does not count: the job is published again.
 void RemoteEvaluations::refuse(const ArrivedResult& result, const std::string& why) {
   setup_.warn("a result does not count: " + why);
+  if (send_again(result, &Pending::refused_results, {}) >= kMostRefusedResults) {
+    fail(result.job, "workers sent results that do not count: " + why);
+  }
+  blame(result.worker, WorkerTrust::kRefusedResult, why);
+}
+
+/// Publishes the job again after `delay`. Returns how often that has happened, by `count`.
+int RemoteEvaluations::send_again(const ArrivedResult& result, int Pending::*count,
+                                  std::chrono::milliseconds delay) {
   setup_.transport.acknowledge(result);
   const std::optional<Pending> pending = find(result.job);
   if (!pending) {
-    return;
+    return 0;
   }
   setup_.transport.withdraw(pending->address); // before it is published again
-  bool is_last = false;
+  int times = 0;
   {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(result.job);
     if (found != pending_.end()) {
       found->second.published.reset();
-      is_last = ++found->second.refused_results >= kMostRefusedResults;
+      if (delay.count() > 0) {
+        found->second.published = Clock::now() - setup_.patience.publish_again + delay;
+        is_rescheduled_ = true;
+      }
+      found->second.publications = 0; // a result came
+      times = ++(found->second.*count);
     }
   }
-  if (is_last) {
-    fail(result.job, "workers sent results that do not count: " + why);
-  }
   changed_.notify_all();
+  return times;
 }
 
 } // namespace winnow::remote

@@ -13,6 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kShortestWait{1};
 constexpr milliseconds kTendEvery{1000};
 constexpr milliseconds kComplainAfter{5'000};
 constexpr milliseconds kComplainEvery{60'000};
@@ -21,18 +22,31 @@ constexpr int kMostPublications = 10;
 
 } // namespace
 
+/// How long the sending thread may wait. The caller holds the mutex.
+RemoteEvaluations::Clock::duration RemoteEvaluations::until_next_job() const {
+  Clock::duration wait = std::min(kTendEvery, setup_.patience.publish_again);
+  const auto now = Clock::now();
+  for (const auto& [job, pending] : pending_) {
+    if (pending.published) {
+      wait = std::min(wait, *pending.published + setup_.patience.publish_again - now);
+    }
+  }
+  return std::max(wait, Clock::duration(kShortestWait));
+}
+
 void RemoteEvaluations::send_jobs() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, std::min(kTendEvery, setup_.patience.publish_again), [this] {
+      changed_.wait_for(lock, until_next_job(), [this] {
         const auto is_new = [](const auto& entry) { return !entry.second.published; };
-        return stopping_ || !arrived_.empty() || !faults_.empty() ||
+        return stopping_ || is_rescheduled_ || !arrived_.empty() || !faults_.empty() ||
                std::any_of(pending_.begin(), pending_.end(), is_new);
       });
       if (stopping_) {
         return;
       }
+      is_rescheduled_ = false;
     }
     try {
       take_faults();
@@ -72,15 +86,32 @@ void RemoteEvaluations::send_due_jobs() {
   }
 }
 
+/// The request as a worker gets it. Each further answer has an id of its own, so that workers
+/// cannot tell that they judge a kernel again.
+evaluators::EvaluationRequest RemoteEvaluations::asked(const Pending& pending) const {
+  evaluators::EvaluationRequest request = pending.request;
+  request.protocol.reuse = false; // a result that repeats an earlier one would not count
+  if (!pending.answers.empty()) {
+    request.id = pending.address.job;
+  }
+  return request;
+}
+
+PoolRules RemoteEvaluations::rules() const {
+  PoolRules rules = setup_.session.rules;
+  rules.quarantined = trust_.quarantined();
+  return rules;
+}
+
 Job RemoteEvaluations::message_of(const Pending& pending) {
   Job job;
   if (pending.kind == JobKind::Sitting) {
     job.kind = JobKind::Sitting;
     job.request = pending.sitting_text;
   } else if (pending.address.trusted) {
-    job.request = encode(pending.request);
+    job.request = encode(asked(pending));
   } else {
-    job = parcels_.for_any_worker(pending.request, setup_.transport);
+    job = parcels_.for_any_worker(asked(pending), setup_.transport);
   }
   job.publication = fmt::format("{:016x}", random_bits());
   return job;
@@ -134,7 +165,7 @@ void RemoteEvaluations::after_reconnection() {
     return;
   }
   setup_.transport.prepare(setup_.session.pool);
-  setup_.transport.set_pool_rules(setup_.session.pool, encode(setup_.session.rules));
+  setup_.transport.set_pool_rules(setup_.session.pool, encode(rules()));
   parcels_.forget_kept();
   {
     const std::lock_guard lock(mutex_);
@@ -153,6 +184,7 @@ void RemoteEvaluations::tend() {
   }
   tended_ = Clock::now();
   setup_.roster.update(setup_.transport);
+  tend_answers();
   for (const JobAddress& dead : setup_.transport.dead_jobs()) {
     if (!find(dead.job)) { // a request to come may ask for the job again
       setup_.transport.withdraw(dead);

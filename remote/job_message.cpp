@@ -28,7 +28,8 @@ WINNOW_JSON_FIELDS(DeviceMessage, kind, id, name, uuid, driver, facts)
 } // namespace
 
 WINNOW_JSON_FIELDS(Job, kind, evaluator_version, publication, task, request)
-WINNOW_JSON_FIELDS(PoolRules, evaluator_version, device_kind, device_name, isolation, torch)
+WINNOW_JSON_FIELDS(PoolRules, evaluator_version, device_kind, device_name, isolation, torch,
+                   quarantined)
 WINNOW_JSON_FIELDS(HeldJob, job, made, all)
 WINNOW_JSON_FIELDS(Heartbeat, pool, evaluator_version, trusted, isolation, torch, devices, held,
                    last_fault, environment)
@@ -156,6 +157,11 @@ std::string objection(const PoolRules& rules, const Heartbeat& worker) {
     return "the pool has tasks whose reference is a PyTorch module, and this worker has no PyTorch";
   }
   return {};
+}
+
+bool is_quarantined(const PoolRules& rules, std::string_view worker) {
+  return std::find(rules.quarantined.begin(), rules.quarantined.end(), worker) !=
+         rules.quarantined.end();
 }
 
 bool is_name(std::string_view text) {

@@ -42,8 +42,9 @@ struct PoolRules {
   int evaluator_version = evaluators::kEvaluatorVersion;
   std::string device_kind; ///< "cpu", "cuda", "hip"
   std::string device_name;
-  std::string isolation; ///< the weakest that is allowed; empty: any
-  bool torch = false;    ///< workers need PyTorch
+  std::string isolation;                     ///< the weakest that is allowed; empty: any
+  bool torch = false;                        ///< workers need PyTorch
+  std::vector<std::string> quarantined = {}; ///< workers whose results do not count any more
 };
 std::string encode(const PoolRules& rules);
 PoolRules decode_pool_rules(std::string_view text);
@@ -71,6 +72,9 @@ Heartbeat decode_heartbeat(std::string_view text);
 
 /// Why a worker must not work in a pool with these rules; empty: it may.
 std::string objection(const PoolRules& rules, const Heartbeat& worker);
+
+/// Whether the pool has quarantined the worker of this name.
+bool is_quarantined(const PoolRules& rules, std::string_view worker);
 
 /// Whether `isolation`, the name of a level, is at least `required`, which may be empty.
 bool is_isolated(const std::string& isolation, const std::string& required);

@@ -116,7 +116,8 @@ TEST(ResultCheck, RefusesWhatIsNoAnswer) {
     evaluators::EvaluationResult result{request.id, "cpu", test::judge_correct(request, {}), {}};
     edit(result);
     const std::string body = encode(result);
-    return error_in([&] { checked_result(request, test::pool_rules(), {"w", body}); });
+    SeenEvaluations seen;
+    return error_in([&] { checked_result(request, {test::pool_rules(), {}}, {"w", body}, seen); });
   };
   EXPECT_EQ(error_with([](auto&) {}), "none");
   EXPECT_EQ(error_with([](auto& result) { result.id = "x"; }),
@@ -134,8 +135,9 @@ TEST(ResultCheck, RefusesWhatIsNoAnswer) {
   strict.isolation = "bubblewrap";
   const std::string body =
       encode(evaluators::EvaluationResult{request.id, "", test::judge_correct(request, {}), {}});
+  SeenEvaluations seen;
   EXPECT_THAT(error_in([&] {
-                checked_result(request, strict, {"w", body});
+                checked_result(request, {strict, {}}, {"w", body}, seen);
               }),
               HasSubstr("weaker isolation 'rlimits'"));
 }

@@ -51,6 +51,7 @@ void RemoteDevices::take_rules() {
   session_.rules.device_kind = rules.device_kind;
   session_.rules.device_name = rules.device_name;
   session_.rules.torch = rules.torch;
+  session_.rules.quarantined = rules.quarantined;
   if (is_isolated(rules.isolation, setup_.isolation)) {
     session_.rules.isolation = rules.isolation;
   }
@@ -92,6 +93,7 @@ void RemoteDevices::wait_for_worker() {
         environment_ = worker.heartbeat.environment;
         session_.rules.device_kind = first_.kind;
         session_.rules.device_name = first_.name;
+        session_.facts = first_.facts;
         last = std::min(last, Clock::now() + kGather);
       }
       size_ += worker.heartbeat.devices.size();

@@ -30,7 +30,8 @@ std::string RemoteSession::job_of(const std::string& request_id) const {
 }
 
 RemoteEvaluations::RemoteEvaluations(Setup setup)
-    : setup_(std::move(setup)), session_(setup_.session.id()), heard_(Clock::now()) {
+    : setup_(std::move(setup)), session_(setup_.session.id()),
+      trust_(setup_.session.rules.quarantined), heard_(Clock::now()) {
   setup_.transport.prepare(setup_.session.pool);
   reconnections_ = setup_.transport.reconnections();
   for (;;) {
@@ -55,6 +56,10 @@ void RemoteEvaluations::submit(EvaluationRequest request) {
   const bool trusted = request.depth == evaluators::Depth::HeldOut;
   pending.address = {setup_.session.pool, trusted, session_, setup_.session.job_of(request.id)};
   pending.request = std::move(request);
+  insert(std::move(pending));
+}
+
+void RemoteEvaluations::insert(Pending pending) {
   const std::string job = pending.address.job;
   {
     const std::lock_guard lock(mutex_);
@@ -69,7 +74,14 @@ void RemoteEvaluations::submit(EvaluationRequest request) {
 }
 
 void RemoteEvaluations::cancel(const std::string& id) {
-  fail(setup_.session.job_of(id), "cancelled");
+  std::string job;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, pending] : pending_) {
+      job = pending.request.id == id ? name : job;
+    }
+  }
+  fail(job, "cancelled");
 }
 
 SittingAnswer RemoteEvaluations::hold(const SittingRequest& request, const std::stop_token& stop,
@@ -183,7 +195,10 @@ void RemoteEvaluations::take_faults() {
     faults.swap(faults_);
   }
   for (const auto& [pending, fault] : faults) {
-    if (pending.kind == JobKind::Evaluation) {
+    if (pending.canary) {
+      const std::lock_guard lock(mutex_);
+      canary_is_out_ = false;
+    } else if (pending.kind == JobKind::Evaluation) {
       setup_.done({pending.request.id, {}, {}, fault});
     }
   }

@@ -1,10 +1,15 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluations.h"
+#include "remote/answers.h"
+#include "remote/canary.h"
+#include "remote/evaluation_check.h"
 #include "remote/job_message.h"
 #include "remote/job_transport.h"
 #include "remote/task_parcels.h"
 #include "remote/worker_roster.h"
+#include "remote/worker_trust.h"
+#include "tasks/plan/device_facts.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -31,6 +36,13 @@ struct Patience {
   std::chrono::milliseconds broker{600'000};
   /// After so long without a trusted worker a sitting gets a fault.
   std::chrono::milliseconds trusted_worker{60'000};
+  /// After so long without a worker that could give a second or third answer, the answers that are
+  /// there decide.
+  std::chrono::milliseconds other_worker{60'000};
+  /// After so long an answer is no longer expected from a trusted worker, but from any.
+  std::chrono::milliseconds trusted_answer{600'000};
+  /// After a worker has taken a job that it should not have; doubles each time.
+  std::chrono::milliseconds pass_on{250};
   /// For the next result, before it looks around. stop() may take so long.
   std::chrono::milliseconds results{1'000};
 };
@@ -42,13 +54,17 @@ struct RemoteSession {
   /// Random. From it follow the ids of the session and of its jobs, so that a coordinator that
   /// continues a session finds its jobs again. Workers never see it.
   std::string secret;
+  tasks::DeviceFacts facts = {}; ///< of the pool's model of device
 
   std::string id() const;
   std::string job_of(const std::string& request_id) const;
 };
 
-/// Evaluations at the workers of a pool. The broker keeps jobs and results, so workers, coordinator
-/// and broker may die at any time: a request has exactly one result, which may be a fault.
+/// Evaluations at the workers of a pool. No worker is believed: a result that contradicts itself
+/// does not count, some results need the answer of a second worker before they count (see
+/// docs/distributed.md), and canaries find workers that lie. The broker keeps jobs and results, so
+/// workers, coordinator and broker may die at any time: a request has exactly one result, which may
+/// be a fault.
 class RemoteEvaluations : public evaluators::Evaluations {
 public:
   struct Setup {
@@ -86,8 +102,15 @@ private:
     std::optional<Clock::time_point> published; ///< the last time that the broker was asked to
     int publications = 0;                       ///< that the broker took since it was there last
     int refused_results = 0;
+    int useless_results = 0;
+    std::optional<Canary> canary; ///< nobody waits for the result
+    std::vector<Answer> answers;  ///< of workers that have judged the request already
+    std::optional<Clock::time_point> lonely_since; ///< no worker can give the next answer
+    std::optional<Clock::time_point> asked_at;     ///< for another answer
+    bool by_any_worker = false;                    ///< no trusted worker has answered for long
   };
 
+  Clock::duration until_next_job() const;
   void send_jobs();
   void send_due_jobs();
   void publish(const std::string& job);
@@ -104,6 +127,31 @@ private:
   void handle(const ArrivedResult& result);
   void take(const Pending& pending, const ArrivedResult& result);
   void refuse(const ArrivedResult& result, const std::string& why);
+  int send_again(const ArrivedResult& result, int Pending::*count, std::chrono::milliseconds delay);
+  void insert(Pending pending);
+  evaluators::EvaluationRequest asked(const Pending& pending) const;
+  PoolRules rules() const;
+
+  // In remote_evaluations_trust.cpp.
+  void pass_on(const ArrivedResult& result);
+  bool is_useless(const Pending& pending, const std::string& worker) const;
+  void take_answer(Pending pending, Answer answer);
+  void take_canary(const Pending& pending, const Answer& answer);
+  void settle(Pending pending);
+  void settle_alone(Pending pending);
+  void settle_without_more(Pending pending);
+  void settle_by(const Ruling& ruling, Pending pending);
+  bool needs_second(const Pending& pending) const;
+  bool is_drawn(const std::string& request_id) const;
+  bool would_lead(const Pending& pending, const Answer& answer) const;
+  std::vector<WorkerRoster::Worker> others(const Pending& pending) const;
+  bool asks_trusted(const Pending& pending) const;
+  void ask_another(Pending pending);
+  void deliver(const Pending& pending, const Answer& answer);
+  void end_without_result(Pending pending, const std::string& fault);
+  void blame(const std::string& worker, int marks, const std::string& why);
+  void plant_canary(const evaluators::EvaluationRequest& like);
+  void tend_answers();
   std::optional<Pending> remove(const std::string& job);
   std::optional<Pending> find(const std::string& job) const;
   bool pause(std::chrono::milliseconds time);
@@ -115,6 +163,8 @@ private:
 
   Setup setup_;
   const std::string session_;
+  SeenEvaluations seen_;
+  WorkerTrust trust_;
   TaskParcels parcels_;             ///< used by the sending thread
   std::uint64_t reconnections_ = 0; ///< used by the sending thread
   Clock::time_point heard_;         ///< used by the sending thread: the broker was there
@@ -128,6 +178,9 @@ private:
   std::set<std::string> answered_;                      ///< jobs whose result counts
   std::vector<ArrivedResult> arrived_;                  ///< for the sending thread
   std::vector<std::pair<Pending, std::string>> faults_; ///< for the sending thread
+  std::map<std::string, double> best_; ///< ranked speedup, by the digest of the task
+  bool canary_is_out_ = false;
+  bool is_rescheduled_ = false; ///< a job is due earlier than the sending thread knows
   bool stopping_ = false;
 
   std::thread sender_, receiver_;

@@ -27,6 +27,7 @@ class Coordinator {
 public:
   explicit Coordinator(test::BrokerFake& broker, Patience patience = {}) {
     patience.results = milliseconds(20);
+    patience.pass_on = milliseconds(1);
     session_.pool = "pool";
     session_.rules = test::pool_rules();
     session_.secret = "secret";

@@ -30,6 +30,7 @@ public:
     /// On the devices of this machine.
     evaluators::EvaluationsFactory evaluations;
     Heartbeat self;                              ///< `held` and `last_fault` are filled in
+    std::string name = {};                       ///< of this worker
     std::size_t most_held = 1;                   ///< jobs at a time
     std::function<void(const std::string&)> say; ///< a line for people; any thread
     /// A job that takes longer goes to another worker. A sitting: without a step for so long.

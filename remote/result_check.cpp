@@ -1,8 +1,11 @@
 #include "remote/result_check.h"
 
 #include "base/error.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace winnow::remote {
 namespace {
@@ -32,22 +35,51 @@ bool has_all_evaluations(const evaluators::EvaluationRequest& request,
           result.evaluations.front().verdict == tasks::Verdict::BadPlan);
 }
 
+/// A kernel file that cannot be parsed, or that a precheck refuses, has no parameters.
+bool has_asked_parameters(const evaluators::EvaluationRequest& request, std::size_t index,
+                          const tasks::Evaluation& evaluation) {
+  const tasks::Verdict verdict = evaluation.verdict;
+  const bool may_lack = verdict == tasks::Verdict::BadPlan || verdict == tasks::Verdict::Refused ||
+                        verdict == tasks::Verdict::Infrastructure;
+  if (evaluation.parameters.empty() && may_lack) {
+    return true;
+  }
+  if (!request.choices.empty()) {
+    return evaluation.parameters == request.choices[index];
+  }
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(request.text, request.file_name);
+  try {
+    return parsed.kernel_file && std::vector{evaluation.parameters} ==
+                                     tasks::parameter_choices(parsed.kernel_file->plan, 1);
+  } catch (const tasks::ExpressionError&) {
+    return false;
+  }
+}
+
 } // namespace
 
 evaluators::EvaluationResult checked_result(const evaluators::EvaluationRequest& request,
-                                            const PoolRules& pool, const SentResult& sent) {
+                                            const ResultRules& rules, const SentResult& sent,
+                                            SeenEvaluations& seen) {
   evaluators::EvaluationResult result = evaluators::decode_evaluation_result(sent.body);
   require(result.id == request.id, sent, "the result of another request");
   require(result.fault.empty(), sent, "a fault as a result: " + result.fault);
   require(has_all_evaluations(request, result), sent,
           "not one evaluation for each choice of parameters");
   for (std::size_t i = 0; i < result.evaluations.size(); ++i) {
-    check_evaluation(result.evaluations[i], pool, sent);
-    // A kernel file that cannot be parsed has no parameters.
-    const tasks::ParameterChoice& parameters = result.evaluations[i].parameters;
-    require(request.choices.empty() || parameters.empty() || parameters == request.choices[i], sent,
+    const tasks::Evaluation& evaluation = result.evaluations[i];
+    check_evaluation(evaluation, rules.pool, sent);
+    require(has_asked_parameters(request, i, evaluation), sent,
             "an evaluation of other parameters");
-    result.evaluations[i].worker = sent.worker; // the broker vouches for this name only
+    require(!request.protocol.seed || evaluation.seed == *request.protocol.seed, sent,
+            "an evaluation with another seed than the request has");
+    std::string why = contradiction_in(request, rules.facts, evaluation);
+    why = why.empty() ? seen.repetition_in(request, evaluation) : why;
+    require(why.empty(), sent, why);
+  }
+  for (tasks::Evaluation& evaluation : result.evaluations) {
+    seen.add(request, evaluation);
+    evaluation.worker = sent.worker; // the broker vouches for this name only
   }
   result.worker = sent.worker + " " + result.worker;
   return result;

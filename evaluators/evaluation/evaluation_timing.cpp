@@ -5,7 +5,7 @@
 #include "evaluators/evaluation/library_timing.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "evaluators/timing/hidden_speed.h"
-#include "evaluators/timing/physical_floor.h"
+#include "evaluators/timing/score_times.h"
 #include "evaluators/timing/timed_case.h"
 #include "evaluators/torch/eager_times.h"
 #include "evaluators/torch/torch_question.h"
@@ -263,38 +263,11 @@ void EvaluationRun::add_libraries(const std::vector<PlannedCase>& cases, std::si
 }
 
 void EvaluationRun::score() {
-  std::vector<double> medians, ratios;
-  for (CaseResult& timed : result_.cases) {
-    if (timed.stage != Stage::Time || timed.samples_ns.empty()) {
-      continue;
-    }
-    if (timed.median_ns <= 0 || timed.speedup <= 0) {
-      fail(Verdict::Implausible, timed.shape_id + ": the clock measured no time");
-      return;
-    }
-    medians.push_back(timed.median_ns);
-    ratios.push_back(timed.speedup);
-  }
-  const auto ceilings = cached_ceilings(*on_device_.host);
-  for (const tasks::Shape& shape : on_device_.task.shapes_of(ShapeSet::Search, result_.device)) {
-    const double floor_ns =
-        physical_floor(least_work(on_device_.task, shape), on_device_.host->device.facts, ceilings)
-            .ns();
-    for (const CaseResult& timed : result_.cases) {
-      if (timed.shape_id == shape.id && timed.stage == Stage::Time &&
-          timed.median_ns < kFloorMargin * floor_ns) {
-        fail(Verdict::Implausible, fmt::format("{}: {:.0f} ns; reading the inputs and doing the "
-                                               "operations takes at least {:.0f} ns",
-                                               shape.id, timed.median_ns, floor_ns));
-        return;
-      }
-    }
-  }
-  result_.score_ns = tasks::geometric_mean(medians);
-  result_.speedup = tasks::geometric_mean(ratios);
-  result_.speedup_bounds = bounds_of_speedup(result_.cases, Stage::Time);
-  if (on_device_.incumbent) {
-    result_.race = race_of(result_.cases, on_device_.incumbent->name);
+  const std::string implausible = score_times(
+      result_, on_device_.task, on_device_.host->device.facts, cached_ceilings(*on_device_.host),
+      on_device_.incumbent ? on_device_.incumbent->name : std::string());
+  if (!implausible.empty()) {
+    fail(Verdict::Implausible, implausible);
   }
 }
 

@@ -27,10 +27,6 @@ tasks::TimingConditions conditions_of(const RunCaseReport& report) {
   conditions.temperature_c = report.state.temperature_c.value_or(0);
   conditions.power_w = report.state.power_w.value_or(0);
   conditions.throttle_reasons = profiling::transient_throttling(report.state);
-  conditions.outliers = static_cast<int>(profiling::outliers(report.samples_ns));
-  const auto drift = profiling::drift(report.samples_ns);
-  conditions.drift = drift && drift->significant ? drift->relative_change : 0;
-  conditions.bimodal = profiling::is_bimodal(report.samples_ns);
   return conditions;
 }
 
@@ -45,6 +41,14 @@ void take_samples(const RunCaseReport& report, CaseResult& timed) {
   timed.warm_samples_ns = report.warm_samples_ns;
   timed.prepare_ns = report.prepare_ns;
   timed.conditions = conditions_of(report);
+  summarise_samples(timed);
+}
+
+void summarise_samples(CaseResult& timed) {
+  timed.conditions.outliers = static_cast<int>(profiling::outliers(timed.samples_ns));
+  const auto drift = profiling::drift(timed.samples_ns);
+  timed.conditions.drift = drift && drift->significant ? drift->relative_change : 0;
+  timed.conditions.bimodal = profiling::is_bimodal(timed.samples_ns);
   timed.median_ns = tasks::median(timed.samples_ns);
   timed.baseline_median_ns = tasks::median(timed.baseline_samples_ns);
   timed.median_bounds_ns = bounds_of(profiling::bootstrap_median_interval(timed.samples_ns));

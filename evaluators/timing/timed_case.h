@@ -13,6 +13,10 @@ namespace winnow::evaluators {
 /// first rival in the report is the baseline, the second the incumbent.
 void take_samples(const RunCaseReport& report, tasks::CaseResult& timed);
 
+/// Computes from the samples all that follows from them: medians, speedup, their bounds, and the
+/// summary in the conditions.
+void summarise_samples(tasks::CaseResult& timed);
+
 /// Computes the speedup again, for a baseline that was timed by itself: the ratio of the medians,
 /// whose errors are independent.
 void compare_medians(tasks::CaseResult& timed);

@@ -112,6 +112,7 @@ ExitCode serve_jobs(const WorkerCommand& command, const remote::WorkerIdentity& 
                                     .evaluations = devices.factory(),
                                     .self = self_of(command, devices),
                                     .say = say_line};
+  setup.name = identity.name;
   setup.most_held = devices.size() * (devices.first().kind == "cpu" ? 1 : kHeldOnGpu);
   remote::RemoteWorker worker(std::move(setup));
   say_line(fmt::format("worker '{}' of the pool '{}' is ready on {} ({}), isolation {}{}",

@@ -1,6 +1,7 @@
 #include "remote/testing/pool_fake.h"
 
 #include "base/error.h"
+#include "remote/testing/evaluation_fake.h"
 
 #include <utility>
 
@@ -51,10 +52,11 @@ tasks::Evaluation evaluation_of_pool(tasks::Verdict verdict) {
 
 std::vector<tasks::Evaluation> judge_correct(const EvaluationRequest& request,
                                              const std::stop_token& /*stop*/) {
-  tasks::Evaluation evaluation = evaluation_of_pool(tasks::Verdict::Correct);
-  evaluation.parameters =
-      request.choices.empty() ? tasks::ParameterChoice{} : request.choices.front();
-  return {evaluation};
+  SimulatedKernel kernel;
+  if (request.text.find("{ return; }") != std::string::npos) {
+    kernel.verdict = tasks::Verdict::UnwrittenOutput;
+  }
+  return {simulated_evaluation(request, kernel)};
 }
 
 PoolRules pool_rules() {
@@ -80,7 +82,7 @@ EvaluationRequest request_of(const std::string& text) {
       tasks::load_task(std::string(WINNOW_SOURCE_DIR) + "/tasks/catalogue/blas/axpy"));
   EvaluationRequest request;
   request.task = task;
-  request.text = text;
+  request.text = task->baseline + "// " + text + "\n";
   request.file_name = text + ".cu";
   request.id = evaluators::request_id(request, 1);
   return request;

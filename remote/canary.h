@@ -1,0 +1,35 @@
+#pragma once
+
+#include "evaluators/evaluation/evaluation_request.h"
+
+#include <optional>
+#include <string>
+
+namespace winnow::remote {
+
+/// A request whose answer the coordinator knows. A worker cannot tell its job from others, unless
+/// it compares the kernel with the task's baseline.
+struct Canary {
+  evaluators::EvaluationRequest request;
+  bool is_wrong = false; ///< the kernel writes nothing; else the kernel is the task's baseline
+};
+
+/// A canary of the request's task, with a kernel that is wrong or right at random. nullopt: the
+/// task has no baseline.cu to make canaries of.
+std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request);
+
+/// The baseline against itself has the speedup 1 within this factor on every honest machine.
+inline constexpr double kMostAgainstItself = 1.25;
+
+/// What is wrong with an answer to a canary; `lies`: an honest machine in order cannot say that.
+struct CanaryFault {
+  std::string what; ///< empty: nothing
+  bool lies = false;
+};
+CanaryFault fault_in(const Canary& canary, const tasks::Evaluation& answer);
+
+/// The kernel file with a `return` at the top of each kernel. Outputs start with values that the
+/// judge takes for unwritten, so the result is wrong at every shape.
+std::string without_work(const std::string& kernel_file);
+
+} // namespace winnow::remote

@@ -1,0 +1,58 @@
+#include "remote/canary.h"
+#include "remote/testing/pool_fake.h"
+#include "tasks/plan/kernel_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::remote {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Canary, TakesTheWorkOutOfEachKernel) {
+  const std::string text = without_work("__global__ void f(int a[2]);\n"
+                                        "extern \"C\" __global__ void g(void (*h)(int)) { b(); }\n"
+                                        "__global__ void");
+  EXPECT_THAT(text, HasSubstr("h)(int)) { if (blockDim.x > 0) { return; } b(); }"));
+  EXPECT_THAT(text, HasSubstr("f(int a[2]);\n"));
+}
+
+TEST(Canary, IsAKernelFileWithItsOwnId) {
+  const evaluators::EvaluationRequest request = test::request_of("kernel");
+  bool had_right = false, had_wrong = false;
+  for (int i = 0; i < 100; ++i) {
+    const auto canary = canary_like(request);
+    ASSERT_TRUE(canary);
+    EXPECT_TRUE(tasks::parse_kernel_file(canary->request.text, "k.cu").kernel_file);
+    EXPECT_NE(canary->request.id, request.id);
+    (canary->is_wrong ? had_wrong : had_right) = true;
+  }
+  EXPECT_TRUE(had_right && had_wrong);
+  auto task = std::make_shared<tasks::Task>(*request.task);
+  task->baseline.clear();
+  evaluators::EvaluationRequest without = request;
+  without.task = task;
+  EXPECT_FALSE(canary_like(without));
+}
+
+TEST(Canary, KnowsItsAnswer) {
+  tasks::Evaluation answer;
+  answer.verdict = tasks::Verdict::Correct;
+  answer.speedup = 1.02;
+  answer.speedup_bounds = {0.98, 1.06};
+  EXPECT_TRUE(fault_in({{}, true}, answer).lies);
+  EXPECT_EQ(fault_in({{}, false}, answer).what, "");
+  answer.speedup = 2;
+  answer.speedup_bounds = {1.9, 2.1};
+  EXPECT_THAT(fault_in({{}, false}, answer).what,
+              HasSubstr("the speedup 2 of the task's baseline"));
+  answer.verdict = tasks::Verdict::UnwrittenOutput;
+  EXPECT_EQ(fault_in({{}, true}, answer).what, "");
+  EXPECT_THAT(fault_in({{}, false}, answer).what, HasSubstr("'unwritten_output'"));
+  EXPECT_FALSE(fault_in({{}, false}, answer).lies) << "a machine may be broken or loaded";
+}
+
+} // namespace
+} // namespace winnow::remote

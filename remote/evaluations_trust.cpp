@@ -1,0 +1,324 @@
+// The part of RemoteEvaluations that decides whether a result needs the answer of another worker,
+// and that finds workers that lie.
+#include "base/digest.h"
+#include "base/error.h"
+#include "remote/remote_evaluations.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace winnow::remote {
+namespace {
+
+using evaluators::Depth;
+using evaluators::EvaluationRequest;
+using tasks::Evaluation;
+using tasks::Verdict;
+
+/// So often a job may go to a worker whose answer does not help.
+constexpr int kMostUselessResults = 8;
+/// Requests that wait for an answer of a trusted worker, for each of these workers.
+constexpr int kMostAtTrustedWorker = 2;
+/// The share of the results that need a second answer whatever they say.
+constexpr double kDrawnShare = 0.05;
+constexpr std::size_t kDrawDigits = 8;
+constexpr double kDrawRange = 4294967296.0; // 16 to the power of kDrawDigits
+
+bool has_answered(const std::vector<Answer>& answers, const std::string& worker) {
+  return std::any_of(answers.begin(), answers.end(),
+                     [&](const Answer& answer) { return answer.worker == worker; });
+}
+
+std::string names_of(const std::vector<Answer>& answers) {
+  std::string names;
+  for (const Answer& answer : answers) {
+    names += (names.empty() ? "'" : ", '") + answer.worker + "'";
+  }
+  return names;
+}
+
+} // namespace
+
+/// A worker that was not known to be trusted proves it when it answers from the trusted workers'
+/// queue, even if it has answered before.
+bool RemoteEvaluations::is_useless(const Pending& pending, const std::string& worker) const {
+  return trust_.is_quarantined(worker) ||
+         (has_answered(pending.answers, worker) && !pending.address.trusted);
+}
+
+/// The job waits longer and longer for another worker, in the end as long as `other_worker`.
+void RemoteEvaluations::pass_on(const ArrivedResult& result) {
+  const std::optional<Pending> now = find(result.job);
+  const int earlier = now ? now->useless_results : 0;
+  if (send_again(result, &Pending::useless_results, setup_.patience.pass_on * (1 << earlier)) <
+      kMostUselessResults) {
+    return;
+  }
+  if (!now || now->answers.empty()) {
+    fail(result.job, "the worker '" + result.worker +
+                         "', which is quarantined, takes the job again and again; remove its user "
+                         "from the broker's passwords.conf");
+  } else if (std::optional<Pending> pending = remove(result.job)) {
+    settle_without_more(std::move(*pending));
+  }
+}
+
+void RemoteEvaluations::take_answer(Pending pending, Answer answer) {
+  if (answer.trusted) {
+    trust_.prove_trusted(answer.worker);
+  }
+  answer.trusted = trust_.is_trusted(answer.worker);
+  if (pending.canary) {
+    take_canary(pending, answer);
+    return;
+  }
+  answer.result.id = pending.request.id;
+  pending.answers.push_back(std::move(answer));
+  settle(std::move(pending));
+}
+
+void RemoteEvaluations::settle(Pending pending) {
+  if (pending.answers.size() > 1) {
+    settle_by(rule(pending.answers, !others(pending).empty()), std::move(pending));
+  } else if (!needs_second(pending)) {
+    deliver(pending, pending.answers.front());
+  } else if (others(pending).empty()) {
+    settle_alone(std::move(pending));
+  } else {
+    ask_another(std::move(pending));
+  }
+}
+
+/// No other worker answers.
+void RemoteEvaluations::settle_without_more(Pending pending) {
+  if (pending.answers.size() > 1) {
+    settle_by(rule(pending.answers, false), std::move(pending));
+  } else {
+    settle_alone(std::move(pending));
+  }
+}
+
+/// The word of one worker that is not trusted makes no leader.
+void RemoteEvaluations::settle_alone(Pending pending) {
+  Answer& answer = pending.answers.front();
+  if (!answer.trusted && would_lead(pending, answer)) {
+    answer.result.evaluations.front().unranked =
+        "only the worker '" + answer.worker + "', which is not trusted, has judged the kernel";
+  }
+  deliver(pending, answer);
+}
+
+void RemoteEvaluations::settle_by(const Ruling& ruling, Pending pending) {
+  const std::vector<Answer>& answers = pending.answers;
+  if (ruling.kind == Ruling::Kind::AskThird) {
+    setup_.warn(fmt::format("the workers {} disagree about one kernel ({}): a third worker decides",
+                            names_of(answers), ruling.disagreement));
+    ask_another(std::move(pending));
+    return;
+  }
+  if (ruling.kind == Ruling::Kind::NoResult) {
+    end_without_result(std::move(pending),
+                       fmt::format("the workers {} disagree about the kernel ({}), and no other "
+                                   "worker decides",
+                                   names_of(answers), ruling.disagreement));
+    return;
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (ruling.odd == i) {
+      blame(answers[i].worker, ruling.may_be_unstable ? WorkerTrust::kOddAnswer : WorkerTrust::kLie,
+            "two workers contradict it: " + ruling.disagreement);
+    } else if (answers.front().worker != answers.back().worker) {
+      trust_.was_right(answers[i].worker, false);
+    }
+  }
+  deliver(pending, answers[ruling.counts]);
+}
+
+bool RemoteEvaluations::needs_second(const Pending& pending) const {
+  const Depth depth = pending.request.depth;
+  const Answer& answer = pending.answers.front();
+  if (depth == Depth::HeldOut || depth == Depth::Trial ||
+      answer.result.evaluations.front().verdict == Verdict::Infrastructure) {
+    return false;
+  }
+  return is_drawn(pending.request.id) || (!answer.trusted && would_lead(pending, answer));
+}
+
+/// Only the coordinator can know, because only the coordinator knows the secret.
+bool RemoteEvaluations::is_drawn(const std::string& request_id) const {
+  const std::string digits =
+      sha256_hex(setup_.session.secret + " audit " + request_id).substr(0, kDrawDigits);
+  return static_cast<double>(std::strtoull(digits.c_str(), nullptr, 16)) < kDrawnShare * kDrawRange;
+}
+
+bool RemoteEvaluations::would_lead(const Pending& pending, const Answer& answer) const {
+  const Evaluation& evaluation = answer.result.evaluations.front();
+  if (pending.request.depth != Depth::Full || evaluation.verdict != Verdict::Correct) {
+    return false;
+  }
+  const std::lock_guard lock(mutex_);
+  const auto best = best_.find(pending.request.task->digest);
+  return best == best_.end() || evaluation.speedup > best->second ||
+         (evaluation.race && evaluation.race->verdict == "faster");
+}
+
+/// The live workers whose answer would help.
+std::vector<WorkerRoster::Worker> RemoteEvaluations::others(const Pending& pending) const {
+  std::vector<WorkerRoster::Worker> workers;
+  for (WorkerRoster::Worker& worker : setup_.roster.live()) {
+    const bool may_prove =
+        worker.heartbeat.trusted && !trust_.is_trusted(worker.name) && !pending.by_any_worker;
+    if (!trust_.is_quarantined(worker.name) &&
+        (!has_answered(pending.answers, worker.name) || may_prove)) {
+      workers.push_back(std::move(worker));
+    }
+  }
+  return workers;
+}
+
+/// Whether a trusted worker shall give the next answer. They come first, but their queue stays
+/// short, because they hold finals, too.
+bool RemoteEvaluations::asks_trusted(const Pending& pending) const {
+  const std::vector<WorkerRoster::Worker> workers = others(pending);
+  const auto trusted = std::count_if(workers.begin(), workers.end(),
+                                     [](const auto& worker) { return worker.heartbeat.trusted; });
+  const bool has_any = std::any_of(workers.begin(), workers.end(), [&](const auto& worker) {
+    return !has_answered(pending.answers, worker.name);
+  });
+  const std::lock_guard lock(mutex_);
+  const auto waiting = std::count_if(pending_.begin(), pending_.end(), [](const auto& entry) {
+    return !entry.second.answers.empty() && entry.second.address.trusted;
+  });
+  return !pending.by_any_worker && trusted > 0 &&
+         (!has_any || waiting < kMostAtTrustedWorker * trusted);
+}
+
+void RemoteEvaluations::ask_another(Pending pending) {
+  pending.address.trusted = asks_trusted(pending);
+  pending.address.job = setup_.session.job_of(
+      fmt::format("{} answer {}{}", pending.request.id, pending.answers.size() + 1,
+                  pending.by_any_worker ? " of any worker" : ""));
+  pending.published.reset();
+  pending.lonely_since.reset();
+  pending.asked_at.reset();
+  pending.publications = pending.refused_results = pending.useless_results = 0;
+  insert(std::move(pending));
+}
+
+void RemoteEvaluations::deliver(const Pending& pending, const Answer& answer) {
+  const Evaluation& evaluation = answer.result.evaluations.front();
+  if (would_lead(pending, answer) && evaluation.unranked.empty()) {
+    const std::lock_guard lock(mutex_);
+    double& best = best_[pending.request.task->digest];
+    best = std::max(best, evaluation.speedup);
+  }
+  trust_.count(answer.worker);
+  setup_.done(answer.result);
+  plant_canary(pending.request);
+}
+
+void RemoteEvaluations::end_without_result(Pending pending, const std::string& fault) {
+  setup_.warn(fault);
+  {
+    const std::lock_guard lock(mutex_);
+    faults_.emplace_back(std::move(pending), fault);
+  }
+  changed_.notify_all();
+}
+
+void RemoteEvaluations::blame(const std::string& worker, int marks, const std::string& why) {
+  if (!trust_.mark(worker, marks)) {
+    return;
+  }
+  setup_.warn(
+      fmt::format("worker '{0}' is quarantined: {1}. Its results do not count any more. {2} "
+                  "results of '{0}' have counted since another worker confirmed one; none "
+                  "of them led. Remove the user '{0}' from the broker's passwords.conf",
+                  worker, why, trust_.unchecked(worker)));
+  try {
+    setup_.transport.set_pool_rules(setup_.session.pool, encode(rules()));
+  } catch (const Error&) { // after_reconnection() tells the rules again
+  }
+}
+
+void RemoteEvaluations::plant_canary(const EvaluationRequest& like) {
+  if (!trust_.owes_canary()) {
+    return;
+  }
+  std::optional<Canary> canary = canary_like(like);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!canary || std::exchange(canary_is_out_, true)) {
+      return;
+    }
+  }
+  Pending pending;
+  pending.address = {setup_.session.pool, false, session_,
+                     setup_.session.job_of(canary->request.id)};
+  pending.request = canary->request;
+  pending.canary = std::move(canary);
+  insert(std::move(pending));
+}
+
+void RemoteEvaluations::take_canary(const Pending& pending, const Answer& answer) {
+  const CanaryFault fault = fault_in(*pending.canary, answer.result.evaluations.front());
+  if (fault.what.empty()) {
+    trust_.was_right(answer.worker, true);
+  } else {
+    blame(answer.worker, fault.lies ? WorkerTrust::kLie : WorkerTrust::kRefusedResult,
+          "the worker " + fault.what);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    canary_is_out_ = false;
+  }
+  plant_canary(pending.request);
+}
+
+/// Requests that wait for an answer that may never come.
+void RemoteEvaluations::tend_answers() {
+  std::vector<std::string> lonely, unanswered;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = Clock::now();
+    for (auto& [job, pending] : pending_) {
+      if (pending.answers.empty()) {
+        continue;
+      }
+      if (!pending.asked_at) {
+        pending.asked_at = now;
+      }
+      if (!others(pending).empty()) {
+        pending.lonely_since.reset();
+        if (pending.address.trusted && now - *pending.asked_at > setup_.patience.trusted_answer) {
+          unanswered.push_back(job);
+        }
+        continue;
+      }
+      pending.lonely_since = pending.lonely_since.value_or(now);
+      if (now - *pending.lonely_since > setup_.patience.other_worker) {
+        lonely.push_back(job);
+      }
+    }
+  }
+  for (const std::string& job : unanswered) {
+    if (std::optional<Pending> pending = remove(job)) {
+      const JobAddress address = pending->address;
+      pending->by_any_worker = true;
+      settle(std::move(*pending));
+      setup_.transport.withdraw(address);
+    }
+  }
+  for (const std::string& job : lonely) {
+    if (std::optional<Pending> pending = remove(job)) {
+      const JobAddress address = pending->address;
+      settle_without_more(std::move(*pending));
+      setup_.transport.withdraw(address);
+    }
+  }
+}
+
+} // namespace winnow::remote

@@ -1,0 +1,115 @@
+#include "remote/testing/evaluation_fake.h"
+
+#include "base/random_bits.h"
+#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/timing/hidden_speed.h"
+#include "evaluators/timing/score_times.h"
+#include "evaluators/timing/timed_case.h"
+#include "remote/expected_cases.h"
+#include "remote/testing/pool_fake.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/parameter_choices.h"
+#include "tasks/speedup_versus.h"
+
+#include <cmath>
+#include <random>
+
+namespace winnow::remote::test {
+namespace {
+
+using evaluators::Depth;
+using evaluators::EvaluationRequest;
+using tasks::Verdict;
+
+constexpr double kBaselineNs = 1e6;
+constexpr int kSamples = 20;
+
+/// The three kernels of a turn share half of their noise.
+void draw_times(const EvaluationRequest& request, const SimulatedKernel& kernel,
+                tasks::CaseResult& timed) {
+  std::mt19937_64 random(random_bits());
+  std::normal_distribution<double> normal(0, kernel.noise);
+  const bool is_trial = request.depth == Depth::Trial;
+  const int turns = is_trial ? request.turns : kSamples;
+  for (int turn = 0; turn < turns; ++turn) {
+    const double shared = normal(random);
+    timed.samples_ns.push_back(kBaselineNs / kernel.speedup * std::exp(shared + normal(random)));
+    if (!is_trial) {
+      timed.baseline_samples_ns.push_back(kBaselineNs * std::exp(shared + normal(random)));
+    }
+    if (request.incumbent && request.depth != Depth::Quick) {
+      timed.incumbent_samples_ns.push_back(kBaselineNs * std::exp(shared + normal(random)));
+    }
+  }
+  if (is_trial) {
+    timed.median_ns = tasks::median(timed.samples_ns);
+  } else {
+    evaluators::summarise_samples(timed);
+  }
+}
+
+void add_cases(const EvaluationRequest& request, const SimulatedKernel& kernel,
+               tasks::Evaluation& evaluation) {
+  std::vector<tasks::Shape> shapes;
+  const auto expected = expected_cases(request, evaluation, shapes);
+  for (std::size_t i = evaluation.cases.size(); i < expected.size(); ++i) {
+    tasks::CaseResult& result = evaluation.cases.emplace_back();
+    result.stage = expected[i].stage;
+    result.shape_id = expected[i].shape->id;
+    result.set = expected[i].shape->set;
+    result.shape = to_string(*expected[i].shape);
+    result.seed = expected[i].seed;
+    result.verdict = request.depth == Depth::Trial ? Verdict::NotJudged : Verdict::Correct;
+    if (expected[i].timed) {
+      draw_times(request, kernel, result);
+    }
+  }
+}
+
+void fail(Verdict verdict, tasks::Evaluation& evaluation) {
+  evaluation.cases.resize(1);
+  evaluation.cases.front().verdict = verdict;
+  evaluation.verdict = verdict;
+  evaluation.stage = tasks::Stage::Tiny;
+}
+
+void score(const EvaluationRequest& request, const SimulatedKernel& kernel,
+           tasks::Evaluation& evaluation) {
+  evaluators::score_times(evaluation, *request.task, {}, std::nullopt,
+                          request.incumbent ? evaluators::digest_of(*request.incumbent) : "");
+  const std::size_t first = evaluation.cases.size();
+  add_cases(request, kernel, evaluation);
+  if (evaluation.cases.size() > first) {
+    evaluators::score_hidden(evaluation, first, tasks::speedup_versus(request.task->baseline));
+  }
+}
+
+} // namespace
+
+tasks::Evaluation simulated_evaluation(const EvaluationRequest& request,
+                                       const SimulatedKernel& kernel) {
+  const bool judges = request.depth == Depth::Full || request.depth == Depth::HeldOut;
+  tasks::Evaluation evaluation = evaluation_of_pool(judges ? Verdict::Correct : Verdict::NotJudged);
+  evaluation.seed = request.protocol.seed.value_or(random_bits());
+  evaluation.stage = tasks::Stage::Done;
+  const auto parsed = tasks::parse_kernel_file(request.text, request.file_name);
+  evaluation.parameters = !request.choices.empty() ? request.choices.front()
+                          : parsed.kernel_file
+                              ? tasks::parameter_choices(parsed.kernel_file->plan, 1).front()
+                              : tasks::ParameterChoice{};
+  add_cases(request, kernel, evaluation);
+  if (kernel.verdict != Verdict::Correct) {
+    fail(kernel.verdict, evaluation);
+  } else if (request.depth == Depth::Trial) {
+    std::vector<double> medians;
+    for (const tasks::CaseResult& timed : evaluation.cases) {
+      medians.push_back(timed.median_ns);
+    }
+    evaluation.score_ns = tasks::geometric_mean(medians);
+  } else if (request.depth != Depth::HeldOut) {
+    score(request, kernel, evaluation);
+  }
+  return evaluation;
+}
+
+} // namespace winnow::remote::test

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace winnow::remote {
+
+/// What the coordinator holds against each worker. Any thread may use it.
+class WorkerTrust {
+public:
+  /// A worker with so many marks is quarantined.
+  static constexpr int kMostMarks = 3;
+  static constexpr int kRefusedResult = 1;    ///< marks
+  static constexpr int kOddAnswer = 2;        ///< where the kernel may be unstable
+  static constexpr int kLie = kMostMarks;     ///< an odd answer, or a wrong answer to a canary
+  static constexpr int kFirstCanaryAfter = 5; ///< results of a worker that counted
+  static constexpr int kCanaryAfter = 15;
+
+  explicit WorkerTrust(const std::vector<std::string>& quarantined);
+
+  bool is_quarantined(const std::string& worker) const;
+  std::vector<std::string> quarantined() const;
+  /// True: the worker is quarantined now, and was not before.
+  bool mark(const std::string& worker, int marks);
+  /// Its answer agreed with another worker's, or was right about a canary.
+  void was_right(const std::string& worker, bool was_canary);
+  void count(const std::string& worker); ///< a result of the worker counts
+  /// Results that have counted since the worker was right the last time.
+  std::size_t unchecked(const std::string& worker) const;
+  /// Whether a worker that is not quarantined has had no canary for too long.
+  bool owes_canary() const;
+  /// The worker has answered from the queue of the trusted workers, which the broker guards.
+  void prove_trusted(const std::string& worker);
+  bool is_trusted(const std::string& worker) const;
+
+private:
+  struct Record {
+    int marks = 0;
+    std::size_t unchecked = 0;
+    int until_canary = kFirstCanaryAfter;
+    bool quarantined = false, trusted = false;
+  };
+
+  mutable std::mutex mutex_; ///< guards workers_
+  std::map<std::string, Record> workers_;
+};
+
+} // namespace winnow::remote
