@@ -105,7 +105,9 @@ TEST(ResultCheck, TheBrokerNamesTheWorkerAndNotTheResult) {
   evaluators::EvaluationResult result{request.id, "cpu", test::judge_correct(request, {}), {}};
   result.evaluations.front().worker = "another";
   result.evaluations.front().device_uuid = "GPU-1";
-  const auto checked = checked_result(request, test::pool_rules(), {"w", encode(result)});
+  SeenEvaluations seen;
+  const auto checked =
+      checked_result(request, {test::pool_rules(), {}}, {"w", encode(result)}, seen);
   EXPECT_EQ(checked.evaluations.front().worker, "w");
   EXPECT_EQ(checked.evaluations.front().device_uuid, "GPU-1");
 }

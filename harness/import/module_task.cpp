@@ -186,7 +186,7 @@ std::string tolerance_text(const json& description) {
                      description.value("reproducible", false));
 }
 
-std::string shapes_text(const json& description) {
+std::string shapes_toml(const json& description) {
   std::string text;
   for (const char* set : {"tiny", "search", "promotion", "held_out"}) {
     for (const json& shape : description.at("shapes").at(set)) {
@@ -233,7 +233,7 @@ std::string module_task_toml(const json& description, const ModuleOrigin& origin
   for (const json& scalar : description.value("scalars", json::array())) {
     text += scalar_text(scalar);
   }
-  return text + tolerance_text(description) + shapes_text(description);
+  return text + tolerance_text(description) + shapes_toml(description);
 }
 
 } // namespace winnow::harness

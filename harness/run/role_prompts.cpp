@@ -22,7 +22,7 @@ std::string guide_of(const Journal& journal, const std::string& variant) {
              : "";
 }
 
-std::string share_text(std::int64_t count, std::int64_t all) {
+std::string count_text(std::int64_t count, std::int64_t all) {
   const profiling::Proportion share = profiling::wilson_interval(count, all);
   return fmt::format("{} of {} ({:.0f} %, 95 % interval {:.0f} to {:.0f} %)", count, all,
                      100 * share.value, 100 * share.low, 100 * share.high);
@@ -34,7 +34,7 @@ std::string judge_record_text(const store::JudgeRecord& record) {
   }
   return fmt::format("The direction of your predicted effects was right in {}. The median error of "
                      "their size was {:.0f} points of a per cent.",
-                     share_text(record.correct, record.scored), record.median_error);
+                     count_text(record.correct, record.scored), record.median_error);
 }
 
 std::string verifier_record_text(const store::VerifierRecord& record) {
@@ -43,11 +43,11 @@ std::string verifier_record_text(const store::VerifierRecord& record) {
   std::string text;
   if (audited > 0) {
     text = fmt::format("Of the files that you rejected and that ran anyway, {} failed.",
-                       share_text(record.audited_failed, audited));
+                       count_text(record.audited_failed, audited));
   }
   if (accepted > 0) {
     text += fmt::format("{}Of the files that you accepted, {} failed.", text.empty() ? "" : " ",
-                        share_text(record.accepted_failed, accepted));
+                        count_text(record.accepted_failed, accepted));
   }
   return text;
 }
