@@ -92,6 +92,14 @@ TEST(JobMessage, NamesWhatIsWrong) {
   EXPECT_THAT(with("more", 1), HasSubstr("more"));
 }
 
+TEST(JobMessage, ThePoolRemembersItsQuarantine) {
+  PoolRules rules = test::pool_rules();
+  rules.quarantined = {"a", "b"};
+  const PoolRules read = decode_pool_rules(encode(rules));
+  EXPECT_TRUE(is_quarantined(read, "b"));
+  EXPECT_FALSE(is_quarantined(read, "c"));
+}
+
 TEST(JobMessage, NamesOfWorkersAreSubjectsOfTheBroker) {
   EXPECT_TRUE(is_name("h200-1_a"));
   for (const std::string& bad : {std::string(), std::string("a.b"), std::string("a*"),
