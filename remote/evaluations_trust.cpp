@@ -235,8 +235,8 @@ void RemoteEvaluations::blame(const std::string& worker, int marks, const std::s
   }
   setup_.warn(
       fmt::format("worker '{0}' is quarantined: {1}. Its results do not count any more. {2} "
-                  "results of '{0}' have counted since another worker confirmed one; none "
-                  "of them led. Remove the user '{0}' from the broker's passwords.conf",
+                  "results of '{0}' have counted since another worker confirmed one. Remove the "
+                  "user '{0}' from the broker's passwords.conf",
                   worker, why, trust_.unchecked(worker)));
   try {
     setup_.transport.set_pool_rules(setup_.session.pool, encode(rules()));

@@ -32,7 +32,7 @@ extern "C" __global__ void axpy(const float* x, const float* y, volatile float* 
 )cuda";
 
 ProgramResult race(const std::string& a, const std::string& b) {
-  return run_winnow({"race", "axpy", a, b, "--device", "cpu", "--time-budget", "500ms", "--json"});
+  return run_winnow({"race", "axpy", a, b, "--device", "cpu", "--time-budget", "1s", "--json"});
 }
 
 TEST(Profile, MeasuresEveryShapeOnTheCpu) {
