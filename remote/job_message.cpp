@@ -69,22 +69,6 @@ template <> struct JsonForm<evaluators::DeviceReport> {
 namespace winnow::remote {
 namespace {
 
-template <typename T> std::string document_of(const T& value, const char* schema) {
-  Json json = tasks::write_json(value);
-  json["schema"] = schema;
-  json["version"] = kMessageVersion;
-  return json.dump();
-}
-
-template <typename T>
-T read_document(std::string_view text, const char* schema, const std::string& name) {
-  Json json = tasks::parse_json(text, name);
-  tasks::take_schema(json, schema, kMessageVersion);
-  T value;
-  tasks::read_json(json, name, value);
-  return value;
-}
-
 void check_isolation_name(const std::string& isolation, const std::string& path) {
   if (!isolation.empty() && !process::isolation_from_string(isolation)) {
     tasks::throw_bad_json(path, "the name of an isolation level");
@@ -98,29 +82,29 @@ std::string_view to_string(JobKind kind) {
 }
 
 std::string encode(const Job& job) {
-  return document_of(job, kJobSchema);
+  return tasks::write_document(job, kJobSchema, kMessageVersion);
 }
 
 Job decode_job(std::string_view text) {
-  return read_document<Job>(text, kJobSchema, "job");
+  return tasks::read_document<Job>(text, kJobSchema, kMessageVersion, "job");
 }
 
 std::string encode(const PoolRules& rules) {
-  return document_of(rules, kRulesSchema);
+  return tasks::write_document(rules, kRulesSchema, kMessageVersion);
 }
 
 PoolRules decode_pool_rules(std::string_view text) {
-  auto rules = read_document<PoolRules>(text, kRulesSchema, "pool");
+  auto rules = tasks::read_document<PoolRules>(text, kRulesSchema, kMessageVersion, "pool");
   check_isolation_name(rules.isolation, "pool.isolation");
   return rules;
 }
 
 std::string encode(const Heartbeat& heartbeat) {
-  return document_of(heartbeat, kWorkerSchema);
+  return tasks::write_document(heartbeat, kWorkerSchema, kMessageVersion);
 }
 
 Heartbeat decode_heartbeat(std::string_view text) {
-  auto heartbeat = read_document<Heartbeat>(text, kWorkerSchema, "worker");
+  auto heartbeat = tasks::read_document<Heartbeat>(text, kWorkerSchema, kMessageVersion, "worker");
   check_isolation_name(heartbeat.isolation, "worker.isolation");
   if (heartbeat.devices.empty() || heartbeat.devices.size() > kMostDevices) {
     tasks::throw_bad_json("worker.devices", "1 to " + std::to_string(kMostDevices) + " devices");

@@ -101,4 +101,17 @@ Task find_task(const fs::path& catalogue, std::string_view name) {
                                suggestion(name, names)));
 }
 
+std::vector<Task> find_tasks(const fs::path& catalogue, const std::vector<std::string>& names) {
+  std::vector<Task> tasks;
+  for (const std::string& name : names) {
+    tasks.push_back(find_task(catalogue, name));
+  }
+  if (names.empty()) {
+    for (const CatalogueEntry& entry : list_tasks(catalogue)) {
+      tasks.push_back(load_task(entry.folder));
+    }
+  }
+  return tasks;
+}
+
 } // namespace winnow::tasks

@@ -75,6 +75,25 @@ nlohmann::json with_valid_text(nlohmann::json json);
 /// Throws Error if the text is no JSON.
 nlohmann::json parse_json(std::string_view text, const std::string& name);
 
+/// The text of a document with this schema and version.
+template <typename T>
+std::string write_document(const T& value, std::string_view schema, int version) {
+  nlohmann::json json = write_json(value);
+  json["schema"] = schema;
+  json["version"] = version;
+  return json.dump();
+}
+/// `name` stands for the document in messages. Throws Error.
+template <typename T>
+T read_document(std::string_view text, std::string_view schema, int version,
+                const std::string& name) {
+  nlohmann::json json = parse_json(text, name);
+  take_schema(json, schema, version);
+  T value;
+  read_json(json, name, value);
+  return value;
+}
+
 class FieldWriter {
 public:
   template <typename T> void field(const char* name, const T& value) {

@@ -209,6 +209,9 @@ std::vector<CatalogueEntry> list_tasks(const std::filesystem::path& catalogue);
 /// `name` is a name, category/name, or the path of a folder. Throws UsageError with the nearest
 /// match.
 Task find_task(const std::filesystem::path& catalogue, std::string_view name);
+/// The tasks of these names; the whole catalogue if there are no names. Throws like find_task().
+std::vector<Task> find_tasks(const std::filesystem::path& catalogue,
+                             const std::vector<std::string>& names);
 
 /// What reference_view() adds to the name of an output for the tensor of its magnitudes.
 inline constexpr std::string_view kMagnitudeSuffix = "_magnitude";

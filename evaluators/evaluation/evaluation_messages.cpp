@@ -103,22 +103,6 @@ void check(const Protocol& protocol) {
   require_range("request.protocol.run_timeout", protocol.run_timeout.count(), 1, kDay);
 }
 
-template <typename T> std::string document(const T& value, const char* schema) {
-  Json json = tasks::write_json(value);
-  json["schema"] = schema;
-  json["version"] = kVersion;
-  return json.dump();
-}
-
-template <typename T>
-T value_in(std::string_view text, const char* schema, const std::string& name) {
-  Json json = tasks::parse_json(text, name);
-  tasks::take_schema(json, schema, kVersion);
-  T value;
-  tasks::read_json(json, name, value);
-  return value;
-}
-
 } // namespace
 
 std::string digest_of(const KernelToBeat& kernel) {
@@ -173,12 +157,12 @@ std::string request_id(const EvaluationRequest& request, std::int64_t repetition
 }
 
 std::string encode(const EvaluationRequest& request) {
-  return document(request, kRequestSchema);
+  return tasks::write_document(request, kRequestSchema, kVersion);
 }
 
 EvaluationRequest decode_request_of_task(std::string_view text,
                                          std::shared_ptr<const tasks::Task> task) {
-  auto request = value_in<EvaluationRequest>(text, kRequestSchema, "request");
+  auto request = tasks::read_document<EvaluationRequest>(text, kRequestSchema, kVersion, "request");
   if (!request.task == !task) {
     tasks::throw_bad_json("request.task",
                           task ? "null, because the task travels alone" : "an object");
@@ -210,11 +194,11 @@ std::shared_ptr<const tasks::Task> decode_task(std::string_view text) {
 }
 
 std::string encode(const EvaluationResult& result) {
-  return document(result, kResultSchema);
+  return tasks::write_document(result, kResultSchema, kVersion);
 }
 
 EvaluationResult decode_evaluation_result(std::string_view text) {
-  auto result = value_in<EvaluationResult>(text, kResultSchema, "result");
+  auto result = tasks::read_document<EvaluationResult>(text, kResultSchema, kVersion, "result");
   if (result.evaluations.empty() == result.fault.empty()) {
     tasks::throw_bad_json("result.fault", "either evaluations or a fault");
   }
@@ -226,11 +210,11 @@ SittingAnswer failed_sittings(const SittingRequest& request, const std::string& 
 }
 
 std::string encode(const SittingRequest& request) {
-  return document(request, kSittingSchema);
+  return tasks::write_document(request, kSittingSchema, kVersion);
 }
 
 SittingRequest decode_sitting_request(std::string_view text) {
-  auto request = value_in<SittingRequest>(text, kSittingSchema, "request");
+  auto request = tasks::read_document<SittingRequest>(text, kSittingSchema, kVersion, "request");
   check(request.protocol);
   if (request.protocol.seed) {
     tasks::throw_bad_json("request.protocol.seed", "null");
@@ -247,11 +231,11 @@ SittingRequest decode_sitting_request(std::string_view text) {
 }
 
 std::string encode(const SittingAnswer& answer) {
-  return document(answer, kAnswerSchema);
+  return tasks::write_document(answer, kAnswerSchema, kVersion);
 }
 
 SittingAnswer decode_sitting_answer(std::string_view text) {
-  auto answer = value_in<SittingAnswer>(text, kAnswerSchema, "answer");
+  auto answer = tasks::read_document<SittingAnswer>(text, kAnswerSchema, kVersion, "answer");
   for (const SittingAnswer::Board& board : answer.boards) {
     if (board.result.has_value() != board.fault.empty()) {
       tasks::throw_bad_json("answer.boards", "either a result or a fault for each board");

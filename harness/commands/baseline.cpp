@@ -65,23 +65,9 @@ ExitCode torch(const BaselineCommand& command) {
   return agrees(baseline) ? ExitCode::Done : ExitCode::NotCorrect;
 }
 
-std::vector<tasks::Task> tasks_of(const BaselineCommand& command) {
-  const std::filesystem::path catalogue = tasks::find_catalogue();
-  std::vector<tasks::Task> chosen;
-  for (const std::string& name : command.tasks) {
-    chosen.push_back(tasks::find_task(catalogue, name));
-  }
-  if (chosen.empty()) {
-    for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
-      chosen.push_back(tasks::load_task(entry.folder));
-    }
-  }
-  return chosen;
-}
-
 /// The table of one task after the other, so that an end before the last task costs no rows.
 ExitCode table(const BaselineCommand& command) {
-  const std::vector<tasks::Task> chosen = tasks_of(command);
+  const std::vector<tasks::Task> chosen = tasks::find_tasks(tasks::find_catalogue(), command.tasks);
   std::optional<store::RunStore> store;
   if (!command.store.empty()) {
     store.emplace(require_store(command.store), store::RunStore::Mode::ReadOnly);

@@ -29,18 +29,11 @@ struct SelftestCommand {
 };
 
 std::vector<tasks::Task> chosen_tasks(const SelftestCommand& command) {
-  std::vector<tasks::Task> chosen;
-  const std::filesystem::path catalogue = tasks::find_catalogue();
-  for (const std::string& name : command.names) {
-    chosen.push_back(tasks::find_task(catalogue, name));
-    if (command.write_golden && chosen.back().torch) {
-      throw UsageError(name + " has no reference.cu that could agree with golden.json",
+  std::vector<tasks::Task> chosen = tasks::find_tasks(tasks::find_catalogue(), command.names);
+  for (std::size_t i = 0; i < command.names.size(); ++i) {
+    if (command.write_golden && chosen[i].torch) {
+      throw UsageError(command.names[i] + " has no reference.cu that could agree with golden.json",
                        "leave out the tasks whose reference is a PyTorch module");
-    }
-  }
-  if (command.names.empty()) {
-    for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
-      chosen.push_back(tasks::load_task(entry.folder));
     }
   }
   return chosen;

@@ -22,11 +22,7 @@ struct TasksCommand {
 };
 
 ExitCode list(const TasksCommand& command) {
-  std::vector<tasks::Task> loaded;
-  for (const tasks::CatalogueEntry& entry : tasks::list_tasks(tasks::find_catalogue())) {
-    loaded.push_back(tasks::load_task(entry.folder));
-  }
-  const nlohmann::json document = task_list_json(loaded);
+  const nlohmann::json document = task_list_json(tasks::find_tasks(tasks::find_catalogue(), {}));
   std::cout << (command.json ? document.dump(2) + "\n" : task_list_text(document));
   return ExitCode::Done;
 }
