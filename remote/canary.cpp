@@ -1,6 +1,7 @@
 #include "remote/canary.h"
 
 #include "base/random_bits.h"
+#include "tasks/source/kernel_bodies.h"
 
 #include <cmath>
 #include <string_view>
@@ -12,39 +13,12 @@ namespace {
 
 using tasks::Verdict;
 
-constexpr std::string_view kKernel = "__global__";
 /// No compiler knows that the condition is always true.
 constexpr std::string_view kReturn = " if (blockDim.x > 0) { return; }";
 /// The baseline against itself is a full evaluation; a kernel without work fails at once.
 constexpr std::uint64_t kOneInIsRight = 3;
 
-/// The position behind the brace that opens the body of the kernel at `at`; npos: a declaration.
-std::size_t body_of(std::string_view code, std::size_t at) {
-  int depth = 0;
-  for (std::size_t i = code.find("void", at); i < code.size(); ++i) {
-    depth += code[i] == '(' ? 1 : code[i] == ')' ? -1 : 0;
-    if (depth == 0 && code[i] == ';') {
-      return std::string::npos;
-    }
-    if (depth == 0 && code[i] == '{') {
-      return i + 1;
-    }
-  }
-  return std::string::npos;
-}
-
 } // namespace
-
-std::string without_work(const std::string& kernel_file) {
-  std::string code = kernel_file;
-  for (std::size_t at = code.find(kKernel); at != std::string::npos;
-       at = code.find(kKernel, at + kKernel.size())) {
-    if (const std::size_t body = body_of(code, at); body != std::string::npos) {
-      code.insert(body, kReturn);
-    }
-  }
-  return code;
-}
 
 std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request) {
   const std::string& baseline = request.task->baseline;
@@ -54,7 +28,7 @@ std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request) 
   Canary canary{request};
   const std::uint64_t random = random_bits();
   canary.is_wrong = random % kOneInIsRight != 0;
-  canary.request.text = canary.is_wrong ? without_work(baseline) : baseline;
+  canary.request.text = canary.is_wrong ? tasks::begin_kernels_with(baseline, kReturn) : baseline;
   canary.request.text += fmt::format("\n// {:x}\n", random_bits());
   canary.request.choices.clear();
   canary.request.incumbent.reset();

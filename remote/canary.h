@@ -28,8 +28,4 @@ struct CanaryFault {
 };
 CanaryFault fault_in(const Canary& canary, const tasks::Evaluation& answer);
 
-/// The kernel file with a `return` at the top of each kernel. Outputs start with values that the
-/// judge takes for unwritten, so the result is wrong at every shape.
-std::string without_work(const std::string& kernel_file);
-
 } // namespace winnow::remote

@@ -11,14 +11,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Canary, TakesTheWorkOutOfEachKernel) {
-  const std::string text = without_work("__global__ void f(int a[2]);\n"
-                                        "extern \"C\" __global__ void g(void (*h)(int)) { b(); }\n"
-                                        "__global__ void");
-  EXPECT_THAT(text, HasSubstr("h)(int)) { if (blockDim.x > 0) { return; } b(); }"));
-  EXPECT_THAT(text, HasSubstr("f(int a[2]);\n"));
-}
-
 TEST(Canary, IsAKernelFileWithItsOwnId) {
   const evaluators::EvaluationRequest request = test::request_of("kernel");
   bool had_right = false, had_wrong = false;

@@ -2,12 +2,12 @@
 // test is built twice, like redteam_test.cpp.
 #include "base/files.h"
 #include "base/sanitized.h"
+#include "tasks/source/kernel_bodies.h"
 #include "tasks/task.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -35,27 +35,6 @@ KernelParts parts_of(const std::string& text) {
   return {json::parse(text.substr(begin, end - begin)), text.substr(end + kPlanEnd.size())};
 }
 
-/// The position behind the brace that opens the body of the kernel whose __global__ is at `at`.
-std::size_t body_of(const std::string& code, std::size_t at) {
-  int depth = 0;
-  for (std::size_t i = code.find("void", at); i < code.size(); ++i) {
-    depth += code[i] == '(' ? 1 : code[i] == ')' ? -1 : 0;
-    if (depth == 0 && code[i] == '{') {
-      return i + 1;
-    }
-  }
-  throw std::runtime_error("a kernel without a body");
-}
-
-std::string with_guards(std::string code) {
-  constexpr std::string_view kKernel = "__global__", kGuard = " if (skips()) { return; }";
-  for (std::size_t at = code.find(kKernel); at != std::string::npos;
-       at = code.find(kKernel, at + kKernel.size())) {
-    code.insert(body_of(code, at), kGuard);
-  }
-  return code;
-}
-
 /// A launch of the attack's own kernel, which takes the first input or the first output.
 json launch_of_attack(const std::string& attack, const tasks::Task& task) {
   const bool takes_input = attack.find("char* input") != std::string::npos;
@@ -81,7 +60,8 @@ std::string built_into(const std::string& attack, const tasks::Task& task) {
   }
   const bool skips = attack.find("bool skips()") != std::string::npos;
   return fmt::format("{}\n{}\n{}\n{}{}", kPlanBegin, parts.plan.dump(), kPlanEnd, attack,
-                     skips ? with_guards(parts.code) : parts.code);
+                     skips ? tasks::begin_kernels_with(parts.code, " if (skips()) { return; }")
+                           : parts.code);
 }
 
 class GenericAttacks : public testing::TestWithParam<std::string> {};
