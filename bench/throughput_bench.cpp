@@ -2,13 +2,13 @@
 // queued at once and compiled without a cache. Each is judged on tiny shapes with three seeds and
 // on search shapes, timed beside the baseline, and judged on promotion shapes.
 //   throughput_bench [--device cuda:0,cuda:1] [--faults F] [--counters fast|full]
-//                    [--task TASK KERNEL_FILE] [N=500]
+//                    [--task TASK KERNEL_FILE] [--broker URL --pool POOL] [N=500]
 // The kernels are axpy kernels, or copies of KERNEL_FILE that differ in a variable. F of the axpy
 // kernels trap. On a GPU a trap breaks the worker, so the next candidate waits for a new one.
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/evaluation/open_devices.h"
 #include "evaluators/workers.h"
+#include "harness/judging_devices.h"
 
 #include <algorithm>
 #include <chrono>
@@ -76,7 +76,7 @@ void print(const evaluators::HostStatistics& spent) {
 }
 
 void judge_all(const tasks::Task& task, const evaluators::Protocol& protocol,
-               const evaluators::OpenDevices& devices, const MakeKernel& make, int count,
+               const evaluators::DevicePool& devices, const MakeKernel& make, int count,
                int faults) {
   std::mutex mutex;
   std::map<tasks::Verdict, int> verdicts;
@@ -120,6 +120,7 @@ int main(int argc, char** argv) {
   evaluators::EvaluationOptions options;
   options.tiny_seeds = 3;
   options.counters = evaluators::Counting::Off;
+  winnow::harness::BrokerOptions broker;
   int count = 500;
   int faults = 0;
   std::string task_name = "axpy";
@@ -127,6 +128,10 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--device" && i + 1 < argc) {
       options.device = argv[++i];
+    } else if (std::string_view(argv[i]) == "--broker" && i + 1 < argc) {
+      broker.url = argv[++i];
+    } else if (std::string_view(argv[i]) == "--pool" && i + 1 < argc) {
+      broker.pool = argv[++i];
     } else if (std::string_view(argv[i]) == "--counters" && i + 1 < argc) {
       options.counters = evaluators::counting_from_string(argv[++i]).value();
     } else if (std::string_view(argv[i]) == "--faults" && i + 1 < argc) {
@@ -142,7 +147,7 @@ int main(int argc, char** argv) {
     const winnow::TemporaryDirectory cache("throughput-cache");
     options.cache = cache.path();
     const tasks::Task task = tasks::find_task(tasks::find_catalogue(), task_name);
-    judge_all(task, options, evaluators::OpenDevices(options, options.run_timeout),
+    judge_all(task, options, *winnow::harness::open_devices(options, options.run_timeout, broker),
               file.empty() ? axpy_kernel : copies_of(file), count, faults);
     return 0;
   } catch (const winnow::Error& error) {

@@ -3,6 +3,7 @@
 #include "evaluators/worker/runner.h"
 
 #include <algorithm>
+#include <csignal>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,8 @@ constexpr milliseconds kPoll{50};
 // kernel.
 constexpr milliseconds kStandingGrace{3000};
 constexpr int kFailuresBeforeQuarantine = 2;
+// An evaluation is tried twice, so one candidate alone does not reach this number.
+constexpr int kKillsBeforeQuarantine = 3;
 constexpr std::size_t kMaxEnded = 4;
 // From the end of a worker's output to the end of its process.
 constexpr milliseconds kEndTimeout{5'000};
@@ -167,6 +170,9 @@ private:
     }
     outcome.printed = truncate_text(to_valid_utf8(outcome.printed), kMaxPrintedBytes);
     const bool reported = take_reported_fault(outcome);
+    if (outcome.report.complete) {
+      kills_ = 0;
+    }
     if (!outcome.report.complete) {
       replace_worker(reported, limits, outcome);
     } else if (reported && outcome.fault->verdict == Verdict::Infrastructure) {
@@ -201,7 +207,22 @@ private:
       return {Verdict::Timeout, fmt::format("still running after {:.1f} s",
                                             std::chrono::duration<double>(limits.wall).count())};
     }
-    return fault_of_ended_worker(worker_.child->wait());
+    const process::ChildResult ended = worker_.child->wait();
+    if (ended.end == process::ChildResult::End::Signaled && ended.signal == SIGKILL) {
+      return killed();
+    }
+    return fault_of_ended_worker(ended);
+  }
+
+  /// No kernel can send a signal, so the verdict is not the candidate's. A device whose workers are
+  /// killed again and again is quarantined.
+  DeviceFault killed() {
+    const std::string by = "something outside of Winnow killed the worker (SIGKILL), for instance "
+                           "the operating system for lack of memory";
+    if (++kills_ >= kKillsBeforeQuarantine) {
+      quarantine_ = fmt::format("{}, {} times in a row", by, kills_);
+    }
+    return {Verdict::Infrastructure, by};
   }
 
   /// Kills the worker without waiting for its end. A driver may need longer to destroy a context
@@ -236,6 +257,7 @@ private:
   Worker spare_;
   std::string quarantine_; ///< the reason; empty: not quarantined
   int failures_ = 0;
+  int kills_ = 0;                                             ///< since the last complete answer
   std::vector<std::unique_ptr<process::ChildProcess>> ended_; ///< killed, but perhaps not ended yet
   RunnerStatistics statistics_;
   std::optional<Clock::time_point> broken_at_; ///< set until the next request

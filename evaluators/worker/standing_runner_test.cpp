@@ -6,6 +6,13 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/runner.h"
 
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -189,6 +196,54 @@ TEST_F(StandingRunnerTest, ADeviceThatGivesNoContextIsQuarantinedForTheReasonTha
       EXPECT_NE(standing->quarantine(), "");
     }
   }
+}
+
+/// The oldest child of this process: the worker. The spare is younger.
+pid_t oldest_child() {
+  std::map<std::uint64_t, pid_t> by_start;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    if (!std::isdigit(entry.path().filename().native().front())) {
+      continue;
+    }
+    // /proc/PID/stat: PID (name) state parent, and the start in the 20th field behind the name.
+    std::ifstream file(entry.path() / "stat");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::vector<std::string> values{std::istream_iterator<std::string>(fields), {}};
+    if (values.size() > 19 && values[0] != "Z" && values[1] == std::to_string(getpid())) {
+      by_start.emplace(std::stoull(values[19]), std::stoi(entry.path().filename()));
+    }
+  }
+  return by_start.empty() ? -1 : by_start.begin()->second;
+}
+
+TEST_F(StandingRunnerTest, AKilledWorkerIsNoVerdictAndADeviceWhoseWorkersAreKilledIsQuarantined) {
+  const auto good = module_of("y[threadIdx.x] = 1;");
+  const auto endless = module_of("while (true) { *(volatile float*)y = 1; }");
+  const auto standing = runner(good.parent_path());
+  const auto run_and_kill = [&] {
+    bool killed = false;
+    return standing->run(request(endless), {}, [&] {
+      if (!std::exchange(killed, true)) {
+        const pid_t worker = oldest_child();
+        EXPECT_TRUE(worker > 0 && kill(worker, SIGKILL) == 0);
+      }
+      return false;
+    });
+  };
+  for (int i = 0; i < 2; ++i) {
+    const StageOutcome outcome = run_and_kill();
+    ASSERT_TRUE(outcome.fault.has_value());
+    EXPECT_EQ(outcome.fault->verdict, Verdict::Infrastructure) << outcome.fault->detail;
+    EXPECT_THAT(outcome.fault->detail, testing::HasSubstr("SIGKILL"));
+  }
+  EXPECT_FALSE(run(*standing, good).fault.has_value());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(standing->quarantine(), "") << "the last good answer is newer";
+    run_and_kill();
+  }
+  EXPECT_THAT(standing->quarantine(), testing::HasSubstr("3 times in a row"));
+  EXPECT_THAT(run(*standing, good).fault->detail, testing::HasSubstr("quarantined"));
 }
 
 TEST(ContextProbe, SaysWhatTheFencedChildFound) {
