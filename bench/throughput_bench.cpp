@@ -7,6 +7,7 @@
 // kernels trap. On a GPU a trap breaks the worker, so the next candidate waits for a new one.
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluators/evaluation/profile.h"
 #include "evaluators/workers.h"
 #include "harness/judging_devices.h"
 
@@ -20,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -28,6 +30,7 @@ namespace {
 
 namespace evaluators = winnow::evaluators;
 namespace tasks = winnow::tasks;
+using Clock = std::chrono::steady_clock;
 
 // Correct kernels with different machine code. They differ in the number of elements per thread and
 // in a value of alpha for which the answer would be wrong; no input comes near this value.
@@ -56,6 +59,20 @@ MakeKernel copies_of(const std::string& file) {
   };
 }
 
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+double milliseconds_of_counting(const evaluators::EvaluationResult& result) {
+  double sum = 0;
+  for (const tasks::Evaluation& evaluation : result.evaluations) {
+    for (const evaluators::ProfiledShape& profiled : evaluators::profile_of(evaluation)) {
+      sum += profiled.shape.counters.collect_ms;
+    }
+  }
+  return sum;
+}
+
 double cpu_seconds_of_coordinator() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
@@ -80,13 +97,17 @@ void judge_all(const tasks::Task& task, const evaluators::Protocol& protocol,
                int faults) {
   std::mutex mutex;
   std::map<tasks::Verdict, int> verdicts;
+  std::vector<Clock::time_point> results;
+  double counting_ms = 0;
   std::latch done(count);
   const double cpu_before = cpu_seconds_of_coordinator();
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   const auto evaluations = devices.evaluations([&](const evaluators::EvaluationResult& result) {
     const std::lock_guard lock(mutex);
     ++verdicts[result.evaluations.empty() ? tasks::Verdict::Infrastructure
                                           : result.evaluations.front().verdict];
+    counting_ms += milliseconds_of_counting(result);
+    results.push_back(Clock::now());
     done.count_down();
   });
   evaluators::EvaluationRequest request;
@@ -99,11 +120,16 @@ void judge_all(const tasks::Task& task, const evaluators::Protocol& protocol,
     evaluations->submit(request);
   }
   done.wait();
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = seconds_between(start, Clock::now());
   const double cpu = cpu_seconds_of_coordinator() - cpu_before;
   evaluations->stop();
   std::printf("%s", devices.account(static_cast<std::size_t>(count), seconds).c_str());
+  // The first half contains the start of the workers and the measurement of the ceilings.
+  const auto middle = results.begin() + count / 2;
+  std::printf("second half: %.0f a minute\n", 60.0 *
+                                                  static_cast<double>(results.end() - middle - 1) /
+                                                  seconds_between(*middle, results.back()));
+  std::printf("counters took %.1f ms a candidate\n", counting_ms / count);
   std::printf("the coordinator used %.1f %% of a core\n", 100 * cpu / seconds);
   print(devices.statistics());
   for (const auto& [verdict, number] : verdicts) {

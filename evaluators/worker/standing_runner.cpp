@@ -23,8 +23,10 @@ constexpr milliseconds kPoll{50};
 // kernel.
 constexpr milliseconds kStandingGrace{3000};
 constexpr int kFailuresBeforeQuarantine = 2;
-// An evaluation is tried twice, so one candidate alone does not reach this number.
-constexpr int kKillsBeforeQuarantine = 3;
+// One candidate is tried four times at most (twice by an evaluation, and once again), so it does
+// not reach this number alone.
+constexpr std::size_t kKillsBeforeQuarantine = 5;
+constexpr std::chrono::minutes kKillsCountFor{1};
 constexpr std::size_t kMaxEnded = 4;
 // From the end of a worker's output to the end of its process.
 constexpr milliseconds kEndTimeout{5'000};
@@ -170,9 +172,6 @@ private:
     }
     outcome.printed = truncate_text(to_valid_utf8(outcome.printed), kMaxPrintedBytes);
     const bool reported = take_reported_fault(outcome);
-    if (outcome.report.complete) {
-      kills_ = 0;
-    }
     if (!outcome.report.complete) {
       replace_worker(reported, limits, outcome);
     } else if (reported && outcome.fault->verdict == Verdict::Infrastructure) {
@@ -219,8 +218,11 @@ private:
   DeviceFault killed() {
     const std::string by = "something outside of Winnow killed the worker (SIGKILL), for instance "
                            "the operating system for lack of memory";
-    if (++kills_ >= kKillsBeforeQuarantine) {
-      quarantine_ = fmt::format("{}, {} times in a row", by, kills_);
+    const Clock::time_point now = Clock::now();
+    std::erase_if(kills_, [now](Clock::time_point at) { return now - at > kKillsCountFor; });
+    kills_.push_back(now);
+    if (kills_.size() >= kKillsBeforeQuarantine) {
+      quarantine_ = fmt::format("{}, {} times in a minute", by, kills_.size());
     }
     return {Verdict::Infrastructure, by};
   }
@@ -257,7 +259,7 @@ private:
   Worker spare_;
   std::string quarantine_; ///< the reason; empty: not quarantined
   int failures_ = 0;
-  int kills_ = 0;                                             ///< since the last complete answer
+  std::vector<Clock::time_point> kills_; ///< of the last minute
   std::vector<std::unique_ptr<process::ChildProcess>> ended_; ///< killed, but perhaps not ended yet
   RunnerStatistics statistics_;
   std::optional<Clock::time_point> broken_at_; ///< set until the next request

@@ -231,18 +231,14 @@ TEST_F(StandingRunnerTest, AKilledWorkerIsNoVerdictAndADeviceWhoseWorkersAreKill
       return false;
     });
   };
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(run(*standing, good).fault.has_value()) << "before kill " << i;
     const StageOutcome outcome = run_and_kill();
     ASSERT_TRUE(outcome.fault.has_value());
     EXPECT_EQ(outcome.fault->verdict, Verdict::Infrastructure) << outcome.fault->detail;
     EXPECT_THAT(outcome.fault->detail, testing::HasSubstr("SIGKILL"));
   }
-  EXPECT_FALSE(run(*standing, good).fault.has_value());
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(standing->quarantine(), "") << "the last good answer is newer";
-    run_and_kill();
-  }
-  EXPECT_THAT(standing->quarantine(), testing::HasSubstr("3 times in a row"));
+  EXPECT_THAT(standing->quarantine(), testing::HasSubstr("5 times in a minute"));
   EXPECT_THAT(run(*standing, good).fault->detail, testing::HasSubstr("quarantined"));
 }
 

@@ -66,8 +66,12 @@ void VerdictTally::tell_baseline(const TaskState& state, const tasks::Evaluation
 void VerdictTally::check_baseline(const TaskState& state, const tasks::Evaluation& evaluation) {
   if (evaluation.verdict != Verdict::Correct) {
     const std::string line = attempt_line(state.task->name + " baseline", evaluation);
-    stop_.note_trouble(line + "; the run leaves the task out: mend the task's baseline.cu or " +
-                       (state.task->torch ? "reference.py" : "reference.cu"));
+    const std::string remedy =
+        evaluation.verdict == Verdict::Infrastructure
+            ? "`winnow doctor` checks the machine, and `winnow resume` tries the baseline again"
+            : std::string("mend the task's baseline.cu or ") +
+                  (state.task->torch ? "reference.py" : "reference.cu");
+    stop_.note_trouble(line + "; the run leaves the task out: " + remedy);
     setup_.journal.event("task left out", {{"task", state.task->name}, {"reason", line}});
     setup_.progress.event(stop_.trouble(), Progress::Weight::Important);
   }
