@@ -53,6 +53,13 @@ struct CheckFinding {
 /// caches hold the data that the previous run left.
 enum class CacheState : std::uint8_t { Cold, Warm };
 
+/// A run whose work is counted.
+struct CountedSteps {
+  const std::vector<tasks::Step>* steps; ///< never nullptr
+  std::function<void()> select;          ///< selects the run's buffers and module
+  std::function<void()> restore;         ///< resets outputs and inouts, before each pass
+};
+
 /// A device as a worker process sees it: modules, buffers and launches. It lives as long as the
 /// worker. A fault may end the process; the device then first reports the fault through the handler
 /// that its factory got. For one thread only.
@@ -112,12 +119,14 @@ public:
   virtual double least_clock_mhz() const { return 0; }
   /// Current clocks, temperature, power and throttle reasons, as far as they can be read.
   virtual profiling::GpuState state() { return {}; }
-  /// Reads performance counters over runs of the steps. The counters need passes of their own;
-  /// after the passes the inputs are as before. `restore` resets outputs and inouts before each
-  /// pass. Never throws because of a counter failure: the report then has the reason.
-  virtual profiling::CounterReport count(const std::vector<tasks::Step>& steps,
-                                         profiling::CounterSet set,
-                                         const std::function<void()>& restore);
+  /// Reads performance counters over each of the runs, and returns a report for each. The counters
+  /// need passes of their own; after the passes the inputs are as before. Never throws because of a
+  /// counter failure: the reports then have the reason.
+  virtual std::vector<profiling::CounterReport> count_all(std::span<const CountedSteps> runs,
+                                                          profiling::CounterSet set);
+  /// Counts one run on the selected buffers.
+  profiling::CounterReport count(const std::vector<tasks::Step>& steps, profiling::CounterSet set,
+                                 const std::function<void()>& restore);
   /// Launches the steps for about a second. Returns the average energy of one launch, or the reason
   /// why it is not known.
   virtual profiling::Energy energy(const std::vector<tasks::Step>& steps);

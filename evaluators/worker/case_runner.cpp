@@ -132,9 +132,8 @@ std::optional<DeviceFault> CaseRunner::run_timed(CacheState caches) {
   return device_.run_timed(plan_.steps, caches);
 }
 
-profiling::CounterReport CaseRunner::count(profiling::CounterSet set, std::uint64_t salt) {
-  select();
-  return device_.count(plan_.steps, set, [this, salt] { poison(salt); });
+CountedSteps CaseRunner::counted_steps(std::uint64_t salt) {
+  return {&plan_.steps, [this] { select(); }, [this, salt] { poison(salt); }};
 }
 
 profiling::Energy CaseRunner::energy() {

@@ -56,10 +56,10 @@ public:
   std::optional<DeviceFault> run();
   /// Runs the plan for a timing: see Device::run_timed().
   std::optional<DeviceFault> run_timed(CacheState caches = CacheState::Cold);
-  /// See Device::count() and Device::energy(). count() poisons outputs and scratch with `salt`
-  /// before each counted run.
-  profiling::CounterReport count(profiling::CounterSet set, std::uint64_t salt);
-  profiling::Energy energy();
+  /// For Device::count_all(): each counted run finds outputs and scratch poisoned with `salt`. The
+  /// runner must outlive the result.
+  CountedSteps counted_steps(std::uint64_t salt);
+  profiling::Energy energy(); ///< see Device::energy()
   /// Device::verify_guards() for all sets, then verify_scratch().
   std::optional<DeviceFault> verify();
   /// Returns a fault if `once` scratch does not hold its value again, or a run changed `keep`

@@ -81,7 +81,8 @@ struct RunCase {
   std::vector<ArenaSlice> computed;
   std::string shape;                       ///< id of the shape in the task
   std::optional<SamplingRequest> sampling; ///< absent: run once
-  /// Read these performance counters, in passes of their own, instead of running once.
+  /// Read these performance counters, in passes of their own, instead of running once. All cases of
+  /// a request, or none.
   std::optional<profiling::CounterSet> counters;
   bool energy = false; ///< with `counters`: also measure the energy of a run
   bool repeat = false; ///< without `sampling`: run once more and compare the outputs

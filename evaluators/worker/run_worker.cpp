@@ -21,6 +21,17 @@
 namespace winnow::evaluators {
 namespace {
 
+// Cases are counted together while their buffers take no more device memory than this.
+constexpr std::uint64_t kCountedTogetherBytes = std::uint64_t{4} << 30;
+
+std::uint64_t bytes_of(const tasks::ResolvedPlan& plan) {
+  std::uint64_t bytes = 0;
+  for (const tasks::Buffer& buffer : plan.buffers) {
+    bytes += static_cast<std::uint64_t>(buffer.count) * tasks::size_bytes(buffer.dtype);
+  }
+  return bytes;
+}
+
 class RunWorker {
 public:
   explicit RunWorker(WorkerDevice spec)
@@ -52,6 +63,10 @@ public:
 
 private:
   void run_cases() {
+    if (!request_.cases.empty() && request_.cases.front().counters) {
+      count_cases();
+      return;
+    }
     for (current_ = 0; current_ < request_.cases.size(); ++current_) {
       const RunCaseReport result = run_case(request_.cases[current_]);
       say(encode(result));
@@ -59,6 +74,76 @@ private:
         break; // later cases would have the same fault
       }
     }
+  }
+
+  /// Counts cases together, because to begin and end a pass takes much longer than a run, and all
+  /// GPUs of a host wait for one lock of the driver meanwhile.
+  void count_cases() {
+    std::size_t end = 0;
+    for (std::size_t begin = 0; begin < request_.cases.size(); begin = end) {
+      std::uint64_t bytes = 0;
+      for (end = begin; end < request_.cases.size(); ++end) {
+        bytes += bytes_of(request_.cases[end].plan);
+        if (end > begin && bytes > kCountedTogetherBytes) {
+          break;
+        }
+      }
+      if (!count_cases(begin, end)) {
+        return;
+      }
+    }
+  }
+
+  /// False after a fault: later cases would have the same fault.
+  bool count_cases(std::size_t begin, std::size_t end) {
+    std::vector<std::unique_ptr<CaseRunner>> runners;
+    std::vector<CountedSteps> runs;
+    std::optional<RunCaseReport> broken;
+    for (std::size_t i = begin; i < end && !broken; ++i) {
+      RunCaseReport report = guarded(i, [&](RunCaseReport& result) {
+        const RunCase& run_case = request_.cases[i];
+        runners.push_back(
+            std::make_unique<CaseRunner>(*device_, run_case.plan, run_case.seed, i - begin));
+        runners.back()->poison(run_case.salt);
+        take_computed_inputs(*runners.back(), run_case, run_case.seed);
+        result.fault = runners.back()->run_prepare();
+        runs.push_back(runners.back()->counted_steps(run_case.salt));
+        runs.back().select = [this, i, select = runs.back().select] {
+          current_ = i;
+          select();
+        };
+      });
+      if (report.fault) {
+        runs.resize(i - begin);
+        broken = std::move(report);
+      }
+    }
+    std::vector<profiling::CounterReport> counters;
+    RunCaseReport failed = guarded(begin, [&](RunCaseReport&) {
+      counters = device_->count_all(runs, *request_.cases.front().counters);
+    });
+    if (failed.fault) {
+      failed.index = current_;
+      say(encode(failed));
+      return false;
+    }
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      RunCaseReport report = guarded(begin + i, [&](RunCaseReport& result) {
+        result.counters = counters[i];
+        if (request_.cases[begin + i].energy) {
+          result.energy = runners[i]->energy();
+        }
+        result.fault = runners[i]->verify();
+      });
+      say(encode(report));
+      if (report.fault) {
+        return false;
+      }
+    }
+    if (broken) {
+      say(encode(*broken));
+    }
+    return !broken;
   }
 
   bool load() {
@@ -104,14 +189,21 @@ private:
   }
 
   RunCaseReport run_case(const RunCase& run_case) {
+    RunCaseReport result =
+        guarded(current_, [&](RunCaseReport& report) { run_steps(run_case, report); });
+    timed_ = nullptr;
+    return result;
+  }
+
+  /// A report of `work` on one case.
+  RunCaseReport guarded(std::size_t index, const std::function<void(RunCaseReport&)>& work) {
     RunCaseReport result;
-    result.index = current_;
+    result.index = current_ = index;
     try {
-      run_steps(run_case, result);
+      work(result);
     } catch (const DeviceFailure& failure) {
       result.fault = failure.fault();
     }
-    timed_ = nullptr;
     result.printed = printed_.take();
     return result;
   }
@@ -128,10 +220,6 @@ private:
     CaseRunner runner(*device_, run_case.plan, run_case.seed);
     runner.poison(run_case.salt);
     take_computed_inputs(runner, run_case, run_case.seed);
-    if (run_case.counters) {
-      profile(runner, run_case, result);
-      return;
-    }
     for (const ArenaSlice& input : run_case.inputs) {
       runner.upload(input.tensor, arena_.slice(input.offset, input.bytes));
     }
@@ -167,18 +255,6 @@ private:
     for (const ArenaSlice& input : run_case.computed) {
       runner.upload(input.tensor, arena_.slice(input.offset, input.bytes));
     }
-  }
-
-  static void profile(CaseRunner& runner, const RunCase& run_case, RunCaseReport& result) {
-    result.fault = runner.run_prepare();
-    if (result.fault) {
-      return;
-    }
-    result.counters = runner.count(*run_case.counters, run_case.salt);
-    if (run_case.energy) {
-      result.energy = runner.energy();
-    }
-    result.fault = runner.verify();
   }
 
   void hand_over(CaseRunner& runner, const RunCase& run_case) {

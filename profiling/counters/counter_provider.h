@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace winnow::profiling {
 
@@ -21,9 +23,14 @@ public:
   virtual ~CounterProvider() = default;
   /// Whether this process can read counters: checks library, permission and device.
   virtual Availability availability() const = 0;
-  /// Never throws for a failure of the counters; the report has the failure. Exceptions of `run`
-  /// pass through, and the provider stays usable.
-  virtual CounterReport collect(CounterSet set, const CountedRun& run) = 0;
+  /// Counts each run for itself and returns a report for each. A pass has all runs, because to
+  /// begin and end a pass takes longer than a run. Never throws for a failure of the counters; the
+  /// reports have the failure. Exceptions of the runs pass through, and the provider stays usable.
+  virtual std::vector<CounterReport> collect_all(CounterSet set,
+                                                 std::span<const CountedRun> runs) = 0;
+  CounterReport collect(CounterSet set, const CountedRun& run) {
+    return collect_all(set, {&run, 1}).front();
+  }
 };
 
 } // namespace winnow::profiling

@@ -62,14 +62,14 @@ Image HostObject::config_image() const {
   return image;
 }
 
-CUptiResult HostObject::evaluate(const std::string& metric, const Image& data,
+CUptiResult HostObject::evaluate(const std::string& metric, const Image& data, std::size_t range,
                                  double& value) const {
   const char* name = metric.c_str();
   auto params = WINNOW_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
   params.pHostObject = object_;
   params.pCounterDataImage = data.data();
   params.counterDataImageSize = data.size();
-  params.rangeIndex = 0;
+  params.rangeIndex = range;
   params.ppMetricNames = &name;
   params.numMetrics = 1;
   params.pMetricValues = &value;

@@ -39,8 +39,9 @@ public:
   CUptiResult add(std::span<const char*> metrics);
   /// Throws CuptiFailure.
   Image config_image() const;
-  /// Reads one metric from a decoded counter data image, which has only one range.
-  CUptiResult evaluate(const std::string& metric, const Image& data, double& value) const;
+  /// Reads one metric of one range from a decoded counter data image.
+  CUptiResult evaluate(const std::string& metric, const Image& data, std::size_t range,
+                       double& value) const;
 
 private:
   const Functions& cupti_;

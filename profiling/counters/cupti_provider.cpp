@@ -32,9 +32,9 @@ Availability unavailable(const CuptiFailure& failure) {
 }
 
 CounterValue counter_of(const Functions& cupti, const Plan& plan, const PlannedCounter& counter,
-                        const Image& data) {
+                        const Image& data, std::size_t range) {
   double metric = 0;
-  const CUptiResult result = plan.host.evaluate(counter.metric, data, metric);
+  const CUptiResult result = plan.host.evaluate(counter.metric, data, range, metric);
   if (result != CUPTI_SUCCESS) {
     return {std::nullopt,
             fmt::format("CUPTI cannot evaluate {} ({})", counter.metric, name_of(cupti, result))};
@@ -62,26 +62,38 @@ public:
 
   Availability availability() const override { return availability_; }
 
-  CounterReport collect(CounterSet set, const CountedRun& run) override {
-    CounterReport report;
-    report.provider = "cupti";
+  std::vector<CounterReport> collect_all(CounterSet set,
+                                         std::span<const CountedRun> runs) override {
+    std::vector<CounterReport> reports(runs.size());
+    for (CounterReport& report : reports) {
+      report.provider = "cupti";
+    }
+    if (runs.empty()) {
+      return reports;
+    }
     if (!availability_.ok) {
-      report.unavailable = unavailable_text(availability_);
-      return report;
+      give_reason(reports, availability_);
+      return reports;
     }
     try {
-      count(plan_for(set, report), run, report);
+      count(plan_for(set, reports.front()), runs, reports);
     } catch (const CuptiFailure& failure) {
-      report.counters.clear();
-      report.unavailable = unavailable_text(unavailable(failure));
+      give_reason(reports, unavailable(failure));
       if (failure.lasting()) {
         availability_ = unavailable(failure);
       }
     }
-    return report;
+    return reports;
   }
 
 private:
+  static void give_reason(std::vector<CounterReport>& reports, const Availability& why) {
+    for (CounterReport& report : reports) {
+      report.counters.clear();
+      report.unavailable = unavailable_text(why);
+    }
+  }
+
   void open(int ordinal) {
     const Clock::time_point start = Clock::now();
     try {
@@ -107,40 +119,47 @@ private:
     return plan;
   }
 
-  void count(const Plan& plan, const CountedRun& run, CounterReport& report) {
+  void count(const Plan& plan, std::span<const CountedRun> runs,
+             std::vector<CounterReport>& reports) {
     const Clock::time_point start = Clock::now();
     try {
       if (!session_) {
         session_.emplace(functions(), context_);
       }
-      session_->configure(plan);
-      run_passes(*session_, plan.passes, run, report.passes);
-      read(plan, session_->decode(), report);
+      session_->configure(plan, runs.size());
+      const int passes = run_passes(*session_, plan.passes, runs);
+      const Image& data = session_->decode();
+      for (std::size_t i = 0; i < reports.size(); ++i) {
+        read(plan, data, i, reports[i]);
+        reports[i].passes = passes;
+      }
     } catch (...) {
       close_session();
       throw;
     }
-    report.collect_ms = ms_since(start);
+    for (CounterReport& report : reports) {
+      report.collect_ms = ms_since(start) / static_cast<double>(runs.size());
+    }
   }
 
-  static void run_passes(RangeSession& session, std::size_t planned, const CountedRun& run,
-                         int& passes) {
-    for (std::size_t pass = 0; pass < planned + kPassSlack; ++pass) {
-      run.restore();
-      const bool all_submitted = session.run_pass(run.launch);
-      ++passes;
-      if (all_submitted) {
-        return;
+  /// Returns the number of passes.
+  static int run_passes(RangeSession& session, std::size_t planned,
+                        std::span<const CountedRun> runs) {
+    for (std::size_t pass = 1; pass <= planned + kPassSlack; ++pass) {
+      if (session.run_pass(runs)) {
+        return static_cast<int>(pass);
       }
     }
+    const std::size_t passes = planned + kPassSlack;
     throw CuptiFailure(
         fmt::format("CUPTI asks for more than {} passes, but it planned {}", passes, planned),
         "count again; if the error stays, another tool uses CUPTI in this process", false);
   }
 
-  void read(const Plan& plan, const Image& data, CounterReport& report) const {
+  void read(const Plan& plan, const Image& data, std::size_t range, CounterReport& report) const {
     for (const PlannedCounter& counter : plan.counters) {
-      report.counters[std::string(counter.name.key)] = counter_of(functions(), plan, counter, data);
+      report.counters[std::string(counter.name.key)] =
+          counter_of(functions(), plan, counter, data, range);
     }
     for (const auto& [key, why] : plan.left_out) {
       report.counters[key] = {std::nullopt, why};

@@ -24,14 +24,14 @@ RangeSession::~RangeSession() {
   close();
 }
 
-std::size_t RangeSession::counter_data_bytes(const Plan& plan) const {
+std::size_t RangeSession::counter_data_bytes(const Plan& plan, std::size_t ranges) const {
   std::vector<const char*> metrics = plan.metrics();
   auto size = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
   size.pRangeProfilerObject = object_;
   size.pMetricNames = metrics.data();
   size.numMetrics = metrics.size();
-  size.maxNumOfRanges = 1;
-  size.maxNumRangeTreeNodes = 1;
+  size.maxNumOfRanges = ranges;
+  size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
   check(cupti_, cupti_.cuptiRangeProfilerGetCounterDataSize(&size),
         "cuptiRangeProfilerGetCounterDataSize");
   return size.counterDataSize;
@@ -46,11 +46,12 @@ void RangeSession::clear_counter_data() {
         "cuptiRangeProfilerCounterDataImageInitialize");
 }
 
-void RangeSession::configure(const Plan& plan) {
-  if (plan_ != &plan) { // CUPTI takes 2 ms to tell the size
-    data_.assign(counter_data_bytes(plan), 0);
+void RangeSession::configure(const Plan& plan, std::size_t ranges) {
+  if (plan_ != &plan || ranges_ != ranges) { // CUPTI takes 2 ms to tell the size
+    data_.assign(counter_data_bytes(plan, ranges), 0);
     config_ = plan.config;
     plan_ = &plan;
+    ranges_ = ranges;
   }
   clear_counter_data();
   auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
@@ -61,7 +62,7 @@ void RangeSession::configure(const Plan& plan) {
   params.pCounterDataImage = data_.data();
   params.range = CUPTI_UserRange;
   params.replayMode = CUPTI_UserReplay;
-  params.maxRangesPerPass = 1;
+  params.maxRangesPerPass = ranges;
   params.numNestingLevels = 1;
   params.minNestingLevel = 1;
   params.passIndex = 0;
@@ -85,18 +86,25 @@ CUptiResult RangeSession::stop(bool& all_submitted) noexcept {
   return result;
 }
 
-bool RangeSession::run_pass(const std::function<void()>& launch) {
-  auto start = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params);
-  start.pRangeProfilerObject = object_;
-  check(cupti_, cupti_.cuptiRangeProfilerStart(&start), "cuptiRangeProfilerStart");
-  started_ = true;
+void RangeSession::run_range(const CountedRun& run) {
+  run.restore();
   auto push = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params);
   push.pRangeProfilerObject = object_;
   push.pRangeName = kRange;
   check(cupti_, cupti_.cuptiRangeProfilerPushRange(&push), "cuptiRangeProfilerPushRange");
   pushed_ = true;
-  launch();
+  run.launch();
   check(cupti_, pop(), "cuptiRangeProfilerPopRange");
+}
+
+bool RangeSession::run_pass(std::span<const CountedRun> runs) {
+  auto start = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params);
+  start.pRangeProfilerObject = object_;
+  check(cupti_, cupti_.cuptiRangeProfilerStart(&start), "cuptiRangeProfilerStart");
+  started_ = true;
+  for (const CountedRun& run : runs) {
+    run_range(run);
+  }
   bool all_submitted = false;
   check(cupti_, stop(all_submitted), "cuptiRangeProfilerStop");
   return all_submitted;
@@ -111,10 +119,10 @@ const Image& RangeSession::decode() {
   info.counterDataImageSize = data_.size();
   check(cupti_, cupti_.cuptiRangeProfilerGetCounterDataInfo(&info),
         "cuptiRangeProfilerGetCounterDataInfo");
-  if (params.numOfRangeDropped != 0 || info.numTotalRanges != 1) {
+  if (params.numOfRangeDropped != 0 || info.numTotalRanges != ranges_) {
     throw CuptiFailure(
-        fmt::format("CUPTI dropped {} ranges and kept {}; expected to keep 1 and drop none",
-                    params.numOfRangeDropped, info.numTotalRanges),
+        fmt::format("CUPTI dropped {} ranges and kept {}; expected to keep {} and drop none",
+                    params.numOfRangeDropped, info.numTotalRanges, ranges_),
         "count again; if the error stays, another tool uses CUPTI in this process", false);
   }
   return data_;

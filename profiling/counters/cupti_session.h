@@ -5,7 +5,8 @@
 #include "profiling/counters/counter_provider.h"
 #include "profiling/counters/cupti_plan.h"
 
-#include <functional>
+#include <cstddef>
+#include <span>
 #include <string>
 
 namespace winnow::profiling::cupti {
@@ -13,7 +14,7 @@ namespace winnow::profiling::cupti {
 /// Keeps the range profiler enabled for a context during its lifetime. The order of calls follows
 /// the "Range Profiling API" in CUPTI's documentation. User range and user replay, because the
 /// caller owns the buffers and restores them exactly, and because a candidate may launch several
-/// kernels. For each kernel: configure(), run_pass() until it returns true, decode(). After a
+/// kernels. For each list of runs: configure(), run_pass() until it returns true, decode(). After a
 /// failure: close().
 class RangeSession {
 public:
@@ -24,20 +25,21 @@ public:
   RangeSession(const RangeSession&) = delete;
   RangeSession& operator=(const RangeSession&) = delete;
 
-  /// `plan` must outlive the session. Throws CuptiFailure.
-  void configure(const Plan& plan);
-  /// Returns true after the last pass. Exceptions of `launch` pass through; then close() ends the
-  /// pass. Throws CuptiFailure.
-  bool run_pass(const std::function<void()>& launch);
-  /// The counter data of the range. Waits for the context. Throws CuptiFailure if a range was
-  /// dropped or there is not exactly one.
+  /// `plan` must outlive the session. `ranges`: the number of runs. Throws CuptiFailure.
+  void configure(const Plan& plan, std::size_t ranges);
+  /// Makes each run a range. Returns true after the last pass. Exceptions of the runs pass through;
+  /// then close() ends the pass. Throws CuptiFailure.
+  bool run_pass(std::span<const CountedRun> runs);
+  /// The counter data of the ranges. Waits for the context. Throws CuptiFailure if a range was
+  /// dropped or is missing.
   const Image& decode();
   /// Ends an open pass and disables the range profiler. Returns an empty string, or the error;
   /// after an error the profiler may still be enabled.
   std::string close() noexcept;
 
 private:
-  std::size_t counter_data_bytes(const Plan& plan) const;
+  std::size_t counter_data_bytes(const Plan& plan, std::size_t ranges) const;
+  void run_range(const CountedRun& run);
   void clear_counter_data();
   CUptiResult pop() noexcept;
   CUptiResult stop(bool& all_submitted) noexcept;
@@ -48,6 +50,7 @@ private:
   bool started_ = false;
   bool pushed_ = false;
   const Plan* plan_ = nullptr; ///< configured last
+  std::size_t ranges_ = 0;     ///< for which `data_` is large enough, and no larger
   Image config_;               ///< CUPTI keeps pointers to both images
   Image data_;
 };

@@ -10,11 +10,12 @@ public:
 
   Availability availability() const override { return why_; }
 
-  CounterReport collect(CounterSet /*set*/, const CountedRun& /*run*/) override {
+  std::vector<CounterReport> collect_all(CounterSet /*set*/,
+                                         std::span<const CountedRun> runs) override {
     CounterReport report;
     report.provider = provider_;
     report.unavailable = unavailable_text(why_);
-    return report;
+    return {runs.size(), report};
   }
 
 private:

@@ -52,8 +52,8 @@ public:
   std::optional<double> measured_clock_mhz() const override { return last_.clock_mhz; }
   double least_clock_mhz() const override;
   profiling::GpuState state() override { return profile_.state(); }
-  profiling::CounterReport count(const std::vector<tasks::Step>& steps, profiling::CounterSet set,
-                                 const std::function<void()>& restore) override;
+  std::vector<profiling::CounterReport> count_all(std::span<const CountedSteps> runs,
+                                                  profiling::CounterSet set) override;
   profiling::Energy energy(const std::vector<tasks::Step>& steps) override;
   std::uint64_t checksum(std::size_t buffer) override;
   std::optional<DeviceFault> verify_guards() override;
@@ -87,10 +87,8 @@ private:
   Replay& replay_of(const std::vector<tasks::Step>& steps);
   void launch_timed(const std::vector<tasks::Step>& steps, CacheState caches,
                     const std::string& where);
-  profiling::CounterReport count_steps(const std::vector<tasks::Step>& steps,
-                                       profiling::CounterSet set,
-                                       const std::function<void()>& restore,
-                                       const std::string& where);
+  std::vector<profiling::CounterReport> count_steps(std::span<const CountedSteps> runs,
+                                                    profiling::CounterSet set, std::string& where);
   profiling::Energy energy_of_steps(const std::vector<tasks::Step>& steps,
                                     const std::string& where);
   void drop_replays();

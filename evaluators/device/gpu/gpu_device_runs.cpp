@@ -104,21 +104,23 @@ void GpuDevice::launch_timed(const std::vector<tasks::Step>& steps, CacheState c
   last_ = timing_.time([&] { queue_timed(steps, replay); }, caches, hold, where);
 }
 
-profiling::CounterReport GpuDevice::count(const std::vector<tasks::Step>& steps,
-                                          profiling::CounterSet set,
-                                          const std::function<void()>& restore) {
+std::vector<profiling::CounterReport> GpuDevice::count_all(std::span<const CountedSteps> runs,
+                                                           profiling::CounterSet set) {
   require_usable();
-  profiling::CounterReport report;
-  const auto failed = [&report](const DeviceFault& fault) {
+  const auto failed = [&runs](const DeviceFault& fault) {
+    profiling::CounterReport report;
     report.unavailable = "the kernel failed while it was counted: " + fault.detail;
-    return report;
+    return std::vector<profiling::CounterReport>(runs.size(), report);
   };
-  if (const auto fault = this->steps().refuse(steps)) {
-    return failed(*fault);
+  for (const CountedSteps& run : runs) {
+    run.select();
+    if (const auto fault = this->steps().refuse(*run.steps)) {
+      return failed(*fault);
+    }
   }
-  const std::string where = describe_run(steps, "a counted run");
+  std::string where;
   try {
-    return count_steps(steps, set, restore, where);
+    return count_steps(runs, set, where);
   } catch (const GpuError& error) {
     return failed(take_fault(error, where));
   } catch (const DeviceFailure& failure) { // thrown by restore()
@@ -126,25 +128,33 @@ profiling::CounterReport GpuDevice::count(const std::vector<tasks::Step>& steps,
   }
 }
 
-profiling::CounterReport GpuDevice::count_steps(const std::vector<tasks::Step>& steps,
-                                                profiling::CounterSet set,
-                                                const std::function<void()>& restore,
-                                                const std::string& where) {
-  profiling::CountedRun run;
-  run.restore = [&] {
-    restore();
-    timing_.empty_cache();
-    waiter_.wait("restoring what " + where + " has changed");
-  };
-  run.launch = [&] {
-    for (const tasks::Step& step : steps) {
-      this->steps().queue(step);
-    }
-    waiter_.wait(where);
-  };
-  profiling::CounterReport report = profile_.count(set, run);
-  restore();
-  return report;
+/// `where`: describes the run that is being counted.
+std::vector<profiling::CounterReport> GpuDevice::count_steps(std::span<const CountedSteps> runs,
+                                                             profiling::CounterSet set,
+                                                             std::string& where) {
+  std::vector<profiling::CountedRun> counted;
+  for (const CountedSteps& run : runs) {
+    const auto restore = [&] {
+      run.select();
+      where = describe_run(*run.steps, "a counted run");
+      run.restore();
+      timing_.empty_cache();
+      waiter_.wait("restoring what " + where + " has changed");
+    };
+    const auto launch = [&] {
+      for (const tasks::Step& step : *run.steps) {
+        this->steps().queue(step);
+      }
+      waiter_.wait(where);
+    };
+    counted.push_back({restore, launch});
+  }
+  std::vector<profiling::CounterReport> reports = profile_.count(set, counted);
+  for (const CountedSteps& run : runs) {
+    run.select();
+    run.restore();
+  }
+  return reports;
 }
 
 profiling::Energy GpuDevice::energy(const std::vector<tasks::Step>& steps) {

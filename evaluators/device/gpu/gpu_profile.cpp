@@ -81,18 +81,18 @@ profiling::GpuState Profile::state() {
   return opened.monitor != nullptr ? opened.monitor->state() : profiling::GpuState{};
 }
 
-profiling::CounterReport Profile::count(profiling::CounterSet set,
-                                        const profiling::CountedRun& run) {
+std::vector<profiling::CounterReport> Profile::count(profiling::CounterSet set,
+                                                     std::span<const profiling::CountedRun> runs) {
   if (!open_counters_) {
     profiling::CounterReport report;
     report.provider = "none";
     report.unavailable = "this device has no counters";
-    return report;
+    return {runs.size(), report};
   }
   if (counters_ == nullptr) {
     counters_ = open_counters_();
   }
-  return counters_->collect(set, run);
+  return counters_->collect_all(set, runs);
 }
 
 std::optional<std::string> Profile::no_energy() {

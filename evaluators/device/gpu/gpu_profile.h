@@ -9,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace winnow::evaluators {
 
@@ -41,8 +43,9 @@ public:
   Profile(const GpuDriver& driver, CounterOpener open_counters, MonitorOpener open_monitor);
 
   profiling::GpuState state();
-  /// Exceptions of `run` pass through.
-  profiling::CounterReport count(profiling::CounterSet set, const profiling::CountedRun& run);
+  /// A report for each run. Exceptions of the runs pass through.
+  std::vector<profiling::CounterReport> count(profiling::CounterSet set,
+                                              std::span<const profiling::CountedRun> runs);
   /// Why energy() cannot measure; nullopt: it can.
   std::optional<std::string> no_energy();
   /// Exceptions of `launch` pass through.

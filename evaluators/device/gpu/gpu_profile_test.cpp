@@ -18,15 +18,18 @@ public:
   explicit FakeCounters(int passes) : passes_(passes) {}
 
   Availability availability() const override { return Availability::yes("fake"); }
-  CounterReport collect(CounterSet /*set*/, const profiling::CountedRun& run) override {
+  std::vector<CounterReport> collect_all(CounterSet /*set*/,
+                                         std::span<const profiling::CountedRun> runs) override {
     CounterReport report;
     report.provider = "fake";
     for (; report.passes < passes_; ++report.passes) {
-      run.restore();
-      run.launch();
+      for (const profiling::CountedRun& run : runs) {
+        run.restore();
+        run.launch();
+      }
     }
     report.counters["dram_read_bytes"].value = 42;
-    return report;
+    return {runs.size(), report};
   }
 
 private:
@@ -94,6 +97,27 @@ TEST_F(GpuCountTest, RestoresAndLaunchesOnceAPass) {
   EXPECT_EQ(driver->count("launch_graph"), 0U);
   EXPECT_EQ(restored, 4) << "before each pass, and at the end";
   EXPECT_EQ(contents<float>(y, 1)[0], 0);
+}
+
+TEST_F(GpuCountTest, CountsSeveralRunsInAPassAndSelectsEachBeforeItIsRestored) {
+  open();
+  y = floats("y", {7});
+  std::string order;
+  const auto run = [&](const std::string& name) {
+    return CountedSteps{&steps, [&order, name] { order += " select " + name; },
+                        [this, &order, name] {
+                          order += " restore " + name;
+                          device->fill_pattern(y, 0);
+                        }};
+  };
+  const std::vector<CountedSteps> runs = {run("a"), run("b")};
+  const auto reports = device->count_all(runs, CounterSet::Fast);
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_EQ(reports[1].value("dram_read_bytes"), 42);
+  EXPECT_EQ(driver->count("launch k"), 6U) << "three passes of two runs";
+  const std::string pass = " select a restore a select b restore b";
+  EXPECT_EQ(order, " select a select b" + pass + pass + pass + pass)
+      << "a check of the steps, three passes, and at the end";
 }
 
 TEST_F(GpuCountTest, WaitsForRestoringBeforeThePassBegins) {

@@ -24,12 +24,14 @@ struct CUpti_RangeProfiler_Object {
   bool started = false;
   bool pushed = false;
   std::size_t passes = 0;
+  std::size_t ranges = 0; // of the configuration
+  std::size_t pushes = 0; // of this pass
 };
 
 namespace {
 
-// The first byte of a counter data image is its state. The first byte of any other image marks a
-// valid image.
+// The first byte of a counter data image is its state, the second the number of its ranges. The
+// first byte of any other image marks a valid image.
 constexpr std::uint8_t kInitialised = 'I';
 constexpr std::uint8_t kDecoded = 'D';
 constexpr std::uint8_t kConfig = 'C';
@@ -208,7 +210,8 @@ CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_P
 CUptiResult
 cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
   ENTER(CUpti_Profiler_Host_EvaluateToGpuValues_Params)
-  require(params->rangeIndex == 0 && params->pCounterDataImage[0] == kDecoded,
+  require(params->pCounterDataImage[0] == kDecoded &&
+              params->rangeIndex < params->pCounterDataImage[1],
           "evaluating what is not decoded");
   for (std::size_t i = 0; i < params->numMetrics; ++i) {
     const std::string metric = params->ppMetricNames[i];
@@ -219,6 +222,7 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
     const auto value = state().values.find(metric);
     params->pMetricValues[i] =
         value != state().values.end() ? value->second : CuptiDouble::kUsualValue;
+    params->pMetricValues[i] += static_cast<double>(params->rangeIndex);
   }
   return CUPTI_SUCCESS;
 }
@@ -246,17 +250,18 @@ CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params
 CUptiResult
 cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params* params) {
   ENTER_RANGE(CUpti_RangeProfiler_GetCounterDataSize_Params)
-  require(params->numMetrics > 0 && params->maxNumOfRanges == 1 &&
-              params->maxNumRangeTreeNodes == 1 && !range.started,
-          "counter data for other than one range");
-  params->counterDataSize = kImageSize;
+  require(params->numMetrics > 0 && params->maxNumOfRanges > 0 &&
+              params->maxNumRangeTreeNodes == params->maxNumOfRanges && !range.started,
+          "counter data for no range");
+  params->counterDataSize = kImageSize * params->maxNumOfRanges;
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
     CUpti_RangeProfiler_CounterDataImage_Initialize_Params* params) {
   ENTER_RANGE(CUpti_RangeProfiler_CounterDataImage_Initialize_Params)
-  require(params->counterDataSize == kImageSize && !range.started, "counter data of another size");
+  require(params->counterDataSize % kImageSize == 0 && !range.started,
+          "counter data of another size");
   std::memset(params->pCounterData, kInitialised, params->counterDataSize);
   return CUPTI_SUCCESS;
 }
@@ -265,14 +270,16 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   ENTER_RANGE(CUpti_RangeProfiler_SetConfig_Params)
   require(params->range == CUPTI_UserRange && params->replayMode == CUPTI_UserReplay,
           "not user range and user replay");
-  require(params->maxRangesPerPass == 1 && params->numNestingLevels == 1 &&
-              params->minNestingLevel == 1 && params->targetNestingLevel == 1 &&
-              params->passIndex == 0,
+  require(params->numNestingLevels == 1 && params->minNestingLevel == 1 &&
+              params->targetNestingLevel == 1 && params->passIndex == 0,
           "another nesting or pass");
+  require(params->counterDataImageSize == kImageSize * params->maxRangesPerPass,
+          "counter data for another number of ranges");
   require(params->pConfig[0] == kConfig && params->pCounterDataImage[0] == kInitialised,
           "images that are not ready");
   require(!range.started, "SetConfig in a pass");
   range.passes = 0;
+  range.ranges = params->maxRangesPerPass;
   range.data = params->pCounterDataImage;
   range.data_size = params->counterDataImageSize;
   return CUPTI_SUCCESS;
@@ -282,6 +289,7 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
   ENTER_RANGE(CUpti_RangeProfiler_Start_Params)
   require(range.data != nullptr && !range.started, "Start without SetConfig, or twice");
   range.started = true;
+  range.pushes = 0;
   return CUPTI_SUCCESS;
 }
 
@@ -289,6 +297,7 @@ CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* pa
   ENTER_RANGE(CUpti_RangeProfiler_PushRange_Params)
   require(range.started && !range.pushed && params->pRangeName != nullptr, "PushRange");
   range.pushed = true;
+  ++range.pushes;
   return CUPTI_SUCCESS;
 }
 
@@ -315,7 +324,9 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* params) {
   ENTER_RANGE(CUpti_RangeProfiler_DecodeData_Params)
   require(!range.started && range.passes == state().needed_passes, "Decode before all passes");
+  require(range.pushes == range.ranges, "Decode of another number of ranges");
   std::memset(range.data, kDecoded, range.data_size);
+  range.data[1] = static_cast<std::uint8_t>(state().ranges.value_or(range.ranges));
   params->numOfRangeDropped = state().dropped_ranges;
   return CUPTI_SUCCESS;
 }
@@ -324,7 +335,7 @@ CUptiResult
 cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params* params) {
   ENTER(CUpti_RangeProfiler_GetCounterDataInfo_Params)
   require(params->pCounterDataImage[0] == kDecoded, "info of what is not decoded");
-  params->numTotalRanges = state().ranges;
+  params->numTotalRanges = params->pCounterDataImage[1];
   return CUPTI_SUCCESS;
 }
 

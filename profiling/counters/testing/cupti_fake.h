@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,11 +22,11 @@ struct CuptiDouble {
   std::set<std::string> unknown_metrics;       ///< in properties()
   std::set<std::string> unschedulable_metrics; ///< fail when added, alone or with others
   std::set<std::string> unevaluable_metrics;
-  std::map<std::string, double> values; ///< by metric
+  std::map<std::string, double> values; ///< by metric; in range i the value is larger by i
   std::size_t planned_passes = 1;
   std::size_t needed_passes = 1;
   std::size_t dropped_ranges = 0;
-  std::size_t ranges = 1;
+  std::optional<std::size_t> ranges; ///< of the counter data; nullopt: all that were counted
   CUpti_Profiler_Support_Level supported = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
   CUpti_Profiler_Support_Level vgpu = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
   CUpti_Profiler_Support_Level confidential = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;

@@ -70,13 +70,15 @@ public:
     return run(steps);
   }
   std::chrono::nanoseconds elapsed() const override { return elapsed_; }
-  profiling::CounterReport count(const std::vector<tasks::Step>& steps, profiling::CounterSet set,
-                                 const std::function<void()>& restore) override;
+  std::vector<profiling::CounterReport> count_all(std::span<const CountedSteps> runs,
+                                                  profiling::CounterSet set) override;
   std::uint64_t checksum(std::size_t buffer) override;
   std::optional<DeviceFault> verify_guards() override;
   std::vector<CheckFinding> findings() override;
 
 private:
+  profiling::CounterReport count_one(const CountedSteps& run_of_steps);
+
   struct Loaded {
     std::unique_ptr<cpu::Module> module;
     std::unique_ptr<cpu::Checker> checker; ///< only for an instrumented module
@@ -236,24 +238,32 @@ std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps)
 }
 
 /// Counts the same for both sets: one run gives everything that the module's build can count.
-profiling::CounterReport CpuDevice::count(const std::vector<tasks::Step>& steps,
-                                          profiling::CounterSet /*set*/,
-                                          const std::function<void()>& restore) {
+std::vector<profiling::CounterReport> CpuDevice::count_all(std::span<const CountedSteps> runs,
+                                                           profiling::CounterSet /*set*/) {
+  std::vector<profiling::CounterReport> reports;
+  for (const CountedSteps& counted : runs) {
+    counted.select();
+    reports.push_back(count_one(counted));
+  }
+  return reports;
+}
+
+profiling::CounterReport CpuDevice::count_one(const CountedSteps& run_of_steps) {
   const auto start = std::chrono::steady_clock::now();
   const std::chrono::nanoseconds timed = elapsed_;
-  restore();
+  run_of_steps.restore();
   cpu::CountedRun counted(buffers_, selected_ != nullptr && selected_->module->checked());
   counted_ = &counted;
   std::optional<DeviceFault> fault;
   try {
-    fault = run(steps);
+    fault = run(*run_of_steps.steps);
   } catch (...) {
     counted_ = nullptr;
     throw;
   }
   counted_ = nullptr;
   profiling::CounterReport report = counted.report();
-  restore();
+  run_of_steps.restore();
   elapsed_ = timed;
   if (fault) {
     report.counters.clear();
