@@ -6,6 +6,7 @@
 #include "profiling/counters/cupti_session.h"
 #include "profiling/counters/no_counters.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -119,14 +120,24 @@ private:
     return plan;
   }
 
-  void count(const Plan& plan, std::span<const CountedRun> runs,
-             std::vector<CounterReport>& reports) {
+  void count(const Plan& plan, std::span<const CountedRun> runs, std::span<CounterReport> reports) {
+    for (std::size_t first = 0; first < runs.size(); first += kMostRanges) {
+      const std::size_t some = std::min(kMostRanges, runs.size() - first);
+      count_together(plan, runs.subspan(first, some), reports.subspan(first, some));
+    }
+  }
+
+  void count_together(const Plan& plan, std::span<const CountedRun> runs,
+                      std::span<CounterReport> reports) {
     const Clock::time_point start = Clock::now();
     try {
-      if (!session_) {
-        session_.emplace(functions(), context_);
+      if (session_ && &session_->plan() != &plan) {
+        close_session();
       }
-      session_->configure(plan, runs.size());
+      if (!session_) {
+        session_.emplace(functions(), context_, plan);
+      }
+      session_->configure(runs.size());
       const int passes = run_passes(*session_, plan.passes, runs);
       const Image& data = session_->decode();
       for (std::size_t i = 0; i < reports.size(); ++i) {

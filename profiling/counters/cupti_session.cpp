@@ -9,11 +9,15 @@
 namespace winnow::profiling::cupti {
 namespace {
 
-constexpr const char* kRange = "winnow";
+/// CUPTI adds up the counts of ranges with one name.
+std::string range_name(std::size_t run) {
+  return "run " + std::to_string(run);
+}
 
 } // namespace
 
-RangeSession::RangeSession(const Functions& functions, CUcontext context) : cupti_(functions) {
+RangeSession::RangeSession(const Functions& functions, CUcontext context, const Plan& plan)
+    : cupti_(functions), plan_(plan), config_(plan.config) {
   auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params);
   params.ctx = context;
   check(cupti_, cupti_.cuptiRangeProfilerEnable(&params), "cuptiRangeProfilerEnable");
@@ -24,14 +28,14 @@ RangeSession::~RangeSession() {
   close();
 }
 
-std::size_t RangeSession::counter_data_bytes(const Plan& plan, std::size_t ranges) const {
-  std::vector<const char*> metrics = plan.metrics();
+std::size_t RangeSession::counter_data_bytes() const {
+  std::vector<const char*> metrics = plan_.metrics();
   auto size = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
   size.pRangeProfilerObject = object_;
   size.pMetricNames = metrics.data();
   size.numMetrics = metrics.size();
-  size.maxNumOfRanges = ranges;
-  size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
+  size.maxNumOfRanges = kMostRanges;
+  size.maxNumRangeTreeNodes = kMostRanges;
   check(cupti_, cupti_.cuptiRangeProfilerGetCounterDataSize(&size),
         "cuptiRangeProfilerGetCounterDataSize");
   return size.counterDataSize;
@@ -46,12 +50,10 @@ void RangeSession::clear_counter_data() {
         "cuptiRangeProfilerCounterDataImageInitialize");
 }
 
-void RangeSession::configure(const Plan& plan, std::size_t ranges) {
-  if (plan_ != &plan || ranges_ != ranges) { // CUPTI takes 2 ms to tell the size
-    data_.assign(counter_data_bytes(plan, ranges), 0);
-    config_ = plan.config;
-    plan_ = &plan;
-    ranges_ = ranges;
+void RangeSession::configure(std::size_t runs) {
+  runs_ = runs;
+  if (data_.empty()) { // CUPTI takes 2 ms to tell the size
+    data_.assign(counter_data_bytes(), 0);
   }
   clear_counter_data();
   auto params = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
@@ -62,7 +64,7 @@ void RangeSession::configure(const Plan& plan, std::size_t ranges) {
   params.pCounterDataImage = data_.data();
   params.range = CUPTI_UserRange;
   params.replayMode = CUPTI_UserReplay;
-  params.maxRangesPerPass = ranges;
+  params.maxRangesPerPass = kMostRanges;
   params.numNestingLevels = 1;
   params.minNestingLevel = 1;
   params.passIndex = 0;
@@ -86,11 +88,11 @@ CUptiResult RangeSession::stop(bool& all_submitted) noexcept {
   return result;
 }
 
-void RangeSession::run_range(const CountedRun& run) {
+void RangeSession::run_range(const CountedRun& run, const std::string& name) {
   run.restore();
   auto push = WINNOW_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params);
   push.pRangeProfilerObject = object_;
-  push.pRangeName = kRange;
+  push.pRangeName = name.c_str();
   check(cupti_, cupti_.cuptiRangeProfilerPushRange(&push), "cuptiRangeProfilerPushRange");
   pushed_ = true;
   run.launch();
@@ -102,8 +104,8 @@ bool RangeSession::run_pass(std::span<const CountedRun> runs) {
   start.pRangeProfilerObject = object_;
   check(cupti_, cupti_.cuptiRangeProfilerStart(&start), "cuptiRangeProfilerStart");
   started_ = true;
-  for (const CountedRun& run : runs) {
-    run_range(run);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    run_range(runs[i], range_name(i));
   }
   bool all_submitted = false;
   check(cupti_, stop(all_submitted), "cuptiRangeProfilerStop");
@@ -119,10 +121,10 @@ const Image& RangeSession::decode() {
   info.counterDataImageSize = data_.size();
   check(cupti_, cupti_.cuptiRangeProfilerGetCounterDataInfo(&info),
         "cuptiRangeProfilerGetCounterDataInfo");
-  if (params.numOfRangeDropped != 0 || info.numTotalRanges != ranges_) {
+  if (params.numOfRangeDropped != 0 || info.numTotalRanges != runs_) {
     throw CuptiFailure(
         fmt::format("CUPTI dropped {} ranges and kept {}; expected to keep {} and drop none",
-                    params.numOfRangeDropped, info.numTotalRanges, ranges_),
+                    params.numOfRangeDropped, info.numTotalRanges, runs_),
         "count again; if the error stays, another tool uses CUPTI in this process", false);
   }
   return data_;

@@ -11,22 +11,27 @@
 
 namespace winnow::profiling::cupti {
 
-/// Keeps the range profiler enabled for a context during its lifetime. The order of calls follows
+/// The most runs of one pass.
+inline constexpr std::size_t kMostRanges = 16;
+
+/// Keeps the range profiler enabled for a context during its lifetime, for one plan: CUPTI 13.0
+/// loses ranges when the counter data image of a session changes. The order of calls follows
 /// the "Range Profiling API" in CUPTI's documentation. User range and user replay, because the
 /// caller owns the buffers and restores them exactly, and because a candidate may launch several
 /// kernels. For each list of runs: configure(), run_pass() until it returns true, decode(). After a
 /// failure: close().
 class RangeSession {
 public:
-  /// Throws CuptiFailure. `functions` must outlive the session.
-  RangeSession(const Functions& functions, CUcontext context);
+  /// Throws CuptiFailure. `functions` and `plan` must outlive the session.
+  RangeSession(const Functions& functions, CUcontext context, const Plan& plan);
   /// Closes an open pass and disables the range profiler.
   ~RangeSession();
   RangeSession(const RangeSession&) = delete;
   RangeSession& operator=(const RangeSession&) = delete;
 
-  /// `plan` must outlive the session. `ranges`: the number of runs. Throws CuptiFailure.
-  void configure(const Plan& plan, std::size_t ranges);
+  const Plan& plan() const { return plan_; }
+  /// Begins to count `runs` runs, kMostRanges at most. Throws CuptiFailure.
+  void configure(std::size_t runs);
   /// Makes each run a range. Returns true after the last pass. Exceptions of the runs pass through;
   /// then close() ends the pass. Throws CuptiFailure.
   bool run_pass(std::span<const CountedRun> runs);
@@ -38,8 +43,8 @@ public:
   std::string close() noexcept;
 
 private:
-  std::size_t counter_data_bytes(const Plan& plan, std::size_t ranges) const;
-  void run_range(const CountedRun& run);
+  std::size_t counter_data_bytes() const;
+  void run_range(const CountedRun& run, const std::string& name);
   void clear_counter_data();
   CUptiResult pop() noexcept;
   CUptiResult stop(bool& all_submitted) noexcept;
@@ -49,9 +54,9 @@ private:
   CUpti_RangeProfiler_Object* object_ = nullptr;
   bool started_ = false;
   bool pushed_ = false;
-  const Plan* plan_ = nullptr; ///< configured last
-  std::size_t ranges_ = 0;     ///< for which `data_` is large enough, and no larger
-  Image config_;               ///< CUPTI keeps pointers to both images
+  const Plan& plan_;
+  std::size_t runs_ = 0; ///< to count
+  Image config_;         ///< CUPTI keeps pointers to both images
   Image data_;
 };
 

@@ -24,8 +24,8 @@ struct CUpti_RangeProfiler_Object {
   bool started = false;
   bool pushed = false;
   std::size_t passes = 0;
-  std::size_t ranges = 0; // of the configuration
-  std::size_t pushes = 0; // of this pass
+  std::size_t ranges = 0;             // of the configuration
+  std::set<std::string> pushed_names; // in this pass: equal names are one range
 };
 
 namespace {
@@ -278,6 +278,8 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   require(params->pConfig[0] == kConfig && params->pCounterDataImage[0] == kInitialised,
           "images that are not ready");
   require(!range.started, "SetConfig in a pass");
+  require(range.data == nullptr || range.data == params->pCounterDataImage,
+          "another counter data image: CUPTI would lose ranges");
   range.passes = 0;
   range.ranges = params->maxRangesPerPass;
   range.data = params->pCounterDataImage;
@@ -289,7 +291,7 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
   ENTER_RANGE(CUpti_RangeProfiler_Start_Params)
   require(range.data != nullptr && !range.started, "Start without SetConfig, or twice");
   range.started = true;
-  range.pushes = 0;
+  range.pushed_names.clear();
   return CUPTI_SUCCESS;
 }
 
@@ -297,7 +299,7 @@ CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* pa
   ENTER_RANGE(CUpti_RangeProfiler_PushRange_Params)
   require(range.started && !range.pushed && params->pRangeName != nullptr, "PushRange");
   range.pushed = true;
-  ++range.pushes;
+  range.pushed_names.insert(params->pRangeName);
   return CUPTI_SUCCESS;
 }
 
@@ -324,9 +326,10 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* params) {
   ENTER_RANGE(CUpti_RangeProfiler_DecodeData_Params)
   require(!range.started && range.passes == state().needed_passes, "Decode before all passes");
-  require(range.pushes == range.ranges, "Decode of another number of ranges");
+  require(!range.pushed_names.empty() && range.pushed_names.size() <= range.ranges,
+          "Decode of more ranges than configured");
   std::memset(range.data, kDecoded, range.data_size);
-  range.data[1] = static_cast<std::uint8_t>(state().ranges.value_or(range.ranges));
+  range.data[1] = static_cast<std::uint8_t>(state().ranges.value_or(range.pushed_names.size()));
   params->numOfRangeDropped = state().dropped_ranges;
   return CUPTI_SUCCESS;
 }
