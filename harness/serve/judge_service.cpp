@@ -5,9 +5,9 @@
 #include "base/json_dump.h"
 #include "base/random_bits.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "harness/serve/judge_result.h"
 #include "search/outcome.h"
 
+#include <algorithm>
 #include <exception>
 #include <set>
 #include <utility>
@@ -29,8 +29,19 @@ std::string random_name() {
   return fmt::format("{:016x}{:016x}", random_bits(), random_bits());
 }
 
-Verdict verdict_of(const evaluators::EvaluationResult& result) {
-  return result.evaluations.empty() ? Verdict::Infrastructure : result.evaluations.front().verdict;
+/// Not 0, and without the sign bit of the store's integers.
+std::uint64_t random_seed() {
+  return (random_bits() >> 1U) | 1U;
+}
+
+/// What the inputs of a batch depend on: what is asked, but not how and when the answer comes.
+std::string content_of(const JudgeRequest& request) {
+  std::string text =
+      fmt::format("{} {} {}", to_string(request.depth), request.max_variants, request.race_against);
+  for (const JudgeItem& item : request.items) {
+    text += fmt::format(" {} {} {}", item.task, item.is_kernel, sha256_hex(item.text));
+  }
+  return sha256_hex(text);
 }
 
 } // namespace
@@ -39,7 +50,15 @@ struct JudgeService::JobOptions {
   std::string task, task_digest;
   JudgeDepth depth = JudgeDepth::Full;
   bool fresh = false;
-  store::RowId rival = 0; ///< the candidate to race against; 0: none
+  store::RowId rival = 0;       ///< the candidate to race against; 0: none
+  std::size_t max_variants = 1; ///< JudgeRequest::max_variants
+  std::optional<std::uint64_t> seed =
+      std::nullopt; ///< of the inputs; nullopt: the evaluation's own
+};
+
+struct JudgeService::Asked {
+  const JudgeRequest& request;
+  std::optional<std::uint64_t> seed;
 };
 
 std::string JudgeService::encoded(const JobOptions& options) {
@@ -47,14 +66,21 @@ std::string JudgeService::encoded(const JobOptions& options) {
                     {"task_digest", options.task_digest},
                     {"depth", to_string(options.depth)},
                     {"fresh", options.fresh},
-                    {"rival", options.rival}});
+                    {"rival", options.rival},
+                    {"max_variants", options.max_variants},
+                    {"seed", options.seed ? json(*options.seed) : json()}});
 }
 
 JudgeService::JobOptions JudgeService::decoded(const std::string& text) {
   const json document = json::parse(text);
-  return {document.at("task").get<std::string>(), document.at("task_digest").get<std::string>(),
+  const json seed = document.value("seed", json());
+  return {document.at("task").get<std::string>(),
+          document.at("task_digest").get<std::string>(),
           depth_from_string(document.at("depth").get<std::string>()),
-          document.at("fresh").get<bool>(), document.at("rival").get<store::RowId>()};
+          document.at("fresh").get<bool>(),
+          document.at("rival").get<store::RowId>(),
+          document.value("max_variants", std::size_t{1}), // earlier versions wrote neither
+          seed.is_null() ? std::nullopt : std::optional(seed.get<std::uint64_t>())};
 }
 
 struct JudgeService::Planned {
@@ -85,7 +111,7 @@ void JudgeService::start() {
     });
   });
   for (const store::JudgeJob& job : requests_.pending_jobs(setup_.run)) {
-    enqueue(job.job, job.candidate, job.owner);
+    enqueue(job.job, job.candidate, job.owner, job.priority);
   }
   submit_next();
 }
@@ -99,7 +125,11 @@ JudgeService::evaluation_request(std::shared_ptr<const tasks::Task> task, std::s
   request.file_name = kFileName;
   request.protocol = setup_.protocol;
   request.protocol.timing = options.depth == JudgeDepth::Full;
-  request.protocol.reuse = request.protocol.reuse && !options.fresh;
+  if (options.seed) {
+    request.protocol.seed = options.seed;
+  }
+  // A result of the same machine code may come from other inputs.
+  request.protocol.reuse = request.protocol.reuse && !options.fresh && !options.seed;
   request.depth =
       options.depth == JudgeDepth::Compile ? evaluators::Depth::Compile : evaluators::Depth::Full;
   if (options.rival != 0) {
@@ -120,7 +150,17 @@ store::RowId JudgeService::rival_named(const std::string& name, const std::strin
   return id;
 }
 
-JudgeService::Planned JudgeService::plan(const JudgeItem& item, const JudgeRequest& request) const {
+std::optional<std::uint64_t> JudgeService::seed_for(const JudgeRequest& request,
+                                                    const std::string& content) const {
+  if (!setup_.seed_from_batch) {
+    return std::nullopt;
+  }
+  const auto known = request.fresh ? std::nullopt : requests_.seed_of(content);
+  return known ? static_cast<std::uint64_t>(*known) : random_seed();
+}
+
+JudgeService::Planned JudgeService::plan(const JudgeItem& item, const Asked& asked_for) const {
+  const JudgeRequest& request = asked_for.request;
   Planned planned;
   planned.accepted = {item.id, "", "refused", item.problem};
   if (!item.problem.empty()) {
@@ -128,7 +168,8 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, const JudgeReque
   }
   try {
     const auto task = setup_.find_task(item.task);
-    planned.options = {task->name, task->digest, request.depth, request.fresh, 0};
+    planned.options = {task->name, task->digest,         request.depth, request.fresh,
+                       0,          request.max_variants, asked_for.seed};
     if (!request.race_against.empty()) {
       planned.options.rival = rival_named(request.race_against, task->name);
     }
@@ -145,8 +186,9 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, const JudgeReque
   }
   const auto asked = evaluation_request(planned.task, planned.text, planned.options);
   planned.accepted.job = sha256_hex(
-      fmt::format("{} {} {} {} {}", setup_.run, setup_.device_kind, setup_.device_name,
-                  evaluators::request_id(asked, 0), request.fresh ? random_name() : std::string()));
+      fmt::format("{} {} {} {} {}{}", setup_.run, setup_.device_kind, setup_.device_name,
+                  evaluators::request_id(asked, 0), request.fresh ? random_name() : std::string(),
+                  request.max_variants > 1 ? fmt::format(" {}", request.max_variants) : ""));
   const std::optional<store::JudgeJob> known = requests_.find_job(planned.accepted.job);
   planned.has_evaluation = !planned.bad_reply.empty() || (known && known->has_evaluation);
   planned.accepted.state = planned.has_evaluation ? "done" : "queued";
@@ -198,51 +240,82 @@ void JudgeService::store_item(const Planned& planned, const store::JudgeItemRow&
   }
 }
 
-AcceptedBatch JudgeService::accept(const std::string& owner, const JudgeRequest& request) {
-  std::vector<Planned> items;
-  for (const JudgeItem& item : request.items) {
-    items.push_back(plan(item, request));
+void JudgeService::store_batch(const std::vector<Planned>& items, const store::JudgeBatchRow& batch,
+                               const std::string& owner, const std::string& reward) {
+  if (std::none_of(items.begin(), items.end(), [](const Planned& item) { return item.task; })) {
+    return; // all are refused
   }
-  require_room(owner, items);
-  AcceptedBatch accepted{"b-" + random_name(), {}, 0};
-  const std::string reward(to_string(request.reward.value_or(setup_.reward)));
   setup_.store.transaction([&] {
+    requests_.add_batch(batch);
     for (std::size_t i = 0; i < items.size(); ++i) {
       const AcceptedItem& item = items[i].accepted;
       if (items[i].task) {
-        store_item(items[i], {accepted.batch, static_cast<std::int64_t>(i), item.id, item.job,
-                              owner, reward});
+        store::JudgeItemRow row{batch.batch, static_cast<std::int64_t>(i), item.id, item.job, owner,
+                                reward};
+        row.cached = items[i].has_evaluation && items[i].bad_reply.empty();
+        store_item(items[i], row);
       }
     }
   });
-  for (Planned& item : items) {
+}
+
+AcceptedBatch JudgeService::accept(const std::string& owner, const JudgeRequest& request) {
+  const RewardFormula& reward =
+      setup_.rewards.find(request.reward.empty() ? setup_.reward : request.reward);
+  store::JudgeBatchRow batch{"b-" + random_name(), request.priority, request.metadata};
+  batch.content = setup_.seed_from_batch ? content_of(request) : "";
+  const std::optional<std::uint64_t> seed = seed_for(request, batch.content);
+  if (seed) {
+    batch.seed = static_cast<std::int64_t>(*seed);
+  }
+  std::vector<Planned> items;
+  for (const JudgeItem& item : request.items) {
+    items.push_back(plan(item, {request, seed}));
+  }
+  require_room(owner, items);
+  store_batch(items, batch, owner, stored_reward(reward));
+  for (const Planned& item : items) {
     if (item.accepted.state == "queued") {
-      ++accepted.waiting;
-      enqueue(item.accepted.job, 0, owner);
+      enqueue(item.accepted.job, 0, owner, request.priority);
     }
   }
   submit_next();
-  for (Planned& item : items) {
-    if (item.accepted.state == "queued") {
-      const std::string state = state_of(item.accepted.job);
-      item.accepted.state = state.empty() ? "done" : state; // answered by a fault at once
+  return {batch.batch, with_states(std::move(items), owner)};
+}
+
+std::vector<AcceptedItem> JudgeService::with_states(std::vector<Planned> items,
+                                                    const std::string& owner) const {
+  const std::map<std::string, std::size_t> positions = queue_.positions(owner);
+  std::vector<AcceptedItem> accepted;
+  for (Planned& planned : items) {
+    AcceptedItem item = std::move(planned.accepted);
+    if (item.state == "queued") {
+      const std::string state = state_of(item.job);
+      item.state = state.empty() ? "done" : state; // answered by a fault at once
+      const auto position = positions.find(item.job);
+      item.position = position == positions.end() ? 0 : position->second;
     }
-    accepted.items.push_back(std::move(item.accepted));
+    accepted.push_back(std::move(item));
   }
   return accepted;
 }
 
 /// `candidate`: 0 if only the store knows it.
-void JudgeService::enqueue(const std::string& job, store::RowId candidate,
-                           const std::string& owner) {
-  if (waiting_.contains(job)) {
+void JudgeService::enqueue(const std::string& job, store::RowId candidate, const std::string& owner,
+                           int priority) {
+  if (const auto known = waiting_.find(job); known != waiting_.end()) {
+    known->second.priority = std::max(known->second.priority, priority);
+    queue_.raise(job, priority);
     return;
   }
   if (candidate == 0) {
     candidate = requests_.find_job(job).value().candidate;
   }
-  waiting_[job] = {candidate, owner, "", false};
-  queue_.push(owner, job);
+  Waiting& waiting = waiting_[job];
+  waiting.candidate = candidate;
+  waiting.owner = owner;
+  waiting.priority = priority;
+  queue_.push(owner, job, priority);
 }
 
 void JudgeService::submit_next() {
@@ -263,16 +336,27 @@ void JudgeService::submit(const std::string& job) {
     if (task->digest != options.task_digest) {
       throw Error("the task " + options.task + " has changed since the kernel was sent");
     }
-    evaluators::EvaluationRequest request = evaluation_request(
-        std::move(task), setup_.store.candidate(waiting.candidate).text, options);
-    request.id = evaluators::request_id(request, waiting.candidate);
-    waiting.request = request.id;
-    running_[request.id] = job;
-    evaluations_->submit(std::move(request));
+    waiting.family = std::make_unique<FamilyJudgement>(
+        evaluation_request(std::move(task), setup_.store.candidate(waiting.candidate).text,
+                           options),
+        options.max_variants);
+    submit_next_of(job, waiting);
   } catch (const std::exception& error) {
     fault(job, std::exchange(waiting, {}), error.what());
     waiting_.erase(job);
   }
+}
+
+/// Asks for the next evaluation of a job.
+void JudgeService::submit_next_of(const std::string& job, Waiting& waiting) {
+  // Tells the evaluations of a job apart: a heat is asked for again after a fault.
+  constexpr unsigned kBitsOfCandidate = 40;
+  evaluators::EvaluationRequest request = waiting.family->next();
+  request.id = evaluators::request_id(request, waiting.candidate +
+                                                   (waiting.evaluations++ << kBitsOfCandidate));
+  waiting.request = request.id;
+  running_[request.id] = job;
+  evaluations_->submit(std::move(request));
 }
 
 void JudgeService::take(const evaluators::EvaluationResult& result) {
@@ -281,30 +365,44 @@ void JudgeService::take(const evaluators::EvaluationResult& result) {
     return;
   }
   const std::string job = running->second;
-  const Waiting waiting = waiting_.at(job);
   running_.erase(running);
-  waiting_.erase(job);
+  Waiting& waiting = waiting_.at(job);
+  std::optional<std::string> problem;
   try {
-    if (verdict_of(result) == Verdict::Infrastructure) {
-      fault(job, waiting,
-            result.evaluations.empty() ? result.fault : result.evaluations.front().detail);
+    const bool has_more = waiting.family->take(result);
+    if (has_more && !waiting.is_cancelled) {
+      submit_next_of(job, waiting);
+      return;
+    }
+    problem = has_more ? std::optional("cancelled") : std::nullopt;
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  const Waiting ended = std::move(waiting);
+  waiting_.erase(job);
+  end(job, ended, problem);
+  submit_next();
+}
+
+/// `problem`: why there is no verdict.
+void JudgeService::end(const std::string& job, const Waiting& waiting,
+                       const std::optional<std::string>& problem) {
+  try {
+    if (problem) {
+      fault(job, waiting, *problem);
     } else {
-      record(job, waiting, result);
+      record(job, waiting);
     }
   } catch (
       const std::exception& error) { // the items wait until somebody asks again, or the next start
     spdlog::error("serve: cannot store the result of job {}: {}", job, error.what());
   }
-  submit_next();
 }
 
-void JudgeService::record(const std::string& job, const Waiting& waiting,
-                          const evaluators::EvaluationResult& result) {
-  Evaluation evaluation = result.evaluations.front();
-  evaluation.promoted = search::may_lead(search::outcome_of(evaluation, ""), nullptr);
+void JudgeService::record(const std::string& job, const Waiting& waiting) {
   std::vector<std::string> batches;
   setup_.store.transaction([&] {
-    setup_.store.add_evaluations(waiting.candidate, {evaluation}, result.id);
+    waiting.family->write(setup_.store, waiting.candidate);
     batches = requests_.answer(job, "");
   });
   rate_.count(std::chrono::steady_clock::now());
@@ -317,7 +415,7 @@ void JudgeService::fault(const std::string& job, const Waiting& waiting,
                          const std::string& detail) {
   if (waiting.is_cancelled) {
     if (requests_.is_waited_for(job)) { // somebody has asked again meanwhile
-      enqueue(job, waiting.candidate, waiting.owner);
+      enqueue(job, waiting.candidate, waiting.owner, waiting.priority);
     }
     return;
   }
@@ -363,9 +461,26 @@ json JudgeService::result(const store::JudgeItemRow& item) const {
   const JobOptions options = decoded(requests_.find_job(item.job).value().options);
   const store::CandidateState state = setup_.store.candidate_state(item.candidate);
   const bool has_answer = item.fault.empty() && state.best.has_value();
-  return result_json(item,
-                     {options.task, options.task_digest, options.depth, state.row.speedup_versus},
-                     has_answer ? &*state.best : nullptr);
+  JobFacts facts{options.task, options.task_digest, options.depth, state.row.speedup_versus};
+  facts.has_rival = options.rival != 0;
+  if (has_answer) {
+    facts.speed_of_light = speed_of_light_of(options, *state.best);
+  }
+  return result_json(item, facts, has_answer ? &*state.best : nullptr);
+}
+
+std::optional<double> JudgeService::speed_of_light_of(const JobOptions& options,
+                                                      const Evaluation& evaluation) const {
+  if (!setup_.speed_of_light || !(evaluation.score_ns > 0)) {
+    return std::nullopt;
+  }
+  try {
+    const auto task = setup_.find_task(options.task);
+    return task->digest == options.task_digest ? setup_.speed_of_light(*task, evaluation)
+                                               : std::nullopt;
+  } catch (const Error&) { // the catalogue has lost the task
+    return std::nullopt;
+  }
 }
 
 std::string JudgeService::state_of(const std::string& job) const {
