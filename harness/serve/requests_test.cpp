@@ -172,6 +172,22 @@ correct = 1
   EXPECT_THROW(reward_from_stored("no such"), Error);
 }
 
+TEST(RewardConfig, ReadsTheExampleOfTheDocumentation) {
+  const std::string page =
+      read_file(tasks::find_catalogue().parent_path().parent_path() / "docs/serve.md", 1U << 20U);
+  const std::string begin = "```toml\n";
+  const std::size_t at = page.find(begin);
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t from = at + begin.size();
+  const Rewards rewards = parse_rewards(page.substr(from, page.find("```", from) - from), "page");
+  const RewardFormula& careful = rewards.find("careful");
+  EXPECT_EQ(reward_of(careful, RewardFacts{}).value, -0.5);
+  EXPECT_DOUBLE_EQ(reward_of(careful, correct_at(2.2, 2)).value, 1.4);
+  for (const std::string& key : reward_member_names()) {
+    EXPECT_THAT(page, HasSubstr("`" + key + "`"));
+  }
+}
+
 TEST(RewardConfig, SaysWhereMistakesAre) {
   const auto mistakes_in = [](const std::string& text) -> std::string {
     try {
