@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "evaluators/evaluation/evaluations.h"
 #include "harness/serve/family_judgement.h"
+#include "harness/serve/job_options.h"
 #include "harness/serve/judge_queue.h"
 #include "harness/serve/judge_request.h"
 #include "harness/serve/judge_result.h"
@@ -109,11 +110,8 @@ private:
     std::unique_ptr<FamilyJudgement> family; ///< nullptr: it waits in the queue
     std::int64_t evaluations = 0;            ///< that were asked for
   };
-  struct Planned;    // an item on its way into the store
-  struct Asked;      // what a request asks, without its items
-  struct JobOptions; // what the table judge_jobs keeps of a job beside its kernel
-  static std::string encoded(const JobOptions& options);
-  static JobOptions decoded(const std::string& text);
+  struct Planned; // an item on its way into the store
+  struct Asked;   // what a request asks, without its items
 
   Planned plan(const JudgeItem& item, const Asked& asked) const;
   /// The seed of the inputs of a request; nullopt: each evaluation draws its own.
