@@ -77,11 +77,19 @@ struct Poster {
   }
 };
 
+/// Throws UsageError if there is no reward of the name in --reward.
+Rewards rewards_of(const ServeCommand& command) {
+  Rewards rewards = load_rewards(command.config);
+  rewards.find(command.reward);
+  return rewards;
+}
+
 /// All that judges kernels for trainers.
 class JudgePart {
 public:
   JudgePart(const ServeCommand& command, std::size_t owners, Poster& poster)
-      : options_(resolved(command.judging)), tasks_(tasks::find_catalogue(), command.tasks),
+      : options_(resolved(command.judging)), rewards_(rewards_of(command)),
+        tasks_(tasks::find_catalogue(), command.tasks),
         devices_(open_devices(command.judging, options_)),
         store_(command.store, store::RunStore::Mode::ReadWrite), run_(own_run(command.run)),
         service_(setup(command, owners, poster)), routes_(service_, routes_setup()) {}
@@ -131,8 +139,8 @@ private:
     setup.in_flight = kAskedForEachDevice * devices_->size();
     setup.queue = command.queue;
     setup.owners = owners;
-    setup.rewards = load_rewards(command.config);
-    setup.reward = setup.rewards.find(command.reward).name; // throws for an unknown one
+    setup.rewards = rewards_;
+    setup.reward = command.reward;
     setup.seed_from_batch = command.seed_from_batch;
     setup.speed_of_light = [device = devices_->first(), ceilings = ceilings_for(command)](
                                const tasks::Task& task, const tasks::Evaluation& evaluation) {
@@ -171,6 +179,7 @@ private:
   }
 
   evaluators::EvaluationOptions options_;
+  Rewards rewards_;
   ServedTasks tasks_;
   std::unique_ptr<evaluators::DevicePool> devices_;
   store::RunStore store_;

@@ -194,20 +194,16 @@ AcceptedBatch JudgeService::accept(const std::string& owner, const JudgeRequest&
     }
   }
   submit_next();
-  return {batch.batch, with_states(std::move(items), owner)};
+  return {batch.batch, with_states(std::move(items))};
 }
 
-std::vector<AcceptedItem> JudgeService::with_states(std::vector<Planned> items,
-                                                    const std::string& owner) const {
-  const std::map<std::string, std::size_t> positions = queue_.positions(owner);
+std::vector<AcceptedItem> JudgeService::with_states(std::vector<Planned> items) const {
   std::vector<AcceptedItem> accepted;
   for (Planned& planned : items) {
     AcceptedItem item = std::move(planned.accepted);
     if (item.state == "queued") {
       const std::string state = state_of(item.job);
       item.state = state.empty() ? "done" : state; // answered by a fault at once
-      const auto position = positions.find(item.job);
-      item.position = position == positions.end() ? 0 : position->second;
     }
     accepted.push_back(std::move(item));
   }

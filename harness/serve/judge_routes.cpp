@@ -28,13 +28,14 @@ HttpReply json_reply(int status, const json& body, int retry_after_s = 0) {
   return reply;
 }
 
-json accepted_json(const AcceptedBatch& batch) {
+json accepted_json(const AcceptedBatch& batch,
+                   const std::map<std::string, std::size_t>& positions) {
   json jobs = json::array();
   for (const AcceptedItem& item : batch.items) {
     json job = {{"id", item.id}, {"state", item.state}};
     job[item.error.empty() ? "job" : "error"] = item.error.empty() ? item.job : item.error;
-    if (item.state == "queued") {
-      job["position"] = item.position;
+    if (const auto position = positions.find(item.job); position != positions.end()) {
+      job["position"] = position->second;
     }
     jobs.push_back(std::move(job));
   }
@@ -143,7 +144,7 @@ void JudgeRoutes::judge(const Call& call) {
   const AcceptedBatch batch = service_.accept(call.owner, request);
   const bool all_refused = std::all_of(batch.items.begin(), batch.items.end(),
                                        [](const auto& item) { return item.state == "refused"; });
-  json accepted = accepted_json(batch);
+  json accepted = accepted_json(batch, service_.positions(call.owner));
   if (all_refused) {
     accepted["error"] = batch.items.front().error;
     call.exchange->reply(json_reply(422, accepted));

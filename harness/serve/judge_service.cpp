@@ -70,8 +70,10 @@ JudgeService::evaluation_request(std::shared_ptr<const tasks::Task> task, std::s
 void JudgeService::enqueue(const std::string& job, store::RowId candidate, const std::string& owner,
                            int priority) {
   if (const auto known = waiting_.find(job); known != waiting_.end()) {
-    known->second.priority = std::max(known->second.priority, priority);
-    queue_.raise(job, priority);
+    if (priority > known->second.priority) {
+      known->second.priority = priority;
+      queue_.raise(job, priority);
+    }
     return;
   }
   if (candidate == 0) {

@@ -54,9 +54,8 @@ struct QueueFull : Error {
 
 struct AcceptedItem {
   std::string id, job;
-  std::string state;        ///< "queued", "running", "done", "refused"
-  std::string error;        ///< why it is refused
-  std::size_t position = 0; ///< queued: how many jobs go first, if no others come
+  std::string state; ///< "queued", "running", "done", "refused"
+  std::string error; ///< why it is refused
 };
 struct AcceptedBatch {
   std::string batch;
@@ -96,6 +95,10 @@ public:
                                       std::int64_t limit) const;
   nlohmann::json result(const store::JudgeItemRow& item) const;
   std::string state_of(const std::string& job) const; ///< "queued", "running"; "": neither
+  /// JudgeQueue::positions(): of the owner's jobs that wait in the queue.
+  std::map<std::string, std::size_t> positions(const std::string& owner) const {
+    return queue_.positions(owner);
+  }
   const store::JudgeRequests& requests() const { return requests_; }
   ServiceState state() const;
   int seconds_for(std::size_t jobs) const { return rate_.seconds_for(jobs); }
@@ -123,7 +126,7 @@ private:
                    const std::string& owner, const std::string& reward);
   void enqueue(const std::string& job, store::RowId candidate, const std::string& owner,
                int priority);
-  std::vector<AcceptedItem> with_states(std::vector<Planned> items, const std::string& owner) const;
+  std::vector<AcceptedItem> with_states(std::vector<Planned> items) const;
   void submit_next();
   void submit(const std::string& job);
   void submit_next_of(const std::string& job, Waiting& waiting);
