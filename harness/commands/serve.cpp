@@ -80,7 +80,11 @@ struct Poster {
 /// Throws UsageError if there is no reward of the name in --reward.
 Rewards rewards_of(const ServeCommand& command) {
   Rewards rewards = load_rewards(command.config);
-  rewards.find(command.reward);
+  try {
+    rewards.find(command.reward);
+  } catch (const UsageError& error) {
+    throw UsageError(std::string("--reward: ") + error.what(), error.remedy());
+  }
   return rewards;
 }
 
